@@ -83,7 +83,7 @@ class RetryPolicy:
         )
 
 
-def shown(url: str) -> str:
+def public_address(url: str) -> str:
     """The address of a server as visitors may see it: without a user's name, password or query.
 
     Raises ValueError where it is no address of HTTP; the sentence quotes nothing of it.
@@ -131,7 +131,7 @@ class Endpoint(Backend):
 
     @property
     def source(self) -> str:
-        return f"{self.model} at {shown(self.url)}"
+        return f"{self.model} at {public_address(self.url)}"
 
     def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:
         body = {
@@ -360,7 +360,7 @@ def find_servers(environment: Mapping[str, str], sampling: Sampling) -> dict[str
         if bool(url) != bool(model):
             raise ValueError(f"{mark}_URL and {mark}_MODEL go together; one of them is missing")
         if url and model:
-            shown(url)  # says at the start what is wrong with it
+            public_address(url)  # says at the start what is wrong with it
             found[name] = Endpoint(url, model, environment.get(f"{mark}_TOKEN"), sampling, retry)
     return found
 

@@ -100,6 +100,12 @@ class Row:
     finish: str = ""  # stop, object or length; "" while it grows
 
 
+def _common_length(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many tokens both begin with."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
 @dataclass(frozen=True, eq=False)
 class CachedConversation:
     """The keys and values of a prompt and its reply, or of a beginning that prompts share."""
@@ -117,11 +123,7 @@ class CachedConversation:
         """
         if network != self.network:
             return 0
-        same = 0
-        for cached, token in zip(self.tokens, prompt[:-1], strict=False):
-            if cached != token:
-                break
-            same += 1
+        same = _common_length(self.tokens, prompt[:-1])
         return same if same >= self.prompt_length else 0
 
     def continues(self, earlier: "CachedConversation") -> bool:
@@ -246,7 +248,7 @@ def _layer() -> type:
             held = self.get_seq_length()
             tokens = held + key_states.shape[-2]
             if self._buffers is None or self._buffers[0].shape[-2] < tokens:
-                self._buffers = _allocated(key_states, held), _allocated(value_states, held)
+                self._buffers = _allocate(key_states, held), _allocate(value_states, held)
                 if held:
                     self._buffers[0][:, :, :held] = self.keys
                     self._buffers[1][:, :, :held] = self.values
@@ -264,7 +266,7 @@ def _layer() -> type:
     return PreallocatedLayer
 
 
-def _allocated(fresh: Any, held: int) -> Any:
+def _allocate(fresh: Any, held: int) -> Any:
     rows, heads, more, width = fresh.shape
     return fresh.new_empty((rows, heads, held + more + SPARE_TOKENS, width))
 
@@ -335,8 +337,7 @@ class Decoder:
         """What the prompt shares with its first message alone: the same for all of a seat."""
         text = self.tokenizer.apply_chat_template(list(chat[:1]), tokenize=False)
         static = self.tokenizer(text, add_special_tokens=False)["input_ids"]
-        same = (a == b for a, b in zip(prompt[:-1], static, strict=False))
-        return tuple(static[: next((i for i, equal in enumerate(same) if not equal), len(static))])
+        return tuple(static[: _common_length(prompt[:-1], static)])
 
     def _read_prefix(self, prefix: Prompt) -> Layers:
         """The keys and values of a static beginning, which are kept."""
@@ -387,7 +388,7 @@ class Decoder:
         import torch
 
         if any(row.matcher is not None for row in rows):
-            logits = self._allowed(logits, rows)
+            logits = self._forbid(logits, rows)
         greedy = [row.sampling.temperature == 0 for row in rows]
         if all(greedy):
             return logits.argmax(dim=1).tolist()
@@ -403,7 +404,7 @@ class Decoder:
         picked = (reached <= (draws * reached[:, -1])[:, None]).sum(axis=1)
         return [int(ids[i, 0 if greedy[i] else p]) for i, p in enumerate(picked)]
 
-    def _allowed(self, logits: Any, rows: Sequence[Row]) -> Any:
+    def _forbid(self, logits: Any, rows: Sequence[Row]) -> Any:
         """The logits with every token that a row's schema forbids at minus infinity."""
         import torch
 
@@ -438,13 +439,13 @@ class Decoder:
         row.text = self.tokenizer.decode(row.tokens, skip_special_tokens=True).rstrip("\ufffd")
         if row.matcher is not None:
             row.matcher.consume_token(token)
-        if row.text.endswith("}") and _balanced(row.text):
+        if row.text.endswith("}") and _ends_object(row.text):
             row.finish = "object"
         elif len(row.tokens) >= row.sampling.max_new_tokens:
             row.finish = "length"
 
 
-def _balanced(text: str) -> bool:
+def _ends_object(text: str) -> bool:
     """Whether `text` ends with the brace that closes its first JSON object."""
     start = text.find("{")
     try:

@@ -157,7 +157,6 @@ Deliver = Callable[[Update], None]
 class Ticket:
     """A request from its arrival to its last piece."""
 
-    key: int
     name: str
     request: ReplyRequest
     deliver: Deliver
@@ -233,7 +232,7 @@ class ReplyService:
                     f"already; it is free in about {full.seconds:.0f} s",
                     full.seconds,
                 ) from None
-            self._tickets[key] = Ticket(key, name, request, deliver)
+            self._tickets[key] = Ticket(name, request, deliver)
             self._start_next()
             self._tell_places()
             if not self._is_watching:

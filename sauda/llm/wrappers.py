@@ -125,7 +125,7 @@ class PublishedSteering:
         steered = self._steer(obs, proposal, band(obs))
         if isinstance(steered, Offer):
             steered = replace(steered, price=min(obs.priced(steered.price), _limit(obs)))
-        return Steered(*_logged(proposal, steered, changes))
+        return Steered(*_log_changes(proposal, steered, changes))
 
     def _steer(self, obs: Observation, proposal: Action, limits: Band) -> Action:
         left = obs.rounds_left
@@ -196,7 +196,7 @@ def _read(obs: Observation) -> tuple[float, float]:
     )
 
 
-def _logged(
+def _log_changes(
     proposal: Action, steered: Action, changes: tuple[str, ...]
 ) -> tuple[Action, tuple[str, ...]]:
     """`steered` without words that no longer fit it, and the log with what was changed."""
