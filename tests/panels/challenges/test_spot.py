@@ -13,6 +13,7 @@ from panels.challenges.spot.callbacks import Spot, tally_of
 from panels.challenges.spot.layout import lay_out
 from panels.challenges.spot.recorded import SEEDS, Pair, both_move, pairs_of
 from panels.challenges.spot.stages import stages_of
+from panels.challenges.spot.view import cut
 from panels.haggle.layout import SessionGeneration
 from panels.ui.look import with_minus_signs
 from sauda.experiments.before_after import play_replies
@@ -215,3 +216,9 @@ def test_an_event_of_a_pair_that_is_gone_ends_in_a_sentence(spot):
         *callbacks.ask(spot, SessionGeneration(), "₹5", None),
     ):
         assert "start another one" in updates[spot.page.problem]
+
+
+def test_a_long_text_is_cut_after_a_word_and_says_so():
+    assert cut("as a chatbot, I do", 18) == "as a chatbot, I do"
+    assert cut("as a chatbot, I don't have", 18) == "as a chatbot, I…"
+    assert cut("x" * 40, 18) == "x" * 17 + "…"
