@@ -19,11 +19,10 @@ from panels.site.streams import Streams
 from panels.ui.downloads import BYTES, NotWritten, downloads
 from sauda.llm.serving import served
 from sauda.llm.serving.events import CACHE_BYTES
-from sauda.serve.episodes import MOST
-from sauda.serve.gate import FairGate
-from sauda.serve.mcp.server import McpServer
-from sauda.serve.openenv.routes import CAPACITY
-from sauda.serve.openenv.sockets import Sockets
+from sauda.serve.http import CAPACITY
+from sauda.serve.limits import MOST_EPISODES, FairGate
+from sauda.serve.mcp import McpServer
+from sauda.serve.openenv import Sockets
 from sauda.sessions.arena import ArenaGame
 from sauda.sessions.bazaar import Game
 
@@ -53,23 +52,23 @@ def health_route(
                 "sessions": {
                     "kept": len(sessions.session_data),
                     "most": sessions.capacity,
-                    "connections": streams.of_address.total(),
+                    "connections": streams.held.total,
                 },
                 "games": games(sessions),
                 "events": {
-                    "running": gate.running.total(),
+                    "running": gate.running.total,
                     "at_the_gate": gate.waiting_in_all,
                     "before_the_queue": queue_door.waiting,
                     "in_queue": len(queued_events(blocks)),
                     "waiting_in_queue": waiting(blocks),
                 },
                 "openenv": {
-                    "sessions": sockets.of_address.total(),
+                    "sessions": sockets.sessions.total,
                     "most": CAPACITY,
                     "episodes_over_http": len(sockets.app.state.episodes),
-                    "steps_running": sockets.gate.running.total(),
+                    "steps_running": sockets.gate.running.total,
                 },
-                "mcp": {"games": len(mcp.seats), "most": MOST},
+                "mcp": {"games": len(mcp.seats), "most": MOST_EPISODES},
                 "pages": {"kept": len(pages), "most": NAMES},
                 "caches": caches(),
                 "language_models": served.own_service().health(),

@@ -15,7 +15,7 @@ import gradio as gr
 
 from panels.site.headers import Send
 from panels.site.internals import queued_events
-from sauda.serve.gate import FairGate, Limits
+from sauda.serve.limits import FairGate, GateLimits
 
 LOOKS = 0.05  # seconds between two looks at which events have left, while others wait
 MIB = 2**20
@@ -25,10 +25,10 @@ OF_ADDRESS_OTHERWISE = 8
 WAITING = 256  # of one address before the door of one group
 
 
-def limits_of(group: str) -> Limits:
+def limits_of(group: str) -> GateLimits:
     """How many events of a group are in the queue and before its door."""
     most = OF_ADDRESS.get(group, OF_ADDRESS_OTHERWISE)
-    return Limits(2 * most, most, WAITING, 4 * MIB)
+    return GateLimits(2 * most, most, WAITING, 4 * MIB)
 
 
 class QueueDoor:

@@ -33,10 +33,10 @@ from panels.site.sessions import Sessions
 from panels.site.streams import Streams
 from panels.site.visitor import trust_proxies
 from panels.ui import theme
-from sauda.serve.gate import FairGate, Limits
-from sauda.serve.mcp.server import McpServer, schema
-from sauda.serve.openenv.routes import openenv_app
-from sauda.serve.openenv.sockets import Sockets
+from sauda.serve.http import openenv_app
+from sauda.serve.limits import FairGate, GateLimits
+from sauda.serve.mcp import McpServer, schema
+from sauda.serve.openenv import Sockets
 
 LISTENS_WITHIN = 15.0  # seconds from a call to the caller who fetches its answer
 # Gradio runs events in threads of their own then, and never in those that serve the page's files.
@@ -47,9 +47,9 @@ VARIABLES = {"GRADIO_ANALYTICS_MAX_EVENTS": "1", "GRADIO_ANALYTICS_CACHE_FREQUEN
 
 
 # A tab that opens starts about 20 events; a hundred tabs of one address may open at once.
-EVENTS = Limits(waiting_of_address=2048)
+EVENTS = GateLimits(waiting_of_address=2048)
 # Programs that play have a gate of their own: no trainer and no agent takes a visitor's turn.
-STEPS = Limits(running=4, running_of_address=3)
+STEPS = GateLimits(running=4, running_of_address=3)
 MOST_FRAME = 256 * 1024  # bytes; a larger message over a socket closes it
 
 

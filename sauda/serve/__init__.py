@@ -1,7 +1,7 @@
 """The games for programs: other people's trainers, agents and libraries.
 
-`openenv/` serves them by the OpenEnv protocol, `mcp/` as tools for an agent, `leaderboard/` keeps
-what agents played there to be ranked. `address.py` and `gate.py` say who calls, let few calls run
-at a time and addresses take turns; `listening.py` says where the page listens, `episodes.py` keeps
-games between calls, `json_object.py` reads what a stranger sends.
+`game.py` is one game as a value, `observations.py` what goes out of it. `openenv.py` and `http.py`
+serve both games by the OpenEnv protocol, `mcp.py` as tools for an agent. `leaderboard.py` ranks
+what agents played there, under names that `names.py` lets them take. `limits.py` says how much one
+address may hold of all this and of the page, `listening.py` where the page listens.
 """

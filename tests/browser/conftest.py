@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from sauda.commands.loadtest.page_process import running_app
 from sauda.commands.loadtest.run import TRUSTED
 from sauda.commands.screenshots import CHROMIUM_FLAGS
-from sauda.serve.leaderboard.storage import VARIABLE
+from sauda.serve.leaderboard import VARIABLE
 from tests.support.lanes import unavailable
 from tests.support.page import PageOpener
 

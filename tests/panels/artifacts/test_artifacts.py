@@ -8,7 +8,7 @@ from panels.artifacts import tab as artifacts
 from panels.artifacts.snippets import ADDRESS, LOCAL, MCP
 from sauda.records.kinds import FILES
 from sauda.records.store import ROOT
-from sauda.serve.mcp.server import TOOLS
+from sauda.serve.mcp import TOOLS
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from panels.site.visitor import INTERNAL, NO_SESSION, trusted_proxies, visitor_of
 from sauda.llm.serving.line import Visitor
-from sauda.serve.address import NO_ADDRESS
+from sauda.serve.limits import NO_ADDRESS
 from tests.support.coroutines import run
 
 

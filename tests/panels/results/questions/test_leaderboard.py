@@ -18,8 +18,7 @@ from sauda.evaluation.models.config import OURS
 from sauda.games import game_of
 from sauda.records.schemas.base import Interval
 from sauda.records.store import ROOT
-from sauda.serve.leaderboard.board import RANKED, Board, Entry
-from sauda.serve.leaderboard.replay import rules_of
+from sauda.serve.leaderboard import RANKED, Board, Entry, rules_of
 from tests.support.entries import OPEN, entered, play_all
 
 NAME = "9 <b>bold</b>"
@@ -88,7 +87,7 @@ def test_a_game_of_an_entry_opens_with_its_moves_its_end_and_its_seed(board, tas
     play_all(entered(board, NAME, task))
     (entry,) = board.entries(task, rules_of(task))
     game = board.games(entry)[1]
-    shown = str(entered_games.shown(entry.id, 2))
+    shown = str(entered_games.view(entry.id, 2))
     assert "Game 2 of 3 of “9 &lt;b&gt;bold&lt;/b&gt;”, grade " in shown
     assert f"seed {game.seed}." in shown
     assert f'href="leaderboard/games?entry={entry.id}"' in shown
@@ -112,14 +111,14 @@ def test_a_game_that_nobody_moved_in_says_so(board):
 @pytest.mark.parametrize("choice", ["0" * 16, "' OR 1=1", 7, ["x"], {"a": 1}])
 def test_an_entry_that_is_not_there_is_answered_in_words(board, choice):
     play_all(entered(board))
-    assert "Choose an entry of this list" in entered_games.shown(choice, 1)
+    assert "Choose an entry of this list" in entered_games.view(choice, 1)
 
 
 @pytest.mark.parametrize("number", [0, 4, 1.5, "1", None, float("inf"), [1]])
 def test_a_game_that_is_not_there_is_answered_in_words(board, number):
     play_all(entered(board))
     (entry,) = board.all_entries()
-    assert "Choose an entry of this list" in entered_games.shown(entry.id, number)
+    assert "Choose an entry of this list" in entered_games.view(entry.id, number)
 
 
 def test_a_file_that_cannot_be_read_is_said_and_the_measured_rows_stay(board, measured):

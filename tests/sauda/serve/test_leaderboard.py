@@ -1,11 +1,18 @@
-"""Entries: games that nobody can discard, rows computed from them, a file that outlives a kill."""
+"""Entries: games that nobody can discard, rows computed from them, seeds that nobody finds."""
 
+import base64
 import contextlib
+import hashlib
+import json
 import multiprocessing
 import os
+import random
+import re
 import signal
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from multiprocessing.connection import Connection
 
 import numpy as np
@@ -14,25 +21,38 @@ import pytest
 from env import TASKS
 from sauda.__main__ import main as sauda_command
 from sauda.games import policies_of
-from sauda.records.seeds import drawn_seed
+from sauda.records.seeds import SEED_BITS, drawn_seed
 from sauda.records.splits import DAILY, LEADERBOARD, SPLITS
-from sauda.serve.leaderboard import board as boards
-from sauda.serve.leaderboard.board import RANKED, UNFINISHED, Board, checked_name
-from sauda.serve.leaderboard.names import is_reserved
-from sauda.serve.leaderboard.record import faults, record
-from sauda.serve.leaderboard.replay import episode_of, replayed, rules_of
-from sauda.serve.leaderboard.storage import FILE, OF_A_SPACE, Storage, Unavailable, data_folder
-from sauda.serve.mcp.records import grades_of
-from sauda.serve.openenv.actions import SaudaAction
-from sauda.serve.openenv.environment import SaudaEnvironment
-from sauda.serve.openenv.game import MOST_STEPS, WORST
+from sauda.serve import leaderboard
+from sauda.serve.game import MOST_STEPS, WORST, SaudaAction, start
+from sauda.serve.leaderboard import (
+    FILE,
+    OF_A_SPACE,
+    RANKED,
+    UNFINISHED,
+    Board,
+    Entry,
+    Storage,
+    Unavailable,
+    commitment,
+    data_folder,
+    episode_of,
+    faults,
+    record_of,
+    replay_game,
+    rules_of,
+)
+from sauda.serve.mcp import grades_of
+from sauda.serve.names import check_name, is_reserved
+from sauda.serve.observations import observation_of
+from sauda.serve.openenv import SaudaEnvironment
 from sauda.statistics import mean_interval
 from tests.support.entries import OPEN, entered, move_of, play_all, played_on
 
 HERE = multiprocessing.get_context("fork")  # a process that has imported all this already
 
 
-def complete(board: Board, task: str = OPEN) -> list[boards.Entry]:
+def complete(board: Board, task: str = OPEN) -> list[Entry]:
     return board.entries(task, rules_of(task))
 
 
@@ -45,7 +65,7 @@ def test_the_row_of_an_entry_is_computed_from_its_games_and_can_be_verified(boar
     assert list(entry.grades) == [end.outcome["grade"] for end in ends]
     assert list(entry.ends) == [end.outcome["end"] for end in ends]
     assert tuple(vars(entry.grade).values()) == mean_interval(np.array(entry.grades))
-    assert list(faults(record(board, entry))) == []
+    assert list(faults(record_of(board, entry))) == []
 
 
 def test_a_changed_record_is_found_out(board):
@@ -59,7 +79,7 @@ def test_a_changed_record_is_found_out(board):
         (lambda r: r["grade"].update(mean=0.9), "the grades make"),
         (lambda r: r.update(rules="other"), "it was played under the rules other"),
     ):
-        recorded = record(board, entry)
+        recorded = record_of(board, entry)
         change(recorded)
         assert any(fault.startswith(sentence) for fault in faults(recorded)), sentence
     with pytest.raises(ValueError, match="no record of an entry"):
@@ -98,13 +118,13 @@ def test_what_is_not_over_at_the_deadline_counts_the_lowest_grade(board):
     (entry,) = complete(late)  # the entry that was never begun is none
     assert entry.grades == (end.outcome["grade"], WORST, WORST)
     assert entry.count[UNFINISHED] == 2
-    assert list(faults(record(late, entry))) == []
+    assert list(faults(record_of(late, entry))) == []
     assert late.counts(OPEN, rules_of(OPEN)) == (1, 0)
     for token in (ticket.token, unused.token):
         with pytest.raises(ValueError, match="hours of this entry are over"):
             late.next_game(token)
     _, begun, not_begun = late.games(entry)
-    shown = episode_of(replayed(OPEN, begun.seed, begun.actions))
+    shown = episode_of(replay_game(OPEN, begun.seed, begun.actions))
     assert (str(shown.end), len(begun.actions), not_begun.actions) == ("forfeit", 1, ())
 
 
@@ -117,13 +137,13 @@ def test_a_game_that_uses_up_its_steps_counts_the_lowest_grade(board):
     assert environment.state.grade == WORST
     (entry,) = complete(board)
     assert entry.grades == (WORST,)
-    assert list(faults(record(board, entry))) == []
+    assert list(faults(record_of(board, entry))) == []
 
 
 def test_a_long_tale_is_refused_before_it_fills_the_disk(board, monkeypatch):
-    monkeypatch.setattr(boards, "MOST_BYTES", 3_000)
+    monkeypatch.setattr(leaderboard, "MOST_BYTES", 3_000)
     # A game whose seller stays for two bids of 1; by chance one may leave.
-    monkeypatch.setattr(boards, "leaderboard_seed", lambda: 2**127 + 7)
+    monkeypatch.setattr(leaderboard, "leaderboard_seed", lambda: 2**127 + 7)
     environment = SaudaEnvironment()
     before = environment.reset(entry=entered(board).token)
     long = SaudaAction(action_type="offer", price=1, message="x" * 1_900)
@@ -136,7 +156,7 @@ def test_a_long_tale_is_refused_before_it_fills_the_disk(board, monkeypatch):
 def test_a_clock_that_jumps_ends_no_entry_and_deletes_none(board):
     """Deadlines follow the time that passes, not the time of day, which somebody may set anew."""
     wall, passed = [time.time()], [5.0]
-    now = boards.steady(lambda: wall[0], lambda: passed[0])
+    now = leaderboard.steady(lambda: wall[0], lambda: passed[0])
     later = Board(board.storage, now)
     begun, unused = entered(later), entered(later)
     next(iter(played_on(begun.token)))
@@ -144,7 +164,7 @@ def test_a_clock_that_jumps_ends_no_entry_and_deletes_none(board):
     entered(later)  # entries that nobody began in time are deleted here
     assert (later.entry(begun.entry), complete(later)) == (None, [])  # so no seed is shown
     assert later.next_game(unused.token).number == 1
-    passed[0] += boards.HOURS * 3600 + 1
+    passed[0] += leaderboard.HOURS * 3600 + 1
     assert {entry.id for entry in complete(later)} == {begun.entry, unused.entry}
 
 
@@ -169,77 +189,6 @@ def test_the_standing_is_computed_when_it_changes_and_not_when_it_is_read(board)
     assert own.standing(OPEN, rules).entries == ()
 
 
-@pytest.mark.parametrize(
-    "name", ["", " ", "x" * 41, "a\nb", "a\x00", "=1+1", "../../x", "<b>", "\u202eevil", "a\u200b",
-             "a" + "\u0302" * 39, "a" + "\u0489" * 5]
-)  # fmt: skip
-def test_a_name_that_could_pass_for_something_else_is_refused(name):
-    with pytest.raises(ValueError, match="a name has 1 to 40 characters on one line"):
-        checked_name(name)
-
-
-def test_names_of_all_scripts_are_kept_as_written():
-    for name in (
-        "मोल भाव 2",
-        "क्र्स़्कि",
-        "Thuỷ ế",
-        "gpt-5 <script>",
-        "Ünïted",
-        "7th; DROP TABLE games",
-    ):
-        assert checked_name(f" {name} ") == name
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "expert", "Linear", "TIT FOR TAT", "rule-based", "pilot", "autarky", "oracle",
-        "Sauda", "sauda", "SAUDA", "सौदा", "S a u d a", "sauda.", "Sauda (official)", "Śāūdã",
-        "mini", "mini+distill", "mini + distill", "MINI-DISTILL", "mini+mine", "sauda-mini",
-        "expert+", "ｅｘｐｅｒｔ", "Ｓａｕｄａ", "ｍｉｎｉ＋ｄｉｓｔｉｌｌ",
-        "𝐞𝐱𝐩𝐞𝐫𝐭", "eⓧⓟⓔⓡⓣ", "ᴇxᴘᴇʀᴛ", "ᵉˣᵖᵉʳᵗ",
-        "ехреrt", "ЕХРЕRТ", "Ѕаudа", "міnі+dіѕtіll", "ехрегт",  # Cyrillic
-        "ΕΧΡΕRΤ", "εxpεrt", "Sαυda", "ѕaυdа", "ΡΙLΟΤ",  # Greek
-        "ᏚAUᎠA", "ꓢꓮꓴꓓꓮ", "Տauda",  # Cherokee, Lisu, Armenian
-        "expert\u3164", "exp\u034fert", "e\u0301xpert", "S\U0001f170UDA", "S\U0001f1e6UDA", "sɑuđa",
-        "5auda", "Saud4", "exp3rt", "m1n1", "S@uda", "sauda\u2800",
-    ],
-)  # fmt: skip
-def test_no_agent_takes_the_name_of_a_policy_a_model_or_the_project_or_a_look_alike(name):
-    with pytest.raises(ValueError, match="is one of a policy, a model or the project"):
-        checked_name(name)
-
-
-@pytest.mark.parametrize("name", ["exp\u200bert", "Sau\u2060da", "\u202dexpert", "sau\u00adda"])
-def test_a_name_with_letters_that_nobody_sees_is_refused(name):
-    with pytest.raises(ValueError, match="a name has 1 to 40 characters"):
-        checked_name(name)
-
-
-@pytest.mark.parametrize("task", RANKED)
-def test_every_name_that_stands_beside_the_entries_is_taken(task):
-    shown = {row["policy"] for row in grades_of(task)} | set(policies_of(TASKS[task]))
-    for name in shown:
-        assert is_reserved(name), name
-
-
-def test_names_that_only_share_a_part_with_a_policy_are_free():
-    for name in (
-        "rising bids", "an expert of mine", "experts", "expert 2", "saudade", "minimax", "gpt-5",
-        "linear bidder", "Эксперт", "Ωmega", "GPT-5 + tools", "智谱", "सादा",
-    ):  # fmt: skip
-        assert checked_name(name) == name
-
-
-def test_seeds_of_the_leaderboard_are_no_other_games(board):
-    for seeds in (*SPLITS.values(), DAILY):
-        assert seeds[-1] < LEADERBOARD.start
-    assert all(drawn_seed() < LEADERBOARD.start for _ in range(100))
-    play_all(entered(board))
-    (entry,) = complete(board)
-    assert all(game.seed in LEADERBOARD for game in board.games(entry))
-
-
 def test_entries_are_ranked_by_their_mean_and_read_in_pages(board):
     for _ in range(3):
         play_all(entered(board, games=2))
@@ -248,6 +197,56 @@ def test_entries_are_ranked_by_their_mean_and_read_in_pages(board):
     assert means == sorted(means, reverse=True)
     assert board.entries(OPEN, rules_of(OPEN), 1, 1) == entries[1:2]
     assert board.entries(OPEN, "rules of yesterday") == []
+
+
+# Names
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", " ", "x" * 41, "a\nb", "a\x00", "=1+1", "<b>", "\u202eevil", "a\u200b", "exp\u200bert",
+     "sau\u00adda", "a" + "\u0302" * 39, "a" + "\u0489" * 5],
+)  # fmt: skip
+def test_a_name_that_is_none_or_hides_letters_is_refused(name):
+    with pytest.raises(ValueError, match="a name has 1 to 40 characters"):
+        check_name(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "expert", "TIT FOR TAT", "rule-based", "oracle", "expert+", "mini + distill", "mini+mine",
+        "S a u d a", "Sauda (official)", "सौदा", "Śāūdã", "ｅｘｐｅｒｔ",
+        "𝐞𝐱𝐩𝐞𝐫𝐭", "eⓧⓟⓔⓡⓣ", "ᴇxᴘᴇʀᴛ", "ᵉˣᵖᵉʳᵗ",
+        "ехреrt", "ЕХРЕRТ", "міnі+dіѕtіll", "ехрегт",  # Cyrillic
+        "ΕΧΡΕRΤ", "Sαυda", "ΡΙLΟΤ",  # Greek
+        "ᏚAUᎠA", "ꓢꓮꓴꓓꓮ", "Տauda",  # Cherokee, Lisu, Armenian
+        "expert\u3164", "exp\u034fert", "e\u0301xpert", "S\U0001f170UDA", "S\U0001f1e6UDA", "sɑuđa",
+        "5auda", "exp3rt", "m1n1", "S@uda", "sauda\u2800",
+    ],
+)  # fmt: skip
+def test_no_agent_takes_the_name_of_a_policy_a_model_or_the_project_or_a_look_alike(name):
+    with pytest.raises(ValueError, match="is one of a policy, a model or the project"):
+        check_name(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["rising bids", "an expert of mine", "expert 2", "saudade", "minimax", "gpt-5 <script>",
+     "Эксперт", "Ωmega", "GPT-5 + tools", "智谱", "सादा", "मोल भाव 2",
+     "Thuỷ ế", "7th; DROP TABLE games"],
+)  # fmt: skip
+def test_a_name_of_any_script_that_only_shares_a_part_with_a_policy_is_kept_as_written(name):
+    assert check_name(f" {name} ") == name
+
+
+@pytest.mark.parametrize("task", RANKED)
+def test_every_name_that_stands_beside_the_entries_is_taken(task):
+    for name in {row["policy"] for row in grades_of(task)} | set(policies_of(TASKS[task])):
+        assert is_reserved(name), name
+
+
+# The file
 
 
 def test_a_command_removes_an_entry_with_all_that_is_kept_of_it_while_the_page_is_open(
@@ -279,7 +278,7 @@ def test_entries_that_are_played_at_once_are_all_stored(board):
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(play_all, tickets))
     assert {entry.id for entry in complete(board)} == {ticket.entry for ticket in tickets}
-    assert all(not list(faults(record(board, entry))) for entry in complete(board))
+    assert all(not list(faults(record_of(board, entry))) for entry in complete(board))
 
 
 def tell_moves(token: str, told: Connection) -> None:
@@ -315,7 +314,7 @@ def test_moves_that_were_answered_outlive_a_kill(board):
         list(played_on(ticket.token))
     (entry,) = complete(board)
     assert UNFINISHED not in entry.ends
-    assert list(faults(record(board, entry))) == []
+    assert list(faults(record_of(board, entry))) == []
 
 
 def die_while_writing(board: Board) -> None:
@@ -361,3 +360,110 @@ def test_the_folder_is_the_one_that_is_set_or_a_spaces_storage_or_the_cache(tmp_
     assert data_folder({}).parts[-2:] == (".cache", "sauda")
     there = OF_A_SPACE.is_dir()
     assert (data_folder({"SPACE_ID": "a/b"}) == OF_A_SPACE) == there
+
+
+# The seeds of an entry before its end
+
+
+def seeds_of(board: Board, entry: str) -> list[int]:
+    rows = board.storage.rows("SELECT seed FROM games WHERE entry = ? ORDER BY number", (entry,))
+    return [int(seed) for (seed,) in rows]
+
+
+def said_before_the_end(board: Board) -> tuple[str, str, list[str]]:
+    """An entry of which two games of three are over: its id, its token, all that was sent."""
+    ticket = entered(board)
+    said = [json.dumps(vars(ticket))]
+    for _ in range(2):
+        said += [observation.model_dump_json() for observation in played_on(ticket.token)]
+    environment = SaudaEnvironment()
+    said.append(environment.reset(entry=ticket.token, episode_id="mine").model_dump_json())
+    said.append(environment.step(move_of(environment.reset(entry=ticket.token))).model_dump_json())
+    said.append(environment.state.model_dump_json())
+    said.append(repr((board.entries(OPEN, rules_of(OPEN)), board.counts(OPEN, rules_of(OPEN)))))
+    said.append(repr(board.entry(ticket.entry)))
+    return ticket.entry, ticket.token, said
+
+
+def guesses(text: str) -> Iterator[int]:
+    """Seeds that somebody could guess from what was sent: numbers, ids, digests, neighbours."""
+    numbers = [int(digits) for digits in re.findall(r"\d+", text) if len(digits) < 60]
+    words = set(re.findall(r"[\w-]{8,}", text))
+    numbers += [int(word, 16) for word in words if re.fullmatch("[0-9a-f]{8,64}", word)]
+    for word in words:
+        for content in (word.encode(), base64.urlsafe_b64decode(word[: len(word) // 4 * 4])):
+            for raw in (content, hashlib.sha256(content).digest(), hashlib.md5(content).digest()):
+                numbers += [int.from_bytes(raw[:16], order) for order in ("big", "little")]
+    for number in numbers:
+        for near in (number - 1, number, number + 1):
+            yield near % LEADERBOARD.start
+            yield LEADERBOARD.start + near % LEADERBOARD.start
+
+
+def test_no_seed_is_found_from_what_is_sent_before_the_end(board):
+    entry, _, said = said_before_the_end(board)
+    text, seeds = "\n".join(said), seeds_of(board, entry)
+    for seed in seeds:
+        for written in (str(seed), f"{seed:x}", str(seed)[:12], f"{seed:x}"[:10]):
+            assert written not in text
+    guessed = set(guesses(text))
+    assert len(guessed) > 1_000
+    assert not guessed & set(seeds)
+
+    def opening_of(seed: int) -> dict:
+        game = start(OPEN, seed, "an episode", 0.0)
+        return observation_of(game).model_dump(mode="json")["bazaar"]
+
+    # Every other game that has a small seed, or a guessed one, opens otherwise.
+    opening = json.loads(said[1])["bazaar"]
+    known = [seed for seeds in (*SPLITS.values(), DAILY) for seed in seeds[:100]]
+    for seed in (*known, *islice(guessed, 1_000)):
+        assert opening_of(seed) != opening
+    assert opening_of(seeds[0]) == opening
+    with pytest.raises(ValueError, match="entries of the leaderboard"):
+        SaudaEnvironment().reset(seed=seeds[0])
+
+
+def test_nothing_that_can_be_set_decides_the_seeds(board):
+    drawn = []
+    for _ in range(2):
+        random.seed(0)
+        np.random.seed(0)  # noqa: NPY002
+        drawn += seeds_of(board, entered(board, games=20).entry)
+    assert len(set(drawn)) == 40
+    bits = [bin(seed)[3:] for seed in drawn]  # below the highest, which is always set
+    assert all(len(each) == SEED_BITS - 1 for each in bits)
+    ones = sum(each.count("1") for each in bits) / (40 * (SEED_BITS - 1))
+    assert abs(ones - 0.5) < 0.05  # 7 standard deviations
+
+
+def test_a_game_of_an_entry_hides_its_seed_at_its_end_and_the_record_shows_it_at_the_last(board):
+    ticket = entered(board)
+    ends = play_all(ticket)
+    assert [end.outcome["seed"] for end in ends] == [None] * 3
+    (entry,) = board.entries(OPEN, rules_of(OPEN))
+    seeds = [game.seed for game in board.games(entry)]
+    assert seeds == seeds_of(board, ticket.entry)
+    assert commitment(seeds) == ticket.commitment
+    for others in (*SPLITS.values(), DAILY, [drawn_seed() for _ in range(100)]):
+        assert max(others) < min(seeds)  # no other game has such a seed
+    assert all(seed in LEADERBOARD for seed in seeds)
+
+
+def test_a_reset_of_an_entry_takes_no_seed_and_no_task(board):
+    token, environment = entered(board).token, SaudaEnvironment()
+    for more in ({"seed": 1}, {"task": OPEN}, {"split": "train", "index": 0}):
+        with pytest.raises(ValueError, match="takes its token, and an episode_id, alone"):
+            environment.reset(entry=token, **more)
+    for wrong in ("", "x" * 1000, token[:-1], token.swapcase(), 7, ["x"], "' OR 1=1 --"):
+        with pytest.raises(ValueError, match="token"):
+            environment.reset(entry=wrong)
+
+
+def test_the_files_hold_no_token_and_are_their_owners_alone(board):
+    ticket = entered(board)
+    play_all(ticket)
+    files = list(board.storage.file.parent.iterdir())
+    assert board.storage.file in files
+    assert all(file.stat().st_mode & 0o077 == 0 for file in files)  # its owner alone reads seeds
+    assert not any(ticket.token.encode() in file.read_bytes() for file in files)

@@ -1,4 +1,4 @@
-"""Names that no agent may take: those of policies, of models and of the project, and look-alikes.
+"""The names of agents; none may take one of a policy, a model or the project, or a look-alike.
 
 Two names look alike where they have one skeleton: what stays of a name without spaces, marks and
 punctuation once its letters and digits are written as the Latin letters that they resemble.
@@ -7,12 +7,15 @@ punctuation once its letters and digits are written as the Latin letters that th
 import re
 import unicodedata
 from functools import cache
+from itertools import groupby
 
 from env import TASKS
 from sauda.evaluation.models.config import STAGES
 from sauda.games import game_of, policies_of
 from sauda.llm.models import BASES
 
+LONGEST_NAME = 40  # characters
+MARKS = 3  # on one letter of a name; no script needs more
 PROJECT = ("sauda", "सौदा")  # also as the first word of a name
 OTHERS = ("oracle", "informed oracle", "bound", "human")  # which tables show beside policies
 # Letters and what they look like, the upper and the lower case of each script; confusables.txt of
@@ -36,6 +39,29 @@ VARIANT = re.compile(
 NO_WIDTH = dict.fromkeys(map(ord, "\u115f\u1160\u3164\uffa0\u2800"))  # letters that show nothing
 SEPARATORS = re.compile(r"[\s!-/:-@\[-`{-~]+")
 LEET = str.maketrans("013457$@", "oleastsa")
+
+
+def check_name(name: str) -> str:
+    """The name of an agent as it is stored; ValueError, a sentence, where it cannot be one."""
+    name = unicodedata.normalize("NFC", name).strip() if len(name) <= 4 * LONGEST_NAME else ""
+    is_name = 0 < len(name) <= LONGEST_NAME and name.isprintable() and name[0].isalnum()
+    if not is_name or _most_marks(name) > MARKS:
+        raise ValueError(
+            f"a name has 1 to {LONGEST_NAME} characters on one line, begins with a letter or a"
+            f" digit, and has at most {MARKS} marks on one letter"
+        )
+    if is_reserved(name):
+        raise ValueError(
+            "this name is one of a policy, a model or the project here, or looks like one; choose"
+            " another"
+        )
+    return name
+
+
+def _most_marks(name: str) -> int:
+    """The most combining marks one after another, which would be drawn over the lines around."""
+    marks = [unicodedata.category(letter) in ("Mn", "Me") for letter in name]
+    return max(len(list(group)) if mark else 0 for mark, group in groupby(marks))
 
 
 def is_reserved(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""What goes back over the wire: the observation of the learner's seat, and the public state.
+"""What goes back over the wire: the observation of the learner's seat, its reward, the state.
 
 Fields are listed one by one, so that nothing that a seat may not see can slip in. `env/` says what
 each of them means; prices are rupees in the bazaar and credits in the arena.
@@ -10,18 +10,19 @@ from functools import cache
 from typing import Any, get_type_hints
 
 from openenv.core.env_server import Observation, State
+from openenv.core.rubrics import Rubric
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from env import Deal, Item, Tells, arena
 from env import Observation as BazaarObservation
 from sauda.games import game_of
-from sauda.serve.openenv.game import ServedGame
+from sauda.serve.game import GRADE, ServedGame
 
 MESSAGES = 20  # of the arena's board, the last ones
-BAZAAR_OWN = ("reservation", "purse", "discount", "deadline")
-ARENA_OWN = ("budget", "jobs", "started", "batna", "stake", "job_value", "energy", "deals",
-             "pool", "breaches", "results")  # fmt: skip
+# What a view takes from the table or the market as it stands there.
+BAZAAR_PLAIN = ("deals", "round", "rounds", "decimals", "seller_type", "outbid")
+ARENA_PLAIN = ("round_index", "max_rounds", "coalitions_allowed", "market_pressure")
 
 
 def record_of(kind: type) -> Any:
@@ -187,30 +188,22 @@ def bazaar_view(obs: BazaarObservation) -> BazaarView:
     return {
         "item": record(table.item),
         "deal": min(len(table.past) + 1, table.deals),
-        "deals": table.deals,
-        "round": table.round,
-        "rounds": table.rounds,
-        "decimals": table.decimals,
-        "seller_type": table.seller_type,
+        **{name: getattr(table, name) for name in BAZAAR_PLAIN},
         "asks": list(table.asks),
         "bids": list(table.bids),
         "moves": moves,
         "past": [record(deal) for deal in table.past],
         "rivals": [record(rival) for rival in table.rivals],
-        "outbid": table.outbid,
-        "own": {name: obs.own.get(name) for name in BAZAAR_OWN},
+        "own": {name: obs.own.get(name) for name in BazaarOwn.__annotations__},
     }
 
 
 def arena_view(obs: arena.Observation) -> ArenaView:
     """The lab's view of the market."""
-    market, own = obs.market, {name: getattr(obs.own, name) for name in ARENA_OWN}
+    market, own = obs.market, {name: getattr(obs.own, name) for name in ArenaOwn.__annotations__}
     return {
-        "round_index": market.round_index,
-        "max_rounds": market.max_rounds,
+        **{name: getattr(market, name) for name in ARENA_PLAIN},
         "actions_left": market.queue.count(obs.agent),
-        "coalitions_allowed": market.coalitions_allowed,
-        "market_pressure": market.market_pressure,
         **{
             name: records(getattr(market, name).values())
             for name in ("labs", "blocks", "offers", "coalitions")
@@ -254,7 +247,10 @@ def state_of(game: ServedGame | None) -> SaudaState:
     """The public state of `game`; of no episode where there is none."""
     if game is None:
         return SaudaState()
-    closed, deals = deals_of(game)
+    if game_of(game.task_name).name == "arena":  # its market counts as one deal
+        closed, deals = int(game.over), 1
+    else:
+        closed, deals = len(game.play.state.table.past), game.play.state.table.deals
     outcome: Mapping[str, Any] = outcome_of(game) if game.over else {}
     return SaudaState(
         episode_id=game.episode_id,
@@ -270,9 +266,34 @@ def state_of(game: ServedGame | None) -> SaudaState:
     )
 
 
-def deals_of(game: ServedGame) -> tuple[int, int]:
-    """How many deals of the episode are closed, and how many it has; the arena's market is one."""
-    if game_of(game.task_name).name == "arena":
-        return int(game.over), 1
-    table = game.play.state.table
-    return len(table.past), table.deals
+class Part(Rubric):
+    """One named part of the reward, which `env` computes; 0 where the step has none of that name.
+
+    The bazaar pays the grade at the end of an episode. The arena pays each step the sum of its ten
+    components.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+    def forward(self, action: Any, observation: SaudaObservation) -> float:
+        return observation.reward_parts.get(self.name, 0.0)
+
+
+class Sum(Rubric):
+    """The sum of the rubrics in it, each under its own name."""
+
+    def __init__(self, **rubrics: Rubric) -> None:
+        super().__init__()
+        for name, rubric in rubrics.items():
+            setattr(self, name, rubric)
+
+    def forward(self, action: Any, observation: SaudaObservation) -> float:
+        return sum(rubric(action, observation) for rubric in self.children())
+
+
+def reward_rubric() -> Rubric:
+    """The reward as a tree, `bazaar.grade` and so on, for trainers that read it."""
+    parts = {part.name: Part(part.name) for part in arena.COMPONENTS}
+    return Sum(bazaar=Sum(**{GRADE: Part(GRADE)}), arena=Sum(**parts))
