@@ -6,8 +6,14 @@ from dataclasses import asdict
 from typing import Any
 
 from env import ARENA_TASKS, MARKETS, TASKS, get_task
-from sauda.commands.console import add_command, interval, save_measured
-from sauda.commands.machines.options import add_engine_options, chosen_engine, exit_code
+from sauda.commands.console import (
+    add_command,
+    add_engine_options,
+    chosen_engine,
+    exit_code,
+    interval,
+    save_measured,
+)
 from sauda.games import policies_of
 from sauda.records.kinds import entry
 
@@ -65,7 +71,7 @@ def evaluate(options: argparse.Namespace) -> int:
 
 
 def _on_engine(config: Any, options: argparse.Namespace) -> dict[str, Any]:
-    from sauda.scale.pieces.shards import evaluate_on
+    from sauda.cloud.shards import evaluate_on
 
     with chosen_engine(options) as engine:
         return evaluate_on(engine, config)

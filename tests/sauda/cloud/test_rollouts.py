@@ -8,13 +8,12 @@ import pytest
 
 from env import get_task
 from sauda import __main__ as command
+from sauda.cloud import CloudFault
+from sauda.cloud.rollouts import Rollouts, Servers, compute, play, summarize
 from sauda.evaluation.models.comparison import play_model
 from sauda.llm.backends.remote import RetryPolicy
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Reply, ReplyError
-from sauda.scale.pieces.engines import EngineFault
-from sauda.scale.pieces.rollouts import Rollouts, compute, play, result
-from sauda.scale.pieces.servers import Servers
 from tests.support.endpoint import openai, server
 from tests.support.models import Haggler
 
@@ -39,7 +38,7 @@ def test_games_through_two_servers_are_those_of_the_model_itself(tmp_path):
     with server(haggles) as (one, first), server(haggles) as (two, second):
         games = wanted(one, two, in_flight=4)
         play(games, tmp_path, here)
-        figures = result(games, tmp_path)
+        figures = summarize(games, tmp_path)
     own = play_model(get_task(TASK), PlayerSpec(Haggler()), games.seeds())
     assert {**figures["columns"], "tokens": own["tokens"]} == json.loads(json.dumps(own))
     assert figures["n"] == 8
@@ -64,12 +63,12 @@ def test_a_server_that_fails_is_passed_over_and_no_game_is_lost(tmp_path):
     with server(500) as (bad, failed), server(haggles) as (good, _):
         games = wanted(bad, good, in_flight=2)
         play(games, tmp_path, here)
-    assert list(result(games, tmp_path)["replies"]) == [f"m at {good}"]
+    assert list(summarize(games, tmp_path)["replies"]) == [f"m at {good}"]
     assert 1 <= len(failed) <= 2 * QUICK.attempts
 
 
 def test_games_stop_where_no_server_answers_and_resume_where_they_were(tmp_path):
-    with server(401) as (bad, _), pytest.raises(EngineFault, match=r"401.*before are kept"):
+    with server(401) as (bad, _), pytest.raises(CloudFault, match=r"401.*before are kept"):
         play(replace(wanted(bad), batch=4), tmp_path, here)
     with server(haggles) as (good, requests):
         games = replace(wanted(good), batch=4)
@@ -78,7 +77,7 @@ def test_games_stop_where_no_server_answers_and_resume_where_they_were(tmp_path)
         before = len(requests)
         assert play(games, tmp_path, here) == 1
         assert len(requests) < 2 * before + 8
-    assert result(games, tmp_path)["n"] == 8
+    assert summarize(games, tmp_path)["n"] == 8
     with pytest.raises(ValueError, match="another plan, which differs in model"):
         play(replace(games, model="other"), tmp_path, here)
 

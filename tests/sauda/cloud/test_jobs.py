@@ -1,9 +1,7 @@
-"""Jobs: the script, the machines that are asked for, a run that is kept and gone on with."""
+"""Jobs of the Hub: the script, the machines that are asked for, a run that is kept and resumed."""
 
 import inspect
-import itertools
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,23 +11,41 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from huggingface_hub import HfApi, JobHardwareInfo
+from huggingface_hub import HfApi, JobHardware, JobHardwareInfo
 from huggingface_hub.errors import HfHubHTTPError
 
 from sauda import __main__ as command
+from sauda.cloud import CloudFault
+from sauda.cloud.jobs import (
+    FLAVORS,
+    Flavor,
+    Job,
+    ShardJobs,
+    TrainingJob,
+    collect,
+    cpu_flavors,
+    fitting_flavors,
+    flavor,
+    list_flavors,
+    memory_needed,
+    submit,
+)
+from sauda.cloud.shards import Plan, merge, play
+from sauda.evaluation.evaluate import Config, evaluate
 from sauda.records.provenance import REPOSITORY as SOURCE
-from sauda.scale.hardware import FLAVORS, Flavor, fitting, flavor, from_hub, memory_needed
-from sauda.scale.job import Job, script, submit
-from sauda.scale.request import NoMachine
-from sauda.train import STAGES, kept_runs
-from sauda.train.model import PARAMETERS
-from sauda.train.run import COMPLETE, curve, latest, lines, seal, step_of
+from sauda.train import STAGES
+from sauda.train.run import COMPLETE, curve, latest, lines, step_of
 from sauda.train.stage import run_name
 
-ADDRESS = "https://example.org/me/sauda"
+ADDRESS, COMMIT = "https://example.org/me/sauda", "0" * 40
 SECRET = "hf_not_to_be_seen"
+HUB = {"results": "me/results", "source": ADDRESS, "revision": COMMIT}
 TWO = (flavor("l4x1"), flavor("a10g-small"))
-JOB = Job(("sft",), "mini", "me/results", ADDRESS, "0" * 40, TWO)
+JOB = TrainingJob(stages=("sft",), model="mini", flavors=TWO, **HUB)
+CONFIG = Config(("bazaar/open",), ("linear", "wait"), episodes=6, baseline="linear")
+SHARDS = ShardJobs(
+    plan=Plan(CONFIG, 3), shards=(1, 2, 3), flavors=cpu_flavors(["cpu-upgrade"]), **HUB
+)
 pytestmark = pytest.mark.xdist_group("model")
 
 
@@ -40,13 +56,13 @@ def shellcheck(text: str, *options: str) -> tuple[int, str]:
     return run.returncode, run.stdout + run.stderr
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("model", [*PARAMETERS, "some/repository"])
-@pytest.mark.parametrize("stages", [*((stage,) for stage in STAGES), STAGES])
-def test_the_script_passes_shellcheck(stages, model):
-    job = replace(JOB, stages=stages, model=model)
-    assert shellcheck(script(job)) == (0, "")
-    assert shellcheck(script(replace(job, source="/a/tree", revision="", flavors=()))) == (0, "")
+@pytest.mark.parametrize("stages", [("sft",), STAGES])
+def test_the_scripts_pass_shellcheck(stages):
+    job = replace(JOB, stages=stages)
+    assert shellcheck(job.script()) == (0, "")
+    here = replace(job, source="/a/tree", revision="", flavors=(), model="some/repository")
+    assert shellcheck(here.script()) == (0, "")
+    assert shellcheck(SHARDS.script(2)) == (0, "")
 
 
 def test_names_reach_the_script_as_they_are_and_none_is_run(tmp_path):
@@ -62,7 +78,7 @@ def test_names_reach_the_script_as_they_are_and_none_is_run(tmp_path):
         job = replace(
             JOB, model=name, source=f"/{name}", folder=f"/{name}", results=f"file:/{name}"
         )
-        text = script(job)
+        text = job.script()
         # SC2016 asks whether a $(...) in single quotes is meant not to run: it is
         assert shellcheck(text, "--exclude=SC2016") == (0, "")
         settings = text[: text.index("\nset -")]
@@ -78,29 +94,25 @@ def test_names_reach_the_script_as_they_are_and_none_is_run(tmp_path):
 
 
 def test_a_stage_goes_on_from_the_one_before_it_in_the_same_job():
-    text = script(replace(JOB, stages=STAGES, model="8b"))
+    text = replace(JOB, stages=STAGES, model="8b").script()
     assert text.splitlines()[-4:] == [
         "train sft sft-8b",
         'train distill distill-8b --init-adapter "$work/runs/sft/adapter"',
         'train grpo grpo-8b --init-adapter "$work/runs/sft/adapter"',
         'train dpo dpo-8b --init-adapter "$work/runs/grpo/adapter"',
     ]
-    assert script(replace(JOB, stages=("dpo",))).endswith("\ntrain dpo dpo\n")
+    assert replace(JOB, stages=("dpo",)).script().endswith("\ntrain dpo dpo\n")
 
 
-def test_flavors_are_those_with_the_memory_the_cheapest_first():
-    for needed, device in itertools.product((1e9, 23e9, 30e9, 90e9), ("cpu", "cuda")):
-        fit = fitting(needed, device)
-        assert [f.price for f in fit] == sorted(f.price for f in fit)
-        assert set(fit) == {f for f in FLAVORS if f.device == device and f.memory * 1e9 >= needed}
-    with pytest.raises(ValueError, match=r"needs 200 GB and the largest flavor, h200, has 141"):
-        fitting(200e9)
-
-
-def test_every_flavor_is_one_that_the_hub_rents_out():
-    from huggingface_hub import JobHardware
-
+def test_flavors_are_those_of_the_hub_with_the_memory_the_cheapest_first():
     assert {f.name for f in FLAVORS} <= {hardware.value for hardware in JobHardware}
+    fit = fitting_flavors(30e9)
+    assert [f.price for f in fit] == sorted(f.price for f in fit)
+    assert set(fit) == {f for f in FLAVORS if f.device == "cuda" and f.memory >= 30}
+    with pytest.raises(ValueError, match=r"needs 200 GB and the largest flavor, h200, has 141"):
+        fitting_flavors(200e9)
+    with pytest.raises(ValueError, match="l4x1 has a GPU that nobody would use"):
+        cpu_flavors(["cpu-upgrade", "l4x1"])
 
 
 def test_memory_follows_the_precision_and_the_stages_that_hold_a_player_beside_the_learner():
@@ -108,43 +120,30 @@ def test_memory_follows_the_precision_and_the_stages_that_hold_a_player_beside_t
         memory_needed("8b", "cuda", precision, stages)
         for precision, stages in (("bf16", ["sft"]), ("bf16", ["sft", "grpo"]), ("nf4", STAGES))
     )
-    assert fitting(sft)[0].name == "l40sx1"
-    assert fitting(both)[0].name == "a100-large"
+    assert fitting_flavors(sft)[0].name == "l40sx1"
+    assert fitting_flavors(both)[0].name == "a100-large"
     assert both == pytest.approx(1.5 * sft)
-    assert fitting(nf4)[0].name == "l4x1"
+    assert fitting_flavors(nf4)[0].name == "l4x1"
     assert memory_needed("toy", "cpu", "bf16") == memory_needed("toy", "cpu", "nf4") < 1e9
 
 
-class Listing:
-    """The Hub's list of machines, as its API answers."""
-
-    def list_jobs_hardware(self):
-        gpu = {"type": "gpu", "manufacturer": "Nvidia"}
-        l4 = gpu | {"model": "L4", "quantity": "1", "vram": "24 GB"}
-        machines = (
-            ("cpu-basic", "16 GB", None, 0.01 / 60, "minute"),
-            (
-                "t4-small",
-                "15 GB",
-                gpu | {"model": "T4", "quantity": "1", "vram": "16 GB"},
-                0.1,
-                "hour",
-            ),
-            ("l4x1", "30 GB", l4, 0.80 / 60, "minute"),
-            ("l4x4", "186 GB", l4 | {"quantity": "4", "vram": "96 GB"}, 3.80 / 60, "minute"),
-            ("giant", "2 TB", l4 | {"model": "X1", "vram": "1 TB"}, 9.0, "hour"),
-        )
-        return [
-            JobHardwareInfo(
-                name=name, prettyName=name, cpu="2 vCPU", ram=ram, accelerator=accelerator,
-                unitCostMicroUSD=0, unitCostUSD=cost, unitLabel=unit,
-            )
-            for name, ram, accelerator, cost, unit in machines
-        ]  # fmt: skip
-
-
 def test_a_submission_chooses_among_the_machines_that_the_hub_lists_with_one_gpu_and_bf16():
-    assert from_hub(Listing()) == (
+    gpu = {"type": "gpu", "manufacturer": "Nvidia", "model": "L4", "quantity": "1"}
+    machines = (
+        ("cpu-basic", None, 0.01 / 60, "minute"),
+        ("t4-small", gpu | {"model": "T4", "vram": "16 GB"}, 0.1, "hour"),
+        ("l4x1", gpu | {"vram": "24 GB"}, 0.80 / 60, "minute"),
+        ("l4x4", gpu | {"quantity": "4", "vram": "96 GB"}, 3.80 / 60, "minute"),
+        ("giant", gpu | {"model": "X1", "vram": "1 TB"}, 9.0, "hour"),
+    )
+    listed = [
+        JobHardwareInfo(
+            name=name, prettyName=name, cpu="2 vCPU", ram="16 GB", accelerator=accelerator,
+            unitCostMicroUSD=0, unitCostUSD=cost, unitLabel=unit,
+        )
+        for name, accelerator, cost, unit in machines
+    ]  # fmt: skip
+    assert list_flavors(SimpleNamespace(list_jobs_hardware=lambda: listed)) == (
         Flavor("cpu-basic", "cpu", 16, 0.01),
         Flavor("l4x1", "cuda", 24, 0.80),
         Flavor("giant", "cuda", 1000, 9.0),
@@ -166,37 +165,39 @@ class Hub:
         return SimpleNamespace(id="7", url="https://example.org/jobs/7")
 
 
+def hand_over(job: Job, hub: Hub, token: str = SECRET) -> list[str]:
+    """What is said while the job is submitted."""
+    said: list[str] = []
+    submit(job, "a/name", job.script(), hub, token, said.append)
+    return said
+
+
 def test_a_job_is_handed_over_whole_and_its_token_as_a_secret_alone():
-    hub, lines = Hub(), []
-    assert submit(JOB, hub, SECRET, lines.append).id == "7"
+    hub = Hub()
+    assert hand_over(JOB, hub) == ["job 7 on l4x1, $0.80/h: https://example.org/jobs/7"]
     (request,) = hub.requests
-    assert request["image"] == JOB.image
-    assert request["command"] == ["bash", "-c", script(JOB)]
-    assert request["flavor"] == "l4x1"
-    assert (request["timeout"], request["attempts"]) == ("6h", 2)
+    assert (request["image"], request["name"]) == (JOB.image, "a-name")
+    assert request["command"] == ["bash", "-c", JOB.script()]
+    assert (request["flavor"], request["timeout"], request["attempts"]) == ("l4x1", "6h", 2)
     assert request["secrets"] == {"HF_TOKEN": SECRET}
-    assert SECRET not in script(JOB)
-    assert lines == ["job 7 on l4x1, $0.80/h: https://example.org/jobs/7"]
+    assert SECRET not in JOB.script()
 
 
-def test_where_a_flavor_is_refused_the_next_is_asked_for():
-    hub, lines = Hub(l4x1=503), []
-    submit(JOB, hub, SECRET, lines.append)
+def test_where_a_flavor_is_refused_the_next_is_asked_for_and_else_each_reason_is_told():
+    hub = Hub(l4x1=503)
+    said = hand_over(JOB, hub)
     assert [request["flavor"] for request in hub.requests] == ["l4x1", "a10g-small"]
-    assert lines[0] == "refused l4x1: told 503"
-    assert "on a10g-small, $1.00/h" in lines[1]
-
-
-def test_where_every_flavor_is_refused_each_reason_is_told():
-    with pytest.raises(NoMachine, match=r"l4x1: told 400; a10g-small: told 503"):
-        submit(JOB, Hub(l4x1=400, a10g_small=503), SECRET, print)
+    assert said[0] == "refused l4x1: told 503"
+    assert "on a10g-small, $1.00/h" in said[1]
+    with pytest.raises(CloudFault, match=r"l4x1: told 400; a10g-small: told 503"):
+        hand_over(JOB, Hub(l4x1=400, a10g_small=503))
 
 
 @pytest.mark.parametrize("code", [401, 402, 403, 500])
 def test_no_other_flavor_is_asked_for_where_it_would_not_help_or_could_cost_twice(code):
     hub = Hub(l4x1=code)
     with pytest.raises(HfHubHTTPError):
-        submit(JOB, hub, SECRET, print)
+        hand_over(JOB, hub)
     assert len(hub.requests) == 1
 
 
@@ -211,7 +212,7 @@ def test_no_other_flavor_is_asked_for_where_it_would_not_help_or_could_cost_twic
 def test_a_job_that_could_not_run_on_the_hub_is_refused_before_it_is_sent(job, token, fault):
     hub = Hub()
     with pytest.raises(ValueError, match=fault):
-        submit(job, hub, token, print)
+        hand_over(job, hub, token)
     assert not hub.requests
 
 
@@ -250,7 +251,7 @@ def test_a_dry_run_shows_the_job_and_of_its_secrets_the_names(monkeypatch, capsy
     assert "HF_TOKEN" in out
     assert "l4x1 (24 GB, $0.80/h), else a10g-small (24 GB, $1.00/h)" in out
     assert "6h, 2 attempts at most" in out
-    assert out.endswith(script(replace(JOB, flavors=fitting(1e9))))
+    assert out.endswith(replace(JOB, flavors=fitting_flavors(1e9)).script())
 
 
 def test_a_real_submission_without_a_token_says_what_it_wants(monkeypatch, capsys, tmp_path):
@@ -259,83 +260,17 @@ def test_a_real_submission_without_a_token_says_what_it_wants(monkeypatch, capsy
     assert "needs a token that may write" in capsys.readouterr().err
 
 
-def run_in(folder: Path, steps: int, torn: int = 0) -> Path:
-    """A run's folder with a whole checkpoint at each of `steps`, and a half one at `torn`."""
-    run = folder / "sft"
-    run.mkdir(parents=True)
-    for step in [*range(1, steps + 1), *([torn] if torn else [])]:
-        checkpoint = run / f"checkpoint-{step}"
-        checkpoint.mkdir()
-        (checkpoint / "state").write_text(str(step))
-        if step != torn:
-            seal(checkpoint)
-    (run / "run.json").write_text("{}")
-    (run / "log.jsonl").write_text("".join(f'{{"step": {s}}}\n' for s in range(1, steps + 1)))
-    return run
-
-
-def test_an_uploaded_run_can_be_resumed(tmp_path):
-    kept = f"file:{tmp_path / 'kept'}"
-    kept_runs.upload(run_in(tmp_path, 3, torn=4), kept)
-    shutil.rmtree(tmp_path / "sft" / "checkpoint-1")
-    kept_runs.upload(tmp_path / "sft", kept)
-    back = kept_runs.download("sft", kept, tmp_path / "elsewhere")
-    assert sorted(p.name for p in back.glob("checkpoint-*")) == ["checkpoint-2", "checkpoint-3"]
-    assert latest(back).name == "checkpoint-3"
-    assert len(curve(lines(back / "log.jsonl"))) == 3
-    assert [p.name for p in (tmp_path / "kept").iterdir()] == ["sft"]
-    assert kept_runs.download("dpo", kept, tmp_path / "elsewhere") is None
-
-
-def test_a_run_is_found_where_an_upload_was_killed_as_it_was_replaced(tmp_path):
-    run_in(tmp_path / "kept", 2).rename(tmp_path / "kept" / ".sft.before")
-    back = kept_runs.download("sft", f"file:{tmp_path / 'kept'}", tmp_path)
-    assert latest(back).name == "checkpoint-2"
-
-
-class Repository:
-    """A repository of results; it takes what `HfApi` takes."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def create_repo(self, *arguments, **named):
-        inspect.signature(HfApi.create_repo).bind(self, *arguments, **named)
-        assert named["private"]
-        self.folder.mkdir(exist_ok=True)
-
-    def upload_folder(self, **arguments):
-        inspect.signature(HfApi.upload_folder).bind(self, **arguments)
-        assert arguments["delete_patterns"] == ["*"]
-        shutil.rmtree(self.folder / arguments["path_in_repo"], ignore_errors=True)
-        shutil.copytree(arguments["folder_path"], self.folder / arguments["path_in_repo"])
-
-    def snapshot_download(self, *arguments, local_dir, allow_patterns):
-        named = {"local_dir": local_dir, "allow_patterns": allow_patterns}
-        inspect.signature(HfApi.snapshot_download).bind(self, *arguments, **named)
-        shutil.copytree(self.folder, local_dir, dirs_exist_ok=True)
-
-
-def test_a_run_comes_back_from_a_repository(tmp_path):
-    hub = Repository(tmp_path / "hub")
-    (there := tmp_path / "there").mkdir()
-    assert kept_runs.download("sft", "me/results", there, hub) is None
-    kept_runs.upload(run_in(tmp_path, 2), "me/results", hub)
-    back = kept_runs.download("sft", "me/results", there, hub)
-    assert latest(back).name == "checkpoint-2"
-    assert [p.name for p in there.iterdir()] == ["sft"]
-
-
-def local(folder: Path, kept: Path, every: int = 60) -> Job:
+def local(folder: Path, kept: Path, every: int = 60) -> TrainingJob:
     """A toy's job on this machine, which uploads `every` so many seconds."""
     kept_in = f"file:{kept}"
-    return Job(("sft",), "toy", kept_in, str(SOURCE), folder=str(folder), every=every)
+    where = {"source": str(SOURCE), "folder": str(folder)}
+    return TrainingJob(stages=("sft",), model="toy", results=kept_in, every=every, **where)
 
 
-def started(job: Job, python: str | Path = sys.executable) -> subprocess.Popen:
+def started(job: TrainingJob, python: str | Path = sys.executable) -> subprocess.Popen:
     environment = {**os.environ, "SAUDA_PYTHON": str(python), "OMP_NUM_THREADS": "1"}
     return subprocess.Popen(
-        ["bash", "-c", script(job)],
+        ["bash", "-c", job.script()],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -414,30 +349,91 @@ def test_a_job_that_is_ended_leaves_nothing_running_and_the_next_finishes_its_st
 
 
 @pytest.mark.model
-def test_a_stage_that_fails_is_kept_and_its_code_is_the_jobs(tmp_path):
-    run = run_in(tmp_path / "one" / "runs", 0)  # of another stage altogether: it cannot be resumed
+def test_the_command_runs_the_script_here_and_a_stage_that_fails_is_kept_with_its_code(tmp_path):
+    run = tmp_path / "runs" / "sft"  # of another stage altogether: it cannot be resumed
+    run.mkdir(parents=True)
     (run / "run.json").write_text('{"model": "another"}')
-    job = started(local(tmp_path / "one", tmp_path / "kept"))
-    out, _ = job.communicate(timeout=300)
-    assert job.returncode == 2, out
-    assert "was started with another" in out
-    assert (tmp_path / "kept" / "sft" / "run.json").read_text() == '{"model": "another"}'
-    assert not running(tmp_path)
-
-
-@pytest.mark.model
-def test_the_command_runs_the_script_here_with_this_python(tmp_path):
-    run_in(tmp_path / "runs", 0)
     arguments = ["--model", "toy", "--local", "--folder", str(tmp_path), "--to", "file:kept"]
     ended = subprocess.run(
         [sys.executable, "-m", "sauda", "jobs", "train", "sft", *arguments],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        env={**os.environ, "PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
         timeout=300,
     )
     assert ended.returncode == 2, ended.stderr
     assert "was started with another" in ended.stderr
-    assert (tmp_path / "kept" / "sft" / "run.json").exists()
+    assert (tmp_path / "kept" / "sft" / "run.json").read_text() == '{"model": "another"}'
     assert not (tmp_path / "venv").exists()
+    assert not running(tmp_path)
+
+
+# Shards as jobs
+
+FAKE = """#!/usr/bin/env bash
+echo "$@" >> "$CALLS"
+case "$*" in
+*"shards play"*) mkdir -p "$parts"; echo '{}' > "$parts/plan.json"; exit "$PLAYED" ;;
+*"jobs upload"*) echo . >> "$CALLS.uploads"; [ "$(wc -l < "$CALLS.uploads")" -gt "$REFUSED" ] ;;
+esac
+"""
+
+
+def here(function, items):
+    return ((item, function(item)) for item in items)
+
+
+@pytest.mark.parametrize(
+    ("played", "refused", "code", "uploads"),
+    [(0, 0, 0, 1), (0, 2, 0, 3), (7, 1, 7, 2), (0, 9, 1, 5)],
+)
+def test_a_shard_is_kept_whatever_ended_it_and_a_refused_upload_is_repeated(
+    played, refused, code, uploads, tmp_path
+):
+    """The job's Python and its pauses are stand-ins that note how they were called."""
+    tools, calls = tmp_path / "tools", tmp_path / "calls"
+    tools.mkdir()
+    for name, text in (("python", FAKE), ("sleep", "#!/bin/sh\n")):
+        (tools / name).write_text(text)
+        (tools / name).chmod(0o755)
+    job = replace(SHARDS, source=str(tmp_path), revision="", folder=str(tmp_path / "work"))
+    environment = {
+        **os.environ,
+        "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
+        "SAUDA_PYTHON": str(tools / "python"),
+        "CALLS": str(calls),
+        "PLAYED": str(played),
+        "REFUSED": str(refused),
+        "parts": str(tmp_path / "work" / "shard-2-of-3"),
+    }
+    ended = subprocess.run(["bash", "-c", job.script(2)], env=environment, capture_output=True)
+    assert ended.returncode == code, ended.stderr
+    verbs = [" ".join(line.split()[2:4]) for line in calls.read_text().splitlines()]
+    assert verbs == ["jobs download", "shards play", *["jobs upload"] * uploads]
+
+
+def test_shards_that_come_back_from_the_results_merge_into_the_one_table(tmp_path):
+    for shard in (1, 3):
+        play(SHARDS.plan, tmp_path / "results" / f"shard-{shard}-of-3", here, [shard])
+    results = f"file:{tmp_path / 'results'}"
+    assert collect(results, 3, tmp_path / "parts") == [2]
+    play(SHARDS.plan, tmp_path / "results" / "shard-2-of-3", here, [2])
+    assert collect(results, 3, tmp_path / "parts") == []
+    assert merge(tmp_path / "parts")[1] == evaluate(CONFIG, workers=1)
+
+
+def test_a_dry_run_shows_the_jobs_with_their_cost_and_submits_nothing(monkeypatch, capsys):
+    monkeypatch.setenv("HF_TOKEN", "hf_not_to_be_seen")
+    arguments = ["--tasks", "bazaar/open", "--policies", "linear", "wait", "--episodes", "6"]
+    arguments += ["--baseline", "linear", "--shards", "3", "--to", "me/results", "--dry-run"]
+    arguments += ["--source", ADDRESS, "--revision", COMMIT]
+    assert command.main(["shards", "submit", *arguments]) == 0
+    out = capsys.readouterr().out
+    assert "$0.36 at most: 3 jobs x 2 attempts x 2 h x $0.03/h" in out
+    assert "\nplay --tasks bazaar/open --policies linear wait --split train --episodes 6" in out
+    assert "flavors      cpu-upgrade" in out
+    assert out.endswith(SHARDS.script(1))
+    assert "hf_not_to_be_seen" not in out
+    assert command.main(["shards", "submit", *arguments, "--shard", "4"]) == 2
+    assert "numbered from 1 to 3; there is no 4" in capsys.readouterr().err

@@ -5,31 +5,90 @@ the model comparison does; of servers, each game asks on its own, so that many r
 flight and no game waits for another.
 """
 
+import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from env import get_task
+from sauda.cloud import CloudFault
+from sauda.cloud.shards import Engine, compute_missing, keep_plan, read_pieces
 from sauda.evaluation.batches import joined
 from sauda.evaluation.evaluate import Config, measured
 from sauda.evaluation.models.comparison import model_columns, play_model
 from sauda.games import game_of
-from sauda.llm.backends.remote import Endpoint, RetryPolicy
+from sauda.llm.backends.remote import Backend, Endpoint, RetryPolicy
 from sauda.llm.batched_rollout import ModelGame, new_game, play_games
 from sauda.llm.registry import PlayerSpec, player_spec
-from sauda.llm.types import ReplyError
+from sauda.llm.types import Messages, Reply, ReplyError, Schema
 from sauda.records.provenance import source_digest
-from sauda.scale.pieces.engines import Engine, EngineFault
-from sauda.scale.pieces.servers import Servers
-from sauda.scale.pieces.store import compute_missing, keep_plan, read_pieces
 
 # A server that decodes hundreds of replies side by side takes longer for each.
 PATIENT = RetryPolicy(attempt_timeout=60.0, total_timeout=240.0, attempts=5, first_pause=1.0)
 BATCH, IN_FLIGHT = 50, 64
+REST = 30.0  # seconds for which a server that gave no reply is asked last
+
+
+class Servers:
+    """A `BatchGenerate` of several backends: each request goes to the one with the fewest.
+
+    A backend that gave no reply is left alone for REST seconds, as long as another answers.
+    """
+
+    def __init__(
+        self, backends: Sequence[Backend], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        if not backends:
+            raise ValueError("name at least one server")
+        self.backends, self._clock = tuple(backends), clock
+        self._under_way: Counter[int] = Counter()  # requests, by the backend's place
+        self._rests_until = [float("-inf")] * len(self.backends)
+        self._lock = threading.Lock()
+
+    @property
+    def source(self) -> str:
+        """The backends in words."""
+        return " or ".join(backend.source for backend in self.backends)
+
+    def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:
+        """The reply of one backend; ReplyError with every reason where none replies."""
+        tried: dict[int, str] = {}
+        while len(tried) < len(self.backends):
+            with self._turn(tried) as place:
+                try:
+                    return self.backends[place](messages, seed, schema)
+                except ReplyError as error:
+                    tried[place] = str(error)
+                    self._rests_until[place] = self._clock() + REST
+        raise ReplyError("no server answered: " + "; ".join(tried.values()))
+
+    def batch(
+        self, chats: Sequence[Messages], seeds: Sequence[int], schemas: Sequence[Schema | None]
+    ) -> list[Reply]:
+        """The replies to many chats, all in flight at once."""
+        with ThreadPoolExecutor(max(1, len(chats))) as pool:
+            return list(pool.map(self, chats, seeds, schemas))
+
+    @contextmanager
+    def _turn(self, tried: Collection[int]) -> Iterator[int]:
+        """Context: the place of the backend to ask next, counted as busy meanwhile."""
+        with self._lock:
+            now = self._clock()
+            place = min(
+                (i for i in range(len(self.backends)) if i not in tried),
+                key=lambda i: (self._rests_until[i] > now, self._under_way[i]),
+            )
+            self._under_way[place] += 1
+        try:
+            yield place
+        finally:
+            with self._lock:
+                self._under_way[place] -= 1
 
 
 @dataclass(frozen=True)
@@ -141,16 +200,16 @@ def play_in_flight(
 def play(wanted: Rollouts, folder: Path, run: Engine) -> int:
     """Play the games that `folder` lacks; returns the number of pieces.
 
-    Raises ValueError where the folder holds other games, EngineFault where no server replies.
+    Raises ValueError where the folder holds other games, CloudFault where no server replies.
     """
     keep_plan(folder, wanted.as_json())
     try:
         return compute_missing(folder, wanted.pieces(), compute, run)
     except ReplyError as error:
-        raise EngineFault(f"{error}; the pieces before are kept") from error
+        raise CloudFault(f"{error}; the pieces before are kept") from error
 
 
-def result(wanted: Rollouts, folder: Path) -> dict[str, Any]:
+def summarize(wanted: Rollouts, folder: Path) -> dict[str, Any]:
     """The figures of games that are all in `folder`, and under them their columns.
 
     `games_a_minute` is what one worker played, `games_a_cpu_minute` counts its own CPU time.
