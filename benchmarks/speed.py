@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.page import running_app
+from benchmarks.screenshots import CHROMIUM_FLAGS, no_browser
 from env import (
     ARENA_TASKS,
     IllegalAction,
@@ -28,8 +30,6 @@ from env import (
     play_batch,
     rollout,
 )
-from sauda.commands.loadtest.page_process import running_app
-from sauda.commands.screenshots import CHROMIUM_FLAGS, no_browser
 from sauda.evaluation.models.comparison import play_model
 from sauda.evaluation.models.config import OURS
 from sauda.evaluation.speed import figure, ratio

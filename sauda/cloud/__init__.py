@@ -2,7 +2,7 @@
 
 `shards.py` cuts an evaluation into pieces and computes them in processes or on a Ray cluster,
 `rollouts.py` plays a language model's games in pieces. `jobs.py` trains and evaluates as jobs of
-the Hub, whose script is of `job.sh`, `shard.sh` and `setup.sh`; `space.py` puts the page on a Space.
+the Hub, their scripts made of `job.sh`, `shard.sh` and `setup.sh`; `space.py` deploys the page.
 """
 
 

@@ -67,12 +67,7 @@ COMMANDS = {
         "list the complete entries of a leaderboard; --verify plays all their games again, --remove"
         " deletes one",
     ),
-    "loadtest": (
-        "loadtest.command",
-        "play many visitors of the page at once, polite and hostile ones",
-    ),
     "readme": ("readme", "write the documents' tables anew from the artifacts"),
-    "screenshots": ("screenshots", "take the documents' pictures from the page"),
     "deploy": (
         "cloud",
         "put the last commit on a Hugging Face Space: stage, check, upload, wait, smoke test",

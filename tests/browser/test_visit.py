@@ -13,9 +13,9 @@ from gradio_client import Client
 from gradio_client.exceptions import AppError
 from playwright.sync_api import expect
 
+from benchmarks.page import running_app
 from env import TASKS, rollout
 from panels.artifacts.snippets import SNIPPETS
-from sauda.commands.loadtest.page_process import running_app
 from sauda.games.transcript import to_json
 from sauda.llm.registry import get_policy
 from sauda.records.kinds import FILES

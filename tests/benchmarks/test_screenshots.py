@@ -2,7 +2,7 @@
 
 import shutil
 
-from sauda.commands.screenshots import no_browser
+from benchmarks.screenshots import no_browser
 
 
 def test_without_a_browser_the_reason_is_a_sentence(monkeypatch):

@@ -1,16 +1,14 @@
-"""`python -m sauda screenshots`: the documents' pictures, taken from the page.
+"""The documents' pictures, taken from the page: `python -m benchmarks.screenshots`.
 
 They show a game in the Haggle tab, the arena's calendar, and the model's grade after each stage.
 """
 
-import argparse
 import re
 import shutil
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from sauda.commands.console import add_command
-from sauda.commands.loadtest.page_process import running_app
+from benchmarks.page import running_app
 from sauda.records.store import ROOT, write_bytes
 
 PICTURES = ROOT / "pictures"
@@ -26,19 +24,7 @@ CHROMIUM_FLAGS = (
 WIDTH, HEIGHT = 1280, 900  # of the window, in CSS pixels; two pixels of the picture for each
 
 
-def add(commands: Any) -> None:
-    """Add `screenshots` to the commands of `python -m sauda`."""
-    add_command(commands, "screenshots", screenshots)
-
-
-def screenshots(options: argparse.Namespace) -> int:
-    """Take the pictures and print their folder."""
-    pictures()
-    print(f"wrote {PICTURES}")
-    return 0
-
-
-def pictures() -> None:
+def main() -> None:
     """Take the pictures and write them to `artifacts/pictures/`.
 
     Raises ValueError where there is no browser.
@@ -60,6 +46,7 @@ def pictures() -> None:
             page.goto(f"{app.address}/?__theme=light")
             write_bytes(PICTURES / f"{name}.png", taken(page).screenshot())
         browser.close()
+    print(f"wrote {PICTURES}")
 
 
 def no_browser() -> str:
@@ -106,3 +93,7 @@ def _stage_grades(page: Any) -> Any:
     plot = page.locator("#results-model-stages")
     plot.locator(".js-plotly-plot .scatterlayer").first.wait_for(timeout=120_000)
     return plot
+
+
+if __name__ == "__main__":
+    main()

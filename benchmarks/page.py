@@ -13,6 +13,7 @@ from pathlib import Path
 
 from sauda.records.provenance import REPOSITORY
 
+TRUSTED = {"FORWARDED_ALLOW_IPS": "127.0.0.1"}  # visitors of a load test name their addresses
 STARTS_WITHIN = 90  # seconds until the page must answer
 
 
@@ -21,7 +22,7 @@ class RunningPage:
     """A page in a process of its own."""
 
     address: str
-    pid: int | None  # None for a page that another command started
+    pid: int
 
 
 @contextmanager
