@@ -14,9 +14,9 @@ from panels.site.guard import Doors
 from panels.site.headers import HEADERS
 from panels.site.shutdown import stay_until_stopped
 from panels.transcripts.episodes import by_model
+from sauda.cloud import space
 from sauda.llm.serving import served
 from sauda.llm.serving.events import Loading
-from sauda.cloud import space
 from tests.support.endpoint import server
 from tests.support.site import Site
 

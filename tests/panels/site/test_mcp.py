@@ -1,8 +1,6 @@
 """MCP on the page's own port: a real client plays both games, and limits hold."""
 
-import io
 import json
-import logging
 import os
 import subprocess
 import sys
@@ -16,7 +14,6 @@ from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
 from panels.artifacts.snippets import ADDRESS, AGENT
-from panels.site.log import OncePerMinute
 from sauda.serve.openenv import SocketLimits
 from tests.support.coroutines import run
 from tests.support.lanes import unavailable
@@ -200,20 +197,6 @@ def test_gradios_page_on_its_api_finds_the_tools(agent, site):
     assert {tool["name"] for tool in answer["result"]["tools"]} == {"offer", "accept"}
 
 
-def test_two_agents_share_nothing_and_a_game_is_found_by_its_id_alone(agent):
-    async def visit() -> None:
-        async with agent() as first, agent() as second:
-            own = await told(first, "new_game")
-            other = await told(second, "new_game")
-            assert own["game_id"] != other["game_id"]
-            await told(first, "offer", game_id=own["game_id"], price=1)
-            seen = await told(second, "view_game", game_id=other["game_id"])
-            assert seen == other
-            assert "no game of this game_id" in await refused(second, "view_game", game_id="mine")
-
-    run(visit())
-
-
 def post(site: Site, body: Any, **headers: str) -> Any:
     content = body if isinstance(body, str | bytes) else json.dumps(body)
     kind = {"content-type": "application/json"}
@@ -261,27 +244,6 @@ def test_a_message_that_cannot_be_right_is_answered_with_a_fault_of_the_caller(s
     for leak in ("Traceback", 'File "', "site-packages", "sauda.serve", "passwd"):
         assert leak not in answer.text
     assert "Traceback" not in caplog.text
-
-
-def test_messages_that_cannot_be_right_fill_no_log(site):
-    written = io.StringIO()
-    handler = logging.StreamHandler(written)
-    handler.addFilter(OncePerMinute())
-    logging.getLogger().addHandler(handler)
-    try:
-        for _ in range(5):
-            post(site, {"jsonrpc": "2.0", "id": 1, "method": "reset", "params": {"a": "b" * 50}})
-    finally:
-        logging.getLogger().removeHandler(handler)
-    assert len(written.getvalue().splitlines()) == 1
-
-
-def test_a_page_that_is_about_to_end_takes_no_call(site):
-    site.doors.open = False
-    try:
-        assert post(site, call("new_game", {})).status_code == 503
-    finally:
-        site.doors.open = True
 
 
 def test_an_address_keeps_so_many_games_and_health_counts_them(site):

@@ -27,7 +27,6 @@ from sauda.cloud.jobs import (
     fitting_flavors,
     flavor,
     list_flavors,
-    memory_needed,
     submit,
 )
 from sauda.cloud.shards import Plan, merge, play
@@ -113,18 +112,6 @@ def test_flavors_are_those_of_the_hub_with_the_memory_the_cheapest_first():
         fitting_flavors(200e9)
     with pytest.raises(ValueError, match="l4x1 has a GPU that nobody would use"):
         cpu_flavors(["cpu-upgrade", "l4x1"])
-
-
-def test_memory_follows_the_precision_and_the_stages_that_hold_a_player_beside_the_learner():
-    sft, both, nf4 = (
-        memory_needed("8b", "cuda", precision, stages)
-        for precision, stages in (("bf16", ["sft"]), ("bf16", ["sft", "grpo"]), ("nf4", STAGES))
-    )
-    assert fitting_flavors(sft)[0].name == "l40sx1"
-    assert fitting_flavors(both)[0].name == "a100-large"
-    assert both == pytest.approx(1.5 * sft)
-    assert fitting_flavors(nf4)[0].name == "l4x1"
-    assert memory_needed("toy", "cpu", "bf16") == memory_needed("toy", "cpu", "nf4") < 1e9
 
 
 def test_a_submission_chooses_among_the_machines_that_the_hub_lists_with_one_gpu_and_bf16():
@@ -252,12 +239,6 @@ def test_a_dry_run_shows_the_job_and_of_its_secrets_the_names(monkeypatch, capsy
     assert "l4x1 (24 GB, $0.80/h), else a10g-small (24 GB, $1.00/h)" in out
     assert "6h, 2 attempts at most" in out
     assert out.endswith(replace(JOB, flavors=fitting_flavors(1e9)).script())
-
-
-def test_a_real_submission_without_a_token_says_what_it_wants(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
-    assert command.main(["jobs", "train", "sft", "--to", "me/results", "--source", ADDRESS]) == 2
-    assert "needs a token that may write" in capsys.readouterr().err
 
 
 def local(folder: Path, kept: Path, every: int = 60) -> TrainingJob:

@@ -1,7 +1,6 @@
 """Rollouts through OpenAI-style servers: many requests in flight, faults, resumed games."""
 
 import json
-import threading
 from dataclasses import replace
 
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from env import get_task
 from sauda import __main__ as command
 from sauda.cloud import CloudFault
-from sauda.cloud.rollouts import Rollouts, Servers, compute, play, summarize
+from sauda.cloud.rollouts import Rollouts, Servers, play, summarize
 from sauda.evaluation.models.comparison import play_model
 from sauda.llm.backends.remote import RetryPolicy
 from sauda.llm.registry import PlayerSpec
@@ -44,27 +43,6 @@ def test_games_through_two_servers_are_those_of_the_model_itself(tmp_path):
     assert figures["n"] == 8
     assert sum(figures["replies"].values()) == len(first) + len(second)
     assert min(len(first), len(second)) >= 8
-
-
-def test_as_many_requests_as_were_asked_for_are_in_flight_at_once():
-    together = threading.Barrier(8)
-
-    def answers(body):
-        if len(body["messages"]) == 2 and not together.broken:
-            together.wait(timeout=5)  # breaks, with a fault of the server, unless eight are there
-        return haggles(body)
-
-    with server(answers) as (url, _):
-        compute(wanted(url, in_flight=8).pieces()[0])
-    assert not together.broken
-
-
-def test_a_server_that_fails_is_passed_over_and_no_game_is_lost(tmp_path):
-    with server(500) as (bad, failed), server(haggles) as (good, _):
-        games = wanted(bad, good, in_flight=2)
-        play(games, tmp_path, here)
-    assert list(summarize(games, tmp_path)["replies"]) == [f"m at {good}"]
-    assert 1 <= len(failed) <= 2 * QUICK.attempts
 
 
 def test_games_stop_where_no_server_answers_and_resume_where_they_were(tmp_path):

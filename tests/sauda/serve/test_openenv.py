@@ -13,7 +13,7 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from env import ARENA_TASKS, BAZAAR_TASKS, TASKS, Task, arena, begin
+from env import ARENA_TASKS, TASKS, Task, arena, begin
 from env.arena.reward import BREACH, MALFORMED, PLAN_WEIGHT, REFUSED, SPAM
 from sauda.records.splits import LEADERBOARD, SPLITS
 from sauda.records.store import ROOT
@@ -95,15 +95,6 @@ def test_an_illegal_move_changes_nothing_and_says_why():
         assert (after.bazaar, after.reward, after.done) == (before.bazaar, 0.0, False)
     assert served.state.step_count == 5
     assert served.step(OFFER).error == ""
-
-
-def test_the_arena_answers_an_illegal_move_with_its_own_code():
-    served = SaudaEnvironment()
-    served.reset(task="arena/market_round", seed=3)
-    after = served.step(SaudaAction(action_type="accept_offer", offer_id="o_99"))
-    assert after.error == ""
-    assert after.arena["own"]["results"][0]["code"] == "unknown_offer"
-    assert after.reward_parts["invalid_action_penalty"] == -0.1
 
 
 @pytest.mark.parametrize(
@@ -281,51 +272,19 @@ def test_the_declared_range_is_that_of_the_rules_in_whole_numbers():
     assert [math.floor(min(-1.0, *lows)), math.ceil(max(1.0, *highs))] == declared
 
 
-def rewards(task: str, seed: int, *moves: dict[str, Any]) -> list[float]:
-    """The reward of each of these moves, from the first one on."""
-    served = SaudaEnvironment()
-    served.reset(task=task, seed=seed)
-    return [served.step(SaudaAction(**move)).reward for move in moves]
-
-
-def gift_and_sale(task: str, seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """An offer of all the lab's credits for nothing, and one of all its blocks for 60 credits."""
-    seen = SaudaEnvironment().reset(task=task, seed=seed).arena
-    own = [each["block_id"] for each in seen["blocks"] if each["owner_lab_id"] == "lab_0"]
-    offer = {"action_type": "send_offer", "target_lab_id": "lab_1"}
-    gift = offer | {"payment": seen["own"]["budget"]}
-    return gift, offer | {"block_ids": own, "conditions": {"ask": 60}}
-
-
 @pytest.mark.parametrize("task", ARENA_TASKS)
 def test_gifts_sales_and_refused_actions_stay_within_the_bounds_of_their_task(task):
     low, high = bounds(ARENA_TASKS[task])
+    served = SaudaEnvironment()
     for seed in range(90, 110):
-        gift, sale = gift_and_sale(task, seed)
-        for moves in ([gift], [sale], [{"action_type": "reserve_capacity"}] * 4):
-            assert all(low <= reward <= high for reward in rewards(task, seed, *moves))
-
-
-def test_a_lab_can_lose_more_than_four_stakes_by_a_gift_and_gain_more_than_one_by_a_sale():
-    """So a narrower range would be wrong."""
-    task = "arena/single_trade"
-    assert rewards(task, 96, gift_and_sale(task, 96)[0])[0] < -4
-    assert rewards(task, 95, gift_and_sale(task, 95)[1])[0] > 1
-
-
-@pytest.mark.parametrize("task", BAZAAR_TASKS)
-def test_the_bazaar_pays_a_grade_between_minus_one_and_one(task):
-    played = SaudaEnvironment()
-    for seed in range(8):
-        seen = played.reset(task=task, seed=seed)
-        while not seen.done:
-            own, selling = seen.bazaar["own"], seen.seat == "seller"
-            price = int(own["reservation"]) + 1 if selling else own["purse"] or own["reservation"]
-            asked = seen.bazaar["bids" if selling else "asks"]
-            move = "accept" if asked and seed % 2 else "offer"
-            price = {} if move == "accept" else {"price": int(price)}
-            seen = played.step(SaudaAction(action_type=move, **price))
-        assert -1.0 <= seen.reward <= 1.0
+        seen = served.reset(task=task, seed=seed).arena
+        own = [each["block_id"] for each in seen["blocks"] if each["owner_lab_id"] == "lab_0"]
+        offer = {"action_type": "send_offer", "target_lab_id": "lab_1"}
+        gift = offer | {"payment": seen["own"]["budget"]}  # of all credits for nothing
+        sale = offer | {"block_ids": own, "conditions": {"ask": 60}}
+        for move in (gift, sale, {"action_type": "reserve_capacity"}):
+            served.reset(task=task, seed=seed)
+            assert low <= served.step(SaudaAction(**move)).reward <= high
 
 
 # The limits of `/ws`, with a handler that echoes and a wire that the test holds
