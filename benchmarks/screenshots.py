@@ -8,7 +8,7 @@ import shutil
 from importlib.util import find_spec
 from typing import Any
 
-from sauda.commands.loadtest.page_process import running_app
+from benchmarks.page import running_app
 from sauda.records.store import ROOT, write_bytes
 
 PICTURES = ROOT / "pictures"

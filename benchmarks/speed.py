@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.page import running_app
 from benchmarks.screenshots import CHROMIUM_FLAGS, no_browser
 from env import (
     ARENA_TASKS,
@@ -29,7 +30,6 @@ from env import (
     play_batch,
     rollout,
 )
-from sauda.commands.loadtest.page_process import running_app
 from sauda.experiments.comparison import OURS, play_model
 from sauda.experiments.speeds import figure, ratio
 from sauda.games import BAZAAR

@@ -64,8 +64,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.fixture
 def board(tmp_path: Path, monkeypatch) -> Iterator:
     """The leaderboard of this process, empty, in a folder of the test."""
-    from sauda.serve.leaderboard.board import own_board  # slow to import, and few tests need it
-    from sauda.serve.leaderboard.storage import VARIABLE
+    from sauda.serve.leaderboard import (
+        VARIABLE,
+        own_board,  # slow to import, and few tests need it
+    )
 
     monkeypatch.setenv(VARIABLE, str(tmp_path / "data"))
     own_board.cache_clear()

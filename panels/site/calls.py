@@ -16,7 +16,7 @@ import gradio as gr
 from gradio.block_function import BlockFunction
 from gradio.data_classes import FileData
 
-from sauda.serve.json_object import json_object
+from sauda.serve.limits import json_object
 
 MOST_BYTES = 1024 * 1024  # of a body
 MOST_TEXT = 20_000  # characters of a text field that names no limit

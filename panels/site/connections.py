@@ -7,14 +7,13 @@ limit by address; a process without free file descriptors serves nobody.
 import asyncio
 import logging
 import resource
-from collections import Counter
 from collections.abc import Container
 from dataclasses import dataclass
 from typing import Any
 
 import uvicorn
 
-from sauda.serve.address import counted
+from sauda.serve.limits import Limiter, normalize_address
 
 LOG = logging.getLogger(__name__)
 FILES = 8192  # file descriptors that the page asks the system for
@@ -49,7 +48,7 @@ class Connections:
 
     def __init__(self, limits: Limits, proxies: Container[str] = ()) -> None:
         self.limits, self.proxies = limits, proxies
-        self.of_address: Counter[str] = Counter()
+        self.held = Limiter(limits.of_address, limits.most)
 
     def limit(self, config: uvicorn.Config) -> None:
         """Let the server of a loaded configuration hold connections to come within the limits."""
@@ -59,19 +58,11 @@ class Connections:
 
     def enter(self, host: str) -> str | None:
         """Count one more connection; the address that has it, or None where there is no room."""
-        address = counted(host)
-        own = self.limits.most if host in self.proxies else self.limits.of_address
-        if self.of_address[address] >= own or self.of_address.total() >= self.limits.most:
-            LOG.warning("refused a connection: %d are open", self.of_address.total())
-            return None
-        self.of_address[address] += 1
-        return address
-
-    def leave(self, address: str) -> None:
-        """Count one connection of the address less."""
-        self.of_address[address] -= 1
-        if not self.of_address[address]:
-            del self.of_address[address]
+        address = normalize_address(host)
+        if self.held.take(address, is_exempt=host in self.proxies):
+            return address
+        LOG.warning("refused a connection: %d are open", self.held.total)
+        return None
 
 
 class _Counted:
@@ -93,7 +84,7 @@ class _Counted:
 
     def _leave(self) -> None:
         if self._address is not None:
-            self.among.leave(self._address)
+            self.among.held.give_back(self._address)
             self._address = None
 
 

@@ -35,9 +35,9 @@ from panels.site.queue_door import Answered, QueueDoor
 from panels.site.routes import API, SOCKET, Kind, route_of
 from panels.site.streams import Streams
 from sauda.fairness import FairGate, QueueFull
-from sauda.serve.address import address_of
-from sauda.serve.mcp.server import McpServer
-from sauda.serve.openenv.sockets import Sockets
+from sauda.serve.limits import address_of
+from sauda.serve.mcp import McpServer
+from sauda.serve.openenv import Sockets
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]

@@ -20,10 +20,10 @@ from panels.ui.downloads import BYTES, NotWritten, downloads
 from sauda.fairness import FairGate
 from sauda.llm import backends
 from sauda.llm.process import CACHE_BYTES
-from sauda.serve.episodes import MOST
-from sauda.serve.mcp.server import McpServer
-from sauda.serve.openenv.routes import CAPACITY
-from sauda.serve.openenv.sockets import Sockets
+from sauda.serve.http import CAPACITY
+from sauda.serve.limits import MOST_EPISODES
+from sauda.serve.mcp import McpServer
+from sauda.serve.openenv import Sockets
 from sauda.sessions.arena import ArenaGame
 from sauda.sessions.bazaar import Game
 
@@ -53,7 +53,7 @@ def health_route(
                 "sessions": {
                     "kept": len(sessions.session_data),
                     "most": sessions.capacity,
-                    "connections": streams.of_address.total(),
+                    "connections": streams.held.total,
                 },
                 "games": games(sessions),
                 "events": {
@@ -64,12 +64,12 @@ def health_route(
                     "waiting_in_queue": waiting(blocks),
                 },
                 "openenv": {
-                    "sessions": sockets.of_address.total(),
+                    "sessions": sockets.sessions.total,
                     "most": CAPACITY,
                     "episodes_over_http": len(sockets.app.state.episodes),
                     "steps_running": sockets.gate.running,
                 },
-                "mcp": {"games": len(mcp.seats), "most": MOST},
+                "mcp": {"games": len(mcp.seats), "most": MOST_EPISODES},
                 "pages": {"kept": len(pages), "most": NAMES},
                 "caches": caches(),
                 "language_models": backends.own_service().health(),

@@ -34,9 +34,9 @@ from panels.site.streams import Streams
 from panels.site.visitor import trust_proxies
 from panels.ui import theme
 from sauda.fairness import FairGate, Limits
-from sauda.serve.mcp.server import McpServer, schema
-from sauda.serve.openenv.routes import openenv_app
-from sauda.serve.openenv.sockets import Sockets
+from sauda.serve.http import openenv_app
+from sauda.serve.mcp import McpServer, schema
+from sauda.serve.openenv import Sockets
 
 LISTENS_WITHIN = 15.0  # seconds from a call to the caller who fetches its answer
 # Gradio runs events in threads of their own then, and never in those that serve the page's files.

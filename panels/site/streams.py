@@ -6,29 +6,27 @@ from collections.abc import Iterator
 
 from panels.site.calls import BUSY
 from panels.site.routes import Kind
+from sauda.serve.limits import Limiter
 
 OF_ADDRESS = 512  # connections, up to two a tab
 
 
 class Streams:
-    """Such connections: by address, and the queue's streams by session."""
+    """Such connections: how many an address holds, and how many each session."""
 
     def __init__(self) -> None:
-        self.of_address: Counter[str] = Counter()
+        self.held = Limiter(OF_ADDRESS)
         self.of_session: Counter[tuple[Kind, str]] = Counter()
 
     @contextlib.contextmanager
     def open(self, address: str, kind: Kind, session: str) -> Iterator[None]:
         """Context: one more connection; BadCall where the address has too many."""
-        if self.of_address[address] >= OF_ADDRESS:
-            raise BUSY
-        counts = ((self.of_address, address), (self.of_session, (kind, session)))
-        for counter, key in counts:
-            counter[key] += 1
-        try:
-            yield
-        finally:
-            for counter, key in counts:
-                counter[key] -= 1
-                if not counter[key]:
-                    del counter[key]
+        key = kind, session
+        with self.held.hold(address, full=BUSY):
+            self.of_session[key] += 1
+            try:
+                yield
+            finally:
+                self.of_session[key] -= 1
+                if not self.of_session[key]:
+                    del self.of_session[key]

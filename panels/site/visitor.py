@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import gradio as gr
 
 from sauda.fairness import Visitor
-from sauda.serve.address import NO_ADDRESS, counted
+from sauda.serve.limits import NO_ADDRESS, normalize_address
 
 NO_SESSION = ""  # a caller of the API need not name a session
 VARIABLE = "FORWARDED_ALLOW_IPS"
@@ -25,7 +25,7 @@ def visitor_of(request: gr.Request) -> Visitor:
     already put the address of a trusted proxy's client in `request.client`.
     """
     client = request.client
-    address = counted(client.host) if client else NO_ADDRESS
+    address = normalize_address(client.host) if client else NO_ADDRESS
     return Visitor(request.session_hash or NO_SESSION, address)
 
 

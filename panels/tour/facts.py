@@ -4,9 +4,9 @@ from markupsafe import Markup
 
 from panels.training.logs import TITLES
 from panels.ui.look import stat, strip
+from sauda.cloud.jobs import flavor
 from sauda.llm.model import SAUDA
 from sauda.records.store import Artifact, load
-from sauda.scale.hardware import flavor
 from sauda.train.model import PARAMETERS
 
 RENTED = "cpu-basic"  # the Hub's machine with as many cores as ours

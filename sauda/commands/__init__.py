@@ -31,13 +31,13 @@ COMMANDS = {
         "train",
         "train a language model by one of its stages, the pilot, a tuned rule or the selector",
     ),
-    "jobs": ("machines.jobs", "train on a rented machine: submit, keep and bring back runs"),
+    "jobs": ("cloud", "train on a rented machine: submit, keep and bring back runs"),
     "shards": (
-        "machines.shards",
+        "cloud",
         "spread an evaluation by ranges of seeds, stop and resume it, merge its table",
     ),
     "rollouts": (
-        "machines.rollouts",
+        "cloud",
         "many games of one language model: loaded by workers, or held by OpenAI-style servers",
     ),
     "verify": (
@@ -49,17 +49,13 @@ COMMANDS = {
         "list the complete entries of a leaderboard; --verify plays all their games again, --remove"
         " deletes one",
     ),
-    "loadtest": (
-        "loadtest.command",
-        "play many visitors of the page at once, polite and hostile ones",
-    ),
     "readme": ("readme", "write the documents' tables anew from the artifacts"),
     "deploy": (
-        "machines.deploy",
+        "cloud",
         "put the last commit on a Hugging Face Space: stage, check, upload, wait, smoke test",
     ),
     "smoke": (
-        "machines.deploy",
+        "cloud",
         "test the page at an address: first page, health, one scripted game, OpenEnv",
     ),
 }

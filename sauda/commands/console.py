@@ -1,9 +1,12 @@
-"""What the commands share: adding one to the parser, saving its artifact, printing intervals."""
+"""What the commands share: options, the exit code of a failure, saving, printing intervals."""
 
 import argparse
+import sys
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
+from sauda.cloud import CloudFault
 from sauda.commands import COMMANDS
 from sauda.records.store import save
 
@@ -35,3 +38,36 @@ def interval(figures: Mapping[str, float] | None) -> str:
     if figures is None:
         return "does not vary"
     return f"{figures['mean']:6.3f} [{figures['low']:6.3f}, {figures['high']:6.3f}]"
+
+
+def add_engine_options(parser: argparse.ArgumentParser) -> None:
+    """Add `--engine`, `--workers` and `--address`."""
+    engines = ("process", "ray")
+    parser.add_argument(
+        "--engine", choices=engines, default="process", help="processes here, or a Ray cluster"
+    )
+    parser.add_argument("--workers", type=int, default=2, help="processes, or CPUs of a local Ray")
+    parser.add_argument(
+        "--address", default=None, help="of a Ray cluster, HOST:PORT; without it one starts here"
+    )
+
+
+def chosen_engine(options: argparse.Namespace) -> AbstractContextManager:
+    """The engine that the options name; ValueError for an address without Ray."""
+    from sauda.cloud.shards import engine
+
+    if options.address and options.engine != "ray":
+        raise ValueError("--address is that of a Ray cluster: say --engine ray as well")
+    return engine(options.engine, options.workers, options.address)
+
+
+def exit_code(action: Callable[[], object]) -> int:
+    """0 once `action` has run; 1 where the Hub, a worker or the disk refuses, with the reason."""
+    from huggingface_hub.errors import HTTPError  # of whichever client it speaks through
+
+    try:
+        action()
+    except (CloudFault, OSError, HTTPError) as error:
+        print(f"sauda: {error}", file=sys.stderr)
+        return 1
+    return 0

@@ -5,8 +5,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from env import ARENA_TASKS, MARKETS, TASKS, get_task
-from sauda.commands.console import add_command, save_measured
-from sauda.commands.machines.options import add_engine_options, chosen_engine, exit_code
+from sauda.commands.console import (
+    add_command,
+    add_engine_options,
+    chosen_engine,
+    exit_code,
+    save_measured,
+)
 from sauda.games import policies_of
 from sauda.records.kinds import entry
 
@@ -62,7 +67,7 @@ def evaluate(options: argparse.Namespace) -> int:
         if options.engine == "process" and not options.address:
             data = run(spec, workers=options.workers)
         else:
-            from sauda.scale.pieces.shards import evaluate_on
+            from sauda.cloud.shards import evaluate_on
 
             with chosen_engine(options) as engine:
                 data = evaluate_on(engine, spec)

@@ -77,8 +77,7 @@ def _verify_models(tasks: list[str]) -> int:
 
 def leaderboard(options: argparse.Namespace) -> int:
     """List the entries of a leaderboard; 1 where `--verify` finds one that differs."""
-    from sauda.serve.leaderboard.record import faults, records_in, remove_from
-    from sauda.serve.leaderboard.storage import FILE, data_folder
+    from sauda.serve.leaderboard import FILE, data_folder, faults, records_in, remove_from
 
     file = options.file or data_folder() / FILE
     if options.remove:

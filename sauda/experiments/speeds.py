@@ -330,7 +330,7 @@ register_kind(
     Kind(
         "load/1",
         LoadTest,
-        (File("load.json", "loadtest --before COMMIT --save", "Artifacts & API"),),
+        (File("load.json", "--save", "Artifacts & API", module="benchmarks.load"),),
         Check(
             "checksum only",
             "every sample; percentiles and slopes recomputed from them",

@@ -8,10 +8,9 @@ import psutil
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from benchmarks.page import TRUSTED, running_app
 from benchmarks.screenshots import CHROMIUM_FLAGS
-from sauda.commands.loadtest.page_process import running_app
-from sauda.commands.loadtest.run import TRUSTED
-from sauda.serve.leaderboard.storage import VARIABLE
+from sauda.serve.leaderboard import VARIABLE
 from tests.support.lanes import unavailable
 from tests.support.page import PageOpener
 

@@ -8,8 +8,8 @@ import zipfile
 
 from playwright.sync_api import expect
 
+from benchmarks.page import running_app
 from panels.artifacts.snippets import SNIPPETS
-from sauda.commands.loadtest.page_process import running_app
 from sauda.records.kinds import FILES
 from sauda.records.store import REPOSITORY
 from tests.support.page import (

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 
-from sauda.serve.leaderboard.board import Board, Ticket
-from sauda.serve.leaderboard.replay import rules_of
-from sauda.serve.openenv.actions import SaudaAction
-from sauda.serve.openenv.environment import SaudaEnvironment
-from sauda.serve.openenv.observations import SaudaObservation
+from sauda.serve.game import SaudaAction
+from sauda.serve.leaderboard import Board, Ticket, rules_of
+from sauda.serve.observations import SaudaObservation
+from sauda.serve.openenv import SaudaEnvironment
 
 OPEN = "bazaar/open"
 

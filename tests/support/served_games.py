@@ -7,7 +7,7 @@ from typing import Any
 
 from env import ARENA_TASKS, TASKS, Episode, rollout
 from sauda.games import game_of, policies_of
-from sauda.serve.openenv.game import ServedGame
+from sauda.serve.game import ServedGame
 
 
 @cache

@@ -19,10 +19,9 @@ from sauda.llm import backends
 from sauda.llm.backends import ThreadEngine
 from sauda.llm.server import ReplyService
 from sauda.llm.types import Reply
-from sauda.serve.leaderboard.board import own_board
-from sauda.serve.leaderboard.storage import VARIABLE
-from sauda.serve.mcp.server import McpServer
-from sauda.serve.openenv.sockets import Sockets
+from sauda.serve.leaderboard import VARIABLE, own_board
+from sauda.serve.mcp import McpServer
+from sauda.serve.openenv import Sockets
 
 MANY = httpx.Limits(max_connections=100)
 PATIENCE = 60  # seconds for an answer; tests share the cores

@@ -11,7 +11,7 @@ ROOMS = (  # the same inside sauda
     "__main__",
     "commands",
     "serve",
-    "scale",
+    "cloud",
     "sessions",
     "train",
     "experiments",

@@ -10,11 +10,19 @@ from panels.transcripts.view import columns, longest
 from panels.ui.look import QUIET_UNCHECKED, trouble
 from panels.ui.provenance import Beside, side_by_side
 from sauda.records.store import digest
-from sauda.serve.leaderboard.board import GAMES, UNFINISHED, Entry, StoredGame, own_board
-from sauda.serve.leaderboard.record import in_utc
-from sauda.serve.leaderboard.replay import episode_of, replayed, result
-from sauda.serve.leaderboard.storage import Unavailable
-from sauda.serve.openenv.game import ServedGame
+from sauda.serve.game import ServedGame
+from sauda.serve.leaderboard import (
+    GAMES,
+    UNFINISHED,
+    Entry,
+    StoredGame,
+    Unavailable,
+    episode_of,
+    in_utc,
+    own_board,
+    replay_game,
+    result_of,
+)
 
 NOBODY = Markup("<p>No entry of this task is complete yet, so there is no game to open.</p>")
 
@@ -57,7 +65,7 @@ def transcript(entry: Entry, number: int, game: StoredGame) -> Markup:
     )
     if game.end == UNFINISHED:
         head += " It was not over at the deadline, so it counts the lowest grade."
-    again = replayed(entry.task, game.seed, game.actions)
+    again = replay_game(entry.task, game.seed, game.actions)
     episode = episode_of(again)
     moves = {entry.name: episode}
     story = columns(moves, longest(moves)) if game.actions else Markup("<p>Nobody moved.</p>")
@@ -70,7 +78,7 @@ def transcript(entry: Entry, number: int, game: StoredGame) -> Markup:
 
 def reproduced(game: StoredGame, again: ServedGame) -> Markup:
     """The stored grade beside that of the same moves played again; "" where the game had no end."""
-    now = result(again)
+    now = result_of(again)
     if game.end == UNFINISHED or now is None:
         return Markup("")
     then = {"end": game.end, "grade": game.grade}

@@ -26,9 +26,7 @@ from panels.ui.wiring import lay_out_address, pick_in_address
 from sauda.experiments.comparison import BELIEF, OURS, PILOT, STAGES, TUNED
 from sauda.games import game_of
 from sauda.records.schemas.base import Interval
-from sauda.serve.leaderboard.board import GAMES, HOURS, RANKED, Standing, own_board
-from sauda.serve.leaderboard.replay import rules_of
-from sauda.serve.leaderboard.storage import Unavailable
+from sauda.serve.leaderboard import GAMES, HOURS, RANKED, Standing, Unavailable, own_board, rules_of
 
 NAME, TITLE = "leaderboard", "Leaderboard"
 DRAWN = 8  # entries in the figure; the table has more

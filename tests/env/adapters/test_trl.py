@@ -8,8 +8,8 @@ import pytest
 
 from env.adapters.trl_env import ServedBazaar
 from sauda.records.store import ROOT
-from sauda.serve.openenv.actions import SaudaAction
-from sauda.serve.openenv.environment import SaudaEnvironment
+from sauda.serve.game import SaudaAction
+from sauda.serve.openenv import SaudaEnvironment
 from sauda.train.model import toy
 from tests.support.site import Site, served_page, without_tabs
 

@@ -14,7 +14,7 @@ from sauda.experiments.speeds import (
 )
 from sauda.records.kinds import FILES
 from sauda.records.store import ROOT, Artifact
-from sauda.serve.mcp.server import TOOLS
+from sauda.serve.mcp import TOOLS
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ class Listening:
 
     def until(self, count: int) -> None:
         """Return once so many connections are counted; fails after PATIENCE."""
-        wait(lambda: self.connections.of_address.total() == count)
+        wait(lambda: self.connections.held.total == count)
 
 
 def wait(holds: Callable[[], bool]) -> None:

@@ -21,11 +21,11 @@ from panels.site import shutdown
 from panels.site.guard import Doors
 from panels.site.headers import HEADERS
 from panels.site.shutdown import stay_until_stopped
+from sauda.cloud import space
 from sauda.llm import backends
 from sauda.llm.server import Loading
 from sauda.policies import pilot
 from sauda.records import store
-from sauda.scale.deploy import smoke
 from sauda.sessions.bazaar import Game
 from tests.support.endpoint import server
 from tests.support.site import Site
@@ -92,21 +92,21 @@ def test_what_runs_is_finished_before_the_page_ends(monkeypatch):
 def test_the_smoke_test_passes_on_the_page_and_names_what_is_wrong_elsewhere(
     site: Site, monkeypatch
 ):
-    assert {check.about: check.fault for check in smoke.smoke(site.address)} == dict.fromkeys(
-        smoke.CHECKS, ""
+    assert {check.about: check.fault for check in space.smoke(site.address)} == dict.fromkeys(
+        space.CHECKS, ""
     )
-    task, policy, seed = smoke.GAME
-    monkeypatch.setattr(smoke, "GAME", (task, policy, seed + 1))
-    played = smoke.rollout
-    monkeypatch.setattr(smoke, "rollout", lambda task, policy, seed: played(task, policy, seed - 1))
-    faults = [check.fault for check in smoke.smoke(site.address) if check.fault]
+    task, policy, seed = space.GAME
+    monkeypatch.setattr(space, "GAME", (task, policy, seed + 1))
+    played = space.rollout
+    monkeypatch.setattr(space, "rollout", lambda task, policy, seed: played(task, policy, seed - 1))
+    faults = [check.fault for check in space.smoke(site.address) if check.fault]
     assert len(faults) == 1
     assert faults[0].endswith("at seed 8 plays another game than this code does")
     with server({}) as (other, _):
-        found = {check.about: check.fault for check in smoke.smoke(other)}
+        found = {check.about: check.fault for check in space.smoke(other)}
     assert found["first page"] == "/ answered with the status 501"
     assert found["one scripted game over the API"] == "/play gives no event to wait for"
-    assert all(check.fault.startswith("no answer: ") for check in smoke.smoke(other))
+    assert all(check.fault.startswith("no answer: ") for check in space.smoke(other))
 
 
 def test_health_says_which_model_cannot_reply(site, monkeypatch):

@@ -10,7 +10,7 @@ from panels.site.calls import BadCall
 from panels.site.hosts import own_hosts
 from panels.site.visitor import INTERNAL, NO_SESSION, trusted_proxies, visitor_of
 from sauda.fairness import Visitor
-from sauda.serve.address import NO_ADDRESS
+from sauda.serve.limits import NO_ADDRESS
 from tests.support.coroutines import run
 
 SPACE = {"SPACE_ID": "a/b", "SPACE_HOST": "a-b.hf.space"}

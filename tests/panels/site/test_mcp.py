@@ -14,7 +14,7 @@ from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
 from panels.artifacts.snippets import ADDRESS, AGENT
-from sauda.serve.openenv.sockets import Limits
+from sauda.serve.openenv import SocketLimits
 from tests.support.coroutines import run
 from tests.support.lanes import unavailable
 from tests.support.site import Site, served_page, toy_models, without_tabs
@@ -162,7 +162,7 @@ def call(tool: Any, arguments: Any) -> dict[str, Any]:
 
 
 def test_messages_that_are_too_large_or_come_from_another_site_are_refused(site):
-    large = call("offer", {"game_id": "x" * Limits().frame_bytes})
+    large = call("offer", {"game_id": "x" * SocketLimits().frame_bytes})
     assert post(site, large).status_code == 413
     assert post(site, call("list_tasks", {}), origin="https://evil.example").status_code == 403
     assert post(site, call("list_tasks", {}), origin=site.address).status_code == 200

@@ -8,8 +8,8 @@ from functools import partial
 import pytest
 from huggingface_hub import HfApi
 
+from benchmarks.page import free_port
 from sauda.__main__ import main
-from sauda.commands.loadtest.page_process import free_port
 from sauda.experiments.roles import NAMES
 from sauda.experiments.verify import verify
 from sauda.language.acts import PARTS, SELLING, learnt, sides_of, views

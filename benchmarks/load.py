@@ -1,0 +1,588 @@
+"""Many visitors of the page at once: `python -m benchmarks.load --save`.
+
+Run by hand. Mixes of readers, players of scripts and players of the language model visit a page in
+a process of its own, by Gradio's protocol over HTTP; `/config` says which events there are. A
+visitor names its network address in `X-Forwarded-For`, so the page has to trust this machine as a
+proxy. Scripts, fonts and styles that browsers keep are not requested.
+"""
+
+import argparse
+import asyncio
+import json
+import re
+import subprocess
+import tempfile
+import time
+import uuid
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import psutil
+
+from benchmarks.page import TRUSTED, running_app
+from sauda.experiments.speeds import latency, memory_growth
+from sauda.records.store import REPOSITORY, machine, save
+
+FILE = "load.json"
+SECONDS = 600.0  # of the longest mixes
+BEFORE = 5  # an earlier commit plays a fifth of each mix
+SAMPLES = 20  # of memory
+MODEL_PROCESS = "sauda.llm.serving.process"  # the module that a page's model process runs
+PATIENCE, MODEL_PATIENCE = 30, 120  # seconds for an answer, and for an event of the queue
+KEPT_OPEN = 2.0  # seconds of a connection without requests: below the 5 after which uvicorn ends it
+LOADS_WITHIN = 300  # seconds until the model must be ready
+THINKING, READING = (0.5, 1.5), (2.0, 6.0)  # seconds between moves, and between figures; uniform
+READS = 3  # figures that a reader opens in one visit
+PRICE, TAG = re.compile(r"₹[\d,.]+"), re.compile(r"<[^>]*>")
+READY, FAILED = "sauda-state-good", "sauda-state-bad"  # classes of the model's badge
+QUEUE_IS_FULL = "waiting for the language model"  # a refusal that offers a script instead
+PICKERS = {"dropdown", "radio", "slider", "checkboxgroup"}
+PAGE, OPENING, FIGURE = "page load", "opening events", "another figure"
+START, SCRIPTED, MODEL = "start of a game", "scripted reply", "model reply"
+AFTER, REVIEW = "event after a scripted reply", "review of a game"
+POLITE, GREEDY = "polite visitor's model reply", "greedy client's model reply"
+
+
+class Failure(Exception):
+    """The page gave no answer, or none that a visitor can use."""
+
+
+class Refused(Exception):
+    """The page said in words that it cannot do this now, and holds nothing against the visitor."""
+
+
+class Missed(Exception):
+    """An action failed or was refused, and was counted; the visit cannot go on."""
+
+
+# The page's own description of itself
+
+
+class Script:
+    """The events of a page, and where the Haggle tab's parts stand in what they take and return."""
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self.parts = {part["id"]: part for part in config["components"]}
+        self.events = {event["id"]: event for event in config["dependencies"]}
+        ids = {part["props"].get("elem_id"): number for number, part in self.parts.items()}
+        labels = {part["props"].get("value"): number for number, part in self.parts.items()
+                  if part["type"] == "button"}  # fmt: skip
+        self.box = ids["haggle-price"]
+        self.begin = self._event_of(labels["New game"], "click")
+        self.reply = self._event_of(self.box, "submit")
+        self.again = self._event_of(labels["Ask again"], "click")
+        taken, shown = self.events[self.begin]["inputs"], self.events[self.reply]["outputs"]
+        self.opponent, self.market = (
+            taken.index(ids["haggle-other"]),
+            taken.index(market := ids["haggle-market"]),
+        )
+        self.markets = [value for _, value in self.parts[market]["props"]["choices"]]
+        self.text = self.events[self.reply]["inputs"].index(self.box)
+        self.chat, self.problem, self.badge = (
+            shown.index(ids[f"haggle-{name}"]) for name in ("chat", "problem", "badge")
+        )
+        self.retry = shown.index(labels["Ask again"])
+        self.buttons = [place for place, part in enumerate(shown)
+                        if self.parts[part]["props"].get("size") == "sm"]  # fmt: skip
+        callable_ = [event for event in self.events.values() if event["backend_fn"]]
+        self.on_load = [e["id"] for e in callable_ if any(n == "load" for _, n in e["targets"])]
+        self.reads = [event["id"] for event in callable_ if self._is_read(event)]
+        self.by_state = {  # events of the queue by the state that starts them
+            part: event["id"] for event in callable_ if event["queue"]
+            for part, name in event["targets"]
+            if name == "change" and self.parts[part]["type"] == "state"
+        }  # fmt: skip
+
+    def _event_of(self, part: int, name: str) -> int:
+        return next(e["id"] for e in self.events.values() if [part, name] in e["targets"])
+
+    def _is_read(self, event: Mapping[str, Any]) -> bool:
+        """Whether a picker starts it, its inputs are in sight, and the answer comes at once."""
+        started = {self.parts[part]["type"] for part, _ in event["targets"] if part in self.parts}
+        taken = {self.parts[part]["type"] for part in event["inputs"]}
+        return not event["queue"] and "state" not in taken and bool(started) and started <= PICKERS
+
+    def defaults(self, event: int) -> list[Any]:
+        """The inputs of an event as a browser has them at first."""
+        inputs = self.events[event]["inputs"]
+        return [self.parts[part]["props"].get("value") for part in inputs]
+
+    def followers(self, event: int) -> list[int]:
+        """The events that start when this one has ended."""
+        return [e["id"] for e in self.events.values()
+                if e["backend_fn"] and e.get("trigger_after") == event]  # fmt: skip
+
+    def is_open(self, seen: list[Any]) -> bool:
+        """Whether the game still runs: at least one button is interactive."""
+        return any(seen[place].get("interactive") for place in self.buttons)
+
+    def choose(self, seen: list[Any]) -> str:
+        """The visitor's next message: the first price on a button, else an acceptance."""
+        labels = [str(value_of(seen[place])) for place in self.buttons
+                  if seen[place].get("interactive")]  # fmt: skip
+        accepts = any(label.startswith("Accept") for label in labels)
+        prices = [PRICE.search(label) for label in labels if not label.startswith("Accept")]
+        last = "ok" if accepts else "walk away"
+        return next((f"{price[0]} mein de do" for price in prices if price), last)
+
+    def check(self, before: list[Any], after: list[Any], text: str) -> None:
+        """Raise Refused where the page offers a script instead, Failure where no answer came."""
+        was, now = (
+            [part["text"] for said in value_of(seen[self.chat]) or [] for part in said["content"]]
+            for seen in (before, after)
+        )
+        retry = after[self.retry]
+        waits = isinstance(retry, dict) and retry.get("visible")
+        is_told = now != was and any(text in one for one in now[-2:])
+        if is_told and not waits and (text not in now[-1] or not self.is_open(after)):
+            return
+        problem = " ".join(TAG.sub(" ", str(value_of(after[self.problem]) or "")).split())
+        if QUEUE_IS_FULL in problem:
+            raise Refused(problem)
+        # Equal reasons are counted together, so N stands for their numbers.
+        fault = "the game waits for an answer" if waits else "the chat holds no answer"
+        raise Failure(re.sub(r"\d[\d,.]*", "N", problem) or fault)
+
+
+def value_of(output: Any) -> Any:
+    """The value of a component, which Gradio returns bare or inside an update."""
+    return output.get("value") if isinstance(output, dict) else output
+
+
+def merge(before: list[Any], after: list[Any]) -> list[Any]:
+    """The outputs after a second event of the same components; what it leaves alone stays."""
+
+    def is_same(new: Any) -> bool:
+        return new is None or (isinstance(new, dict) and new.keys() <= {"__type__", "props"})
+
+    pairs = zip(before, after, strict=False)
+    return [old if is_same(new) else new for old, new in pairs]
+
+
+# What visitors do
+
+
+@dataclass
+class Crowd:
+    """What the visitors of one mix share: the page, the clock, and what was counted."""
+
+    http: httpx.AsyncClient
+    script: Script
+    deadline: float  # time.monotonic when the last visits begin their last action
+    has_one_address: bool = False  # all visitors are behind one router
+    seconds: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    refused: Counter[str] = field(default_factory=Counter)
+    reasons: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    done: int = 0  # games or sessions
+
+    @property
+    def is_over(self) -> bool:
+        return time.monotonic() >= self.deadline
+
+    async def pause(self, rng: np.random.Generator, seconds: tuple[float, float]) -> None:
+        """Wait as a person would, and not beyond the deadline."""
+        left = max(self.deadline - time.monotonic(), 0)
+        await asyncio.sleep(min(rng.uniform(*seconds), left))
+
+    @contextmanager
+    def time(self, what: str) -> Iterator[None]:
+        """Context: times one action; raises Missed where it does not succeed."""
+        began = time.perf_counter()
+        self.seconds[what]  # an action that never succeeds has its row too
+        try:
+            yield
+        except Refused as refusal:
+            self.refused[what] += 1
+            raise Missed from refusal
+        except (Failure, httpx.HTTPError, TimeoutError) as error:
+            late = isinstance(error, TimeoutError | httpx.TimeoutException)
+            broken = f"connection broken ({type(error).__name__})"
+            reason = str(error) if isinstance(error, Failure) else broken
+            self.reasons[what]["no answer in time" if late else reason] += 1
+            raise Missed from error
+        self.seconds[what].append(time.perf_counter() - began)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per action, as the artifact has it."""
+        return [
+            latency(what, seconds, self.refused[what], self.reasons[what])
+            for what, seconds in self.seconds.items()
+        ]
+
+    @asynccontextmanager
+    async def visit(self, number: int) -> AsyncIterator["Tab"]:
+        """Context: a browser tab of visitor `number`, which keeps a connection open."""
+        number = 0 if self.has_one_address else number
+        tab = Tab(self, f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}")
+        beat = f"/gradio_api/heartbeat/{tab.session}"
+        async with self.http.stream("GET", beat, headers=tab.headers):
+            yield tab
+
+
+class Tab:
+    """A session with the page."""
+
+    def __init__(self, crowd: Crowd, address: str) -> None:
+        self.crowd, self.script = crowd, crowd.script
+        self.session, self.headers = uuid.uuid4().hex, {"X-Forwarded-For": address}
+        self.due: list[int] = []  # events that start because an event of the queue set their state
+
+    async def open_page(self) -> None:
+        """Request what makes the page, and start what a browser starts when it has loaded."""
+        with self.crowd.time(PAGE):
+            for path in ("/", "/config", "/theme.css"):
+                check_status(await self.crowd.http.get(path, headers=self.headers))
+        with self.crowd.time(OPENING):
+            await asyncio.gather(*(self.fire(event) for event in self.script.on_load))
+            for event in self.script.on_load:
+                await self.follow(event, [])
+
+    async def fire(self, event: int, data: list[Any] | None = None) -> list[Any]:
+        """The outputs of one event; raises Failure or Refused."""
+        body = {
+            "data": self.script.defaults(event) if data is None else data,
+            "event_data": None,
+            "fn_index": event,
+            "session_hash": self.session,
+            "trigger_id": self.script.box if event == self.script.reply else None,
+        }
+        queued = self.script.events[event]["queue"]
+        path = "/gradio_api/queue/join" if queued else "/gradio_api/run/predict"
+        answer = await self.crowd.http.post(path, json=body, headers=self.headers)
+        found = check_status(answer).json()
+        return await self._await_outputs(found["event_id"]) if queued else found["data"]
+
+    async def _await_outputs(self, event_id: str) -> list[Any]:
+        """Read the stream of the session until its one event of the queue has ended."""
+        output = None
+        query = {"session_hash": self.session}
+        stream = self.crowd.http.stream(
+            "GET", "/gradio_api/queue/data", params=query, headers=self.headers
+        )
+        async with asyncio.timeout(MODEL_PATIENCE), stream as response:
+            check_status(response)
+            async for line in response.aiter_lines():
+                if not line.startswith("data:"):
+                    continue
+                message = json.loads(line.removeprefix("data:"))
+                if message["msg"] == "unexpected_error":
+                    raise Failure("the stream broke off")
+                if message["msg"] in ("process_generating", "process_completed"):
+                    changed = message["output"].get("changed_state_ids") or ()
+                    self.due += [self.script.by_state[s] for s in changed
+                                 if s in self.script.by_state]  # fmt: skip
+                if message["msg"] == "process_completed" and message["event_id"] == event_id:
+                    if not message["success"]:
+                        raise Failure(f"the event failed: {message['output'].get('error')}")
+                    output = message["output"]["data"]
+                if message["msg"] == "close_stream":
+                    break
+        if output is None:
+            raise Failure("the stream ended without the event's outputs")
+        return output
+
+    async def follow(self, event: int, outputs: list[Any]) -> list[Any]:
+        """The outputs of an event, and of the events that start when it has ended."""
+        for follower in self.script.followers(event):
+            after = await self.fire(follower)
+            outputs = merge(outputs or after, after)
+        return outputs
+
+    async def begin(self, number: int, model: bool) -> list[Any]:
+        """Start a game in the market of this number; the page's first opponent is the model."""
+        data = self.script.defaults(self.script.begin)
+        data[self.script.market] = self.script.markets[number % len(self.script.markets)]
+        if not model:
+            data[self.script.opponent] = "hidden"  # the scripted opponent
+        return await self.follow(self.script.begin, await self.fire(self.script.begin, data))
+
+    async def play_game(
+        self, number: int, rng: np.random.Generator, what: str, thinking: tuple[float, float]
+    ) -> None:
+        """One game to its end; raises Missed where a reply failed. `what` names the reply's row."""
+        crowd, script, model = self.crowd, self.script, what != SCRIPTED
+        with crowd.time(START):
+            seen = await self.begin(number, model)
+            if model and READY not in str(value_of(seen[script.badge])):
+                raise Failure("the model was not ready")
+        while script.is_open(seen) and not crowd.is_over:
+            await crowd.pause(rng, thinking)
+            data, text = script.defaults(script.reply), script.choose(seen)
+            data[script.text] = text
+            if model:
+                seen = await self._model_reply(seen, data, text, rng, what)
+                continue
+            with crowd.time(SCRIPTED):
+                after = await self.fire(script.reply, data)
+                script.check(seen, after, text)
+            with crowd.time(AFTER):
+                seen = await self.follow(script.reply, after)
+        while self.due:
+            with crowd.time(REVIEW):
+                await self.fire(self.due.pop())
+        crowd.done += 1
+
+    async def _model_reply(
+        self,
+        seen: list[Any],
+        data: list[Any] | None,
+        text: str,
+        rng: np.random.Generator,
+        what: str,
+    ) -> list[Any]:
+        """The outputs after the model's whole reply; who is refused waits and asks again."""
+        event = self.script.reply
+        while True:
+            try:
+                with self.crowd.time(what):
+                    after = await self.follow(event, await self.fire(event, data))
+                    self.script.check(seen, after, text)
+                return after
+            except Missed as missed:
+                if not isinstance(missed.__cause__, Refused) or self.crowd.is_over:
+                    raise
+                event, data = self.script.again, None
+                await self.crowd.pause(rng, READING)
+
+
+def check_status(response: httpx.Response) -> httpx.Response:
+    """The response where its status is 200; raises Refused or Failure elsewhere."""
+    if response.status_code != 200:
+        kind = Refused if response.status_code in (429, 503) else Failure
+        raise kind(f"the page answered {response.status_code}")
+    return response
+
+
+async def read(crowd: Crowd, number: int, rng: np.random.Generator) -> None:
+    """Open the page and look at figures, visit after visit."""
+    await crowd.pause(rng, (0, READING[1]))  # nobody comes at the same instant
+    while not crowd.is_over:
+        try:
+            async with crowd.visit(number) as tab:
+                await tab.open_page()
+                for event in rng.choice(crowd.script.reads, READS):
+                    await crowd.pause(rng, READING)
+                    if crowd.is_over:
+                        return
+                    with crowd.time(FIGURE):
+                        await tab.fire(int(event))
+        except (Missed, httpx.HTTPError):
+            await crowd.pause(rng, READING)
+
+
+def haggle(what: str, thinking: tuple[float, float] = THINKING) -> "Role":
+    """Play game after game in one tab; `what` names the row of the replies."""
+
+    async def play(crowd: Crowd, number: int, rng: np.random.Generator) -> None:
+        await crowd.pause(rng, (0, thinking[1]))
+        game = number
+        while not crowd.is_over:
+            try:
+                async with crowd.visit(number) as tab:
+                    while not crowd.is_over:
+                        await tab.play_game(game, rng, what, thinking)
+                        game += 1
+            except (Missed, httpx.HTTPError):
+                await crowd.pause(rng, READING)
+
+    return play
+
+
+async def come_and_go(crowd: Crowd, number: int, rng: np.random.Generator) -> None:
+    """Open the page, start a game and leave, as one visitor after the other."""
+    while not crowd.is_over:
+        number += 1000
+        try:
+            async with crowd.visit(number) as tab:
+                await tab.open_page()
+                with crowd.time(START):
+                    await tab.begin(number, model=False)
+        except (Missed, httpx.HTTPError):
+            continue  # counted
+        crowd.done += 1
+
+
+Role = Callable[[Crowd, int, np.random.Generator], Coroutine[None, None, None]]
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Who visits at once; `part` is the share of the seconds, `unit` what memory is counted by."""
+
+    about: str
+    roles: tuple[tuple[int, Role], ...]
+    part: float = 1.0
+    model: bool = False
+    has_one_address: bool = False
+    unit: str = "second"
+
+
+MIXES = {
+    "50 visitors": Mix(
+        "30 read, 15 play scripts, 5 play the language model",
+        ((30, read), (15, haggle(SCRIPTED)), (5, haggle(MODEL))),
+        model=True,
+    ),
+    "30 behind one address": Mix(
+        "18 read, 9 play scripts, 3 play the language model",
+        ((18, read), (9, haggle(SCRIPTED)), (3, haggle(MODEL))),
+        part=0.3,
+        model=True,
+        has_one_address=True,
+    ),
+    "20 players": Mix("20 visitors play scripts", ((20, haggle(SCRIPTED)),), part=0.2),
+    "greedy client": Mix(
+        "one client opens 30 games with the model, one polite visitor plays beside it",
+        ((1, haggle(POLITE)), (30, haggle(GREEDY))),
+        part=0.2,
+        model=True,
+    ),
+    "games in a row": Mix(
+        "scripted games without a pause, in one session",
+        ((1, haggle(SCRIPTED, (0, 0))),),
+        part=0.05,
+        unit="game",
+    ),
+    "sessions": Mix(
+        "visitors open the page, start a game and leave",
+        ((4, come_and_go),),
+        part=0.1,
+        unit="session",
+    ),
+}
+
+
+# The run
+
+
+async def wait_for_model(crowd: Crowd) -> None:
+    """Return once the page's model can reply; ValueError where it cannot."""
+    async with crowd.visit(0) as tab:
+        for _ in range(LOADS_WITHIN):
+            badge = str(value_of((await tab.begin(0, model=True))[crowd.script.badge]))
+            if READY in badge:
+                return
+            if FAILED in badge:
+                raise ValueError(" ".join(TAG.sub(" ", badge).split()))
+            await asyncio.sleep(1)
+    raise ValueError(f"the language model was not ready within {LOADS_WITHIN} s")
+
+
+def measure_memory(pid: int) -> tuple[float, float | None]:
+    """Resident MiB of a page and of its model process; None where it has no such process."""
+    page = psutil.Process(pid)
+    models = [c for c in page.children(recursive=True) if MODEL_PROCESS in c.cmdline()]
+    resident = [process.memory_info().rss / 2**20 for process in models]
+    return page.memory_info().rss / 2**20, sum(resident) if resident else None
+
+
+async def play(name: str, seconds: float, address: str, pid: int | None = None) -> dict[str, Any]:
+    """Play a mix on the page at `address`; memory is sampled where its process id is known."""
+    mix, points = MIXES[name], []
+    limits = httpx.Limits(
+        max_connections=None, max_keepalive_connections=None, keepalive_expiry=KEPT_OPEN
+    )
+    async with httpx.AsyncClient(
+        base_url=address, timeout=PATIENCE, limits=limits, trust_env=False
+    ) as http:
+        script = Script((await http.get("/config")).raise_for_status().json())
+        crowd = Crowd(http, script, float("inf"))
+        await wait_for_model(crowd)  # loading takes both cores, so all wait for it
+        began = time.monotonic()
+        crowd.deadline, crowd.has_one_address = began + seconds, mix.has_one_address
+
+        async def watch() -> None:
+            while True:
+                done = round(time.monotonic() - began) if mix.unit == "second" else crowd.done
+                if pid is not None and (not points or done > points[-1][0]):
+                    points.append((done, *measure_memory(pid)))
+                await asyncio.sleep(seconds / SAMPLES)
+
+        watching = asyncio.create_task(watch())
+        roles = [role for count, role in mix.roles for _ in range(count)]
+        streams = np.random.default_rng(0).spawn(len(roles))
+        pairs = enumerate(zip(roles, streams, strict=True), 1)
+        await asyncio.gather(*(role(crowd, number, rng) for number, (role, rng) in pairs))
+        watching.cancel()
+    memory = []
+    if len(points) > 1:
+        done, page, model = (list(column) for column in zip(*points, strict=True))
+        memory = [memory_growth(mix.unit, done, page, None if None in model else model)]
+    spent = round(time.monotonic() - began, 1)
+    return {"name": name, "about": mix.about, "seconds": spent, "rows": crowd.rows(),
+            "memory": memory}  # fmt: skip
+
+
+@contextmanager
+def checkout(commit: str) -> Iterator[Path]:
+    """Context: a folder with `commit` checked out; CalledProcessError where there is none."""
+    git = ["git", "-C", str(REPOSITORY), "worktree"]
+    with tempfile.TemporaryDirectory(prefix="sauda-") as parent:
+        folder = Path(parent) / "before"
+        subprocess.run([*git, "add", "--detach", str(folder), commit], check=True)
+        try:
+            yield folder
+        finally:
+            subprocess.run([*git, "remove", "--force", str(folder)], check=True)
+
+
+def play_on_own_page(name: str, seconds: float, folder: Path, state: str) -> dict[str, Any]:
+    """Play a mix on a fresh page of the code in `folder`."""
+    head = ["git", "-C", str(folder), "rev-parse", "HEAD"]
+    commit = subprocess.run(head, capture_output=True, text=True, check=True).stdout.strip()
+    with running_app(folder, TRUSTED) as page:
+        played = asyncio.run(play(name, seconds, page.address, page.pid))
+    return {"state": state, "commit": commit, **played}
+
+
+def print_mix(mix: Mapping[str, Any]) -> None:
+    """Print the actions of a mix, and failures with their reasons."""
+    print(f"{mix['name']}, {mix['state']}, {mix['seconds']:g} s: {mix['about']}", flush=True)
+    for row in mix["rows"]:
+        counts = f"n {row['n']}, refused {row['refused']}, failures {row['failures']}"
+        print(f"  {row['what']:32} median {row['p50_ms']} ms, 95 % {row['p95_ms']} ms, {counts}")
+        for reason, count in row["reasons"].items():
+            print(f"    {count} x {reason}")
+    for row in mix["memory"]:
+        slope = f"{row['page_kib_a_unit']:,g} KiB per {row['unit']}"
+        print(f"  page {row['page_mib'][0]:,.0f} to {row['page_mib'][-1]:,.0f} MiB, {slope}")
+
+
+def main() -> None:
+    """Play the mixes, print each, and save them where the options say so."""
+    parser = argparse.ArgumentParser(description="Many visitors of the page at once.")
+    parser.add_argument("--mix", nargs="+", choices=MIXES, default=list(MIXES))
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="of the longest mixes")
+    page = parser.add_mutually_exclusive_group()
+    page.add_argument("--url", help="a page that runs already, and trusts this machine as a proxy")
+    page.add_argument("--before", metavar="COMMIT", help="play a fifth on an earlier commit, too")
+    parser.add_argument("--save", action="store_true", help=f"write artifacts/{FILE}")
+    options = parser.parse_args()
+    if options.save and options.url:
+        parser.error("what ran at --url is not known; save without it")
+    mixes: list[dict[str, Any]] = []
+    for name in options.mix:
+        seconds = options.seconds * MIXES[name].part
+        if options.url:
+            played = asyncio.run(play(name, seconds, options.url))
+            mixes.append({"state": "now", "commit": None, **played})
+        elif options.before:
+            with checkout(options.before) as folder:
+                mixes.append(play_on_own_page(name, seconds / BEFORE, folder, "before"))
+            print_mix(mixes[-1])
+        if not options.url:
+            mixes.append(play_on_own_page(name, seconds, REPOSITORY, "now"))
+        print_mix(mixes[-1])
+    if options.save:
+        config = {"seconds": options.seconds, "mixes": options.mix, "before": options.before}
+        save(FILE, config, {"machine": machine(), "mixes": mixes})
+
+
+if __name__ == "__main__":
+    main()

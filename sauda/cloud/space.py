@@ -1,0 +1,474 @@
+"""The page on a Hugging Face Space: staged, checked, uploaded, tested where it then is.
+
+The keys and values of the front matter are those of the Hub's documentation, August 2026.
+"""
+
+import ast
+import contextlib
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.machinery import PathFinder
+from pathlib import Path
+from typing import Any
+
+import httpx
+from packaging.requirements import InvalidRequirement, Requirement
+from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential
+
+from env import TASKS, get_task, rollout
+from sauda.cloud import CloudFault
+from sauda.games.transcript import to_json
+from sauda.llm.registry import get_policy
+from sauda.records.store import REPOSITORY
+
+LEFT_OUT = ("tests", ".ci")  # at the root of the repository
+KEYS = {
+    "title", "emoji", "colorFrom", "colorTo", "sdk", "python_version", "sdk_version", "app_file",
+    "app_port", "base_path", "fullWidth", "header", "short_description", "models", "datasets",
+    "tags", "thumbnail", "pinned", "license", "hf_oauth", "hf_oauth_scopes",
+    "hf_oauth_expiration_minutes", "hf_oauth_authorized_org", "disable_embedding",
+    "startup_duration_timeout", "custom_headers", "preload_from_hub", "suggested_hardware",
+}  # fmt: skip
+NEEDED = ("title", "sdk", "sdk_version", "python_version", "app_file")
+COLOURS = ("red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray")
+PYTHONS = ("3.10", "3.12")  # that ZeroGPU has
+DESCRIPTION = 60  # characters
+MIB = 2**20
+MOST_FILE, MOST_TOTAL = 20 * MIB, 500 * MIB  # ours; an adapter of rank 32 has 18.7 MiB
+MOST_FILES = 10_000  # in one folder
+SECRETS = {  # each begins with letters or signs that Python's search finds fast
+    "a token of the Hub": r"hf_[A-Za-z0-9]{30,}",
+    "a key of OpenAI or Anthropic": r"sk-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{20,}",
+    "a token of GitHub": r"gh[pousr]_[A-Za-z0-9]{30,}",
+    "a key of AWS": r"AKIA[0-9A-Z]{16}",
+    "a private key": r"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----",
+    "an address with a password": r"://[^\s/:@\"'{}]+:[^\s/@\"'{}]{6,}@",
+}
+SECRET_FILES = re.compile(r"(?i)\.env(\..*)?|\.netrc|id_(rsa|ed25519|ecdsa)|.*\.(pem|p12|pfx|key)")
+IMPORTS_WITHIN = 300  # seconds for the app
+ATTEMPTS, FIRST_PAUSE = 5, 2.0  # of one call of the Hub; the pause, in seconds, doubles
+STARTS_WITHIN = 1800.0  # seconds for the build and the start, the Hub's own limit
+PASSING = (429, 500, 502, 503, 504)  # HTTP statuses that may be gone at the next attempt
+LOG_LINES = 30
+GAME = ("classic/single_deal", "expert", 7)  # of the smoke test: task, policy, seed
+TITLE = "Sauda"
+PATIENCE = 60.0  # seconds for an answer
+
+
+# Staging
+
+
+@dataclass(frozen=True)
+class Staged:
+    """A staged folder and the commit that it holds."""
+
+    folder: Path
+    commit: str
+    uncommitted: int  # changed or new files of the work tree, which the folder does not have
+
+
+def stage(folder: Path, repository: Path = REPOSITORY) -> Staged:
+    """Write the files of the last commit, without the tests; ValueError where there is none."""
+
+    def git(*arguments: str) -> bytes:
+        run = subprocess.run(["git", "-C", str(repository), *arguments], capture_output=True)
+        if run.returncode:
+            raise ValueError(f"git {arguments[0]} failed: {run.stderr.decode().strip()}")
+        return run.stdout
+
+    commit = git("rev-parse", "HEAD").decode().strip()
+    changed = git("status", "--porcelain").decode().splitlines()
+    with tarfile.open(fileobj=io.BytesIO(git("archive", "--format=tar", commit))) as files:
+        kept = [one for one in files if one.name.split("/")[0] not in LEFT_OUT]
+        files.extractall(folder, members=kept, filter="data")
+    return Staged(folder, commit, len(changed))
+
+
+# What would break on a Space, or should never get there
+
+
+def faults(folder: Path) -> list[str]:
+    """Every fault of a staged folder, a sentence each; empty where it can be uploaded."""
+    return [*front_matter_faults(folder), *size_faults(folder), *secret_faults(folder)]
+
+
+def front_matter(folder: Path) -> Mapping[str, Any]:
+    """The front matter of README.md; empty where it has none."""
+    from huggingface_hub import metadata_load
+
+    readme = folder / "README.md"
+    return (metadata_load(readme) or {}) if readme.exists() else {}
+
+
+def front_matter_faults(folder: Path) -> Iterator[str]:
+    """What the Hub or ZeroGPU would not take, and versions that are not pinned, or not as said."""
+    matter, pins = front_matter(folder), {r.name: r.specifier for r in requirements(folder)}
+
+    def value(key: str, *allowed: str) -> Iterator[str]:
+        if matter.get(key, allowed[0]) not in allowed:
+            one_of = f"one of {', '.join(allowed)}, as text" if len(allowed) > 1 else allowed[0]
+            yield f"README.md: {key} is {one_of}, not {matter[key]!r}"
+
+    for key in NEEDED:
+        if key not in matter:
+            yield f"README.md: the front matter has no {key}"
+    for key in sorted(matter.keys() - KEYS):
+        yield f"README.md: the front matter has {key}, which the Hub does not know"
+    yield from value("sdk", "gradio")
+    yield from value("python_version", *PYTHONS)
+    yield from value("colorFrom", *COLOURS)
+    yield from value("colorTo", *COLOURS)
+    if len(matter.get("short_description", "")) > DESCRIPTION:
+        yield f"README.md: short_description has more than {DESCRIPTION} characters"
+    if not (folder / matter.get("app_file", "README.md")).exists():
+        yield f"README.md: the app_file {matter['app_file']} is not there"
+    if "sdk_version" in matter and str(pins.get("gradio")) != f"=={matter['sdk_version']}":
+        yield (
+            f"README.md: sdk_version is {matter['sdk_version']}, and requirements.txt has gradio"
+            f" {pins.get('gradio', 'nowhere')}"
+        )
+    for name, specifier in pins.items():
+        if [pin.operator for pin in specifier] != ["=="]:
+            yield f"requirements.txt: {name}{specifier} names no exact version"
+
+
+def size_faults(folder: Path) -> Iterator[str]:
+    """Files and folders that are too large, and links."""
+    total = 0
+    for path in sorted(folder.rglob("*")):
+        place = path.relative_to(folder)
+        if path.is_symlink():
+            yield f"{place}: a link, which the Hub would not keep"
+        elif path.is_dir() and (count := len(list(path.iterdir()))) > MOST_FILES:
+            yield f"{place}: {count:,} entries; the most are {MOST_FILES:,}"
+        elif path.is_file():
+            total += (size := path.stat().st_size)
+            if size > MOST_FILE:
+                yield f"{place}: {size / MIB:.1f} MiB; the most are {MOST_FILE // MIB}"
+    if total > MOST_TOTAL:
+        yield f"all files: {total / MIB:.0f} MiB; the most are {MOST_TOTAL // MIB}"
+
+
+def secret_faults(folder: Path) -> Iterator[str]:
+    """Places that look like a secret; the secret itself is never repeated."""
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        place = path.relative_to(folder)
+        if SECRET_FILES.fullmatch(path.name):
+            yield f"{place}: a file of that name holds secrets"
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue  # a picture, a font or weights
+        for kind, pattern in SECRETS.items():
+            for match in re.finditer(pattern, text):
+                start = match.start()
+                if pattern.startswith("://") or not text[start - 1 : start].isalnum():
+                    yield f"{place}:{text.count(chr(10), 0, start) + 1}: looks like {kind}"
+
+
+def requirements(folder: Path) -> list[Requirement]:
+    """The lines of requirements.txt; ValueError for one that is no requirement."""
+    lines = (folder / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    texts = [line.partition("#")[0].strip() for line in lines]
+    try:
+        return [Requirement(text) for text in texts if text]
+    except InvalidRequirement as error:
+        raise ValueError(f"requirements.txt: {error}") from None
+
+
+# Whether it runs with its requirements alone
+
+
+class NoEnvironment(RuntimeError):
+    """No fresh environment could be made; the message says why."""
+
+
+def import_faults(folder: Path, python: str, wanted: Sequence[str]) -> tuple[list[str], str]:
+    """What a staged folder imports and an environment with `wanted` lacks; how that was found.
+
+    `python` is a version such as "3.12". Where it is on this machine, the app is loaded too.
+    Packages come from the index that uv is set to. Raises NoEnvironment where uv or a package is
+    not available.
+    """
+    with tempfile.TemporaryDirectory(prefix="sauda-fresh-") as place:
+        fresh = Path(place, "bin", "python")
+        try:
+            _run_uv(python, "venv", "--no-python-downloads", "--python", python, place)
+        except NoEnvironment:
+            target = ["--python-version", python, "--only-binary", ":all:", "--target", place]
+            _run_uv(python, "pip", "install", *target, *wanted)
+            return missing_packages(folder, Path(place)), "found in packages, not loaded"
+        if wanted:
+            _run_uv(python, "pip", "install", "--python", str(fresh), *wanted)
+        (packages,) = Path(place).glob("lib/python*/site-packages")
+        found = missing_packages(folder, packages)
+        command = [str(fresh), "-P", "-c", "import sys; sys.path.insert(0, '.'); import app"]
+        run = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, timeout=IMPORTS_WITHIN
+        )
+        if run.returncode:
+            found.append(f"importing app: {run.stderr.strip().splitlines()[-1]}")
+        return found, "loaded"
+
+
+def _run_uv(python: str, *arguments: str) -> None:
+    uv = shutil.which("uv", path=os.pathsep.join([str(Path(sys.executable).parent), os.defpath]))
+    if uv is None:
+        raise NoEnvironment("uv is not installed: `pip install -e .[dev]` brings it")
+    run = subprocess.run([uv, *arguments, "--quiet"], capture_output=True, text=True)
+    if run.returncode:
+        reason = run.stderr.strip()[-800:]
+        raise NoEnvironment(f"`uv {arguments[0]}` for Python {python}: {reason}")
+
+
+def missing_packages(folder: Path, packages: Path) -> list[str]:
+    """What a staged folder imports that is neither in it, in `packages`, nor in Python's library.
+
+    Nothing is loaded: `packages` may be for another Python. Left out are packages that an extra of
+    pyproject.toml brings, and imports in a `try` that catches their absence.
+    """
+    project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = [line for extra in project["optional-dependencies"].values() for line in extra]
+    known = {Requirement(line).name.lower().replace("-", "_") for line in lines}
+    known |= sys.stdlib_module_names
+    found = []
+    for path in sorted(folder.rglob("*.py")):
+        for name, line in imported_packages(ast.parse(path.read_text(encoding="utf-8"))):
+            if name in known:
+                continue
+            known.add(name)
+            if PathFinder.find_spec(name, [str(folder), str(packages)]) is None:
+                place = f"{path.relative_to(folder)}:{line}"
+                found.append(
+                    f"{place}: imports {name}, which requirements.txt does not bring and no extra"
+                    " names"
+                )
+    return found
+
+
+def imported_packages(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """The packages that a module imports anywhere, with lines; not those it can do without."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Try) and any(map(_catches_absence, node.handlers)):
+            continue
+        if isinstance(node, ast.Import):
+            yield from ((alias.name.partition(".")[0], node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node.module.partition(".")[0], node.lineno
+        yield from imported_packages(node)
+
+
+def _catches_absence(handler: ast.ExceptHandler) -> bool:
+    names = {getattr(node, "id", "") for node in ast.walk(handler.type or ast.Pass())}
+    return bool(names & {"ImportError", "ModuleNotFoundError"})
+
+
+# The upload
+
+
+def check_name(space: str) -> str:
+    """`space` where it is OWNER/NAME; raises ValueError."""
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", space):
+        raise ValueError(f"a Space is named OWNER/NAME, not {space!r}")
+    return space
+
+
+def upload(
+    staged: Staged,
+    space: str,
+    api: Any,
+    private: bool = False,
+    say: Callable[[str], None] = print,
+    first_pause: float = FIRST_PAUSE,
+) -> str:
+    """Replace what the Space has by the staged folder, wait for the page, return its address.
+
+    `api` is an HfApi. Calls that fail for the moment are repeated with pauses that double. Raises
+    HfHubHTTPError where the Hub refuses, CloudFault where the page does not start.
+    """
+    steady = Retrying(
+        retry=retry_if_exception(may_pass),
+        stop=stop_after_attempt(ATTEMPTS),
+        wait=wait_exponential(multiplier=first_pause),
+        before_sleep=lambda state: say(f"{state.outcome.exception()}; again"),
+        reraise=True,
+    )
+    steady(
+        api.create_repo,
+        repo_id=space,
+        repo_type="space",
+        space_sdk="gradio",
+        private=private or None,
+        exist_ok=True,
+    )
+    commit = steady(
+        api.upload_folder,
+        repo_id=space,
+        repo_type="space",
+        folder_path=staged.folder,
+        delete_patterns="*",
+        commit_message=f"Deploy {staged.commit}",
+    )
+    say(f"uploaded; waiting for the Space to build and start, {STARTS_WITHIN / 60:.0f} min at most")
+    runtime = _wait_until_started(steady, api, space, commit.oid, first_pause)
+    if runtime.stage != "RUNNING":
+        build = "BUILD" in runtime.stage
+        log = list(steady(api.fetch_space_logs, repo_id=space, build=build))[-LOG_LINES:]
+        end = "\n".join(line.rstrip("\n") for line in log)
+        raise CloudFault(f"the Space is in the stage {runtime.stage}; the end of its log:\n{end}")
+    return steady(api.space_info, repo_id=space).host
+
+
+def _wait_until_started(steady: Retrying, api: Any, space: str, commit: str, pause: float) -> Any:
+    """The Space's runtime once it is neither building nor starting; CloudFault out of time.
+
+    Right after an upload the Space still runs what it had before, so a runtime of another commit is
+    waited out.
+    """
+    deadline = time.monotonic() + STARTS_WITHIN
+    while (left := deadline - time.monotonic()) > 0:
+        try:
+            runtime = steady(api.wait_for_space, repo_id=space, timeout=left, poll_interval=5.0)
+        except TimeoutError:
+            break
+        if runtime.raw.get("sha", commit) == commit:
+            return runtime
+        time.sleep(pause)
+    raise CloudFault(f"the Space does not run the commit {commit} after {STARTS_WITHIN:.0f} s")
+
+
+def may_pass(error: BaseException) -> bool:
+    """Whether a failed call may succeed at the next attempt."""
+    from huggingface_hub.errors import HfHubHTTPError
+    from huggingface_hub.utils import httpx as hub_http
+
+    if isinstance(error, HfHubHTTPError):
+        return error.response.status_code in PASSING
+    return isinstance(error, hub_http.TransportError | ConnectionError)
+
+
+# The smoke test: whether the page at an address opens, is well, and plays as this code does
+
+
+class Wrong(Exception):
+    """The page answered, and not as it should; the text is a sentence."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was tried, what was wrong with it ("" for nothing), and how long it took."""
+
+    about: str
+    fault: str
+    seconds: float
+
+
+def smoke(address: str, token: str | None = None) -> Iterator[Check]:
+    """Try the page at `address`, one check after the other.
+
+    `token` opens a private Space; give it to nobody's page but your own.
+    """
+    with _client(address, token) as http:
+        for about, check in CHECKS.items():
+            began, fault = time.monotonic(), ""
+            try:
+                check(http)
+            except Wrong as error:
+                fault = str(error)
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                fault = f"no answer: {error or type(error).__name__}"
+            yield Check(about, fault, time.monotonic() - began)
+
+
+def wait_until_it_answers(address: str, seconds: float, token: str | None = None) -> None:
+    """Return once `/health` answers with status 200, or after so many seconds."""
+    deadline = time.monotonic() + seconds
+    with _client(address, token) as http:
+        while time.monotonic() < deadline:
+            with contextlib.suppress(httpx.HTTPError):
+                if http.get("/health").status_code == 200:
+                    return
+            time.sleep(1)
+
+
+def _client(address: str, token: str | None) -> httpx.Client:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    return httpx.Client(base_url=address, headers=headers, timeout=PATIENCE, follow_redirects=True)
+
+
+def check_first_page(http: httpx.Client) -> None:
+    """The page itself, and the description of it that a browser reads."""
+    if TITLE not in _answer(http.get("/")).text:
+        raise Wrong(f"the first page does not name {TITLE}")
+    config = _json(http.get("/config"))
+    if config.get("title") != TITLE or not config.get("components"):
+        raise Wrong(f"the page describes itself as {config.get('title')!r}, not as {TITLE}")
+
+
+def check_health(http: httpx.Client) -> None:
+    """`/health` says that the page is well."""
+    status = _json(http.get("/health")).get("status")
+    if status != "healthy":
+        raise Wrong(f"/health says {status!r}")
+
+
+def check_scripted_game(http: httpx.Client) -> None:
+    """One game over the API is, to the last digit, the game that this code plays."""
+    task, policy, seed = GAME
+    data = {"data": [task, policy, str(seed)]}
+    event = _json(http.post("/gradio_api/call/play", json=data)).get("event_id")
+    if not event:
+        raise Wrong("/play gives no event to wait for")
+    stream = _answer(http.get(f"/gradio_api/call/play/{event}")).text
+    complete = re.search(r"^event: complete\ndata: (.*)$", stream, re.MULTILINE)
+    if complete is None:
+        raise Wrong(f"/play ended with {stream[-200:]!r}")
+    ours = to_json(rollout(get_task(task), get_policy(get_task(task), policy), seed), policy)
+    if json.loads(complete[1]) != json.loads(json.dumps([ours | {"seed": str(seed)}])):
+        raise Wrong(f"{policy} on {task} at seed {seed} plays another game than this code does")
+
+
+def check_environment(http: httpx.Client) -> None:
+    """OpenEnv's tasks are ours; a reset gives an observation."""
+    tasks = _json(http.get("/tasks"))
+    if set(tasks) != set(TASKS):
+        raise Wrong(f"/tasks has {len(tasks)} tasks and not the {len(TASKS)} of this code")
+    reset = _json(http.post("/reset", json={"task": GAME[0], "seed": GAME[2]}))
+    if not reset.get("observation"):
+        raise Wrong("/reset gives no observation")
+
+
+CHECKS: dict[str, Callable[[httpx.Client], None]] = {
+    "first page": check_first_page,
+    "/health": check_health,
+    "one scripted game over the API": check_scripted_game,
+    "the OpenEnv environment": check_environment,
+}
+
+
+def _answer(response: httpx.Response) -> httpx.Response:
+    if response.status_code != 200:
+        raise Wrong(f"{response.request.url.path} answered with the status {response.status_code}")
+    return response
+
+
+def _json(response: httpx.Response) -> dict[str, Any]:
+    """The JSON object of an answer."""
+    try:
+        value = _answer(response).json()
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise Wrong(f"{response.request.url.path} answered with something that is no JSON object")
+    return value

@@ -1,0 +1,419 @@
+"""`python -m sauda jobs|shards|rollouts|deploy|smoke`: rented machines, pieces of work, a Space."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from sauda.cloud import CloudFault
+from sauda.commands.console import (
+    add_command,
+    add_engine_options,
+    chosen_engine,
+    exit_code,
+    interval,
+    save_measured,
+)
+from sauda.commands.evaluate import add_table_options, file_of, report, spec_of
+from sauda.records.store import REPOSITORY, write
+
+TOKEN = "SAUDA_ENDPOINT_TOKEN"
+PYTHONS = ("3.11", "3.12")  # the project's
+ANSWERS_WITHIN = 120.0  # seconds from a running Space to its first answer
+
+
+def add(commands: Any) -> None:
+    """Add these commands to those of `python -m sauda`."""
+    _add_jobs(add_command(commands, "jobs").add_subparsers(required=True, metavar="VERB"))
+    _add_shards(add_command(commands, "shards").add_subparsers(required=True, metavar="VERB"))
+    _add_rollouts(add_command(commands, "rollouts", rollouts))
+    parser = add_command(commands, "deploy", deploy)
+    parser.add_argument("--space", required=True, metavar="OWNER/NAME")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="stage and check; only the package index is asked"
+    )
+    parser.add_argument(
+        "--skip-imports", action="store_true", help="make no fresh environments: they take minutes"
+    )
+    parser.add_argument(
+        "--python", nargs="+", default=PYTHONS, metavar="VERSION", help="of the fresh environments"
+    )
+    parser.add_argument("--private", action="store_true", help="of a Space that is created")
+    parser = add_command(commands, "smoke", smoke)
+    parser.add_argument("address", help="such as http://127.0.0.1:7860")
+
+
+# Jobs
+
+
+def _add_jobs(verbs: Any) -> None:
+    from sauda.train import STAGES
+
+    verb = add_command(verbs, "train", train, "train stages as a job of the Hub")
+    verb.add_argument("stage", metavar="STAGE", help=f"{', '.join(STAGES)}, or all")
+    verb.add_argument("--model", default="mini", help="toy, mini, 8b, or a repository")
+    _add_job_options(verb, timeout="6h")
+    verb.add_argument("--flavor", nargs="+", default=(), help="by default all that fit")
+    verb.add_argument(
+        "--precision",
+        choices=("bf16", "nf4"),
+        default="bf16",
+        help="of the weights, for the choice of flavors; training takes bf16 wherever it fits",
+    )
+    verb.add_argument(
+        "--local", action="store_true", help="run the script here, with this Python and this tree"
+    )
+    verb.add_argument("--folder", type=Path, help="of a local run; by default a cache")
+    verb = add_command(verbs, "upload", upload, "keep the folder of a run in the results")
+    verb.add_argument("folder", type=Path)
+    verb.add_argument("--to", required=True)
+    about = "bring a run back from the results, if there is one"
+    verb = add_command(verbs, "download", download, about)
+    verb.add_argument("name")
+    verb.add_argument("--from", required=True, dest="results")
+    verb.add_argument("--into", type=Path, required=True)
+
+
+def _add_job_options(parser: argparse.ArgumentParser, timeout: str) -> None:
+    parser.add_argument("--to", required=True, help="results: a repository OWNER/NAME or file:PATH")
+    parser.add_argument("--source", help="repository to clone; by default origin")
+    parser.add_argument("--revision", help="its commit; by default this tree's")
+    parser.add_argument("--image", default="python:3.12")
+    parser.add_argument("--timeout", default=timeout, help="such as 90m or 6h")
+    parser.add_argument("--attempts", type=int, default=2)
+    parser.add_argument("--dry-run", action="store_true", help="print the job; submit nothing")
+
+
+def _job_settings(options: argparse.Namespace, here: bool = False) -> dict[str, Any]:
+    """The settings that every job takes; `here` trains from this tree where no source is named."""
+    from sauda.cloud.jobs import is_address
+    from sauda.train.kept_runs import local_folder
+
+    results = options.to
+    if (folder := local_folder(results)) is not None:
+        results = f"file:{folder.absolute()}"
+    source = options.source or (str(REPOSITORY) if here else _git("remote", "get-url", "origin"))
+    if is_address(source):
+        revision = options.revision or _git("rev-parse", "HEAD")
+    else:
+        source, revision = str(Path(source).absolute()), ""
+    asked = {name: getattr(options, name) for name in ("image", "timeout", "attempts")}
+    return {"results": results, "source": source, "revision": revision, **asked}
+
+
+def _git(*command: str) -> str:
+    git = subprocess.run(["git", "-C", str(REPOSITORY), *command], capture_output=True, text=True)
+    if git.returncode:
+        raise ValueError(
+            "this tree has no origin or no commit; name them by --source and --revision"
+        )
+    return git.stdout.strip()
+
+
+def train(options: argparse.Namespace) -> int:
+    """Submit the training of stages, print it, or run its script here."""
+    from huggingface_hub import HfApi, get_token
+
+    from sauda.cloud import jobs
+    from sauda.train import STAGES
+    from sauda.train.run import RUNS
+
+    stages = STAGES if options.stage == "all" else (options.stage,)
+    settings = _job_settings(options, here=options.local)
+    job = jobs.TrainingJob(stages=stages, model=options.model, **settings)
+
+    def with_flavors(rented: tuple[jobs.Flavor, ...]) -> jobs.TrainingJob:
+        wanted = (options.model, options.precision, stages, options.flavor)
+        return replace(job, flavors=jobs.training_flavors(*wanted, rented))
+
+    if options.local:
+        folder = options.folder or RUNS / "jobs" / Path(options.model).name
+        job = replace(job, folder=str(folder.absolute()))
+    if options.dry_run:
+        print((job if options.local else with_flavors(jobs.FLAVORS)).summary(), end="")
+        return 0
+    if options.local:
+        sys.stdout.flush()
+        python = {"SAUDA_PYTHON": os.environ.get("SAUDA_PYTHON", sys.executable)}
+        os.execvpe("bash", ["bash", "-c", job.script()], os.environ | python)
+    jobs.check_submission(job, token := get_token() or "")
+    api = HfApi()
+
+    def submit() -> None:
+        ready = with_flavors(jobs.list_flavors(api))
+        jobs.submit(ready, ready.name, ready.script(), api, token)
+
+    return exit_code(submit)
+
+
+def upload(options: argparse.Namespace) -> int:
+    """Keep the folder of a run in the results."""
+    from sauda.train import kept_runs
+
+    return exit_code(lambda: kept_runs.upload(options.folder.absolute(), options.to))
+
+
+def download(options: argparse.Namespace) -> int:
+    """Bring a run back from the results."""
+    from sauda.train import kept_runs
+
+    into = options.into.absolute()
+    return exit_code(lambda: kept_runs.download(options.name, options.results, into))
+
+
+# Shards
+
+
+def _add_shards(verbs: Any) -> None:
+    def add_plan_options(parser: argparse.ArgumentParser) -> None:
+        add_table_options(parser)
+        parser.add_argument("--shards", type=int, required=True, help="ranges of the seeds")
+        parser.add_argument(
+            "--shard", type=int, nargs="+", help="which of them, from 1; by default all"
+        )
+
+    about = "play shards; pieces that are kept are not repeated"
+    verb = add_command(verbs, "play", play_shards, about)
+    add_plan_options(verb)
+    verb.add_argument("--folder", type=Path, required=True, help="where pieces are kept")
+    add_engine_options(verb)
+    verb = add_command(verbs, "merge", merge, "the one table of all shards, as an artifact")
+    verb.add_argument("--folder", type=Path, required=True)
+    verb.add_argument("--out", help="artifact to write; otherwise only print it")
+    about = "play shards as jobs of the Hub, one per shard"
+    verb = add_command(verbs, "submit", submit_shards, about)
+    add_plan_options(verb)
+    verb.add_argument("--flavor", nargs="+", default=["cpu-upgrade"], help="machines, each tried")
+    _add_job_options(verb, timeout="2h")
+    verb = add_command(verbs, "collect", collect, "bring the pieces of jobs into one folder")
+    verb.add_argument("--from", required=True, dest="results")
+    verb.add_argument("--shards", type=int, required=True)
+    verb.add_argument("--folder", type=Path, required=True)
+
+
+def play_shards(options: argparse.Namespace) -> int:
+    """Play some shards of an evaluation, of all by default."""
+    from sauda.cloud.shards import Plan, play
+
+    plan = Plan(spec_of(options), options.shards)
+
+    def run() -> None:
+        with chosen_engine(options) as engine:
+            played = play(plan, options.folder, engine, options.shard)
+        print(f"played {played} pieces into {options.folder}")
+
+    return exit_code(run)
+
+
+def merge(options: argparse.Namespace) -> int:
+    """Print the table of all shards; save it where the options say so."""
+    from sauda.cloud.shards import merge as merge_pieces
+    from sauda.cloud.shards import plan_in
+
+    if options.out:
+        file_of(plan_in(options.folder).config, options.out)
+    plan, data = merge_pieces(options.folder)
+    if options.out:
+        save_measured(options.out, plan.config.as_json(), data)
+    report(data)
+    return 0
+
+
+def submit_shards(options: argparse.Namespace) -> int:
+    """Submit one job per shard, or print what would be submitted."""
+    from huggingface_hub import HfApi, get_token
+
+    from sauda.cloud import jobs
+    from sauda.cloud.shards import Plan
+
+    plan = Plan(spec_of(options), options.shards)
+    shards = tuple(options.shard or range(1, plan.shards + 1))
+    flavors = jobs.cpu_flavors(options.flavor)
+    wanted = jobs.ShardJobs(plan=plan, shards=shards, flavors=flavors, **_job_settings(options))
+    if options.dry_run:
+        print(wanted.summary(), end="")
+        return 0
+    jobs.check_submission(wanted, token := get_token() or "")
+    api = HfApi()
+
+    def submit() -> None:
+        ready = replace(wanted, flavors=jobs.cpu_flavors(options.flavor, jobs.list_flavors(api)))
+        for shard in shards:
+            jobs.submit(ready, ready.name(shard), ready.script(shard), api, token)
+
+    return exit_code(submit)
+
+
+def collect(options: argparse.Namespace) -> int:
+    """Bring the pieces of jobs into one folder, and say which shards are not there yet."""
+    from sauda.cloud import jobs
+
+    def run() -> None:
+        absent = jobs.collect(options.results, options.shards, options.folder)
+        there = options.shards - len(absent)
+        lack = f"; not there yet: {', '.join(map(str, absent))}" if absent else ""
+        print(f"collected {there} of {options.shards} shards in {options.folder}{lack}")
+
+    return exit_code(run)
+
+
+# Rollouts
+
+
+def _add_rollouts(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--task", default="bazaar/open")
+    parser.add_argument("--player", default="", help="a model that every worker loads")
+    parser.add_argument(
+        "--server", nargs="+", default=[], metavar="URL", help=f"servers; their token is {TOKEN}"
+    )
+    parser.add_argument("--model", default="", help="what the servers call the model")
+    parser.add_argument(
+        "--constrained", action="store_true", help="servers decode under the schema of legal moves"
+    )
+    parser.add_argument("--split", default="holdout", help="train or holdout seeds")
+    parser.add_argument("--episodes", type=int, default=200)
+    parser.add_argument("--batch", type=int, help="games per piece: 50, of servers 4 x --in-flight")
+    parser.add_argument(
+        "--in-flight", type=int, default=64, help="requests of one worker at a time"
+    )
+    parser.add_argument("--folder", type=Path, required=True, help="where pieces are kept")
+    parser.add_argument("--out", type=Path, help="file for figures and columns, JSON")
+    add_engine_options(parser)
+
+
+def rollouts(options: argparse.Namespace) -> int:
+    """Play the games that are not kept yet, then print and write the figures of all of them."""
+    from sauda.cloud.rollouts import BATCH, Rollouts, play, summarize
+
+    usual = 4 * options.in_flight if options.server else BATCH
+    wanted = Rollouts(
+        options.task,
+        options.player,
+        tuple(options.server),
+        options.model,
+        options.constrained,
+        options.split,
+        options.episodes,
+        usual if options.batch is None else options.batch,
+        options.in_flight,
+        os.environ.get(TOKEN),
+    )
+
+    def run() -> None:
+        with chosen_engine(options) as engine:
+            play(wanted, options.folder, engine)
+        figures = summarize(wanted, options.folder)
+        if options.out is not None:
+            config = {name: value for name, value in asdict(wanted).items() if name != "token"}
+            write(options.out, json.dumps({"config": config, "data": figures}, indent=1) + "\n")
+        _print_figures(figures)
+
+    return exit_code(run)
+
+
+def _print_figures(figures: Mapping[str, Any]) -> None:
+    ends = ", ".join(f"{end} {count}" for end, count in figures["ends"].items() if count)
+    print(f"n {figures['n']:,}  grade {interval(figures['grade'])}  {ends}")
+    print(
+        f"{figures['tokens']:,} tokens, {figures['invalid_replies']} invalid replies; one worker "
+        f"played {figures['games_a_minute']:.3g} games a minute, "
+        f"{figures['games_a_cpu_minute']:.3g} a minute of its CPU"
+    )
+    for source, count in figures["replies"].items():
+        print(f"{count:,} replies of {source}")
+
+
+# A Space
+
+
+def deploy(options: argparse.Namespace) -> int:
+    """Stage and check; unless it is a dry run, upload and test. 1 where something is wrong."""
+    from sauda.cloud.space import check_name, faults, stage
+
+    space = check_name(options.space)
+    with tempfile.TemporaryDirectory(prefix="sauda-deploy-") as place:
+        staged = stage(Path(place) / "staged")
+        files = [path for path in staged.folder.rglob("*") if path.is_file()]
+        size = sum(path.stat().st_size for path in files) / 2**20
+        print(f"staged {len(files)} files, {size:.1f} MiB, of the commit {staged.commit[:12]}")
+        if staged.uncommitted:
+            print(f"{staged.uncommitted} files of this tree are not committed; they are left out")
+        well = _report("front matter, sizes, secrets, versions", faults(staged.folder))
+        checked = []
+        if options.skip_imports:
+            print("skip imports: no fresh environment was made, as --skip-imports says")
+        else:
+            checked = [_check_imports(staged.folder, python) for python in options.python]
+        if not well or False in checked:
+            print("there are faults; nothing was uploaded")
+            return 1
+        if options.dry_run:
+            print(f"a dry run: nothing was uploaded to {space}")
+            return 0
+        if not options.skip_imports and True not in checked:
+            print("no imports were checked; say --skip-imports to upload all the same")
+            return 1
+        return exit_code(lambda: _upload(staged, space, options.private))
+
+
+def _check_imports(folder: Path, python: str) -> bool | None:
+    """Whether all imports resolve under one Python; None where no environment could be made.
+
+    The fresh environment has what a Space installs beside requirements.txt.
+    """
+    from sauda.cloud.space import NoEnvironment, front_matter, import_faults
+
+    space_adds = f"gradio[oauth,mcp]=={front_matter(folder)['sdk_version']}"
+    wanted = ["--requirement", str(folder / "requirements.txt"), space_adds]
+    try:
+        found, how = import_faults(folder, python, wanted)
+    except NoEnvironment as error:
+        print(f"not checked: imports under Python {python}; {error}")
+        return None
+    return _report(f"imports under Python {python}, {how}", found)
+
+
+def _upload(staged: Any, space: str, private: bool) -> None:
+    from huggingface_hub import HfApi, get_token
+
+    from sauda.cloud.space import upload, wait_until_it_answers
+
+    token = get_token()
+    if not token:
+        raise ValueError("a Space needs a token that may write: `hf auth login`, or set HF_TOKEN")
+    address = upload(staged, space, HfApi(token=token), private)
+    print(f"the page runs at {address}")
+    wait_until_it_answers(address, ANSWERS_WITHIN, token)
+    if not _run_smoke(address, token):
+        raise CloudFault(f"the page at {address} is not as it should be")
+
+
+def smoke(options: argparse.Namespace) -> int:
+    """Test the page at an address; 1 where a check fails."""
+    if not options.address.startswith(("http://", "https://")):
+        raise ValueError(f"an address begins with http:// or https://, not {options.address!r}")
+    return int(not _run_smoke(options.address))
+
+
+def _run_smoke(address: str, token: str | None = None) -> bool:
+    from sauda.cloud.space import smoke as run_checks
+
+    well = True
+    for check in run_checks(address, token):
+        about = f"{check.about} ({check.seconds:.1f} s)"
+        well &= _report(about, [check.fault] if check.fault else [])
+    return well
+
+
+def _report(about: str, faults: list[str]) -> bool:
+    """Print what was checked with its faults; whether it has none."""
+    print(f"{'FAIL' if faults else 'ok  '} {about}", flush=True)
+    for fault in faults:
+        print(f"     {fault}", flush=True)
+    return not faults

@@ -1,0 +1,344 @@
+"""The web app of the OpenEnv environment, with the routes of the leaderboard.
+
+`/ws`, `/metadata`, `/schema` and the task routes are those of the package `openenv`. Its `/reset`
+and `/step` forget each episode at once; ours keep one under the id that its caller names. `/tasks`
+and `/score` are the published convenience routes.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from openenv.core.env_server import (
+    HTTPEnvServer,
+    JsonRpcErrorCode,
+    JsonRpcRequest,
+    JsonRpcResponse,
+    serialize_observation,
+)
+from openenv.core.env_server.types import ResetResponse, StepResponse
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from sauda.serve.game import ABOUT, NAME, VERSION, SaudaAction, TaskCard, UnknownSplit, task_cards
+from sauda.serve.leaderboard import (
+    HOURS,
+    RANKED,
+    SHOWN,
+    UNFINISHED,
+    Entry,
+    Unavailable,
+    check_task,
+    in_utc,
+    own_board,
+    record_of,
+    rules_of,
+)
+from sauda.serve.limits import Episodes, Limiter, Refused, address_of, json_object
+from sauda.serve.names import LONGEST_NAME, check_name
+from sauda.serve.observations import SaudaObservation, SaudaState
+from sauda.serve.openenv import LONGEST_ID, SaudaEnvironment
+
+CAPACITY = 64  # sessions over `/ws` at a time
+ENTRIES_OF_ADDRESS, ENTRIES_IN_ALL = 6, 60  # of the leaderboard, within an hour
+REPLACED = {"/reset", "/step", "/state", "/health", "/mcp"}  # of the package's routes
+
+Id = Annotated[str, Field(min_length=1, max_length=LONGEST_ID)]
+IdInQuery = Annotated[Id, Query(description="The id under which reset kept the episode.")]
+UNKNOWN = "You have no episode of this id; reset starts one under the id you name."
+RESET_EXAMPLE = {"task": "bazaar/open", "seed": 7, "episode_id": "my-episode"}
+STEP_EXAMPLE = {"episode_id": "my-episode", "action": {"action_type": "offer", "price": 500}}
+ENTER_EXAMPLE = {"name": "rising bids", "task": "bazaar/open"}
+TaskInQuery = Annotated[str, Query(description=f"One of {', '.join(RANKED)}.")]
+EntryInQuery = Annotated[str, Query(pattern="^[0-9a-f]{16}$", description="The id of an entry.")]
+
+
+class Reset(BaseModel):
+    """What to play: a task and a seed, or a numbered task of a split."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{}, RESET_EXAMPLE]})
+
+    task: str | None = None
+    seed: int | str | None = Field(None, description="A whole number, also as text.")
+    split: str | None = None
+    index: int | None = None
+    episode_id: Id | None = Field(None, description="Keeps the episode for step under this id.")
+    entry: str | None = Field(None, description="Token of a leaderboard entry: its next game.")
+
+
+class Step(BaseModel):
+    """A move in the episode of that id."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [STEP_EXAMPLE]})
+
+    action: SaudaAction
+    episode_id: Id
+    timeout_s: float | None = None
+    request_id: str | None = None
+
+
+class Score(BaseModel):
+    """How far an episode is, under the published names."""
+
+    task: str
+    score: float | None = Field(description="The grade in [-1, 1]; null until the end.")
+    episodes_completed: int = Field(description="Deals closed; the arena's market counts as one.")
+    total_episodes: int
+    success: bool | None
+
+
+class Enter(BaseModel):
+    """Who enters, on which task."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [ENTER_EXAMPLE]})
+
+    name: str = Field(max_length=4 * LONGEST_NAME, description="Of the agent, shown as text.")
+    task: str = RANKED[0]
+
+
+class Entered(BaseModel):
+    """An entry that is to be played."""
+
+    entry: str = Field(description="Its public id.")
+    token: str = Field(description="A secret: reset with entry=token plays the next game.")
+    task: str
+    games: int
+    commitment: str = Field(description="SHA-256 of the seeds, which are shown once all is over.")
+    deadline: str = Field(description=f"{HOURS:.0f} hours from now; what is not over then is lost.")
+
+
+class BoardRow(BaseModel):
+    """A complete entry; `score` is its mean grade, low and high its 95 % interval."""
+
+    entry: str
+    agent_name: str
+    task: str
+    score: float
+    low: float
+    high: float
+    episodes_completed: int = Field(description="Games that were played to their end.")
+    total_episodes: int = Field(description="All games; one that has no end counts -1.")
+    ends: dict[str, int]
+    timestamp: str = Field(description="When it entered, in UTC.")
+
+
+class Rows(BaseModel):
+    """The best entries of a task."""
+
+    task: str
+    entries: list[BoardRow]
+    total: int
+    being_played: int
+
+
+class Problem(BaseModel):
+    """Why a call was refused, in one sentence."""
+
+    detail: str
+
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem, "description": description}
+    for status, description in (
+        (400, "The call cannot be read"),
+        (403, "The call came from another site's page"),
+        (404, "There is no such episode"),
+        (413, "The call is too large"),
+        (421, "The page is not known under this name"),
+        (422, "The call asks for something that does not exist"),
+        (429, "Too many calls, episodes or entries"),
+        (503, "The page is ending, or cannot store what was sent"),
+    )
+}
+
+
+@contextmanager
+def sentences() -> Iterator[None]:
+    """Context: a ValueError or IndexError of what is called becomes a refusal of the call."""
+    try:
+        yield
+    except ValidationError:  # an observation that does not fit its own type is no mistake of theirs
+        raise
+    except Unavailable as error:
+        raise Refused(503, str(error)) from None
+    except (ValueError, IndexError) as error:
+        raise Refused(422, str(error)) from None
+
+
+def openenv_app() -> FastAPI:
+    """The app, with room for CAPACITY sessions over `/ws`."""
+    app = FastAPI(title="Sauda", description=ABOUT, version=VERSION, redoc_url=None)
+    server = HTTPEnvServer(
+        SaudaEnvironment,
+        SaudaAction,
+        SaudaObservation,
+        max_concurrent_envs=CAPACITY,
+        env_name=NAME,
+        state_cls=SaudaState,
+    )
+    server.register_routes(app)
+    app.router.routes[:] = [r for r in app.router.routes if r.path not in REPLACED]
+    app.state.server, app.state.episodes = server, Episodes(UNKNOWN)
+    _add_episodes(app, app.state.episodes)
+    app.state.entries = Limiter(ENTRIES_OF_ADDRESS, ENTRIES_IN_ALL, seconds=3600.0)
+    _add_leaderboard(app, app.state)
+    _add_mcp(app)
+    _add_refusals(app)
+    return app
+
+
+def _add_episodes(app: FastAPI, episodes: Episodes[SaudaEnvironment]) -> None:
+    """Add `/reset` to `/score`, and `/tasks`. An id counts for the address that chose it."""
+
+    def key(request: Request, episode_id: str) -> tuple[str, str]:
+        return address_of(request.scope), episode_id
+
+    @app.post("/reset", responses=PROBLEMS, tags=["Episodes"])
+    def reset(request: Request, body: Reset | None = None) -> ResetResponse:
+        """Start an episode and return what the seat sees. It is kept where you name an id."""
+        options = body.model_dump(exclude_none=True) if body else {}
+        environment = SaudaEnvironment()
+        with sentences():
+            observation = environment.reset(**options)
+        if "episode_id" in options:
+            episode = key(request, options["episode_id"])
+            episodes.keep(episode, address_of(request.scope), environment)
+        return ResetResponse(**serialize_observation(observation))
+
+    @app.post("/step", responses=PROBLEMS, tags=["Episodes"])
+    def step(request: Request, body: Step) -> StepResponse:
+        """Make a move in the episode that you named at reset."""
+        with episodes.using(key(request, body.episode_id)) as environment, sentences():
+            observation = environment.step(body.action)
+        return StepResponse(**serialize_observation(observation))
+
+    @app.get("/state", responses=PROBLEMS, tags=["Episodes"])
+    def state(request: Request, episode_id: IdInQuery | None = None) -> SaudaState:
+        """The public state of the episode of that id; of no episode without one."""
+        if episode_id is None:
+            return SaudaEnvironment().state
+        with episodes.using(key(request, episode_id)) as environment:
+            return environment.state
+
+    @app.get("/score", responses=PROBLEMS, tags=["Episodes"])
+    def score(request: Request, episode_id: IdInQuery) -> Score:
+        """The grade of the episode of that id, once it is over."""
+        with episodes.using(key(request, episode_id)) as environment:
+            at = environment.state
+        return Score(
+            task=at.task,
+            score=at.grade,
+            episodes_completed=at.deals_closed,
+            total_episodes=at.deals,
+            success=at.success,
+        )
+
+    @app.get("/tasks", tags=["Tasks"])
+    def tasks() -> dict[str, TaskCard]:
+        """Every task by name."""
+        return task_cards()
+
+
+def _add_mcp(app: FastAPI) -> None:
+    """Add `/mcp`, which has no tools: reset and step are for whoever runs the agent."""
+
+    @app.post("/mcp", tags=["MCP"])
+    async def mcp(request: Request) -> dict[str, Any]:
+        """Answer JSON-RPC 2.0. The list of tools is empty: episodes are played over `/ws`."""
+        try:
+            call = JsonRpcRequest(**json_object(await request.body(), "The body of a call"))
+        except ValidationError:
+            return _error(JsonRpcErrorCode.INVALID_REQUEST, "This is no request of JSON-RPC 2.0.")
+        except ValueError as error:
+            return _error(JsonRpcErrorCode.PARSE_ERROR, str(error))
+        if call.method == "tools/list":
+            return JsonRpcResponse.success({"tools": []}, call.id).model_dump()
+        return _error(JsonRpcErrorCode.METHOD_NOT_FOUND, "Episodes are played over /ws.", call.id)
+
+
+def _error(code: JsonRpcErrorCode, sentence: str, number: Any = None) -> dict[str, Any]:
+    return JsonRpcResponse.error_response(code, sentence, request_id=number).model_dump()
+
+
+def _add_refusals(app: FastAPI) -> None:
+    """Answer a mistake of the caller with a sentence, and quote nothing of what was sent."""
+
+    @app.exception_handler(Refused)
+    def refused(request: Request, error: Refused) -> JSONResponse:
+        return JSONResponse({"detail": str(error)}, error.status)
+
+    @app.exception_handler(UnknownSplit)
+    def unknown(request: Request, error: UnknownSplit) -> JSONResponse:
+        return JSONResponse({"detail": str(error)}, 422)
+
+    @app.exception_handler(RequestValidationError)
+    def unread(request: Request, error: RequestValidationError) -> JSONResponse:
+        faults = [
+            f"{'.'.join(map(str, fault['loc'][1:])) or 'the call'}: {fault['msg']}"
+            for fault in error.errors()[:5]
+        ]
+        return JSONResponse({"detail": "; ".join(faults)}, 422)
+
+
+def _add_leaderboard(app: FastAPI, state: Any) -> None:
+    """Add `/leaderboard`, `/leaderboard/enter` and `/leaderboard/games`."""
+    more: dict[str, Any] = {"responses": PROBLEMS, "tags": ["Leaderboard"]}
+
+    @app.post("/leaderboard/enter", **more)
+    def enter(request: Request, body: Enter) -> Entered:
+        """Enter an agent. Its games are drawn now and played by reset with the token."""
+        with sentences():
+            name, task = check_name(body.name), check_task(body.task)
+        if not state.entries.take(address_of(request.scope)):
+            raise Refused(
+                429,
+                f"An address may enter {ENTRIES_OF_ADDRESS} times an hour, all together"
+                f" {ENTRIES_IN_ALL} times; try again later.",
+            )
+        with sentences():
+            ticket = own_board().enter(name, task, rules_of(task))
+        return Entered(**vars(ticket) | {"deadline": in_utc(ticket.deadline)})
+
+    @app.get("/leaderboard", **more)
+    def leaderboard(
+        task: TaskInQuery = RANKED[0],
+        limit: Annotated[int, Query(ge=1, le=SHOWN)] = SHOWN,
+        offset: Annotated[int, Query(ge=0, lt=2**31)] = 0,
+    ) -> Rows:
+        """The entries of a task whose games are all over, the best mean grade first."""
+        with sentences():
+            rules = rules_of(check_task(task))
+            now = own_board().standing(task, rules)
+            known = now.entries[offset : offset + limit]
+            whole = offset + limit <= SHOWN
+            entries = known if whole else own_board().entries(task, rules, limit, offset)
+        rows = [row_of(entry) for entry in entries]
+        return Rows(task=task, entries=rows, total=now.complete, being_played=now.being_played)
+
+    @app.get("/leaderboard/games", **more)
+    def games(entry: EntryInQuery) -> dict[str, Any]:
+        """The record of a complete entry: seeds and actions, from which its row can be verified."""
+        board = own_board()
+        with sentences():
+            known = board.entry(entry)
+            if known is not None:
+                return record_of(board, known)
+        raise Refused(404, "No complete entry has this id; its games are shown once all are over.")
+
+
+def row_of(entry: Entry) -> BoardRow:
+    """The row of a complete entry."""
+    return BoardRow(
+        entry=entry.id,
+        agent_name=entry.name,
+        task=entry.task,
+        score=entry.grade.mean,
+        low=entry.grade.low,
+        high=entry.grade.high,
+        episodes_completed=entry.n - entry.count[UNFINISHED],
+        total_episodes=entry.n,
+        ends=dict(entry.count),
+        timestamp=in_utc(entry.created),
+    )

@@ -1,0 +1,609 @@
+"""The leaderboard: an agent plays hidden games on this server, which computes its row.
+
+An entry is a fixed number of games that are played one after the other. A game stays the next one
+until it is over, so nobody can discard it; one that is not over at the entry's deadline counts the
+lowest grade. Whether an entry is complete follows from its games and the time and is not stored.
+All of it, seeds and every move included, is in one SQLite file.
+"""
+
+import hashlib
+import json
+import os
+import secrets
+import sqlite3
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from env import TASKS, Episode, episode
+from sauda.experiments.evaluate import opponents_hash, task_hash
+from sauda.games import game_of
+from sauda.records.schemas.base import Interval
+from sauda.records.seeds import LEADERBOARD, leaderboard_seed, seed_in_json, whole_seed
+from sauda.records.store import read_object
+from sauda.serve.game import WORST, SaudaAction, ServedGame, act, start
+from sauda.statistics import mean_interval
+
+GAMES = 50  # of an entry
+HOURS = 24.0  # that an entry has
+MOST_BYTES = 2**20  # of an entry's moves
+UNFINISHED = "unfinished"  # how a game ended that was not over at the deadline
+SHOWN = 100  # entries at a time
+# The classic games rank nobody: a script that only waits wins nearly everything there.
+RANKED = tuple(name for name in TASKS if not name.startswith("classic/"))
+BEGAN = 0.0  # of each game: an entry has a deadline, its single games have none
+KIND = "leaderboard_entry/1"  # of a record
+
+VARIABLE = "SAUDA_DATA"
+OF_A_SPACE = Path("/data")  # where a Space has its storage, if it was given any
+FILE = "leaderboard.sqlite"
+DATABASE = b"SQLite format 3\0"  # how such a file begins
+TABLES_VERSION = 1
+MOST_FILE_BYTES = 512 * 2**20
+OTHERS_WRITE = 5.0  # seconds to wait for another process that writes
+
+TABLES = (
+    """CREATE TABLE entries (
+        id TEXT PRIMARY KEY, token_sha256 TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
+        task TEXT NOT NULL, rules TEXT NOT NULL, commitment TEXT NOT NULL, created REAL NOT NULL,
+        deadline REAL NOT NULL, begun INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0
+    ) STRICT""",
+    """CREATE TABLE games (
+        entry TEXT NOT NULL REFERENCES entries ON DELETE CASCADE, number INTEGER NOT NULL,
+        seed TEXT NOT NULL, ended TEXT, grade REAL, PRIMARY KEY (entry, number)
+    ) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE moves (
+        entry TEXT NOT NULL, number INTEGER NOT NULL, step INTEGER NOT NULL, action TEXT NOT NULL,
+        PRIMARY KEY (entry, number, step),
+        FOREIGN KEY (entry, number) REFERENCES games ON DELETE CASCADE
+    ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX entries_of_task ON entries (task)",
+)
+# Entries whose games are all over, or whose time is; a game that is not over counts WORST.
+COMPLETE = """
+    SELECT *, (SELECT AVG(COALESCE(grade, ?)) FROM games WHERE entry = entries.id) AS mean
+    FROM entries
+    WHERE begun AND (deadline < ? OR NOT EXISTS
+        (SELECT 1 FROM games WHERE entry = entries.id AND ended IS NULL))
+"""
+
+
+def replay_game(
+    task_name: str, seed: int, actions: Iterable[Mapping[str, Any]], episode_id: str = ""
+) -> ServedGame:
+    """The game of `seed` after these actions; ValueError where one of them comes after its end."""
+    game = start(task_name, seed, episode_id, BEGAN, is_entered=True)
+    for action in actions:
+        game = act(game, SaudaAction.model_validate(action), BEGAN)
+    return game
+
+
+def action_row(action: SaudaAction) -> dict[str, Any]:
+    """The action as JSON, from which `replay_game` makes it again."""
+    return action.model_dump(exclude_defaults=True, exclude={"metadata"})
+
+
+def result_of(game: ServedGame) -> tuple[str, float] | None:
+    """How a game ended, and its grade; None while it runs."""
+    return (str(game.end), game.grade) if game.over else None
+
+
+def episode_of(game: ServedGame) -> Episode:
+    """The game as an episode; one that still runs as a forfeit, which it was at the deadline."""
+    play = game.play if game.over else replace(game.play, forfeit=True)
+    return episode(game.task, play)
+
+
+@cache
+def rules_of(task_name: str) -> str:
+    """The hashes of a task and of the policies in its other seats, as rows of evaluations."""
+    others = game_of(task_name).others["holdout"][0]
+    return f"{task_hash(task_name)}-{opponents_hash(task_name, others)}"
+
+
+class Unavailable(ValueError):
+    """The file cannot be read or written now; the text is a sentence."""
+
+
+def data_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """Where the page keeps what outlives it: as set, a Space's storage, else the user's cache."""
+    if named := environment.get(VARIABLE):
+        return Path(named)
+    if "SPACE_ID" in environment and OF_A_SPACE.is_dir():
+        return OF_A_SPACE
+    return Path.home() / ".cache" / "sauda"
+
+
+class Storage:
+    """The file, opened when it is first written; until then nothing is there to read."""
+
+    def __init__(self, file: Path, most_bytes: int = MOST_FILE_BYTES) -> None:
+        self.file, self.most_bytes = file, most_bytes
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+
+    def rows(self, query: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
+        """The rows of a query, none where there is no file yet; Unavailable where it fails."""
+        with self._lock, _in_words():
+            if self._connection is None and not self.file.exists():
+                return []
+            return self._opened().execute(query, values).fetchall()
+
+    def changes_of_others(self) -> int:
+        """A number that is another one after another connection has written to the file."""
+        rows = self.rows("PRAGMA data_version")
+        return rows[0][0] if rows else 0
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Context: one transaction, whole or not at all; Unavailable where it cannot be made."""
+        with self._lock, _in_words():
+            connection = self._opened()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Close the file; the next use opens it again."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = None
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            self.file.touch(0o600)  # it holds the seeds of entries that are being played
+            connection = sqlite3.connect(
+                self.file, timeout=OTHERS_WRITE, isolation_level=None, check_same_thread=False
+            )
+            with ExitStack() as undo:
+                undo.callback(connection.close)
+                self._prepare(connection)
+                undo.pop_all()
+            self._connection = connection
+        return self._connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        connection.row_factory = sqlite3.Row
+        (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        if mode != "wal":
+            raise Unavailable(f"the folder of {self.file} takes no write-ahead log of SQLite")
+        connection.execute("PRAGMA synchronous = NORMAL")  # what a kill of the process cannot harm
+        connection.execute("PRAGMA foreign_keys = ON")
+        (page,) = connection.execute("PRAGMA page_size").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {self.most_bytes // page}")
+        connection.execute("BEGIN IMMEDIATE")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version not in (0, TABLES_VERSION):
+            raise Unavailable(f"{self.file} has tables of version {version}, not {TABLES_VERSION}")
+        if version == 0:
+            for table in TABLES:
+                connection.execute(table)
+            connection.execute(f"PRAGMA user_version = {TABLES_VERSION}")
+        connection.execute("COMMIT")
+
+
+@contextmanager
+def _in_words() -> Iterator[None]:
+    """Context: a failure of SQLite or of the disk becomes Unavailable."""
+    try:
+        yield
+    except (sqlite3.DatabaseError, OSError) as error:
+        raise Unavailable(
+            f"the leaderboard cannot be read or written now ({error}); what it holds is not lost"
+        ) from error
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """What an entrant is given; whoever has the token plays the entry."""
+
+    entry: str  # public id
+    token: str
+    task: str
+    games: int
+    commitment: str  # see `commitment`
+    deadline: float  # seconds since 1970, as every time here
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an entry stands: its next game and the actions that were made in it."""
+
+    entry: str
+    task: str
+    rules: str  # under which it was entered
+    number: int  # of the game, from 1
+    games: int
+    seed: int
+    actions: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A complete entry."""
+
+    id: str
+    name: str
+    task: str
+    rules: str  # hashes of the task and of the policies in the other seats
+    commitment: str
+    created: float
+    ends: tuple[str, ...]  # how each game ended
+    grades: tuple[float, ...]
+
+    @property
+    def n(self) -> int:
+        """How many games it has."""
+        return len(self.grades)
+
+    @cached_property
+    def grade(self) -> Interval:
+        """The mean grade with its bootstrap interval."""
+        return Interval(
+            **dict(zip(("mean", "low", "high"), mean_interval(self.grades), strict=True))
+        )
+
+    @property
+    def count(self) -> Counter[str]:
+        """How many games ended in which way."""
+        return Counter(self.ends)
+
+
+@dataclass(frozen=True)
+class StoredGame:
+    """One game of a complete entry."""
+
+    seed: int
+    end: str
+    grade: float
+    actions: tuple[Mapping[str, Any], ...]
+
+
+def commitment(seeds: Sequence[int]) -> str:
+    """The SHA-256 of the seeds, as digits with commas between them.
+
+    An entrant has it before the first game, so that no seed can be replaced unnoticed.
+    """
+    return hashlib.sha256(",".join(map(str, seeds)).encode()).hexdigest()
+
+
+def check_task(task: str) -> str:
+    """The task, where the leaderboard has it; else ValueError, which lists those that it has."""
+    if task not in RANKED:
+        raise ValueError(f"the tasks of the leaderboard are {', '.join(RANKED)}")
+    return task
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """A task's best entries, how many are complete in all, and how many are being played."""
+
+    task: str
+    entries: tuple[Entry, ...] = ()
+    complete: int = 0
+    being_played: int = 0
+
+
+def steady(
+    wall: Callable[[], float] = time.time, monotonic: Callable[[], float] = time.monotonic
+) -> Callable[[], float]:
+    """A clock that begins at the time of day and then only goes on.
+
+    Deadlines end entries and reveal their seeds, so they must not follow a clock that is set anew.
+    """
+    began = wall() - monotonic()
+    return lambda: began + monotonic()
+
+
+class Board:
+    """The leaderboard in one file; each method may be called by any thread.
+
+    All methods raise Unavailable, with a sentence, where the file cannot be used.
+    """
+
+    def __init__(self, storage: Storage, clock: Callable[[], float] | None = None) -> None:
+        self.storage, self._clock = storage, clock or steady()
+        self._changes = 0  # made here, after which another standing may hold
+        # By task and rules: the standing, the changes before it, and when an entry's time is over.
+        self._standings: dict[tuple[str, str], tuple[Standing, tuple[int, int], float]] = {}
+
+    def enter(self, name: str, task: str, rules: str, games: int = GAMES) -> Ticket:
+        """A new entry of the agent called `name`, on a task whose rules have the hash `rules`.
+
+        Name and task are as `names.check_name` and `check_task` return them.
+        """
+        entry, token = secrets.token_hex(8), secrets.token_urlsafe(24)
+        seeds = [leaderboard_seed() for _ in range(games)]
+        now = self._clock()
+        ticket = Ticket(entry, token, task, games, commitment(seeds), now + HOURS * 3600)
+        values = (entry, digest(token), name, task, rules, ticket.commitment, now, ticket.deadline)
+        numbered = [(entry, number, str(seed)) for number, seed in enumerate(seeds, 1)]
+        with self.storage.writing() as connection:
+            connection.execute("DELETE FROM entries WHERE NOT begun AND deadline < ?", (now,))
+            connection.execute(
+                "INSERT INTO entries (id, token_sha256, name, task, rules, commitment, created,"
+                " deadline) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                values,
+            )
+            connection.executemany(
+                "INSERT INTO games (entry, number, seed) VALUES (?, ?, ?)", numbered
+            )
+        self._changes += 1
+        return ticket
+
+    def next_game(self, token: str) -> Place:
+        """The game that the entry of `token` plays next, or goes on with; ValueError if none."""
+        with self.storage.writing() as connection:
+            entry = self._open_entry(connection, "token_sha256", digest(token))
+            connection.execute("UPDATE entries SET begun = 1 WHERE id = ?", (entry["id"],))
+            games = connection.execute(
+                "SELECT number, seed, ended FROM games WHERE entry = ? ORDER BY number",
+                (entry["id"],),
+            ).fetchall()
+            game = next((game for game in games if game["ended"] is None), None)
+            if game is None:
+                raise ValueError(
+                    f"all {len(games)} games of this entry are over; GET /leaderboard has its row"
+                )
+            actions = connection.execute(
+                "SELECT action FROM moves WHERE entry = ? AND number = ? ORDER BY step",
+                (entry["id"], game["number"]),
+            ).fetchall()
+        self._changes += not entry["begun"]
+        made = tuple(json.loads(action) for (action,) in actions)
+        names = (entry["id"], entry["task"], entry["rules"])
+        return Place(*names, game["number"], len(games), int(game["seed"]), made)
+
+    def add(
+        self, place: Place, step: int, action: Mapping[str, Any], ended: tuple[str, float] | None
+    ) -> None:
+        """Store the action that made the game's `step`, and how and with what grade it ended.
+
+        Raises ValueError, and stores nothing, where another session has made that step, the
+        deadline is over or the entry's moves take too much room.
+        """
+        text = json.dumps(action, ensure_ascii=False, separators=(",", ":"))
+        game = (place.entry, place.number)
+        with self.storage.writing() as connection:
+            entry = self._open_entry(connection, "id", place.entry)
+            made, over = connection.execute(
+                "SELECT (SELECT COUNT(*) FROM moves WHERE (entry, number) = (g.entry, g.number)),"
+                " ended IS NOT NULL FROM games g WHERE (entry, number) = (?, ?)",
+                game,
+            ).fetchone()
+            if over or made != step - 1:
+                raise ValueError("another session plays this game; reset goes on from there")
+            size = entry["bytes"] + len(text.encode())
+            if size > MOST_BYTES:
+                raise ValueError(
+                    f"the moves of an entry take at most {MOST_BYTES // 1024} KiB; say less"
+                )
+            connection.execute("UPDATE entries SET bytes = ? WHERE id = ?", (size, place.entry))
+            connection.execute("INSERT INTO moves VALUES (?, ?, ?, ?)", (*game, step, text))
+            if ended is not None:
+                connection.execute(
+                    "UPDATE games SET ended = ?, grade = ? WHERE (entry, number) = (?, ?)",
+                    (*ended, *game),
+                )
+        self._changes += ended is not None
+
+    def remove(self, entry: str) -> str:
+        """Delete an entry with its games and moves, and return its name; ValueError if none."""
+        with self.storage.writing() as connection:
+            query = "DELETE FROM entries WHERE id = ? RETURNING name"
+            removed = connection.execute(query, (entry,)).fetchall()
+        if not removed:
+            raise ValueError(f"no entry has the id {entry!r:.40}; its row on the page shows it")
+        return removed[0]["name"]
+
+    def _open_entry(self, connection: sqlite3.Connection, key: str, value: str) -> sqlite3.Row:
+        entry = connection.execute(f"SELECT * FROM entries WHERE {key} = ?", (value,)).fetchone()
+        if entry is None:
+            raise ValueError("no entry has this token; POST /leaderboard/enter gives one")
+        if entry["deadline"] < self._clock():
+            raise ValueError(f"the {HOURS:.0f} hours of this entry are over")
+        return entry
+
+    def standing(self, task: str, rules: str) -> Standing:
+        """How a task stands under today's rules; computed when it changes, not when it is read."""
+        changes = self._changes, self.storage.changes_of_others()
+        known, then, until = self._standings.get((task, rules), (None, None, 0.0))
+        if known is not None and then == changes and self._clock() <= until:
+            return known
+        ends = self.storage.rows(
+            "SELECT MIN(deadline) FROM entries WHERE begun AND deadline >= ?", (self._clock(),)
+        )
+        until = ends[0][0] if ends and ends[0][0] is not None else float("inf")
+        now = Standing(task, tuple(self.entries(task, rules)), *self.counts(task, rules))
+        self._standings[task, rules] = now, changes, until
+        return now
+
+    def entries(self, task: str, rules: str, limit: int = SHOWN, offset: int = 0) -> list[Entry]:
+        """Complete entries of a task under today's rules, the best mean grade first."""
+        ranked = self.storage.rows(
+            f"{COMPLETE} AND task = ? AND rules = ? ORDER BY mean DESC, created, id"
+            " LIMIT ? OFFSET ?",
+            (WORST, self._clock(), task, rules, limit, offset),
+        )
+        return [self._entry(row) for row in ranked]
+
+    def all_entries(self) -> list[Entry]:
+        """Every complete entry, the oldest first."""
+        rows = self.storage.rows(f"{COMPLETE} ORDER BY created, id", (WORST, self._clock()))
+        return [self._entry(row) for row in rows]
+
+    def entry(self, name: str) -> Entry | None:
+        """The complete entry of that public id; None where there is none."""
+        rows = self.storage.rows(f"{COMPLETE} AND id = ?", (WORST, self._clock(), name))
+        return self._entry(rows[0]) if rows else None
+
+    def counts(self, task: str, rules: str) -> tuple[int, int]:
+        """How many entries of a task are complete, and how many are being played."""
+        complete = self.storage.rows(
+            f"SELECT COUNT(*) FROM ({COMPLETE} AND task = ? AND rules = ?)",
+            (WORST, self._clock(), task, rules),
+        )
+        begun = self.storage.rows(
+            "SELECT COUNT(*) FROM entries WHERE begun AND task = ? AND rules = ?", (task, rules)
+        )
+        done = complete[0][0] if complete else 0
+        return done, (begun[0][0] if begun else 0) - done
+
+    def games(self, entry: Entry) -> list[StoredGame]:
+        """The games of a complete entry, in order."""
+        seeds = self.storage.rows(
+            "SELECT seed FROM games WHERE entry = ? ORDER BY number", (entry.id,)
+        )
+        moves = self.storage.rows(
+            "SELECT number, action FROM moves WHERE entry = ? ORDER BY number, step", (entry.id,)
+        )
+        actions: dict[int, list[Any]] = {}
+        for number, action in moves:
+            actions.setdefault(number, []).append(json.loads(action))
+        return [
+            StoredGame(int(seed), end, grade, tuple(actions.get(number, ())))
+            for number, ((seed,), end, grade) in enumerate(
+                zip(seeds, entry.ends, entry.grades, strict=True), 1
+            )
+        ]
+
+    def _entry(self, row: sqlite3.Row) -> Entry:
+        games = self.storage.rows(
+            "SELECT COALESCE(ended, ?), COALESCE(grade, ?) FROM games WHERE entry = ?"
+            " ORDER BY number",
+            (UNFINISHED, WORST, row["id"]),
+        )
+        names = ("id", "name", "task", "rules", "commitment", "created")
+        ends, grades = zip(*games, strict=True)
+        return Entry(**{name: row[name] for name in names}, ends=ends, grades=grades)
+
+
+def digest(token: str) -> str:
+    """The SHA-256 of a token, which is stored in its place."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+@cache
+def own_board() -> Board:
+    """The leaderboard of this process, in the folder for data."""
+    return Board(Storage(data_folder() / FILE))
+
+
+def record_of(board: Board, entry: Entry) -> dict[str, Any]:
+    """Everything that is known of a complete entry; its token is not."""
+    return {
+        "kind": KIND,
+        "entry": entry.id,
+        "name": entry.name,
+        "task": entry.task,
+        "rules": entry.rules,
+        "commitment": entry.commitment,
+        "created": in_utc(entry.created),
+        "grade": entry.grade.as_json(),
+        "games": [
+            {
+                "seed": seed_in_json(game.seed),
+                "end": game.end,
+                "grade": game.grade,
+                "actions": list(game.actions),
+            }
+            for game in board.games(entry)
+        ],
+    }
+
+
+def records_in(file: Path) -> list[dict[str, Any]]:
+    """The records of all complete entries in a leaderboard's file, or the one in a JSON file.
+
+    Raises ValueError where the file is not there or is neither of the two.
+    """
+    if not is_database(file):
+        return [read_object(file)]
+    board = Board(Storage(file))
+    return [record_of(board, entry) for entry in board.all_entries()]
+
+
+def remove_from(file: Path, entry: str) -> str:
+    """Delete the entry of that id from a leaderboard's file, and return its name.
+
+    Raises ValueError where the file is no leaderboard or has no such entry. A page that is open
+    goes on with what is left.
+    """
+    if not is_database(file):
+        raise ValueError(f"{file} is no file of a leaderboard, from which an entry can be removed")
+    return Board(Storage(file)).remove(entry)
+
+
+def is_database(file: Path) -> bool:
+    """Whether a file is one of SQLite; ValueError where it is not there."""
+    if not file.is_file():
+        raise ValueError(f"there is no file {file}")
+    with file.open("rb") as opened:
+        return opened.read(len(DATABASE)) == DATABASE
+
+
+def in_utc(seconds: float) -> str:
+    """A time in UTC, to the second."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def faults(recorded: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with an entry's record, a sentence each: all games are played again.
+
+    Raises ValueError where it is no record of an entry.
+    """
+    try:
+        if recorded["kind"] != KIND:
+            raise ValueError(f"the kind of a record is {KIND}, not {recorded['kind']!r:.40}")
+        yield from _faults(recorded)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"this is no record of an entry ({error!r:.80})") from None
+
+
+def _faults(recorded: Mapping[str, Any]) -> Iterator[str]:
+    task, games = recorded["task"], recorded["games"]
+    if recorded["rules"] != rules_of(task):
+        yield (
+            f"it was played under the rules {recorded['rules']}; those of {task} are"
+            f" {rules_of(task)} here"
+        )
+        return
+    seeds = [whole_seed(game["seed"]) for game in games]
+    if commitment(seeds) != recorded["commitment"]:
+        yield "the seeds are not those that the entrant was given the SHA-256 of"
+    if len(set(seeds)) < len(seeds) or not all(seed in LEADERBOARD for seed in seeds):
+        yield "the seeds are not all different ones of the leaderboard's"
+    for number, (seed, game) in enumerate(zip(seeds, games, strict=True), 1):
+        fault = _fault(task, seed, game)
+        if fault:
+            yield f"game {number}: {fault}"
+    row = dict(
+        zip(("mean", "low", "high"), mean_interval([g["grade"] for g in games]), strict=True)
+    )
+    if row != recorded["grade"]:
+        yield f"the grades make {row}, and the row is {recorded['grade']}"
+
+
+def _fault(task: str, seed: int, game: Mapping[str, Any]) -> str:
+    """How a game differs when it is played again; empty where it does not."""
+    try:
+        now = result_of(replay_game(task, seed, game["actions"])) or (UNFINISHED, WORST)
+    except ValueError as error:
+        return str(error)
+    then = (game["end"], game["grade"])
+    if now == then:
+        return ""
+    return f"recorded {then[0]} with grade {then[1]}, played again {now[0]} with grade {now[1]}"

@@ -1,0 +1,525 @@
+"""Both games for an agent that connects by MCP and plays as a visitor does.
+
+A tool is a function below; its signature is its schema, and its docstring and the descriptions of
+its parameters are what an agent reads. The server answers one POST per message, without sessions of
+the protocol. A mistake of the caller is answered as a tool's error of one sentence.
+
+A game is played at a seed that is drawn for it: no caller can choose one, since a seed stands for
+every hidden value and recorded games tell what theirs hid. The id of a game cannot be guessed, so
+whoever has it may play on, from any network address.
+"""
+
+import logging
+import secrets
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+from functools import cache, partial
+from typing import Annotated, Any, Literal
+
+from anyio.to_thread import run_sync
+from mcp.server.fastmcp.tools import Tool
+from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.types import CallToolResult, TextContent, ToolAnnotations
+from mcp.types import Tool as ToolDescription
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from env import TASKS, IllegalAction, arena, episode
+from sauda.fairness import FairGate
+from sauda.games import game_of
+from sauda.games.arena_columns import DRAWN
+from sauda.games.transcript import to_json
+from sauda.records.kinds import ArtifactError
+from sauda.records.store import load
+from sauda.serve.game import (
+    ABOUT,
+    ARENA,
+    BLANK_IS_ABSENT,
+    DEFAULT_TASK,
+    FIELDS,
+    LONGEST_TEXT,
+    NAME,
+    VERSION,
+    Identifier,
+    Number,
+    SaudaAction,
+    ServedGame,
+    act,
+    describe_arena_types,
+    start,
+    task_cards,
+)
+from sauda.serve.limits import Episodes, Refused, address_of
+from sauda.serve.observations import arena_view, bazaar_view, outcome_of
+from sauda.sessions.review import oracle
+
+LOG = logging.getLogger(__name__)
+KEPT_SECONDS = 3600.0  # without a call; as long as a visitor's game on the page
+UNKNOWN = "There is no game of this game_id, or it was left for an hour; new_game starts one."
+OVER = "This game is over; review_game tells how it went, and new_game starts another."
+FAILED = "The tool failed; the fault is the server's, and its log tells more."
+MOST_ACTIONS = 40  # of the legal ones, listed at a time
+LONGEST_NAME = 64  # characters of a task, a policy or the id of a game
+INSTRUCTIONS = f"""{ABOUT} You play one seat; scripts play the others.
+1. list_tasks names the games: in bazaar/open you buy, in bazaar/seller_brief you sell, in the arena
+   you run a lab.
+2. new_game seats you and returns a game_id, which every other tool takes.
+3. Play by offer, accept, reject and walk_away until `over` is true; in the arena by arena_action.
+4. review_game then tells what was hidden, and what an oracle would have made of the game.
+Prices are rupees in the bazaar and credits in the arena. A grade is 1 at best. In the bazaar it is
+your share of what both sides could gain together; where no deal can gain both sides something, to
+walk away is best. In the arena it is what your lab gained beyond what it could gain alone, as a
+share of what its jobs are worth. Below 0 you lost by your deals.
+What a seat hides stays hidden until its game is over."""
+
+# Recorded results and games
+
+SHOWCASE, BEFORE_AFTER = "episodes/showcase.json", "episodes/before_after.json"
+GRADES = {
+    "bazaar": (
+        "evaluation/classic-holdout.json",
+        "evaluation/market-holdout.json",
+        "evaluation/model-comparison.json",
+    ),
+    "arena": ("evaluation/arena-holdout.json", "evaluation/arena-model-comparison.json"),
+}
+Row = dict[str, Any]
+
+
+@cache
+def read_grades(file: str) -> tuple[Row, ...]:
+    """One row per task and policy of an evaluation: n, mean grade with 95 % interval, source.
+
+    Of the arena those with the other labs as each world has them. Raises ArtifactError.
+    """
+    artifact = load(file)
+    made = {name: artifact.made.get(name) for name in ("command", "commit", "created")}
+    source = {"file": f"artifacts/{file}", "origin": artifact.origin, **made}
+    return tuple(
+        {
+            "task": row.task,
+            "policy": row.policy,
+            "n": row.n,
+            "grade": {"mean": row.grade.mean, "low": row.grade.low, "high": row.grade.high},
+            "source": source,
+        }
+        for row in artifact.data.rows
+        if getattr(row, "others", DRAWN) == DRAWN
+    )
+
+
+def grades_of(task_name: str) -> list[Row]:
+    """The measured grades of a task, one row per policy in the learner's seat."""
+    files = GRADES[game_of(task_name).name]
+    return [row for file in files for row in read_grades(file) if row["task"] == task_name]
+
+
+@cache
+def read_games() -> tuple[Row, ...]:
+    """Every recorded game of scripts, then those of a model before and after training."""
+
+    def rows() -> Iterator[Row]:
+        for recorded in load(SHOWCASE).data.episodes:
+            yield {"file": f"artifacts/{SHOWCASE}", **recorded.as_json()}
+        for task in load(BEFORE_AFTER).data.tasks:
+            for pair in task.chosen:
+                for recorded in (pair.before, pair.after):
+                    row = recorded.as_json()
+                    row.pop("replies")  # the moves hold what they said
+                    yield {"file": f"artifacts/{BEFORE_AFTER}", **row}
+
+    return tuple(rows())
+
+
+# The games that agents play
+
+
+@dataclass
+class Seat:
+    """The place of one player at its game."""
+
+    game: ServedGame
+
+
+def new_seats() -> Episodes[Seat]:
+    """A store of games, empty."""
+    return Episodes(UNKNOWN, KEPT_SECONDS)
+
+
+@dataclass(frozen=True)
+class Room:
+    """The games that are kept, for a caller at one network address."""
+
+    seats: Episodes[Seat]
+    address: str
+
+    def game(self, game_id: str) -> ServedGame:
+        """The game as it is; Refused where none is kept under this id."""
+        with self.seats.using(game_id) as seat:
+            return seat.game
+
+    def move(self, game_id: str, choose: Callable[[ServedGame], SaudaAction]) -> Row:
+        """The game after the action that `choose` makes of it, and after the answers to it.
+
+        Raises IllegalAction with one sentence where the rules refuse it; then the game is as it
+        was, but for one of the actions that it may take in all.
+        """
+        with self.seats.using(game_id) as seat:
+            if seat.game.over:
+                raise IllegalAction(OVER)
+            seat.game = game = act(seat.game, choose(seat.game), time.monotonic())
+        if game.error:
+            raise IllegalAction(f"The rules refuse this move: {game.error}. Nothing has changed.")
+        return view(game)
+
+
+def view(game: ServedGame) -> Row:
+    """The game as its player's seat sees it; once it is over, with how it ended."""
+    kind, obs = game_of(game.task_name).name, game.observation
+    results = obs.own.results if kind == "arena" else ()
+    return {
+        "game_id": game.episode_id,
+        "task": game.task_name,
+        "seat": game.task.learner,
+        "over": game.over,
+        **({"last_action": results[0]._asdict()} if results else {}),
+        kind: bazaar_view(obs) if kind == "bazaar" else arena_view(obs),
+        **({"outcome": outcome_of(game)} if game.over else {}),
+    }
+
+
+def is_arena(game: ServedGame) -> bool:
+    """Whether a game is one of the GPU arena."""
+    return game_of(game.task_name).name == "arena"
+
+
+def check_task(task: str) -> str:
+    """The name of a task; Refused, with those there are, where it is none."""
+    if task not in TASKS:
+        raise Refused(422, f"There is no task of that name; tasks are {', '.join(TASKS)}.")
+    return task
+
+
+# The tools that make a move; each returns the game as the player's seat sees it afterwards
+
+Name = Annotated[str, Field(max_length=LONGEST_NAME)]
+GameId = Annotated[Name, Field(description="What new_game returned.")]
+Message = Annotated[
+    str,
+    Field(
+        max_length=LONGEST_TEXT,
+        description=f"What you say; in the arena at most {arena.LONGEST_MESSAGE} characters.",
+    ),
+]
+OfferId = Annotated[
+    Identifier | None, Field(description="GPU arena: which of the open offers to you; else none.")
+]
+# Without the bazaar's fields, which would mislead an agent.
+ArenaAction: type[BaseModel] = create_model(
+    "ArenaAction",
+    __config__=ConfigDict(extra="forbid"),
+    __doc__="One action of a lab; fields that its type does not name stay out.",
+    __validators__={"blank_is_absent": BLANK_IS_ABSENT},
+    action_type=(Literal[ARENA], Field(description=describe_arena_types())),
+    **{
+        name: (field.annotation, field)
+        for name, field in SaudaAction.model_fields.items()
+        if name in FIELDS["arena"]
+    },
+)
+
+
+def new_game(
+    room: Room, task: Annotated[Name, Field(description="A name of list_tasks.")] = DEFAULT_TASK
+) -> Row:
+    """Sit down to a new game of a task, against scripted players.
+
+    The answer holds the game_id that all other tools take, and what your seat sees.
+
+    Bazaar: `own.reservation` is your limit: what the item is worth to you. A buyer gains by paying
+    less, a seller by getting more; you lose nothing by walking away from a bad deal. `asks` and
+    `bids` are the prices so far. Each move is a round of `rounds`; after the last there is no deal.
+    Where `own.discount` is set, each round after the first multiplies your gain by it, and a deal
+    after the round `own.deadline` gains nothing.
+
+    GPU arena: `own.jobs` earn base_value x urgency_multiplier once blocks with their GPU hours are
+    booked before `deadline_round`. `own.batna` is what your lab can gain alone; trade for more.
+    """
+    game = start(check_task(task), None, secrets.token_urlsafe(16), time.monotonic())
+    room.seats.keep(game.episode_id, room.address, Seat(game))
+    return view(game)
+
+
+def offer(
+    room: Room,
+    game_id: GameId,
+    price: Annotated[
+        Number, Field(description="In rupees: your bid as buyer, your ask as seller.")
+    ],
+    message: Message = "",
+) -> Row:
+    """Bazaar: name a price. The other side answers at once: it accepts, counters or walks away."""
+
+    def choose(game: ServedGame) -> SaudaAction:
+        if is_arena(game):
+            raise IllegalAction("In the GPU arena, make an offer by arena_action with send_offer.")
+        return SaudaAction(action_type="offer", price=price, message=message)
+
+    return room.move(game_id, choose)
+
+
+def accept(room: Room, game_id: GameId, offer_id: OfferId = None, message: Message = "") -> Row:
+    """Accept the other side's last price; in the GPU arena, an offer that is addressed to you."""
+
+    def choose(game: ServedGame) -> SaudaAction:
+        kind = _answer_kind("accept_offer", offer_id) if is_arena(game) else "accept"
+        return SaudaAction(action_type=kind, offer_id=offer_id, message=message)
+
+    return room.move(game_id, choose)
+
+
+def reject(room: Room, game_id: GameId, offer_id: OfferId = None, message: Message = "") -> Row:
+    """Refuse the other side's last price and stand by your own, which takes a round.
+
+    In the GPU arena, turn down an offer that is addressed to you.
+    """
+
+    def choose(game: ServedGame) -> SaudaAction:
+        answer = {"offer_id": offer_id, "message": message}
+        if is_arena(game):
+            return SaudaAction(action_type=_answer_kind("reject_offer", offer_id), **answer)
+        table = game.observation.table
+        own = table.asks if game.task.learner == "seller" else table.bids
+        if not own:
+            raise IllegalAction("You have named no price that could stand; make an offer.")
+        return SaudaAction(action_type="offer", price=own[-1], **answer)
+
+    return room.move(game_id, choose)
+
+
+def _answer_kind(kind: str, offer_id: str | None) -> str:
+    if offer_id is None:
+        raise IllegalAction("In the GPU arena, name the offer_id of an offer addressed to you.")
+    return kind
+
+
+def walk_away(room: Room, game_id: GameId, message: Message = "") -> Row:
+    """Leave the deal without an agreement; in the GPU arena, leave the market and settle."""
+
+    def choose(game: ServedGame) -> SaudaAction:
+        return SaudaAction(action_type="finish" if is_arena(game) else "walk", message=message)
+
+    return room.move(game_id, choose)
+
+
+def arena_action(room: Room, game_id: GameId, action: ArenaAction) -> Row:
+    """GPU arena: take one of the fourteen actions of a lab; legal_actions shows those open to you.
+
+    `last_action` of the answer says what came of it. One that the rules refuse uses up your turn.
+    """
+
+    def choose(game: ServedGame) -> SaudaAction:
+        if not is_arena(game):
+            raise IllegalAction("In the bazaar, play by offer, accept, reject and walk_away.")
+        return SaudaAction(**action.model_dump(exclude_defaults=True))
+
+    return room.move(game_id, choose)
+
+
+# The tools that only read
+
+TaskName = Annotated[Name, Field(description="A name of list_tasks, such as bazaar/open.")]
+
+
+def list_tasks(room: Room) -> Row:
+    """The tasks by name: what is played, your seat, and the least grade that is a success."""
+    return {"tasks": {name: card.model_dump() for name, card in task_cards().items()}}
+
+
+def view_game(room: Room, game_id: GameId) -> Row:
+    """Your game as your seat sees it now."""
+    return view(room.game(game_id))
+
+
+def legal_actions(
+    room: Room,
+    game_id: GameId,
+    action_type: Annotated[
+        Literal[ARENA] | None, Field(description="List those of this type; else one of each.")
+    ] = None,
+) -> Row:
+    """GPU arena: how many actions of each type are open to you now, with examples to take.
+
+    There are more prices and sets of blocks than these.
+    """
+    game = room.game(game_id)
+    if not is_arena(game):
+        raise IllegalAction(
+            "In the bazaar you may always offer or walk_away; accept needs a price of the other"
+            " side, and reject one of your own."
+        )
+    legal = () if game.over else arena.legal_actions(game.observation)
+    actions = [each.as_json() for each in legal]
+    if action_type is None:
+        examples = list({each["action_type"]: each for each in reversed(actions)}.values())
+    else:
+        examples = [each for each in actions if each["action_type"] == action_type]
+    counts = Counter(each["action_type"] for each in actions)
+    return {"counts": dict(counts), "actions": examples[:MOST_ACTIONS]}
+
+
+def get_results(room: Room, task: TaskName) -> Row:
+    """Measured results of a task: each policy's mean grade on hold-out seeds, with n and 95 %
+    interval, and the file, command and commit behind it.
+    """
+    return {"task": task, "results": grades_of(check_task(task))}
+
+
+def get_transcripts(
+    room: Room,
+    task: TaskName,
+    policy: Annotated[
+        Name | None, Field(description="Whose games to return with every move; else a list.")
+    ] = None,
+) -> Row:
+    """Recorded games of a task: who played, how each ended, and move by move for one policy."""
+    check_task(task)
+    games = [row for row in read_games() if row["task"] == task]
+    if policy is None:
+        games = [{name: row[name] for name in row if name != "moves"} for row in games]
+    else:
+        games = [row for row in games if row["policy"] == policy]
+    return {"task": task, "games": games}
+
+
+def review_game(room: Room, game_id: GameId) -> Row:
+    """After the end of your game: the outcome, what was hidden, the oracle's grade, every move.
+
+    While the game runs this is refused, since all of it would give the other side away.
+    """
+    game = room.game(game_id)
+    if not game.over:
+        raise Refused(403, "This game still runs; what it hides is told when it is over.")
+    found = oracle(game.task_name, game.play.seed)
+    deals = () if is_arena(game) else game.play.state.private["nature"]
+    return {
+        "outcome": outcome_of(game),
+        "limits": [
+            {"buyer": deal.buyer["reservation"], "seller": deal.seller["reservation"]}
+            for deal in deals
+        ],
+        "oracle": None if found is None else asdict(found),
+        "transcript": to_json(episode(game.task, game.play), "you"),
+    }
+
+
+MOVES = (new_game, offer, accept, reject, walk_away, arena_action)
+READS = (list_tasks, view_game, legal_actions, get_results, get_transcripts, review_game)
+TOOLS = {
+    tool.__name__: Tool.from_function(tool, context_kwarg="room", structured_output=False)
+    for tool in (*READS, *MOVES)
+}
+DESCRIBED = [
+    ToolDescription(
+        name=name,
+        description=tool.description,
+        inputSchema=tool.parameters,
+        annotations=ToolAnnotations(readOnlyHint=tool.fn in READS, openWorldHint=False),
+    )
+    for name, tool in TOOLS.items()
+]
+
+
+# The server
+
+
+class McpServer:
+    """The app that answers agents, its gate, and the games that they play."""
+
+    def __init__(self, gate: FairGate) -> None:
+        self.gate = gate
+        self.seats = new_seats()
+        self._server = Server(NAME, VERSION, INSTRUCTIONS)
+        self._server.list_tools()(self._list_tools)
+        # Arguments are checked below, where a fault becomes a sentence.
+        self._server.call_tool(validate_input=False)(self._call)
+        self._manager = StreamableHTTPSessionManager(
+            self._server, json_response=True, stateless=True
+        )
+
+    async def app(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one message, in ASGI; while `running`."""
+        await self._manager.handle_request(scope, receive, send)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Context in which the app answers; it can be entered once."""
+        async with self._manager.run():
+            yield
+
+    async def _list_tools(self) -> list[ToolDescription]:
+        """The tools, or those that the address names, as Gradio's page on its API offers."""
+        chosen = self._server.request_context.request.query_params.get("tools")
+        return [each for each in DESCRIBED if chosen is None or each.name in chosen.split(",")]
+
+    async def _call(self, name: str, arguments: Mapping[str, Any]) -> Row | CallToolResult:
+        room = Room(self.seats, address_of(self._server.request_context.request.scope))
+        try:
+            return await run_sync(prepare_call(name, arguments, room))
+        except (Refused, IllegalAction, ArtifactError) as error:
+            sentence = str(error)
+        except Exception:  # the package would send its text to the caller, and log nothing
+            LOG.exception("the tool %s failed", name)
+            sentence = FAILED
+        return CallToolResult(content=[TextContent(type="text", text=sentence)], isError=True)
+
+
+async def schema(request: Request) -> Response:
+    """The tools as Gradio's own server would list them: for its page on the API, and for the Hub.
+
+    Both ask for this list without speaking MCP.
+    """
+    meta = {"file_data_present": False, "mcp_type": "tool"}
+    parts = {"name", "description", "inputSchema"}
+    return JSONResponse([each.model_dump(include=parts) | {"meta": meta} for each in DESCRIBED])
+
+
+def prepare_call(name: str, arguments: Mapping[str, Any], room: Room) -> Callable[[], Row]:
+    """The call of a tool for the caller in `room`, still to be made.
+
+    Raises Refused where there is no such tool or its arguments do not fit.
+    """
+    tool = TOOLS.get(name)
+    if tool is None:
+        raise Refused(404, f"There is no tool of that name; tools are {', '.join(TOOLS)}.")
+    parameters = tool.parameters.get("properties", {})
+    if not arguments.keys() <= parameters.keys():
+        raise Refused(
+            422, f"The tool {name} takes {', '.join(parameters) or 'no arguments'} alone."
+        )
+    needed = tool.parameters.get("required", ())
+    # Some clients fill in every argument; of one that may be left out, "" means that it was.
+    given = {each: value for each, value in arguments.items() if value != "" or each in needed}
+    try:
+        read = tool.fn_metadata.pre_parse_json(given)
+        checked = tool.fn_metadata.arg_model.model_validate(read)
+    except ValidationError as error:
+        raise Refused(422, _describe_faults(error)) from None
+    return partial(tool.fn, room, **checked.model_dump_one_level())
+
+
+def _describe_faults(error: ValidationError) -> str:
+    """What is wrong with the arguments of a call, the first faults of them; quotes no value."""
+    found = {  # by place; where one of several types would do, of the last one
+        ".".join(str(part) for part in fault["loc"] if part not in ("int", "float"))[:80]: fault[
+            "msg"
+        ]
+        for fault in error.errors(include_url=False, include_input=False)
+    }
+    faults = [f"{place}: {what}" for place, what in found.items()][:3]
+    return f"The arguments do not fit the tool: {'; '.join(faults)}."

@@ -1,0 +1,77 @@
+"""Runs that are kept in a folder or in a repository of the Hub, and brought back."""
+
+import inspect
+import shutil
+from pathlib import Path
+
+from huggingface_hub import HfApi
+
+from sauda.train import kept_runs
+from sauda.train.run import curve, latest, lines, seal
+
+
+def run_in(folder: Path, steps: int, torn: int = 0) -> Path:
+    """A run's folder with a whole checkpoint at each of `steps`, and a half one at `torn`."""
+    run = folder / "sft"
+    run.mkdir(parents=True)
+    for step in [*range(1, steps + 1), *([torn] if torn else [])]:
+        checkpoint = run / f"checkpoint-{step}"
+        checkpoint.mkdir()
+        (checkpoint / "state").write_text(str(step))
+        if step != torn:
+            seal(checkpoint)
+    (run / "run.json").write_text("{}")
+    (run / "log.jsonl").write_text("".join(f'{{"step": {s}}}\n' for s in range(1, steps + 1)))
+    return run
+
+
+def test_an_uploaded_run_can_be_resumed(tmp_path):
+    kept = f"file:{tmp_path / 'kept'}"
+    kept_runs.upload(run_in(tmp_path, 3, torn=4), kept)
+    shutil.rmtree(tmp_path / "sft" / "checkpoint-1")
+    kept_runs.upload(tmp_path / "sft", kept)
+    back = kept_runs.download("sft", kept, tmp_path / "elsewhere")
+    assert sorted(p.name for p in back.glob("checkpoint-*")) == ["checkpoint-2", "checkpoint-3"]
+    assert latest(back).name == "checkpoint-3"
+    assert len(curve(lines(back / "log.jsonl"))) == 3
+    assert [p.name for p in (tmp_path / "kept").iterdir()] == ["sft"]
+    assert kept_runs.download("dpo", kept, tmp_path / "elsewhere") is None
+
+
+def test_a_run_is_found_where_an_upload_was_killed_as_it_was_replaced(tmp_path):
+    run_in(tmp_path / "kept", 2).rename(tmp_path / "kept" / ".sft.before")
+    back = kept_runs.download("sft", f"file:{tmp_path / 'kept'}", tmp_path)
+    assert latest(back).name == "checkpoint-2"
+
+
+class Repository:
+    """A repository of results; it takes what `HfApi` takes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def create_repo(self, *arguments, **named):
+        inspect.signature(HfApi.create_repo).bind(self, *arguments, **named)
+        assert named["private"]
+        self.folder.mkdir(exist_ok=True)
+
+    def upload_folder(self, **arguments):
+        inspect.signature(HfApi.upload_folder).bind(self, **arguments)
+        assert arguments["delete_patterns"] == ["*"]
+        shutil.rmtree(self.folder / arguments["path_in_repo"], ignore_errors=True)
+        shutil.copytree(arguments["folder_path"], self.folder / arguments["path_in_repo"])
+
+    def snapshot_download(self, *arguments, local_dir, allow_patterns):
+        named = {"local_dir": local_dir, "allow_patterns": allow_patterns}
+        inspect.signature(HfApi.snapshot_download).bind(self, *arguments, **named)
+        shutil.copytree(self.folder, local_dir, dirs_exist_ok=True)
+
+
+def test_a_run_comes_back_from_a_repository(tmp_path):
+    hub = Repository(tmp_path / "hub")
+    (there := tmp_path / "there").mkdir()
+    assert kept_runs.download("sft", "me/results", there, hub) is None
+    kept_runs.upload(run_in(tmp_path, 2), "me/results", hub)
+    back = kept_runs.download("sft", "me/results", there, hub)
+    assert latest(back).name == "checkpoint-2"
+    assert [p.name for p in there.iterdir()] == ["sft"]

@@ -1,0 +1,226 @@
+"""Shards of an evaluation, and the engines that compute them; of a Ray cluster a node is killed."""
+
+import importlib.util
+import json
+import os
+import signal
+import tempfile
+import threading
+import time
+from collections import Counter
+
+import pytest
+
+from sauda import __main__ as command
+from sauda.cloud import CloudFault, shards
+from sauda.cloud.shards import Plan, engine, merge, play
+from sauda.experiments.evaluate import EvaluationSpec, evaluate
+from tests.support.lanes import unavailable
+
+BAZAAR = EvaluationSpec(
+    ("classic/career_10", "bazaar/open"), ("rule_based", "linear"), episodes=13, split="holdout"
+)
+ARENA = EvaluationSpec(
+    ("arena/single_trade",), ("autarky", "wait"), "train", episodes=5, baseline="autarky"
+)
+
+
+def here(function, items):
+    """The engine of one process, the last item first."""
+    return ((item, function(item)) for item in reversed(items))
+
+
+def as_saved(data):
+    return json.loads(json.dumps(data))
+
+
+@pytest.mark.parametrize("config", [BAZAAR, ARENA], ids=["bazaar", "arena"])
+def test_the_merged_table_is_that_of_one_process_digit_for_digit(config, tmp_path):
+    plan = Plan(config, shards=4)
+    for shard in (3, 1, 4, 2):
+        play(plan, tmp_path, here, [shard])
+    assert as_saved(merge(tmp_path)[1]) == as_saved(evaluate(config, workers=1))
+
+
+def test_shards_hold_every_seed_once_in_order_and_differ_by_one_in_size():
+    for count in (1, 2, 5, 13):
+        parts = [Plan(BAZAAR, count).seeds(shard) for shard in range(1, count + 1)]
+        assert [seed for part in parts for seed in part] == list(BAZAAR.seeds())
+        assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+def test_a_stopped_shard_resumes_where_it_was_and_says_what_it_lacks(tmp_path):
+    plan, computed = Plan(BAZAAR, shards=2), []
+
+    def stops_after_four(function, items):
+        for item in items[:4]:
+            yield item, function(item)
+        raise KeyboardInterrupt
+
+    def noted(function, items):
+        computed.extend(items)
+        return here(function, items)
+
+    with pytest.raises(KeyboardInterrupt):
+        play(plan, tmp_path, stops_after_four)
+    with pytest.raises(ValueError, match=r"lacks 8 of 12 pieces, of shards 1, 2; play them"):
+        merge(tmp_path)
+    assert play(plan, tmp_path, noted) == 8
+    assert len(computed) == 8
+    assert play(plan, tmp_path, noted) == 0
+    assert len(merge(tmp_path)[1]["rows"]) == 4
+
+
+def test_pieces_of_another_plan_or_of_other_code_and_damaged_ones_are_refused(tmp_path):
+    play(plan := Plan(BAZAAR, 2), tmp_path, here)
+    with pytest.raises(ValueError, match="another plan, which differs in shards; choose another"):
+        play(Plan(BAZAAR, 3), tmp_path, here)
+    piece = tmp_path / plan.pieces()[-1].file
+    piece.write_text('{"end": ')
+    with pytest.raises(ValueError, match=rf"{piece.name} is damaged"):
+        merge(tmp_path)
+    kept = json.loads((tmp_path / "plan.json").read_text())
+    (tmp_path / "plan.json").write_text(json.dumps(kept | {"code": "0" * 64}))
+    with pytest.raises(ValueError, match="differs in code"):
+        merge(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("count", "config", "fault"),
+    [
+        (0, BAZAAR, "from 1 to 13 shards, not 0"),
+        (14, BAZAAR, "from 1 to 13 shards, not 14"),
+        (
+            1,
+            EvaluationSpec(("bazaar/open",), ("mini", "linear"), baseline="mini"),
+            "played by `rollouts`",
+        ),
+        (1, EvaluationSpec(("bazaar/open",), ("nobody",), baseline="nobody"), "no policy 'nobody'"),
+    ],
+)
+def test_a_plan_that_cannot_be_played_is_refused_in_a_sentence(count, config, fault):
+    with pytest.raises(ValueError, match=fault):
+        Plan(config, count)
+
+
+def test_the_commands_play_two_shards_and_merge_their_table(tmp_path, capsys):
+    folder = ["--folder", str(tmp_path / "parts")]
+    what = ["--tasks", "bazaar/open", "--policies", "linear", "--episodes", "8", "--shards", "2"]
+    assert command.main(["shards", "play", *what, *folder, "--shard", "3", "--workers", "1"]) == 2
+    assert "numbered from 1 to 2; there is no 3" in capsys.readouterr().err
+    assert command.main(["shards", "merge", *folder]) == 2
+    assert "nothing was played there yet" in capsys.readouterr().err
+    assert command.main(["shards", "play", *what, *folder, "--workers", "1"]) == 0
+    assert "played 4 pieces" in capsys.readouterr().out
+    assert command.main(["shards", "merge", *folder, "--out", "oracle.json"]) == 2
+    assert "cannot hold an evaluation" in capsys.readouterr().err
+    assert command.main(["shards", "merge", *folder]) == 0
+    assert "bazaar/open" in capsys.readouterr().out
+    assert (tmp_path / "parts" / "plan.json").exists()
+
+
+# Engines
+
+
+def squared(number: int) -> int:
+    if number == 13:
+        raise ValueError("13 is not squared")
+    return number**2
+
+
+def dies(number: int) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_an_engine_of_processes_yields_every_item_with_its_result():
+    with engine("process", workers=1) as run:
+        assert dict(run(squared, range(5))) == {n: n**2 for n in range(5)}
+        with pytest.raises(ValueError, match="13 is not squared"):
+            list(run(squared, [13, 1]))
+        with pytest.raises(CloudFault, match="what was computed before is kept"):
+            list(run(dies, [1, 2]))
+
+
+@pytest.mark.parametrize(
+    ("name", "workers", "fault"),
+    [("dask", 1, "no engine 'dask'; engines are process, ray"), ("process", 0, "at least 1")],
+)
+def test_an_engine_that_there_is_not_is_refused_in_a_sentence(name, workers, fault):
+    with pytest.raises(ValueError, match=fault), engine(name, workers):
+        pass
+
+
+@pytest.fixture
+def cluster(monkeypatch):
+    """A Ray cluster of two nodes with one CPU each, all of it on loopback."""
+    if importlib.util.find_spec("ray") is None:
+        unavailable("ray is not installed, so no evaluation was played on a cluster")
+    # Ray then takes loopback for every address of this machine, so that nothing else reaches it.
+    monkeypatch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    from ray.cluster_utils import Cluster
+
+    node = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "include_dashboard": False}
+    head = node | {"no_monitor": True, "include_log_monitor": False}
+    terminated = signal.getsignal(signal.SIGTERM)  # Ray sets a handler of its own
+    with tempfile.TemporaryDirectory(prefix="ray") as folder:  # sockets have short paths
+        monkeypatch.setenv("RAY_TMPDIR", folder)
+        cluster = Cluster(initialize_head=True, head_node_args=head)
+        cluster.add_node(**node)
+        yield cluster
+        cluster.shutdown()
+    signal.signal(signal.SIGTERM, terminated)
+
+
+@pytest.mark.nightly
+def test_a_table_is_the_same_where_a_node_of_the_cluster_is_killed_in_the_middle(
+    cluster, tmp_path, monkeypatch
+):
+    plan = Plan(
+        EvaluationSpec(("bazaar/open",), ("linear", "wait"), episodes=12, baseline="linear"), 4
+    )
+    begun = tmp_path / "begun"
+    begun.mkdir()
+    (second,) = cluster.worker_nodes
+
+    doomed = second.node_id
+
+    def slowly(compute):
+        def computed(piece):
+            import ray
+
+            node = ray.get_runtime_context().get_node_id()
+            (begun / f"{piece.file} {node} {time.time_ns()}").touch()
+            time.sleep(60 if node == doomed else 0.1)  # so that it is killed with a piece under way
+            return compute(piece)
+
+        return computed
+
+    def refuses(number):
+        raise ValueError(f"{number} is not squared")
+
+    def nodes_of(file: str) -> list[str]:
+        return [mark.name.split()[1] for mark in begun.glob(f"{file} *")]
+
+    def kill_once_it_computes():
+        while not any(doomed in mark.name for mark in begun.iterdir()):
+            time.sleep(0.05)
+        cluster.remove_node(second, allow_graceful=False)
+
+    with engine("ray", address=cluster.address) as run:
+        killer = threading.Thread(target=kill_once_it_computes)
+        killer.start()
+        play(plan, tmp_path / "parts", lambda compute, items: run(slowly(compute), items))
+        killer.join()
+        lost = [p.file for p in plan.pieces() if doomed in nodes_of(p.file)]
+        assert lost
+        assert all(len(nodes_of(file)) == 2 for file in lost)
+        with pytest.raises(ValueError, match="13 is not squared"):
+            list(run(refuses, [13]))
+        with monkeypatch.context() as other:
+            other.setattr(shards, "source_digest", lambda: "of other code")
+            with pytest.raises(ValueError, match="has other code than the machine that asks it"):
+                list(run(abs, [1]))
+    assert Counter(path.suffix for path in (tmp_path / "parts").iterdir()) == {".json": 13}
+    assert merge(tmp_path / "parts")[1] == evaluate(plan.config, workers=1)

@@ -1,0 +1,112 @@
+"""Who may hold how many of what, who waits, who is refused: limits by network address."""
+
+import pytest
+
+from sauda.serve.limits import (
+    EPISODES_OF_ADDRESS,
+    IDLE_SECONDS,
+    MOST_EPISODES,
+    Episodes,
+    Limiter,
+    Refused,
+    is_this_machine,
+    normalize_address,
+)
+
+
+class Clock:
+    """A clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("10.0.0.1", "10.0.0.1"),
+        ("::1", "::1"),
+        ("::ffff:10.0.0.1", "10.0.0.1"),
+        ("2001:db8::1", "2001:db8::/64"),
+        ("2001:db8::ffff:2", "2001:db8::/64"),
+        ("unknown", "unknown"),
+    ],
+)
+def test_all_addresses_of_one_home_count_as_one(host, address):
+    assert normalize_address(host) == address
+    assert is_this_machine(host) == (host == "::1")
+
+
+def test_an_address_holds_a_few_and_all_together_more():
+    held = Limiter(of_address=2, in_all=3)
+    assert [held.take(address) for address in "aaabbb"] == [True, True, False, True, False, False]
+    assert (held.count("a"), held.total) == (2, 3)
+    held.give_back("a")
+    assert held.take("b")
+    assert not held.take("a", is_exempt=True)  # no address is exempt from the limit in all
+    held.give_back("b")
+    held.give_back("b")
+    assert all(held.take("a", is_exempt=True) for _ in range(2))
+    with pytest.raises(LookupError), held.hold("a", LookupError()):
+        pass
+    for _ in range(3):
+        held.give_back("a")
+    with held.hold("a", LookupError()):
+        assert held.total == 1
+    assert held.total == 0
+
+
+def test_what_is_taken_for_an_hour_is_free_again_after_it():
+    clock = Clock()
+    hourly = Limiter(2, 3, seconds=3600.0, clock=clock)
+    assert [hourly.take(address) for address in "aaabc"] == [True, True, False, True, False]
+    clock.now += 3599
+    assert not hourly.take("a")
+    clock.now += 1
+    assert [hourly.take(address) for address in "babc"] == [True, True, True, False]
+
+
+def is_kept(episodes: Episodes, *key: str) -> bool:
+    try:
+        with episodes.using(key) as content:
+            return content == key
+    except Refused as refused:
+        return refused.status != 404
+
+
+def keep(episodes: Episodes, address: str, *names: str) -> None:
+    for name in names:
+        episodes.keep((address, name), address, (address, name))
+
+
+def test_an_address_that_keeps_too_many_episodes_loses_the_one_unused_for_longest():
+    episodes = Episodes()
+    keep(episodes, "a", *map(str, range(EPISODES_OF_ADDRESS)))
+    keep(episodes, "b", "other")
+    assert is_kept(episodes, "a", "0")
+    keep(episodes, "a", "new", "new")
+    kept = [is_kept(episodes, "a", name) for name in ("0", "1", "2", "new")]
+    assert kept == [True, False, True, True]
+    assert is_kept(episodes, "b", "other")
+    assert not is_kept(episodes, "b", "0")
+    assert len(episodes) == EPISODES_OF_ADDRESS + 1
+
+
+def test_an_episode_is_dropped_when_it_is_left_and_makes_room():
+    clock = Clock()
+    episodes = Episodes(clock=clock)
+    for number in range(MOST_EPISODES):
+        keep(episodes, f"address {number // EPISODES_OF_ADDRESS}", str(number))
+    with pytest.raises(Refused) as refused:
+        keep(episodes, "another", "one")
+    assert refused.value.status == 429
+    clock.now += IDLE_SECONDS
+    assert is_kept(episodes, "address 0", "1")
+    clock.now += 1
+    keep(episodes, "another", "one")
+    assert is_kept(episodes, "address 0", "1")
+    assert not is_kept(episodes, "address 0", "0")
+    assert len(episodes) == 2

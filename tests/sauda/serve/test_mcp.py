@@ -1,0 +1,216 @@
+"""The tools for agents in this process: what they show, what they refuse, what they record."""
+
+import json
+from typing import Any
+
+import pytest
+
+from env import ARENA_TASKS, TASKS, IllegalAction, arena
+from sauda.records.store import load
+from sauda.serve import game as games
+from sauda.serve.game import SaudaAction
+from sauda.serve.limits import Refused
+from sauda.serve.mcp import DESCRIBED, Room, new_seats, prepare_call, view
+from tests.support.served_games import blinded, played, wire_actions
+
+every_task = pytest.mark.parametrize("task_name", TASKS)
+
+
+class Agent:
+    """A caller of the tools at one network address; `plays` adds the id of its game to a call."""
+
+    def __init__(self) -> None:
+        self.room = Room(new_seats(), "10.0.0.1")
+
+    def __call__(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        return prepare_call(tool, arguments, self.room)()
+
+    def begin(self, task: str) -> dict[str, Any]:
+        self.game = self("new_game", task=task)
+        return self.game
+
+    def play(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        return self(tool, game_id=self.game["game_id"], **arguments)
+
+
+@pytest.fixture
+def agent() -> Agent:
+    return Agent()
+
+
+@pytest.fixture
+def at_one_seed(monkeypatch):
+    """New games are drawn at one seed, at which nobody leaves early."""
+    monkeypatch.setattr(games, "drawn_seed", lambda: 7)
+
+
+@every_task
+def test_a_view_does_not_depend_on_what_the_seat_may_not_see(task_name):
+    """Everybody else's private values and the seed are replaced: what is shown stays the same."""
+    game = games.start(task_name, 11, "one", 0.0)
+    for action in wire_actions(played(task_name, 11)):
+        assert view(blinded(game)) == view(game)
+        assert "outcome" not in view(game)
+        game = games.act(game, SaudaAction.model_validate(action), 0.0)
+    assert view(game)["outcome"]["seed"] == 11
+
+
+@every_task
+def test_a_review_waits_for_the_end_and_then_tells_the_game(agent, task_name):
+    game = agent.begin(task_name)
+    with pytest.raises(Refused, match="still runs"):
+        agent.play("review_game")
+    while not game["over"]:
+        game = agent.play("walk_away")
+    review = agent.play("review_game")
+    assert review["outcome"] == game["outcome"]
+    assert review["transcript"]["seed"] == review["outcome"]["seed"]
+    deals = 0 if task_name in ARENA_TASKS else game["bazaar"]["deals"]
+    assert len(review["limits"]) == deals
+    json.dumps(review, allow_nan=False)
+
+
+def test_no_agent_chooses_its_seed_and_none_is_used_twice(agent):
+    with pytest.raises(Refused, match="new_game takes task alone"):
+        agent("new_game", task="bazaar/open", seed=7)
+    assert agent("new_game")["bazaar"] != agent("new_game")["bazaar"]
+
+
+def test_the_moves_of_an_agent_are_those_of_the_game(agent, at_one_seed):
+    agent.begin("bazaar/open")
+    agent.play("offer", price=10, message="Ten.")
+    game = agent.play("reject", message="No.")
+    own = [move for move in game["bazaar"]["moves"] if move["agent"] == "buyer"]
+    said = [(move["action"], move["price"], move["message"]) for move in own]
+    assert said == [("offer", 10, "Ten."), ("offer", 10, "No.")]
+    assert game["bazaar"]["round"] == 2
+    assert agent.play("view_game") == game
+    assert agent.play("walk_away")["outcome"]["end"] == "walkaway"
+    ask = round(2 * agent.begin("bazaar/seller_brief")["bazaar"]["item"]["list_price"])
+    agent.play("offer", price=ask)
+    assert agent.play("reject")["bazaar"]["asks"] == [ask, ask]
+
+
+@pytest.mark.parametrize(
+    ("task", "tool", "arguments", "why"),
+    [
+        ("bazaar/open", "offer", {"price": 10**7}, "the budget is"),
+        ("bazaar/open", "offer", {"price": 10.5}, "prices here have whole rupees"),
+        ("bazaar/open", "accept", {"offer_id": "o_1"}, "has no offer_id"),
+        ("bazaar/open", "reject", {}, "You have named no price"),
+        ("bazaar/open", "arena_action", {"action": {"action_type": "wait"}}, "play by offer"),
+        ("bazaar/open", "legal_actions", {}, "In the bazaar you may always"),
+        ("arena/market_round", "offer", {"price": 5}, "arena_action with send_offer"),
+        ("arena/market_round", "accept", {}, "name the offer_id"),
+        ("arena/market_round", "reject", {"offer_id": ""}, "name the offer_id"),
+    ],
+)
+def test_a_move_that_cannot_be_made_is_answered_with_why_and_changes_nothing(
+    agent, task, tool, arguments, why
+):
+    game = agent.begin(task)
+    with pytest.raises(IllegalAction, match=why):
+        agent.play(tool, **arguments)
+    assert agent.play("view_game") == game
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "why"),
+    [
+        ("step", {}, "no tool of that name"),
+        ("offer", {}, "game_id: Field required; price: Field required"),
+        ("offer", {"game_id": "x", "price": "5"}, "price: Input should be a valid number"),
+        ("arena_action", {"game_id": "x", "action": {"action_type": "offer"}}, "'send_offer'"),
+        ("arena_action", {"game_id": "x", "action": {"action_type": "wait", "price": 5}}, "price"),
+        ("offer", {"game_id": "x", "price": 5, "message": "x" * 2001}, "at most 2000 characters"),
+        ("offer", {"game_id": "x", "price": 5}, "no game of this game_id"),
+        ("view_game", {"game_id": ""}, "no game of this game_id"),
+        ("new_game", {"task": "bazaar"}, "no task of that name; tasks are classic/single_deal"),
+        ("get_results", {"task": ""}, "no task of that name"),
+        ("get_transcripts", {"task": "../x"}, "no task of that name"),
+    ],
+)
+def test_a_call_that_does_not_fit_is_answered_with_what_was_expected(agent, tool, arguments, why):
+    with pytest.raises(Refused, match=why):
+        agent(tool, **arguments)
+
+
+def test_an_optional_argument_that_a_client_fills_with_an_empty_text_is_absent(agent, at_one_seed):
+    assert agent.begin("")["task"] == "bazaar/open"
+    agent.play("offer", price=10, message="")
+    assert agent.play("reject", offer_id="", message="")["bazaar"]["bids"] == [10, 10]
+    assert agent.play("accept", offer_id="")["over"]
+    assert len(agent("get_transcripts", task="bazaar/open", policy="")["games"]) > 1
+    agent.begin("arena/market_round")
+    assert len(agent.play("legal_actions", action_type="")["counts"]) > 1
+    filled = {"action_type": "wait", "target_lab_id": "", "offer_id": "", "job_id": ""}
+    assert agent.play("arena_action", action=filled)["last_action"]["ok"]
+
+
+def test_an_agent_reads_what_each_action_of_a_lab_needs_and_what_came_of_its_own(agent):
+    (schema,) = (tool.inputSchema for tool in DESCRIBED if tool.name == "arena_action")
+    fields = schema["$defs"]["ArenaAction"]["properties"]
+    assert fields.keys() == set(arena.Action._fields)
+    for name, kind in arena.KINDS.items():
+        assert f"{name}: {kind.purpose}" in fields["action_type"]["description"]
+    agent.begin("arena/market_round")
+    seen = agent.play("accept", offer_id="o_99")
+    assert seen["last_action"] == seen["arena"]["own"]["results"][0]
+    assert (seen["last_action"]["ok"], seen["last_action"]["code"]) == (False, "unknown_offer")
+
+
+def test_legal_actions_of_a_lab_can_be_taken_as_they_are_listed(agent, at_one_seed):
+    for kind in ("send_offer", "allocate_to_job", "make_pitch", "form_coalition"):
+        agent.begin("arena/market_round")
+        legal = agent.play("legal_actions", action_type=kind)
+        assert 0 < len(legal["actions"]) <= legal["counts"][kind]
+        after = agent.play("arena_action", action=legal["actions"][0])
+        assert after["arena"]["own"]["results"][0]["ok"]
+    agent.begin("arena/market_round")
+    some = agent.play("legal_actions")
+    assert {each["action_type"] for each in some["actions"]} == some["counts"].keys()
+
+
+def test_a_game_that_takes_too_many_moves_is_forfeited(agent):
+    agent.begin("classic/single_deal")
+    for _ in range(games.MOST_STEPS):
+        with pytest.raises(IllegalAction):
+            agent.play("offer", price=10**8)
+    assert "at most 200 steps" in agent.play("offer", price=1)["outcome"]["forfeit"]
+    with pytest.raises(IllegalAction, match="This game is over"):
+        agent.play("accept")
+    assert agent.play("review_game")["outcome"]["end"] == "forfeit"
+
+
+def test_the_tasks_are_those_that_can_be_played(agent):
+    tasks = agent("list_tasks")["tasks"]
+    assert list(tasks) == list(TASKS)
+    assert tasks["bazaar/seller_brief"]["seat"] == "seller"
+
+
+@every_task
+def test_every_result_has_n_interval_and_source(agent, task_name):
+    for row in agent("get_results", task=task_name)["results"]:
+        assert row["n"] > 0
+        assert row["grade"]["low"] <= row["grade"]["mean"] <= row["grade"]["high"]
+        assert row["source"]["origin"] == "measured"
+        assert row["source"]["command"]
+
+
+def test_a_result_is_that_of_its_file(agent):
+    file = "evaluation/market-holdout.json"
+    rows = agent("get_results", task="bazaar/open")["results"]
+    shown = {r["policy"]: r for r in rows if r["source"]["file"] == f"artifacts/{file}"}
+    recorded = {r.policy: r for r in load(file).data.rows if r.task == "bazaar/open"}
+    assert shown.keys() == recorded.keys()
+    for policy, row in recorded.items():
+        assert (shown[policy]["n"], shown[policy]["grade"]["mean"]) == (row.n, row.grade.mean)
+
+
+def test_recorded_games_are_listed_and_told_move_by_move(agent):
+    listed = agent("get_transcripts", task="bazaar/open")["games"]
+    assert "expert" in {game["policy"] for game in listed}
+    assert not any("moves" in game for game in listed)
+    (game, *_) = agent("get_transcripts", task="bazaar/open", policy="expert")["games"]
+    assert game["moves"][0]["agent"] == "seller"
+    assert agent("get_transcripts", task="bazaar/open", policy="nobody")["games"] == []
