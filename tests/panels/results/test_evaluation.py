@@ -16,6 +16,7 @@ from panels.results.evaluation import (
     caption,
     change,
     details,
+    details_label,
     download,
     rows_of,
 )
@@ -65,9 +66,10 @@ def lines_of(game: Game, evaluation: Artifact, view: View) -> Iterator[str]:
     low, high = ([round(value, 3) for value in side] for side in sides)
     yield f"  {list(bar.y)} {[round(x, 3) for x in bar.x]} -{low} +{high}"
     yield plain(caption(game, evaluation, view))
-    yield from (
-        " | ".join(map(str, row.values())) for row in texts(game, evaluation, view).values()
-    )
+    table = texts(game, evaluation, view, evaluation)
+    yield details_label(game, view)
+    yield " | ".join(next(iter(table.values())))
+    yield from (" | ".join(map(str, row.values())) for row in table.values())
 
 
 def test_every_view_of_an_evaluation_shows_the_same(evaluation, arena_evaluation):
