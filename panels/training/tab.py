@@ -24,10 +24,9 @@ from panels.ui.tables import with_interval
 from panels.ui.terms import short, task_choices
 from panels.ui.wiring import bound
 from sauda.evaluation.verification.sample import digest
-from sauda.records.schemas.training import SelectorEpisode
 from sauda.records.store import Artifact
 from sauda.statistics import averaged
-from sauda.train.selector import DIGITS, EXPERT, episode_return
+from sauda.train.selector import DIGITS, EXPERT, SelectorEpisode, episode_return
 
 TITLE = "Training"
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sauda.scale.hardware import FLAVORS, Flavor, flavor
+from sauda.scale.kept_runs import download
 from sauda.scale.pieces.shards import Plan
 from sauda.scale.pieces.store import keep_plan, read_plan
 from sauda.scale.request import (
@@ -24,7 +25,6 @@ from sauda.scale.request import (
     hand_over,
     hours,
 )
-from sauda.train.kept_runs import download
 
 SCRIPT = Path(__file__).with_name("shard.sh")
 FLAVOR = "cpu-upgrade"  # scripts need no GPU

@@ -86,7 +86,7 @@ def memory_needed(model: str, device: str, precision: str, stages: Sequence[str]
             f"no size is known of {model!r}; name one of {', '.join(PARAMETERS)}, or say --flavor"
         )
     held = "fp32" if model == TOY else precision
-    configs = [import_module(f"sauda.train.stages.{stage}").Config for stage in stages]
+    configs = [import_module(f"sauda.train.{stage}").SETTINGS["bazaar"] for stage in stages]
     return max(
         memory(
             PARAMETERS[model] * BYTES[held],

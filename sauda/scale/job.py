@@ -21,7 +21,7 @@ from sauda.scale.request import (
     hand_over,
 )
 from sauda.train import STAGES
-from sauda.train.stage import run_name
+from sauda.train.common import run_name
 
 # The stage whose adapter a stage trains further.
 ADAPTER_OF = {"distill": "sft", "grpo": "sft", "dpo": "grpo"}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sauda.scale.hardware import Flavor
-from sauda.train.kept_runs import check_place, local_folder
+from sauda.scale.kept_runs import check_place, local_folder
 
 IMAGE = "python:3.12"  # has git; torch brings CUDA with it
 SECRET = "HF_TOKEN"  # what the Hub's client reads

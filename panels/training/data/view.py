@@ -11,10 +11,10 @@ from panels.training.data.rows import Corpus
 from panels.training.run_text import marked
 from panels.ui.look import note, table
 from panels.ui.tables import with_interval
+from sauda.language.acts import SELLING as AGENTS
 from sauda.language.acts import Act, Dialogue, Example, View, written
 from sauda.records.schemas.language import Acts
-from sauda.train.data.dialogues.craigslist import AGENTS
-from sauda.train.data.dialogues.sequences import sequence
+from sauda.train.dialogues import sequence
 
 # What an act does, which is its colour; its name stands beside it.
 TONES: Mapping[str, str] = {

@@ -29,7 +29,7 @@ from sauda.evaluation.language.roles import FILE, NAMES, cause_sentences, schedu
 from sauda.records.schemas.published import PublishedFigure
 from sauda.records.schemas.roles import RoleContrast, RoleReply, RoleRun
 from sauda.records.store import Artifact
-from sauda.train.validation import LEAST_SAID
+from sauda.train.roles import LEAST_SAID
 
 ROLES = ("buyer", "seller", "generalist")
 CAUTION = (

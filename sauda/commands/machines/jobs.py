@@ -12,11 +12,11 @@ from sauda.commands.console import add_command
 from sauda.commands.machines.options import add_job_options, exit_code, job_settings
 from sauda.scale.hardware import FLAVORS, Flavor, fitting, flavor, from_hub, memory_needed
 from sauda.scale.job import Job, script, submit, summary
+from sauda.scale.kept_runs import download, upload
 from sauda.scale.request import check_submission
 from sauda.train import STAGES
-from sauda.train.kept_runs import download, upload
+from sauda.train.common import RUNS
 from sauda.train.model import PARAMETERS, TOY
-from sauda.train.run import RUNS
 
 
 def add(commands: Any) -> None:

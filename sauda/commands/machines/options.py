@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from sauda.records.provenance import REPOSITORY
+from sauda.scale.kept_runs import local_folder
 from sauda.scale.pieces.engines import ENGINES, Engine, EngineFault, engine
 from sauda.scale.request import IMAGE, NoMachine, is_address
-from sauda.train.kept_runs import local_folder
 
 
 def add_engine_options(parser: argparse.ArgumentParser) -> None:

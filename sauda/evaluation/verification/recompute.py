@@ -15,7 +15,7 @@ from sauda.evaluation.models.comparison import again
 from sauda.evaluation.models.config import CONFIGS, Comparison, Part
 from sauda.evaluation.speed import load_recomputed, recomputed
 from sauda.records.kinds import ArtifactError
-from sauda.records.store import Artifact, sha256
+from sauda.records.store import Artifact
 
 
 def evaluation(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
@@ -112,17 +112,3 @@ def seller_quality(artifact: Artifact, workers: int, root: Path) -> Mapping[str,
     from sauda.evaluation.seller import quality
 
     return quality.again(quality.Config(**artifact.settings()), artifact.data.as_json())
-
-
-def training_run(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Training is not repeated; the adapter must be the run's own, and its log complete."""
-    recorded = artifact.data.as_json()
-    kept = {}
-    if adapter := recorded.get("adapter"):
-        file = root / "adapters" / adapter["name"] / "adapter_model.safetensors"
-        if not file.exists():
-            raise ArtifactError(f"{file.relative_to(root)} is missing")
-        kept = {"adapter": {**adapter, "sha256": sha256(file), "bytes": file.stat().st_size}}
-    log = [{**row, "step": i} for i, row in enumerate(recorded["log"], 1)]
-    last = {name: log[-1][name] for name in ("seconds", "num_tokens")}
-    return {**recorded, **kept, "log": log, **last}

@@ -1,10 +1,10 @@
 """Every kind of artifact and every file: what a new artifact is registered in.
 
 An experiment registers its kind by its decorator, in its own file in `sauda/experiments/`, which is
-imported when the kind is asked for. `registry.py` holds one entry per kind that is made in another
-way: those of the open market are in `market.py`, of training in `training.py` and `roles.py`, of
-dialogues in `dialogues.py`. `types.py` says what stands in an entry, `amounts.py` counts what
-`verify` has to do.
+imported when the kind is asked for; so is the module of a kind IN_TRAINING, whose KIND it is.
+`registry.py` holds one entry per kind that is made in another way: those of the open market are in
+`market.py`, of roles in `roles.py`, of dialogues in `dialogues.py`. `types.py` says what stands in
+an entry, `amounts.py` counts what `verify` has to do.
 """
 
 import re
@@ -20,6 +20,8 @@ from sauda.records.kinds.types import Entry as Entry
 from sauda.records.kinds.types import Kind
 from sauda.records.schemas.base import Record
 
+IN_TRAINING = {"training_run/1": "sauda.train.results", "selector/1": "sauda.train.selector"}
+
 
 def _experiments() -> Any:
     return import_module("sauda.experiments")  # late: that package depends on this one
@@ -33,14 +35,17 @@ class Kinds(Mapping[str, Kind]):
         if experiment in _experiments().names():
             kind = _experiments().find(experiment).kind
             return {kind.name: kind}[name]
+        if name in IN_TRAINING:
+            return import_module(IN_TRAINING[name]).KIND  # late, as experiments are
         return REGISTERED[name]
 
     def __iter__(self) -> Iterator[str]:
         yield from REGISTERED
+        yield from IN_TRAINING
         yield from (_experiments().find(name).kind.name for name in _experiments().names())
 
     def __len__(self) -> int:
-        return len(REGISTERED) + len(_experiments().names())
+        return len(REGISTERED) + len(IN_TRAINING) + len(_experiments().names())
 
 
 KINDS = Kinds()
@@ -74,7 +79,9 @@ def entry(file: str) -> Entry:
     """
     name = _experiments().name_of(file)
     there = name in _experiments().names()
-    kinds = [_experiments().find(name).kind, *REGISTERED.values()] if there else REGISTERED.values()
+    kinds = [_experiments().find(name).kind] if there else []
+    trained = map(KINDS.__getitem__, IN_TRAINING) if file.startswith("training/") else ()
+    kinds += [*REGISTERED.values(), *trained]
     for kind in kinds:
         for known in kind.entries():
             if known.file == file:

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from sauda.records.schemas.market.tournament import Profiles, Tournament
-from sauda.records.schemas.training import Selector
 
 Config = Mapping[str, Any]
 
@@ -34,8 +33,3 @@ def profile_games(config: Config, data: Profiles) -> int:
     """Games of all scripts, those with three kinds of signals included."""
     models = tuple(data.models)
     return sum(row.n + 3 * row.cues.n for row in data.rows if not row.player.startswith(models))
-
-
-def selector_episodes(config: Config, data: Selector) -> int:
-    """Training episodes with the expert's at the same seeds, and the evaluation of every arm."""
-    return 2 * len(data.curve) + sum(row.n * len(row.arms) for row in data.final)

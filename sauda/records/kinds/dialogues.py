@@ -13,7 +13,7 @@ DIALOGUES: tuple[Kind, ...] = (
             "every game and every line of it",
             lambda config, data: len(data.rows),
             "dialogues",
-            "sauda.train.data.dialogues.generated:recomputed",
+            "sauda.train.scripted_dialogues:replay",
         ),
     ),
     Kind(

@@ -20,7 +20,7 @@ MARKET: tuple[Kind, ...] = (
             "the final games replayed from the weights, which are digested; not the log",
             lambda config, data: sum(row.n for row in data.final),
             "games",
-            "sauda.train.pilot.run:recomputed",
+            "sauda.train.pilot:replay",
         ),
     ),
     Kind(
@@ -32,7 +32,7 @@ MARKET: tuple[Kind, ...] = (
             "the whole search, but for its seconds",
             lambda config, data: len(data.log),
             "generations",
-            "sauda.train.pilot.tuned:recomputed",
+            "sauda.train.tuned:replay",
         ),
     ),
     Kind(

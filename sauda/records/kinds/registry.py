@@ -5,12 +5,10 @@ from collections.abc import Mapping
 from sauda.records.kinds.amounts import (
     episodes_in_rows,
     scripted_games,
-    selector_episodes,
 )
 from sauda.records.kinds.dialogues import DIALOGUES
 from sauda.records.kinds.market import MARKET
 from sauda.records.kinds.roles import ROLES
-from sauda.records.kinds.training import TRAINING
 from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
 from sauda.records.schemas.arena import Arena
 from sauda.records.schemas.bench import Bench, LoadTest
@@ -22,7 +20,6 @@ from sauda.records.schemas.comparison import (
 from sauda.records.schemas.evaluation import Episodes, Evaluation
 from sauda.records.schemas.published import Published
 from sauda.records.schemas.seller import SellerQuality
-from sauda.records.schemas.training import Selector
 
 HASHES = "sauda.evaluation.verification.recorded_hashes"
 WORD_HASHES = "sauda.evaluation.seller.texts:word_hashes"
@@ -108,18 +105,6 @@ KINDS: Mapping[str, Kind] = {
         ),
         *MARKET,
         Kind(
-            "selector/1",
-            Selector,
-            (File("training/selector.json", "train selector", "Training"),),
-            Check(
-                "replayed",
-                "every choice, update and episode",
-                selector_episodes,
-                "episodes",
-                "sauda.train.selector:recomputed",
-            ),
-        ),
-        Kind(
             "episodes/1",
             Episodes,
             (File("episodes/showcase.json", "record-episodes", "Artifacts & API"),),
@@ -204,7 +189,6 @@ KINDS: Mapping[str, Kind] = {
             ),
             f"{HASHES}:arena_prompt",
         ),
-        *TRAINING,
         Kind(
             "before_after/3",
             BeforeAfter,

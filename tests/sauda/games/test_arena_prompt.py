@@ -11,7 +11,7 @@ from sauda.games.arena_prompt import RULES, completion, parse, render, schema
 from sauda.llm.batched_rollout import new_game, play_games
 from sauda.llm.registry import PlayerSpec, get_policy, player_spec
 from sauda.policies import LABS
-from sauda.train.data.arena import ArenaData, arena_rows, arena_summary, taught
+from sauda.train.teacher_rows import ArenaRowSettings, arena_rows, arena_summary, arena_taught
 from tests.support.models import Booker
 
 TASK = get_task("arena/market_round")
@@ -141,18 +141,18 @@ def test_games_in_step_are_the_games_played_alone():
 
 
 def test_a_row_is_a_state_and_the_experts_action_there():
-    config = ArenaData(rows=60)
+    config = ArenaRowSettings(rows=60)
     rows = arena_rows(config)
     assert len(rows) == 60 == arena_summary(rows)["completions"]
     for row in rows:
         assert [message["role"] for message in row.messages] == ["system", "user", "assistant"]
         assert json.loads(row.messages[2]["content"])["action_type"] == row.kinds[0]
-    state = next(taught(TASK, config.first_seed, config))
+    state = next(arena_taught(TASK, config.first_seed, config))
     assert rows[0].messages[:2] == render(state.obs)
 
 
 def test_the_teachers_action_is_learnt_where_another_policy_moves():
-    config = ArenaData(behaviour=(("wait", 1.0),), rows=20)
+    config = ArenaRowSettings(behaviour=(("wait", 1.0),), rows=20)
     rows = arena_rows(config)
     assert {row.kinds[0] for row in rows} - {"wait"}  # though every move made was to wait
     assert {row.deal for row in rows} == {0, 1, 2, 3, 4}  # five waits, and the rounds are out

@@ -4,7 +4,7 @@ import pytest
 
 from sauda.llm.backends.tokenizer import chat_tokenizer
 from sauda.llm.backends.weights import NoWeights, smollm2
-from sauda.train.data.teacher import labelled
+from sauda.train.teacher_rows import labelled
 
 CHAT = [
     {"role": "system", "content": "You sell a lamp. Your limit is ₹1,065."},

@@ -18,13 +18,13 @@ from huggingface_hub.errors import HfHubHTTPError
 
 from sauda import __main__ as command
 from sauda.records.provenance import REPOSITORY as SOURCE
+from sauda.scale import kept_runs
 from sauda.scale.hardware import FLAVORS, Flavor, fitting, flavor, from_hub, memory_needed
 from sauda.scale.job import Job, script, submit
 from sauda.scale.request import NoMachine
-from sauda.train import STAGES, kept_runs
+from sauda.train import STAGES
+from sauda.train.common import STATE_FILE, checkpoints_in, last_checkpoint, run_name
 from sauda.train.model import PARAMETERS
-from sauda.train.run import COMPLETE, curve, latest, lines, seal, step_of
-from sauda.train.stage import run_name
 
 ADDRESS = "https://example.org/me/sauda"
 SECRET = "hf_not_to_be_seen"
@@ -266,11 +266,8 @@ def run_in(folder: Path, steps: int, torn: int = 0) -> Path:
     for step in [*range(1, steps + 1), *([torn] if torn else [])]:
         checkpoint = run / f"checkpoint-{step}"
         checkpoint.mkdir()
-        (checkpoint / "state").write_text(str(step))
-        if step != torn:
-            seal(checkpoint)
+        (checkpoint / STATE_FILE).write_text("{}" if step != torn else "{")
     (run / "run.json").write_text("{}")
-    (run / "log.jsonl").write_text("".join(f'{{"step": {s}}}\n' for s in range(1, steps + 1)))
     return run
 
 
@@ -281,8 +278,7 @@ def test_an_uploaded_run_can_be_resumed(tmp_path):
     kept_runs.upload(tmp_path / "sft", kept)
     back = kept_runs.download("sft", kept, tmp_path / "elsewhere")
     assert sorted(p.name for p in back.glob("checkpoint-*")) == ["checkpoint-2", "checkpoint-3"]
-    assert latest(back).name == "checkpoint-3"
-    assert len(curve(lines(back / "log.jsonl"))) == 3
+    assert last_checkpoint(back).name == "checkpoint-3"
     assert [p.name for p in (tmp_path / "kept").iterdir()] == ["sft"]
     assert kept_runs.download("dpo", kept, tmp_path / "elsewhere") is None
 
@@ -290,7 +286,7 @@ def test_an_uploaded_run_can_be_resumed(tmp_path):
 def test_a_run_is_found_where_an_upload_was_killed_as_it_was_replaced(tmp_path):
     run_in(tmp_path / "kept", 2).rename(tmp_path / "kept" / ".sft.before")
     back = kept_runs.download("sft", f"file:{tmp_path / 'kept'}", tmp_path)
-    assert latest(back).name == "checkpoint-2"
+    assert last_checkpoint(back).name == "checkpoint-2"
 
 
 class Repository:
@@ -322,7 +318,7 @@ def test_a_run_comes_back_from_a_repository(tmp_path):
     assert kept_runs.download("sft", "me/results", there, hub) is None
     kept_runs.upload(run_in(tmp_path, 2), "me/results", hub)
     back = kept_runs.download("sft", "me/results", there, hub)
-    assert latest(back).name == "checkpoint-2"
+    assert last_checkpoint(back).name == "checkpoint-2"
     assert [p.name for p in there.iterdir()] == ["sft"]
 
 
@@ -365,20 +361,17 @@ from pathlib import Path
 if sys.argv[1:4] != ["-m", "sauda", "train"]:
     os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 sys.path.insert(0, os.getcwd())
-from sauda.train.run import append, latest, seal, step_of
+from sauda.train.common import STATE_FILE, checkpoints_in
 
 run, goes_on = Path(sys.argv[sys.argv.index("--out") + 1]), "--resume" in sys.argv
 child = subprocess.Popen([sys.executable, "-c", "input()", str(run)], stdin=subprocess.PIPE)
-begun = step_of(latest(run)) if goes_on else 0
+begun = max(checkpoints_in(run), default=0)
 run.mkdir(parents=True, exist_ok=True)
 (run / "run.json").write_text("{{}}")
-append(run / "log.jsonl", {{"begun": begun}})
 for step in range(begun + 1, 5 if goes_on else 3):
-    append(run / "log.jsonl", {{"step": step}})
     checkpoint = run / f"checkpoint-{{step}}"
     checkpoint.mkdir()
-    (checkpoint / "state").write_text(str(step))
-    seal(checkpoint)
+    (checkpoint / STATE_FILE).write_text("{{}}")
 if not goes_on:
     time.sleep(600)
 child.communicate(b"\\n")
@@ -392,7 +385,7 @@ def test_a_job_that_is_ended_leaves_nothing_running_and_the_next_finishes_its_st
     python.chmod(0o755)
     first = started(local(tmp_path / "one", kept.parent, every=1), python)
     run = tmp_path / "one" / "runs" / "sft"
-    while not ((kept / "run.json").exists() and (run / "checkpoint-2" / COMPLETE).exists()):
+    while not ((kept / "run.json").exists() and (run / "checkpoint-2" / STATE_FILE).exists()):
         assert first.poll() is None, first.stdout.read()
         time.sleep(0.1)
     assert len(running(run)) >= 2  # what trains, and its child
@@ -401,15 +394,13 @@ def test_a_job_that_is_ended_leaves_nothing_running_and_the_next_finishes_its_st
     assert first.returncode == 143, out
     assert "resuming" not in out
     assert not running(tmp_path)
-    assert step_of(latest(kept)) == 2
+    assert last_checkpoint(kept).name == "checkpoint-2"
 
     second = started(local(tmp_path / "two", kept.parent), python)
     out, _ = second.communicate(timeout=120)
     assert second.returncode == 0, out
     assert "resuming the run of sft" in out
-    log = lines(kept / "log.jsonl")
-    assert [line["begun"] for line in log if "begun" in line] == [0, 2]
-    assert [row["step"] for row in curve(log)] == [1, 2, 3, 4]
+    assert sorted(checkpoints_in(kept)) == [1, 2, 3, 4]
     assert not running(tmp_path)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from sauda.language.acts import PARTS, THOUGHTS, Dialogue, Turn, examples, part_of
-from sauda.train.data.dialogues.sources import from_file, shipped
+from sauda.train.dialogues import from_file, shipped
 from tests.support.dialogues import DIVISION, MIRROR, craigslist_row, lines
 
 
