@@ -33,9 +33,9 @@ from sauda.train.teacher_rows import (
     ArenaTaught,
     RowSettings,
     Taught,
-    arena_taught,
-    rounded,
-    taught,
+    round_action,
+    teach,
+    teach_arena,
 )
 
 TASKS = ("bazaar/open", "bazaar/rushed")  # of the acceptance check
@@ -103,12 +103,12 @@ def holdout_states(prompts: int) -> Iterator[Taught]:
     """States of hold-out games, from the split's end, where no evaluation plays; tasks in turn."""
     for number in range(prompts):
         task = get_task(TASKS[number % len(TASKS)])
-        game = list(taught(task, SPLITS["holdout"][-1 - number], "belief", "plain", RowSettings()))
+        game = list(teach(task, SPLITS["holdout"][-1 - number], "belief", "plain", RowSettings()))
         yield game[number % len(game)]
 
 
 def _judge_bazaar(state: Taught, move: Any) -> dict[str, Any]:
-    wanted = rounded(state.obs, state.move, RowSettings().near)
+    wanted = round_action(state.obs, state.move, RowSettings().near)
     if isinstance(move, IllegalAction):
         return {"valid": False, "same": False, "off": None}
     off = None
@@ -121,7 +121,7 @@ def arena_holdout_states(prompts: int) -> Iterator[ArenaTaught]:
     """States of a lab in hold-out games of the arena, from the split's end."""
     settings = ArenaRowSettings()
     for number in range(prompts):
-        game = list(arena_taught(get_task(settings.task), SPLITS["holdout"][-1 - number], settings))
+        game = list(teach_arena(get_task(settings.task), SPLITS["holdout"][-1 - number], settings))
         yield game[number % len(game)]
 
 

@@ -30,7 +30,7 @@ from sauda.language.acts import (
 )
 from sauda.records.schemas.language import DialogueRow
 from sauda.records.store import load
-from sauda.train.teacher_rows import labelled
+from sauda.train.teacher_rows import label_tokens
 
 SHIPPED, FILE = "sauda", "dialogues.json"  # the name of the shipped set, and its artifact
 SHOWN_ROWS = 20  # that are named one by one in a report; all are counted
@@ -428,4 +428,4 @@ def sequence(view: View, tokenizer: Any) -> dict[str, list[int]]:
 
     Labels are -100 but for the role's words and their ends.
     """
-    return labelled(view.chat(), [True] * len(view.turns), tokenizer)
+    return label_tokens(view.chat(), [True] * len(view.turns), tokenizer)

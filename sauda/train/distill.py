@@ -50,7 +50,7 @@ from sauda.train.common import (
 from sauda.train.losses import soft_cross_entropy
 from sauda.train.model import tokenizer_of, trainable
 from sauda.train.self_play import Learner
-from sauda.train.teacher_rows import Action, Mix, grouped, replies, rounded, to_lines
+from sauda.train.teacher_rows import Action, Mix, order_by_length, replies, round_action, to_lines
 
 COMPLETIONS = {"accept": '{"accept":true}', "walk": '{"walk":true}'}
 LEAST_CHANCE = 1e-4  # probability of a completion, below which it is left out
@@ -256,7 +256,7 @@ class Teacher:
             text = str(rng.choice(list(chances), p=list(chances.values())))
             move = parse(text, obs)
         else:
-            move = rounded(obs, self.move(obs, game.play.seed, len(game.turns)), self.near)
+            move = round_action(obs, self.move(obs, game.play.seed, len(game.turns)), self.near)
             text = completion(move, obs)
         request = Request(render(obs), 0)
         return ModelTurn(obs, request, Reply(text, "teacher"), ParsedReply(parse(text, obs), move))
@@ -300,10 +300,10 @@ def play_shared(
         if learners:
             play_turn(learners, player)
     for each in games:
-        yield from _labelled(each, teacher)
+        yield from label_game(each, teacher)
 
 
-def _labelled(each: SharedGame, teacher: Teacher) -> Iterator[SoftRow]:
+def label_game(each: SharedGame, teacher: Teacher) -> Iterator[SoftRow]:
     """The deals of one game; the last reply of a deal that forfeits is the teacher's."""
     turns = list(enumerate(zip(each.game.turns, each.own, strict=True)))
     for deal, group in groupby(turns, lambda turn: len(turn[1][0].obs.table.past)):
@@ -351,7 +351,7 @@ class Rounds:
         ]
         rng = np.random.default_rng([settings.seed, number])
         lengths = [len(deal["input_ids"]) for deal in deals]
-        return [deals[i] for i in grouped(lengths, settings.batch_size, rng)]
+        return [deals[i] for i in order_by_length(lengths, settings.batch_size, rng)]
 
     def file(self, number: int) -> Path:
         """Where the deals of a round are kept."""

@@ -57,7 +57,7 @@ from sauda.train.common import (
     training_arguments,
 )
 from sauda.train.dialogues import SOURCES, load_dialogues, report, sequence, source_of
-from sauda.train.losses import scored
+from sauda.train.losses import score
 from sauda.train.model import (
     FOUR_BITS,
     Base,
@@ -332,7 +332,7 @@ def collate(rows: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
 
 
 def role_trainer() -> Any:
-    """A Trainer whose loss counts every supervised token of a step alike, by `losses.scored`.
+    """A Trainer whose loss counts every supervised token of a step alike, by `losses.score`.
 
     Its evaluation is `dialogue_losses` of its `eval_dataset`, dialogues from one side.
     """
@@ -345,7 +345,7 @@ def role_trainer() -> Any:
         def compute_loss(
             self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch=None
         ) -> Any:
-            scores = scored(model, inputs["input_ids"], inputs["labels"])
+            scores = score(model, inputs["input_ids"], inputs["labels"])
             count = len(scores.log_probs)
             self.num_tokens += inputs["input_ids"].numel()
             self.learnt += count
@@ -467,7 +467,7 @@ def dialogue_losses(network: Any, tokenizer: Any, views: Sequence[View]) -> list
                 torch.tensor([tokens[key]], device=network.device)
                 for key in ("input_ids", "labels")
             )
-            log_probs = scored(network, ids, labels).log_probs
+            log_probs = score(network, ids, labels).log_probs
             rows.append(
                 {
                     "dialogue": view.dialogue.id,

@@ -3,7 +3,7 @@
     python -m sauda train sft                  # the buyer of the bazaar
     python -m sauda train sft --game arena     # a lab of the GPU arena
 
-The loss counts the completions alone; on a CPU it is computed by `losses.scored`.
+The loss counts the completions alone; on a CPU it is computed by `losses.score`.
 """
 
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ from sauda.train.common import (
     train_to_end,
     training_arguments,
 )
-from sauda.train.losses import scored
+from sauda.train.losses import score
 from sauda.train.model import LoRA, peft_config, read_base, tokenizer_of
 from sauda.train.teacher_rows import (
     ArenaRowSettings,
@@ -33,7 +33,7 @@ from sauda.train.teacher_rows import (
     RowSettings,
     arena_rows,
     arena_summary,
-    grouped,
+    order_by_length,
     rows,
     summary,
     to_lines,
@@ -102,7 +102,7 @@ def train(settings: SFTStageSettings, folder: Path | None = None, resume: bool =
     batch = settings.per_device_train_batch_size * settings.gradient_accumulation_steps
     rng = np.random.default_rng(settings.seed)
     epochs = range(settings.num_train_epochs)
-    order = [i for _ in epochs for i in grouped(lengths, batch, rng)]
+    order = [i for _ in epochs for i in order_by_length(lengths, batch, rng)]
     trainer = sft_trainer(run.base.device == "cpu")(
         model=read_base(run.base),
         args=SFTConfig(
@@ -140,7 +140,7 @@ def load_rows(run: Run) -> list[Row]:
 
 
 def sft_trainer(on_cpu: bool) -> Any:
-    """TRL's SFTTrainer, on a CPU with the loss of `scored`."""
+    """TRL's SFTTrainer, on a CPU with the loss of `score`."""
     from trl import SFTTrainer
 
     if not on_cpu:
@@ -152,7 +152,7 @@ def sft_trainer(on_cpu: bool) -> Any:
         ) -> Any:
             if return_outputs:
                 raise NotImplementedError("this loss has no logits to return")
-            log_probs, entropy, hits, _ = scored(model, inputs["input_ids"], inputs["labels"])
+            log_probs, entropy, hits, _ = score(model, inputs["input_ids"], inputs["labels"])
             count = len(log_probs) if num_items_in_batch is None else num_items_in_batch
             metrics = self._metrics["train" if self.model.training else "eval"]
             metrics["entropy"].append(entropy.mean().item())

@@ -124,7 +124,7 @@ class Taught:
     completion: str  # of the move that was made
 
 
-def taught(
+def teach(
     task: Task, seed: int, teacher: str, register: str, settings: RowSettings
 ) -> Iterator[Taught]:
     """The learner's states in one game of the mixture, with words of one register."""
@@ -133,8 +133,8 @@ def taught(
     while not play.forfeit and task.env.to_act(play.state) is not None:
         obs = task.env.observe(play.state, task.learner)
         label = get_policy(task, teacher)(obs, agent_stream(task, seed, task.learner, turn))
-        best = rounded(obs, label, settings.near)
-        kind, text = written(obs, best, register, words)
+        best = round_action(obs, label, settings.near)
+        kind, text = write_reply(obs, best, register, words)
         if words.random() < settings.silent:
             text = completion(best, obs)
         other = _other(task, obs, label, settings, behaved)
@@ -148,7 +148,7 @@ def taught(
 def conversations(task: Task, seed: int, teacher: str, settings: RowSettings) -> Iterator[Row]:
     """The deals of one game in which the teacher moves, without deals about unseen listings."""
     register = list(LINES)[np.random.default_rng([seed, REGISTER]).integers(len(LINES))]
-    states = taught(task, seed, teacher, register, settings)
+    states = teach(task, seed, teacher, register, settings)
     for deal, group in groupby(states, lambda state: len(state.obs.table.past)):
         moves = list(group)
         last = {"role": "assistant", "content": moves[-1].completion}
@@ -174,20 +174,20 @@ def _other(
         other = Offer(obs.priced(price * rng.uniform(*settings.shift)))
     if isinstance(other, Offer):
         other = Offer(max(min(other.price, obs.priced(obs.budget)), 10.0**-obs.table.decimals))
-    return rounded(obs, other)
+    return round_action(obs, other)
 
 
-def written(
+def write_reply(
     obs: Observation, action: Action, register: str, rng: np.random.Generator
 ) -> tuple[str, str]:
-    """The situation of a `rounded` action and its completion with fitting words."""
+    """The situation of a `round_action` action and its completion with fitting words."""
     kind = situation(obs, action)
     lines = LINES[register][kind]
     reply = json.loads(completion(action, obs)) | {"say": lines[rng.integers(len(lines))]}
     return kind, json.dumps(reply, ensure_ascii=False, separators=(",", ":"))
 
 
-def rounded(obs: Observation, action: Action, near: int = 0) -> Action:
+def round_action(obs: Observation, action: Action, near: int = 0) -> Action:
     """`action` as a completion can express it: an offer's price in whole percent of the limit.
 
     The price stays legal and does not turn a gain into a loss. An offer within `near` percent of an
@@ -257,7 +257,7 @@ class ArenaTaught:
     action: arena.Action
 
 
-def arena_taught(task: Task, seed: int, settings: ArenaRowSettings) -> Iterator[ArenaTaught]:
+def teach_arena(task: Task, seed: int, settings: ArenaRowSettings) -> Iterator[ArenaTaught]:
     """The learner's states in one game of the mixture."""
     behaved = np.random.default_rng([seed, MIXTURE])
     names, chances = zip(*settings.behaviour, strict=True)
@@ -282,7 +282,7 @@ def arena_rows(settings: ArenaRowSettings) -> list[Row]:
         if seed not in SPLITS["train"]:
             raise ValueError(f"{task.name} has too few training seeds for {settings.rows:,} rows")
         kept = np.random.default_rng([seed, WAITS])
-        for state in arena_taught(task, seed, settings):
+        for state in teach_arena(task, seed, settings):
             if kept.random() >= settings.waits and state.action.action_type == "wait":
                 continue
             reply = {"role": "assistant", "content": arena_prompt.completion(state.action)}
@@ -316,10 +316,10 @@ def tokens(row: Row, tokenizer: Any) -> dict[str, list[int]]:
 
     Learnt are the teacher's completions with their end-of-turn tokens.
     """
-    return labelled(row.messages, list(map(bool, row.kinds)), tokenizer)
+    return label_tokens(row.messages, list(map(bool, row.kinds)), tokenizer)
 
 
-def labelled(
+def label_tokens(
     messages: Sequence[Mapping[str, str]], learnt: Sequence[bool], tokenizer: Any
 ) -> dict[str, list[int]]:
     """A conversation as "input_ids" and "labels" of one length; -100 where nothing is learnt.
@@ -360,7 +360,7 @@ def replies(
         before = [*read, *reply]
 
 
-def grouped(lengths: Sequence[int], batch: int, rng: np.random.Generator) -> list[int]:
+def order_by_length(lengths: Sequence[int], batch: int, rng: np.random.Generator) -> list[int]:
     """An order in which the rows of a batch have similar length and the batches come mixed.
 
     Shuffled, sorted within every 20 batches, the batches shuffled again; the last may be short.

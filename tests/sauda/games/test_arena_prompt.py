@@ -11,7 +11,7 @@ from sauda.games.arena_prompt import RULES, completion, parse, render, schema
 from sauda.llm.batched_rollout import new_game, play_games
 from sauda.llm.registry import PlayerSpec, get_policy, player_spec
 from sauda.policies import LABS
-from sauda.train.teacher_rows import ArenaRowSettings, arena_rows, arena_summary, arena_taught
+from sauda.train.teacher_rows import ArenaRowSettings, arena_rows, arena_summary, teach_arena
 from tests.support.models import Booker
 
 TASK = get_task("arena/market_round")
@@ -147,7 +147,7 @@ def test_a_row_is_a_state_and_the_experts_action_there():
     for row in rows:
         assert [message["role"] for message in row.messages] == ["system", "user", "assistant"]
         assert json.loads(row.messages[2]["content"])["action_type"] == row.kinds[0]
-    state = next(arena_taught(TASK, config.first_seed, config))
+    state = next(teach_arena(TASK, config.first_seed, config))
     assert rows[0].messages[:2] == render(state.obs)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from sauda.llm.backends.tokenizer import chat_tokenizer
 from sauda.llm.backends.weights import NoWeights, smollm2
-from sauda.train.teacher_rows import labelled
+from sauda.train.teacher_rows import label_tokens
 
 CHAT = [
     {"role": "system", "content": "You sell a lamp. Your limit is ₹1,065."},
@@ -26,6 +26,6 @@ def test_its_tokens_and_labels_are_those_of_transformers():
 
     own, theirs = chat_tokenizer(), AutoTokenizer.from_pretrained(smollm2().folder)
     assert own.eos_token_id == theirs.eos_token_id
-    sequence = labelled(CHAT, [True, True], own)
-    assert sequence == labelled(CHAT, [True, True], theirs)
+    sequence = label_tokens(CHAT, [True, True], own)
+    assert sequence == label_tokens(CHAT, [True, True], theirs)
     assert own.decode(sequence["input_ids"]) == theirs.decode(sequence["input_ids"])

@@ -1,5 +1,6 @@
 """Dialogues: what is used, what is left out with its file, line and reason, the shipped set."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -14,8 +15,10 @@ from sauda.train.dialogues import FILE, LONGEST, from_file, from_hub, report, sh
 from sauda.train.scripted_dialogues import DialogueSettings, put_into_words
 from tests.support.dialogues import DIVISION, LAMP, MIRROR, craigslist_row, lines
 
-THREE = [(0, "Hi", "intro", -1), (1, "Hello", "unknown", -1), (2, "Me too", "unknown", -1)]
 CB, DOND = "craigslist_bargains", "deal_or_no_deal"
+
+
+CASES = list(csv.DictReader((Path(__file__).parents[2] / "cases/dialogue_rows.csv").open()))
 
 
 @pytest.fixture
@@ -39,37 +42,15 @@ def test_a_row_is_a_dialogue_of_a_buyer_and_a_seller(file):
     assert dialogue.annotated
 
 
-@pytest.mark.parametrize(
-    ("row", "report"),
-    [
-        (craigslist_row(THREE), "a third speaker: "),
-        (
-            craigslist_row(agent_info={
-                "Role": ["buyer", "seller", "broker"],
-                "Target": [1.0, 2.0, 3.0],
-                "Bottomline": ["None"] * 3,
-            }),
-            "not a buyer and a seller: ",
-        ),
-        (craigslist_row(agent_turn=[0, 1]), "columns of different lengths: "),
-        (craigslist_row(agent_turn="0101010"), "wrong type: agent_turn: "),
-        (craigslist_row(utterance=[None] * 7), "wrong type: utterance.0: "),
-        (craigslist_row(mood="calm"), "unknown column: mood: "),
-        (craigslist_row(target=-3.0), "no private value: "),
-        (craigslist_row([(0, "Hi", "bribe", -1)] * 2), "unknown act: 'bribe'"),
-        (craigslist_row([(0, "", "inform", -1)] * 2), "an act without words: "),
-        ({k: v for k, v in craigslist_row().items() if k != "items"}, "missing column: items: "),
-        ([1, 2], "wrong type: the row: "),
-        (craigslist_row(title="Café lamp") | {"items": None}, "wrong type: items: "),
-    ],
-)  # fmt: skip
-def test_a_malformed_row_is_named_and_never_used(row, report, file):
-    file.write_text(lines(craigslist_row(), row))
-    loaded = from_file(CB, file)
-    assert [dialogue.id[-1] for dialogue in loaded.dialogues] == ["1"]
-    (left_out,) = loaded.left_out
-    assert str(left_out).startswith(f"dialogues.json:2: {report}")
-    assert loaded.counts() == {"used": 1, report.partition(":")[0]: 1}
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['source']} {case['new'][:20]}")
+def test_a_malformed_row_is_named_and_costs_its_own_line_alone(case, file):
+    good = {CB: lines(craigslist_row()), DOND: f"{DIVISION}\n"}[case["source"]]
+    new = case["new"].replace("BIG", "1" + "0" * 400).replace("NESTED", '{"a":' * 5000)
+    assert case["old"] in good
+    file.write_text(good + good.replace(case["old"], new))
+    loaded = from_file(case["source"], file)
+    assert loaded.counts() == {"used": 1, case["reason"]: 1}
+    assert str(loaded.left_out[0]).startswith(f"dialogues.json:2: {case['reason']}")
 
 
 def said(words: str) -> dict:
@@ -93,13 +74,6 @@ def said(words: str) -> dict:
 def test_words_that_no_model_should_read_leave_their_dialogue_out(words, reason, file):
     file.write_text(lines(craigslist_row(), said(words)))
     assert from_file(CB, file).counts() == {"used": 1, reason: 1}
-
-
-def test_titles_and_divisions_are_filtered_as_well(file):
-    file.write_text(lines(craigslist_row(), craigslist_row(title="Lamp <|im_end|>")))
-    assert reports(CB, file) == ["2: special token of a chat template: <|im_end|> in the scenario"]
-    file.write_text(f"{DIVISION}\n{DIVISION.replace('the book is', '<|im_end|> is')}\n")
-    assert reports(DOND, file) == ["2: special token of a chat template: <|im_end|> in turn 1"]
 
 
 @pytest.mark.parametrize(
@@ -144,38 +118,6 @@ def test_a_file_of_another_format_is_one_sentence_with_its_first_fault(name, con
         report(from_file(name, file))
 
 
-LARGE, LONG = (
-    "1" + "0" * 400,
-    "9" * 5000,
-)  # beyond all floats, and beyond the digits that `int` reads
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "report"),
-    [
-        ("{", '{"a":' * 5000, "not JSON: "),
-        (
-            "[500.0, 500.0]",
-            f"[{LARGE}, {LARGE}]",
-            "number out of range: the list price is no finite",
-        ),
-        ("[350.0, 500.0]", f"[{LARGE}, 500.0]", "number out of range: the target is no finite"),
-        ('"None", "None"', '"None", "1e999"', "number out of range: the limit"),
-        ("-1.0, 500.0", f"-1.0, {LARGE}", "number out of range: the price"),
-        ("[500.0, 500.0]", f"[{LONG}, {LONG}]", ""),
-        ('"agent_turn": [0', f'"agent_turn": [{LONG}', ""),
-    ],
-    ids=["nested", "list price", "target", "limit", "price of an act", "many digits", "speaker"],
-)
-def test_a_number_or_a_nesting_beyond_all_limits_costs_its_own_line_alone(old, new, report, file):
-    good = lines(craigslist_row())
-    assert good.count(old)
-    file.write_text(good.replace(old, new) + good)
-    loaded = from_file(CB, file)
-    assert len(loaded.dialogues) == 1
-    assert str(loaded.left_out[0]).startswith(f"dialogues.json:1: {report}")
-
-
 def test_a_report_of_a_row_is_short_and_can_be_printed(file):
     row = craigslist_row() | {"mood\ud800\x1b": 1}
     file.write_text(lines(craigslist_row(), row, craigslist_row([(0, "Hi", "b" * 999, -1)] * 2)))
@@ -216,25 +158,6 @@ def test_a_dialogue_of_a_division_is_held_once(file):
     assert dialogue.list_price is None
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "report"),
-    [
-        ("THEM: then", "HIM: then", "a third speaker: turn 2 is by 'HIM'"),
-        ("THEM: then", "then", "a turn without a speaker: turn 2 is 'then the hats are mine'"),
-        ("<input> 1 4 2 1 4 1 <", "<input> 1 4 2 1 4 <", "wrong type: expected six counts"),
-        ("<input> 1 4 2 1 4 1 <", "<input> 1 4 2 9 4 1 <", "values do not add up: all items are"),
-        ("<partner_input> 1 0 2 5 4 0", "<partner_input> 2 5 2 0 4 0", "two players see other"),
-        ("<output>", "<out>", "missing column: "),
-        ("1 4 2 1 4 1 <", f"1 4 2 1 4 {LONG} <", "wrong type: expected six counts"),
-    ],
-)
-def test_a_malformed_division_is_named_and_never_used(old, new, report, file):
-    file.write_text(f"{DIVISION.replace(old, new)}\n{DIVISION}\n")
-    (dialogue,) = from_file(DOND, file).dialogues
-    assert dialogue.id[-1] == "2"
-    assert reports(DOND, file)[0].startswith(f"1: {report}")
-
-
 class Hub:
     """Stands at the boundary: `datasets.load_dataset` with rows of its own."""
 
@@ -260,20 +183,6 @@ def test_the_hub_gives_the_same_dialogues_as_a_file(monkeypatch, file):
     file.write_text(lines(*hub.answer))
     assert [d.turns for d in loaded.dialogues] == [d.turns for d in from_file(CB, file).dialogues]
     assert loaded.dialogues[1].id == "craigslist_bargains/validation/2"
-
-
-def test_the_hub_gives_divisions_too(monkeypatch):
-    side = {"count": [1, 2, 4], "value": [4, 1, 1]}
-    row = {
-        "input": side,
-        "partner_input": {"count": [1, 2, 4], "value": [0, 5, 0]},
-        "dialogue": "YOU: the book is mine <eos> THEM: then the hats are mine",
-        "output": "item0=1",
-    }
-    monkeypatch.setattr("datasets.load_dataset", Hub([row, {**row, "dialogue": "HIM: hello"}]))
-    loaded = from_hub(DOND, "test")
-    assert len(loaded.dialogues) == 1
-    assert str(loaded.left_out[0]) == "test:2: a third speaker: turn 1 is by 'HIM'"
 
 
 @pytest.mark.parametrize(

@@ -49,16 +49,6 @@ def test_a_pair_is_two_replies_to_one_position_and_the_chosen_earned_more():
     assert rows == list(compare(FEW, PlayerSpec(Bidder()), instances))
 
 
-def test_branches_with_equal_first_replies_are_played_once():
-    player = Bidder(bids=(40,))
-    instances = [("bazaar/open", 40_000 + n) for n in range(12)]
-    games = [new_game(get_task(name), seed, (COMMON,)) for name, seed in instances]
-    play_games(games, PlayerSpec(player))
-    once = player.calls
-    list(compare(FEW, PlayerSpec(player), instances))
-    assert player.calls == 2 * once + len(instances) * (FEW.branches - 1)
-
-
 @pytest.mark.nightly
 def test_every_pair_is_on_disk_at_once_and_none_is_looked_for_twice(tmp_path):
     file = tmp_path / "pairs.jsonl"

@@ -9,7 +9,7 @@ import pytest
 from sauda.__main__ import main
 from sauda.evaluation.language.roles import NAMES
 from sauda.evaluation.verification.verify import verify
-from sauda.language.acts import PARTS, SELLING, learnt, sides_of, views
+from sauda.language.acts import SELLING, learnt, sides_of, views
 from sauda.records import store
 from sauda.statistics import averaged
 from sauda.train import roles
@@ -28,23 +28,6 @@ def dialogues():
     return shipped().dialogues[:60]
 
 
-def test_a_chat_tells_the_other_sides_secret_to_nobody(dialogues):
-    for role in SELLING:
-        for view in views(dialogues, [role], "train")[:40]:
-            first, *others = view.chat()
-            (other,) = (side for side in view.dialogue.values if side != role)
-            secrets, own = (
-                {f"₹{value:,.0f}" for value in view.dialogue.values[side].values()}
-                for side in (other, role)
-            )
-            said = " ".join(turn.text for turn in view.dialogue.turns)
-            secrets -= own  # both may have one limit
-            assert not [s for s in secrets if s in first["content"]]
-            read = " ".join(m["content"] for m in others if m["role"] == "user")
-            offered = [s for s in secrets if s in read and s not in said + view.dialogue.scenario]
-            assert not offered
-
-
 def test_a_chat_has_all_that_was_said_before_in_order(dialogues):
     for view in views(dialogues, ["seller"], "holdout"):
         lines = []
@@ -57,12 +40,6 @@ def test_a_chat_has_all_that_was_said_before_in_order(dialogues):
                 assert re.fullmatch(r"\(.+\.\)", intention)
         last = view.turns[-1]
         assert "\n".join(lines) == f"{last.context}\nseller: {last.utterance}"
-
-
-def test_no_posting_is_in_two_parts(dialogues):
-    groups = [{view.dialogue.group for view in views(dialogues, ["buyer"], part)} for part in PARTS]
-    assert all(groups)
-    assert len(set.union(*groups)) == sum(map(len, groups))
 
 
 def test_a_generalist_learns_from_as_many_dialogues_each_from_one_side(dialogues):

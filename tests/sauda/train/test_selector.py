@@ -1,6 +1,6 @@
 """The selector is a REINFORCE run: its curve follows from its choices and comes out again."""
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -8,7 +8,6 @@ import pytest
 from env import get_task, rollout
 from sauda.evaluation.verification.verify import verify
 from sauda.llm.registry import get_policy
-from sauda.records.splits import SPLITS
 from sauda.records.store import parsed, save
 from sauda.train.selector import (
     EXPERT,
@@ -27,12 +26,6 @@ SMALL = SelectorSettings(
 @pytest.fixture(scope="module")
 def data() -> dict:
     return select(SMALL)
-
-
-def test_a_softmax_is_a_distribution_and_hotter_is_flatter():
-    hot, cold = (softmax(np.array([0.0, 1.0]), t) for t in (10.0, 0.1))
-    assert hot.sum() == pytest.approx(1) == cold.sum()
-    assert 0.5 < hot[1] < 0.6 < 0.99 < cold[1]
 
 
 def test_the_step_is_the_gradient_of_the_log_probability_at_temperature_one():
@@ -71,15 +64,6 @@ def test_the_return_follows_the_true_utility():
         own = rollout(task, get_policy(task, "planner"), seed).final.private["lab_0"]
         gained = (own.utility - 0.5 * own.batna) / own.stake
         assert episode_return(task.name, "planner", seed) == pytest.approx(gained, abs=0.01)
-
-
-def test_the_seeds_are_those_of_no_evaluation(data):
-    seeds = [row["seed"] for row in data["curve"]]
-    assert len(set(seeds)) == len(seeds)
-    assert min(seeds) >= 1000
-    assert set(seeds) <= set(SPLITS["train"])
-    with pytest.raises(ValueError, match="run into the hold-out"):
-        select(replace(SMALL, first_seed=49_999))
 
 
 def test_the_selector_learns_which_arm_pays(data):

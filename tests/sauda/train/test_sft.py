@@ -15,18 +15,18 @@ from sauda.llm.buyer.lines import LINES, situation
 from sauda.llm.types import Reply
 from sauda.train import sft
 from sauda.train.checks import acceptance, arena_holdout_states, fault_in, spread
-from sauda.train.losses import groups_of_similar_length, scored, shared_prefix
+from sauda.train.losses import groups_of_similar_length, score, shared_prefix
 from sauda.train.model import find_base, read_base, tokenizer_of
 from sauda.train.teacher_rows import (
     Mix,
     RowSettings,
-    grouped,
-    rounded,
+    order_by_length,
+    round_action,
     rows,
     summary,
-    taught,
+    teach,
     tokens,
-    written,
+    write_reply,
 )
 
 SMALL = RowSettings(rows=30)
@@ -53,7 +53,7 @@ def seen():
     return [
         state
         for name, seed in games
-        for state in taught(get_task(name), seed, "linear", "plain", SMALL)
+        for state in teach(get_task(name), seed, "linear", "plain", SMALL)
     ]
 
 
@@ -72,9 +72,9 @@ def test_every_line_means_the_move_it_goes_with(seen):
     met = set()
     for state in seen:
         for register, kinds in LINES.items():
-            wanted = rounded(state.obs, state.move)
+            wanted = round_action(state.obs, state.move)
             for number in range(len(kinds[situation(state.obs, wanted)])):
-                kind, text = written(state.obs, wanted, register, Fixed(number))
+                kind, text = write_reply(state.obs, wanted, register, Fixed(number))
                 move = parse(text, state.obs)
                 assert replace(move, message="") == wanted, text
                 assert move.message
@@ -86,7 +86,7 @@ def test_a_rounded_price_is_within_a_percent_and_never_turns_a_gain_into_a_loss(
     for state in seen:
         obs = state.obs
         for price in np.linspace(1, obs.budget, 40):
-            action = rounded(obs, Offer(obs.priced(price)))
+            action = round_action(obs, Offer(obs.priced(price)))
             if isinstance(action, Accept):
                 assert shown(obs, price) >= shown(obs, obs.ask)
             else:
@@ -99,8 +99,8 @@ def test_a_bid_within_a_percent_of_an_affordable_ask_takes_it(seen):
     assert affordable
     for obs in affordable:
         near, far = (Offer(obs.priced(obs.ask - p * obs.opening_ask / 100)) for p in (1, 3))
-        assert rounded(obs, near, near=1) == Accept()
-        assert isinstance(rounded(obs, far, near=1), Offer)
+        assert round_action(obs, near, near=1) == Accept()
+        assert isinstance(round_action(obs, far, near=1), Offer)
 
 
 @pytest.mark.slow
@@ -141,7 +141,7 @@ def test_learnt_completions_follow_the_served_prompts(toy, sft_rows):
     sequence = tokens(row, tokenizer)
     ids, labels = sequence["input_ids"], sequence["labels"]
     learnt = set()
-    for state in taught(get_task(row.task), row.seed, "belief", row.register, SMALL):
+    for state in teach(get_task(row.task), row.seed, "belief", row.register, SMALL):
         prompt = decoder.prompt_ids(render(state.obs))
         assert ids[: len(prompt)] == prompt
         text = f"{state.completion}<|im_end|>"
@@ -156,7 +156,7 @@ def test_learnt_completions_follow_the_served_prompts(toy, sft_rows):
 def test_batches_hold_rows_of_like_length_and_every_row_once():
     rng = np.random.default_rng(0)
     lengths = rng.integers(50, 250, 203)
-    order = grouped(lengths, 10, rng)
+    order = order_by_length(lengths, 10, rng)
     assert sorted(order) == list(range(203))
     spans = [np.ptp(lengths[order[i : i + 10]]) for i in range(0, 200, 10)]
     assert np.mean(spans) < 40 < np.ptp(lengths)
@@ -179,7 +179,7 @@ def test_the_loss_and_its_gradients_are_those_of_the_whole_computation(toy, chec
     mask = torch.ones_like(ids)
     for row, length in enumerate((60, 24, 55, 12, 28)):  # the fourth has nothing to learn
         labels[row, length:], mask[row, length:] = -100, 0
-    log_probs, entropy, hits, _ = scored(network, ids, labels)
+    log_probs, entropy, hits, _ = score(network, ids, labels)
     (-log_probs.mean()).backward()
     ours = {name: p.grad.clone() for name, p in network.named_parameters()}
     network.zero_grad()
