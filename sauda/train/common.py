@@ -87,6 +87,11 @@ class StageSettings:
     stage: ClassVar[str]
     game: ClassVar[str] = "bazaar"
     copies: ClassVar[int] = 0  # of the weights beside those that learn
+    # What only some stages offer.
+    init_adapter: ClassVar[str] = ""
+    full_fine_tuning: ClassVar[bool] = False
+    four_bits: ClassVar[str] = "short"
+    eval_games: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         check_whole_numbers(self)
@@ -101,9 +106,8 @@ class StageSettings:
     @property
     def name(self) -> str:
         """The name of the run's adapter and files; it says an unusual adapter that is trained."""
-        init, usual = (getattr(of, "init_adapter", "") for of in (self, type(self)))
-        ordinary = init == usual or "/" in init or self.model == TOY
-        full = getattr(self, "full_fine_tuning", False)
+        init, full = self.init_adapter, self.full_fine_tuning
+        ordinary = init == type(self).init_adapter or "/" in init or self.model == TOY
         trained_from = "" if ordinary else init or "base"
         return run_name(self.stage, self.model, self.game, self.seed, trained_from, full)
 
@@ -189,13 +193,13 @@ def start_run(settings: StageSettings, folder: Path | None, resume: bool) -> Run
         snapshot_download(settings.hub_model_id, local_dir=folder)
     keep_settings(folder, asdict(settings) | {"begins with": init}, resume)
     torch.set_num_threads(settings.threads)
-    full = getattr(settings, "full_fine_tuning", False)
+    full = settings.full_fine_tuning
     base = find_base(
         settings.model,
         folder,
         settings.per_device_train_batch_size,
         settings.copies + (FULL if full else 0),
-        "never" if full else getattr(settings, "four_bits", "short"),
+        "never" if full else settings.four_bits,
     )
     return Run(settings, folder, base, resume, init)
 
@@ -225,7 +229,7 @@ def init_adapter(settings: StageSettings) -> Path | None:
 
     Raises CannotLoad where it is missing.
     """
-    name = getattr(settings, "init_adapter", "")
+    name = settings.init_adapter
     if not name:
         return None
     if (folder := adapter_folder(name)) is None:
@@ -268,8 +272,7 @@ def training_arguments(run: Run) -> dict[str, Any]:
     logging.set_verbosity_error()
     disable_progress_bars()
     settings, base = run.settings, run.base
-    on_cpu, full = base.device == "cpu", getattr(settings, "full_fine_tuning", False)
-    keeps_all = bool(getattr(settings, "eval_games", 0))  # every checkpoint plays, at the end
+    on_cpu = base.device == "cpu"
     return {
         "output_dir": str(run.folder),
         "per_device_train_batch_size": settings.per_device_train_batch_size,
@@ -282,11 +285,11 @@ def training_arguments(run: Run) -> dict[str, Any]:
         "logging_steps": 1,
         "logging_nan_inf_filter": False,  # `run_log` stops there
         "save_steps": settings.save_steps,
-        "save_total_limit": None if keeps_all else 2,
+        "save_total_limit": None if settings.eval_games else 2,  # each plays games at the end
         "seed": settings.seed,
         "use_cpu": on_cpu,
         # bf16 weights compute as they are, with their adapter in fp32; fp32 ones compute in bf16
-        "bf16": full and not on_cpu,
+        "bf16": settings.full_fine_tuning and not on_cpu,
         "activation_checkpointing": base.checkpointing,
         "dataloader_pin_memory": not on_cpu,
         "report_to": "none",
