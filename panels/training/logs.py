@@ -13,8 +13,8 @@ import pandas as pd
 
 from env import ARENA_TASKS
 from panels.training.permalink import View
-from sauda.records.schemas.training import TrainingRun
 from sauda.records.store import Artifact
+from sauda.train.results import TrainingRun
 
 Row = Mapping[str, Any]
 Runs = Mapping[str, Artifact]  # by file name: a stage's, or "sft-arena"

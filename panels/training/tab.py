@@ -23,10 +23,9 @@ from panels.ui.provenance import (
 from panels.ui.tables import with_interval
 from panels.ui.terms import short, task_choices
 from panels.ui.wiring import bound
-from sauda.records.schemas.training import SelectorEpisode
 from sauda.records.store import Artifact, digest
 from sauda.statistics import averaged
-from sauda.train.selector import DIGITS, EXPERT, episode_return
+from sauda.train.selector import DIGITS, EXPERT, SelectorEpisode, episode_return
 
 TITLE = "Training"
 

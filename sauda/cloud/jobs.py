@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sauda.cloud import CloudFault
+from sauda.cloud.kept_runs import check_place, download, local_folder
 from sauda.cloud.shards import Plan, keep_plan, read_plan
 from sauda.llm.model import BYTES, PACKAGE, PACKAGED_VERSION
 from sauda.train import STAGES
-from sauda.train.kept_runs import check_place, download, local_folder
+from sauda.train.common import run_name
 from sauda.train.model import PARAMETERS, TOY, memory
-from sauda.train.stage import run_name
 
 IMAGE = "python:3.12"  # has git; torch brings CUDA with it
 SECRET = "HF_TOKEN"  # what the Hub's client reads
@@ -99,7 +99,7 @@ def memory_needed(model: str, device: str, precision: str, stages: Sequence[str]
             f"no size is known of {model!r}; name one of {', '.join(PARAMETERS)}, or say --flavor"
         )
     held = "fp32" if model == TOY else precision
-    configs = [import_module(f"sauda.train.stages.{stage}").Config for stage in stages]
+    configs = [import_module(f"sauda.train.{stage}").SETTINGS["bazaar"] for stage in stages]
     return max(
         memory(
             PARAMETERS[model] * BYTES[held],

@@ -93,7 +93,7 @@ def _add_job_options(parser: argparse.ArgumentParser, timeout: str) -> None:
 def _job_settings(options: argparse.Namespace, here: bool = False) -> dict[str, Any]:
     """The settings that every job takes; `here` trains from this tree where no source is named."""
     from sauda.cloud.jobs import is_address
-    from sauda.train.kept_runs import local_folder
+    from sauda.cloud.kept_runs import local_folder
 
     results = options.to
     if (folder := local_folder(results)) is not None:
@@ -122,7 +122,7 @@ def train(options: argparse.Namespace) -> int:
 
     from sauda.cloud import jobs
     from sauda.train import STAGES
-    from sauda.train.run import RUNS
+    from sauda.train.common import RUNS
 
     stages = STAGES if options.stage == "all" else (options.stage,)
     settings = _job_settings(options, here=options.local)
@@ -154,14 +154,14 @@ def train(options: argparse.Namespace) -> int:
 
 def upload(options: argparse.Namespace) -> int:
     """Keep the folder of a run in the results."""
-    from sauda.train import kept_runs
+    from sauda.cloud import kept_runs
 
     return exit_code(lambda: kept_runs.upload(options.folder.absolute(), options.to))
 
 
 def download(options: argparse.Namespace) -> int:
     """Bring a run back from the results."""
-    from sauda.train import kept_runs
+    from sauda.cloud import kept_runs
 
     into = options.into.absolute()
     return exit_code(lambda: kept_runs.download(options.name, options.results, into))

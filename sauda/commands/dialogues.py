@@ -10,8 +10,7 @@ from typing import Any
 
 from sauda.commands.console import add_command, save_measured
 from sauda.records.store import load, measured, sha256, write
-from sauda.train.data.dialogues.reading import reported
-from sauda.train.data.dialogues.sources import FILE, SOURCES, from_file, loaded_from, shipped
+from sauda.train.dialogues import FILE, SOURCES, from_file, load_dialogues, report, shipped
 
 
 def add(commands: Any) -> None:
@@ -35,12 +34,11 @@ def add(commands: Any) -> None:
 
 def dialogues(options: argparse.Namespace) -> int:
     """Save the shipped dialogues and print how many they are."""
-    from sauda.train.data.dialogues.generated import Config
-    from sauda.train.data.dialogues.generated import dialogues as run
+    from sauda.train.scripted_dialogues import DialogueSettings, put_into_words
 
-    config = Config()
-    data = run(config)
-    save_measured(FILE, asdict(config), data)
+    settings = DialogueSettings()
+    data = put_into_words(settings)
+    save_measured(FILE, asdict(settings), data)
     turns = sum(bool(text) for row in data["rows"] for text in row["utterance"])
     print(f"{len(data['rows'])} dialogues, {turns:,} turns with words")
     return 0
@@ -53,8 +51,8 @@ def examples(options: argparse.Namespace) -> int:
     """
     from sauda.language.acts import examples as run
 
-    loaded = loaded_from(options.source or "", options.data, options.hub or "")
-    made, left_out = run(reported(loaded))
+    loaded = load_dialogues(options.source or "", options.data, options.hub or "")
+    made, left_out = run(report(loaded))
     for (role, part), n in sorted(Counter((one.role, one.part) for one in made).items()):
         print(f"{role:10} {part:10} {n:7,} examples")
     for reason, n in left_out.items():
@@ -84,7 +82,7 @@ def acts(options: argparse.Namespace) -> int:
         raise ValueError("--check compares with the artifact, and needs its --data FILE")
     name = "craigslist_bargains"
     loaded = shipped() if options.data is None else from_file(name, options.data, one_sided=True)
-    data = measure(dialogues=reported(loaded), counts=loaded.counts())
+    data = measure(dialogues=report(loaded), counts=loaded.counts())
     if options.data is not None:
         licence, sha = SOURCES[name].licence, sha256(options.data)
         config = {"source": name, "licence": licence, "file": options.data.name, "sha256": sha}

@@ -2,190 +2,150 @@
 
 import argparse
 import sys
-from collections.abc import Mapping
-from dataclasses import asdict, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, field, fields, make_dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
 
 from sauda.commands.console import add_command, interval, save_measured
 from sauda.llm.model import CannotLoad, NoWeights, smollm2
-from sauda.policies.pilot import WEIGHTS as PILOT_FILE
 from sauda.records.store import ROOT, save
-from sauda.train import STAGES
-from sauda.train.pilot.run import Config as Pilot
-from sauda.train.run import check_options, options_of
-from sauda.train.stages.roles import STAGE as ROLES
 
+TRAINED = {
+    "sft": "a buyer or a lab, supervised fine-tuning on a teacher's moves",
+    "distill": "a buyer, on a teacher's labels of its own games",
+    "grpo": "a buyer or a lab, reinforcement learning on whole games",
+    "dpo": "a buyer, on pairs of its replies to one position",
+    "roles": "the words of a buyer or a seller, supervised fine-tuning on dialogues",
+    "pilot": "the small network that plays the open market, by PPO",
+    "tuned": "a linear rule of the open market, its numbers found by the cross-entropy method",
+    "selector": "the softmax over scripted labs, by REINFORCE",
+}
 FAILURES = (CannotLoad, NoWeights, OSError, MemoryError)  # with a reason to print
-TOYS = {  # settings of `--model toy`, for runs of seconds
-    "sft": {
-        "per_device_train_batch_size": 8, "gradient_accumulation_steps": 1, "save_steps": 2,
-        "acceptance_prompts": 6, "eval_games": 2, "rows": 64,
-    },
-    "distill": {
-        "init_adapter": "", "deals_per_round": 24, "constrained": True, "save_steps": 2,
-        "acceptance_prompts": 6, "eval_games": 2,
-    },
-    "grpo": {
-        "init_adapter": "", "prompts_per_step": 2, "num_generations": 4, "max_steps": 3,
-        "per_device_train_batch_size": 4, "constrained": True, "save_steps": 1,
-        "acceptance_prompts": 6,
-    },
-    "dpo": {
-        "init_adapter": "", "gradient_accumulation_steps": 2, "constrained": True, "save_steps": 1,
-        "acceptance_prompts": 6, "pairs": 6,
-    },
-    "roles": {
-        "dialogues": 8, "validation_dialogues": 2, "holdout_dialogues": 4, "save_steps": 2,
-    },
-}  # fmt: skip
+SIMPLE = (int, float, str, bool)  # types of a setting that is an option, alone or in a tuple
 
 
 def add(commands: Any) -> None:
-    """Add `train` and `weights` to the commands of `python -m sauda`."""
+    """Add `train` and `weights` to the commands of `python -m sauda`; no stage is imported."""
     add_command(commands, "weights", weights)
-    stages = add_command(commands, "train").add_subparsers(
-        dest="stage", required=True, metavar="STAGE"
+    parser = add_command(commands, "train", train)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = "stages:\n" + "\n".join(f"  {name:14} {TRAINED[name]}" for name in TRAINED)
+    parser.add_argument("stage", choices=TRAINED, metavar="STAGE", help="what is trained")
+    parser.add_argument(
+        "options", nargs=argparse.REMAINDER, help="its settings; STAGE --help names them"
     )
-    for stage in (*STAGES, ROLES):
-        _add_stage(stages, stage)
-    about = "the small network that plays the open market, by PPO"
-    _add_options(add_command(stages, "pilot", pilot, about), {"bazaar": Pilot()})
-    about = "a linear rule of the open market, its numbers found by the cross-entropy method"
-    add_command(stages, "tuned", tuned, about)
-    about = "the softmax over scripted labs, by REINFORCE"
-    add_command(stages, "selector", selector, about)
-
-
-def _add_stage(stages: Any, stage: str) -> None:
-    """The command of a stage, with an option for each field of its Config that is one."""
-    module = import_module(f"sauda.train.stages.{stage}")
-    configs = {game: config() for game, config in module.CONFIGS.items()}
-    parser = add_command(stages, stage, train, module.__doc__.splitlines()[0])
-    parser.add_argument("--game", choices=configs, default="bazaar")
-    _add_options(parser, configs)
-
-
-def _add_options(parser: argparse.ArgumentParser, configs: Mapping[str, Any]) -> None:
-    """Where a run is kept, and an option for each field of its Config that is one, by game."""
-    _add_folder(parser)
-    for field in options_of(next(iter(configs.values()))):
-        flag = f"--{field.name.replace('_', '-')}"
-        names = dict.fromkeys((flag, f"--{field.name}"))  # TRL's own commands take both
-        if field.type is bool:
-            parser.add_argument(
-                *names, action="store_true", default=None, help=field.metadata["help"]
-            )
-            continue
-        several = isinstance(field.default, tuple)
-        values = (_setting(c, field.name) for c in configs.values())
-        defaults = (" ".join(map(str, value)) if several else f"{value!s}" for value in values)
-        about = (
-            f"{field.metadata['help']} (default {', in the arena '.join(dict.fromkeys(defaults))})"
-        )
-        form = {"type": get_args(field.type)[0], "nargs": "+"} if several else {"type": field.type}
-        parser.add_argument(*names, **form, default=None, help=about)
-
-
-def _add_folder(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", type=Path, default=None, help="the run's folder; default a cache")
-    parser.add_argument("--resume", action="store_true", help="from the last complete checkpoint")
-
-
-def _setting(config: Any, name: str) -> Any:
-    return getattr(config if hasattr(config, name) else config.data, name)
 
 
 def train(options: argparse.Namespace) -> int:
-    """Run one stage and print its figures; exit status 1, with the reason, where it cannot run."""
-    module = import_module(f"sauda.train.stages.{options.stage}")
+    """Train one stage and print its figures; exit status 1, with the reason, where it cannot."""
+    others = {"pilot": pilot, "tuned": tuned, "selector": selector}
+    run = others.get(options.stage, train_stage)
     try:
-        data = module.train(configured(options), options.out, options.resume)
+        return run(options.stage, options.options)
     except FAILURES as error:
-        return _failed(error)
+        print(f"sauda: {error or type(error).__name__}", file=sys.stderr)
+        return 1
+
+
+def read_settings(stage: str, arguments: Sequence[str]) -> tuple[Any, argparse.Namespace]:
+    """The settings of a stage with the given options, by HfArgumentParser; folder and resume.
+
+    The game and the model `toy` decide the defaults. Raises ValueError for values that no run has.
+    """
+    from transformers import HfArgumentParser
+
+    module = import_module(f"sauda.train.{stage}")
+    first = argparse.ArgumentParser(f"python -m sauda train {stage}", add_help=False)
+    first.add_argument("--game", choices=module.SETTINGS, default="bazaar")
+    first.add_argument("--model")
+    chosen, _ = first.parse_known_args(arguments)
+    defaults = module.SETTINGS[chosen.game]()
+    if chosen.model == "toy":
+        defaults = replace(defaults, **module.TOY)
+    parser = HfArgumentParser(
+        options_of(defaults), prog=first.prog, description=module.__doc__.partition("\n")[0]
+    )
+    parser.add_argument("--game", choices=module.SETTINGS, default="bazaar")
+    parser.add_argument("--out", type=Path, help="the run's folder; by default in a cache")
+    parser.add_argument("--resume", action="store_true", help="from the last complete checkpoint")
+    given, place = parser.parse_args_into_dataclasses(arguments, look_for_args_file=False)
+    values = {name: tuple(x) if isinstance(x, list) else x for name, x in vars(given).items()}
+    return replace(defaults, **values), place
+
+
+def options_of(settings: Any) -> type:
+    """The settings that are numbers, texts or several of them, as HfArgumentParser takes them."""
+    options = []
+    for each in fields(settings):
+        value, about = getattr(settings, each.name), each.metadata
+        if each.type in SIMPLE:
+            options.append((each.name, each.type, field(default=value, metadata=about)))
+        elif (
+            (of := get_args(each.type)[:1])
+            and of[0] in SIMPLE
+            and get_args(each.type)[1:] == (...,)
+        ):
+            default = field(default_factory=lambda value=value: list(value), metadata=about)
+            options.append((each.name, list[of[0]], default))
+    return make_dataclass("Options", options)
+
+
+def train_stage(stage: str, arguments: Sequence[str]) -> int:
+    """Run a stage of a language model and print its figures."""
+    settings, place = read_settings(stage, arguments)
+    data = import_module(f"sauda.train.{stage}").train(settings, place.out, place.resume)
     accepted, last = data["acceptance"], data["log"][-1]
-    ending = _role_ending(data) if options.stage == ROLES else _ending(data)
     print(
         f"{data['stage']} {data['base']['name']}: {last['step']} steps, "
         f"{data['num_tokens']:,} tokens, "
         f"{data['seconds'] / 60:.1f} min, loss {last['loss']:.4f}; acceptance check n "
-        f"{accepted['n']}, valid {accepted['valid']:.3f}, {ending}"
+        f"{accepted['n']}, valid {accepted['valid']:.3f}, {figures_of(data)}"
     )
     return 0
 
 
-def _failed(error: Exception) -> int:
-    """Say why a run failed; the exit status."""
-    print(f"sauda: {error or type(error).__name__}", file=sys.stderr)
-    return 1
-
-
-def _ending(data: Mapping[str, Any]) -> str:
-    """How a player's replies are: their kinds, and their regret where checkpoints were judged."""
-    kinds = f"same kind as the teacher {data['acceptance']['same_kind']:.3f}"
+def figures_of(data: Mapping[str, Any]) -> str:
+    """What a run is judged by: kinds of replies and regret of a player, the loss of a role."""
+    same = f"{data['acceptance']['same_kind']:.3f}"
+    if "best_step" in data:
+        best = next(row for row in data["validations"] if row["step"] == data["best_step"])
+        return (
+            f"same act as the thought {same}; best validation loss {best['loss']:.4f} "
+            f"(perplexity {best['perplexity']:.2f}) at step {best['step']}"
+        )
     last = (data["checkpoint_evaluations"] or [{}])[-1]
-    if "regret" not in last:
-        return kinds
-    return f"{kinds}; regret {interval(last['regret'])}"
+    regret = f"; regret {interval(last['regret'])}" if "regret" in last else ""
+    return f"same kind as the teacher {same}{regret}"
 
 
-def _role_ending(data: Mapping[str, Any]) -> str:
-    best = next(row for row in data["validations"] if row["step"] == data["best_step"])
-    return (
-        f"same act as the thought {data['acceptance']['same_kind']:.3f}; best validation loss "
-        f"{best['loss']:.4f} (perplexity {best['perplexity']:.2f}) at step {best['step']}"
-    )
-
-
-def configured(options: argparse.Namespace) -> Any:
-    """The Config of a stage and game with the given options; a toy is small by default.
-
-    Raises ValueError for values that no run can have.
-    """
-    module = import_module(f"sauda.train.stages.{options.stage}")
-    config = module.CONFIGS[options.game]()
-    given = _given(options, module.Config)
-    if given.get("model") == "toy":
-        given = TOYS[options.stage] | given
-    of_data = {name: given.pop(name) for name in list(given) if not hasattr(config, name)}
-    if of_data:
-        given["data"] = replace(config.data, **of_data)
-    return replace(config, **given)
-
-
-def _given(options: argparse.Namespace, config: Any) -> dict[str, Any]:
-    """The options of `config` that the command line has, checked."""
-    names = [field.name for field in options_of(config)]
-    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
-    check_options(config, given)
-    return {name: tuple(x) if isinstance(x, list) else x for name, x in given.items()}
-
-
-def pilot(options: argparse.Namespace) -> int:
+def pilot(stage: str, arguments: Sequence[str]) -> int:
     """Train the pilot, save its run and print its grades; other settings stay in their folder."""
-    from sauda.train.pilot.run import FOLDER
-    from sauda.train.pilot.run import train as run
+    from sauda.policies.pilot import WEIGHTS as FILE
+    from sauda.train.pilot import FOLDER, PilotSettings
+    from sauda.train.pilot import train as run
 
-    config, folder = Pilot(**_given(options, Pilot)), options.out or FOLDER
-    data = run(config, folder, options.resume)
-    usual = config == Pilot(threads=config.threads)
-    save(PILOT_FILE, asdict(config), data, ROOT if usual else folder)
-    print(f"wrote {PILOT_FILE} under {'artifacts' if usual else folder}")
+    settings, place = read_settings(stage, arguments)
+    folder = place.out or FOLDER
+    data = run(settings, folder, place.resume)
+    usual = settings == PilotSettings(threads=settings.threads)
+    save(FILE, asdict(settings), data, ROOT if usual else folder)
+    print(f"wrote {FILE} under {'artifacts' if usual else folder}")
     for row in data["final"]:
         print(f"{row['task']:14} error {row['error']:.0f} %  n {row['n']:,}  grade {interval(row)}")
     print(f"{data['parameters']:,} parameters a network, {data['seconds'] / 60:.1f} CPU minutes")
     return 0
 
 
-def tuned(options: argparse.Namespace) -> int:
+def tuned(stage: str, arguments: Sequence[str]) -> int:
     """Search for the numbers of the tuned rule, save them and print them."""
     from sauda.policies.tuned import FILE
-    from sauda.train.pilot.tuned import Config, search
+    from sauda.train.tuned import SearchSettings, search
 
-    config = Config()
-    data = search(config)
-    save_measured(FILE, asdict(config), data)
+    settings = SearchSettings()
+    data = search(settings)
+    save_measured(FILE, asdict(settings), data)
     for part in ("price", "walk"):
         print(part, "  ".join(f"{name} {number:+.4f}" for name, number in data[part].items()))
     last = data["log"][-1]
@@ -193,13 +153,13 @@ def tuned(options: argparse.Namespace) -> int:
     return 0
 
 
-def selector(options: argparse.Namespace) -> int:
+def selector(stage: str, arguments: Sequence[str]) -> int:
     """Train the selector, save its run and print what it ended on."""
-    from sauda.train.selector import Config, select
+    from sauda.train.selector import SelectorSettings, select
 
-    config = Config()
-    data = select(config)
-    save_measured("training/selector.json", asdict(config), data)
+    settings = SelectorSettings()
+    data = select(settings)
+    save_measured("training/selector.json", asdict(settings), data)
     for row in data["final"]:
         gain = row["less_expert"]
         print(

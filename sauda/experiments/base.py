@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from sauda.experiments import name_of
-from sauda.records.kinds.types import Check, File, Kind, register_kind
+from sauda.records.kinds import Check, File, Kind, register_kind
 from sauda.records.schemas.base import Record
 from sauda.records.store import ROOT, Artifact, measured, sha256, write, write_artifact
 

@@ -24,8 +24,7 @@ from sauda.llm.registry import get_policy, is_model, player_spec
 from sauda.llm.turn import ModelSeat
 from sauda.policies.best_response import informed_policy
 from sauda.records import fingerprint
-from sauda.records.kinds.amounts import episodes_in_rows
-from sauda.records.kinds.types import ArtifactError, Check, File, Kind, register_kind
+from sauda.records.kinds import ArtifactError, Check, File, Kind, register_kind
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Hashes, Interval, Metric, Number, Record
 from sauda.records.seeds import SPLITS
@@ -436,7 +435,13 @@ def _interval(value: Any) -> Any:
     return {end: value[end] for end in ("mean", "low", "high")}
 
 
-CHECK = Check("replayed", "every episode and every row", episodes_in_rows, "episodes", replay)
+CHECK = Check(
+    "replayed",
+    "every episode and every row",
+    lambda config, data: sum(row.n for row in data.rows),
+    "episodes",
+    replay,
+)
 register_kind(
     Kind(
         "evaluation/1",

@@ -19,7 +19,6 @@ from pydantic import Field, FiniteFloat
 
 from env import arena
 from sauda.experiments.base import experiment
-from sauda.records.kinds.amounts import episodes_in_rows
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Number, Record
 from sauda.records.seeds import SPLITS
@@ -273,7 +272,7 @@ def _stream(seed: int, now: int, party: int) -> Rng:
     version=1,
     tab="Judge",
     checks="every negotiation and every verdict",
-    amount=episodes_in_rows,
+    amount=lambda config, data: sum(row.n for row in data.rows),
     unit="negotiations",
 )
 def judged(

@@ -14,7 +14,16 @@ import numpy as np
 from pydantic import Field, FiniteFloat
 
 from sauda.experiments.base import experiment
-from sauda.records.kinds import ArtifactError
+from sauda.records.kinds import (
+    CONTROLS,
+    ROLES,
+    ArtifactError,
+    Check,
+    File,
+    Kind,
+    register_kind,
+    role_command,
+)
 from sauda.records.schemas.base import Interval, Record
 from sauda.records.schemas.roles import DialogueLoss, RoleRun
 from sauda.records.store import ROOT, Artifact, digest, load, sha256
@@ -208,3 +217,28 @@ def recompute_run(artifact: Artifact, workers: int, root: Path) -> Mapping[str, 
             raise ArtifactError(f"{file.relative_to(root)} is missing")
         data["adapter"] = {**adapter, "sha256": sha256(file), "bytes": file.stat().st_size}
     return data
+
+
+def _role_files() -> Iterator[File]:
+    for role, about in ROLES.items():
+        controls = {end: about for end, (_, about, roles) in CONTROLS.items() if role in roles}
+        for end, what in ({"": about} | controls).items():
+            name = f"training/roles-{role}{end}.json"
+            yield File(name, role_command(role, end), "Training", what)
+
+
+register_kind(
+    Kind(
+        "role_run/1",
+        RoleRun,
+        tuple(_role_files()),
+        Check(
+            "checksum only",
+            "every step and loss; the best checkpoint, perplexities and the adapter's digest "
+            "computed from them",
+            lambda config, data: len(data.log) + len(data.holdout),
+            "steps and losses",
+            recompute_run,
+        ),
+    )
+)

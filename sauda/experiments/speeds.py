@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field, FiniteFloat, model_validator
 
-from sauda.records.kinds.types import Check, File, Kind, register_kind
+from sauda.records.kinds import Check, File, Kind, register_kind
 from sauda.records.schemas.base import Cell, Number, Record
 from sauda.records.store import Artifact
 

@@ -1,12 +1,8 @@
 """Training of the language models with LoRA: players, and roles that put a move into words.
 
-Players are trained by SFT, distillation, GRPO and DPO; roles by SFT.
-
-`stages/` has a module a stage, with its settings; `stage.py` runs one from its settings to a
-published adapter, `run.py` keeps it on disk, `checks.py` accepts it. `model.py` reads bases and
-adapters, `self_play.py` lets the learner play, `data/` makes what is learnt. For roles,
-`schedule.py` holds cycles of the learning rate and rates by layer, `validation.py` measures.
-`kept_runs.py` copies runs to a folder or the Hub.
+Players are trained by SFT, distillation, GRPO and DPO; roles by SFT. A stage is one file, from its
+settings to its saved run; `common.py` holds what the stages share, `checks.py` the acceptance
+check. `pilot.py`, `tuned.py` and `selector.py` train what is no language model.
 """
 
 # Of a player, in the order in which they are trained.

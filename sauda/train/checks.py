@@ -7,7 +7,7 @@ adapter of every checkpoint, which draws the learning curve of the grade.
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -23,18 +23,35 @@ from sauda.llm.types import Reply
 from sauda.records.seeds import SPLITS
 from sauda.records.store import read_lines
 from sauda.statistics import mean_interval
-from sauda.train.data.arena import ArenaData, ArenaTaught
-from sauda.train.data.arena import taught as arena_taught
-from sauda.train.data.teacher import DataConfig, Taught, rounded, taught
-from sauda.train.run import Run, append
+from sauda.train.common import Run, append, checkpoints_in
+from sauda.train.model import load_served
+from sauda.train.teacher_rows import (
+    ArenaRowSettings,
+    ArenaTaught,
+    RowSettings,
+    Taught,
+    round_action,
+    teach,
+    teach_arena,
+)
 
 TASKS = ("bazaar/open", "bazaar/rushed")  # of the acceptance check
 EVAL_TASKS = {"bazaar": "bazaar/open", "arena": "arena/market_round"}  # of checkpoints, by game
 MOST_EVALUATED = 10  # checkpoints of a run, since each takes minutes
-POSITIONS_A_GAME = 5  # of a checkpoint, in which its moves are judged
+POSITIONS_PER_GAME = 5  # of a checkpoint, in which its moves are judged
 FIRST_EVAL_SEED = 48_000  # of the training split; no stage trains on seeds from here on
 LONGEST_RUN = 3  # of the same word
 LEAST_VALID = 0.95  # share of replies that must hold a move
+
+
+def check_player(run: Run, served: Model) -> dict[str, Any]:
+    """The acceptance check of a trained player, and the games of every checkpoint's adapter."""
+    settings = run.settings
+    return {
+        "acceptance": acceptance(served, settings.game, settings.acceptance_prompts),
+        "checkpoint_evaluations": evaluate_checkpoints(run),
+        "init_adapter": run.init,
+    }
 
 
 def acceptance(model: Model, game: str, prompts: int = 48, batch_size: int = 16) -> dict[str, Any]:
@@ -83,12 +100,12 @@ def holdout_states(prompts: int) -> Iterator[Taught]:
     """States of hold-out games, from the split's end, where no evaluation plays; tasks in turn."""
     for number in range(prompts):
         task = get_task(TASKS[number % len(TASKS)])
-        game = list(taught(task, SPLITS["holdout"][-1 - number], "belief", "plain", DataConfig()))
+        game = list(teach(task, SPLITS["holdout"][-1 - number], "belief", "plain", RowSettings()))
         yield game[number % len(game)]
 
 
 def _judge_bazaar(state: Taught, move: Any) -> dict[str, Any]:
-    wanted = rounded(state.obs, state.move, DataConfig().near)
+    wanted = round_action(state.obs, state.move, RowSettings().near)
     if isinstance(move, IllegalAction):
         return {"valid": False, "same": False, "off": None}
     off = None
@@ -99,14 +116,14 @@ def _judge_bazaar(state: Taught, move: Any) -> dict[str, Any]:
 
 def arena_holdout_states(prompts: int) -> Iterator[ArenaTaught]:
     """States of a lab in hold-out games of the arena, from the split's end."""
-    data = ArenaData()
+    settings = ArenaRowSettings()
     for number in range(prompts):
-        game = list(arena_taught(get_task(data.task), SPLITS["holdout"][-1 - number], data))
+        game = list(teach_arena(get_task(settings.task), SPLITS["holdout"][-1 - number], settings))
         yield game[number % len(game)]
 
 
 def _judge_arena(state: ArenaTaught, action: Any) -> dict[str, Any]:
-    task = get_task(ArenaData().task)
+    task = get_task(ArenaRowSettings().task)
     results = task.env.step(state.play.state, action).private[task.learner].results
     same = action.action_type == state.action.action_type
     valid = not isinstance(action, arena.Malformed)
@@ -135,38 +152,33 @@ def longest_run(text: str) -> int:
     return max((len(list(same)) for _, same in groupby(words)), default=0)
 
 
-def evaluate_checkpoints(
-    run: Run,
-    game: str,
-    games: int,
-    load_adapter: Callable[[Any], Model],
-    say: Callable[[str], None] = lambda text: None,
-) -> list[dict[str, Any]]:
-    """The mean grade of checkpoints' adapters over `games` games, with its 95 % interval.
+def evaluate_checkpoints(run: Run) -> list[dict[str, Any]]:
+    """The mean grade of checkpoints' adapters over a few training games, with its 95 % interval.
 
     Of more than MOST_EVALUATED checkpoints, no more are chosen, evenly spread up to the last. A
-    buyer's moves are also judged by the pilot's values in POSITIONS_A_GAME times as many fixed
-    positions: their regret, and the error of prices. `load_adapter` gives the model with the
-    adapter of a folder. Each result is on disk before the next adapter plays, and is not measured
-    again.
+    buyer's moves are also judged by the pilot's values in POSITIONS_PER_GAME times as many fixed
+    positions: their regret, and the error of prices. Each result is on disk before the next adapter
+    plays, and is not measured again.
     """
+    game, games = run.settings.game, run.settings.eval_games
     if not games:
         return []
-    file = run.folder / "probes.jsonl"
+    file = run.folder / "checkpoint_evaluations.jsonl"
     results = {row["step"]: row for row in read_lines(file)}
     seeds = [seed for seed in SPLITS["train"] if seed >= FIRST_EVAL_SEED][:games]
-    steps = [int(kept.name) for kept in run.snapshots.glob("*") if kept.name.isdigit()]
+    checkpoints = checkpoints_in(run.folder)
     judged = None
-    chosen = spread(sorted(steps), MOST_EVALUATED)
+    chosen = spread(sorted(checkpoints), MOST_EVALUATED)
     for step in (step for step in chosen if step not in results):
-        say(f"playing {games} games with the adapter of step {step}")
-        player = PlayerSpec(load_adapter(run.snapshots / str(step)))
+        print(f"playing {games} games with the adapter of step {step}", flush=True)
+        player = PlayerSpec(load_served(checkpoints[step], run.base, run.settings.threads))
         played = [new_game(get_task(EVAL_TASKS[game]), seed) for seed in seeds]
         play_games(played, player)
         mean, low, high = mean_interval(np.array([each.grade for each in played]))
         results[step] = {"step": step, "n": games, "reward": mean, "low": low, "high": high}
         if game == "bazaar":
-            judged = judged or Judged.of(Positions(states=POSITIONS_A_GAME * games), by_pilot)
+            settings = Positions(states=POSITIONS_PER_GAME * games)
+            judged = judged or Judged.of(settings, by_pilot)
             figures = judged.of_model(player)
             results[step] |= {name: figures[name] for name in ("regret", "price_error")}
         append(file, results[step])

@@ -20,7 +20,7 @@ class Scored(NamedTuple):
     mean_logits: Any
 
 
-def scored(model: Any, input_ids: Any, labels: Any, temperature: float = 1.0) -> Scored:
+def score(model: Any, input_ids: Any, labels: Any, temperature: float = 1.0) -> Scored:
     """The figures of each learnt token; only `log_probs` has a gradient.
 
     `input_ids` and `labels` have shape (rows, tokens), padded on the right; labels are -100 where
@@ -98,7 +98,7 @@ def _results(logits: Any, targets: Any) -> Scored:
 
 
 def scores_on_cpu(network: Any) -> None:
-    """Replace TRL's fused head of `network`, which DPOTrainer calls, by `scored`.
+    """Replace TRL's fused head of `network`, which DPOTrainer calls, by `score`.
 
     The rows must be padded on the right, as DPO's are.
     """
@@ -110,7 +110,7 @@ def scores_on_cpu(network: Any) -> None:
         if not fused_lm_head:
             return usual(*args, **kwargs)
         learnt = kwargs["labels"][:, 1:] != -100
-        scores = scored(network, kwargs["input_ids"], kwargs["labels"])
+        scores = score(network, kwargs["input_ids"], kwargs["labels"])
         placed = {
             name: x.new_zeros(learnt.shape).masked_scatter(learnt, x)
             for name, x in scores._asdict().items()
@@ -122,7 +122,7 @@ def scores_on_cpu(network: Any) -> None:
 
 
 def grpo_on_cpu(labels_of: Callable[[tuple[int, ...]], list[int]]) -> Any:
-    """A GRPOTrainer of TRL whose log-probabilities are those of `scored`.
+    """A GRPOTrainer of TRL whose log-probabilities are those of `score`.
 
     `labels_of` gives the labels of a sequence of token ids, -100 where nothing is learnt.
     """
@@ -178,7 +178,7 @@ def _per_token(
 
     rows = [ids[mask] for ids, mask in zip(input_ids, real, strict=True)]
     targets = [input_ids.new_tensor(labels_of(tuple(row.tolist()))) for row in rows]
-    log_probs, entropy, *_ = scored(
+    log_probs, entropy, *_ = score(
         model,
         pad_sequence(rows, batch_first=True),
         pad_sequence(targets, batch_first=True, padding_value=-100),

@@ -36,10 +36,7 @@ PARAMETERS = {TOY: 3_219_776, "mini": 134_515_008, "8b": 8_030_261_248}
 ROW = 1.2  # times the weights: one row's activations; 16 on the small model took 5.2 GB on a CPU
 CHECKPOINTED = 2.0  # times the weights, activations computed again where they are needed
 FOUR_BITS = ("short", "gpu", "always")  # on a GPU short of memory, on any GPU, also on a CPU
-ADAPTER_FILES = ADAPTER_CONFIG, ADAPTER_WEIGHTS = (
-    "adapter_config.json", "adapter_model.safetensors",
-)  # fmt: skip
-WHOLE_FILES = ("config.json", WEIGHTS)
+ADAPTER_CONFIG, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 FULL = 7  # times the weights in bf16: them, their gradients and two moments in fp32, less one copy
 
 
@@ -184,11 +181,6 @@ def trainable(base: Base, adapter: Path | None, whole: bool = False) -> Any:
 def is_adapted(network: Any) -> bool:
     """Whether an adapter of PEFT learns, and not the whole network."""
     return hasattr(network, "peft_config")
-
-
-def learnt_files(folder: Path) -> tuple[str, ...]:
-    """The names of the files in a checkpoint that hold what has learnt."""
-    return ADAPTER_FILES if (folder / ADAPTER_CONFIG).exists() else WHOLE_FILES
 
 
 def load_served(learnt: Path, base: Base, threads: int) -> ServedModel:

@@ -3,7 +3,7 @@
     python -m sauda train selector
 
 The published page shows such a run of 180 episodes, with one of its lines computed by a formula.
-Here every number of the curve is recorded from the run. There is one softmax a task, and an
+Here every number of the curve is recorded from the run. There is one softmax per task, and an
 episode's return is the sum of its rewards. Williams (1992) for the rule, with a moving baseline.
 """
 
@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import Field, FiniteFloat
 
 from env import arena, begin, get_task, rollout
 from sauda.llm.registry import get_policy
+from sauda.records.kinds import Check, File, Kind, register_kind
 from sauda.records.progress import progress
+from sauda.records.schemas.base import Interval, Record
 from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact
 from sauda.statistics import mean_interval, paired_difference
@@ -26,7 +29,7 @@ DIGITS = 6  # of a recorded reward or probability
 
 
 @dataclass(frozen=True)
-class Config:
+class SelectorSettings:
     """A run and its evaluation; the rates are those of the published selector."""
 
     tasks: tuple[str, ...] = ("arena/single_trade", "arena/market_round", "arena/coalition_market")
@@ -37,53 +40,86 @@ class Config:
         EXPERT,
         "planner",
     )
-    episodes: int = 60  # a task, the tasks one after the other: 180 in all
+    episodes: int = 60  # per task, the tasks one after the other: 180 in all
     first_seed: int = 40_000  # of the training split, far from the seeds that evaluations use
-    evaluated: int = 100  # hold-out seeds a task
+    evaluated: int = 100  # hold-out seeds per task
     learning_rate: float = 2.4
     temperature: float = 0.75
     baseline_decay: float = 0.92  # of the moving average of returns, which starts at 0
     seed: int = 7  # of the choices
 
 
-def select(config: Config) -> dict[str, Any]:
-    """The data of the selector artifact: a curve row an episode, and the final evaluation."""
-    if config.first_seed + config.episodes * len(config.tasks) > len(SPLITS["train"]):
+class SelectorEpisode(Record):
+    """One training episode of the selector."""
+
+    episode: int = Field(description="episode, from 0")
+    task: str = Field(description="name of the task")
+    seed: int = Field(description="seed of the episode")
+    policy: str = Field(description="the arm that was drawn")
+    reward: FiniteFloat = Field(description="its return, as a share of the stake")
+    expert: FiniteFloat = Field(description="return of rule_based_expert at the same seed")
+    baseline: FiniteFloat = Field(description="moving average of returns before the episode")
+    before: list[FiniteFloat] = Field(description="probability of each arm before the update")
+    after: list[FiniteFloat] = Field(description="probability of each arm after the update")
+
+
+class SelectorOutcome(Record):
+    """The selector after training on one task, on holdout seeds."""
+
+    task: str = Field(description="name of the task")
+    n: int = Field(description="holdout seeds")
+    policy: str = Field(description="the likeliest arm")
+    probabilities: list[FiniteFloat] = Field(description="final probability of each arm")
+    arms: dict[str, Interval] = Field(description="mean return, by arm")
+    less_expert: Interval = Field(description="the likeliest arm less the expert, paired by seed")
+
+
+class Selector(Record):
+    """REINFORCE over scripted labs, 180 episodes: every probability and reward of the run."""
+
+    arms: list[str] = Field(description="the scripted policies to choose from")
+    curve: list[SelectorEpisode] = Field(description="one entry per training episode")
+    final: list[SelectorOutcome] = Field(description="one entry per task")
+
+
+def select(settings: SelectorSettings) -> dict[str, Any]:
+    """The data of the selector artifact: a curve row per episode, and the final evaluation."""
+    if settings.first_seed + settings.episodes * len(settings.tasks) > len(SPLITS["train"]):
         raise ValueError("the seeds run into the hold-out; take fewer episodes or a lower first")
-    rows = (row for index in range(len(config.tasks)) for row in _trained(config, index))
-    curve = list(progress(rows, config.episodes * len(config.tasks), "training", "episode"))
-    return {"arms": list(config.arms), "curve": curve, "final": _final(config, curve)}
+    rows = (row for index in range(len(settings.tasks)) for row in _train(settings, index))
+    curve = list(progress(rows, settings.episodes * len(settings.tasks), "training", "episode"))
+    return {"arms": list(settings.arms), "curve": curve, "final": _final(settings, curve)}
 
 
-def recomputed(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
+def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """The data of a selector artifact, by the whole run again; for `verify`."""
-    return select(Config(**artifact.settings()))
+    return select(SelectorSettings(**artifact.settings()))
 
 
-def _trained(config: Config, index: int) -> Iterator[dict[str, Any]]:
+def _train(settings: SelectorSettings, index: int) -> Iterator[dict[str, Any]]:
     """The run on one task: each episode with the probabilities before and after it."""
-    name, rng = config.tasks[index], np.random.default_rng([config.seed, index])
-    preferences, baseline = np.zeros(len(config.arms)), 0.0
-    for number in range(config.episodes):
-        before = softmax(preferences, config.temperature)
-        arm = int(rng.choice(len(config.arms), p=before))
-        episode = index * config.episodes + number
-        seed = config.first_seed + episode
-        reward = episode_return(name, config.arms[arm], seed)
+    name, rng = settings.tasks[index], np.random.default_rng([settings.seed, index])
+    preferences, baseline = np.zeros(len(settings.arms)), 0.0
+    for number in range(settings.episodes):
+        before = softmax(preferences, settings.temperature)
+        arm = int(rng.choice(len(settings.arms), p=before))
+        episode = index * settings.episodes + number
+        seed = settings.first_seed + episode
+        reward = episode_return(name, settings.arms[arm], seed)
         advantage = reward - baseline
-        preferences = updated(preferences, before, arm, config.learning_rate * advantage)
+        preferences = update(preferences, before, arm, settings.learning_rate * advantage)
         yield {
             "episode": episode,
             "task": name,
             "seed": seed,
-            "policy": config.arms[arm],
+            "policy": settings.arms[arm],
             "reward": round(reward, DIGITS),
             "expert": round(episode_return(name, EXPERT, seed), DIGITS),
             "baseline": round(baseline, DIGITS),
             "before": _rounded(before),
-            "after": _rounded(softmax(preferences, config.temperature)),
+            "after": _rounded(softmax(preferences, settings.temperature)),
         }
-        baseline = config.baseline_decay * baseline + (1 - config.baseline_decay) * reward
+        baseline = settings.baseline_decay * baseline + (1 - settings.baseline_decay) * reward
 
 
 def softmax(preferences: np.ndarray, temperature: float) -> np.ndarray:
@@ -92,7 +128,7 @@ def softmax(preferences: np.ndarray, temperature: float) -> np.ndarray:
     return scaled / scaled.sum()
 
 
-def updated(preferences: np.ndarray, chances: np.ndarray, arm: int, step: float) -> np.ndarray:
+def update(preferences: np.ndarray, chances: np.ndarray, arm: int, step: float) -> np.ndarray:
     """Preferences moved by `step` along the gradient of the chosen arm's log probability.
 
     The gradient's factor 1 / temperature is part of the step, as in the published rule.
@@ -112,13 +148,13 @@ def _rounded(chances: np.ndarray) -> list[float]:
     return [round(float(chance), DIGITS) for chance in chances]
 
 
-def _final(config: Config, curve: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _final(settings: SelectorSettings, curve: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Every arm on hold-out seeds, and the gain of the last preferred one over the expert."""
-    rows, seeds = [], SPLITS["holdout"][: config.evaluated]
-    for name in progress(config.tasks, len(config.tasks), "evaluating every arm", "task"):
+    rows, seeds = [], SPLITS["holdout"][: settings.evaluated]
+    for name in progress(settings.tasks, len(settings.tasks), "evaluating every arm", "task"):
         last = [row for row in curve if row["task"] == name][-1]["after"]
-        best = config.arms[int(np.argmax(last))]
-        names = dict.fromkeys((*config.arms, EXPERT))
+        best = settings.arms[int(np.argmax(last))]
+        names = dict.fromkeys((*settings.arms, EXPERT))
         returns = {arm: np.array([episode_return(name, arm, s) for s in seeds]) for arm in names}
         gain = paired_difference(returns[best], returns[EXPERT])
         rows.append(
@@ -127,7 +163,7 @@ def _final(config: Config, curve: Sequence[Mapping[str, Any]]) -> list[dict[str,
                 "n": len(seeds),
                 "policy": best,
                 "probabilities": last,
-                "arms": {arm: _interval(mean_interval(returns[arm])) for arm in config.arms},
+                "arms": {arm: _interval(mean_interval(returns[arm])) for arm in settings.arms},
                 "less_expert": _interval(gain),
             }
         )
@@ -136,3 +172,26 @@ def _final(config: Config, curve: Sequence[Mapping[str, Any]]) -> list[dict[str,
 
 def _interval(figures: tuple[float, float, float]) -> dict[str, float]:
     return dict(zip(("mean", "low", "high"), (round(x, DIGITS) for x in figures), strict=True))
+
+
+def count_games(config: Mapping[str, Any], data: Selector) -> int:
+    """Training episodes with the expert's at the same seeds, and the evaluation of every arm."""
+    return 2 * len(data.curve) + sum(row.n * len(row.arms) for row in data.final)
+
+
+register_kind(
+    Kind(
+        "selector/1",
+        Selector,
+        (File("training/selector.json", "train selector", "Training"),),
+        Check(
+            "replayed",
+            "every choice, update and episode",
+            lambda config, data: (
+                2 * len(data.curve) + sum(row.n * len(row.arms) for row in data.final)
+            ),
+            "episodes",
+            replay,
+        ),
+    )
+)

@@ -37,7 +37,7 @@ def named(path: Path) -> str:
 
 
 def module_name(path: Path) -> str:
-    """The dotted name: `sauda.train.run` of sauda/train/run.py, `env` of env/__init__.py."""
+    """The dotted name: `sauda.train.sft` of sauda/train/sft.py, `env` of env/__init__.py."""
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 

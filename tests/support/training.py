@@ -1,22 +1,15 @@
-"""A player with canned replies for GRPO, and runs that are cut off and resumed."""
+"""A player with canned replies whose tokens are known, and runs of stages by the command."""
 
-import pytest
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
 
-from sauda.train.data.teacher import DataConfig, Mix
+from sauda.records.store import REPOSITORY
 from sauda.train.self_play import Sampled
-from sauda.train.stages import grpo, sft
 
-KILLED = sft.Config(  # of a run that is killed in a process of its own
-    "toy",
-    data=DataConfig(
-        rows=26,
-        mixes=(Mix("bazaar/open", 0.75, "linear"), Mix("classic/single_deal", 0.25, "expert")),
-    ),
-    per_device_train_batch_size=4,
-    save_steps=2,
-    acceptance_prompts=3,
-    eval_games=1,
-)
+NOT_REPEATABLE = ("seconds", "step_time", "memory", "hardware", "origin", "resumed")
 
 
 class Bidder:
@@ -34,25 +27,26 @@ class Bidder:
         return Sampled(text, "canned", len(ids), "object", ids=tuple(ids))
 
 
-def resumed(config, folder, step, monkeypatch):
-    """Interrupts a GRPO run when `step` (from 1) begins, resumes it, and returns its data."""
-    calls = []
-    play = grpo.Games.__call__
-
-    def dies(self, prompts, trainer):
-        calls.append(trainer.state.global_step)
-        if len(calls) == step:
-            raise KeyboardInterrupt
-        return play(self, prompts, trainer)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(grpo.Games, "__call__", dies)
-        with pytest.raises(KeyboardInterrupt):
-            grpo.train(config, folder)
-    return grpo.train(config, folder, resume=True)
+def start_training(folder: Path, stage: str, *options: str) -> subprocess.Popen:
+    """A process that trains a toy in a folder, or resumes the run that is there."""
+    resume = ["--resume"] if (folder / "run.json").exists() else []
+    command = [sys.executable, "-m", "sauda", "train", stage, "--model", "toy", *options]
+    return subprocess.Popen(
+        [*command, "--out", str(folder), *resume],
+        cwd=REPOSITORY,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
 
 
-def games_of(run):
-    """The columns of a run's log that depend on the games alone, one row a step."""
-    columns = ("step", "num_tokens", "reward", "reward_group_std", "completions/mean_length")
-    return [[row[name] for name in columns] for row in run["log"]]
+def repeatable(value: Any) -> Any:
+    """A run's data without what is another in every run: times, memory, machine."""
+    if isinstance(value, dict):
+        return {k: repeatable(v) for k, v in value.items() if k not in NOT_REPEATABLE}
+    return [repeatable(each) for each in value] if isinstance(value, list) else value
+
+
+def trained(folder: Path) -> Any:
+    """The data of the only artifact of training in a run's folder."""
+    (file,) = (folder / "training").glob("*.json")
+    return json.loads(file.read_text())["data"]

@@ -19,10 +19,10 @@ from panels.training.data.view import (
 from panels.ui.look import QUEUED, QUIET, heading, note, trouble
 from panels.ui.provenance import load_or_say, provenance
 from sauda.experiments.acts import FILE as ACTS_FILE
+from sauda.language.acts import SELLING as AGENTS
 from sauda.language.acts import Example, view
 from sauda.llm.model import NoWeights, chat_tokenizer
-from sauda.train.data.dialogues.craigslist import AGENTS
-from sauda.train.data.dialogues.sources import FILE
+from sauda.train.dialogues import FILE
 
 MASKS = {**QUEUED, "concurrency_id": "loss-masks", "concurrency_limit": 1}
 MASK_HINT = "Press the button to see this dialogue as a training sequence."

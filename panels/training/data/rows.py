@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from sauda.language.acts import INTENTS, PARTS, Dialogue, Example, examples
-from sauda.train.data.dialogues.craigslist import AGENTS
-from sauda.train.data.dialogues.sources import shipped
+from sauda.language.acts import SELLING as AGENTS
+from sauda.train.dialogues import shipped
 
 ANY = "any act"
 

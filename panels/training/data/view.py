@@ -12,9 +12,9 @@ from panels.training.run_text import marked
 from panels.ui.look import note, table
 from panels.ui.tables import with_interval
 from sauda.experiments.acts import Acts
+from sauda.language.acts import SELLING as AGENTS
 from sauda.language.acts import Act, Dialogue, Example, View, written
-from sauda.train.data.dialogues.craigslist import AGENTS
-from sauda.train.data.dialogues.sequences import sequence
+from sauda.train.dialogues import sequence
 
 # What an act does, which is its colour; its name stands beside it.
 TONES: Mapping[str, str] = {

@@ -35,7 +35,7 @@ from sauda.experiments.roles import (
 from sauda.experiments.speeds import PublishedFigure
 from sauda.records.schemas.roles import RoleReply, RoleRun
 from sauda.records.store import Artifact
-from sauda.train.validation import LEAST_SAID
+from sauda.train.roles import LEAST_SAID
 
 ROLES = ("buyer", "seller", "generalist")
 CAUTION = (

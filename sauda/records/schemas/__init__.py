@@ -2,6 +2,6 @@
 
 `base.py` holds what several share; every other module holds a family of kinds: `evaluation`,
 `arena`, `comparison`, `published`, `bench`, `language`, `pitching`, `roles`, `seller`,
-`training`; `market/` holds those of the open market. `sauda/records/kinds/` says which model
+`training`. `sauda/records/kinds.py` says which model
 belongs to which kind.
 """

@@ -1,104 +1,8 @@
-"""Training runs: the log of SFT, GRPO and DPO, and of the scripted selector."""
+"""What the runs of players and of roles share."""
 
-from pydantic import Field, FiniteFloat
+from pydantic import Field
 
-from sauda.records.schemas.base import Interval, Record
-
-StepMetric = FiniteFloat | None
-
-
-class SelectorEpisode(Record):
-    """One training episode of the selector."""
-
-    episode: int = Field(description="episode, from 0")
-    task: str = Field(description="name of the task")
-    seed: int = Field(description="seed of the episode")
-    policy: str = Field(description="the arm that was drawn")
-    reward: FiniteFloat = Field(description="its return, as a share of the stake")
-    expert: FiniteFloat = Field(description="return of rule_based_expert at the same seed")
-    baseline: FiniteFloat = Field(description="moving average of returns before the episode")
-    before: list[FiniteFloat] = Field(description="probability of each arm before the update")
-    after: list[FiniteFloat] = Field(description="probability of each arm after the update")
-
-
-class SelectorOutcome(Record):
-    """The selector after training on one task, on holdout seeds."""
-
-    task: str = Field(description="name of the task")
-    n: int = Field(description="holdout seeds")
-    policy: str = Field(description="the likeliest arm")
-    probabilities: list[FiniteFloat] = Field(description="final probability of each arm")
-    arms: dict[str, Interval] = Field(description="mean return, by arm")
-    less_expert: Interval = Field(description="the likeliest arm less the expert, paired by seed")
-
-
-class Selector(Record):
-    """REINFORCE over scripted labs, 180 episodes: every probability and reward of the run."""
-
-    arms: list[str] = Field(description="the scripted policies to choose from")
-    curve: list[SelectorEpisode] = Field(description="one entry a training episode")
-    final: list[SelectorOutcome] = Field(description="one entry a task")
-
-
-class RunStep(Record):
-    """One optimizer step; which metrics there are depends on the stage."""
-
-    step: int = Field(description="optimizer step, from 1")
-    num_tokens: int = Field(description="tokens seen so far")
-    seconds: FiniteFloat = Field(description="seconds of training so far")
-    loss: FiniteFloat = Field(description="training loss")
-    learning_rate: FiniteFloat = Field(description="learning rate of the step")
-    grad_norm: FiniteFloat = Field(description="gradient norm before clipping")
-    mean_token_accuracy: StepMetric = Field(None, description="SFT, DPO: share of tokens predicted")
-    entropy: StepMetric = Field(None, description="mean token entropy, nats")
-    reward: StepMetric = Field(None, description="GRPO: mean grade of the step's games")
-    reward_min: StepMetric = Field(None, description="GRPO: lowest grade")
-    reward_max: StepMetric = Field(None, description="GRPO: highest grade")
-    reward_group_std: StepMetric = Field(
-        None, description="GRPO: mean standard deviation within groups"
-    )
-    frac_reward_zero_std: StepMetric = Field(
-        None, description="GRPO: share of groups of equal grades"
-    )
-    valid_rate: StepMetric = Field(None, description="GRPO: share of replies that hold a move")
-    agreement_rate: StepMetric = Field(None, description="GRPO: share of games that end in a deal")
-    kl: StepMetric = Field(None, description="GRPO: KL from the initial adapter, nats a token")
-    completions_mean_length: StepMetric = Field(
-        None, alias="completions/mean_length", description="GRPO: trained tokens a game"
-    )
-    step_time: StepMetric = Field(None, description="GRPO: seconds of the step")
-    rewards_margins: StepMetric = Field(
-        None, alias="rewards/margins", description="DPO: mean margin of the implicit rewards"
-    )
-    rewards_accuracies: StepMetric = Field(
-        None, alias="rewards/accuracies", description="DPO: share of pairs ranked as labelled"
-    )
-    rewards_chosen: StepMetric = Field(
-        None, alias="rewards/chosen", description="DPO: implicit reward of chosen replies"
-    )
-    rewards_rejected: StepMetric = Field(
-        None, alias="rewards/rejected", description="DPO: implicit reward of rejected replies"
-    )
-
-
-class CheckpointEvaluation(Record):
-    """Games played by the adapter of one checkpoint."""
-
-    step: int = Field(description="optimizer step of the checkpoint")
-    n: int = Field(description="games")
-    reward: FiniteFloat = Field(description="mean grade")
-    low: FiniteFloat = Field(description="lower end of its 95 % interval")
-    high: FiniteFloat = Field(description="upper end of its 95 % interval")
-    regret: Interval | None = Field(
-        None,
-        description="bazaar: mean regret of its moves in five fixed positions a game, by the "
-        "pilot's values",
-    )
-    price_error: StepMetric = Field(
-        None,
-        description="mean distance of its offers there from the best price from the third turn "
-        "on, % of the limit",
-    )
+from sauda.records.schemas.base import Record
 
 
 class RunBase(Record):
@@ -110,80 +14,12 @@ class RunBase(Record):
     precision: str = Field(description="number format of its weights")
 
 
-class InitAdapter(Record):
-    """The adapter that training continued from."""
-
-    name: str = Field(description="name of the adapter")
-    sha256: str = Field(description="digest of its weights file")
-
-
 class RunAdapter(Record):
     """The adapter that the run wrote."""
 
     name: str = Field(description="folder under adapters/")
     sha256: str = Field(description="digest of its weights file")
     bytes: int = Field(description="size of that file")
-
-
-class SFTData(Record):
-    """What SFT was trained on."""
-
-    rows: int = Field(description="conversations")
-    completions: int = Field(description="completions in the loss")
-    moves: dict[str, int] = Field(description="completions by kind of move")
-    kind: dict[str, int] = Field(description="completions by situation")
-    task: dict[str, int] = Field(description="conversations by task")
-    speech_register: dict[str, int] = Field(description="conversations by register of speech")
-    tokens: dict[str, int] = Field(description="tokens in all and in the loss")
-    sha256: str = Field(description="digest of the rows")
-
-
-class GRPOGames(Record):
-    """The games that GRPO was trained on."""
-
-    task: dict[str, int] = Field(description="groups by task")
-    num_generations: int = Field(description="games of one instance")
-    first_seed: int = Field(description="first seed played")
-    last_seed: int = Field(description="last seed played")
-
-
-class DPOPairs(Record):
-    """The pairs of replies that DPO was trained on."""
-
-    n: int = Field(description="pairs")
-    task: dict[str, int] = Field(description="pairs by task")
-    moves: dict[str, int] = Field(description="chosen replies by kind of move")
-    gap: FiniteFloat = Field(description="mean difference of the two grades")
-    judge: dict[str, FiniteFloat] | None = Field(description="an LLM judge's figures, or null")
-    sha256: str = Field(description="digest of the pairs")
-    seconds: FiniteFloat = Field(description="seconds that the search for pairs took")
-
-
-class DistillRound(Record):
-    """The deals that one round of distillation played and learnt from."""
-
-    teacher_turns: FiniteFloat = Field(description="share of the turns that were the teacher's")
-    rows: int = Field(description="deals")
-    completions: int = Field(description="labelled states")
-    own: int = Field(description="turns that were the learner's")
-    task: dict[str, int] = Field(description="deals by task")
-    sha256: str = Field(description="digest of the deals with their labels")
-
-
-class AcceptanceCheck(Record):
-    """What the trained model writes on holdout prompts; an adapter that fails is not published."""
-
-    n: int = Field(description="prompts")
-    valid: FiniteFloat = Field(description="share of completions that hold a move")
-    same_kind: FiniteFloat = Field(description="share of moves of the teacher's kind")
-    price_off: FiniteFloat | None = Field(
-        description="mean distance from the teacher's price, % of the limit; null without prices"
-    )
-    tokens: FiniteFloat = Field(description="mean tokens a completion")
-    faults: list[str] = Field(description="what is wrong with completions, in words")
-    completions: list[str] = Field(description="the first completions")
-    passed: bool = Field(description="whether every demand is met")
-    accepted: FiniteFloat = Field(None, description="arena: share that the rules accept")
 
 
 class Hardware(Record):
@@ -200,30 +36,3 @@ class SampleToken(Record):
 
     text: str = Field(description="the token")
     in_loss: bool = Field(description="whether it counts in the loss")
-
-
-class TrainingRun(Record):
-    """One training stage: its data, log, adapter and acceptance check."""
-
-    stage: str = Field(description="sft, distill, grpo or dpo")
-    base: RunBase = Field(description="the base model")
-    log: list[RunStep] = Field(description="one entry an optimizer step")
-    resumed: list[int] = Field(description="steps from which the run was resumed")
-    acceptance: AcceptanceCheck = Field(description="the acceptance check")
-    hardware: Hardware = Field(description="the machine")
-    seconds: FiniteFloat = Field(description="seconds of training")
-    num_tokens: int = Field(description="tokens seen")
-    rows: SFTData = Field(None, description="SFT: its data")
-    rounds: list[DistillRound] = Field(None, description="distillation: its rounds")
-    games: GRPOGames = Field(None, description="GRPO: its games")
-    pairs: DPOPairs = Field(None, description="DPO: its pairs")
-    sample: list[SampleToken] = Field(description="one training sequence, token by token")
-    init_adapter: InitAdapter | None = Field(
-        None, description="adapter that training continued from; null for a new one"
-    )
-    checkpoint_evaluations: list[CheckpointEvaluation] = Field(
-        None, description="games played by the adapter of each checkpoint"
-    )
-    adapter: RunAdapter | None = Field(
-        None, description="the adapter that the run wrote; null where all weights learnt"
-    )

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from huggingface_hub import HfApi
 
-from sauda.train import kept_runs
-from sauda.train.run import curve, latest, lines, seal
+from sauda.cloud import kept_runs
+from sauda.train.common import STATE_FILE, last_checkpoint
 
 
 def run_in(folder: Path, steps: int, torn: int = 0) -> Path:
@@ -17,11 +17,8 @@ def run_in(folder: Path, steps: int, torn: int = 0) -> Path:
     for step in [*range(1, steps + 1), *([torn] if torn else [])]:
         checkpoint = run / f"checkpoint-{step}"
         checkpoint.mkdir()
-        (checkpoint / "state").write_text(str(step))
-        if step != torn:
-            seal(checkpoint)
+        (checkpoint / STATE_FILE).write_text("{}" if step != torn else "{")
     (run / "run.json").write_text("{}")
-    (run / "log.jsonl").write_text("".join(f'{{"step": {s}}}\n' for s in range(1, steps + 1)))
     return run
 
 
@@ -32,8 +29,7 @@ def test_an_uploaded_run_can_be_resumed(tmp_path):
     kept_runs.upload(tmp_path / "sft", kept)
     back = kept_runs.download("sft", kept, tmp_path / "elsewhere")
     assert sorted(p.name for p in back.glob("checkpoint-*")) == ["checkpoint-2", "checkpoint-3"]
-    assert latest(back).name == "checkpoint-3"
-    assert len(curve(lines(back / "log.jsonl"))) == 3
+    assert last_checkpoint(back).name == "checkpoint-3"
     assert [p.name for p in (tmp_path / "kept").iterdir()] == ["sft"]
     assert kept_runs.download("dpo", kept, tmp_path / "elsewhere") is None
 
@@ -41,7 +37,7 @@ def test_an_uploaded_run_can_be_resumed(tmp_path):
 def test_a_run_is_found_where_an_upload_was_killed_as_it_was_replaced(tmp_path):
     run_in(tmp_path / "kept", 2).rename(tmp_path / "kept" / ".sft.before")
     back = kept_runs.download("sft", f"file:{tmp_path / 'kept'}", tmp_path)
-    assert latest(back).name == "checkpoint-2"
+    assert last_checkpoint(back).name == "checkpoint-2"
 
 
 class Repository:
@@ -73,5 +69,5 @@ def test_a_run_comes_back_from_a_repository(tmp_path):
     assert kept_runs.download("sft", "me/results", there, hub) is None
     kept_runs.upload(run_in(tmp_path, 2), "me/results", hub)
     back = kept_runs.download("sft", "me/results", there, hub)
-    assert latest(back).name == "checkpoint-2"
+    assert last_checkpoint(back).name == "checkpoint-2"
     assert [p.name for p in there.iterdir()] == ["sft"]

@@ -10,8 +10,7 @@ import pytest
 from pydantic import Field
 
 from sauda.experiments import base, find, names
-from sauda.records.kinds import FILES, KINDS, entry
-from sauda.records.kinds.types import METHODS
+from sauda.records.kinds import FILES, KINDS, METHODS, entry
 from sauda.records.schemas.base import Record
 from sauda.records.store import ROOT, Artifact, load
 

@@ -7,6 +7,7 @@ import pytest
 from env import advance, arena, begin, get_task, move, rollout
 from sauda.games.arena_prompt import completion, parse, render, schema
 from sauda.policies import LABS
+from sauda.train.teacher_rows import ArenaRowSettings, arena_rows, arena_summary, teach_arena
 
 TASK = get_task("arena/market_round")
 SEEDS = range(7, 19)
@@ -71,3 +72,21 @@ def test_the_schema_offers_what_the_rules_would_not_refuse():
 
 
 # What is learnt -----------------------------------------------------------------------------------
+
+
+def test_a_row_is_a_state_and_the_experts_action_there():
+    config = ArenaRowSettings(rows=60)
+    rows = arena_rows(config)
+    assert len(rows) == 60 == arena_summary(rows)["completions"]
+    for row in rows:
+        assert [message["role"] for message in row.messages] == ["system", "user", "assistant"]
+        assert json.loads(row.messages[2]["content"])["action_type"] == row.kinds[0]
+    state = next(teach_arena(TASK, config.first_seed, config))
+    assert rows[0].messages[:2] == render(state.obs)
+
+
+def test_the_teachers_action_is_learnt_where_another_policy_moves():
+    config = ArenaRowSettings(behaviour=(("wait", 1.0),), rows=20)
+    rows = arena_rows(config)
+    assert {row.kinds[0] for row in rows} - {"wait"}  # though every move made was to wait
+    assert {row.deal for row in rows} == {0, 1, 2, 3, 4}  # five waits, and the rounds are out

@@ -39,7 +39,7 @@ from sauda.language.acts import (
 from sauda.language.lines import LINES
 from sauda.language.spoken import Decided
 from sauda.llm.registry import get_policy
-from sauda.train.data.dialogues.sources import from_file
+from sauda.train.dialogues import from_file
 from tests.support.cases import cases
 from tests.support.dialogues import craigslist_row, lines
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from env import get_task, rollout
+from sauda.experiments.language import labelled
 from sauda.experiments.seller_games import play
 from sauda.games import BAZAAR
 from sauda.games.bazaar_prompt import render, schema
@@ -28,7 +29,6 @@ from sauda.llm.model import (
 from sauda.llm.seller import PERSONAS, SAMPLING, SellerSeat, faults
 from sauda.llm.turn import PlayerSpec, attempt_seeds, in_batches, take_turns
 from sauda.policies.bazaar import linear
-from sauda.train.data.teacher import labelled
 from tests.support.models import tiny_network
 
 ROOT = Path(__file__).parents[3]

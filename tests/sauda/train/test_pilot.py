@@ -1,20 +1,22 @@
 """The pilot's training: what it may learn from, whom it credits, and that a run can be resumed."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 
-from env import CATALOGUE, play_batch
+from env import CATALOGUE, draw_games, play_batch
 from sauda.policies.pilot import FEATURES, Network
 from sauda.records.seeds import UNSEEN_SELLER, is_unseen_listing
-from sauda.train.pilot.games import HIDDEN, SEEN_PRICES, SEEN_TYPES, Hand, Recorder, play
-from sauda.train.pilot.ppo import PPO, Learner, advantages
-from sauda.train.pilot.run import Config, train
-from sauda.train.run import Stopped
+from sauda.records.store import ROOT, measured
+from sauda.train import pilot
+from sauda.train.common import Stopped
+from sauda.train.pilot import PPO, Learner, PilotSettings, advantages, train
+from sauda.train.pilot_games import SEEN_PRICES, SEEN_TYPES, Hand, Recorder, play
+from sauda.train.tuned import SearchSettings, replay, search
 
-TINY = Config(rounds=2, apart=2, games=60, save_rounds=2,
+TINY = PilotSettings(rounds=2, apart=2, games=60, save_rounds=2,
               tasks=("bazaar/open", "bazaar/rushed"), evaluated=40,
               ppo=PPO(minibatch=256))  # fmt: skip
 
@@ -50,10 +52,6 @@ def test_the_hand_errs_by_as_much_as_it_says_and_slips_as_often():
     assert np.std(played.price - played.meant) == pytest.approx(4.0, rel=0.1)
     assert played.walked.mean() < 0.01
     slipping = Recorder(bidding(5), Hand(0.0, slips=0.5), np.random.default_rng(3))
-    games = play("bazaar/open", 2, bidding(5), Hand(1.0), np.random.default_rng(0))
-    assert games[0].hidden.shape[1] == HIDDEN
-    from env import draw_games
-
     drawn = draw_games("bazaar/open", 800, np.random.default_rng(0))
     steady = play_batch(drawn, Recorder(bidding(5), Hand(0.0), np.random.default_rng(3)))
     slips = play_batch(drawn, slipping)
@@ -91,20 +89,24 @@ def replace_reward(played, reward):
     return played._replace(reward=reward, after=np.full(len(reward), -1))
 
 
-def test_the_same_settings_train_the_same_pilot_and_a_resumed_run_too(tmp_path):
+def test_a_stopped_run_ends_as_an_unbroken_one_and_another_seed_otherwise(tmp_path, monkeypatch):
     whole = train(TINY, tmp_path / "whole")
-    train(TINY, tmp_path / "again")
-    log = (tmp_path / "again" / "log.jsonl").read_text().splitlines()
-    (tmp_path / "again" / "log.jsonl").write_text("\n".join(log[:3]) + "\n")
-    for file in (tmp_path / "again" / "checkpoint-4").iterdir():
-        file.unlink()  # as if it was stopped after its second round
-    (tmp_path / "again" / "checkpoint-4").rmdir()
-    resumed = train(TINY, tmp_path / "again", resume=True)
+
+    def stop(figures, step, folder):
+        if step == 4:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pilot, "check_finite", stop)
+        with pytest.raises(KeyboardInterrupt):
+            train(TINY, tmp_path / "cut")
+    with pytest.raises(Stopped, match="--resume"):
+        train(TINY, tmp_path / "cut")
+    resumed = train(TINY, tmp_path / "cut", resume=True)
     assert resumed["resumed"] == [2]
-    assert resumed["sha256"] == whole["sha256"]
-    assert resumed["final"] == whole["final"]
-    other = train(replace(TINY, seed=1), tmp_path / "other")
-    assert other["sha256"] != whole["sha256"]
+    assert (resumed["sha256"], resumed["final"]) == (whole["sha256"], whole["final"])
+    assert train(replace(TINY, seed=1), tmp_path / "other")["sha256"] != whole["sha256"]
+    assert json.loads(json.dumps(whole))["log"][0]["step"] == 1
 
 
 def test_the_networks_part_after_the_rounds_together(tmp_path):
@@ -115,8 +117,9 @@ def test_the_networks_part_after_the_rounds_together(tmp_path):
     assert apart["deal"] != together["deal"]
 
 
-def test_a_run_is_not_overwritten_and_its_data_is_json(tmp_path):
-    data = train(replace(TINY, rounds=1, apart=0), tmp_path)
-    assert json.loads(json.dumps(data))["log"][0]["step"] == 1
-    with pytest.raises(Stopped, match="--resume"):
-        train(replace(TINY, rounds=1, apart=0), tmp_path)
+def test_the_search_finds_better_numbers_and_verify_finds_the_same_ones():
+    tiny = SearchSettings(population=12, elite=3, generations=4, games=40)
+    found = search(tiny)
+    assert found["log"][-1]["elite"] > found["log"][0]["mean"]
+    assert search(replace(tiny, seed=1))["price"] != found["price"]
+    assert replay(measured("training/tuned.json", asdict(tiny), found), 1, ROOT) == found

@@ -1,6 +1,6 @@
 """The selector is a REINFORCE run: its curve follows from its choices and comes out again."""
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -8,11 +8,18 @@ import pytest
 from env import get_task, rollout
 from sauda.experiments.verify import verify
 from sauda.llm.registry import get_policy
-from sauda.records.seeds import SPLITS
 from sauda.records.store import parsed, save
-from sauda.train.selector import EXPERT, Config, episode_return, select, softmax, updated
+from sauda.train.selector import (
+    SelectorSettings,
+    episode_return,
+    select,
+    softmax,
+    update,
+)
 
-SMALL = Config(tasks=("arena/single_trade", "arena/market_round"), episodes=30, evaluated=6)
+SMALL = SelectorSettings(
+    tasks=("arena/single_trade", "arena/market_round"), episodes=30, evaluated=6
+)
 
 
 @pytest.fixture(scope="module")
@@ -20,30 +27,12 @@ def data() -> dict:
     return select(SMALL)
 
 
-def test_the_default_run_has_180_episodes():
-    config = Config()
-    assert config.episodes * len(config.tasks) == 180
-    assert EXPERT in config.arms
-
-
-def test_a_softmax_is_a_distribution_and_hotter_is_flatter():
-    hot, cold = (softmax(np.array([0.0, 1.0]), t) for t in (10.0, 0.1))
-    assert hot.sum() == pytest.approx(1) == cold.sum()
-    assert 0.5 < hot[1] < 0.6 < 0.99 < cold[1]
-
-
-def test_a_good_return_raises_the_chosen_arm_and_a_bad_one_lowers_it():
-    chances = np.array([0.25, 0.75])
-    np.testing.assert_allclose(updated(np.zeros(2), chances, 0, 1.0), [0.75, -0.75])
-    np.testing.assert_allclose(updated(np.zeros(2), chances, 0, -1.0), [-0.75, 0.75])
-
-
 def test_the_step_is_the_gradient_of_the_log_probability_at_temperature_one():
     start, change = np.array([0.3, -0.2, 0.1]), 1e-6
     chances = softmax(start, 1.0)
     bumped = [softmax(start + change * np.eye(3)[i], 1.0)[1] for i in range(3)]
     slopes = (np.log(bumped) - np.log(chances[1])) / change
-    np.testing.assert_allclose(updated(start, chances, 1, 1.0) - start, slopes, atol=1e-5)
+    np.testing.assert_allclose(update(start, chances, 1, 1.0) - start, slopes, atol=1e-5)
 
 
 def test_the_curve_can_be_computed_again_from_its_choices_and_rewards(data):
@@ -54,17 +43,9 @@ def test_the_curve_can_be_computed_again_from_its_choices_and_rewards(data):
             np.testing.assert_allclose(row["before"], chances, atol=1e-4)
             assert row["baseline"] == pytest.approx(baseline, abs=1e-5)
             step = SMALL.learning_rate * (row["reward"] - baseline)
-            preferences = updated(preferences, chances, SMALL.arms.index(row["policy"]), step)
+            preferences = update(preferences, chances, SMALL.arms.index(row["policy"]), step)
             np.testing.assert_allclose(row["after"], softmax(preferences, 0.75), atol=1e-4)
             baseline = 0.92 * baseline + 0.08 * row["reward"]
-
-
-def test_a_reward_is_that_of_the_recorded_policy_on_the_recorded_seed(data):
-    for row in data["curve"][::7]:
-        assert row["reward"] == round(episode_return(row["task"], row["policy"], row["seed"]), 6)
-        assert row["expert"] == round(episode_return(row["task"], EXPERT, row["seed"]), 6)
-        if row["policy"] == EXPERT:
-            assert row["reward"] == row["expert"]
 
 
 def test_the_return_follows_the_true_utility():
@@ -74,15 +55,6 @@ def test_the_return_follows_the_true_utility():
         own = rollout(task, get_policy(task, "planner"), seed).final.private["lab_0"]
         gained = (own.utility - 0.5 * own.batna) / own.stake
         assert episode_return(task.name, "planner", seed) == pytest.approx(gained, abs=0.01)
-
-
-def test_the_seeds_are_those_of_no_evaluation(data):
-    seeds = [row["seed"] for row in data["curve"]]
-    assert len(set(seeds)) == len(seeds)
-    assert min(seeds) >= 1000
-    assert set(seeds) <= set(SPLITS["train"])
-    with pytest.raises(ValueError, match="run into the hold-out"):
-        select(replace(SMALL, first_seed=49_999))
 
 
 def test_the_selector_learns_which_arm_pays(data):

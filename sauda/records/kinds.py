@@ -1,0 +1,257 @@
+"""Every kind of artifact and every file, and where they are registered.
+
+Data is filled by one module, which holds its type and registers its kind when it is imported: an
+experiment by its decorator in `sauda/experiments/`, other kinds by `register_kind`; MODULES says
+where those are.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from sauda.records.schemas.base import Record
+
+# Every file has a checksum. What else `verify` checks, the strongest first.
+METHODS: Mapping[str, str] = {
+    "replayed": "all of its data is computed again, to the last digit",
+    "replayed in part": "scripts and rules are played again; what a language model wrote is not",
+    "recomputed": "its data is computed again from data that is not",
+    "checksum only": "it cannot be repeated, or is written by hand",
+}
+
+
+class ArtifactError(ValueError):
+    """An artifact is missing or is not what its reader expects; `command` makes it."""
+
+    def __init__(self, fault: str, command: str = "") -> None:
+        super().__init__(f"{fault}; make it with `{command}`" if command else fault)
+        self.fault, self.command = fault, command
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One file under artifacts/: the command that makes it, what it holds, the tabs showing it."""
+
+    file: str
+    kind: str
+    command: str
+    about: str
+    tab: str
+
+
+@dataclass(frozen=True)
+class File:
+    """One file of a kind; `about` is the first line of the schema's docstring if it is left out."""
+
+    name: str
+    command: str  # after `python -m MODULE`
+    tab: str
+    about: str = ""
+    module: str = "sauda"
+
+
+@dataclass(frozen=True)
+class Check:
+    """How `verify` checks a kind beside its checksum."""
+
+    method: str  # of METHODS
+    about: str
+    amount: Callable[[Mapping[str, Any], Any], int]  # of what is checked, from config and data
+    unit: str  # of that amount
+    # Returns the data as it should be; "module:function" where that module cannot be imported here.
+    verifier: str | Callable[..., Mapping[str, Any]]
+
+    def __str__(self) -> str:
+        return f"{self.method}: {self.about}"
+
+    def recompute(self) -> Callable[..., Mapping[str, Any]]:
+        """The verifier, imported late: its package depends on this one."""
+        return _imported(self.verifier)
+
+
+def _imported(function: Callable[..., Any] | str) -> Callable[..., Any]:
+    """The function, imported late where its package depends on this one."""
+    if not isinstance(function, str):
+        return function
+    module, _, function = function.partition(":")
+    return getattr(import_module(module), function)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of artifact."""
+
+    name: str  # with its version, as files have it
+    schema: type[Record]  # of their `data`
+    files: tuple[File, ...]
+    check: Check
+    # Today's fingerprints of what it records of each model: a function, or "module:function".
+    model_hashes: Callable[[], Mapping[str, str]] | str | None = None
+
+    def hashes_of_models(self) -> Mapping[str, str]:
+        """Today's fingerprints of prompt and parser of its models; none where it has no models."""
+        return _imported(self.model_hashes)() if self.model_hashes else {}
+
+    def entries(self) -> Iterator[Entry]:
+        """One entry a file."""
+        summary = self.schema.__doc__.partition("\n")[0].removesuffix(".")
+        for file in self.files:
+            command = f"python -m {file.module} {file.command}"
+            yield Entry(file.name, self.name, command, file.about or summary, file.tab)
+
+
+REGISTERED: dict[str, Kind] = {}  # by name: those whose module is imported
+
+
+def register_kind(kind: Kind) -> Kind:
+    """Make a kind of artifact known; called where its data is filled, when that is imported."""
+    REGISTERED[kind.name] = kind
+    return kind
+
+
+SPEEDS, COMPARISON = "sauda.experiments.speeds", "sauda.experiments.comparison"
+# The modules that register kinds whose files are not called as an experiment, by how these begin.
+MODULES = {
+    "bench.json": SPEEDS,
+    "load.json": SPEEDS,
+    "published.json": SPEEDS,
+    "episodes/showcase": "sauda.experiments.episodes",
+    "evaluation/": "sauda.experiments.evaluate",
+    "evaluation/arena-model-comparison": COMPARISON,
+    "evaluation/model-comparison": COMPARISON,
+    "dialogues.json": "sauda.train.scripted_dialogues",
+    "training/": "sauda.train.results",
+    "training/pilot": "sauda.train.pilot",
+    "training/roles": "sauda.experiments.roles",
+    "training/selector": "sauda.train.selector",
+    "training/tuned": "sauda.train.tuned",
+}
+
+
+def _import_of(file: str) -> None:
+    """Import the modules that may have registered `file`: these depend on this one."""
+    package = import_module("sauda.experiments")
+    if (name := package.name_of(file)) in package.names():
+        package.find(name)
+    for module in {module for start, module in MODULES.items() if file.startswith(start)}:
+        import_module(module)
+
+
+def _import_all() -> None:
+    package = import_module("sauda.experiments")
+    for module in {*MODULES.values(), *(f"{package.__name__}.{n}" for n in package.names())}:
+        import_module(module)
+
+
+class Kinds(Mapping[str, Kind]):
+    """Every kind by its name; those that are not imported yet are when they are asked for."""
+
+    def __getitem__(self, name: str) -> Kind:
+        if name not in REGISTERED:
+            _import_all()
+        return REGISTERED[name]
+
+    def __iter__(self) -> Iterator[str]:
+        _import_all()
+        return iter(sorted(REGISTERED))
+
+    def __len__(self) -> int:
+        _import_all()
+        return len(REGISTERED)
+
+
+KINDS = Kinds()
+
+
+def __getattr__(name: str) -> Any:
+    """FILES, the entries of all kinds by file: made when asked for, since it imports them all."""
+    if name != "FILES":
+        raise AttributeError(name)
+    entries = (entry for kind in KINDS.values() for entry in kind.entries())
+    return tuple(sorted(entries, key=lambda entry: entry.file))
+
+
+def amount(kind: str, config: Mapping[str, Any], data: Record) -> str:
+    """How much `verify` has to replay or recompute, such as 53,000 episodes."""
+    check = KINDS[kind].check
+    return f"{check.amount(config, data):,} {check.unit}"
+
+
+def training_runs() -> list[str]:
+    """The names of the registered runs of training, in the order of their stages."""
+    files = (known.file for known in KINDS["training_run/1"].entries())
+    return [file.removeprefix("training/").removesuffix(".json") for file in files]
+
+
+# The runs of roles
+
+ROLES = {
+    "buyer": "The log of a buyer's training, its losses by checkpoint and on hold-out dialogues",
+    "seller": "The same of a seller",
+    "generalist": "The same of a generalist, which speaks for both",
+}
+# Runs with the same dialogues and less of the schedule, by the end of their names: the option of
+# the command, what they are, and the roles that have one. The generalist speaks for both roles.
+CONTROLS = {
+    "-control": (
+        " --no-schedule",
+        "Its control: the same dialogues, one cycle, one rate for all layers",
+        tuple(ROLES),
+    ),
+    "-one-cycle": (
+        " --cycles 1",
+        "Its control for the cycles: one cycle, rates by layer",
+        ("generalist",),
+    ),
+    "-one-rate": (
+        " --layer-decay 1",
+        "Its control for the rates by layer: two cycles, one rate",
+        ("generalist",),
+    ),
+}
+
+
+def role_command(role: str, control: str = "") -> str:
+    """The command of a role's run; `control` is the end of its name."""
+    return f"train roles --role {role}{CONTROLS[control][0] if control else ''}"
+
+
+def entry(file: str) -> Entry:
+    """The registered line on `file`; raises ArtifactError for a file it does not know.
+
+    An evaluation of one's own may be called evaluation/NAME.json; one of the arena
+    evaluation/arena-NAME.json; a run of another model training/STAGE-NAME.json, that of a role
+    training/roles-ROLE-NAME.json.
+    """
+    _import_of(file)
+    for kind in REGISTERED.values():
+        for known in kind.entries():
+            if known.file == file:
+                return known
+    if run := re.fullmatch(
+        r"training/roles-(buyer|seller|opener|responder|generalist)"
+        rf"({'|'.join(CONTROLS)})?(-[\w.-]+)?\.json",
+        file,
+    ):
+        seed = re.search(r"-seed(\d+)\.json$", file)
+        command = f"python -m sauda {role_command(run[1], run[2] or '')}"
+        command += f" --seed {seed[1]}" if seed else ""
+        return Entry(file, "role_run/1", command, "A training run of a role", "")
+    if re.fullmatch(r"training/(sft|distill|grpo|dpo)(-[\w.-]+)?\.json", file):
+        stage = re.split(r"[-.]", file.removeprefix("training/"))[0]
+        game = " --game arena" if file.startswith(f"training/{stage}-arena") else ""
+        seed = re.search(r"-seed(\d+)\.json$", file)
+        again = f" --seed {seed[1]}" if seed else ""
+        before = re.search(r"-from-([a-z]+(-arena)?)", file)
+        again += f" --init-adapter {before[1]}" if before else ""
+        command = f"python -m sauda train {stage}{game}{again}"
+        return Entry(file, "training_run/1", command, "A training run", "")
+    if re.fullmatch(r"evaluation/[\w-]+\.json", file):
+        of_arena = file.startswith("evaluation/arena-")
+        kind, family = ("arena/2", " --family arena") if of_arena else ("evaluation/1", "")
+        command = f"python -m sauda evaluate{family} --out {file}"
+        return Entry(file, kind, command, "An evaluation of one's own", "")
+    known_files = ", ".join(known.file for kind in KINDS.values() for known in kind.entries())
+    raise ArtifactError(f"no artifact {file!r}; artifacts are {known_files}, evaluation/NAME.json")

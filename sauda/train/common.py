@@ -1,0 +1,454 @@
+"""What the training stages share: settings, a run's folder, its log and checkpoints, its artifact.
+
+The training loop, its checkpoints and its log are those of transformers' Trainer. A run that was
+killed resumes from its last complete checkpoint and ends as if it had never stopped.
+"""
+
+import json
+import math
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, ClassVar
+
+from sauda.llm.engine import Sampling
+from sauda.llm.model import ADAPTERS, CACHE, CannotLoad, adapter_folder
+from sauda.llm.model import Model as ServedModel
+from sauda.records.seeds import UNSEEN_SELLER
+from sauda.records.store import ROOT, device, digest, read_object, save, sha256, write
+from sauda.train.model import (
+    ADAPTER_WEIGHTS,
+    FULL,
+    TOY,
+    Base,
+    find_base,
+    load_served,
+    publish,
+    read_adapter,
+    save_adapter,
+)
+
+RUNS = CACHE / "training"
+SETTINGS_FILE = "run.json"  # in a run's folder
+STATE_FILE = "trainer_state.json"  # in a checkpoint: the Trainer's step and log
+LIBRARIES = ("torch", "transformers", "peft", "trl")
+LOGGED = ("loss", "learning_rate", "grad_norm", "mean_token_accuracy", "entropy")  # of TRL's log
+LEAST = {
+    "max_steps": -1, "seed": 0, "first_seed": 0, "eval_games": 0, "near": 0, "late": 0, "apart": 0,
+}  # fmt: skip
+MAY_CHANGE = {"threads", "trial", "push_to_hub", "hub_model_id"}  # when a run is resumed
+
+
+class Stopped(ValueError):
+    """A run cannot start, resume or go on; the message says why, and what is kept."""
+
+
+def check_whole_numbers(settings: Any) -> None:
+    """Raise ValueError where a whole number is below LEAST, which is 1 for most settings."""
+    for name, value in vars(settings).items():
+        if type(value) is int and value < (least := LEAST.get(name, 1)):
+            flag = name.replace("_", "-")
+            raise ValueError(f"--{flag} is a whole number of at least {least}, not {value}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageSettings:
+    """Settings of every stage, in the names of TrainingArguments; defaults are what we report."""
+
+    model: str = field(
+        default="mini", metadata={"help": "toy, mini, 8b, or a folder or repository"}
+    )
+    per_device_train_batch_size: int = field(
+        default=4, metadata={"help": "rows per pass; lower where memory is short"}
+    )
+    learning_rate: float = field(metadata={"help": "peak, after the warmup"})
+    warmup_steps: float = field(
+        default=0.05, metadata={"help": "below 1 a share of the steps; then a cosine to 0"}
+    )
+    max_grad_norm: float = 1.0
+    save_steps: int = field(metadata={"help": "steps between two checkpoints"})
+    acceptance_prompts: int = field(
+        default=48, metadata={"help": "hold-out prompts of the acceptance check"}
+    )
+    threads: int = field(default=1, metadata={"help": "of torch on a CPU"})
+    seed: int = field(default=0, metadata={"help": "of every draw in training"})
+    trial: bool = field(default=False, metadata={"help": "keep the adapter in the run's folder"})
+    push_to_hub: bool = field(
+        default=False, metadata={"help": "keep the run on the Hub; --resume brings it back"}
+    )
+    hub_model_id: str = field(default="", metadata={"help": "its repository, OWNER/NAME"})
+
+    stage: ClassVar[str]
+    game: ClassVar[str] = "bazaar"
+    copies: ClassVar[int] = 0  # of the weights beside those that learn
+    # What only some stages offer.
+    init_adapter: ClassVar[str] = ""
+    full_fine_tuning: ClassVar[bool] = False
+    four_bits: ClassVar[str] = "short"
+    eval_games: ClassVar[int] = 0
+
+    def __post_init__(self) -> None:
+        check_whole_numbers(self)
+        if self.push_to_hub and self.hub_model_id.count("/") != 1:
+            raise ValueError("--push-to-hub needs a repository OWNER/NAME by --hub-model-id")
+
+    @property
+    def is_trial(self) -> bool:
+        """Whether the adapter stays in the run's folder, accepted or not."""
+        return self.trial or self.model == TOY
+
+    @property
+    def name(self) -> str:
+        """The name of the run's adapter and files; it says an unusual adapter that is trained."""
+        init, full = self.init_adapter, self.full_fine_tuning
+        ordinary = init == type(self).init_adapter or "/" in init or self.model == TOY
+        trained_from = "" if ordinary else init or "base"
+        return run_name(self.stage, self.model, self.game, self.seed, trained_from, full)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayerSettings(StageSettings):
+    """Settings of a stage in which the learner plays whole games."""
+
+    init_adapter: str = field(
+        metadata={"help": "adapter to train further: a stage's name or a folder; '' for a new one"}
+    )
+    constrained: bool = field(
+        default=False, metadata={"help": "replies under a grammar, for a base that writes no moves"}
+    )
+    temperature: float = 0.7  # of the replies
+    max_new_tokens: int = 40  # of a reply
+    first_seed: int = field(metadata={"help": "of the training split; each stage has its own"})
+    unseen_seller: str = UNSEEN_SELLER  # a seller type that no training game has
+    eval_games: int = field(
+        default=0, metadata={"help": "training games that every checkpoint plays"}
+    )
+
+    copies: ClassVar[int] = 1  # the player's weights
+
+    @property
+    def sampling(self) -> Sampling:
+        """How the learner's replies are drawn."""
+        return Sampling(self.temperature, top_p=1.0, max_new_tokens=self.max_new_tokens)
+
+
+def run_name(
+    stage: str,
+    model: str,
+    game: str = "bazaar",
+    seed: int = 0,
+    trained_from: str = "",
+    full: bool = False,
+) -> str:
+    """The name of a run's adapter and files: sft, sft-arena, sft-MODEL, sft-arena-MODEL, sft-seed1.
+
+    The small model, the bazaar and the seed 0 are left out of the name. `trained_from` is the
+    stage whose adapter the run trains further, where it is another than usual: grpo-from-distill.
+    `full` says that all weights learn.
+    """
+    parts = (
+        stage,
+        "" if game == "bazaar" else game,
+        "" if model == "mini" else Path(model).name,
+        trained_from and f"from-{trained_from}",
+        "full" if full else "",
+        f"seed{seed}" if seed else "",
+    )
+    return "-".join(filter(None, parts))
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run in its folder, and the base that it trains."""
+
+    settings: Any  # of a stage
+    folder: Path
+    base: Base
+    resume: bool = False
+    init: Mapping[str, str] | None = None  # name and hash of the adapter that is trained further
+
+
+def start_run(settings: StageSettings, folder: Path | None, resume: bool) -> Run:
+    """A new run in a folder, or the one that is there, to resume; its base is found or made.
+
+    Raises Stopped, CannotLoad or NoWeights with the reason.
+    """
+    import torch
+
+    folder = folder or RUNS / settings.name
+    adapter = init_adapter(settings)
+    init = adapter and {
+        "name": settings.init_adapter,
+        "sha256": sha256(adapter / ADAPTER_WEIGHTS),
+    }
+    if resume and settings.push_to_hub and not (folder / SETTINGS_FILE).exists():
+        from huggingface_hub import snapshot_download
+
+        snapshot_download(settings.hub_model_id, local_dir=folder)
+    keep_settings(folder, asdict(settings) | {"begins with": init}, resume)
+    torch.set_num_threads(settings.threads)
+    full = settings.full_fine_tuning
+    base = find_base(
+        settings.model,
+        folder,
+        settings.per_device_train_batch_size,
+        settings.copies + (FULL if full else 0),
+        "never" if full else settings.four_bits,
+    )
+    return Run(settings, folder, base, resume, init)
+
+
+def keep_settings(folder: Path, settings: Mapping[str, Any], resume: bool) -> None:
+    """Write the settings of a new run, or compare them with those of the run that is resumed.
+
+    Raises Stopped where a new run would overwrite one, or where the run to resume is missing or
+    has other settings, and DamagedFile where its settings cannot be read.
+    """
+    file = folder / SETTINGS_FILE
+    if not resume:
+        if last_checkpoint(folder) is not None or (folder / "pairs.jsonl").exists():
+            raise Stopped(f"there is a run in {folder}; continue it by --resume, or remove it")
+        write(file, json.dumps(settings, indent=1) + "\n")
+        return
+    if not file.exists():
+        raise Stopped(f"there is no run in {folder} to resume")
+    before, now = read_object(file), json.loads(json.dumps(settings))
+    keys = sorted({*before, *now} - MAY_CHANGE)
+    if changed := [key for key in keys if before.get(key) != now.get(key)]:
+        raise Stopped(f"the run in {folder} was started with another {', '.join(changed)}")
+
+
+def init_adapter(settings: StageSettings) -> Path | None:
+    """The folder of the adapter that a stage trains further; None where it starts a new one.
+
+    Raises CannotLoad where it is missing.
+    """
+    name = settings.init_adapter
+    if not name:
+        return None
+    if (folder := adapter_folder(name)) is None:
+        raise CannotLoad(
+            f"no adapter {name!r} to train further; train that stage first, or name its folder by "
+            "--init-adapter"
+        )
+    return folder
+
+
+def last_checkpoint(folder: Path) -> Path | None:
+    """The last complete checkpoint in a folder, None where there is none."""
+    for _, checkpoint in sorted(checkpoints_in(folder).items(), reverse=True):
+        if is_complete(checkpoint):
+            return checkpoint
+        print(f"{checkpoint.name} is incomplete and is skipped", flush=True)
+    return None
+
+
+def is_complete(checkpoint: Path) -> bool:
+    """Whether the Trainer has written all of a checkpoint: its state comes last."""
+    try:
+        json.loads((checkpoint / STATE_FILE).read_text(encoding="utf-8"))
+    except (FileNotFoundError, json.JSONDecodeError):
+        return False
+    return True
+
+
+def checkpoints_in(folder: Path) -> dict[int, Path]:
+    """The folders of a run's checkpoints by step, incomplete ones included."""
+    steps = {path.name.rpartition("-")[2]: path for path in folder.glob("checkpoint-*")}
+    return {int(step): path for step, path in steps.items() if step.isdecimal()}
+
+
+def training_arguments(run: Run) -> dict[str, Any]:
+    """The arguments that every trainer takes, in the names of transformers and TRL."""
+    from datasets import disable_progress_bars
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    disable_progress_bars()
+    settings, base = run.settings, run.base
+    on_cpu = base.device == "cpu"
+    return {
+        "output_dir": str(run.folder),
+        "per_device_train_batch_size": settings.per_device_train_batch_size,
+        "gradient_accumulation_steps": settings.gradient_accumulation_steps,
+        "learning_rate": settings.learning_rate,
+        "lr_scheduler_type": "cosine",
+        "warmup_steps": settings.warmup_steps,
+        "max_grad_norm": settings.max_grad_norm,
+        "weight_decay": 0.0,
+        "logging_steps": 1,
+        "logging_nan_inf_filter": False,  # `run_log` stops there
+        "save_steps": settings.save_steps,
+        "save_total_limit": None if settings.eval_games else 2,  # each plays games at the end
+        "seed": settings.seed,
+        "use_cpu": on_cpu,
+        # bf16 weights compute as they are, with their adapter in fp32; fp32 ones compute in bf16
+        "bf16": settings.full_fine_tuning and not on_cpu,
+        "activation_checkpointing": base.checkpointing,
+        "dataloader_pin_memory": not on_cpu,
+        "report_to": "none",
+        "push_to_hub": settings.push_to_hub,
+        "hub_model_id": settings.hub_model_id or None,
+        "hub_strategy": "all_checkpoints",  # another machine resumes; it needs earlier ones too
+        "hub_private_repo": True,
+    }
+
+
+def train_to_end(run: Run, trainer: Any) -> None:
+    """Train from the start, or from the last checkpoint of a run that is resumed."""
+    from transformers import TrainerState
+
+    if trainer.args.max_steps == 0:
+        raise Stopped("these settings give no step of the optimizer; ask for more to learn from")
+    checkpoint = last_checkpoint(run.folder) if run.resume else None
+    if checkpoint is not None:
+        state = TrainerState.load_from_json(str(checkpoint / STATE_FILE))
+        if state.global_step == state.max_steps:  # killed between the last step and the end
+            trainer.state = state
+            read_adapter(trainer.model, checkpoint)
+            return
+    trainer.add_callback(run_log(run.folder))
+    trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+
+
+def run_log(folder: Path) -> Any:
+    """A callback that adds to the Trainer's log what spans several starts, and stops at NaN.
+
+    These are tokens and seconds since the run's first step, and where each start begun, on which
+    machine.
+    """
+    from transformers import TrainerCallback
+
+    class RunLog(TrainerCallback):
+        def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            before = (log_steps(state.log_history) or [{"num_tokens": 0, "seconds": 0.0}])[-1]
+            self.tokens = before["num_tokens"] - state.num_input_tokens_seen
+            self.began = time.monotonic() - before["seconds"]
+            state.log_history.append({"begun": state.global_step, "hardware": hardware()})
+
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+            if "loss" in logs:
+                check_finite({n: logs[n] for n in LOGGED if n in logs}, state.global_step, folder)
+                state.log_history[-1] |= {
+                    "num_tokens": self.tokens + int(logs["num_tokens"]),
+                    "seconds": round(time.monotonic() - self.began, 3),
+                }
+
+    return RunLog()
+
+
+def check_finite(figures: Mapping[str, float], step: int, folder: Path) -> None:
+    """Raise Stopped where a figure of `step` is NaN or infinite; checkpoints are kept."""
+    for name, value in figures.items():
+        if not math.isfinite(value):
+            kept = last_checkpoint(folder)
+            raise Stopped(
+                f"{name} is {value} at step {step}; "
+                f"{f'{kept} is kept' if kept else 'there is no checkpoint yet'}. "
+                "Try a lower --learning-rate"
+            )
+
+
+def append(file: Path, row: Mapping[str, Any]) -> None:
+    """Add a row to a file of JSON lines, on disk when this returns; a torn last line is cut off."""
+    with file.open("a+b") as lines:
+        lines.seek(0)
+        content = lines.read()
+        lines.truncate(content.rfind(b"\n") + 1)
+        lines.write(json.dumps(row, allow_nan=False).encode() + b"\n")
+        lines.flush()
+        os.fsync(lines.fileno())
+
+
+def log_steps(history: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The entries of the Trainer's log that are optimizer steps."""
+    return [entry for entry in history if "loss" in entry]
+
+
+def save_and_load(run: Run, trainer: Any, logged: Sequence[str] = LOGGED) -> ServedModel:
+    """Save what has learnt, with the log's digest, and load it as the page serves it."""
+    about = {
+        "stage": run.settings.stage,
+        "init_adapter": run.init,
+        "log": digest(log_rows(trainer, logged)),
+    }
+    save_adapter(trainer.model, run.folder / "adapter", run.base, about)
+    return load_served(run.folder / "adapter", run.base, run.settings.threads)
+
+
+def log_rows(trainer: Any, logged: Sequence[str]) -> list[dict[str, Any]]:
+    """One row per optimizer step with the figures that an artifact keeps."""
+    return [
+        {name: row[name] for name in ("step", "num_tokens", "seconds")}
+        | {name: float(row[name]) for name in logged if name in row}
+        for row in log_steps(trainer.state.log_history)
+    ]
+
+
+def sample(ids: Sequence[int], labels: Sequence[int], tokenizer: Any) -> list[dict[str, Any]]:
+    """One sequence, an entry per token, with whether it is in the loss (its label is not -100)."""
+    return [
+        {"text": tokenizer.decode([token]), "in_loss": label != -100}
+        for token, label in zip(ids, labels, strict=True)
+    ]
+
+
+def hardware() -> dict[str, Any]:
+    """The machine, the threads and the libraries of a run."""
+    import torch
+
+    return {
+        "device": device(),
+        "cores": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "packages": {name: version(name) for name in LIBRARIES},
+    }
+
+
+def save_run(
+    run: Run,
+    trainer: Any,
+    figures: Mapping[str, Any],
+    logged: Sequence[str] = LOGGED,
+    publishes: bool = True,
+    must_pass: bool = True,
+) -> dict[str, Any]:
+    """Publish an accepted adapter and save the run's artifact; returns its data.
+
+    A trial stays in its folder, accepted or not. Raises Stopped where the acceptance check fails
+    and the adapter `must_pass` it; the adapter then stays in the run's folder.
+    """
+    settings, base, log = run.settings, run.base, log_rows(trainer, logged)
+    starts = [row for row in trainer.state.log_history if "begun" in row]
+    data = {
+        "stage": settings.stage,
+        "base": {
+            "name": base.name,
+            "origin": base.weights.origin,
+            "sha256": base.weights.sha256,
+            "precision": base.precision,
+        },
+        "log": log,
+        "resumed": [start["begun"] for start in starts[1:]],
+        "hardware": starts[-1]["hardware"],
+        "seconds": log[-1]["seconds"],
+        "num_tokens": log[-1]["num_tokens"],
+        **figures,
+    }
+    trial, check = settings.is_trial, data["acceptance"]
+    if not (check["passed"] or trial or not must_pass):
+        write(run.folder / "refused.json", json.dumps(data, indent=1))
+        raise Stopped(
+            f"the acceptance check refused the adapter: valid {check['valid']:.3f}, faults "
+            f"{check['faults'][:3]}; see {run.folder / 'refused.json'}"
+        )
+    if publishes:
+        root = run.folder / "adapters" if trial else ADAPTERS
+        data["adapter"] = publish(run.folder / "adapter", settings.name, root)
+    save(f"training/{settings.name}.json", asdict(settings), data, run.folder if trial else ROOT)
+    if settings.push_to_hub:
+        trainer.push_to_hub()
+    return data

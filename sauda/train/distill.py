@@ -1,0 +1,475 @@
+"""On-policy distillation: the learner plays, a teacher labels each of its states, and it learns.
+
+    python -m sauda train distill
+
+DAgger (Ross et al. 2011) with soft labels, as GKD (Agarwal et al. 2023) has them. TRL's trainers
+for that want a teacher with the learner's vocabulary, and ours is a policy of the game. In each
+round the learner plays new games; a share of the turns, which falls from round to round, is the
+teacher's. The loss is the cross-entropy between a label and the learner's next token.
+
+A label is a distribution over moves: a teacher names one, and prices near it are nearly as good.
+The labels of a reply's tokens follow from the tree of all labelled completions, and weigh as much
+as the label gives to what the reply began with. So the learner's own games can be labelled as they
+are. Without these weights a wrong first digit taught the second to be 9 or 0, the nearest to the
+label, and then right first digits were followed by 9 and 0 too.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import groupby, islice
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from env import Observation, Offer, Policy, Task, agent_stream, begin, get_task
+from sauda.experiments.regret import Positions
+from sauda.games.adapter import ModelTurn, ParsedReply, Reply, Request
+from sauda.games.bazaar_prompt import completion, parse, render, schema, shown
+from sauda.llm.registry import PlayerSpec, get_policy
+from sauda.llm.turn import ModelGame, new_game, play_turn
+from sauda.policies.pilot import Pilot
+from sauda.records.seeds import is_unseen_listing, seller_type
+from sauda.records.store import digest, read_lines, write
+from sauda.train.checks import check_player
+from sauda.train.common import (
+    PlayerSettings,
+    Run,
+    init_adapter,
+    sample,
+    save_and_load,
+    save_run,
+    start_run,
+    train_to_end,
+    training_arguments,
+)
+from sauda.train.losses import soft_cross_entropy
+from sauda.train.model import tokenizer_of, trainable
+from sauda.train.self_play import Learner
+from sauda.train.teacher_rows import Action, Mix, order_by_length, replies, round_action, to_lines
+
+COMPLETIONS = {"accept": '{"accept":true}', "walk": '{"walk":true}'}
+LEAST_CHANCE = 1e-4  # probability of a completion, below which it is left out
+TURNS = 5  # the stream that draws whose turn it is
+TOY = {
+    "init_adapter": "", "deals_per_round": 24, "constrained": True, "save_steps": 2,
+    "acceptance_prompts": 6, "eval_games": 2,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistillSettings(PlayerSettings):
+    """Settings in the names of transformers' TrainingArguments; the defaults are what we report."""
+
+    init_adapter: str = "sft"
+    full_fine_tuning: bool = field(
+        default=False, metadata={"help": "all weights learn, in fp32, and no adapter"}
+    )
+    shares: tuple[Mix, ...] = (  # of a round's games
+        Mix("bazaar/open", 0.53, "pilot"),
+        Mix("bazaar/rushed", 0.35, "pilot"),
+        Mix("classic/single_deal", 0.04, "expert"),
+        Mix("classic/asymmetric_pressure", 0.04, "expert"),
+        Mix("classic/amazon_realistic", 0.04, "expert"),
+    )
+    teacher_turns: tuple[float, ...] = field(
+        default=(1.0, 0.5, 0.25, 0.0), metadata={"help": "the teacher's share of turns, by round"}
+    )
+    tremble: float = 3.0  # noise of the pilot's prices in its turns, in percent of the limit
+    deals_per_round: int = field(
+        default=800, metadata={"help": "deals that each round plays and learns from"}
+    )
+    games_at_once: int = 48  # games played in one batch
+    label_sd: float = 1.5  # of a label's prices, in percent of the limit
+    near: int = 1  # percent of the limit: a bid so near to the ask takes it
+    late: int = 2  # replies of a deal from this one on, counted from 0, ...
+    late_weight: float = 2.0  # ... weigh so much: openings that are off cost little
+    gradient_accumulation_steps: int = field(
+        default=1, metadata={"help": "passes per step of the optimizer"}
+    )
+    learning_rate: float = 5e-4
+    first_seed: int = 20_000
+    save_steps: int = 50
+    eval_games: int = 24
+    stage: ClassVar[str] = "distill"
+
+    @property
+    def batch_size(self) -> int:
+        """Deals per step of the optimizer."""
+        return self.per_device_train_batch_size * self.gradient_accumulation_steps
+
+    @property
+    def deals(self) -> list[int]:
+        """Deals of each task in a round; the first task has what rounding leaves."""
+        counts = [round(self.deals_per_round * share.part) for share in self.shares]
+        return [self.deals_per_round - sum(counts[1:]), *counts[1:]]
+
+
+SETTINGS = {"bazaar": DistillSettings}  # by game
+
+
+def train(settings: DistillSettings, folder: Path | None = None, resume: bool = False) -> dict:
+    """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do."""
+    from transformers import TrainingArguments
+
+    run = start_run(settings, folder, resume)
+    network = trainable(run.base, init_adapter(settings), settings.full_fine_tuning)
+    tokenizer = tokenizer_of(run.base)
+    rounds = Rounds(run, Learner(network, tokenizer, run.base, settings.sampling))
+    steps_per_round = settings.deals_per_round // settings.batch_size
+    trainer = distill_trainer()(
+        model=network,
+        args=TrainingArguments(
+            **training_arguments(run),
+            max_steps=steps_per_round * len(settings.teacher_turns),
+            train_sampling_strategy="sequential",
+            remove_unused_columns=False,
+        ),
+        train_dataset=rounds,
+        data_collator=lambda rows: {"rows": rows},
+    )
+    train_to_end(run, trainer)
+    served = save_and_load(run, trainer)
+
+    first = rounds.deals(0)[0]
+    learnt = {position + 1 for position, *_ in first["labels"]}
+    labels = [i if n in learnt else -100 for n, i in enumerate(first["input_ids"])]
+    figures = {
+        "rounds": rounds.summary(),
+        "sample": sample(first["input_ids"], labels, tokenizer),
+    }
+    publishes = not settings.full_fine_tuning  # an adapter is small enough
+    return save_run(run, trainer, check_player(run, served) | figures, publishes=publishes)
+
+
+@dataclass(frozen=True)
+class SoftRow:
+    """One deal as a conversation, with a distribution over completions for each reply in it."""
+
+    task: str
+    seed: int
+    deal: int  # of the game, from 0
+    messages: list[dict[str, str]]
+    labels: list[dict[str, float]]  # by completion, one for each message of the assistant
+    own: list[bool]  # whether the learner made the move; else the teacher did
+
+
+def label(obs: Observation, move: Action, sd: float, near: int) -> dict[str, float]:
+    """The probability of each completion at `obs`, around a teacher's `move`.
+
+    Offers are normal with the standard deviation `sd` in percent of the limit. What of it is within
+    `near` percent of an affordable ask, or above, is the probability to accept. An acceptance and a
+    walk are certain.
+    """
+    if not isinstance(move, Offer):
+        return {completion(move, obs): 1.0}
+    (offers, *_) = [m for m in schema(obs)["anyOf"] if "offer" in m["properties"]]
+    legal = offers["properties"]["offer"]
+    mean = 100 * move.price / obs.reservation
+    weights: dict[str, float] = defaultdict(float)
+    for percent in range(legal["minimum"], legal["maximum"] + 1):
+        weight = math.exp(-((percent - mean) ** 2) / (2 * sd**2))
+        taken = shown(obs, obs.ask) - near <= percent and obs.ask <= obs.budget
+        weights['{"accept":true}' if taken else f'{{"offer":{percent}}}'] += weight
+    total = sum(weights.values())
+    kept = {text: w / total for text, w in weights.items() if w / total >= LEAST_CHANCE}
+    return {text: p / sum(kept.values()) for text, p in kept.items()}
+
+
+def soft_tokens(row: SoftRow, tokenizer: Any, late: int, late_weight: float) -> dict[str, Any]:
+    """`row` as "input_ids" and "labels"; a label is (position, token ids, probabilities, weight).
+
+    The position is that of the token before, whose logits the label is for. A label weighs the
+    probability of the reply up to there; replies from the one numbered `late` on, counted from 0,
+    weigh `late_weight` times that.
+    """
+    ids: list[int] = []
+    labels: list[tuple[int, list[int], list[float], float]] = []
+    turns = zip(row.labels, replies(row.messages, tokenizer), strict=True)
+    for number, (chances, (read, reply)) in enumerate(turns):
+        ids += read
+        weight = late_weight if number >= late else 1.0
+        paths = {(*_ids(text, tokenizer), tokenizer.eos_token_id): p for text, p in chances.items()}
+        for depth, (tokens, shares, mass) in enumerate(along(reply, paths)):
+            labels.append((len(ids) + depth - 1, tokens, shares, weight * mass))
+        ids += reply
+    return {"input_ids": ids, "labels": labels}
+
+
+@lru_cache(4096)  # labels repeat the same few hundred completions
+def _ids(text: str, tokenizer: Any) -> tuple[int, ...]:
+    return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+def along(
+    reply: Sequence[int], paths: Mapping[tuple[int, ...], float]
+) -> Iterator[tuple[list[int], list[float], float]]:
+    """For each token of `reply`: what may stand in its place, how probable each is, the mass there.
+
+    The mass is the probability of all paths that begin as `reply` does up to that token. Ends where
+    no path of `paths` goes the way of `reply`, and at a path's end.
+    """
+    for depth in range(len(reply)):
+        shares: dict[int, float] = defaultdict(float)
+        for path, p in paths.items():
+            if len(path) > depth and path[:depth] == tuple(reply[:depth]):
+                shares[path[depth]] += p
+        total = sum(shares.values())
+        if not total:
+            return
+        yield list(shares), [share / total for share in shares.values()], total
+
+
+@dataclass(frozen=True)
+class Teacher:
+    """A policy of `task` that labels states; `sd` and `near` are those of `soft.label`.
+
+    The pilot plays with errors of `tremble` percent of the limit, so that its games also come to
+    states off its path.
+    """
+
+    task: Task
+    policy: Policy
+    sd: float
+    near: int
+    tremble: float = 0.0
+
+    def move(self, obs: Observation, seed: int, turn: int) -> Action:
+        """The teacher's move, before it is rounded."""
+        return self.policy(obs, agent_stream(self.task, seed, self.task.learner, turn))
+
+    def label(self, obs: Observation, seed: int, turn: int) -> dict[str, float]:
+        """The probability of each completion at `obs`: the policy's own, or around its move."""
+        if isinstance(self.policy, Pilot):
+            return _completions(self.policy, obs, self.sd)
+        return label(obs, self.move(obs, seed, turn), self.sd, self.near)
+
+    def turn(self, game: ModelGame, rng: np.random.Generator) -> ModelTurn:
+        """The teacher's move in a game, as a turn of the learner; `rng` draws its errors."""
+        obs = game.observation
+        if isinstance(self.policy, Pilot) and self.tremble:
+            chances = _completions(self.policy, obs, self.tremble)
+            text = str(rng.choice(list(chances), p=list(chances.values())))
+            move = parse(text, obs)
+        else:
+            move = round_action(obs, self.move(obs, game.play.seed, len(game.turns)), self.near)
+            text = completion(move, obs)
+        request = Request(render(obs), 0)
+        return ModelTurn(obs, request, Reply(text, "teacher"), ParsedReply(parse(text, obs), move))
+
+
+def _completions(pilot: Pilot, obs: Observation, hand: float) -> dict[str, float]:
+    """The probability of each completion at `obs` under a hand with errors of `hand` percent."""
+    chances = pilot.distribution(obs, hand)
+    total = sum(chances.values())
+    return {COMPLETIONS.get(m) or f'{{"offer":{m}}}': p / total for m, p in chances.items()}
+
+
+@dataclass
+class SharedGame:
+    """A game whose turns are the learner's or the teacher's."""
+
+    game: ModelGame
+    rng: np.random.Generator  # draws whose turn it is, and the teacher's errors
+    own: list[bool] = field(default_factory=list)  # which turns were the learner's
+
+
+def play_shared(
+    teacher: Teacher, seeds: Sequence[int], player: PlayerSpec, share: float, salt: tuple[int, ...]
+) -> Iterator[SoftRow]:
+    """Play the games of `seeds` and label the learner's states in them, one row per deal.
+
+    A turn is the teacher's with the probability `share`. Deals about unseen listings are left out.
+    """
+    games = [
+        SharedGame(
+            new_game(teacher.task, seed, salt), np.random.default_rng([seed, TURNS, *salt])
+        )
+        for seed in seeds
+    ]  # fmt: skip
+    while running := [each for each in games if each.game.running]:
+        for each in running:
+            each.own.append(each.rng.random() >= share)
+            if not each.own[-1]:
+                each.game.apply(teacher.turn(each.game, each.rng))
+        learners = [each.game for each in running if each.own[-1]]
+        if learners:
+            play_turn(learners, player)
+    for each in games:
+        yield from label_game(each, teacher)
+
+
+def label_game(each: SharedGame, teacher: Teacher) -> Iterator[SoftRow]:
+    """The deals of one game; the last reply of a deal that forfeits is the teacher's."""
+    turns = list(enumerate(zip(each.game.turns, each.own, strict=True)))
+    for deal, group in groupby(turns, lambda turn: len(turn[1][0].obs.table.past)):
+        played = list(group)
+        first, last = played[0][1][0], played[-1][1][0]
+        if is_unseen_listing(first.obs.table.item):
+            continue
+        seed = each.game.play.seed
+        labels = [teacher.label(turn.obs, seed, number) for number, (turn, _) in played]
+        reply = max(labels[-1], key=labels[-1].get)
+        if last.action is not None:
+            reply = completion(last.action, last.obs)
+        chat: list[dict[str, Any]] = [*render(last.obs), {"role": "assistant", "content": reply}]
+        own = [own_turn for _, (_, own_turn) in played]
+        yield SoftRow(teacher.task.name, seed, deal, chat, labels, own)
+
+
+class Rounds:
+    """The deals of all rounds as a dataset, in the order in which they are learnt.
+
+    A round is played when its first deal is wanted, and is then on disk. The loader is one batch
+    ahead, so the last batch of a round is learnt after the games of the next one were played.
+    """
+
+    def __init__(self, run: Run, learner: Learner) -> None:
+        self.settings, self.run, self.learner = run.settings, run, learner
+        self._round: tuple[int, list[dict[str, Any]]] = (-1, [])  # the last one read
+
+    def __len__(self) -> int:
+        return self.settings.deals_per_round * len(self.settings.teacher_turns)
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        number, place = divmod(index, self.settings.deals_per_round)
+        if number != self._round[0]:
+            self._round = number, self.deals(number)
+        return self._round[1][place]
+
+    def deals(self, number: int) -> list[dict[str, Any]]:
+        """The deals of a round as `soft_tokens` gives them, those of a batch of similar length."""
+        settings = self.settings
+        tokenizer = self.learner.tokenizer
+        deals = [
+            soft_tokens(row, tokenizer, settings.late, settings.late_weight)
+            for row in self.rows(number)
+        ]
+        rng = np.random.default_rng([settings.seed, number])
+        lengths = [len(deal["input_ids"]) for deal in deals]
+        return [deals[i] for i in order_by_length(lengths, settings.batch_size, rng)]
+
+    def file(self, number: int) -> Path:
+        """Where the deals of a round are kept."""
+        return self.run.folder / f"rows-{number}.jsonl"
+
+    def rows(self, number: int) -> list[SoftRow]:
+        """The deals of a round, played once and then read from the run's folder."""
+        file = self.file(number)
+        if not file.exists():
+            self.learner.refresh()
+            write(file, to_lines(self.play(number)))
+        return [SoftRow(**row) for row in read_lines(file)]
+
+    def play(self, number: int) -> list[SoftRow]:
+        """Play and label the games of a round: each task's share of its deals."""
+        settings = self.settings
+        rows: list[SoftRow] = []
+        for share, wanted in zip(settings.shares, settings.deals, strict=True):
+            print(f"round {number + 1}: playing {share.task}", flush=True)
+            task = get_task(share.task)
+            teacher = Teacher(
+                task,
+                get_policy(task, share.teacher),
+                settings.label_sd,
+                settings.near,
+                settings.tremble,
+            )
+            seeds = _seeds(task, settings, number)
+            per_game = begin(task, settings.first_seed).state.table.deals
+            dealt: list[SoftRow] = []
+            while (missing := wanted - len(dealt)) > 0:
+                dealt += play_shared(
+                    teacher,
+                    list(islice(seeds, min(math.ceil(missing / per_game), settings.games_at_once))),
+                    self.learner.player_spec(settings.constrained),
+                    settings.teacher_turns[number],
+                    (settings.seed, number),
+                )
+            rows += dealt[:wanted]
+        return rows
+
+    def summary(self) -> list[dict[str, Any]]:
+        """What each round learnt from; rounds whose deals are not on this machine are left out."""
+        rounds = []
+        for number, share in enumerate(self.settings.teacher_turns):
+            if not self.file(number).exists():
+                continue
+            rows = self.rows(number)
+            rounds.append(
+                {
+                    "teacher_turns": share,
+                    "rows": len(rows),
+                    "completions": sum(len(row.labels) for row in rows),
+                    "own": sum(sum(row.own) for row in rows),
+                    "task": dict(Counter(row.task for row in rows)),
+                    "sha256": digest(to_lines(rows)),
+                }
+            )
+        return rounds
+
+
+def _seeds(task: Task, settings: DistillSettings, number: int) -> Iterator[int]:
+    """Training seeds of a round without the unseen seller; ValueError where they run out.
+
+    Rounds take turns at the seeds, so that none is played twice.
+    """
+    rounds = len(settings.teacher_turns)
+    for seed in range(settings.first_seed + number, Positions.first_seed, rounds):
+        if seller_type(task, seed) != settings.unseen_seller:
+            yield seed
+    raise ValueError(f"{task.name} has too few training seeds from {settings.first_seed}")
+
+
+def distill_trainer() -> Any:
+    """A Trainer of transformers whose loss is the cross-entropy with soft labels."""
+    from transformers import Trainer
+
+    class DistillTrainer(Trainer):
+        num_tokens = 0
+
+        def compute_loss(
+            self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch=None
+        ) -> Any:
+            batch = collate(inputs["rows"], model.device)
+            losses, entropy, hits = soft_cross_entropy(model, *batch[:4])
+            weights = batch[4]
+            self.num_tokens += sum(len(row["input_ids"]) for row in inputs["rows"])
+            self.figures = {
+                "num_tokens": self.num_tokens,
+                "entropy": entropy.mean().item(),
+                "mean_token_accuracy": hits.float().mean().item(),
+            }
+            return (losses * weights).sum() / weights.sum()
+
+        def log(self, logs: dict[str, float], *args: Any) -> None:
+            super().log(logs | self.figures, *args)
+
+    return DistillTrainer
+
+
+def collate(rows: Sequence[dict[str, Any]], device: Any = "cpu") -> tuple[Any, ...]:
+    """Token ids, places of labels, choices, their probabilities, and the labels' weights."""
+    import torch
+    from torch.nn.utils.rnn import pad_sequence
+
+    def padded(sequences: Sequence[Sequence[Any]], value: float = 0) -> Any:
+        return pad_sequence(list(map(torch.tensor, sequences)), True, value)
+
+    labels = [each for row in rows for each in row["labels"]]
+    ids = padded([row["input_ids"] for row in rows])
+    places = torch.full_like(ids, -100)
+    number = 0
+    for i, row in enumerate(rows):
+        for position, *_ in row["labels"]:
+            places[i, position + 1] = number
+            number += 1
+    tokens, chances = (
+        padded([t for _, t, _, _ in labels]),
+        padded([p for _, _, p, _ in labels], 0.0),
+    )
+    weights = torch.tensor([w for *_, w in labels])
+    return tuple(numbers.to(device) for numbers in (ids, places, tokens, chances, weights))

@@ -1,0 +1,384 @@
+"""Preference learning (DPO) on pairs of replies to the same position, by TRL's DPOTrainer.
+
+    python -m sauda train dpo
+
+Rafailov et al. (2023). The learner plays a game. At one of its turns it replies again several
+times, and plays each reply to the end of the game, its later tokens drawn from the same random
+numbers. The reply whose game earned most is chosen, the one whose game earned least is rejected.
+Where an endpoint is configured (SAUDA_ENDPOINT_URL), its model judges each pair in both orders and
+a pair that it would turn round is left out. Training draws pairs in proportion to the gap between
+their grades (`by_gap`).
+"""
+
+import json
+import os
+import re
+import time
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, ClassVar
+
+import numpy as np
+
+from env import IllegalAction, get_task
+from sauda.games.bazaar_prompt import completion
+from sauda.llm.backends import ENDPOINT, check_answers, find_servers
+from sauda.llm.engine import Sampling
+from sauda.llm.registry import PlayerSpec
+from sauda.llm.turn import ModelGame, new_game, play_games, play_turn
+from sauda.llm.types import Generate, ReplyError
+from sauda.records.seeds import SPLITS, is_unseen_game
+from sauda.records.store import digest, read_lines
+from sauda.train.checks import check_player
+from sauda.train.common import (
+    LOGGED,
+    PlayerSettings,
+    Run,
+    Stopped,
+    append,
+    init_adapter,
+    sample,
+    save_and_load,
+    save_run,
+    start_run,
+    train_to_end,
+    training_arguments,
+)
+from sauda.train.losses import scores_on_cpu
+from sauda.train.model import tokenizer_of, trainable
+from sauda.train.self_play import Learner
+
+BRANCH, COMMON = 1, 0  # salts: of the replies that are compared; of all other replies
+TURN = 4  # a stream of its own: which turn is compared
+DPO_LOGGED = (
+    *LOGGED, "rewards/margins", "rewards/accuracies", "rewards/chosen", "rewards/rejected",
+)  # fmt: skip
+PAIRS = "pairs.jsonl"  # in a run's folder: a row per position that was compared
+JUDGING = Sampling(temperature=0.0, max_new_tokens=8)
+QUESTION = (
+    "A buyer haggles. Below is the talk so far and two replies the buyer could give. Which one "
+    "gets the buyer the better deal? Answer with one letter, A or B.\n\n"
+    "{chat}\n\nA: {first}\nB: {second}"
+)
+ANSWER = re.compile(r"\W*(?:answer\W*)?([AB])\b(?!\s+\w)", re.IGNORECASE)
+TOY = {
+    "init_adapter": "", "gradient_accumulation_steps": 2, "constrained": True, "save_steps": 1,
+    "acceptance_prompts": 6, "pairs": 6,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class DPOSettings(PlayerSettings):
+    """Settings in the names of TRL's DPOConfig; the defaults are the numbers we report."""
+
+    pairs: int = field(default=500, metadata={"help": "pairs to learn from"})
+    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed")
+    branches: int = 4  # replies that are compared, the game's own included
+    batch_size: int = 24  # positions that are played side by side
+    min_gap: float = 0.02  # least difference of two grades that tells a better reply
+    patience: int = 200  # positions in a row without a pair, before it stops
+    init_adapter: str = "grpo"
+    first_seed: int = 40_000
+    num_train_epochs: int = field(default=1, metadata={"help": "passes over the pairs"})
+    # one pair per pass, because its two replies share their prompt
+    per_device_train_batch_size: int = field(
+        default=1, metadata={"help": "pairs per pass; lower where memory is short"}
+    )
+    gradient_accumulation_steps: int = field(
+        default=8, metadata={"help": "passes per step of the optimizer"}
+    )
+    learning_rate: float = 5e-5
+    warmup_steps: float = 0.1
+    beta: float = 0.1  # how near the learner stays to the adapter it started from
+    save_steps: int = 10
+    threads: int = field(
+        default=1, metadata={"help": "of torch on a CPU, and players who look for pairs at a time"}
+    )
+    stage: ClassVar[str] = "dpo"
+
+
+SETTINGS = {"bazaar": DPOSettings}  # by game
+
+
+def train(settings: DPOSettings, folder: Path | None = None, resume: bool = False) -> dict:
+    """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do."""
+    from datasets import Dataset
+    from trl import DPOConfig, DPOTrainer
+
+    run = start_run(settings, folder, resume)
+    network = trainable(run.base, init_adapter(settings))
+    tokenizer = tokenizer_of(run.base)
+    pairs = load_pairs(run, network)
+    if run.base.device == "cpu":
+        network.config.use_cache = False
+    trainer = DPOTrainer(
+        model=network,
+        args=DPOConfig(
+            **training_arguments(run),
+            num_train_epochs=settings.num_train_epochs,
+            beta=settings.beta,
+            max_length=None,
+        ),
+        train_dataset=Dataset.from_list(
+            [
+                {
+                    "prompt": pair["chat"],
+                    "chosen": [{"role": "assistant", "content": pair["chosen"]}],
+                    "rejected": [{"role": "assistant", "content": pair["rejected"]}],
+                }
+                for pair in by_gap(pairs, settings.seed)
+            ]
+        ),
+        processing_class=tokenizer,
+    )
+    if run.base.device == "cpu":
+        scores_on_cpu(network.get_base_model())
+    train_to_end(run, trainer)
+    served = save_and_load(run, trainer, DPO_LOGGED)
+
+    first = trainer.train_dataset[0]
+    prompt, chosen = first["prompt_ids"], first["chosen_ids"]
+    spent = round(sum(row["seconds"] for row in read_lines(run.folder / PAIRS)), 1)
+    figures = {
+        "pairs": summary(pairs) | {"seconds": spent},
+        "sample": sample(prompt + chosen, [-100] * len(prompt) + chosen, tokenizer),
+    }
+    return save_run(run, trainer, check_player(run, served) | figures, DPO_LOGGED)
+
+
+def load_pairs(run: Run, network: Any) -> list[dict[str, Any]]:
+    """The run's pairs: those in its folder, and as many new ones as are missing."""
+    import torch
+
+    settings, file = run.settings, run.folder / PAIRS
+    pairs = read_pairs(file)[: settings.pairs]
+    if len(pairs) == settings.pairs:
+        return pairs
+    tokenizer = tokenizer_of(run.base)
+    players = [
+        Learner(network, tokenizer, run.base, settings.sampling).player_spec(settings.constrained)
+        for _ in range(settings.threads if run.base.device == "cpu" else 1)
+    ]
+    torch.set_num_threads(1)  # per player
+    pairs = collect(settings, players, file, judge())
+    torch.set_num_threads(settings.threads)
+    return pairs
+
+
+def judge(environment: Mapping[str, str] = os.environ) -> Generate | None:
+    """The endpoint's model that judges pairs; None where none is configured.
+
+    Raises CannotLoad where one is configured and does not answer.
+    """
+    endpoints = find_servers(environment, JUDGING)
+    return check_answers(endpoints[ENDPOINT]) if ENDPOINT in endpoints else None
+
+
+def by_gap(pairs: Sequence[Mapping[str, Any]], seed: int) -> list[Mapping[str, Any]]:
+    """As many rows as there are `pairs`, drawn with replacement in proportion to their gaps.
+
+    A preference says which reply earned more and not how much more. Learnt evenly, frequent small
+    gains outvote rare large losses. Some pairs come often, some never.
+    """
+    gaps = np.array([pair["gap"] for pair in pairs])
+    drawn = np.random.default_rng(seed).choice(len(pairs), len(pairs), p=gaps / gaps.sum())
+    return [pairs[number] for number in drawn]
+
+
+def collect(
+    settings: DPOSettings,
+    players: Sequence[PlayerSpec],
+    file: Path,
+    judge: Generate | None = None,
+) -> list[dict[str, Any]]:
+    """Add the missing pairs to `file`, each written immediately, and return all pairs.
+
+    The `players` are the same buyer, each with a prefix cache of its own, and compare positions in
+    parallel; a pair does not depend on their number. Raises Stopped where `settings.patience`
+    positions in a row give no pair, or where the judge fails, and ValueError where the training
+    split ends.
+    """
+    tried = {(row["task"], row["seed"]) for row in read_lines(file)}
+    pairs, fruitless = read_pairs(file), 0
+    untried = (one for one in _instances(settings) if one not in tried)
+    if len(pairs) >= settings.pairs:
+        return pairs[: settings.pairs]
+    started = time.monotonic()
+    with closing(_in_parallel(settings, players, untried)) as batches:
+        for rows in batches:
+            spent, started = time.monotonic() - started, time.monotonic()
+            for row in rows:
+                try:
+                    row = approve(row, judge)
+                except ReplyError as error:
+                    raise Stopped(
+                        f"the judge gave no answer: {error}; {len(pairs)} pairs are kept in {file},"
+                        " continue with --resume"
+                    ) from error
+                append(file, row | {"seconds": round(spent / len(rows), 3)})
+                fruitless = 0 if "chosen" in row else fruitless + 1
+                if "chosen" in row:
+                    pairs.append(row)
+            print(f"{len(pairs)} of {settings.pairs} pairs", flush=True)
+            if len(pairs) >= settings.pairs:
+                return pairs[: settings.pairs]
+            if fruitless >= settings.patience:
+                raise Stopped(
+                    f"{fruitless} positions in a row gave no pair: replies to the same position "
+                    f"earn the same. {len(pairs)} pairs are kept in {file}"
+                )
+
+
+def _in_parallel(
+    settings: DPOSettings, players: Sequence[PlayerSpec], untried: Iterator[tuple[str, int]]
+) -> Iterator[list[dict[str, Any]]]:
+    """The rows of each batch of `untried`, in order; a player compares one batch at a time."""
+    free: SimpleQueue[PlayerSpec] = SimpleQueue()
+    for player in players:
+        free.put(player)
+
+    def compare_batch(batch: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
+        player = free.get()
+        try:
+            return list(compare(settings, player, batch))
+        finally:
+            free.put(player)
+
+    with ThreadPoolExecutor(len(players)) as pool:
+        waiting: deque[Future[list[dict[str, Any]]]] = deque()
+        while True:
+            while len(waiting) < len(players):
+                waiting.append(
+                    pool.submit(compare_batch, list(islice(untried, settings.batch_size)))
+                )
+            yield waiting.popleft().result()
+
+
+def read_pairs(file: Path) -> list[dict[str, Any]]:
+    """The pairs in `file`; rows of positions that gave none are left out."""
+    return [row for row in read_lines(file) if "chosen" in row]
+
+
+def _instances(settings: DPOSettings) -> Iterator[tuple[str, int]]:
+    for number, seed in enumerate(range(settings.first_seed, SPLITS["train"][-1] + 1)):
+        name = settings.tasks[number % len(settings.tasks)]
+        if not is_unseen_game(get_task(name), seed, settings.unseen_seller):
+            yield name, seed
+    raise ValueError(f"too few training seeds for {settings.pairs} pairs")
+
+
+def compare(
+    settings: DPOSettings, player: PlayerSpec, instances: Sequence[tuple[str, int]]
+) -> Iterator[dict[str, Any]]:
+    """A row for each instance: a pair, or the task and seed alone where there is none."""
+    games = [new_game(get_task(name), seed, (COMMON,)) for name, seed in instances]
+    play_games(games, player)
+    groups = [_branches(settings, game) for game in games]
+    play_turn([branch for group in groups for branch in group[1:]], player)
+    groups = [_distinct(group) for group in groups]
+    branches = [branch for group in groups for branch in group[1:]]
+    for branch in branches:
+        branch.salt = (COMMON,)
+    play_games(branches, player)
+    for (name, seed), group in zip(instances, groups, strict=True):
+        yield {"task": name, "seed": seed} | (_pair(settings, group) or {})
+
+
+def _branches(settings: DPOSettings, game: ModelGame) -> list[ModelGame]:
+    """A finished `game` from one of its turns on, then its position there for each new reply."""
+    turn = np.random.default_rng([game.play.seed, TURN]).integers(len(game.turns))
+    before = game.turns[turn].before
+    others = [
+        ModelGame(game.task, before, (BRANCH, number)) for number in range(1, settings.branches)
+    ]
+    return [ModelGame(game.task, game.play, game.salt, game.turns[turn:]), *others]
+
+
+def _distinct(group: Sequence[ModelGame]) -> list[ModelGame]:
+    """The branches whose first reply differs; equal replies would end in the same way."""
+    first: dict[str, ModelGame] = {}
+    for branch in group:
+        first.setdefault(branch.turns[0].reply.text, branch)
+    return list(first.values())
+
+
+def _pair(settings: DPOSettings, group: Sequence[ModelGame]) -> dict[str, Any] | None:
+    """The best and the worst reply of a `group`; None where no reply is better."""
+    legal = [game for game in group if game.turns[0].action is not None]
+    if not legal:
+        return None
+    best, worst = max(legal, key=lambda g: g.grade), min(group, key=lambda g: g.grade)
+    chosen, rejected = _text(best), _text(worst)
+    gap = best.grade - worst.grade
+    if gap < settings.min_gap or chosen == rejected:
+        return None
+    chat = [dict(message) for message in best.turns[0].request.messages]
+    return {"chat": chat, "chosen": chosen, "rejected": rejected, "gap": round(gap, 6)}
+
+
+def approve(row: Mapping[str, Any], judge: Generate | None) -> dict[str, Any]:
+    """A `row` with the judge's verdict, if it is a pair.
+
+    A pair whose rejected reply the judge prefers in both orders is reduced to its task and seed.
+    """
+    if "chosen" not in row:
+        return dict(row)
+    verdict = judge and preference(judge, row["chat"], row["chosen"], row["rejected"])
+    if verdict == 0.0:
+        return {"task": row["task"], "seed": row["seed"]}
+    return {**row, "judge": verdict}
+
+
+def _text(game: ModelGame) -> str:
+    """The first reply of a branch, in canonical form where it is a move."""
+    turn = game.turns[0]
+    if isinstance(turn.parsed.proposal, IllegalAction):
+        return turn.reply.text
+    return completion(turn.parsed.proposal, turn.obs)
+
+
+def _verb(text: str) -> str:
+    """The key of a canonical completion, such as "offer"; "" for any other text."""
+    try:
+        move = json.loads(text)
+    except ValueError:
+        return ""
+    return next(iter(move), "") if isinstance(move, Mapping) else ""
+
+
+def preference(
+    judge: Generate, chat: Sequence[Mapping], chosen: str, rejected: str
+) -> float | None:
+    """The share of the two orders in which a language model prefers `chosen`: 0, 0.5 or 1.
+
+    None where a reply names neither. Raises ReplyError where the model gives no reply.
+    """
+    transcript = "\n".join(f"{m['role']}: {m['content']}" for m in chat)
+    preferred = 0
+    for order, letter in (((chosen, rejected), "A"), ((rejected, chosen), "B")):
+        question = QUESTION.format(chat=transcript, first=order[0], second=order[1])
+        answer = ANSWER.match(judge([{"role": "user", "content": question}], 0).text)
+        if answer is None:
+            return None
+        preferred += answer[1].upper() == letter
+    return preferred / 2
+
+
+def summary(pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The number of pairs by task and by the chosen move, their mean gap and their hash."""
+    content = [{k: v for k, v in row.items() if k != "seconds"} for row in pairs]
+    verdicts = [row["judge"] for row in pairs if row["judge"] is not None]
+    return {
+        "n": len(pairs),
+        "task": dict(sorted(Counter(row["task"] for row in pairs).items())),
+        "moves": dict(sorted(Counter(_verb(row["chosen"]) for row in pairs).items())),
+        "gap": round(float(np.mean([row["gap"] for row in pairs])), 4),
+        "judge": {"n": len(verdicts), "agrees": float(np.mean(verdicts))} if verdicts else None,
+        "sha256": digest(content),
+    }

@@ -1,0 +1,309 @@
+"""Reinforcement learning (GRPO) on whole games; what a game earned is its grade.
+
+    python -m sauda train grpo                 # the buyer of the bazaar
+    python -m sauda train grpo --game arena    # a lab of the GPU arena
+
+Shao et al. (2024), by TRL's GRPOTrainer with its default loss, normalised over the step's tokens
+(DAPO, Yu et al. 2025). The games of a group start from the same instance. A buyer's game is one
+sequence in which the replies are learnt and the seller's turns are not; of a lab's game some turns
+are learnt. Nothing shapes the reward. Instances are training seeds, in the bazaar those whose
+listing and seller are seen. Tokens are drawn among the 50 likeliest; the loss treats them as drawn
+among all.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from env import IllegalAction, arena, get_task
+from sauda.games import game_of
+from sauda.games.adapter import ModelTurn
+from sauda.llm.turn import ModelGame, new_game, play_games
+from sauda.records.seeds import SPLITS, is_unseen_game
+from sauda.records.store import write
+from sauda.train.checks import check_player
+from sauda.train.common import (
+    LOGGED,
+    PlayerSettings,
+    Run,
+    Stopped,
+    init_adapter,
+    sample,
+    save_and_load,
+    save_run,
+    start_run,
+    train_to_end,
+    training_arguments,
+)
+from sauda.train.losses import grpo_on_cpu
+from sauda.train.model import tokenizer_of, trainable
+from sauda.train.self_play import Learner, as_sequence, prompt_ids
+
+SAMPLE = "sample.json"  # the run's first game, token by token
+TURNS = 4  # the stream that draws which turns are learnt
+# Of each step's games beside TRL's figures. The spread is the population's, within a group; TRL's
+# reward_std is the sample's.
+GAME_FIGURES = ("reward_min", "reward_max", "reward_group_std", "valid_rate", "agreement_rate")
+GRPO_LOGGED = (
+    *LOGGED, "reward", "frac_reward_zero_std", "kl", "completions/mean_length", "step_time",
+    *GAME_FIGURES,
+)  # fmt: skip
+TOY = {
+    "init_adapter": "", "prompts_per_step": 2, "num_generations": 4, "max_steps": 3,
+    "per_device_train_batch_size": 4, "constrained": True, "save_steps": 1,
+    "acceptance_prompts": 6,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class GRPOSettings(PlayerSettings):
+    """Settings in the names of TRL's GRPOConfig; the defaults are the numbers we report."""
+
+    init_adapter: str = "sft"
+    tasks: tuple[str, ...] = field(
+        default=("bazaar/open", "bazaar/rushed"), metadata={"help": "tasks of the groups, in turn"}
+    )
+    prompts_per_step: int = 4  # instances, each played by a group of games
+    num_generations: int = 8  # games per group
+    max_steps: int = field(default=36, metadata={"help": "steps of the optimizer"})
+    per_device_train_batch_size: int = field(
+        default=8, metadata={"help": "sequences per pass; lower where memory is short"}
+    )
+    learning_rate: float = 2e-4
+    warmup_steps: float = 0.0
+    beta: float = 0.02  # of the divergence from the adapter it started from
+    first_seed: int = 30_000
+    patience: int = 3  # steps in a row whose games all earn the same, before it stops
+    save_steps: int = 5
+    stage: ClassVar[str] = "grpo"
+    turns_per_game: ClassVar[int] = 0  # learnt, each a sequence of its own; 0: a game is one
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a task of the other game and for passes of different sizes."""
+        super().__post_init__()
+        if others := [name for name in self.tasks if game_of(name).name != self.game]:
+            raise ValueError(f"{', '.join(others)}: no task of the {self.game}")
+        sequences = self.prompts_per_step * self.sequences_per_prompt
+        if self.max_steps < 1:
+            raise ValueError(f"--max-steps is at least 1, not {self.max_steps}")
+        if self.num_generations < 2 or sequences % self.per_device_train_batch_size:
+            raise ValueError(
+                f"a group has at least 2 members, and a step's {sequences} sequences are learnt in "
+                f"passes of the same size, not of {self.per_device_train_batch_size}"
+            )
+
+    @property
+    def sequences_per_prompt(self) -> int:
+        """The sequences of a group; TRL counts them as its generations."""
+        return self.num_generations * max(1, self.turns_per_game)
+
+    @property
+    def gradient_accumulation_steps(self) -> int:
+        """Passes per step of the optimizer."""
+        sequences = self.prompts_per_step * self.sequences_per_prompt
+        return sequences // self.per_device_train_batch_size
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArenaGRPOSettings(GRPOSettings):
+    """The settings for a lab of the GPU arena.
+
+    A lab's prompts do not grow out of one another as a buyer's do, so a game is no single sequence:
+    of each game some turns are drawn, all equally likely, and learnt with what the game earned.
+    """
+
+    init_adapter: str = "sft-arena"
+    tasks: tuple[str, ...] = ("arena/market_round",)
+    prompts_per_step: int = 2
+    turns_per_game: int = 2
+    max_steps: int = 12
+    per_device_train_batch_size: int = 16
+    max_new_tokens: int = 64
+    save_steps: int = 4
+    game: ClassVar[str] = "arena"
+
+
+SETTINGS = {"bazaar": GRPOSettings, "arena": ArenaGRPOSettings}  # by game
+
+
+def train(settings: GRPOSettings, folder: Path | None = None, resume: bool = False) -> dict:
+    """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do."""
+    run = start_run(settings, folder, resume)
+    chosen = instances(settings)
+    trainer = make_trainer(run, chosen)
+    train_to_end(run, trainer)
+    served = save_and_load(run, trainer, GRPO_LOGGED)
+    figures = {
+        "games": {
+            "task": {name: sum(name == other for other, _ in chosen) for name in settings.tasks},
+            "num_generations": settings.num_generations,
+            "first_seed": chosen[0][1],
+            "last_seed": chosen[-1][1],
+        },
+        "sample": json.loads((run.folder / SAMPLE).read_text("utf-8")),
+    }
+    return save_run(run, trainer, check_player(run, served) | figures, GRPO_LOGGED)
+
+
+def instances(settings: GRPOSettings) -> list[tuple[str, int]]:
+    """The task and seed of every group, in the order they are played.
+
+    Raises ValueError where they would leave the training split.
+    """
+    chosen: list[tuple[str, int]] = []
+    seed = settings.first_seed
+    while len(chosen) < settings.max_steps * settings.prompts_per_step:
+        name = settings.tasks[len(chosen) % len(settings.tasks)]
+        if seed not in SPLITS["train"]:
+            raise ValueError(f"too few training seeds for {settings.max_steps} steps")
+        if settings.game == "arena" or not is_unseen_game(
+            get_task(name), seed, settings.unseen_seller
+        ):
+            chosen.append((name, seed))
+        seed += 1
+    return chosen
+
+
+def make_trainer(run: Run, chosen: Sequence[tuple[str, int]]) -> Any:
+    """TRL's trainer over the chosen instances, whose rollout function plays games."""
+    from datasets import Dataset
+    from trl import GRPOConfig, GRPOTrainer
+
+    settings = run.settings
+    network = trainable(run.base, init_adapter(settings))
+    tokenizer = tokenizer_of(run.base)
+    arguments = GRPOConfig(
+        **training_arguments(run),
+        max_steps=settings.max_steps,
+        num_generations=settings.sequences_per_prompt,
+        max_completion_length=None,
+        temperature=settings.temperature,
+        beta=settings.beta,
+        shuffle_dataset=False,
+    )
+    games = Games(run, Learner(network, tokenizer, run.base, settings.sampling))
+    on_cpu = run.base.device == "cpu"
+    trainer_class = grpo_on_cpu(lambda ids: games.labels[ids]) if on_cpu else GRPOTrainer
+    names = [[{"role": "user", "content": f"{name} {seed}"}] for name, seed in chosen]
+    return trainer_class(
+        model=network,
+        args=arguments,
+        reward_funcs=[games.reward],
+        train_dataset=Dataset.from_dict({"prompt": names}),
+        processing_class=tokenizer,
+        rollout_func=games,
+    )
+
+
+def closed_deal(game: ModelGame) -> bool:
+    """Whether the learner closed a deal: the game's last one, or in the arena any trade."""
+    state, learner = game.play.state, game.task.learner
+    if isinstance(state, arena.State):
+        closed = state.market.closed.values()
+        return any(
+            o.status == "accepted" and learner in (o.from_lab_id, o.to_lab_id) for o in closed
+        )
+    past = state.table.past
+    return bool(past) and past[-1].price is not None
+
+
+def holds_move(turn: ModelTurn) -> bool:
+    """Whether the reply of a turn holds a move."""
+    return not isinstance(turn.parsed.proposal, IllegalAction | arena.Malformed)
+
+
+class Games:
+    """TRL's rollout function: a prompt names an instance, which the learner plays to its end."""
+
+    def __init__(self, run: Run, learner: Learner) -> None:
+        self.settings, self.learner = run.settings, learner
+        self.equal_steps = 0  # in a row
+        self.labels: dict[tuple[int, ...], list[int]] = {}  # of the step's sequences
+        self.first = run.folder / SAMPLE
+
+    def __call__(self, prompts: Sequence[Any], trainer: Any) -> dict[str, list[Any]]:
+        step = trainer.state.global_step
+        self.learner.refresh()
+        named = [
+            prompt[-1]["content"].split()
+            for prompt in prompts[:: self.settings.sequences_per_prompt]
+        ]
+        games = self.play([(name, int(seed)) for name, seed in named], step)
+        grades = [game.grade for game in games]
+        figures = self.figures(games, np.array(grades).reshape(-1, self.settings.num_generations))
+        columns = {name: [x] * len(prompts) for name, x in figures.items()}
+        each = len(prompts) // len(games)
+        columns["earned"] = [grade for grade in grades for _ in range(each)]
+        return self.sequences(games, step) | columns
+
+    def play(self, instances: Sequence[tuple[str, int]], step: int) -> list[ModelGame]:
+        """Play the games of all groups to their ends, a group after the other."""
+        again = (self.settings.seed,) if self.settings.seed else ()  # 0 adds nothing: runs replay
+        salts = [(step + 1, number, *again) for number in range(self.settings.num_generations)]
+        games = [new_game(get_task(name), seed, salt) for name, seed in instances for salt in salts]
+        play_games(games, self.learner.player_spec(self.settings.constrained))
+        return games
+
+    def reward(
+        self, earned: Sequence[float], log_metric: Callable[[str, float], None], **columns: Any
+    ) -> list[float]:
+        """TRL's reward function: what was earned; logs the step's figures."""
+        for name in GAME_FIGURES:
+            log_metric(name, float(columns[name][0]))
+        return list(earned)
+
+    def figures(self, games: Sequence[ModelGame], rewards: np.ndarray) -> dict[str, float]:
+        """The GAME_FIGURES of a step; `rewards` has shape (groups, members).
+
+        Raises Stopped where for `patience` steps the games of each group all earned the same, so
+        that there is nothing to learn from.
+        """
+        self.check_spread(rewards)
+        replies = [turn for game in games for turn in game.turns]
+        return {
+            "reward_min": float(rewards.min()),
+            "reward_max": float(rewards.max()),
+            "reward_group_std": float(rewards.std(axis=1).mean()),
+            "valid_rate": sum(map(holds_move, replies)) / len(replies),
+            "agreement_rate": sum(map(closed_deal, games)) / len(games),
+        }
+
+    def check_spread(self, rewards: np.ndarray) -> None:
+        """Raise Stopped where for `patience` steps each group earned the same."""
+        self.equal_steps = 0 if np.ptp(rewards, axis=1).any() else self.equal_steps + 1
+        if self.equal_steps >= self.settings.patience:
+            raise Stopped(
+                f"for {self.equal_steps} steps the games of every group earned the same, "
+                f"{rewards.mean():.3f} on average: nothing tells a good game from a bad one. "
+                "Train SFT first, or play under a grammar with --constrained"
+            )
+
+    def sequences(self, games: Sequence[ModelGame], step: int) -> dict[str, list[Any]]:
+        """The games as TRL's rollout returns them: prompts, completions, masks of the learnt."""
+        tokenizer = self.learner.tokenizer
+        parts = [part for i, game in enumerate(games) for part in self.parts(game, (step, i))]
+        rows = [as_sequence(part, tokenizer) for part in parts]
+        self.labels = {tuple(row["input_ids"]): row["labels"] for row in rows}
+        if not self.first.exists():
+            ids, labels = rows[0]["input_ids"], rows[0]["labels"]
+            write(self.first, json.dumps(sample(ids, labels, tokenizer)))
+        starts = [len(prompt_ids(part[0].request.messages, tokenizer)) for part in parts]
+        pairs = list(zip(rows, starts, strict=True))
+        return {
+            "prompt_ids": [row["input_ids"][:start] for row, start in pairs],
+            "completion_ids": [row["input_ids"][start:] for row, start in pairs],
+            "env_mask": [[int(x != -100) for x in row["labels"][start:]] for row, start in pairs],
+            "logprobs": None,
+        }
+
+    def parts(self, game: ModelGame, salt: tuple[int, int]) -> list[Sequence[ModelTurn]]:
+        """The turns of a game that each make a sequence: all of them one, or some drawn alone."""
+        turns, had = self.settings.turns_per_game, len(game.turns)
+        if not turns:
+            return [game.turns]
+        rng = np.random.default_rng([self.settings.seed, TURNS, *salt])
+        return [[game.turns[i]] for i in rng.choice(had, turns, replace=had < turns)]

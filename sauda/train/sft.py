@@ -1,0 +1,163 @@
+"""Supervised fine-tuning of a LoRA adapter on the teacher's moves, by TRL's SFTTrainer.
+
+    python -m sauda train sft                  # the buyer of the bazaar
+    python -m sauda train sft --game arena     # a lab of the GPU arena
+
+The loss counts the completions alone; on a CPU it is computed by `losses.score`.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sauda.records.store import digest, read_lines, write
+from sauda.train.checks import check_player
+from sauda.train.common import (
+    Run,
+    StageSettings,
+    sample,
+    save_and_load,
+    save_run,
+    start_run,
+    train_to_end,
+    training_arguments,
+)
+from sauda.train.losses import score
+from sauda.train.model import LoRA, peft_config, read_base, tokenizer_of
+from sauda.train.teacher_rows import (
+    ArenaRowSettings,
+    Row,
+    RowSettings,
+    arena_rows,
+    arena_summary,
+    order_by_length,
+    rows,
+    summary,
+    to_lines,
+    tokens,
+)
+
+TOY = {
+    "per_device_train_batch_size": 8, "save_steps": 2, "acceptance_prompts": 6, "eval_games": 2,
+    "rows": 64,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class SFTStageSettings(StageSettings):
+    """Settings in the names of TRL's SFTConfig, but for the rows that are learnt."""
+
+    lora: LoRA = LoRA()  # noqa: RUF009 (frozen)
+    num_train_epochs: int = field(default=1, metadata={"help": "passes over the rows"})
+    gradient_accumulation_steps: int = field(
+        default=1, metadata={"help": "passes per step of the optimizer"}
+    )
+    learning_rate: float = 1e-3  # LoRA wants ten times the usual
+    save_steps: int = 10
+    max_steps: int = field(
+        default=-1, metadata={"help": "ends the run early, for a trial; -1 and 0 train on all rows"}
+    )
+    eval_games: int = field(
+        default=24, metadata={"help": "training games that every checkpoint plays"}
+    )
+    stage: ClassVar[str] = "sft"
+
+    @property
+    def is_trial(self) -> bool:
+        """Also a run that ends early."""
+        return super().is_trial or self.max_steps > 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class SFTSettings(SFTStageSettings, RowSettings):
+    """Settings of the buyer of the bazaar."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArenaSFTSettings(SFTStageSettings, ArenaRowSettings):
+    """Settings of a lab of the GPU arena."""
+
+    per_device_train_batch_size: int = 8  # actions, of which a game has many
+    save_steps: int = 60
+    eval_games: int = 16
+    game: ClassVar[str] = "arena"
+
+
+SETTINGS = {"bazaar": SFTSettings, "arena": ArenaSFTSettings}  # by game
+
+
+def train(settings: SFTStageSettings, folder: Path | None = None, resume: bool = False) -> dict:
+    """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do."""
+    from datasets import Dataset
+    from trl import SFTConfig
+
+    run = start_run(settings, folder, resume)
+    learnt = load_rows(run)
+    tokenizer = tokenizer_of(run.base)
+    sequences = [tokens(row, tokenizer) for row in learnt]
+    lengths = [len(sequence["input_ids"]) for sequence in sequences]
+    batch = settings.per_device_train_batch_size * settings.gradient_accumulation_steps
+    rng = np.random.default_rng(settings.seed)
+    epochs = range(settings.num_train_epochs)
+    order = [i for _ in epochs for i in order_by_length(lengths, batch, rng)]
+    trainer = sft_trainer(run.base.device == "cpu")(
+        model=read_base(run.base),
+        args=SFTConfig(
+            **training_arguments(run),
+            max_steps=settings.max_steps or -1,
+            num_train_epochs=1,  # the order holds all of them
+            train_sampling_strategy="sequential",
+            max_length=None,
+        ),
+        train_dataset=Dataset.from_list([sequences[i] for i in order]),
+        processing_class=tokenizer,
+        peft_config=peft_config(settings.lora),
+    )
+    train_to_end(run, trainer)
+    served = save_and_load(run, trainer)
+
+    first, *_ = dataset = trainer.train_dataset
+    counts = arena_summary(learnt) if settings.game == "arena" else summary(learnt)
+    labels = [label for labels in dataset["labels"] for label in labels]
+    counts["tokens"] = {"all": len(labels), "in_loss": sum(label != -100 for label in labels)}
+    figures = {
+        "rows": counts | {"sha256": digest(to_lines(learnt))},
+        "sample": sample(first["input_ids"], first["labels"], tokenizer),
+    }
+    return save_run(run, trainer, check_player(run, served) | figures)
+
+
+def load_rows(run: Run) -> list[Row]:
+    """The run's rows, made once and then read from its folder."""
+    file = run.folder / "rows.jsonl"
+    if not file.exists():
+        make = arena_rows if run.settings.game == "arena" else rows
+        write(file, to_lines(make(run.settings)))
+    return [Row(**row) for row in read_lines(file)]
+
+
+def sft_trainer(on_cpu: bool) -> Any:
+    """TRL's SFTTrainer, on a CPU with the loss of `score`."""
+    from trl import SFTTrainer
+
+    if not on_cpu:
+        return SFTTrainer  # its fused head projects the supervised tokens alone on a GPU
+
+    class OnCPU(SFTTrainer):
+        def compute_loss(
+            self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch=None
+        ) -> Any:
+            if return_outputs:
+                raise NotImplementedError("this loss has no logits to return")
+            log_probs, entropy, hits, _ = score(model, inputs["input_ids"], inputs["labels"])
+            count = len(log_probs) if num_items_in_batch is None else num_items_in_batch
+            metrics = self._metrics["train" if self.model.training else "eval"]
+            metrics["entropy"].append(entropy.mean().item())
+            metrics["mean_token_accuracy"].append(hits.float().mean().item())
+            self._total_train_tokens += int(inputs["attention_mask"].sum())
+            metrics["num_tokens"] = [self._total_train_tokens]
+            return -log_probs.sum() / count
+
+    return OnCPU

@@ -1,0 +1,292 @@
+"""What the stages share: options, a run's folder, a run that is killed, what the artifact is."""
+
+import json
+import random
+import signal
+import time
+from dataclasses import asdict, replace
+from importlib import import_module
+from types import SimpleNamespace
+
+import pytest
+
+from sauda.__main__ import main
+from sauda.commands.train import read_settings
+from sauda.experiments.verify import verify
+from sauda.llm.model import TRAINED, CannotLoad, load
+from sauda.records.kinds import FILES
+from sauda.records.store import DamagedFile, read_lines
+from sauda.records.store import load as load_artifact
+from sauda.train import STAGES, common, sft
+from sauda.train.common import Stopped, run_name
+from sauda.train.grpo import ArenaGRPOSettings, GRPOSettings
+from sauda.train.model import ADAPTER_CONFIG, ADAPTER_WEIGHTS, find_base, save_adapter, trainable
+from sauda.train.teacher_rows import Mix
+from tests.support.training import repeatable, start_training, trained
+
+pytestmark = pytest.mark.xdist_group("model")
+MIXES = (Mix("bazaar/open", 0.75, "linear"), Mix("classic/single_deal", 0.25, "expert"))
+TOY = sft.SFTSettings(
+    model="toy", rows=26, mixes=MIXES, save_steps=2, acceptance_prompts=3, eval_games=1
+)
+
+
+def settings(stage, *arguments):
+    """The settings that `python -m sauda train` makes of its arguments."""
+    return read_settings(stage, arguments)[0]
+
+
+@pytest.mark.parametrize("stage", [*STAGES, "roles", "pilot"])
+def test_every_setting_of_a_stage_is_an_option_with_its_default(stage):
+    assert settings(stage) == import_module(f"sauda.train.{stage}").SETTINGS["bazaar"]()
+
+
+def test_options_are_read_in_both_spellings_and_the_game_decides_the_defaults(capsys):
+    assert settings("sft", "--game", "arena") == sft.ArenaSFTSettings()
+    both = ("--max-steps", "2", "--per_device_train_batch_size", "1")
+    assert settings("sft", *both) == sft.SFTSettings(max_steps=2, per_device_train_batch_size=1)
+    assert settings("grpo", "--model", "toy", "--max-steps", "9").max_steps == 9
+    mixed = ("bazaar/open", "classic/single_deal")
+    assert settings("grpo", "--tasks", *mixed) == GRPOSettings(tasks=mixed)
+    for refused in (("dpo", "--game", "arena"), ("sft", "--epochs", "1")):
+        with pytest.raises((SystemExit, ValueError)):
+            settings(*refused)
+    assert "invalid choice: 'arena'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("stage", "option", "value"),
+    [
+        ("sft", "--rows", "0"),
+        ("sft", "--max-steps", "-2"),
+        ("distill", "--seed", "-1"),
+        ("grpo", "--max-steps", "0"),
+        ("grpo", "--per-device-train-batch-size", "3"),
+        ("dpo", "--pairs", "0"),
+        ("roles", "--save-steps", "0"),
+        ("roles", "--cycles", "10"),
+        ("roles", "--layer-decay", "2"),
+        ("pilot", "--save-rounds", "0"),
+        ("sft", "--push-to-hub", "true"),
+    ],
+)
+def test_a_value_that_no_run_can_have_is_one_sentence_and_no_run(
+    stage, option, value, tmp_path, capsys
+):
+    assert main(["train", stage, option, value, "--out", str(tmp_path / "run")]) == 2
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert option in sentence or "cycles" in sentence or "passes" in sentence
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.model
+def test_settings_that_give_no_step_are_refused(tmp_path, capsys):
+    few = ["--model", "toy", "--deals-per-round", "3", "--out", str(tmp_path)]
+    assert main(["train", "distill", *few]) == 2
+    assert "no step of the optimizer" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("known", [e for e in FILES if e.kind == "training_run/1"])
+def test_a_committed_run_is_the_one_that_its_registered_command_makes(known):
+    """But for the threads, which belong to the machine, and the tasks, of which some are gone.
+
+    A setting added later has its default; older runs have the settings of their rows in "data".
+    """
+    stage, *options = known.command.removeprefix("python -m sauda train ").split()
+    made = json.loads(json.dumps(asdict(settings(stage, *options))))
+    recorded = dict(load_artifact(known.file).config)
+    recorded |= recorded.pop("data", {})
+    for name in recorded.keys() - {"threads", "tasks", "shares", "mixes"}:
+        assert recorded[name] == made[name], name
+
+
+@pytest.mark.parametrize(
+    ("made", "name"),
+    [
+        (sft.SFTSettings(seed=1), "sft-seed1"),
+        (sft.ArenaSFTSettings(model="8b"), "sft-arena-8b"),
+        (ArenaGRPOSettings(), "grpo-arena"),
+        (GRPOSettings(init_adapter="distill"), "grpo-from-distill"),
+        (GRPOSettings(init_adapter=""), "grpo-from-base"),
+        (GRPOSettings(init_adapter="runs/sft/adapter"), "grpo"),
+    ],
+)
+def test_a_run_is_named_for_what_is_unusual_of_it(made, name):
+    assert made.name == name
+    assert run_name("distill", "mini", full=True) == "distill-full"
+
+
+def test_a_run_is_resumed_with_other_threads_and_with_nothing_else_changed(tmp_path):
+    common.keep_settings(tmp_path, {"max_steps": 8}, resume=False)
+    common.keep_settings(tmp_path, {"max_steps": 4, "threads": 1}, resume=False)  # none began
+    common.keep_settings(tmp_path, {"max_steps": 4, "threads": 2}, resume=True)
+    with pytest.raises(Stopped, match="started with another max_steps"):
+        common.keep_settings(tmp_path, {"max_steps": 8, "threads": 1}, resume=True)
+    with pytest.raises(Stopped, match="no run in"):
+        common.keep_settings(tmp_path / "none", {}, resume=True)
+    (tmp_path / "run.json").write_text('{"seed": 1,\n "steps": }')
+    with pytest.raises(DamagedFile, match=r"run\.json is damaged: line 2, column 11"):
+        common.keep_settings(tmp_path, {}, resume=True)
+
+
+def test_a_checkpoint_without_its_last_file_does_not_count(tmp_path):
+    assert common.last_checkpoint(tmp_path) is None
+    for step, state in ((2, "{}"), (4, "{}"), (10, None), (12, '{"global_st')):
+        (folder := tmp_path / f"checkpoint-{step}").mkdir()
+        if state:
+            (folder / common.STATE_FILE).write_text(state)
+    assert common.last_checkpoint(tmp_path).name == "checkpoint-4"
+    with pytest.raises(Stopped, match="there is a run"):
+        common.keep_settings(tmp_path, {}, resume=False)
+    with pytest.raises(Stopped, match=r"loss is nan at step 3; .*checkpoint-4 is kept"):
+        common.check_finite({"loss": float("nan")}, 3, tmp_path)
+
+
+def test_a_line_half_written_by_a_kill_is_cut_off_and_none_before_it(tmp_path):
+    common.append(log := tmp_path / "rows.jsonl", {"step": 1})
+    with log.open("a") as file:
+        file.write('{"step": 2, "lo')
+    assert read_lines(log) == [{"step": 1}]
+    common.append(log, {"step": 3})
+    assert read_lines(log) == [{"step": 1}, {"step": 3}]
+
+
+@pytest.mark.model
+def test_a_run_that_was_stopped_ends_as_if_it_had_not_been(tmp_path, monkeypatch):
+    """Its folder has moved meanwhile, as a job's next attempt finds it."""
+    whole = sft.train(TOY, tmp_path / "whole")
+    with monkeypatch.context() as patch:
+        patch.setattr(common, "check_finite", stop_at(5))
+        with pytest.raises(KeyboardInterrupt):
+            sft.train(TOY, tmp_path / "cut")
+    folder = (tmp_path / "cut").rename(tmp_path / "elsewhere")
+    data = sft.train(TOY, folder, resume=True)
+    assert repeatable(data) == repeatable(whole)
+    assert data["resumed"] == [4]
+    assert [row["step"] for row in data["checkpoint_evaluations"]] == [2, 4, 6, 7]
+    again = sft.train(TOY, folder, resume=True)  # there is nothing left to train
+    assert repeatable(again) == repeatable(data)
+    assert verify("training/sft-toy.json", root=folder) == []
+    with pytest.raises(Stopped, match="there is a run"):
+        sft.train(TOY, folder)
+    with pytest.raises(Stopped, match="started with another save_steps"):
+        sft.train(replace(TOY, save_steps=8), folder, resume=True)
+    adapter = folder / "adapters" / "sft-toy"
+    record = json.loads((adapter / TRAINED).read_text())
+    (adapter / TRAINED).write_text(json.dumps(record | {"base_sha256": "0" * 64}))
+    with pytest.raises(CannotLoad, match="was trained on weights 0000"):
+        load(f"{folder / 'base'}+{adapter}")
+
+
+def stop_at(step):
+    """Stands for a stop from outside, when `step` is logged."""
+
+    def stop(figures, at, folder):
+        if at == step:
+            raise KeyboardInterrupt
+
+    return stop
+
+
+STAGES_WITH_KILLS = {  # the steps after which a run is killed, and its options
+    "sft": ((3, 8, 12, 17, 23), ["--rows", "104", "--per-device-train-batch-size", "4"]),
+    "distill": ((2, 7), ["--per-device-train-batch-size", "8"]),
+    "grpo": ((1, 2), []),
+    "dpo": ((1, 2), []),
+    "roles": ((1, 5), ["--gradient-accumulation-steps", "1"]),
+}
+
+
+@pytest.mark.nightly
+@pytest.mark.model
+@pytest.mark.parametrize("stage", STAGES_WITH_KILLS)
+def test_a_run_killed_again_and_again_ends_equal_to_an_unbroken_one(stage, tmp_path):
+    """By `kill -9` at any moment after a checkpoint has begun to be written."""
+    steps, options = STAGES_WITH_KILLS[stage]
+    options = [*options, "--save-steps", "1"]
+    if stage != "roles":
+        options += ["--eval-games", "0"]
+    moments = random.Random(stage)
+    for step in steps:
+        child = start_training(tmp_path / "killed", stage, *options)
+        while max(common.checkpoints_in(tmp_path / "killed"), default=0) < step:
+            assert child.poll() is None, f"it ended by itself with {child.returncode}"
+            time.sleep(0.005)
+        time.sleep(moments.uniform(0, 0.1))
+        child.send_signal(signal.SIGKILL)
+        assert child.wait() == -signal.SIGKILL
+    for folder in (tmp_path / "killed", tmp_path / "whole"):
+        assert start_training(folder, stage, *options).wait() == 0
+    killed, whole = trained(tmp_path / "killed"), trained(tmp_path / "whole")
+    assert killed["resumed"]
+    assert repeatable(killed) == repeatable(whole)
+
+
+@pytest.mark.model
+def test_a_run_on_the_hub_is_brought_back_and_keeps_every_checkpoint(tmp_path, monkeypatch):
+    asked = []
+
+    def bring(repository, local_dir):
+        asked.append(repository)
+        common.keep_settings(local_dir, made | {"begins with": None}, resume=False)
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", bring)
+    on_hub = replace(TOY, push_to_hub=True, hub_model_id="me/sft")
+    made = asdict(on_hub)
+    run = common.start_run(on_hub, tmp_path, resume=True)
+    arguments = common.training_arguments(run)
+    assert asked == ["me/sft"]
+    assert arguments["push_to_hub"]
+    assert arguments["hub_strategy"] == "all_checkpoints"
+    assert arguments["save_total_limit"] is None  # each plays games at the end
+    assert common.training_arguments(replace(run, settings=replace(TOY, eval_games=0)))[
+        "save_total_limit"
+    ]
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    return find_base("toy", tmp_path_factory.mktemp("toy"), 4)
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [(ADAPTER_WEIGHTS, b"cut"), (ADAPTER_CONFIG, b'{"r": 8'), (TRAINED, b"{")],
+)
+def test_a_damaged_adapter_is_one_clear_sentence_to_train_on_and_to_play(
+    toy, tmp_path, file, content
+):
+    save_adapter(trainable(toy, None), tmp_path, toy, {})
+    (tmp_path / file).write_bytes(content)
+    for use in (
+        lambda: trainable(toy, tmp_path),
+        lambda: load(f"{toy.weights.folder}+{tmp_path}", precision="fp32"),
+    ):
+        with pytest.raises(CannotLoad) as refused:
+            use()
+        assert str(tmp_path) in str(refused.value)
+        assert "\n" not in str(refused.value)
+
+
+@pytest.mark.model
+def test_what_cannot_be_trained_here_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("sauda.train.model.free_memory", lambda device: 2**20)
+    with pytest.raises(CannotLoad, match="training toy on 4 rows"):
+        find_base("toy", tmp_path, 4)
+    with pytest.raises(CannotLoad, match="no adapter 'nowhere'"):
+        common.init_adapter(GRPOSettings(init_adapter="nowhere"))
+
+
+def test_an_adapter_that_fails_its_check_is_refused_and_not_published(tmp_path, monkeypatch):
+    monkeypatch.setattr(common, "ADAPTERS", tmp_path / "adapters")
+    weights = SimpleNamespace(origin="here", sha256="0" * 64)
+    base = SimpleNamespace(name="mini", weights=weights, precision="bf16")
+    run = common.Run(sft.SFTSettings(), tmp_path, base)
+    step = {"step": 1, "num_tokens": 3, "seconds": 1.0, "loss": 2.0}
+    state = SimpleNamespace(log_history=[{"begun": 0, "hardware": {}}, step])
+    failed = {"acceptance": {"passed": False, "valid": 0.5, "faults": []}}
+    with pytest.raises(Stopped, match=r"refused the adapter: valid 0\.500"):
+        common.save_run(run, SimpleNamespace(state=state), failed)
+    assert json.loads((tmp_path / "refused.json").read_text())["log"] == [step]
+    assert not (tmp_path / "adapters").exists()

@@ -1,0 +1,176 @@
+"""Distillation: soft labels token by token, games shared with a teacher, the loss, a kill."""
+
+from dataclasses import replace
+
+import pytest
+from safetensors.torch import load_file
+
+from env import Accept, Offer, WalkAway, advance, begin, get_task, rollout
+from sauda.llm.registry import get_policy
+from sauda.llm.turn import PlayerSpec
+from sauda.llm.types import Reply
+from sauda.records.seeds import UNSEEN_SELLER, is_unseen_listing, seller_type
+from sauda.records.store import read_lines
+from sauda.train import distill
+from sauda.train.distill import Teacher, along, label, play_shared, soft_tokens
+from sauda.train.losses import score, soft_cross_entropy
+from sauda.train.model import find_base, tokenizer_of, trainable
+from sauda.train.teacher_rows import Mix
+
+pytestmark = pytest.mark.xdist_group("model")
+OPEN = get_task("bazaar/open")
+TEACHER = Teacher(OPEN, get_policy(OPEN, "linear"), 1.5, 1)
+TOY = distill.DistillSettings(
+    model="toy",
+    init_adapter="",
+    shares=(
+        Mix("bazaar/open", 0.75, "linear"),
+        Mix("classic/single_deal", 0.25, "expert"),
+    ),
+    teacher_turns=(0.5, 0.0),
+    deals_per_round=8,
+    games_at_once=4,
+    constrained=True,
+    save_steps=1,
+    acceptance_prompts=3,
+    eval_games=0,
+)
+
+
+class Bidder:
+    """A model that always bids 30 percent of its limit."""
+
+    def batch(self, chats, seeds, schemas):
+        return [Reply('{"offer":30}', "canned", 7, "stop") for _ in chats]
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    return find_base("toy", tmp_path_factory.mktemp("toy"), 4)
+
+
+def first_observation(seed=10_001):
+    play = advance(OPEN, OPEN.opponents, begin(OPEN, seed))
+    return OPEN.env.observe(play.state, "buyer")
+
+
+def test_a_label_is_normal_around_the_teachers_price_and_sums_to_one():
+    obs = first_observation()
+    chances = label(obs, Offer(0.4 * obs.reservation), sd=1.5, near=1)
+    assert sum(chances.values()) == pytest.approx(1)
+    assert max(chances, key=chances.get) == '{"offer":40}'
+    assert chances['{"offer":39}'] == pytest.approx(chances['{"offer":41}'], rel=0.1)
+    assert '{"offer":60}' not in chances
+
+
+def test_prices_at_or_above_an_affordable_ask_are_labelled_as_an_acceptance():
+    linear = get_policy(OPEN, "linear")
+    states = (turn.observation for turn in rollout(OPEN, linear, 10_000).trajectory("buyer"))
+    obs = next(obs for obs in states if obs.ask <= obs.budget)
+    chances = label(obs, Offer(obs.ask), sd=1.5, near=1)
+    assert chances['{"accept":true}'] > 0.5
+    assert label(obs, Accept(), 1.5, 1) == {'{"accept":true}': 1.0}
+    assert label(obs, WalkAway(), 1.5, 1) == {'{"walk":true}': 1.0}
+
+
+def test_the_labels_along_a_reply_are_conditional_on_what_it_says_so_far():
+    paths = {(1, 4, 0): 0.5, (1, 4, 9): 0.25, (1, 5, 0): 0.25}
+    assert list(along((1, 4, 9), paths)) == [
+        ([1], [1.0], 1.0),
+        ([4, 5], [0.75, 0.25], 1.0),
+        ([0, 9], [pytest.approx(2 / 3), pytest.approx(1 / 3)], 0.75),
+    ]
+    assert len(list(along((1, 7, 9), paths))) == 2  # nothing is known after a 7
+    assert len(list(along((1, 5, 0, 3), paths))) == 3  # nor past the end
+
+
+def test_the_teacher_moves_in_its_share_of_the_turns_and_labels_all_of_them():
+    seeds = range(10_000, 10_012)
+    for share in (0.0, 0.5, 1.0):
+        rows = list(play_shared(TEACHER, seeds, PlayerSpec(Bidder()), share, (0, 0)))
+        own = [turn for row in rows for turn in row.own]
+        assert {0.0: all(own), 0.5: 0.2 < sum(own) / len(own) < 0.8, 1.0: not any(own)}[share]
+        for row in rows:
+            replies = [m["content"] for m in row.messages if m["role"] == "assistant"]
+            assert len(replies) == len(row.labels) == len(row.own)
+            assert all(sum(chances.values()) == pytest.approx(1) for chances in row.labels)
+            if share == 0.0:
+                assert set(replies[:-1]) <= {'{"offer":30}'}
+    assert not any(is_unseen_listing(begin(OPEN, row.seed).state.table.item) for row in rows)
+
+
+def test_a_label_stands_where_its_reply_does_and_weighs_what_the_reply_so_far_is_worth(toy):
+    tokenizer = tokenizer_of(toy)
+    row = max(
+        play_shared(TEACHER, range(10_000, 10_006), PlayerSpec(Bidder()), 0.5, (0, 0)),
+        key=lambda row: len(row.labels),
+    )
+    tokens = soft_tokens(row, tokenizer, late=2, late_weight=3.0)
+    ids, labels = tokens["input_ids"], tokens["labels"]
+    assert tokenizer.decode(ids) == tokenizer.apply_chat_template(row.messages, tokenize=False)
+    starts = [
+        i for i, (position, *_) in enumerate(labels) if ids[position + 1] == ids[labels[0][0] + 1]
+    ]
+    assert len(starts) >= len(row.labels)
+    for _, choices, chances, weight in labels:
+        assert sum(chances) == pytest.approx(1)
+        assert 0 < weight < 3.001
+        assert len(choices) > 1 or choices[0] in ids
+    first = [labels[i][3] for i in starts]  # of the first token of each reply
+    assert first == pytest.approx([1.0, 1.0, *[3.0] * (len(first) - 2)])
+    assert min(weight for *_, weight in labels) < 0.5  # of a digit after one the label excludes
+
+
+@pytest.mark.model
+def test_the_loss_of_a_certain_label_is_the_loss_of_its_token(toy):
+    import torch
+
+    network = trainable(toy, None)
+    ids = torch.tensor([[1, 5, 9, 7], [1, 5, 8, 2]])
+    hard = torch.tensor([[-100, -100, 9, 7], [-100, -100, 8, -100]])
+    places = torch.tensor([[-100, -100, 0, 1], [-100, -100, 2, -100]])
+    tokens = torch.tensor([[9, 0], [7, 0], [8, 0]])
+    chances = torch.tensor([[1.0, 0.0]] * 3)
+    loss, entropy, _ = soft_cross_entropy(network, ids, places, tokens, chances)
+    expected = score(network, ids, hard)
+    torch.testing.assert_close(loss, -expected.log_probs)
+    torch.testing.assert_close(entropy, expected.entropy)
+    mixed, *_ = soft_cross_entropy(
+        network, ids, places, torch.tensor([[9, 3]] * 3), torch.tensor([[0.25, 0.75]] * 3)
+    )
+    apart = [score(network, ids.where(places != 0, token), hard.where(places != 0, token))
+             for token in (9, 3)]  # fmt: skip
+    torch.testing.assert_close(
+        mixed[0], -(0.25 * apart[0].log_probs[0] + 0.75 * apart[1].log_probs[0])
+    )
+
+
+@pytest.mark.model
+@pytest.mark.nightly
+def test_a_run_plays_each_round_anew_on_games_of_its_own(tmp_path):
+    first, second = distill.train(TOY, tmp_path)["rounds"]
+    assert 0 < first["own"] < first["completions"]
+    assert second["own"] == second["completions"]
+    assert first["sha256"] != second["sha256"]
+    rows = [read_lines(tmp_path / f"rows-{n}.jsonl") for n in (0, 1)]
+    seeds = [{row["seed"] for row in some if row["task"] == OPEN.name} for some in rows]
+    assert not seeds[0] & seeds[1]
+    assert all(seller_type(OPEN, seed) != UNSEEN_SELLER for seed in seeds[0] | seeds[1])
+
+
+@pytest.mark.model
+@pytest.mark.nightly
+def test_all_weights_learn_and_no_adapter_is_published(tmp_path):
+    data = distill.train(replace(TOY, full_fine_tuning=True), tmp_path)
+    assert "adapter" not in data
+    saved = load_file(tmp_path / "adapter/model.safetensors")
+    base = load_file(tmp_path / "base/model.safetensors")
+    learnt = [name for name in saved if not saved[name].float().equal(base[name].float())]
+    assert len(learnt) > len(saved) / 2
+
+
+@pytest.mark.parametrize("deals", [16, 150, 200])
+def test_the_shares_of_a_round_add_up_to_its_deals(deals):
+    shared = distill.DistillSettings(deals_per_round=deals).deals
+    assert sum(shared) == deals
+    assert shared == sorted(shared, reverse=True)

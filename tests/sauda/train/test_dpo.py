@@ -1,0 +1,176 @@
+"""DPO: pairs from one position, each durable at once; a judge in both orders; kill and resume."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from env import get_task
+from sauda.llm.turn import PlayerSpec, new_game, play_games
+from sauda.llm.types import Reply, ReplyTimeout
+from sauda.records.store import read_lines
+from sauda.train import dpo
+from sauda.train.common import Stopped
+from sauda.train.dpo import COMMON, approve, collect, compare, preference, summary
+from sauda.train.losses import scores_on_cpu
+from sauda.train.model import find_base, trainable
+
+pytestmark = pytest.mark.xdist_group("model")
+FEW = dpo.DPOSettings(pairs=6, batch_size=3, branches=4)
+
+
+class Bidder:
+    """Bids that its seed decides, so that replies to one position differ."""
+
+    def __init__(self, bids=(30, 55, 70, 90)):
+        self.bids, self.calls = bids, 0
+
+    def batch(self, chats, seeds, schemas):
+        self.calls += len(chats)
+        texts = [f'{{"offer":{self.bids[seed % len(self.bids)]}}}' for seed in seeds]
+        return [Reply(text, "canned", 5, "object") for text in texts]
+
+
+@pytest.mark.slow
+def test_a_pair_is_two_replies_to_one_position_and_the_chosen_earned_more():
+    player = PlayerSpec(Bidder())
+    instances = [("bazaar/open", 40_000 + n) for n in range(12)]
+    rows = list(compare(FEW, player, instances))
+    assert [(row["task"], row["seed"]) for row in rows] == instances
+    pairs = [row for row in rows if "chosen" in row]
+    assert len(pairs) >= 3
+    for row in pairs:
+        assert row["chosen"] != row["rejected"]
+        assert row["gap"] >= FEW.min_gap
+        game = new_game(get_task(row["task"]), row["seed"], (COMMON,))
+        play_games([game], player)
+        assert row["chat"] in [[dict(m) for m in turn.request.messages] for turn in game.turns]
+    assert rows == list(compare(FEW, PlayerSpec(Bidder()), instances))
+
+
+@pytest.mark.nightly
+def test_every_pair_is_on_disk_at_once_and_none_is_looked_for_twice(tmp_path):
+    file = tmp_path / "pairs.jsonl"
+
+    class Dies(Bidder):
+        def batch(self, chats, seeds, schemas):
+            if len(read_lines(file)) >= 6:
+                raise KeyboardInterrupt
+            return super().batch(chats, seeds, schemas)
+
+    with pytest.raises(KeyboardInterrupt):
+        collect(FEW, [PlayerSpec(Dies())], file)
+    before = read_lines(file)
+    assert len(before) == 6
+    with file.open("ab") as half:
+        half.write(b'{"task": "bazaar/op')  # a kill in the middle of a line
+    collected = collect(FEW, [PlayerSpec(Bidder())], file)
+    assert len(collected) == 6
+    assert read_lines(file)[:6] == before
+    tried = [(row["task"], row["seed"]) for row in read_lines(file)]
+    assert len(tried) == len(set(tried))
+    three = [PlayerSpec(Bidder()) for _ in range(3)]  # side by side they find the same
+    whole = collect(FEW, three, tmp_path / "whole.jsonl")
+    assert [row["chosen"] for row in collected] == [row["chosen"] for row in whole]
+    counts = summary(collected)
+    assert counts["n"] == 6
+    assert sum(counts["moves"].values()) == 6
+    assert counts["judge"] is None
+
+
+def test_replies_that_all_earn_the_same_stop_the_search_with_the_reason(tmp_path):
+    settings = replace(FEW, patience=6)
+    with pytest.raises(Stopped, match="earn the same"):
+        collect(settings, [PlayerSpec(Bidder(bids=(40,)))], tmp_path / "pairs.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("judge", "verdict"),
+    [
+        (lambda text: "A" if "A: good" in text else "B", 1.0),
+        (lambda text: "B" if "A: good" in text else "A", 0.0),
+        (lambda text: "A", 0.5),
+        (lambda text: "neither of them", None),
+        (lambda text: "A buyer should take B", None),
+        (lambda text: "Answer: A." if "A: good" in text else "**B**", 1.0),
+    ],
+)
+def test_a_judge_is_asked_in_both_orders(judge, verdict):
+    prompts = []
+
+    def asks(messages, seed, schema=None):
+        prompts.append(messages[0]["content"])
+        return Reply(judge(prompts[-1]), "canned")
+
+    chat = [{"role": "user", "content": "Ask 100."}]
+    assert preference(asks, chat, "good", "bad") == verdict
+    assert len(prompts) == (1 if verdict is None else 2)
+    assert "user: Ask 100." in prompts[0]
+
+
+def test_a_pair_that_the_judge_holds_to_be_the_wrong_way_round_is_left_out(tmp_path):
+    instances = [("bazaar/open", 40_000 + n) for n in range(6)]
+
+    pairs = [row for row in compare(FEW, PlayerSpec(Bidder()), instances) if "gap" in row]
+    chosen = {row["chosen"] for row in pairs}
+
+    def against(messages, seed, schema=None):
+        first = messages[0]["content"].rpartition("\n\nA: ")[2].partition("\n")[0]
+        return Reply("B" if first in chosen else "A", "canned")
+
+    assert pairs
+    rows = [approve(row, against) for row in pairs]
+    assert [(row["task"], row["seed"]) for row in rows] == [(r["task"], r["seed"]) for r in pairs]
+    left_out = [row for row in rows if "chosen" not in row]
+    assert left_out
+    assert all(row.keys() == {"task", "seed"} for row in left_out)
+    assert [approve(row, None)["judge"] for row in pairs] == [None] * len(pairs)
+
+    def dies(messages, seed, schema=None):
+        raise ReplyTimeout("no reply within 5 s")
+
+    with pytest.raises(Stopped, match="the judge gave no answer: no reply within 5 s; 0 pairs"):
+        collect(FEW, [PlayerSpec(Bidder())], tmp_path / "pairs.jsonl", dies)
+
+
+def test_a_reply_that_forfeits_is_never_chosen():
+    class Loses(Bidder):
+        def batch(self, chats, seeds, schemas):
+            texts = ['{"offer":130}' if seed % 2 else '{"offer":60,"say":"59"}' for seed in seeds]
+            return [Reply(text, "canned", 5, "object") for text in texts]
+
+    instances = [("bazaar/open", 40_000 + n) for n in range(9)]
+    rows = list(compare(FEW, PlayerSpec(Loses()), instances))
+    assert all(row.get("chosen", '{"offer":130}') == '{"offer":130}' for row in rows)
+
+
+def test_pairs_are_learnt_as_often_as_their_grades_lie_apart():
+    pairs = [{"gap": gap, "number": number} for number, gap in enumerate([0.1, 0.3] * 1000)]
+    drawn = dpo.by_gap(pairs, 0)
+    assert len(drawn) == len(pairs)
+    assert np.mean([pair["gap"] == 0.3 for pair in drawn]) == pytest.approx(0.75, abs=0.03)
+    assert drawn == dpo.by_gap(pairs, 0) != dpo.by_gap(pairs, 1)
+
+
+@pytest.mark.model
+def test_the_loss_sees_what_trl_s_own_head_sees(tmp_path):
+    import torch
+    from trl.trainer.utils import add_fused_lm_head
+
+    network = trainable(find_base("toy", tmp_path, 4), None)
+    head = ("log_probs", "entropy", "mean_logits", "is_top1")
+    add_fused_lm_head(network.get_base_model(), outputs=head)
+    ids = torch.randint(5, 40_000, (2, 30), generator=torch.Generator().manual_seed(1))
+    ids[1, :20] = ids[0, :20]
+    real = torch.ones_like(ids)
+    real[1, 27:] = 0
+    labels = ids.clone()
+    labels[:, :20] = -100
+    labels[1, 27:] = -100
+    inputs = {"input_ids": ids, "attention_mask": real, "labels": labels, "fused_lm_head": True}
+    theirs = network(**inputs)
+    scores_on_cpu(network.get_base_model())
+    ours = network(**inputs)
+    for name in head:
+        torch.testing.assert_close(ours[name], theirs[name], atol=1e-4, rtol=1e-4)
+    assert (ours.label_mask == theirs.label_mask).all()

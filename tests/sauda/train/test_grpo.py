@@ -1,0 +1,197 @@
+"""GRPO: games as sequences, which turns are learnt, the loss, another seed, equal rewards."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from env import get_task
+from sauda.games.bazaar_prompt import completion
+from sauda.llm.engine import Sampling
+from sauda.llm.registry import PlayerSpec
+from sauda.llm.turn import new_game, play_games
+from sauda.records.seeds import is_unseen_game
+from sauda.train import grpo
+from sauda.train.common import Run, Stopped
+from sauda.train.model import find_base, tokenizer_of, trainable
+from sauda.train.self_play import Learner, Sampled, as_sequence, prompt_ids
+from tests.support.models import Booker
+from tests.support.training import Bidder
+
+pytestmark = [pytest.mark.xdist_group("model"), pytest.mark.model]
+ROUND = get_task("arena/market_round")
+TOY = grpo.GRPOSettings(
+    model="toy", init_adapter="", prompts_per_step=2, num_generations=4, max_steps=3,
+    per_device_train_batch_size=4, constrained=True, save_steps=1, acceptance_prompts=3,
+)  # fmt: skip
+LAB = grpo.ArenaGRPOSettings(
+    model="toy", init_adapter="", num_generations=4, per_device_train_batch_size=8
+)
+
+
+class Told(Booker):
+    """The same with the tokens it wrote."""
+
+    def __init__(self, tokenizer):
+        self.tokenizer = tokenizer
+
+    def __call__(self, messages, seed, schema=None):
+        text = super().__call__(messages, seed).text
+        ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        return Sampled(text, "booker", len(ids), "stop", ids=tuple(ids))
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    return find_base("toy", tmp_path_factory.mktemp("toy"), 4)
+
+
+@pytest.fixture
+def trainer_of(toy, tmp_path):
+    """The trainer of some settings; its rollout function plays the games."""
+    return lambda settings: grpo.make_trainer(
+        Run(settings, tmp_path, toy), grpo.instances(settings)
+    )
+
+
+def test_the_learnt_tokens_of_a_game_are_the_sampled_ones(toy):
+    tokenizer = tokenizer_of(toy)
+    game = new_game(get_task("bazaar/open"), 30_000)
+    texts = ('{"offer":20}', '{"offer": 21}', ' {"walk":true}')
+    play_games([game], PlayerSpec(Bidder(tokenizer, *texts)))
+    row = as_sequence(game.turns, tokenizer)
+    learnt = [
+        id for id, label in zip(row["input_ids"], row["labels"], strict=True) if label != -100
+    ]
+    text = tokenizer.decode(learnt)
+    assert text == '{"offer":20} {"walk":true}'  # the second is no canonical form
+    whole = tokenizer.decode(row["input_ids"])
+    assert completion(game.turns[1].parsed.proposal, game.turns[1].obs) == '{"offer":21}'
+    assert '{"offer":21}<|im_end|>' in whole  # as which it stands in the conversation
+
+
+def test_a_reply_without_a_move_is_learnt_from_as_it_was(toy):
+    game = new_game(get_task("bazaar/open"), 30_000)
+    tokenizer = tokenizer_of(toy)
+    play_games([game], PlayerSpec(Bidder(tokenizer, '{"offer":20}', "well, well\n")))
+    row = as_sequence(game.turns, tokenizer)
+    learnt = [
+        id for id, label in zip(row["input_ids"], row["labels"], strict=True) if label != -100
+    ]
+    assert tokenizer.decode(learnt).endswith("well, well\n")
+    assert (game.play.forfeit, game.grade) == (True, 0)
+
+
+@pytest.mark.slow
+def test_instances_are_training_games_that_no_evaluation_is_about():
+    settings = grpo.GRPOSettings(max_steps=20)
+    instances = grpo.instances(settings)
+    assert len(set(instances)) == len(instances) == 80
+    assert not any(
+        is_unseen_game(get_task(name), seed, settings.unseen_seller) for name, seed in instances
+    )
+    with pytest.raises(ValueError, match="too few training seeds"):
+        grpo.instances(replace(settings, max_steps=10**6))
+
+
+def test_the_loss_sees_what_trl_s_own_pass_sees(toy, trainer_of):
+    """Padded on both sides, read once where rows begin alike, projected where it is learnt."""
+    import torch
+    from trl import GRPOTrainer
+
+    trainer = trainer_of(TOY)
+    played = [new_game(get_task("bazaar/open"), seed) for seed in (30_000, 30_003, 30_005)]
+    texts = ('{"offer":20}', '{"offer":25,"say":"#, bolo?"}')
+    play_games(played, PlayerSpec(Bidder(tokenizer_of(toy), *texts)))
+    rows = trainer.rollout_func.sequences(played, 0)
+    pairs = list(zip(rows["prompt_ids"], rows["completion_ids"], strict=True))
+    width, keep = (max(map(len, part)) for part in zip(*pairs, strict=True))
+    ids, real, mask = [], [], []
+    for (prompt, reply), learnt in zip(pairs, rows["env_mask"], strict=True):
+        before, after = [0] * (width - len(prompt)), [0] * (keep - len(reply))
+        ids.append(before + prompt + reply + after)
+        real.append(before + [1] * (len(prompt) + len(reply)) + after)
+        mask.append(learnt + after)
+    ids, real, mask = map(torch.tensor, (ids, real, mask))
+    ours, entropy, _ = trainer._get_per_token_logps_and_entropies(
+        trainer.model, ids, real, keep, batch_size=2, compute_entropy=True
+    )
+    theirs, their_entropy, _ = GRPOTrainer._get_per_token_logps_and_entropies(
+        trainer, trainer.model, ids, real, keep, compute_entropy=True
+    )
+    assert mask.sum() > 30
+    torch.testing.assert_close(ours * mask, theirs * mask, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(entropy * mask, their_entropy * mask, atol=1e-4, rtol=1e-4)
+    assert ours.requires_grad
+
+
+def test_another_seed_draws_other_replies_in_the_same_games(trainer_of):
+    def texts(seed):
+        games = trainer_of(replace(TOY, seed=seed)).rollout_func
+        played = games.play([("bazaar/open", 30_000)], 0)
+        return [turn.reply.text for game in played for turn in game.turns]
+
+    assert texts(0) == texts(0) != texts(1)
+
+
+def test_the_learner_plays_what_the_adapter_says_now(toy):
+    import torch
+
+    network = trainable(toy, None)
+    player = Learner(network, tokenizer_of(toy), toy, Sampling(0.0, max_new_tokens=6))
+    chat = [[{"role": "user", "content": "Ask 100."}]]
+    before = player.batch(chat, [1], [None])[0]
+    with torch.no_grad():
+        for name, numbers in network.named_parameters():
+            if "lora_B" in name:
+                numbers.normal_(0, 0.5, generator=torch.Generator().manual_seed(1))
+    assert player.batch(chat, [1], [None])[0] == before
+    player.refresh()
+    after = player.batch(chat, [1], [None])[0]
+    assert after.ids != before.ids
+    ids = torch.tensor([prompt_ids(chat[0], tokenizer_of(toy))])
+    with torch.no_grad():
+        assert network(input_ids=ids).logits[0, -1].argmax() == after.ids[0]
+
+
+def test_rewards_that_are_all_equal_stop_the_run_with_the_reason(tmp_path):
+    settings = replace(TOY, constrained=False, patience=2)  # a random network writes no moves
+    with pytest.raises(Stopped, match="the games of every group earned the same"):
+        grpo.train(settings, tmp_path)
+    assert (tmp_path / "checkpoint-1").exists()
+
+
+def test_turns_of_a_labs_game_are_learnt_with_the_grade_of_the_game_each_as_likely(toy, trainer_of):
+    games, tokenizer = trainer_of(LAB).rollout_func, tokenizer_of(toy)
+    begun = [new_game(ROUND, seed, (1, n)) for seed in (7, 8) for n in range(4)]
+    play_games(begun, PlayerSpec(Told(tokenizer)))
+    rows = games.sequences(begun, 0)
+    assert len(rows["prompt_ids"]) == 2 * len(begun)
+    for i, game in enumerate(begun):
+        prompts = [prompt_ids(turn.request.messages, tokenizer) for turn in game.turns]
+        for k in (2 * i, 2 * i + 1):
+            turn = prompts.index(rows["prompt_ids"][k])
+            assert rows["completion_ids"][k] == list(game.turns[turn].reply.ids)
+            assert set(rows["env_mask"][k]) == {1}
+    assert games.sequences(begun, 0) == rows != games.sequences(begun, 1)
+    game, count = begun[0], dict.fromkeys(range(len(begun[0].turns)), 0)
+    for step in range(600):
+        for (turn,) in games.parts(game, (step, 0)):
+            count[game.turns.index(turn)] += 1
+    wanted = 1200 / len(count)
+    assert all(abs(n - wanted) < 5 * np.sqrt(wanted) for n in count.values())
+
+
+@pytest.mark.nightly
+def test_a_lab_learns_from_its_games(tmp_path):
+    settings = replace(LAB, max_steps=2, save_steps=1, constrained=True, acceptance_prompts=3)
+    data = grpo.train(settings, tmp_path)
+    assert all(row["valid_rate"] == 1.0 for row in data["log"])  # under the grammar
+    assert any(row["grad_norm"] > 0 for row in data["log"])
+    assert data["games"]["task"] == {"arena/market_round": 4}
+
+
+@pytest.mark.parametrize("task", ["arena/market_round", "bazaar/nowhere"])
+def test_a_task_must_be_one_of_the_game(task):
+    with pytest.raises(ValueError, match=f"no task '?(of the bazaar|{task})"):
+        grpo.GRPOSettings(tasks=("bazaar/open", task))

@@ -1,0 +1,242 @@
+"""SFT: the teacher's rows and their tokens, the loss, and the acceptance check."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from env import CATALOGUE, Accept, Offer, begin, get_task
+from sauda.games import ARENA
+from sauda.games.arena_prompt import completion
+from sauda.games.bazaar_prompt import parse, render, shown, unit
+from sauda.llm.engine import Decoder
+from sauda.llm.types import Reply
+from sauda.train import sft
+from sauda.train.buyer_lines import LINES, situation
+from sauda.train.checks import acceptance, arena_holdout_states, fault_in, spread
+from sauda.train.losses import groups_of_similar_length, score, shared_prefix
+from sauda.train.model import find_base, read_base, tokenizer_of
+from sauda.train.teacher_rows import (
+    RowSettings,
+    order_by_length,
+    round_action,
+    rows,
+    summary,
+    teach,
+    tokens,
+    write_reply,
+)
+
+SMALL = RowSettings(rows=30)
+pytestmark = pytest.mark.xdist_group("model")
+
+
+@pytest.fixture(scope="module")
+def sft_rows():
+    return rows(SMALL)
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    return find_base("toy", tmp_path_factory.mktemp("toy"), 4)
+
+
+@pytest.fixture(scope="module")
+def seen():
+    games = (
+        ("bazaar/open", 10_001),
+        ("bazaar/rushed", 10_000),
+        ("classic/amazon_realistic", 10_000),
+    )
+    return [
+        state
+        for name, seed in games
+        for state in teach(get_task(name), seed, "linear", "plain", SMALL)
+    ]
+
+
+class Fixed:
+    """A generator that draws one number."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def integers(self, high: int) -> int:
+        return self.number % high
+
+
+def test_every_line_means_the_move_it_goes_with(seen):
+    """Written with each line that suits it, a move is read back as it is, price and all."""
+    met = set()
+    for state in seen:
+        for register, kinds in LINES.items():
+            wanted = round_action(state.obs, state.move)
+            for number in range(len(kinds[situation(state.obs, wanted)])):
+                kind, text = write_reply(state.obs, wanted, register, Fixed(number))
+                move = parse(text, state.obs)
+                assert replace(move, message="") == wanted, text
+                assert move.message
+                met.add(kind)
+    assert len(met) >= 3
+
+
+def test_a_rounded_price_is_within_a_percent_and_never_turns_a_gain_into_a_loss(seen):
+    for state in seen:
+        obs = state.obs
+        for price in np.linspace(1, obs.budget, 40):
+            action = round_action(obs, Offer(obs.priced(price)))
+            if isinstance(action, Accept):
+                assert shown(obs, price) >= shown(obs, obs.ask)
+            else:
+                assert abs(action.price - price) <= max(0.01 * unit(obs), 1)
+                assert action.price <= obs.budget or action.price == obs.bid
+
+
+def test_a_bid_within_a_percent_of_an_affordable_ask_takes_it(seen):
+    affordable = [state.obs for state in seen if state.obs.ask <= state.obs.budget]
+    assert affordable
+    for obs in affordable:
+        near, far = (Offer(obs.priced(obs.ask - p * obs.opening_ask / 100)) for p in (1, 3))
+        assert round_action(obs, near, near=1) == Accept()
+        assert isinstance(round_action(obs, far, near=1), Offer)
+
+
+@pytest.mark.slow
+def test_rows_are_the_same_each_time_and_nothing_is_in_them_that_is_kept_for_evaluation(sft_rows):
+    assert rows(SMALL) == sft_rows
+    assert all(10_000 <= row.seed < 50_000 for row in sft_rows)
+    every = [item.name for item in CATALOGUE]
+    texts = [row.messages[1]["content"] for row in sft_rows]
+    listed = [next(name for name in every if text.startswith(f"{name}, ")) for text in texts]
+    assert {every.index(name) % 4 for name in listed} == {0, 1, 2}
+    stances = [
+        begin(get_task(r.task), r.seed).state.private["seller"].get("stance") for r in sft_rows
+    ]
+    assert {stance.type.name for stance in stances if stance} == {"firm", "hasty", "bluffer"}
+    counted = summary(sft_rows)
+    assert sum(counted["task"].values()) == counted["rows"] == len(sft_rows)
+    assert sum(counted["moves"].values()) == counted["completions"] > len(sft_rows)
+    kinds = [kind for row in sft_rows for kind in row.kinds]
+    assert kinds.count("") > 0.1 * len(kinds)  # another policy moved
+    with pytest.raises(ValueError, match="too few training seeds"):
+        rows(replace(SMALL, first_seed=49_999))
+
+
+@pytest.mark.model
+def test_learnt_completions_follow_the_served_prompts(toy, sft_rows):
+    """Each learnt completion follows the tokens of `render` at its state, and nothing else is."""
+    tokenizer = tokenizer_of(toy)
+    decoder = Decoder(read_base(toy), tokenizer)
+    row = sft_rows[0]
+    sequence = tokens(row, tokenizer)
+    ids, labels = sequence["input_ids"], sequence["labels"]
+    learnt = set()
+    for state in teach(get_task(row.task), row.seed, "belief", row.register, SMALL):
+        prompt = decoder.prompt_ids(render(state.obs))
+        assert ids[: len(prompt)] == prompt
+        text = f"{state.completion}<|im_end|>"
+        reply_ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+        place = range(len(prompt), len(prompt) + len(reply_ids))
+        if state.kind:
+            learnt |= set(place)
+            assert [labels[i] for i in place] == reply_ids
+    assert learnt == {i for i, label in enumerate(labels) if label != -100}
+
+
+def test_batches_hold_rows_of_like_length_and_every_row_once():
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(50, 250, 203)
+    order = order_by_length(lengths, 10, rng)
+    assert sorted(order) == list(range(203))
+    spans = [np.ptp(lengths[order[i : i + 10]]) for i in range(0, 200, 10)]
+    assert np.mean(spans) < 40 < np.ptp(lengths)
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("checkpointing", [False, True])
+def test_the_loss_and_its_gradients_are_those_of_the_whole_computation(toy, checkpointing):
+    """Rows of one beginning and other ends and lengths; beside transformers' own loss."""
+    import torch
+
+    torch.manual_seed(1)
+    network = read_base(toy)
+    if checkpointing:
+        network.train().gradient_checkpointing_enable()
+    ids = torch.randint(5, 900, (5, 60))
+    ids[:, :12] = ids[0, :12]
+    labels = ids.clone()
+    labels[:, :20] = -100
+    mask = torch.ones_like(ids)
+    for row, length in enumerate((60, 24, 55, 12, 28)):  # the fourth has nothing to learn
+        labels[row, length:], mask[row, length:] = -100, 0
+    log_probs, entropy, hits, _ = score(network, ids, labels)
+    (-log_probs.mean()).backward()
+    ours = {name: p.grad.clone() for name, p in network.named_parameters()}
+    network.zero_grad()
+    loss = network(input_ids=ids, attention_mask=mask, labels=labels).loss
+    loss.backward()
+    assert len(log_probs) == len(entropy) == len(hits) == (labels != -100).sum()
+    assert -log_probs.mean().item() == pytest.approx(loss.item(), rel=1e-5)
+    assert shared_prefix(ids, labels) == 11
+    groups = [rows for rows, _ in groups_of_similar_length([60, 24, 55, 13, 28])]
+    assert groups == [[0, 2], [4, 1], [3]]
+    for name, p in network.named_parameters():
+        torch.testing.assert_close(ours[name], p.grad, rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("steps", "chosen"),
+    [
+        ([], []),
+        ([50], [50]),
+        (list(range(50, 501, 50)), list(range(50, 501, 50))),
+        (list(range(50, 801, 50)), list(range(100, 801, 100))),
+    ],
+)
+def test_checkpoints_to_evaluate_are_spread_up_to_the_last(steps, chosen):
+    assert spread(steps, 10) == chosen
+
+
+def test_the_check_names_foreign_letters_loops_and_replies_without_an_end():
+    assert fault_in(Reply('{"offer":45,"say":"Bhaiya, # mein?"}', "", 20, "object")) == ""
+    assert fault_in(Reply('{"offer":45,"say":"भाई, #..."}', "", 20, "object")) == ""
+    assert "CJK" in fault_in(Reply('{"offer":45,"say":"好的"}', "", 20, "object"))
+    assert "repeats" in fault_in(Reply("no no no no no", "", 5, "stop"))
+    assert "does not end" in fault_in(Reply("I would like to", "", 64, "length"))
+
+
+@pytest.mark.model
+def test_a_lab_learns_the_planners_actions(tmp_path):
+    settings = sft.ArenaSFTSettings(
+        model="toy", rows=24, acceptance_prompts=3, eval_games=0, max_steps=2
+    )
+    data = sft.train(settings, tmp_path)
+    assert data["rows"]["completions"] == 24
+    learnt = "".join(token["text"] for token in data["sample"] if token["in_loss"])
+    assert json.loads(learnt.partition("<|im_end|>")[0])["action_type"]
+
+
+def test_the_acceptance_check_counts_actions_that_the_rules_accept():
+    class Expert:
+        def batch(self, chats, seeds):
+            actions = {}
+            for state in arena_holdout_states(6):
+                actions[ARENA.prompt.render(state.obs)[1]["content"]] = state.action
+            return [Reply(completion(actions[c[1]["content"]]), "x", 9, "stop") for c in chats]
+
+    class Says:
+        def __init__(self, text):
+            self.text = text
+
+        def batch(self, chats, seeds):
+            return [Reply(self.text, "x", 9, "stop") for _ in chats]
+
+    theft = '{"action_type":"allocate_to_job","job_id":"j_0_0","block_ids":["b_1_0"]}'
+    for model, valid, accepted, passed in (
+        (Expert(), 1.0, 1.0, True),
+        (Says(theft), 1.0, 0.0, True),
+        (Says("I would rather wait."), 0.0, 0.0, False),
+    ):
+        report = acceptance(model, "arena", 6)
+        assert (report["valid"], report["accepted"], report["passed"]) == (valid, accepted, passed)
