@@ -1,7 +1,4 @@
-"""The shape of each kind of artifact: pydantic models with a description for every field.
+"""The result types that several rooms read: pydantic models with a description for every field.
 
-`base.py` holds what several share; every other module holds a family of kinds: `evaluation`,
-`arena`, `comparison`, `published`, `bench`, `language`, `pitching`, `roles`, `seller`,
-`training`. `sauda/records/kinds.py` says which model
-belongs to which kind.
+`base.py` holds what all share. Every other result type stands beside the code that fills it.
 """
