@@ -104,19 +104,24 @@ def memory(weights: float, batch_size: int, copies: int = 0, checkpointing: bool
 
 
 def toy(folder: Path) -> Weights:
-    """A random Llama of two layers with the small model's tokenizer, the same each time."""
+    """A random Llama of two layers with the small model's tokenizer, the same each time.
+
+    It is drawn also where it is on disk already: what a run draws after it, such as a new adapter,
+    is then the same after a kill.
+    """
     import torch
     from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
+    torch.manual_seed(0)
+    shape = LlamaConfig(
+        vocab_size=49152, hidden_size=64, intermediate_size=128, num_hidden_layers=2,
+        num_attention_heads=4, num_key_value_heads=2, eos_token_id=2, pad_token_id=2,
+        tie_word_embeddings=True,
+    )  # fmt: skip
+    network = LlamaForCausalLM(shape)
     if not (folder / "model.safetensors").exists():
-        torch.manual_seed(0)
-        shape = LlamaConfig(
-            vocab_size=49152, hidden_size=64, intermediate_size=128, num_hidden_layers=2,
-            num_attention_heads=4, num_key_value_heads=2, eos_token_id=2, pad_token_id=2,
-            tie_word_embeddings=True,
-        )  # fmt: skip
         AutoTokenizer.from_pretrained(smollm2().folder).save_pretrained(folder)
-        LlamaForCausalLM(shape).save_pretrained(folder)
+        network.save_pretrained(folder)
     return base_weights(str(folder))
 
 
