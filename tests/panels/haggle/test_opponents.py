@@ -4,6 +4,8 @@ import re
 from dataclasses import replace
 from urllib.parse import parse_qs
 
+import pytest
+
 from env import WalkAway
 from panels.haggle.choices import ANY_ITEM, HIDDEN, SELL, new_game, opponent_choices, values
 from panels.haggle.opponents.badge import opponent_badge, score
@@ -14,6 +16,7 @@ from panels.haggle.opponents.stages import (
     bare_stages,
     buyer_models,
     measured,
+    model_name,
     opponent_name,
     scripted_buyers,
 )
@@ -82,3 +85,25 @@ def test_a_hidden_opponent_has_no_name_and_no_score_before_the_end():
     revealed = str(opponent_badge(answer(game, WalkAway()), Model(), IN_ENGLISH))
     assert f"<b>{opponent_name(game.opponent, IN_ENGLISH)}</b>" in revealed
     assert "wins" in revealed
+
+
+@pytest.mark.parametrize(
+    ("opponent", "name"),
+    [
+        ("sauda-mini+honest", f"{buyer_name(OURS)}, guard rails on"),
+        ("mini+sft", "SFT, guard rails off"),
+        ("mini+constrained", "Untrained base, held to legal moves"),
+        ("mini:firm", "SmolLM2, firm"),
+        ("tit_for_tat", "tit for tat"),
+    ],
+)
+def test_an_opponent_is_named_by_its_stage_and_its_rails(opponent, name):
+    assert opponent_name(opponent, IN_ENGLISH) == name
+
+
+@pytest.mark.parametrize(
+    ("opponent", "name"),
+    [("sauda-mini", "Sauda"), ("mini:firm", "SmolLM2"), ("mini+sft", "SFT")],
+)
+def test_a_sentence_about_a_reply_names_the_model_that_wrote_it(opponent, name):
+    assert model_name(opponent, IN_ENGLISH) == name

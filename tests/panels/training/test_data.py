@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from panels.training.data.rows import ANY, acts_of, corpus, intent_of
+from panels.training.data.rows import ANY, acts_of, at, corpus, intent_of
 from panels.training.data.view import (
     TONES,
     counts_table,
@@ -74,3 +74,8 @@ def test_the_marked_tokens_are_the_words_of_the_role_and_their_ends(made):
     assert [text.rstrip("\0") for text in marked] == [turn.utterance for turn in seen.turns]
     learnt = sum(len(turn.utterance) + 1 for turn in seen.turns)
     assert f"{learnt:,} of " in mask
+
+
+def test_previous_and_next_stop_at_the_ends(made):
+    found = made.examples["buyer"][:3]
+    assert [at(found, place) for place in (-1, 0, 2, 3)] == [0, 0, 2, 2]
