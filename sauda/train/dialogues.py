@@ -98,7 +98,9 @@ def report(loaded: Loaded) -> tuple[Dialogue, ...]:
         print(f"dialogues, {reason}: {n:,}", flush=True)
     if not loaded.dialogues:
         first = loaded.left_out[0] if loaded.left_out else "there is no row"
-        raise ValueError(f"no dialogue can be used: {first}")
+        raise ValueError(
+            f"no dialogue can be used: {first}; a file of dialogues has one JSON object per line"
+        )
     return loaded.dialogues
 
 
@@ -168,7 +170,8 @@ def validate(model: type[BaseModel], columns: Any) -> Any:
             "json_invalid": "not JSON",
         }
         reason = reasons.get(first["type"], "wrong type")
-        raise NotUsed(reason, f"{place}: {first['msg'].lower()}") from None
+        fault = first["msg"].lower() if reason != "not JSON" else first["msg"].split(": ")[-1]
+        raise NotUsed(reason, f"{place}: {fault}") from None
 
 
 NAMES = {"inquiry": "inquire"}  # acts that the corpus names differently

@@ -85,7 +85,7 @@ def test_a_game_of_an_entry_opens_with_its_moves_its_end_and_its_seed(board, tas
     play_all(entered(board, NAME, task))
     (entry,) = board.entries(task, rules_of(task))
     game = board.games(entry)[1]
-    shown = str(entered_games.view(entry.id, 2))
+    shown = str(entered_games.shown(entry.id, 2))
     assert "Game 2 of 3 of “9 &lt;b&gt;bold&lt;/b&gt;”, grade " in shown
     assert f"seed {game.seed}." in shown
     assert f'href="leaderboard/games?entry={entry.id}"' in shown
@@ -98,7 +98,7 @@ def test_a_game_of_an_entry_opens_with_its_moves_its_end_and_its_seed(board, tas
 def test_a_game_that_is_not_there_is_answered_in_words(board, number):
     play_all(entered(board))
     (entry,) = board.all_entries()
-    assert "Choose an entry of this list" in entered_games.view(entry.id, number)
+    assert "Choose an entry of this list" in entered_games.shown(entry.id, number)
 
 
 def test_a_file_that_cannot_be_read_is_said_and_the_measured_rows_stay(board, measured):

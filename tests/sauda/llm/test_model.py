@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from env import get_task, rollout
-from sauda.experiments.language import labelled
 from sauda.experiments.seller_games import play
 from sauda.games import BAZAAR
 from sauda.games.bazaar_prompt import render, schema
@@ -29,6 +28,7 @@ from sauda.llm.model import (
 from sauda.llm.seller import PERSONAS, SAMPLING, SellerSeat, faults
 from sauda.llm.turn import PlayerSpec, attempt_seeds, in_batches, take_turns
 from sauda.policies.bazaar import linear
+from sauda.train.teacher_rows import label_tokens
 from tests.support.models import tiny_network
 
 ROOT = Path(__file__).parents[3]
@@ -85,7 +85,7 @@ def test_the_tokens_and_labels_of_the_page_are_those_of_training():
     from transformers import AutoTokenizer
 
     own, theirs = chat_tokenizer(), AutoTokenizer.from_pretrained(smollm2().folder)
-    assert labelled(CHAT, [True, True], own) == labelled(CHAT, [True, True], theirs)
+    assert label_tokens(CHAT, [True, True], own) == label_tokens(CHAT, [True, True], theirs)
 
 
 @needs_weights
