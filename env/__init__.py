@@ -3,11 +3,12 @@
 `core.py` holds the types that every game shares, `rollout.py` plays episodes, `tasks.py` lists the
 tasks by name. `bazaar/` is bargaining over one item, `arena/` the market of GPU time.
 `amounts.py` holds formulas that both use. `__all__` is the whole public interface; the arena's
-names stand under `env.arena`.
+names stand under `env.arena`, those of the next market under `env.market2` and `env.speech`.
 """
 
 from . import arena
 from .amounts import conceded, grouped, rupees, zopa_width
+from .bazaar import market2, speech
 from .bazaar.classic import aggressive, classic_seller, naive, rule_based, smart
 from .bazaar.market import (
     CLAIM_RATE,
@@ -82,6 +83,7 @@ __all__ = [
     "TimeDependent", "Turn", "WalkAway", "advance", "agent_stream", "aggressive", "arena",
     "asks_at", "batch_conceded", "batch_form", "begin", "bonus", "claim_at", "classic_seller",
     "conceded", "draw_games", "episode", "games_of", "get_task", "grouped", "hazards_at",
-    "instance_stream", "market_seller", "market_task", "move", "naive", "play_batch", "rollout",
-    "rounded", "rule_based", "rupees", "shares", "smart", "with_seller_type", "zopa_width",
+    "instance_stream", "market2", "market_seller", "market_task", "move", "naive", "play_batch",
+    "rollout", "rounded", "rule_based", "rupees", "shares", "smart", "speech", "with_seller_type",
+    "zopa_width",
 ]  # fmt: skip

@@ -35,8 +35,9 @@ HIGHEST_ASK = 10  # times the list price; a higher ask is a typing error
 class Bazaar:
     """Two-party bargaining: deals of at most `rounds` rounds each, one after the other.
 
-    `draw` returns one Instance per deal. `manner` returns the seller's tells from the table before
-    its move and its private values; without it sellers show none.
+    `draw` returns one Instance per deal. Where bids are `standing`, the best one counts and not the
+    last: a seller closes at it, and a lower bid changes nothing. `manner` returns the seller's
+    tells from the table before its move and its private values; without it sellers show none.
     """
 
     draw: Callable[[np.random.Generator], tuple[Instance, ...]]
@@ -44,6 +45,7 @@ class Bazaar:
     decimals: int = 0
     seller_type: str = ""
     manner: Callable[[Table, Mapping[str, Any]], Tells] | None = None
+    standing: bool = False
 
     agents = ("seller", "buyer")
 
@@ -99,7 +101,7 @@ class Bazaar:
         table = state.table
         moves = (*table.moves, Move("seller", action, self._tells(state)))
         if isinstance(action, Offer):
-            check_ask(action.price, table)
+            check_ask(action.price, table, self._bid(table))
             after = table._replace(asks=(*table.asks, action.price), moves=moves)
             if table.bids and table.round >= table.rounds:
                 return self._close(state, after, EndReason.DEADLINE, "seller")
@@ -108,10 +110,16 @@ class Bazaar:
         if isinstance(action, Accept):
             if not table.bids:
                 raise IllegalAction("there is no bid to accept yet; open with an asking price")
-            return self._close(state, after, EndReason.AGREEMENT, "seller", table.bids[-1])
+            return self._close(state, after, EndReason.AGREEMENT, "seller", self._bid(table))
         if isinstance(action, WalkAway):
             return self._close(state, after, EndReason.WALKAWAY, "seller")
         raise unknown_action(action)
+
+    def _bid(self, table: Table) -> float | None:
+        """The bid that counts; None before the first."""
+        if not table.bids:
+            return None
+        return max(table.bids) if self.standing else table.bids[-1]
 
     def _tells(self, state: State) -> Tells | None:
         if self.manner is None or not state.table.bids:
@@ -169,18 +177,16 @@ def check_budget(price: float, own: Mapping[str, Any]) -> None:
         raise IllegalAction(f"the budget is {rupees(budget)}, and {rupees(price)} is more")
 
 
-def check_ask(price: float, table: Table) -> None:
-    """Raises IllegalAction unless a seller may ask `price` at `table`."""
+def check_ask(price: float, table: Table, bid: float | None) -> None:
+    """Raises IllegalAction unless a seller may ask `price` at `table`, where `bid` counts."""
     check_price(price, table.decimals)
     highest = HIGHEST_ASK * table.item.list_price
     if price > highest:
         raise IllegalAction(
             f"an ask may be at most {rupees(highest)} here, and {rupees(price)} is more"
         )
-    if table.bids and price <= table.bids[-1]:
-        raise IllegalAction(
-            f"the buyer already bids {rupees(table.bids[-1])}: accept it, or ask for more"
-        )
+    if bid is not None and price <= bid:
+        raise IllegalAction(f"the buyer already bids {rupees(bid)}: accept it, or ask for more")
 
 
 def check_message(action: Action) -> None:

@@ -165,7 +165,11 @@ class MultiBuyerBazaar:
         tells = self.manner(seen_by_seller, own) if self.manner and own["bids"] else None
         after = table._replace(moves=(*table.moves, Move("seller", action, tells)))
         if isinstance(action, Offer):
-            check_ask(action.price, seen_by_seller)
+            check_ask(
+                action.price,
+                seen_by_seller,
+                seen_by_seller.bids[-1] if seen_by_seller.bids else None,
+            )
             after = after._replace(asks=(*table.asks, action.price))
             if own["bids"] and table.round >= table.rounds:
                 return self._finish(state, after, EndReason.DEADLINE, "seller")

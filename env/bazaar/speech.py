@@ -1,0 +1,206 @@
+"""What is said in the open market: what a seller's line tells and which act a buyer's line is.
+
+The phrases are data: `phrases.csv` has one row per phrase in three languages, a third of each
+family kept for evaluation ("unseen"), and `acts.csv` the patterns by which a buyer's act is read.
+"""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+
+from ..amounts import rupees
+
+LANGUAGES = ("en", "hinglish", "hi")
+QUESTIONS = ("ask_cost", "ask_wear", "ask_time")
+PITCHES = ("tea", "cash", "outside", "flaw")
+ACTS = (*QUESTIONS, *PITCHES, "insult")
+LONGEST_READ = 400  # characters of a buyer's line that are read
+
+Phrases = Mapping[tuple[str, str], tuple[str, ...]]  # by family and key
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    with Path(__file__).with_name(name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@cache
+def phrases(language: str, use: str) -> Phrases:
+    """The phrases of a language for one use, "seen" or "unseen".
+
+    A family without unseen phrases has the seen ones for both uses.
+    """
+    found: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for row in _rows("phrases.csv"):
+        by_use = found.setdefault((row["family"], row["key"]), {"seen": [], "unseen": []})
+        by_use[row["use"]].append(row[language])
+    return {key: tuple(by_use[use] or by_use["seen"]) for key, by_use in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """What a seller's line means; "" where it says nothing of that sort."""
+
+    style: str = ""  # firm, fair, hasty or bluffer
+    topic: str = ""  # cost, time, rival or wear
+    content: str = ""  # of the topic, as in phrases.csv
+    cost: int = 0  # rupees, with the topic cost
+    mark: str = "plain"  # of candour: plain, hedge or swear
+    reaction: str = ""  # to a pitch: pleased, annoyed, flat or caught
+
+
+def say(
+    speech: Speech, ask: int, standing: int | None, draw: float, language: str, use: str
+) -> str:
+    """The seller's line with an `ask`; `standing` is the bid that it reminds the buyer of.
+
+    `draw` in [0, 1) chooses among the phrases of each family.
+    """
+    words = phrases(language, use)
+
+    def one(family: str, key: str, price: int = 0) -> str:
+        options = words[family, key]
+        return options[int(draw * len(options))].replace("#", rupees(price))
+
+    parts = [one("remind", "bid", standing)] if standing else []
+    if speech.reaction:
+        parts.append(one("reaction", speech.reaction))
+    if speech.topic:
+        phrase = one(speech.topic, speech.content, speech.cost)
+        mark = "" if speech.mark == "plain" else f", {one('mark', speech.mark)}"
+        parts.append(f"{phrase}{mark}{'।' if language == 'hi' else '.'}")
+    parts.append(one("ask", "price", ask))
+    if speech.style:
+        parts.append(one("style", speech.style))
+    return " ".join(parts)
+
+
+# Reading a seller ---------------------------------------------------------------------------------
+
+_SEGMENT = re.compile(r"[.!?,।]+(?:\s|$)")
+_PRICE = re.compile(r"(?:₹|\brs\.? ?|\binr ?)?(\d[\d,]*)(?:\.\d+)?(?: ?(?:rupees|rs)\b)?", re.I)
+READ = ("style", "time", "rival", "cost", "wear", "mark", "reaction")
+HEARD = 0.75  # least score of a phrase that counts as heard
+
+
+@cache
+def _cues() -> Mapping[str, Mapping[tuple[str, str], float]]:
+    """For each token of a seen phrase its weight per (family, key): 1 over how many share it."""
+    groups: dict[str, Counter] = {}
+    for language in LANGUAGES:
+        for (family, key), options in phrases(language, "seen").items():
+            if family in READ:
+                for option in options:
+                    for token in set(_tokens(option)):
+                        groups.setdefault(token, Counter())[family, key] += 1
+    return {token: dict.fromkeys(keys, 1 / len(keys)) for token, keys in groups.items()}
+
+
+@cache
+def _whole() -> Mapping[frozenset[str], set[tuple[str, str]]]:
+    """The families and keys of each set of tokens that is a whole segment of a seen phrase."""
+    found: dict[frozenset[str], set[tuple[str, str]]] = {}
+    for language in LANGUAGES:
+        for (family, key), options in phrases(language, "seen").items():
+            if family in READ:
+                for segment in (part for option in options for part in _SEGMENT.split(option)):
+                    found.setdefault(frozenset(_tokens(segment)), set()).add((family, key))
+    return found
+
+
+def _tokens(text: str) -> list[str]:
+    found = (token.strip(".,!?।'\"") for token in _PRICE.sub("#", text).lower().split())
+    return [token for token in found if token and token != "#"]
+
+
+@lru_cache(maxsize=100_000)
+def heard(text: str) -> Speech:
+    """What a seller's line means, read by the words of the seen phrases alone."""
+    best: dict[str, tuple[float, str, int]] = {}
+    for segment in _SEGMENT.split(text):
+        scores: Counter = Counter()
+        tokens = set(_tokens(segment))
+        for token in tokens:
+            scores.update(_cues().get(token, {}))
+        named = _PRICE.search(segment)
+        price = int(named[1].replace(",", "")) if named else 0
+        for (family, key), score in scores.items():
+            share = score / len(tokens) + score / 4
+            share += 2 * ((family, key) in _whole().get(frozenset(tokens), ()))
+            if share >= HEARD and share > best.get(family, (0.0,))[0]:
+                best[family] = share, key, price
+    topics = [name for name in ("cost", "time", "wear", "rival") if name in best]
+    topic = max(topics, key=lambda name: best[name][0], default="")
+    _, content, cost = best.get(topic, (0.0, "", 0))
+    if topic == "cost" and content != "evade" and not cost:
+        topic = content = ""
+    return Speech(
+        style=best.get("style", (0.0, ""))[1],
+        topic=topic,
+        content=content,
+        cost=cost if topic == "cost" and content != "evade" else 0,
+        mark=best["mark"][1] if topic and "mark" in best else "plain",
+        reaction=best.get("reaction", (0.0, ""))[1],
+    )
+
+
+# Reading a buyer ----------------------------------------------------------------------------------
+
+_DENIED_BEFORE = re.compile(
+    r"(?:\b(?:no|not|never|without|isn't|aren't|bina)|n't)\s+(?:\w+\s+){0,2}$", re.I
+)
+_DENIED_AFTER = re.compile(r"^\s*(?:nahi|nahin|mat|नहीं|मत)", re.I)
+
+
+@cache
+def _acts() -> list[tuple[str, re.Pattern]]:
+    joined: dict[str, list[str]] = {}
+    for row in _rows("acts.csv"):
+        joined.setdefault(row["act"], []).append(row["cue"])
+    return [(act, re.compile("|".join(cues), re.IGNORECASE)) for act, cues in joined.items()]
+
+
+@lru_cache(maxsize=100_000)
+def act_in(text: str) -> tuple[str, int]:
+    """The speech act of a buyer's line, "" for none, and the rupees that it names, or 0.
+
+    The act whose cue stands first. A flaw that is asked about is a question, and one that is denied
+    is no act. Reads the first 400 characters.
+    """
+    prices: list[int] = []
+
+    def mark(found: re.Match) -> str:
+        prices.append(int(found[1].replace(",", "")[:12] or 0))
+        return "@"
+
+    line = _PRICE.sub(mark, text[:LONGEST_READ])
+    hits = []
+    for rank, (act, cue) in enumerate(_acts()):
+        for found in cue.finditer(line):
+            if act in ("flaw", "cash", "insult") and _denied(line, found):
+                continue
+            hits.append((found.start(), rank, act, found))
+            break
+    if not hits:
+        return "", 0
+    _, _, act, found = min(hits, key=lambda hit: hit[:2])
+    if act == "flaw" and re.search(r"^[^.!।]*\?", line[found.end() :]):
+        act = "ask_wear"
+    named = line[: found.end()].count("@")
+    price = prices[named - 1] if act == "outside" and named else 0
+    return act, price
+
+
+def _denied(line: str, found: re.Match) -> bool:
+    before, after = line[: found.start()], line[found.end() :]
+    return bool(_DENIED_BEFORE.search(before) or _DENIED_AFTER.search(after))
+
+
+def buyer_line(act: str, price: int, draw: float, language: str = "en", use: str = "seen") -> str:
+    """A buyer's line for an act; `price` is the outside price in rupees, of other acts not used."""
+    options = phrases(language, use)["buyer", act]
+    return options[int(draw * len(options))].replace("#", rupees(price))

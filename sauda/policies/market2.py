@@ -1,0 +1,547 @@
+"""Buyers of the open market, version 2: what they believe of the seller, how they plan, the oracle.
+
+A belief is a weighted sample of sellers. A plan takes each of them for known from the next round
+on (QMDP, Littman et al. 1995). What is read and what is said can be switched off, one by one.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from env import Accept, Observation, Offer, WalkAway
+from env import market2 as rules
+from env import speech as words
+
+SAMPLE, SELLERS, BIDS = 4000, 64, 20  # of the belief, of a plan, of the prices that it weighs
+SHIFT = 0.3  # rounds: deviation of the time of an ask, uniform within half a round
+LEAST = 1e-4  # of each likelihood, so that rounding rules nobody out
+LATER = 0.8  # factor on later values, which QMDP takes for too high
+CURIOUS = 0.003  # least worth of a question
+NOTHING = -9.0  # value of a move that may not be made
+
+Action = Accept | Offer | WalkAway
+Reader = Callable[[str], words.Speech]
+Sellers = SimpleNamespace  # the fields of a Stance, arrays of one length
+
+
+# Belief -------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def _draws(dimensions: int = 13) -> np.ndarray:
+    """A low-discrepancy sample of shape (SAMPLE, dimensions) by the generalised golden ratio."""
+    ratio = 2.0
+    for _ in range(60):
+        ratio = (1 + ratio) ** (1 / (dimensions + 1))
+    steps = ratio ** -np.arange(1, dimensions + 1)
+    return (0.5 + np.arange(1, SAMPLE + 1)[:, None] * steps) % 1
+
+
+@lru_cache(maxsize=64)
+def _prior(rounds: int, condition: str) -> Mapping[str, np.ndarray]:
+    """The sellers before anything is seen; `share` is the reservation price over the list price."""
+    u = iter(_draws().T)
+    kind = np.arange(SAMPLE) % len(rules.TYPES)
+    drawn = {}
+    for name in ("exponent", "reciprocity", "impatience", "honesty"):
+        low, high = np.array([ranges[name] for ranges in rules.RANGES.values()])[kind].T
+        drawn[name] = low + (high - low) * next(u)
+    margin, share, rival = next(u), next(u), next(u) < rules.RIVAL
+    pressed = next(u) < np.array(rules.PRESSED)[kind]
+    low, high = rules.SELLER_RESERVATION
+    return {
+        **drawn,
+        "kind": kind,
+        "margin": rules.MARGIN[0] + (rules.MARGIN[1] - rules.MARGIN[0]) * margin,
+        "share": low + (high - low) * share,
+        "rival": rival,
+        "pressed": pressed,
+        "deadline": rules.deadline_of(pressed, rounds, next(u)),
+        "leniency": rules.leniency_of(pressed, rival, next(u)),
+        "flaw": next(u) < rules.flaw_chance(kind, condition),
+        "catch": next(u),
+    }
+
+
+@dataclass
+class Belief:
+    """Sellers with weights, what the own words came to with each, and what was said so far."""
+
+    sellers: Sellers
+    weights: np.ndarray
+    mood: np.ndarray
+    temper: np.ndarray
+    said: frozenset[str]
+    told: frozenset[str]  # topics that the seller spoke of when asked, and time and rival
+
+    def of(self, names: Sequence[str], truth: Any) -> "Belief":
+        """The belief of who is told some of the seller's hidden values."""
+        weights = self.weights + 1e-12
+        for name in names:
+            if name == "reservation":
+                off = (self.sellers.reservation - truth.reservation) / truth.opening
+                weights = weights * np.exp(-((off / 0.02) ** 2))
+            else:
+                weights = weights * (getattr(self.sellers, name) == getattr(truth, name))
+        return replace(self, weights=weights / weights.sum())
+
+
+def believe(obs: Observation, reads: bool = True, read: Reader = words.heard) -> Belief:
+    """The belief of a buyer that has seen the table; with `reads` off, its prices alone."""
+    table, item = obs.table, obs.table.item
+    s = Sellers(**_prior(table.rounds, item.condition))
+    s.rounds, s.unit, s.opening = table.rounds, rules.unit_of(item.list_price), table.asks[0]
+    s.reservation = s.share * item.list_price
+    low, high = np.array([ranges["markup"] for ranges in rules.RANGES.values()]).T
+    least, most = (s.opening - s.unit) / item.list_price, s.opening / item.list_price
+    fits = np.clip(np.minimum(high, most) - np.maximum(low, least), 0, None) / (high - low)
+    log = np.log(fits[s.kind] + 1e-6) + np.log((s.reservation < s.opening) + 1e-6)
+    mood, temper = np.zeros(SAMPLE), np.zeros(SAMPLE)
+    said: set[str] = set()
+    told: dict[str, list[words.Speech]] = {}
+    t, best, before, last = 0, 0.0, rules.LOW_BID * s.opening, s.opening
+    act, gain, holds = "", np.zeros(SAMPLE), np.ones(SAMPLE, bool)
+    for move in table.moves:
+        if move.agent == "buyer":
+            t, before, best = (
+                t + 1,
+                max(best, before if t == 0 else best),
+                max(best, move.action.price),
+            )
+            act, gain, more, holds = _answered(s, t, move.action, said, obs.own.get("quote"))
+            mood, temper = mood + gain, temper + more
+            continue
+        if t:
+            mood_now = np.clip(mood, *rules.MOOD)
+            log += np.log(_of_ask(s, t, best, move.action.price, last) + LEAST)
+            threshold = rules.threshold(s, t, move.action.price, mood_now)
+            log += np.log(_sigmoid((threshold - best) / (0.004 * s.opening)) + LEAST)
+            walked = rules.hazard(s, t, best, before, threshold, mood_now, temper)
+            log += np.log(1 - walked + LEAST)
+        last = move.action.price
+        if reads:
+            speech = read(move.action.message)
+            log += np.log(_of_manner(s, speech, act, gain, holds))
+            if speech.topic:
+                told.setdefault(speech.topic, []).append(speech)
+    for topic, speeches in told.items():
+        log += np.log(_of_story(s, topic, speeches) + 1e-4)
+    weights = np.exp(log - log.max())
+    return Belief(s, weights / weights.sum(), mood, temper, frozenset(said), frozenset(told))
+
+
+def _answered(
+    s: Sellers, t: int, action: Action, said: set[str], quote: int | None
+) -> tuple[str, np.ndarray, Any, np.ndarray]:
+    """The act of a bid, what it adds to each seller's mood and temper, and whether it holds."""
+    gain, holds = np.zeros(SAMPLE), np.ones(SAMPLE, bool)
+    act, named = words.act_in(action.message)
+    if not act:
+        return "", gain, 0.0, holds
+    if act in said:
+        return "", gain, rules.REPEATED, holds
+    said.add(act)
+    if act == "flaw":
+        holds = s.flaw
+    elif act == "outside" and not rules.is_true(named, quote):
+        holds = s.catch >= np.array(rules.CATCHES)[s.kind]
+    serious = action.price >= rules.CASH_FROM * s.opening
+    gained, more = rules.effect(act, s.kind, t, serious, holds)
+    return act, gain + gained, more, holds
+
+
+def _of_ask(s: Sellers, t: int, best: float, ask: float, last: float) -> Any:
+    """The chance of an ask in round `t`, whose time is off by up to half a round."""
+    if ask <= best + 1:
+        return np.ones(SAMPLE)
+    resting = s.reservation + s.margin * (s.opening - s.reservation)
+    low = rules.LOW_BID * s.opening
+    moved = min(1.0, max(0.0, (best - low) / (s.opening - low)))
+
+    def when(price: float) -> np.ndarray:
+        given = (s.opening - price) / np.maximum(1.0, s.opening - resting)
+        share = (given - s.reciprocity * moved) / (1 - s.reciprocity)
+        return s.rounds * np.sign(share) * np.abs(share) ** s.exponent
+
+    late = when(ask - s.unit)
+    late = np.where(late >= s.rounds, 99.0, late)
+    if ask == last:  # it may have wanted more
+        return ndtr((late - t) / SHIFT)
+    return ndtr((late - t) / SHIFT) - ndtr((when(ask) - t) / SHIFT)
+
+
+def _sigmoid(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-np.clip(x, -30, 30)))
+
+
+def _of_manner(
+    s: Sellers, speech: words.Speech, act: str, gain: np.ndarray, holds: np.ndarray
+) -> Any:
+    """The chance of a line's style, and of its reaction to the buyer's pitch."""
+    chance = 1.0
+    if speech.style:
+        own = s.kind == rules.TYPES.index(speech.style)
+        chance = np.where(own, rules.OWN_STYLE, (1 - rules.OWN_STYLE) / 3)
+    if act in words.PITCHES and speech.reaction:
+        shows = np.where(gain > 0, speech.reaction == "pleased", speech.reaction == "annoyed")
+        flat = (speech.reaction == "flat") * np.where(gain == 0, 1.0, 1 - rules.REACTS)
+        seen = np.where(
+            holds, shows * rules.REACTS * (gain != 0) + flat, speech.reaction == "caught"
+        )
+        chance = chance * (seen + 1e-2)
+    return chance
+
+
+def _of_story(s: Sellers, topic: str, speeches: Sequence[words.Speech]) -> np.ndarray:
+    """The chance, up to a factor, that a seller keeps to this story on a topic.
+
+    A reader who slips hears several stories and takes the commonest.
+    """
+    contents = [speech.content for speech in speeches]
+    content = max(contents, key=contents.count)
+    kept = [speech for speech in speeches if speech.content == content]
+    lies = 1 - s.honesty
+    awkward = {"time": s.pressed, "wear": s.flaw, "rival": ~s.rival}.get(topic, True)
+    if content == "evade":
+        return np.where(awkward, lies * rules.EVADES, rules.SHY)
+    true, false = (
+        np.prod([rules.MARK_CHANCES[honest][rules.MARKS.index(one.mark)] for one in kept])
+        for honest in (True, False)
+    )
+    if topic == "cost":
+        step = s.unit if content == "price" else rules.COARSE * s.unit
+        span = np.maximum(1.0, s.opening - s.reservation)
+        told = _within(kept[0].cost, step, rules.COST[0] * s.reservation, s.reservation)
+        from_, to = (s.reservation + share * span for share in rules.INFLATED)
+        lied = _within(kept[0].cost, step, from_, to)
+        chance = s.honesty * true * told + lies * (1 - rules.EVADES) * false * lied
+        return chance / max(chance.max(), 1e-9)
+    if content in ("short", "flaw"):
+        return np.where(awkward, s.honesty * true, 0.0)
+    return np.where(awkward, lies * (1 - rules.EVADES) * false, (1 - rules.SHY) * true)
+
+
+def _within(price: float, step: float, low: Any, high: Any) -> Any:
+    """The chance that a price, uniform from `low` to `high`, is rounded to `price`."""
+    covered = np.minimum(high, price + step / 2) - np.maximum(low, price - step / 2)
+    return np.clip(covered, 0, None) / np.maximum(high - low, 1.0)
+
+
+# Plan ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a buyer may do now against each of k sellers after each of a acts.
+
+    `values` has shape (a, k, bids + 2): bids, of which the first repeats the standing one, then
+    acceptance, then walking away. `later` has shape (k, bids, bids + 2): what the moves of the next
+    round are worth after each bid and no word.
+    """
+
+    prices: np.ndarray
+    values: np.ndarray
+    later: np.ndarray
+
+
+def plan(
+    s: Sellers, moods: np.ndarray, tempers: np.ndarray, obs: Observation, prices: np.ndarray
+) -> Options:
+    """The values of all moves; moods and tempers have the shape (a, k) of acts and sellers."""
+    acts, k = moods.shape
+    own, table, n = obs.own, obs.table, len(prices)
+    col = Sellers(**{
+        name: np.tile(value, acts)[:, None] if isinstance(value, np.ndarray) else value
+        for name, value in vars(s).items()
+    })  # fmt: skip
+    mood = np.clip(moods, *rules.MOOD).reshape(-1, 1)
+    temper = tempers.reshape(-1, 1)
+    limit, item, first = own["reservation"], table.item.list_price, table.round + 1
+    width = limit - col.reservation
+
+    def worth(price: Any) -> Any:
+        loss = np.maximum(-1.0, (limit - price) / item)
+        won = np.where(width > 0, (limit - price) / np.where(width > 0, width, 1), loss)
+        return np.where(price > limit, loss, won)
+
+    kept = [_kept(own, u) for u in range(table.rounds + 2)]
+    calm = col.impatience * (1 - np.clip(mood / rules.MOOD[1], 0, 1))
+    rise = prices[None, :] - prices[:, None]
+    stalled = 1 - np.clip(rise / (rules.FULL_PROGRESS * s.opening), 0, 1)
+    shares, none = worth(prices), width <= 0
+    value = np.broadcast_to(none * kept[table.rounds], (acts * k, n))
+    later = np.zeros((k, n, n + 2))
+    for u in range(table.rounds, table.round, -1):
+        ask = np.minimum(np.maximum(rules.path(col, u, prices), prices + 1), table.asks[-1])
+        least = rules.threshold(col, u, ask, mood)
+        far = calm * np.clip((least - prices) / (rules.FULL_GAP * s.opening), 0, 1)
+        flat = rules.RIVAL_HAZARD * col.rival + temper + rules.LATE * (u > col.deadline)
+        won, leave = np.where(prices >= least, shares * kept[u], np.nan), none * kept[u]
+        if u == first:
+            before = prices[0] if table.bids else max(prices[0], rules.LOW_BID * s.opening)
+            moved = 1 - np.clip((prices - before) / (rules.FULL_PROGRESS * s.opening), 0, 1)
+            walk = np.clip(far * moved + flat, 0, 1)
+            go = np.where(np.isnan(won), walk * leave + (1 - walk) * value * LATER, won)
+            taken = worth(np.full((1, 1), table.asks[-1])) * kept[u]
+            values = np.hstack([go, np.broadcast_to(taken, leave.shape), leave])
+            return Options(prices, values.reshape(acts, k, n + 2), later)
+        walk = np.clip(far[:, None, :] * stalled[None] + flat[:, :, None], 0, 1)
+        go = walk * leave[:, :, None] + (1 - walk) * value[:, None, :]
+        go = np.where(np.isnan(won)[:, None, :], go, won[:, None, :])
+        go = np.where((rise >= 0)[None], go, NOTHING)
+        standing = np.minimum(
+            np.maximum(rules.path(col, u - 1, prices), prices + 1), table.asks[-1]
+        )
+        taken = np.where(standing > limit, NOTHING, worth(standing) * kept[u])
+        value = np.maximum(np.maximum(go.max(2), taken), leave)
+        if u == first + 1:
+            ends = np.stack([taken[:k], np.broadcast_to(leave[:k], (k, n))], axis=2)
+            later = np.concatenate([go[:k], ends], axis=2)
+    raise AssertionError("a table with no round left is not shown to a buyer")
+
+
+def _kept(own: Mapping[str, Any], rounds: int) -> float:
+    """The share of a gain that is kept after so many rounds."""
+    if own.get("deadline") is not None and rounds > own["deadline"]:
+        return 0.0
+    return own["discount"] ** max(0, rounds - 1)
+
+
+@dataclass(frozen=True)
+class Listener:
+    """The buyer that plans against its belief; `reads` and `speaks` switch ears and mouth."""
+
+    reads: bool = True
+    speaks: bool = True
+    asks: bool = True  # questions, where it reads and speaks
+    learns: bool = True  # from what happens after the opening
+    read: Reader = words.heard
+    told: tuple[str, ...] = ()  # hidden values that it is told: no contestant then
+    truth: Any = None
+
+    def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
+        seen = obs
+        if not self.learns:
+            opening = obs.table._replace(
+                moves=obs.table.moves[:1], bids=(), asks=obs.table.asks[:1]
+            )
+            seen = replace(obs, table=opening)
+        belief = believe(seen, self.reads, self.read)
+        return self.decide(belief.of(self.told, self.truth) if self.told else belief, obs)
+
+    def decide(self, belief: Belief, obs: Observation) -> Action:
+        """The best move against a belief."""
+        act, choice, prices = self.best(belief, obs)
+        if choice == len(prices):
+            return Accept()
+        if choice > len(prices):
+            return WalkAway()
+        said = words.buyer_line(act, obs.own.get("quote") or 0, 0.0) if act else ""
+        return Offer(int(prices[choice]), said)
+
+    def best(self, belief: Belief, obs: Observation) -> tuple[str, int, np.ndarray]:
+        """The act, the index of the move among bids, acceptance and walking, and the bids."""
+        s, mood, temper = sample(belief, SELLERS)
+        prices = bids_to_weigh(obs)
+        acts = [""]
+        moods, tempers = [mood], [temper]
+        for act in self.pitches(belief, obs) if self.speaks else ():
+            holds = s.flaw if act == "flaw" else True
+            gain, more = rules.effect(act, s.kind, obs.table.round + 1, True, holds)
+            acts.append(act)
+            moods.append(mood + gain)
+            tempers.append(temper + more)
+        options = plan(s, np.array(moods), np.array(tempers), obs, prices)
+        values = options.values.mean(1)
+        if "cash" in acts:
+            poor = prices < rules.CASH_FROM * s.opening
+            values[acts.index("cash"), np.append(poor, [True, True])] = NOTHING
+        values[1:, -2:] = NOTHING  # words go with a bid
+        act, choice = np.unravel_index(values.argmax(), values.shape)
+        best = acts[act], int(choice), prices
+        if not (self.speaks and self.asks and self.reads) or obs.rounds_left < 3:
+            return best
+        n, top = len(prices), values.max()
+        plain = options.later.mean(0).max(1)
+        for question in words.QUESTIONS:
+            if question in belief.said:
+                continue
+            chances = answers(s, question.removeprefix("ask_"), belief)
+            known = np.einsum("ok,kjm->ojm", chances, options.later) / SELLERS
+            worth = LATER * (known.max(2).sum(0) - plain) - rules.ASKED * np.abs(values[0, :n])
+            asked = np.where(worth > CURIOUS, values[0, :n] + worth, NOTHING)
+            if asked.max() > top:
+                top, best = asked.max(), (question, int(asked.argmax()), prices)
+        return best
+
+    def pitches(self, belief: Belief, obs: Observation) -> list[str]:
+        """The pitches that it may still make and that are true."""
+        barred = {"tea"} if obs.table.round + 1 > rules.TEA_UNTIL else set()
+        barred |= set() if obs.own.get("quote") else {"outside"}
+        return [act for act in words.PITCHES if act not in belief.said and act not in barred]
+
+
+def sample(belief: Belief, count: int) -> tuple[Sellers, np.ndarray, np.ndarray]:
+    """Equally likely sellers at evenly spaced quantiles of the reservation price."""
+    order = np.argsort(belief.sellers.reservation, kind="stable")
+    steps = (np.arange(count) + 0.5) / count
+    at = np.searchsorted(np.cumsum(belief.weights[order]), steps)
+    index = order[np.minimum(at, SAMPLE - 1)]
+    taken = {
+        name: value[index] if isinstance(value, np.ndarray) else value
+        for name, value in vars(belief.sellers).items()
+    }
+    return Sellers(**taken), belief.mood[index], belief.temper[index]
+
+
+def bids_to_weigh(obs: Observation) -> np.ndarray:
+    """Prices from the standing bid, or a low first one, up to the limit and below the ask."""
+    limit = min(obs.budget, obs.ask - 1)
+    low = max(obs.table.bids, default=0) or max(1, min(limit, int(rules.LOW_BID * obs.opening_ask)))
+    if limit <= low:
+        return np.array([float(low)])
+    return np.unique(np.round(np.append(low, np.linspace(low + 1, limit, BIDS))))
+
+
+def answers(s: Sellers, topic: str, belief: Belief) -> np.ndarray:
+    """The chances of each answer to a question, given each seller: shape (answers, k)."""
+    lies = 1 - s.honesty
+    marks = {honest: np.array(rules.MARK_CHANCES[honest])[:, None] for honest in (True, False)}
+    if topic == "cost":
+        edges = np.quantile(s.reservation, np.linspace(0, 1, 9))[1:-1, None]
+        span = s.opening - s.reservation
+        low, high = (s.reservation + share * span for share in rules.INFLATED)
+        told, lied = (
+            _between(edges, x) for x in ((s.reservation * 0.95, s.reservation), (low, high))
+        )
+        parts = [
+            told[:, None] * (s.honesty * marks[True])[None],
+            lied[:, None] * (lies * (1 - rules.EVADES) * marks[False])[None],
+        ]
+        spoken = sum(parts).reshape(-1, len(s.kind))
+        return np.vstack([spoken, lies * rules.EVADES])
+    awkward = s.pressed if topic == "time" else s.flaw
+    admits = np.where(awkward, s.honesty, 0.0) * marks[True]
+    denies = np.where(awkward, lies * (1 - rules.EVADES), 0.0) * marks[False]
+    fine = np.where(awkward, 0.0, 1 - rules.SHY) * marks[True]
+    evades = np.where(awkward, lies * rules.EVADES, rules.SHY)
+    return np.vstack([admits, denies + fine, evades])
+
+
+def _between(edges: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """The chance that a uniform price falls between neighbouring edges: shape (cells, k)."""
+    low, high = bounds
+    below = np.clip((edges - low) / np.maximum(high - low, 1.0), 0, 1)
+    below = np.vstack([np.zeros(len(low)), below, np.ones(len(low))])
+    return np.diff(below, axis=0)
+
+
+# The informed optimum -----------------------------------------------------------------------------
+
+GRID = 121  # prices of the exact solution
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Values and moves by round and standing bid; -1 accepts, -2 walks."""
+
+    prices: np.ndarray
+    values: np.ndarray
+    moves: np.ndarray
+    gain_of_retreat: float  # most that a bid below the standing one gains
+
+
+def key_of(stance: Any, quote: int | None) -> str:
+    """The pitch that moves this seller; "" if the buyer has none that holds."""
+    key = {"firm": "outside", "fair": "tea", "hasty": "cash", "bluffer": "flaw"}[stance.type]
+    holds = {"outside": quote is not None, "flaw": stance.flaw}.get(key, True)
+    return key if holds else ""
+
+
+def solve(instance: Any, key: str = "") -> Solution:
+    """The best play against a known seller whose draws of walking alone are unknown.
+
+    Exact backward induction over rounds and standing bids. With a `key`, it is said with the first
+    bid.
+    """
+    own, s = instance.buyer, instance.seller["stance"]
+    chance, last = instance.seller["chance"], s.rounds
+    limit, item, width = own["reservation"], instance.item.list_price, 0.0
+    width, none = limit - s.reservation, float(limit <= s.reservation)
+    mood = rules.MOODS[key][s.kind] if key else 0.0
+    prices = np.unique(
+        np.round(np.append(np.linspace(0, s.opening, GRID), [1, min(limit, s.opening)]))
+    )
+    n = len(prices)
+
+    def worth(price: np.ndarray, u: int) -> np.ndarray:
+        loss = np.maximum(-1.0, (limit - price) / item)
+        won = (limit - price) / width if width > 0 else loss
+        return np.where(price > limit, loss, won * np.where(won > 0, _kept(own, u), 1))
+
+    def asks(u: int) -> np.ndarray:
+        if u == 0:
+            return np.full(n, float(s.opening))
+        return np.minimum(s.opening, rules.ask_at(s, u, prices, chance[u]["early"]))
+
+    values, moves = np.zeros((last + 2, n)), np.full((last + 2, n), -2.0)
+    values[last + 1] = none * _kept(own, last)
+    retreat = 0.0
+    for u in range(last, 0, -1):
+        least = rules.threshold(s, u, asks(u), mood)
+        before = np.full(n, rules.LOW_BID * s.opening) if u == 1 else prices
+        walk = rules.hazard(s, u, prices[:, None], before[None, :], least[:, None], mood, 0.0)
+        leave = none * _kept(own, u)
+        after = walk * leave + (1 - walk) * values[u + 1][:, None]
+        after = np.where((prices >= least)[:, None], worth(prices, u)[:, None], after)
+        legal = np.arange(n)[:, None] >= np.arange(n)[None, :]
+        legal &= ((prices <= own["purse"]) & (prices > 0))[:, None]
+        if u == 1 and key == "cash":
+            legal &= (prices >= rules.CASH_FROM * s.opening)[:, None]
+        go = np.where(legal, after, NOTHING)
+        if u > 1:  # a lower bid leaves the standing one where it is
+            retreat = max(retreat, float((np.diag(after) - go.max(0))[1:][legal.any(0)[1:]].max()))
+        value, move = go.max(0), prices[go.argmax(0)]
+        taken = np.where(asks(u - 1) > own["purse"], NOTHING, worth(asks(u - 1), u))
+        for code, option in ((-1.0, taken), (-2.0, np.full(n, leave))):
+            move = np.where(option > value + 1e-12, code, move)
+            value = np.maximum(value, option)
+        values[u], moves[u] = value, move
+    return Solution(prices, values, moves, retreat)
+
+
+@dataclass(frozen=True)
+class Informed:
+    """The oracle: plays the solution of a game whose seller it knows."""
+
+    solution: Solution
+    key: str = ""
+
+    @classmethod
+    def of(cls, instance: Any, speaks: bool = True) -> "Informed":
+        """The better of saying nothing and of saying the seller's key with the first bid."""
+        silent = solve(instance)
+        key = key_of(instance.seller["stance"], instance.buyer["quote"]) if speaks else ""
+        if key:
+            spoken = solve(instance, key)
+            if spoken.values[1][0] > silent.values[1][0] + 1e-9:
+                return cls(spoken, key)
+        return cls(silent)
+
+    def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
+        prices, best = self.solution.prices, max(obs.table.bids, default=0)
+        index = min(int(np.searchsorted(prices, best)), len(prices) - 1)
+        move = self.solution.moves[obs.round + 1][index]
+        if move == -1.0:
+            return Accept()
+        if move == -2.0:
+            return WalkAway()
+        price = int(max(1, move, best))
+        if best or not self.key:
+            return Offer(price)
+        return Offer(price, words.buyer_line(self.key, obs.own["quote"] or 0, 0.0))
