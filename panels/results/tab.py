@@ -10,13 +10,15 @@ from panels.results.questions import (
     open_market,
     optimum,
     training,
+    words,
     wrapper,
 )
 from panels.ui.look import heading
 
 TITLE = "Results"
 QUESTIONS = (
-    training, open_market, tournament, optimum, wrapper, arena, leaderboard, everything_else,
+    training, open_market, tournament, optimum, words, wrapper, arena, leaderboard,
+    everything_else,
 )  # fmt: skip
 
 

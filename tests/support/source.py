@@ -15,7 +15,6 @@ ROOMS = (  # the same inside sauda
     "sessions",
     "train",
     "experiments",
-    "evaluation",
     "llm",
     "games",
     "policies",

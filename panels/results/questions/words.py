@@ -1,0 +1,118 @@
+"""What are words worth? Reading and speaking in the market where bids stand, and what is not."""
+
+from collections.abc import Mapping, Sequence
+
+import gradio as gr
+import plotly.graph_objects as go
+from markupsafe import Markup
+
+from panels.results.questions.layout import Measured, fold, numbers, show_caption, show_verdict
+from panels.results.questions.verdict import Verdict
+from panels.ui.look import table
+from panels.ui.provenance import load_or_say, provenance
+from panels.ui.tables import with_interval
+from panels.ui.whisker_rows import WhiskerRow, whisker_rows
+from sauda.experiments.words import Played, Words, Worth
+from sauda.records.store import Artifact
+
+NAME, TITLE = "words", "What are words worth?"
+FORM, GAIN = "z.3f", "+.3f"  # of grades, of differences
+BOTH, READING = "reading and speaking", "reading"
+SPEAKING = "speaking, for one that reads"
+PLAYERS: Mapping[str, tuple[str, str]] = {  # of the figure: in words, key of SERIES
+    "oracle": ("bound: knows its seller", "oracle"),
+    "both": ("plans, reads and speaks", "buyer"),
+    "reads": ("plans and reads, says nothing", "buyer"),
+    "speaks": ("plans and speaks, reads nothing", "buyer"),
+    "numbers": ("plans on numbers alone", "buyer"),
+    "conceder, says the key": ("script that says the key it hears", "scripted"),
+    "conceder": ("the same script, silent", "scripted"),
+}
+TYPES = ("firm", "fair", "hasty", "bluffer")
+
+
+def verdict(data: Words) -> Verdict:
+    """What reading and speaking add to a buyer that plans, and what is worth nothing."""
+    worth = {row.what: row for row in data.worth}
+    n = len(data.types)
+    both = worth[BOTH].all
+    lead = "adds" if both.low > 0 else "adds nothing that is shown:" if both.high > 0 else "costs"
+    sentence = (
+        f"To a buyer that plans, reading and speaking {lead} {with_interval(both, GAIN)} of a grade"
+        f" (n = {n:,}, on the same seeds)."
+    )
+    split = (
+        f"Reading alone: {with_interval(worth[READING].all, GAIN)}; speaking on top of it:"
+        f" {with_interval(worth[SPEAKING].all, GAIN)}."
+    )
+    types = "; ".join(f"{name} {with_interval(getattr(worth[BOTH], name), GAIN)}" for name in TYPES)
+    unseen = with_interval(worth["reading and speaking, unseen phrases"].all, GAIN)
+    return Verdict(
+        sentence,
+        (
+            split,
+            f"By type of seller: {types}.",
+            f"In phrases that its reader has never seen: {unseen}.",
+        ),
+    )
+
+
+def played_in(data: Words, market: str) -> dict[str, Played]:
+    """The rows of one market by player."""
+    return {row.player: row for row in data.played if row.market == market}
+
+
+def grades_figure(data: Words) -> go.Figure:
+    """Mean grades in the market, the bound on top."""
+    rows = played_in(data, "open")
+    points = [WhiskerRow(label, rows[name].grade, role) for name, (label, role) in PLAYERS.items()]
+    return whisker_rows({"the market where bids stand": points}, "mean grade, 1 at best", FORM)
+
+
+def worth_table(rows: Sequence[Worth]) -> Markup:
+    """Differences of two players on the same seeds, over all games and by type of seller."""
+    return table(
+        ("worth of", "all games", *TYPES),
+        [
+            (
+                row.what,
+                *(with_interval(getattr(row, name), GAIN) for name in ("all", *TYPES)),
+            )
+            for row in rows
+        ],
+        caption="Difference of the mean grade, paired by seed; 95 % intervals",
+    )
+
+
+def measured(data: Words) -> list[Measured]:
+    """The figure's numbers."""
+    rows = played_in(data, "open")
+    n = len(data.types)
+    return [
+        Measured("bazaar/open", label, n, rows[name].grade) for name, (label, _) in PLAYERS.items()
+    ]
+
+
+def build() -> None:
+    """Lay out the question. Called inside the Results tab."""
+    artifact, missing = load_or_say("words.json")
+    if artifact is None:
+        gr.HTML(missing)
+    else:
+        _answer(artifact)
+
+
+def _answer(artifact: Artifact) -> None:
+    data = artifact.data
+    show_verdict(NAME, verdict(data))
+    gr.Plot(grades_figure(data), show_label=False, elem_id=f"results-{NAME}-figure")
+    show_caption(
+        "In this market a buyer’s best bid stands, the seller’s words tell what its asks do not,"
+        " and each type of seller is moved by something else that a buyer may say: tea, cash in"
+        " hand, another shop’s price, a flaw. It is the market that Sauda learns next: no language"
+        " model has been trained on it yet."
+    )
+    gr.HTML(provenance(artifact))
+    numbers(NAME, measured(data), FORM, "buyer")
+    with fold("What each thing is worth: questions, fixed phrases, lies, misreading"):
+        gr.HTML(worth_table(data.worth))
