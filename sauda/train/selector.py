@@ -187,9 +187,7 @@ register_kind(
         Check(
             "replayed",
             "every choice, update and episode",
-            lambda config, data: (
-                2 * len(data.curve) + sum(row.n * len(row.arms) for row in data.final)
-            ),
+            count_games,
             "episodes",
             replay,
         ),
