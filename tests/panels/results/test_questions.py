@@ -10,9 +10,11 @@ from env import arena
 from panels.results.arena import design as arena_design
 from panels.results.market import belief as belief_view
 from panels.results.market import oracle as oracle_panel
-from panels.results.questions.reproduce import SCRIPTED, reproduced, rows_of
+from panels.results.questions import words as words_question
+from panels.results.questions.reproduce import SCRIPTED, reproduced, rows_of, title
 from panels.results.questions.reproduce import shown as sample_shown
 from panels.results.questions.verdict import Verdict, verdict_html
+from sauda.experiments.evaluate import Cell
 from sauda.experiments.verify import replay_row
 from sauda.records.store import Artifact, load
 
@@ -117,3 +119,25 @@ def test_a_game_that_differs_is_shown_as_such_and_a_loss_of_nothing_as_0():
 def test_a_row_that_is_not_in_the_list_is_answered_in_words():
     (only,) = reproduced({}, "<b>x</b>")
     assert "Pick one of the rows" in only
+
+
+def test_a_row_of_the_arena_names_the_other_labs_unless_they_are_the_worlds_own():
+    drawn, others = (Cell(name, "arena/market_round", "planner") for name in ("as drawn", "greedy"))
+    assert "other labs" not in title(drawn)
+    assert title(others).endswith(", other labs greedy")
+    assert "other labs" not in title(Cell("", "bazaar/open", "linear"))
+
+
+def test_what_words_are_worth_is_said_with_its_interval_by_type_and_in_unseen_phrases():
+    data = load("words.json").data
+    worth = {row.what: row for row in data.worth}
+    verdict = words_question.verdict(data)
+    for row in (worth[words_question.BOTH].all, worth[words_question.BOTH].bluffer):
+        assert f"{row.mean:+.3f}" in f"{verdict.sentence} {' '.join(verdict.evidence)}".replace(
+            "−", "-"
+        )
+    figure = words_question.grades_figure(data)
+    means = [row.interval.mean for row in words_question.measured(data)]
+    assert max(means) == means[0]  # nobody who does not know the seller passes the bound
+    assert len(figure.data) == len(means)
+    assert str(words_question.worth_table(data.worth)).count("<tr") == len(data.worth) + 1
