@@ -25,6 +25,7 @@ from time import monotonic
 ROOT = Path(__file__).parents[2]
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", "runs", ".hypothesis")
 FAST = "not (browser or model or slow or nightly)"
+RECORDED = "tests/sauda/policies/test_recorded.py"  # games of all scripts, in both games
 WHOLE_PAGE = ("tests/panels/test_page.py", "tests/panels/test_golden_views.py")
 LONGEST = 600  # seconds of a room's tests without a fault
 NO_TEST = 5  # pytest's exit code where the room has no fast test
@@ -126,7 +127,7 @@ def tests_of(path: Path) -> tuple[str, ...]:
     """The tests of a module's room, those in a file of the module's name first.
 
     The room is the deepest folder that mirrors the module's, and for the games, whose rules all
-    their tests play, the whole of tests/env. The page's golden tests belong to every tab.
+    their tests play, the whole of tests/env and the recorded games of all scripts. The page's golden tests belong to every tab.
     """
     if path.parts == ("sauda", "__main__.py"):
         return ("tests/sauda/commands",)
@@ -135,7 +136,8 @@ def tests_of(path: Path) -> tuple[str, ...]:
         room = room.parent
     named = [str(file.relative_to(ROOT)) for file in (ROOT / room).rglob(f"test_{path.stem}.py")]
     whole = () if room == Path("tests/sauda") else (str(room),)  # a file beside the rooms
-    return (*sorted(named), *whole, *(WHOLE_PAGE if path.parts[0] == "panels" else ()))
+    played = (RECORDED,) if path.parts[0] == "env" or "games" in path.parts else ()
+    return (*sorted(named), *whole, *played, *(WHOLE_PAGE if path.parts[0] == "panels" else ()))
 
 
 @cache
