@@ -127,8 +127,8 @@ def tests_of(path: Path) -> tuple[str, ...]:
     """The tests of a module's room, those in a file of the module's name first.
 
     The room is the deepest folder that mirrors the module's, and for the games, whose rules all
-    their tests play, the whole of tests/env and the recorded games of all scripts. The page's golden
-    tests belong to every tab.
+    their tests play, the whole of tests/env and the recorded games of all scripts. The page's
+    golden tests belong to every tab.
     """
     if path.parts == ("sauda", "__main__.py"):
         return ("tests/sauda/commands",)
