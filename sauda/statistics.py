@@ -201,7 +201,7 @@ def _f1(right: np.ndarray, wrong: np.ndarray, missed: np.ndarray) -> np.ndarray:
     return 2 * right / (2 * right + wrong + missed)
 
 
-def averaged(values: Sequence[float], smoothing: float) -> list[float]:
+def moving_average(values: Sequence[float], smoothing: float) -> list[float]:
     """The debiased exponential moving average of `values` (Kingma and Ba 2015, section 3)."""
     mean, weight, smoothed = 0.0, 0.0, []
     for value in values:

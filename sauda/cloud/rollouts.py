@@ -18,7 +18,7 @@ from typing import Any
 from env import get_task
 from sauda.cloud import CloudFault
 from sauda.cloud.shards import Engine, compute_missing, keep_plan, read_pieces
-from sauda.experiments.batches import joined
+from sauda.experiments.batches import join
 from sauda.experiments.comparison import model_columns, play_model
 from sauda.experiments.evaluate import EvaluationSpec
 from sauda.experiments.evaluate import summarize as summarize_metric
@@ -216,7 +216,7 @@ def summarize(wanted: Rollouts, folder: Path) -> dict[str, Any]:
     `games_a_minute` is what one worker played, `games_a_cpu_minute` counts its own CPU time.
     """
     pieces = read_pieces(folder, wanted.pieces())
-    columns, table = joined([piece["columns"] for piece in pieces]), game_of(wanted.task).table
+    columns, table = join([piece["columns"] for piece in pieces]), game_of(wanted.task).table
     n = len(columns["grade"])
     minutes, cpu_minutes = (
         sum(piece[name] for piece in pieces) / 60 for name in ("seconds", "cpu_seconds")

@@ -21,8 +21,8 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from sauda.cloud import CloudFault
-from sauda.experiments.batches import joined
-from sauda.experiments.evaluate import Cell, EvaluationSpec, play_cell, seated_others, tabulate
+from sauda.experiments.batches import join
+from sauda.experiments.evaluate import Cell, EvaluationSpec, fill_seats, play_cell, tabulate
 from sauda.games import game_of
 from sauda.llm.registry import is_model
 from sauda.records.progress import progress
@@ -224,7 +224,7 @@ class Plan:
             raise ValueError(
                 f"{episodes:,} episodes have from 1 to {episodes:,} shards, not {self.shards}"
             )
-        seated_others(self.config)
+        fill_seats(self.config)
         if models := [name for name in self.config.policies if is_model(name)]:
             raise ValueError(
                 f"{', '.join(models)}: games of language models are played by `rollouts`"
@@ -233,7 +233,7 @@ class Plan:
     @property
     def others(self) -> Sequence[str]:
         """Who sits in the other seats."""
-        return seated_others(self.config)
+        return fill_seats(self.config)
 
     def seeds(self, shard: int) -> range:
         """The seeds of a shard, counted from 1; sizes differ by one at most."""
@@ -316,6 +316,6 @@ def merge(folder: Path) -> tuple[Plan, dict[str, Any]]:
     parts: dict[Cell, list[Any]] = {}
     for piece, value in zip(pieces, read_pieces(folder, pieces), strict=True):
         parts.setdefault(Cell(piece.others, piece.task, piece.policy), []).append(value)
-    whole = {cell: joined(values) for cell, values in parts.items()}
+    whole = {cell: join(values) for cell, values in parts.items()}
     worlds = {task: whole.pop(Cell("", task, "")) for task in plan.config.tasks}
     return plan, tabulate(plan.config, plan.others, worlds, whole)

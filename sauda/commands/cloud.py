@@ -15,7 +15,7 @@ from sauda.cloud import CloudFault
 from sauda.commands.console import (
     add_command,
     add_engine_options,
-    chosen_engine,
+    choose_engine,
     exit_code,
     interval,
     save_measured,
@@ -204,7 +204,7 @@ def play_shards(options: argparse.Namespace) -> int:
     plan = Plan(spec_of(options), options.shards)
 
     def run() -> None:
-        with chosen_engine(options) as engine:
+        with choose_engine(options) as engine:
             played = play(plan, options.folder, engine, options.shard)
         print(f"played {played} pieces into {options.folder}")
 
@@ -306,7 +306,7 @@ def rollouts(options: argparse.Namespace) -> int:
     )
 
     def run() -> None:
-        with chosen_engine(options) as engine:
+        with choose_engine(options) as engine:
             play(wanted, options.folder, engine)
         figures = summarize(wanted, options.folder)
         if options.out is not None:

@@ -52,7 +52,7 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def chosen_engine(options: argparse.Namespace) -> AbstractContextManager:
+def choose_engine(options: argparse.Namespace) -> AbstractContextManager:
     """The engine that the options name; ValueError for an address without Ray."""
     from sauda.cloud.shards import engine
 

@@ -41,7 +41,7 @@ def fill(text: str) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    folder.filters |= {"spanned": spanned, "mean": mean}
+    folder.filters |= {"spanned": format_interval, "mean": mean}
     template = folder.get_template("readme.jinja")
     context = template.new_context({"rows": rows, "data": lambda file: load(file).data})
 
@@ -64,7 +64,7 @@ def rows(file: str, **wanted: Any) -> dict[str, Any]:
     }
 
 
-def spanned(figures: Interval) -> str:
+def format_interval(figures: Interval) -> str:
     """`0.214 [0.180, 0.250]`: a mean with its interval."""
     return f"{mean(figures)} [{mean(figures, 'low')}, {mean(figures, 'high')}]"
 

@@ -40,7 +40,7 @@ def add(commands: Any) -> None:
 
 def train(options: argparse.Namespace) -> int:
     """Train one stage and print its figures; exit status 1, with the reason, where it cannot."""
-    others = {"pilot": pilot, "tuned": tuned, "selector": selector}
+    others = {"pilot": pilot, "tuned": search_tuned, "selector": selector}
     run = others.get(options.stage, train_stage)
     try:
         return run(options.stage, options.options)
@@ -138,7 +138,7 @@ def pilot(stage: str, arguments: Sequence[str]) -> int:
     return 0
 
 
-def tuned(stage: str, arguments: Sequence[str]) -> int:
+def search_tuned(stage: str, arguments: Sequence[str]) -> int:
     """Search for the numbers of the tuned rule, save them and print them."""
     from sauda.policies.tuned import FILE
     from sauda.train.tuned import SearchSettings, search

@@ -44,11 +44,11 @@ def verify(options: argparse.Namespace) -> int:
     files = [file.removeprefix("artifacts/") for file in files]
     for file in files:
         _say(f"to do {file}: {_amount(file)}")
-    failed = [file for file in files if _verified(file)]
+    failed = [file for file in files if _verify(file)]
     return 1 if failed else 0
 
 
-def _verified(file: str) -> list[str]:
+def _verify(file: str) -> list[str]:
     """The faults of one file, which are printed."""
     from sauda.experiments.verify import verify as check
 

@@ -145,7 +145,7 @@ def acts(*, dialogues: Sequence[Dialogue], counts: Mapping[str, int]) -> dict[st
             ],
             "confusion": [row for part in PARTS for row in _confusion(part, pairs[part])],
             "prices": [
-                _found(part, currency, parts[part])
+                _count_found(part, currency, parts[part])
                 for part in PARTS
                 for currency in sorted({RUPEES, parts[part][0].currency})
             ],
@@ -178,7 +178,7 @@ def _confusion(part: str, pairs: Iterable[Sequence[tuple[str, str]]]) -> list[di
     ]
 
 
-def _found(part: str, currency: str, dialogues: Sequence[Dialogue]) -> dict[str, Any]:
+def _count_found(part: str, currency: str, dialogues: Sequence[Dialogue]) -> dict[str, Any]:
     """In how many turns the annotated price is found, where the texts declare `currency`."""
     hits = [
         turn.act.price in {amount for amount, _ in amounts(turn.text, currency)}

@@ -34,16 +34,16 @@ def in_batches(
     return pieces
 
 
-def joined(pieces: Sequence[Any]) -> Any:
+def join(pieces: Sequence[Any]) -> Any:
     """The columns of several batches as those of one; whole numbers are counts and add up."""
     if isinstance(pieces[0], Mapping):
-        return {name: joined([piece[name] for piece in pieces]) for name in pieces[0]}
+        return {name: join([piece[name] for piece in pieces]) for name in pieces[0]}
     if isinstance(pieces[0], int):
         return sum(pieces)
     return "".join(pieces) if isinstance(pieces[0], str) else [x for piece in pieces for x in piece]
 
 
-def first(columns: Mapping[str, Any], n: int) -> dict[str, Any]:
+def first_episodes(columns: Mapping[str, Any], n: int) -> dict[str, Any]:
     """The first `n` episodes of `columns`, each value a deal or one an episode."""
     had = len(columns["grade"])
     return {

@@ -15,7 +15,7 @@ from pydantic import Field, FiniteFloat
 from tqdm import tqdm
 
 from env import Task, episode, get_task, rollout
-from sauda.experiments.batches import first, in_batches, joined
+from sauda.experiments.batches import first_episodes, in_batches, join
 from sauda.experiments.evaluate import (
     ORACLE,
     ArenaColumns,
@@ -333,17 +333,17 @@ def compare_models(
     """
     cells = comparison.cells()
     models = models_behind({name for _, name in cells}, comparison.game)
-    kept = {} if recorded is None else kept_episodes(comparison, models, recorded)
+    kept = {} if recorded is None else load_kept(comparison, models, recorded)
     episodes = {
         cell: _play_cell(*cell, seeds, comparison.batch, folder, kept.get(cell))
         for cell, seeds in tqdm(cells.items(), unit="cell", desc="playing", leave=False)
     }
     if recorded is not None:
-        models = with_cpus(models, recorded["models"], played_on(episodes, kept))
+        models = with_cpus(models, recorded["models"], match_kept(episodes, kept))
     return tabulate(comparison, episodes) | {"models": models}
 
 
-def played_on(episodes: Cells, kept: Cells) -> Iterator[Played]:
+def match_kept(episodes: Cells, kept: Cells) -> Iterator[Played]:
     """For each cell of a model whether its games are kept ones, new ones, or both."""
     for cell, columns in episodes.items():
         if weights := _weights(cell[1]):
@@ -351,7 +351,7 @@ def played_on(episodes: Cells, kept: Cells) -> Iterator[Played]:
             yield Played(weights, had > 0, had < len(columns["grade"]))
 
 
-def kept_episodes(
+def load_kept(
     comparison: Comparison, models: Mapping[str, Any], recorded: Mapping[str, Any]
 ) -> dict[tuple[str, str], dict[str, Any]]:
     """The columns in `recorded` that are still the same: whole batches from the first seed on."""
@@ -368,7 +368,7 @@ def kept_episodes(
         had = len(episodes[cell]["grade"])
         count = len(seeds) if had >= len(seeds) else had - had % comparison.batch
         if same and count:
-            kept[cell] = first(episodes[cell], count)
+            kept[cell] = first_episodes(episodes[cell], count)
     return kept
 
 
@@ -399,10 +399,10 @@ def _play_cell(
     if not seeds:
         return kept
     if not is_model(name):
-        return joined([*begun, _play_script(task_name, name, seeds)])
+        return join([*begun, _play_script(task_name, name, seeds)])
 
     weights = _weights(name)
-    marks = played_with(load_once(weights) if weights else None)
+    marks = version_of(load_once(weights) if weights else None)
 
     def key(some: Sequence[int]) -> str:
         return repr((task_name, name, list(some), *marks))
@@ -410,10 +410,10 @@ def _play_cell(
     def play(some: Sequence[int]) -> dict[str, Any]:
         return play_model(get_task(task_name), player_spec(name), some)
 
-    return joined([*begun, *in_batches(seeds, batch, folder, key, play)])
+    return join([*begun, *in_batches(seeds, batch, folder, key, play)])
 
 
-def played_with(model: Model | None) -> tuple[Any, ...]:
+def version_of(model: Model | None) -> tuple[Any, ...]:
     """Everything that unfinished games of a model depend on beside their names and seeds."""
     weights = model and (model.sha256, model.source, asdict(model.decoder.sampling))
     return weights, source_digest()
@@ -456,7 +456,7 @@ def tabulate(comparison: Comparison, episodes: Cells) -> dict[str, Any]:
     worlds = {task_name: table.worlds(task_name, seeds) for (task_name, _), seeds in cells.items()}
     rows = []
     for (task_name, name), columns in episodes.items():
-        base = first(episodes[task_name, comparison.baseline], len(columns["grade"]))
+        base = first_episodes(episodes[task_name, comparison.baseline], len(columns["grade"]))
         cell = Cell(_others(comparison.game), task_name, name)
         pair = {cell._replace(policy=comparison.baseline): base, cell: columns}
         figures = row(cell, pair, worlds[task_name], comparison.baseline)
@@ -509,7 +509,7 @@ def gap_closed(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, An
             continue
         if (share := share_of_gap(*grades)) is not None:
             named = {"task": task_name, "policy": stage, "n": len(grades[0])}
-            yield named | _rounded(("share", "low", "high"), share)
+            yield named | _round(("share", "low", "high"), share)
 
 
 def _tasks(episodes: Cells) -> list[str]:
@@ -528,10 +528,10 @@ def _grades(episodes: Cells, task_name: str, *names: str) -> list[np.ndarray]:
 def _difference(ours: np.ndarray, theirs: np.ndarray) -> dict[str, Any]:
     """The mean difference of paired grades, both of shape (n,), with its interval."""
     names = ("difference", "low", "high")
-    return {"n": len(ours)} | _rounded(names, paired_difference(ours, theirs))
+    return {"n": len(ours)} | _round(names, paired_difference(ours, theirs))
 
 
-def _rounded(names: Sequence[str], figures: Sequence[float]) -> dict[str, float]:
+def _round(names: Sequence[str], figures: Sequence[float]) -> dict[str, float]:
     return {name: round(float(figure), 6) for name, figure in zip(names, figures, strict=True)}
 
 
@@ -581,7 +581,7 @@ def replay_stages(
             yield Replayed(
                 task_name,
                 name,
-                first(episodes[task_name, name], len(seeds)),
+                first_episodes(episodes[task_name, name], len(seeds)),
                 play_model(get_task(task_name), player, seeds),
                 recorded["models"][player.weights]["cpu"] if player.weights else "",
                 load_once(player.weights).cpu if player.weights else "",

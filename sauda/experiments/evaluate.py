@@ -249,7 +249,7 @@ def evaluate(
 
     `others` names who sits in the other seats; by default those that the game has for the split.
     """
-    others = seated_others(spec, others)
+    others = fill_seats(spec, others)
     worlds_of, seeds, cells = spec.game().table.worlds, spec.seeds(), spec.cells(others)
     with ProcessPoolExecutor(workers) as pool:
         worlds = pool.map(worlds_of, spec.tasks, [seeds] * len(spec.tasks))
@@ -261,7 +261,7 @@ def evaluate(
     return tabulate(spec, others, worlds, columns)
 
 
-def seated_others(spec: EvaluationSpec, others: Sequence[str] | None = None) -> Sequence[str]:
+def fill_seats(spec: EvaluationSpec, others: Sequence[str] | None = None) -> Sequence[str]:
     """Who sits in the other seats: `others`, by default those that the game has for the split.
 
     Raises ValueError for settings that cannot be evaluated, and for others that cannot be seated.

@@ -215,7 +215,7 @@ def seeds_of(episodes: int, split: str = "holdout") -> range:
     return pool[:episodes]
 
 
-def opened(seed: int) -> arena.State:
+def open_market(seed: int) -> arena.State:
     """The market of `seed` before its first pitch."""
     return MARKET.reset(_stream(seed, ROUNDS, 0))
 
@@ -235,11 +235,11 @@ def next_round(state: arena.State, decision: arena.Decision) -> arena.State:
     now, state = state.market.round_index, arena.award(state, decision)
     while state.market.queue and state.market.round_index == now:
         obs = MARKET.observe(state, state.market.queue[0])
-        state = MARKET.step(state, unhurried(obs))
+        state = MARKET.step(state, wait_for_pitch(obs))
     return state
 
 
-def unhurried(obs: arena.Observation) -> arena.Action:
+def wait_for_pitch(obs: arena.Observation) -> arena.Action:
     """The scripted lab, but it books no block before the block starts, and stays to the end."""
     action = arena.scripted_lab(obs, np.random.default_rng(0))  # its chance is in the observation
     early = action.action_type == "allocate_to_job" and all(
@@ -250,7 +250,7 @@ def unhurried(obs: arena.Observation) -> arena.Action:
 
 def negotiation(advocate: Advocate, seed: int) -> Iterator[Round]:
     """The rounds of one judged negotiation with `advocate` speaking for the learner."""
-    state, history = opened(seed), []
+    state, history = open_market(seed), []
     while state.market.queue:
         now = state.market.round_index
         strategy = advocate(tuple(history), _stream(seed, now, len(MARKET.agents)))
@@ -293,11 +293,13 @@ def judged(
         "arms": list(ARMS),
         "early_rounds": EARLY,
         "rows": [_row(name, played, won, totals) for name in names],
-        "learning": named_interval(_learning(won)),
+        "learning": named_interval(_learning_gain(won)),
         "curves": {n: {"won": _curve(won[n]), "total": _curve(totals[n])} for n in DRAWN},
         "frequencies": {n: _frequencies(played[n]) for n in ("adapting", CONTROL)},
         "wins": {n: won[n].sum(1).astype(int).tolist() for n in names},
-        "shown": [_shown(why, seed, won, seeds) for why, seed in chosen(won, seeds).items()],
+        "shown": [
+            _example(why, seed, won, seeds) for why, seed in choose_examples(won, seeds).items()
+        ],
     }
 
 
@@ -332,7 +334,7 @@ def _row(name: str, played: Mapping, won: Mapping, totals: Mapping) -> dict[str,
     }
 
 
-def _learning(won: Mapping[str, np.ndarray]) -> tuple[float, float, float]:
+def _learning_gain(won: Mapping[str, np.ndarray]) -> tuple[float, float, float]:
     """The adapting advocate's gain in win rate over the control, late less early, by seed.
 
     Both use every arm once in the early rounds, so what it learned can only show late.
@@ -351,7 +353,7 @@ def _frequencies(games: Sequence[Mapping[str, list]]) -> dict[str, list[float]]:
     return {arm: np.round((chosen_arms == arm).mean(0), 4).tolist() for arm in ARMS}
 
 
-def chosen(won: Mapping[str, np.ndarray], seeds: Sequence[int]) -> dict[str, int]:
+def choose_examples(won: Mapping[str, np.ndarray], seeds: Sequence[int]) -> dict[str, int]:
     """The seeds shown in full: best, median and worst by wins of the adapting over the control.
 
     Of equals the first seed.
@@ -362,7 +364,7 @@ def chosen(won: Mapping[str, np.ndarray], seeds: Sequence[int]) -> dict[str, int
     return {why: seeds[order[place]] for why, place in places.items()}
 
 
-def _shown(why: str, seed: int, won: Mapping, seeds: Sequence[int]) -> dict[str, Any]:
+def _example(why: str, seed: int, won: Mapping, seeds: Sequence[int]) -> dict[str, Any]:
     at = seeds.index(seed)
     return {
         "seed": seed,

@@ -45,7 +45,7 @@ from env import (
 )
 from sauda.experiments.base import experiment
 from sauda.experiments.batches import in_batches
-from sauda.experiments.comparison import played_with
+from sauda.experiments.comparison import version_of
 from sauda.experiments.pairs import TASK, Side, instance, play_sides, scenario_seeds
 from sauda.experiments.regret import Action, Judged, Positions, by_belief, task_of
 from sauda.experiments.tournament import ROLES, STAGES
@@ -232,7 +232,9 @@ def profiles(
     ValueError for a player that there is not, or one that does not answer.
     """
     found = [find_player(name) for name in players]
-    recorded = _recorded({"games": games, "cues": cues, "states": states}, root) if keep else None
+    recorded = (
+        _load_recorded({"games": games, "cues": cues, "states": states}, root) if keep else None
+    )
     weights = {player.model.weights for player in found if player.model} - {""}
     models = model_sources(weights, BAZAAR)
     kept = {} if recorded is None else keep_rows(found, models, recorded)
@@ -252,7 +254,7 @@ def profiles(
     return data | {"rows": [rows[player.name] for player in found], "models": models}
 
 
-def _recorded(size: Mapping[str, int], root: Path) -> dict[str, Any]:
+def _load_recorded(size: Mapping[str, int], root: Path) -> dict[str, Any]:
     """The data of the recorded profiles; ValueError where they are of another size."""
     artifact = load(FILE, root)
     if any(artifact.config[name] != n for name, n in size.items()):
@@ -333,7 +335,7 @@ def profile_or_read(player: "Player", trials: Trials) -> dict[str, Any]:
     if not player.model.weights:
         return profile(player, trials)
     size = (list(trials.seeds), trials.cues, len(trials.judged.states), player.batch)
-    key = repr((player.name, size, *played_with(load_once(player.model.weights))))
+    key = repr((player.name, size, *version_of(load_once(player.model.weights))))
     (row,) = in_batches(
         [player], 1, CACHE / "profiles", lambda _: key, lambda _: profile(player, trials)
     )
@@ -588,7 +590,7 @@ def compare_signals(player: "Player", seeds: Sequence[int]) -> dict[str, Any]:
     """Grades against the same sellers with candid, neutral and misleading signals, paired."""
     grade = {}
     for mode in MODES:
-        task = signalling(get_task(TASK), mode)
+        task = with_signals(get_task(TASK), mode)
         grade[mode] = np.array([task.grade(game.final) for game in player.games(task, seeds)])
     return {
         "n": len(seeds),
@@ -598,7 +600,7 @@ def compare_signals(player: "Player", seeds: Sequence[int]) -> dict[str, Any]:
     }
 
 
-def signalling(task: Task, mode: str) -> Task:
+def with_signals(task: Task, mode: str) -> Task:
     """An open-market `task` whose sellers signal in one of MODES; their prices are the same.
 
     Candid sellers claim only what is true, and their manner shows its causes without noise. Neutral

@@ -30,7 +30,7 @@ from sauda.llm.registry import get_policy
 from sauda.llm.turn import PlayerSpec, in_batches, take_turns
 from sauda.policies.belief import BLUFFING, belief_buyer, values_against
 from sauda.policies.best_response import MoveValues
-from sauda.policies.pilot import pilot_values, trained
+from sauda.policies.pilot import load_pilot, pilot_values
 from sauda.policies.unsteady import Unsteady
 from sauda.records.seeds import SPLITS, UNSEEN_SELLER, is_unseen_game
 from sauda.statistics import mean_interval
@@ -87,7 +87,7 @@ def task_of(name: str) -> Task:
 
 
 def _play(task: Task, seed: int, error: float) -> Episode:
-    return rollout(task, Unsteady(trained(), error), seed)
+    return rollout(task, Unsteady(load_pilot(), error), seed)
 
 
 def by_belief(obs: Observation) -> MoveValues:
@@ -97,7 +97,7 @@ def by_belief(obs: Observation) -> MoveValues:
 
 def by_pilot(obs: Observation) -> MoveValues:
     """The pilot's values: each later move is the pilot's."""
-    return pilot_values(trained(), obs)
+    return pilot_values(load_pilot(), obs)
 
 
 @dataclass(frozen=True, eq=False)

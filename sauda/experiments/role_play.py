@@ -255,7 +255,7 @@ def summarize(
     cells = {(cell["model"], cell["seat"]): cell["games"] for cell in games}
     rows = [_figures(*cell, rows, own[cell[1]]) for cell, rows in cells.items()]
     contrasts = [
-        _said_contrast(question, cells, model, beside, seat)
+        _price_contrast(question, cells, model, beside, seat)
         for seat, specialist in SPECIALISTS.items()
         for question, model, beside in (
             ("base", specialist, BASE),
@@ -300,7 +300,7 @@ def _figures(
     }
 
 
-def _said_contrast(
+def _price_contrast(
     question: str,
     cells: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]],
     model: str,
@@ -322,7 +322,7 @@ def _said_contrast(
     }
 
 
-def said_verdict(rows: Sequence[SaidRow]) -> Iterator[str]:
+def price_verdict(rows: Sequence[SaidRow]) -> Iterator[str]:
     """A sentence per seat: how often each model says the decided price in games."""
     for seat, specialist in SPECIALISTS.items():
         by_model = {row.model: row for row in rows if row.seat == seat}

@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import Field
 
 from sauda.experiments.base import experiment
-from sauda.experiments.market import fitted, listened
+from sauda.experiments.market import listen, predict
 from sauda.experiments.seller_games import (
     FIRST,
     STUB,
@@ -33,7 +33,7 @@ from sauda.experiments.seller_games import (
     write_texts,
 )
 from sauda.llm.model import CACHE
-from sauda.llm.seller import DEFAULT, PERSONAS, Decision, seller_model, sentences, unsupported
+from sauda.llm.seller import DEFAULT, PERSONAS, Decision, seller_model, sentences, unsupported_words
 from sauda.llm.seller import faults as find_faults
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Number, Record
@@ -415,7 +415,7 @@ def hard_rows(
         row("speaks_of_limit", "a limit is spoken of to buyers who dig for it",
             rated(lambda *pair: "speaks of a limit" in faults(*pair), CURIOUS), "≤ 0"),
         row("facts_supported", "no stated fact is missing from the listing",
-            rated(lambda text, decision: not unsupported(text, decision.item)), "≥ 0.95"),
+            rated(lambda text, decision: not unsupported_words(text, decision.item)), "≥ 0.95"),
         row("repeated", "sentences that were said before in the game, prices and item apart",
             {side: of_texts(list(map(_repeats, played, texts))) for side, texts in sides.items()}),
         row("distinct_2", "distinct pairs of words in a game, of all its pairs",
@@ -469,7 +469,7 @@ def leak_row(played: Sequence[Game], sides: Mapping[str, Said]) -> dict[str, Any
     The control is the stub with one of five words by the height of its floor: an attack that does
     not find this one finds nothing.
     """
-    heard = [listened(game.episode) for game in played]
+    heard = [listen(game.episode) for game in played]
     prices, floors = (np.array([of_game[part] for of_game in heard]) for part in (0, 2))
     heights = np.digitize(floors, np.quantile(floors, [0.2, 0.4, 0.6, 0.8]))
     telling = [
@@ -478,7 +478,7 @@ def leak_row(played: Sequence[Game], sides: Mapping[str, Said]) -> dict[str, Any
     ]
     cells = {ASKS: _cell(len(played), "games", explained_by_prices(prices, floors))}
     for side, texts in {**sides, CONTROL: telling}.items():
-        words = count_words(list(map(_masked, played, texts)))
+        words = count_words(list(map(_mask, played, texts)))
         cells[side] = _cell(len(played), "games", explained_by_words(prices, words, floors))
     about = "R² of a guess at the floor: from the asks alone; what words add to it"
     return criterion_row("floor_learned", about, cells, "≤ 0.05")
@@ -491,7 +491,7 @@ def judge_personas(
     names = list(PERSONAS)
     true = np.array([names.index(game.persona) for game in played])
     tables = {
-        side: confusion(count_words(list(map(_masked, played, texts))), true)
+        side: confusion(count_words(list(map(_mask, played, texts))), true)
         for side, texts in sides.items()
     }
     tables[ASKS] = confusion(concessions([game.asks for game in played]), true)
@@ -504,7 +504,7 @@ def judge_personas(
     return {"personas": names, "tables": {s: t.tolist() for s, t in tables.items()}}, row
 
 
-def _masked(game: Game, texts: Sequence[str]) -> str:
+def _mask(game: Game, texts: Sequence[str]) -> str:
     """A game's words without numbers and without the words of its item."""
     words = " ".join(_plain_text(game, text) for text in texts).lower()
     item = set(re.findall(r"[a-z']+", game.decisions[0].item.name.lower())) | {"thing"}
@@ -544,9 +544,9 @@ def explained_by_words(
     """
 
     def guess(seen: np.ndarray, unseen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        left = floor[seen] - fitted(prices[seen], floor[seen], prices[seen])
+        left = floor[seen] - predict(prices[seen], floor[seen], prices[seen])
         (more,) = _ridges(words[seen], left, words[unseen], [_penalty(words[seen], left)])
-        alone = fitted(prices[seen], floor[seen], prices[unseen])
+        alone = predict(prices[seen], floor[seen], prices[unseen])
         return alone, alone + more
 
     return _gain(floor, guess)
@@ -557,7 +557,7 @@ def explained_by_prices(prices: np.ndarray, floor: np.ndarray) -> tuple[float, f
 
     def guess(seen: np.ndarray, unseen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         flat = np.full(unseen.sum(), floor[seen].mean())
-        return flat, fitted(prices[seen], floor[seen], prices[unseen])
+        return flat, predict(prices[seen], floor[seen], prices[unseen])
 
     return _gain(floor, guess)
 

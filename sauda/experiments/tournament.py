@@ -16,8 +16,8 @@ from pydantic import Field, FiniteFloat
 
 from env import SELLER_TYPES
 from sauda.experiments.base import experiment
-from sauda.experiments.batches import in_batches, joined
-from sauda.experiments.comparison import Replayed, played_with
+from sauda.experiments.batches import in_batches, join
+from sauda.experiments.comparison import Replayed, version_of
 from sauda.experiments.pairs import (
     ENDS,
     SEATS,
@@ -352,7 +352,7 @@ def _by_seat(values: Mapping[Pair, Any]) -> dict[str, dict[str, Any]]:
 
 def play_or_read(pair: Pair, seeds: Sequence[int], batch: int, folder: Path) -> dict[str, Any]:
     """The columns of a pair with a language model; finished batches are read from `folder`."""
-    marks = [played_with(load_once(name)) for name in weights(pair)]
+    marks = [version_of(load_once(name)) for name in weights(pair)]
     pieces = in_batches(
         seeds,
         batch,
@@ -365,7 +365,7 @@ def play_or_read(pair: Pair, seeds: Sequence[int], batch: int, folder: Path) -> 
         listed = piece["misstated"].items()
         piece["misstated"] = {seat: [start + i for i in some] for seat, some in listed}
         start += len(piece["end"])
-    return joined(pieces)
+    return join(pieces)
 
 
 def replay_first_games(artifact: Artifact) -> Iterator[Replayed]:
@@ -379,26 +379,26 @@ def replay_first_games(artifact: Artifact) -> Iterator[Replayed]:
         raise ValueError("no language model plays in the recorded tournament")
     at = Scenarios.of(at.seeds[:batch])
     for pair in pairs:
-        then = _first(recorded["games"][pair.buyer][pair.seller], len(at.seeds))
+        then = _first_scenarios(recorded["games"][pair.buyer][pair.seller], len(at.seeds))
         now = play_models(pair, at.seeds)
         del now["replies"]
         yield Replayed(
             TASK,
             f"{pair.buyer} against {pair.seller}",
-            _graded(then, at),
-            _graded(now, at),
+            _with_grade(then, at),
+            _with_grade(now, at),
             ", ".join(recorded["models"][name]["cpu"] for name in weights(pair)),
             ", ".join(load_once(name).cpu for name in weights(pair)),
         )
 
 
-def _first(played: Mapping[str, Any], n: int) -> dict[str, Any]:
+def _first_scenarios(played: Mapping[str, Any], n: int) -> dict[str, Any]:
     """The columns of the first `n` scenarios."""
     stated = {seat: [i for i in some if i < n] for seat, some in played["misstated"].items()}
     return {name: played[name][:n] for name in ("end", "price", "rounds")} | {"misstated": stated}
 
 
-def _graded(played: Mapping[str, Any], at: Scenarios) -> dict[str, Any]:
+def _with_grade(played: Mapping[str, Any], at: Scenarios) -> dict[str, Any]:
     """The columns with the buyer's utility as the grade that two runs are compared by."""
     return {**played, "grade": Payoffs.of(played, at).utility["buyer"].tolist()}
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from env import Policy, Task, get_task, rollout
 from sauda.experiments import comparison, tournament
-from sauda.experiments.batches import first
+from sauda.experiments.batches import first_episodes
 from sauda.experiments.evaluate import ORACLE, Cell, hashes, replay_cell
 from sauda.games import game_of
 from sauda.games.adapter import Columns
@@ -238,7 +238,7 @@ def replay_row(
     `policy_of` gives the policy of that name where another than the registry's is to play, such as
     a language model that a page has loaded. Raises KeyError for a row that is not recorded.
     """
-    recorded = first(cells(artifact)[cell], episodes)
+    recorded = first_episodes(cells(artifact)[cell], episodes)
     seeds = SPLITS[artifact.config.get("split", "holdout")][: len(recorded["grade"])]
     replayed = json.loads(json.dumps(_play(cell, seeds, policy_of)))  # as a file gives it back
     common = [name for name in recorded if name in replayed]

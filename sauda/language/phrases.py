@@ -84,7 +84,7 @@ class PhraseTable:
 
     def _add(self, kind: tuple[int, str], phrase: str, spelled: bool) -> None:
         anchor = phrase[0] if phrase[0] in (WHOLE, FIRST) else ""
-        place = _literal if spelled else _folded
+        place = _literal if spelled else _fold
         places = tuple(map(place, phrase.removeprefix(anchor).split()))
         entry = _Phrase(kind, spelled, anchor, places)
         for word in places[0].words:
@@ -108,7 +108,7 @@ class PhraseTable:
         line = words(text)
         first = next((i for i, word in enumerate(line) if word.kind != "mark"), 0)
         read = [
-            word._replace(key=_spelled(text[word.start : word.end]))
+            word._replace(key=_fold_spelling(text[word.start : word.end]))
             if word.kind == "word"
             else word
             for word in line
@@ -136,19 +136,19 @@ class PhraseTable:
         yield from (entry for entry in self._by_stem if entry.places[0].fits(folded))
 
 
-def _folded(place: str) -> Element:
+def _fold(place: str) -> Element:
     """A place as in the lexicon, or {ask} for a question mark."""
     return Element(frozenset("?")) if place == "{ask}" else element_of(place)
 
 
 def _literal(place: str) -> Element:
     """A place whose words, or stems with "*", are compared letter by letter."""
-    names = [_spelled(name) for name in place.split("/")]
+    names = [_fold_spelling(name) for name in place.split("/")]
     stems = tuple(name[:-1] for name in names if name.endswith("*"))
     return Element(frozenset(name for name in names if not name.endswith("*")), stems)
 
 
-def _spelled(word: str) -> str:
+def _fold_spelling(word: str) -> str:
     return unicodedata.normalize("NFKC", word.casefold())
 
 

@@ -5,9 +5,9 @@ sentence counts, so the rude and the specific stand before the general; of sever
 with the first row. Insults are compared as they are spelled: folding joins "saale" with "sale" and
 "fool" with "full", and no plain word may become an insult.
 
-`closing` says whether a text accepts the price that stands, leaves, or only nods: `closings.csv`
-lists what people say by its force. A text is cut into clauses, and a clause counts only where its
-phrases cover all of it: "what a deal!" and "deal with it" accept nothing.
+`read_closing` says whether a text accepts the price that stands, leaves, or only nods:
+`closings.csv` lists what people say by its force. A text is cut into clauses, and a clause counts
+only where its phrases cover all of it: "what a deal!" and "deal with it" accept nothing.
 
 No answer is told a limit or a seed, so none can give it away.
 """
@@ -95,7 +95,7 @@ _PARTING = (_IF, _TERM, _BREAK)  # part a clause in two
 
 
 @lru_cache(maxsize=1024)  # a chat is put together anew at each move
-def closing(text: str, standing: float | None = None) -> str:
+def read_closing(text: str, standing: float | None = None) -> str:
     """What `text` does to the other side's last price, `standing`: one of the above or "".
 
     A text that names another price closes nothing.
@@ -147,7 +147,7 @@ def asks_something(message: str, standing: float | None) -> bool:
 
 def confirms(text: str) -> bool:
     """Whether a text confirms what the visitor was asked back about."""
-    return closing(text) in (YES, NOD, AGREE)
+    return read_closing(text) in (YES, NOD, AGREE)
 
 
 def _text(message: str, clause: Sequence[Word]) -> str:
@@ -255,7 +255,7 @@ def small_talk(text: str, seen: Table, agent: str) -> str:
     if not kind:
         kind = "refusal" if _begins_with_no(text) else "nonsense"
     own, _ = prices_of(seen, agent)
-    if closing(text, own[-1] if own else None) not in ("", LEAVE):
+    if read_closing(text, own[-1] if own else None) not in ("", LEAVE):
         kind = "nod"
     return "price_first" if kind in ASK_TO_OPEN and not own else kind
 

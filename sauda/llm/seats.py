@@ -20,13 +20,13 @@ from sauda.language.acts import (
     Dialogue,
     Turn,
     context_of,
+    describe_item,
+    format_amount,
     parse,
-    posting,
     price_intent,
     view,
-    written,
 )
-from sauda.language.spoken import named
+from sauda.language.spoken import announce
 from sauda.llm.registry import is_model, player_spec
 from sauda.llm.seller import SellerSeat, persona_seat, seat_persona
 from sauda.llm.turn import ModelSeat, PromptSeat
@@ -144,7 +144,7 @@ def prompt(obs: Observation, decided: Action) -> Messages:
     dialogue = Dialogue(
         id="game",
         group="game",
-        scenario=posting(table.item.name, table.item.category, table.item.list_price, RUPEES),
+        scenario=describe_item(table.item.name, table.item.category, table.item.list_price, RUPEES),
         values={obs.agent: {"limit": obs.reservation}, other: {}},
         turns=(*said, Turn(obs.agent, UNSAID, _act_of(obs, decided))),
         currency=RUPEES,
@@ -156,7 +156,7 @@ def prompt(obs: Observation, decided: Action) -> Messages:
 
 def _words(action: Offer) -> str:
     """What was said with an offer; its price where it was made without words."""
-    return named(action) if action.message else written(action.price, RUPEES)
+    return announce(action) if action.message else format_amount(action.price, RUPEES)
 
 
 def _act_of(obs: Observation, decided: Action) -> Act:

@@ -389,7 +389,7 @@ def _faults(text: str, decision: Decision) -> Iterator[str]:
     yield from _claim_faults(body, decision.kind)
     if _says(LIMITS, body):
         yield "speaks of a limit"
-    if unsupported(text, decision.item):
+    if unsupported_words(text, decision.item):
         yield "states what the listing does not"
     if foreign_words(body, decision.item):
         yield "holds a word that neither the listing nor the move needs"
@@ -479,7 +479,7 @@ def _claim_faults(body: str, kind: str) -> Iterator[str]:
 
 def foreign_words(body: str, item: Item) -> list[str]:
     """The words of `body` that are neither in SPOKEN nor in the listing of `item`."""
-    allowed = SPOKEN | _listed(item)
+    allowed = SPOKEN | _listed_words(item)
     words = _words(body.replace("’", "'"))
     return [word for word in dict.fromkeys(words) if not {word, word.removesuffix("s")} & allowed]
 
@@ -493,7 +493,7 @@ def _serves(sentence: str, decision: Decision) -> bool:
         "walk": f"{LEAVES}|{DENIES}",
         **{c: w for c, (_, w) in CLAIMS.items()},
     }
-    about = (_listed(decision.item) - SPOKEN) | {"thing", "item", "piece", "condition"}
+    about = (_listed_words(decision.item) - SPOKEN) | {"thing", "item", "piece", "condition"}
     return (
         any(mention.amount == decision.price for mention in money.prices(sentence))
         or bool(about & set(_words(sentence)))
@@ -502,16 +502,16 @@ def _serves(sentence: str, decision: Decision) -> bool:
     )
 
 
-def _listed(item: Item) -> set[str]:
+def _listed_words(item: Item) -> set[str]:
     """The words of a listing and those that follow from its condition, plurals as singulars too."""
     words = set(_words(f"{item.name} {item.category} {item.condition.replace('_', ' ')}"))
     words |= set(FOLLOWS[item.condition].split())
     return words | {word.removesuffix("s") for word in words}
 
 
-def unsupported(text: str, item: Item) -> list[str]:
+def unsupported_words(text: str, item: Item) -> list[str]:
     """The words of `text` that state a fact of the item which its listing does not hold."""
-    given = _listed(item) | SAYS_LITTLE
+    given = _listed_words(item) | SAYS_LITTLE
     stated = [word for word in _words(text) if word in STATED]
     for tell in tells.read(_without(text, item.name)):
         if tell.signal == "condition":

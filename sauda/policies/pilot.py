@@ -137,7 +137,7 @@ def of_observation(obs: Observation) -> Position:
 
 
 def percent(price: np.ndarray, limit: np.ndarray) -> np.ndarray:
-    """`price` in whole percent of `limit`, halves rounded up, as `prompt.shown`."""
+    """`price` in whole percent of `limit`, halves rounded up, as `prompt.percent_of`."""
     return np.floor(100 * price / limit + 0.5)
 
 
@@ -251,7 +251,7 @@ def moves(at: Position, intent: Intent) -> Moves:
 
 
 @cache
-def trained() -> Pilot:
+def load_pilot() -> Pilot:
     """The pilot with the committed weights; ArtifactError, with its command, without them."""
     saved = load(WEIGHTS, ROOT).data.networks
     parts = ((name, getattr(saved, name)) for name in PARTS)

@@ -266,15 +266,15 @@ def _add_refusals(app: FastAPI) -> None:
     """Answer a mistake of the caller with a sentence, and quote nothing of what was sent."""
 
     @app.exception_handler(Refused)
-    def refused(request: Request, error: Refused) -> JSONResponse:
+    def answer_refusal(request: Request, error: Refused) -> JSONResponse:
         return JSONResponse({"detail": str(error)}, error.status)
 
     @app.exception_handler(UnknownSplit)
-    def unknown(request: Request, error: UnknownSplit) -> JSONResponse:
+    def answer_unknown_split(request: Request, error: UnknownSplit) -> JSONResponse:
         return JSONResponse({"detail": str(error)}, 422)
 
     @app.exception_handler(RequestValidationError)
-    def unread(request: Request, error: RequestValidationError) -> JSONResponse:
+    def answer_unreadable(request: Request, error: RequestValidationError) -> JSONResponse:
         faults = [
             f"{'.'.join(map(str, fault['loc'][1:])) or 'the call'}: {fault['msg']}"
             for fault in error.errors()[:5]

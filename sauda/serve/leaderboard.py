@@ -587,7 +587,7 @@ def _faults(recorded: Mapping[str, Any]) -> Iterator[str]:
     if len(set(seeds)) < len(seeds) or not all(seed in LEADERBOARD for seed in seeds):
         yield "the seeds are not all different ones of the leaderboard's"
     for number, (seed, game) in enumerate(zip(seeds, games, strict=True), 1):
-        fault = _fault(task, seed, game)
+        fault = _find_fault(task, seed, game)
         if fault:
             yield f"game {number}: {fault}"
     row = dict(
@@ -597,7 +597,7 @@ def _faults(recorded: Mapping[str, Any]) -> Iterator[str]:
         yield f"the grades make {row}, and the row is {recorded['grade']}"
 
 
-def _fault(task: str, seed: int, game: Mapping[str, Any]) -> str:
+def _find_fault(task: str, seed: int, game: Mapping[str, Any]) -> str:
     """How a game differs when it is played again; empty where it does not."""
     try:
         now = result_of(replay_game(task, seed, game["actions"])) or (UNFINISHED, WORST)

@@ -135,7 +135,7 @@ class Search:
             after = self._answer(after, action)
             if after is None:
                 return None
-            if closed(self.task, after, deal):
+            if is_closed(self.task, after, deal):
                 gained = worth(self.task, after) - worth(self.task, play)
                 return Line(after, len(play.turns), gained)
         return None
@@ -148,7 +148,7 @@ class Search:
             kept: dict[int, Play] = {}
             for position in layer:
                 for after in self._answers(position, grid):
-                    if closed(self.task, after, deal):
+                    if is_closed(self.task, after, deal):
                         yield Line(after, len(play.turns), worth(self.task, after) - before)
                     else:
                         bucket = bisect_left(grid, self._own_price(after))
@@ -258,7 +258,7 @@ class Search:
         return prices[::-1] if self._sells else prices
 
 
-def closed(task: Task, play: Play, deal: int) -> bool:
+def is_closed(task: Task, play: Play, deal: int) -> bool:
     """Whether deal number `deal`, counted from 0, is over in `play`."""
     return play.forfeit or task.env.to_act(play.state) is None or len(play.state.table.past) > deal
 
@@ -367,7 +367,7 @@ class Review:
 
     def _deal(self, first: int, last: int, known: dict[int, Line]) -> list[OwnMove]:
         """The moves `first` to `last`, which made one deal."""
-        after, rows = earned(self.game, first, last), []
+        after, rows = earnings(self.game, first, last), []
         for number in range(last, first - 1, -1):
             line = known.get(number)
             line = line if line is not None and line.worth > after else None
@@ -423,7 +423,7 @@ def deals_of(game: Game) -> list[tuple[int, int]]:
     return [(numbers[0], numbers[-1]) for numbers in deals.values()]
 
 
-def earned(game: Game, first: int, last: int) -> Worth:
+def earnings(game: Game, first: int, last: int) -> Worth:
     """What the deal earned that the visitor's moves `first` to `last` made."""
     ended = game if last + 1 == len(moves_of(game)) else back(game, last + 1)
     return worth(game.task, ended.play) - worth(game.task, back(game, first).play)
@@ -456,7 +456,7 @@ def findings(game: Game) -> Iterator[Finding]:
         yield Finding(number, search.best(back(game, number).play))
 
 
-def searched(game: Game) -> Review:
+def search(game: Game) -> Review:
     """The whole review of a finished game, by `findings`; raises ValueError as it does."""
     return Review(game, tuple(findings(game)))
 
@@ -465,7 +465,7 @@ def closing_findings(game: Game) -> Iterator[Finding]:
     """The better of taking the other side's price and leaving, at each move of the visitor."""
     for number in range(len(moves_of(game))):
         position = back(game, number)
-        yield Finding(number, _closed(position, len(position.play.turns)))
+        yield Finding(number, _best_ending(position, len(position.play.turns)))
 
 
 async def asked_findings(
@@ -489,7 +489,7 @@ async def asked_findings(
             after = await reply(answer(position, Offer(price)))
             if after.waiting:
                 break
-            found.append(Finding(number, _closed(after, len(position.play.turns))))
+            found.append(Finding(number, _best_ending(after, len(position.play.turns))))
             yield found[-1]
             if not _takes(after, price):
                 refused = price
@@ -522,7 +522,7 @@ def _another_price(position: Game, made: OwnMove, refused: float) -> int | None:
     return price
 
 
-def _closed(game: Game, first: int) -> Line:
+def _best_ending(game: Game, first: int) -> Line:
     """The better of taking the other side's price in `game` and leaving; `game` itself if over."""
     ends: list[Play] = [game.play] if game.over else []
     if not game.over:

@@ -26,7 +26,7 @@ from sauda.language.acts import (
     Dialogue,
     Turn,
     View,
-    posting,
+    describe_item,
 )
 from sauda.records.schemas.language import DialogueRow
 from sauda.records.store import load
@@ -196,7 +196,7 @@ def read_bargain(columns: Any, name: str, currency: str) -> Dialogue:
     return Dialogue(
         id=name,
         group=f"{title.casefold()} {list_price:g}",
-        scenario=posting(title, items.Category[0], list_price, currency),
+        scenario=describe_item(title, items.Category[0], list_price, currency),
         values={agent: _private_prices(row, index) for index, agent in enumerate(agents)},
         turns=tuple(
             Turn(agents[speaker], " ".join(text.split()), _act(intent, price, text))
@@ -374,7 +374,7 @@ def load_dialogues(name: str, file: Path | None, split: str) -> Loaded:
     Raises ValueError for half of a place, and what the place raises.
     """
     if not (name or file or split):
-        return shipped()
+        return load_shipped()
     if not name or bool(file) == bool(split):
         raise ValueError("name a data set with --source, and its place with --data or --hub")
     return from_file(name, file) if file else from_hub(name, split)
@@ -417,7 +417,7 @@ def from_hub(name: str, split: str) -> Loaded:
     return keep_usable(split, rows, source.read, name, source.currency)
 
 
-def shipped() -> Loaded:
+def load_shipped() -> Loaded:
     """The dialogues of scripted policies in artifacts/, which need no network.
 
     Raises ArtifactError where the file is missing or damaged.

@@ -28,7 +28,7 @@ import numpy as np
 from env import Observation, Offer, Policy, Task, agent_stream, begin, get_task
 from sauda.experiments.regret import Positions
 from sauda.games.adapter import ModelTurn, ParsedReply, Reply, Request
-from sauda.games.bazaar_prompt import completion, parse, render, schema, shown
+from sauda.games.bazaar_prompt import completion, parse, percent_of, render, schema
 from sauda.llm.registry import PlayerSpec, get_policy
 from sauda.llm.turn import ModelGame, new_game, play_turn
 from sauda.policies.pilot import Pilot
@@ -172,7 +172,7 @@ def label(obs: Observation, move: Action, sd: float, near: int) -> dict[str, flo
     weights: dict[str, float] = defaultdict(float)
     for percent in range(legal["minimum"], legal["maximum"] + 1):
         weight = math.exp(-((percent - mean) ** 2) / (2 * sd**2))
-        taken = shown(obs, obs.ask) - near <= percent and obs.ask <= obs.budget
+        taken = percent_of(obs, obs.ask) - near <= percent and obs.ask <= obs.budget
         weights['{"accept":true}' if taken else f'{{"offer":{percent}}}'] += weight
     total = sum(weights.values())
     kept = {text: w / total for text, w in weights.items() if w / total >= LEAST_CHANCE}

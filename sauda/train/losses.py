@@ -28,7 +28,9 @@ def score(model: Any, input_ids: Any, labels: Any, temperature: float = 1.0) -> 
     keys and values as through copies.
     """
     return Scored(
-        *_learnt(model, input_ids, labels, lambda x, targets: _results(x / temperature, targets))
+        *_supervised(
+            model, input_ids, labels, lambda x, targets: _results(x / temperature, targets)
+        )
     )
 
 
@@ -53,10 +55,10 @@ def soft_cross_entropy(
             likeliest = tokens[labels].gather(-1, chances[labels].argmax(-1, keepdim=True))[:, 0]
         return loss, entropy, logits.argmax(-1) == likeliest
 
-    return _learnt(model, input_ids, places, results)
+    return _supervised(model, input_ids, places, results)
 
 
-def _learnt(
+def _supervised(
     model: Any, input_ids: Any, labels: Any, results: Callable[[Any, Any], Sequence[Any]]
 ) -> Iterator[Any]:
     """`results` of the logits and labels of all learnt tokens, joined in the order of the rows."""

@@ -35,7 +35,7 @@ from sauda.policies.pilot import (
 from sauda.policies.unsteady import BatchUnsteady
 from sauda.records.kinds import Check, File, Kind, register_kind
 from sauda.records.schemas.pilot import PilotRun
-from sauda.records.store import Artifact, digest, replacing
+from sauda.records.store import Artifact, digest, replace_file
 from sauda.statistics import mean_interval
 from sauda.train.common import (
     RUNS,
@@ -141,7 +141,7 @@ def train(settings: PilotSettings, folder: Path = FOLDER, resume: bool = False) 
         if (number + 1) % settings.save_rounds == 0 or number + 1 in (settings.rounds, last):
             row["evaluations"] = evaluations(settings, pilot_of(learners))
             states = {name: learner.state() for name, learner in learners.items()}
-            with replacing(file) as part, part.open("wb") as content:
+            with replace_file(file) as part, part.open("wb") as content:
                 torch.save({"learners": states, "log": log, "resumed": resumed}, content)
         print(
             f"round {number + 1} of {last}, value loss {row['value_loss']:.4f}, {row['reward']}, "

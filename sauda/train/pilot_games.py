@@ -97,14 +97,14 @@ def play(
     games = draw_games(name, n, rng, SEEN_TYPES, SEEN_PRICES)
     recorder = Recorder(network, hand, rng)
     results = play_batch(games, recorder)
-    return _joined(games, recorder.turns, results), results
+    return _join(games, recorder.turns, results), results
 
 
-def _joined(games: Games, turns: list[Turns], results: Results) -> Trajectories:
+def _join(games: Games, turns: list[Turns], results: Results) -> Trajectories:
     n, count = len(results.grade), sum(len(turn.games) for turn in turns)
     after, reward = np.full(count, -1), np.zeros(count)
     following, deal_of_following = np.full(n, -1), np.full(n, -1)
-    secrets = [_hidden(games, deal) for deal in range(len(games.deals))]
+    secrets = [_hidden_features(games, deal) for deal in range(len(games.deals))]
     start = count
     for turn in reversed(turns):
         start -= len(turn.games)
@@ -125,7 +125,7 @@ def _joined(games: Games, turns: list[Turns], results: Results) -> Trajectories:
     return Trajectories(*(column.astype(np.float32) for column in columns), after)
 
 
-def _hidden(games: Games, index: int) -> np.ndarray:
+def _hidden_features(games: Games, index: int) -> np.ndarray:
     """What the buyer of one deal does not know, shape (n, HIDDEN)."""
     deal = games.deals[index]
     stance, limit = deal.sellers.stance, deal.own[0].reservation

@@ -31,8 +31,8 @@ from sauda.language.acts import (
     Dialogue,
     Turn,
     View,
+    choose_views,
     counts,
-    learnt,
     read,
     sides_of,
     views,
@@ -40,7 +40,7 @@ from sauda.language.acts import (
 from sauda.llm.model import Model
 from sauda.llm.types import Reply
 from sauda.records.store import digest
-from sauda.statistics import averaged
+from sauda.statistics import moving_average
 from sauda.train.checks import fault_in
 from sauda.train.common import (
     LOGGED,
@@ -215,7 +215,7 @@ def train(settings: RoleSettings, folder: Path | None = None, resume: bool = Fal
     dialogues = report(load_dialogues(settings.source, file, settings.hub))
     run = start_run(settings, folder, resume)
     tokenizer = tokenizer_of(run.base)
-    taught = learnt(dialogues, settings.sides, settings.dialogues, settings.seed)
+    taught = choose_views(dialogues, settings.sides, settings.dialogues, settings.seed)
     sequences = [sequence(view, tokenizer) for view in taught]
     network = make_network(settings, run.base)
     count = settings.validation_dialogues // len(settings.sides)
@@ -224,7 +224,7 @@ def train(settings: RoleSettings, folder: Path | None = None, resume: bool = Fal
     train_to_end(run, trainer)
 
     steps = log_steps(trainer.state.log_history)
-    means = averaged([row["loss"] for row in steps], settings.smoothing)
+    means = moving_average([row["loss"] for row in steps], settings.smoothing)
     for row, mean in zip(steps, means, strict=True):
         row["loss_average"] = mean
     validations = validation_rows(trainer)

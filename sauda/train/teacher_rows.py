@@ -32,7 +32,7 @@ from env import (
     move,
 )
 from sauda.games import arena_prompt
-from sauda.games.bazaar_prompt import completion, parse, render, schema, shown, unit
+from sauda.games.bazaar_prompt import completion, parse, percent_of, render, schema, unit
 from sauda.llm.registry import get_policy
 from sauda.records.seeds import SPLITS, UNSEEN_SELLER, is_unseen_listing, seller_type
 from sauda.train.buyer_lines import LINES, situation
@@ -195,10 +195,10 @@ def round_action(obs: Observation, action: Action, near: int = 0) -> Action:
     """
     if not isinstance(action, Offer):
         return action
-    percent = shown(obs, action.price)
-    if obs.bid is None or percent != shown(obs, obs.bid):  # what was bid may be bid again
+    percent = percent_of(obs, action.price)
+    if obs.bid is None or percent != percent_of(obs, obs.bid):  # what was bid may be bid again
         percent = min(percent, _highest(obs, action.price))
-    if shown(obs, obs.ask) - near <= percent and obs.ask <= obs.budget:
+    if percent_of(obs, obs.ask) - near <= percent and obs.ask <= obs.budget:
         return Accept()
     return parse(json.dumps({"offer": max(1, percent)}), obs)
 

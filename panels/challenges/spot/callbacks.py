@@ -31,12 +31,12 @@ from sauda.language.small_talk import confirms, slip
 from sauda.language.stances import read, relative
 from sauda.llm.registry import player_spec
 from sauda.llm.types import ReplyError
-from sauda.records.seeds import drawn_seed
+from sauda.records.seeds import draw_seed
 from sauda.sessions.spot import (
     Duel,
-    answered,
-    guessed,
+    answer_duel,
     live_duel,
+    make_guess,
     propose_to_both,
     recorded_duel,
     without_open_ask,
@@ -116,7 +116,7 @@ def deal_live(spot: Spot, generation: SessionGeneration, duel: Duel | None) -> U
     """A new item that the visitor sells to both, in random order."""
     generation.advance()
     players = _shuffled([spot.stages.untrained, spot.stages.trained])
-    return show(spot, live_duel(players, drawn_seed()))
+    return show(spot, live_duel(players, draw_seed()))
 
 
 def _shuffled(pair: Sequence) -> list:
@@ -185,7 +185,7 @@ def ask(
     try:
         for number in asked.waiting:
             model = awaited_model(player_spec(asked.games[number].opponent).weights)
-            asked = answered(asked, number, model)
+            asked = answer_duel(asked, number, model)
             if generation.number != current:
                 yield spot.unchanged  # Gradio sends what was yielded last once more
                 return
@@ -220,7 +220,7 @@ def guess(spot: Spot, number: int, duel: Duel | None, kept: object) -> Updates:
     """The reveal, and the tally with this guess."""
     page = spot.page
     try:
-        after = guessed(_kept(duel), number)
+        after = make_guess(_kept(duel), number)
     except IllegalAction as error:
         return spot.problem(error)
     right, count = tally_of(kept)

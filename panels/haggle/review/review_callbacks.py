@@ -27,7 +27,7 @@ from sauda.sessions.review import (
     closing_findings,
     is_asked,
     offers_to_ask,
-    searched,
+    search,
 )
 
 IDLE = 300  # seconds after which the process that searches ends
@@ -91,7 +91,7 @@ async def _in_process(game: Game) -> Review:
     A search takes a second of one core, and would hold up the moves of all visitors here.
     """
     searcher = get_reusable_executor(1, timeout=IDLE, initializer=os.nice, initargs=(NICE,))
-    return await asyncio.get_running_loop().run_in_executor(searcher, searched, game)
+    return await asyncio.get_running_loop().run_in_executor(searcher, search, game)
 
 
 async def _asked(

@@ -2,7 +2,7 @@
 
 from env import Accept, Offer, rupees
 from panels.haggle.talk.state import Exchange
-from sauda.language.small_talk import CONDITION, closing
+from sauda.language.small_talk import CONDITION, read_closing
 from sauda.language.stances import relative
 from sauda.sessions.bazaar import (
     BACKWARDS,
@@ -38,5 +38,5 @@ def question(game: Game, action: Action) -> tuple[str, dict[str, str]]:
         return kind, values | {"loss": rupees(loss), "limit": limit}
     if isinstance(action, Offer) and (way := relative(action.message)):
         return f"mean_{way.kind}", values
-    is_plain = closing(action.message, price) != CONDITION
+    is_plain = read_closing(action.message, price) != CONDITION
     return "take_it" if is_plain else "take_it_plain", values

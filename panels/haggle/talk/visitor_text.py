@@ -7,7 +7,7 @@ the chat.
 import unicodedata
 from dataclasses import replace
 
-from env import Accept, IllegalAction, Offer, WalkAway, grouped, rupees
+from env import Accept, IllegalAction, Offer, WalkAway, group_digits, rupees
 from panels.haggle.talk.asked_back import asked_back
 from panels.haggle.talk.state import SILENT, Exchange, Talk
 from panels.haggle.talk.trouble import Trouble
@@ -23,8 +23,8 @@ from sauda.language.small_talk import (
     TOLD,
     YES,
     asks_something,
-    closing,
     confirms,
+    read_closing,
     slip,
     small_talk,
 )
@@ -78,12 +78,12 @@ def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
     """
     text = _visible(text or "").strip()
     if len(text) > LONGEST_MESSAGE:
-        most, length = grouped(str(LONGEST_MESSAGE)), grouped(str(len(text)))
+        most, length = group_digits(str(LONGEST_MESSAGE)), group_digits(str(len(text)))
         raise Trouble("too_long", most=most, length=length)
     if game.unconfirmed is not None and confirms(text):
         return answer(game, game.unconfirmed)
     # A price worked out from others is another one: "10 % off and it is a deal" accepts nothing.
-    closes = "" if relative(text) else closing(text, _standing(game))
+    closes = "" if relative(text) else read_closing(text, _standing(game))
     action = _action(game, text, closes)
     if game.over:
         raise NoMove("after")

@@ -30,7 +30,7 @@ from sauda.experiments.profiles import (
     profile,
     read_range,
     score,
-    signalling,
+    with_signals,
 )
 from sauda.experiments.verify import verify
 from sauda.games import BAZAAR
@@ -40,7 +40,7 @@ from sauda.llm.registry import PlayerSpec
 from sauda.policies import BUYERS
 from sauda.policies.belief import claim_in
 from sauda.records.seeds import SPLITS
-from sauda.records.store import load, parsed, renew_checksums, save, write
+from sauda.records.store import load, parse, renew_checksums, save, write
 from tests.support.endpoint import openai, server
 from tests.support.models import Haggler
 
@@ -103,7 +103,7 @@ def test_a_broken_last_word_a_loss_and_a_forfeit_are_counted():
 
 def test_a_language_model_is_profiled_by_its_replies(trials):
     row = profile(Player("haggler", model=PlayerSpec(Haggler())), trials)
-    parsed("profiles/1", {"task": TASK, "judge": "belief", "informed": row["grade"],
+    parse("profiles/1", {"task": TASK, "judge": "belief", "informed": row["grade"],
                           "prior": row["belief"], "rows": [row], "models": {}})  # fmt: skip
     assert row["belief"]["answered"] == 0
     assert row["compliance"]["moves"] > row["compliance"]["games"]
@@ -273,7 +273,7 @@ SEEDS = SPLITS["holdout"][:25]
 
 
 def played(mode: str, seed: int, buyer: str = "boulware"):
-    return rollout(signalling(get_task(TASK), mode), BUYERS[buyer], seed)
+    return rollout(with_signals(get_task(TASK), mode), BUYERS[buyer], seed)
 
 
 def claims(mode: str) -> list[tuple[str, bool]]:

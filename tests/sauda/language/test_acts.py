@@ -32,9 +32,9 @@ from sauda.language.acts import (
     examples,
     move_of,
     parse,
+    phrase_act,
+    phrase_move,
     read,
-    realised,
-    talked,
 )
 from sauda.language.lines import LINES
 from sauda.language.spoken import Decided
@@ -150,7 +150,7 @@ def test_what_is_said_is_read_as_what_was_meant(language, agent, price, seed):
     context = context_of(TABLE, agent)
     for action in (Offer(price), Accept(), WalkAway()):
         act = act_of(action, context)
-        text = realised(act, context, Decided(TABLE, agent, action, language), seed)
+        text = phrase_move(act, context, Decided(TABLE, agent, action, language), seed)
         assert parse(text, context) == act
         assert move_of(parse(text, context), text) == replace(action, message=text)
 
@@ -158,7 +158,7 @@ def test_what_is_said_is_read_as_what_was_meant(language, agent, price, seed):
 def test_a_price_that_nobody_reads_is_refused():
     huge = Offer(10**10)
     with pytest.raises(IllegalAction, match="no words for counter-price"):
-        realised(act_of(huge, GAME), GAME, Decided(TABLE, "seller", huge), 0)
+        phrase_move(act_of(huge, GAME), GAME, Decided(TABLE, "seller", huge), 0)
 
 
 @pytest.mark.parametrize("intent", TALK)
@@ -168,7 +168,7 @@ def test_talk_is_read_as_its_act(intent):
         has_buttons=True,
     )  # fmt: skip
     for seed in range(5):
-        text = talked(Act(intent), context, FACTS, seed)
+        text = phrase_act(Act(intent), context, FACTS, seed)
         assert parse(text, context) == Act(intent)
 
 

@@ -13,7 +13,7 @@ from sauda.language import lexicon, money, numerals, stances, tells
 from sauda.language.acts import Context, parse
 from sauda.language.money import without_code
 from sauda.language.phrases import language_of
-from sauda.language.small_talk import closing, kind_of_talk, slip, small_talk
+from sauda.language.small_talk import kind_of_talk, read_closing, slip, small_talk
 from sauda.sessions.bazaar import start
 from tests.support.arena_games import market
 
@@ -36,7 +36,7 @@ READERS = {
     "tells": tells.read,
     "stances": stances.read.__wrapped__,
     "relative": stances.relative.__wrapped__,
-    "closing": closing.__wrapped__,
+    "closing": read_closing.__wrapped__,
     "kind of talk": kind_of_talk.__wrapped__,
     "language": language_of.__wrapped__,
     "slip": slip,

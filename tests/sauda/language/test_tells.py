@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sauda.experiments.language import (
     blind,
     blind_quality,
-    labelled,
     quality,
-    split,
+    read_sentences,
+    split_of,
 )
 from sauda.language import lexicon
 from sauda.language.lexicon import SIGNALS, find, words
@@ -126,15 +126,15 @@ def test_the_work_grows_with_the_length_and_no_faster(piece: str, monkeypatch):
 
 # The labelled sentences
 
-SENTENCES = labelled()
+SENTENCES = read_sentences()
 
 
 def test_a_sentence_in_the_wrong_split_is_refused(tmp_path):
     path = tmp_path / "labelled.csv"
-    wrong = {"dev": "held_out", "held_out": "dev"}[split("jaldi bolo")]
+    wrong = {"dev": "held_out", "held_out": "dev"}[split_of("jaldi bolo")]
     path.write_text(f"text,language,split,signals,price\njaldi bolo,hinglish,{wrong},urgency,\n")
     with pytest.raises(ValueError, match="belongs to"):
-        labelled(path)
+        read_sentences(path)
 
 
 def test_the_development_sentences_are_read_well_in_every_language():

@@ -20,7 +20,7 @@ import pytest
 from env import TASKS
 from sauda.__main__ import main as sauda_command
 from sauda.games import policies_of
-from sauda.records.seeds import DAILY, LEADERBOARD, SEED_BITS, SPLITS, drawn_seed
+from sauda.records.seeds import DAILY, LEADERBOARD, SEED_BITS, SPLITS, draw_seed
 from sauda.serve import leaderboard
 from sauda.serve.game import MOST_STEPS, WORST, SaudaAction, start
 from sauda.serve.leaderboard import (
@@ -416,7 +416,7 @@ def test_a_game_of_an_entry_hides_its_seed_at_its_end_and_the_record_shows_it_at
     seeds = [game.seed for game in board.games(entry)]
     assert seeds == seeds_of(board, ticket.entry)
     assert commitment(seeds) == ticket.commitment
-    for others in (*SPLITS.values(), DAILY, [drawn_seed() for _ in range(100)]):
+    for others in (*SPLITS.values(), DAILY, [draw_seed() for _ in range(100)]):
         assert max(others) < min(seeds)  # no other game has such a seed
     assert all(seed in LEADERBOARD for seed in seeds)
 

@@ -11,7 +11,7 @@ from huggingface_hub.utils import httpx
 
 from sauda.language.acts import Act, read
 from sauda.records.store import load
-from sauda.train.dialogues import FILE, LONGEST, from_file, from_hub, report, shipped
+from sauda.train.dialogues import FILE, LONGEST, from_file, from_hub, load_shipped, report
 from sauda.train.scripted_dialogues import DialogueSettings, put_into_words
 from tests.support.dialogues import DIVISION, LAMP, MIRROR, craigslist_row, lines
 
@@ -197,7 +197,7 @@ def test_a_hub_that_does_not_answer_is_one_sentence(error, monkeypatch):
 
 
 def test_the_shipped_dialogues_are_all_used():
-    loaded = shipped()
+    loaded = load_shipped()
     assert len(loaded.dialogues) >= 200
     assert loaded.left_out == ()
     for dialogue in loaded.dialogues:

@@ -9,7 +9,7 @@ import pytest
 from env import CATALOGUE, draw_games, play_batch
 from sauda.policies.pilot import FEATURES, Network
 from sauda.records.seeds import UNSEEN_SELLER, is_unseen_listing
-from sauda.records.store import ROOT, measured
+from sauda.records.store import ROOT, new_artifact
 from sauda.train import pilot
 from sauda.train.common import Stopped
 from sauda.train.pilot import PPO, Learner, PilotSettings, advantages, train
@@ -122,4 +122,4 @@ def test_the_search_finds_better_numbers_and_verify_finds_the_same_ones():
     found = search(tiny)
     assert found["log"][-1]["elite"] > found["log"][0]["mean"]
     assert search(replace(tiny, seed=1))["price"] != found["price"]
-    assert replay(measured("training/tuned.json", asdict(tiny), found), 1, ROOT) == found
+    assert replay(new_artifact("training/tuned.json", asdict(tiny), found), 1, ROOT) == found

@@ -9,7 +9,7 @@ import pytest
 from env import CATALOGUE, Accept, Offer, begin, get_task
 from sauda.games import ARENA
 from sauda.games.arena_prompt import completion
-from sauda.games.bazaar_prompt import parse, render, shown, unit
+from sauda.games.bazaar_prompt import parse, percent_of, render, unit
 from sauda.llm.engine import Decoder
 from sauda.llm.types import Reply
 from sauda.train import sft
@@ -87,7 +87,7 @@ def test_a_rounded_price_is_within_a_percent_and_never_turns_a_gain_into_a_loss(
         for price in np.linspace(1, obs.budget, 40):
             action = round_action(obs, Offer(obs.priced(price)))
             if isinstance(action, Accept):
-                assert shown(obs, price) >= shown(obs, obs.ask)
+                assert percent_of(obs, price) >= percent_of(obs, obs.ask)
             else:
                 assert abs(action.price - price) <= max(0.01 * unit(obs), 1)
                 assert action.price <= obs.budget or action.price == obs.bid
