@@ -74,7 +74,7 @@ def main() -> None:
     parser.add_argument("--save", action="store_true", help="write artifacts/bench.json")
     options = parser.parse_args()
     data = measure()
-    print("\n".join(report(data)))
+    print("\n".join(format_report(data)))
     if options.save:
         save("bench.json", {}, data)
 
@@ -103,7 +103,7 @@ def measure() -> dict[str, Any]:
     return {"machine": about, "figures": figures, "ratios": ratios, "left_out": left_out}
 
 
-def report(data: Mapping[str, Any]) -> Iterator[str]:
+def format_report(data: Mapping[str, Any]) -> Iterator[str]:
     """A bench's data as lines of text."""
     width = max(len(row["name"]) for row in data["figures"])
     for row in data["figures"]:

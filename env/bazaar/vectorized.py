@@ -154,7 +154,7 @@ class ClassicSellers:
         looks_away = {"default": urgency >= 0.5, "impatient": np.full(cue.shape, t >= 3)}
         return BatchTells(cue, looks_away.get(own.persona, np.zeros(cue.shape, bool)))
 
-    def remembering(self, paid: Paid) -> "ClassicSellers":
+    def remember(self, paid: Paid) -> "ClassicSellers":
         """The sellers after the deals `paid`: they concede less to a buyer that paid too much."""
         return replace(
             self, terms=replace(self.terms, rate=self.terms.rate * (1 - 0.3 * capitulation(paid)))
@@ -267,12 +267,12 @@ class Deals:
     own: tuple[Own, ...]  # the learner's private values, then each rival's
     sellers: ClassicSellers | MarketSellers
 
-    def remembering(self, past: Sequence["Outcome"]) -> "Deals":
+    def remember(self, past: Sequence["Outcome"]) -> "Deals":
         """The deals after `past` ones, which the sellers remember."""
         if not past:
             return self
         paid = [(deal.price, deal.asks[0]) for deal in past]
-        return replace(self, sellers=self.sellers.remembering(paid))
+        return replace(self, sellers=self.sellers.remember(paid))
 
 
 @dataclass(frozen=True, slots=True)
@@ -539,7 +539,7 @@ def play_batch(games: Games, buyers: Buyers) -> Results:
     play = _compete if games.rivals else _bargain
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         for deal in games.deals:
-            past.append(play(games, deal.remembering(past), buyers, past, running))
+            past.append(play(games, deal.remember(past), buyers, past, running))
             running = past[-1].end != FORFEIT
         share = np.stack([shares_of(*pair) for pair in zip(games.deals, past, strict=True)])
         parts = parts_of(games, past, share)

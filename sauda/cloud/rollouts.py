@@ -21,7 +21,7 @@ from sauda.cloud.shards import Engine, compute_missing, keep_plan, read_pieces
 from sauda.experiments.batches import join
 from sauda.experiments.comparison import model_columns, play_model
 from sauda.experiments.evaluate import EvaluationSpec
-from sauda.experiments.evaluate import summarize as summarize_metric
+from sauda.experiments.evaluate import summarize_metric as summarize_metric
 from sauda.games import game_of
 from sauda.llm.backends import Backend, Endpoint, RetryPolicy
 from sauda.llm.registry import player_spec
@@ -198,7 +198,7 @@ def play_in_flight(
     return games
 
 
-def play(wanted: Rollouts, folder: Path, run: Engine) -> int:
+def play_missing(wanted: Rollouts, folder: Path, run: Engine) -> int:
     """Play the games that `folder` lacks; returns the number of pieces.
 
     Raises ValueError where the folder holds other games, CloudFault where no server replies.
@@ -210,7 +210,7 @@ def play(wanted: Rollouts, folder: Path, run: Engine) -> int:
         raise CloudFault(f"{error}; the pieces before are kept") from error
 
 
-def summarize(wanted: Rollouts, folder: Path) -> dict[str, Any]:
+def summarize_games(wanted: Rollouts, folder: Path) -> dict[str, Any]:
     """The figures of games that are all in `folder`, and under them their columns.
 
     `games_a_minute` is what one worker played, `games_a_cpu_minute` counts its own CPU time.

@@ -269,7 +269,7 @@ def compute(piece: Piece) -> dict[str, Any]:
     return play_cell(piece.others, piece.task, piece.policy, seeds)
 
 
-def play(plan: Plan, folder: Path, run: Engine, shards: Sequence[int] | None = None) -> int:
+def play_pieces(plan: Plan, folder: Path, run: Engine, shards: Sequence[int] | None = None) -> int:
     """Play the pieces of some shards, of all by default, that `folder` lacks; returns their number.
 
     Raises ValueError where the folder holds pieces of another plan, or of other code.
@@ -286,7 +286,7 @@ def evaluate_on(run: Engine, config: EvaluationSpec, episodes: int = 250) -> dic
     """
     plan = Plan(config, -(-config.episodes // episodes))
     with tempfile.TemporaryDirectory() as folder:
-        play(plan, Path(folder), run)
+        play_pieces(plan, Path(folder), run)
         return merge(Path(folder))[1]
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from pydantic import Field
 
 from sauda.experiments.base import experiment
-from sauda.language.acts import INTENTS, RUPEES, Dialogue, amounts, read
+from sauda.language.acts import INTENTS, RUPEES, Dialogue, amounts, read_acts
 from sauda.records.schemas.base import Interval, Record
 from sauda.records.store import Artifact
 from sauda.statistics import pooled_share, wilson_interval
@@ -163,7 +163,7 @@ def _pairs(dialogue: Dialogue) -> list[tuple[str, str]]:
     """The annotated and the read act of every turn with words."""
     return [
         (turn.act.intent, act.intent)
-        for turn, act in zip(dialogue.turns, read(dialogue), strict=True)
+        for turn, act in zip(dialogue.turns, read_acts(dialogue), strict=True)
         if turn.text
     ]
 

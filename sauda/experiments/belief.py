@@ -96,7 +96,7 @@ class Belief(Record):
     outcomes: list[OutcomeRow] = Field(description="one row per task")
 
 
-def games(config: Mapping[str, Any], data: Belief) -> int:
+def count_games(config: Mapping[str, Any], data: Belief) -> int:
     """Games of the calibration, and of the buyer with and without tells and words."""
     played = sum(row.games for row in data.inputs) + 2 * sum(row.n for row in data.outcomes)
     return config["episodes"] * len(config["tasks"]) + played
@@ -113,7 +113,7 @@ def all_rows(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     version=2,
     tab="Results",
     checks="every belief and every game",
-    amount=games,
+    amount=count_games,
     unit="games",
     table=all_rows,
 )

@@ -127,7 +127,7 @@ class Comparison:
                 )
         return cells
 
-    def nested(self, episodes: Cells) -> dict[str, Any]:
+    def nest(self, episodes: Cells) -> dict[str, Any]:
         """The columns as the artifact has them: by task and policy, of one task by policy alone."""
         by_task: dict[str, Any] = {}
         for (task_name, name), columns in episodes.items():
@@ -471,7 +471,7 @@ def tabulate(comparison: Comparison, episodes: Cells) -> dict[str, Any]:
         data["gap_closed"] = list(gap_closed(comparison, episodes))
     if facts := next(iter(worlds.values())):
         data["worlds"] = facts
-    return data | {"episodes": comparison.nested(episodes)}
+    return data | {"episodes": comparison.nest(episodes)}
 
 
 def stage_gains(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, Any]]:

@@ -311,14 +311,14 @@ def row(
         "task": cell.task,
         "policy": cell.policy,
         "n": len(own["grade"]),
-        **{metric: summarize(own, base, metric) for metric in game.table.metrics},
+        **{metric: summarize_metric(own, base, metric) for metric in game.table.metrics},
         **game.table.figures(task, own, worlds),
         "ends": {meaning: count[letter] for letter, meaning in game.table.ends.items()},
         "hashes": hashes(cell),
     }
 
 
-def summarize(columns: Columns, base: Columns | None, metric: str) -> dict[str, Any]:
+def summarize_metric(columns: Columns, base: Columns | None, metric: str) -> dict[str, Any]:
     """Summary of one metric over episodes, and its paired difference to the baseline."""
     values = per_episode(columns, metric)
     figures = asdict(summary(values))
@@ -334,7 +334,7 @@ def per_episode(columns: Columns, metric: str) -> np.ndarray:
     return values.reshape(len(columns["grade"]), -1).mean(axis=1)
 
 
-def compare(row: BazaarRow | ArenaRow, other: BazaarRow | ArenaRow, metric: str) -> float:
+def compare_rows(row: BazaarRow | ArenaRow, other: BazaarRow | ArenaRow, metric: str) -> float:
     """Difference of two rows' means.
 
     Raises ValueError naming both fingerprints where the task or its opponents differ.

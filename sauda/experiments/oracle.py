@@ -172,7 +172,7 @@ def candidates() -> dict[str, Policy]:
     return schedules | {f"wait at {share:g}, dodge {d:g}": Wait(share, d) for share, d in waits}
 
 
-def games(config: Mapping[str, Any], data: Oracle) -> int:
+def count_games(config: Mapping[str, Any], data: Oracle) -> int:
     """Games played by every policy, two oracles and every candidate of the search."""
     return sum(
         row.n * (len(row.policies) + 2) + row.search.n * row.search.tried for row in data.rows
@@ -197,7 +197,7 @@ def per_policy(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     version=2,
     tab="Results",
     checks="every solved game and every episode",
-    amount=games,
+    amount=count_games,
     unit="games to play or solve",
     table=per_policy,
 )

@@ -325,7 +325,7 @@ def _measure(players: Sequence["Player"], trials: Trials, workers: int) -> dict[
         "task": TASK,
         "judge": "belief",
         "informed": named_interval(mean_interval(trials.informed)),
-        "prior": score([prior(obs) for obs in positions], positions, trials.limits),
+        "prior": score_ranges([prior(obs) for obs in positions], positions, trials.limits),
         "rows": [by_name[player.name] for player in players],
     }
 
@@ -357,7 +357,7 @@ def profile(player: "Player", trials: Trials) -> dict[str, Any]:
         "of_oracle": share and named_interval(share),
         "phases": phases(trials.judged, trials.judged.regrets(player.moves(trials.judged))),
         "cues": compare_signals(player, trials.seeds[: trials.cues]),
-        "belief": ranges and score(ranges, trials.positions, trials.limits),
+        "belief": ranges and score_ranges(ranges, trials.positions, trials.limits),
         "compliance": compliance(games),
     }
 
@@ -413,7 +413,7 @@ def prior(obs: Observation) -> Range:
     return Range((low + tail) * price, (high - tail) * price)
 
 
-def score(
+def score_ranges(
     ranges: Sequence[Range | None], at: Sequence[Observation], truth: Sequence[float]
 ) -> dict[str, Any]:
     """The scores of ranges for the true limits, one per position.

@@ -151,7 +151,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     games = []
     for cell in recorded["games"]:
         rows = (
-            play(script, cell["seat"], Recorded(iter(game["replies"])), [game["seed"]])
+            play_role(script, cell["seat"], Recorded(iter(game["replies"])), [game["seed"]])
             for game in cell["games"]
         )
         games.append({**cell, "games": list(chain.from_iterable(rows))})
@@ -180,7 +180,7 @@ def role_play(
     seeds, played = scenarios(games), []
     cells = [(model, seat) for model in models for seat in SEATS]
     for model, seat in progress(cells, len(cells), "playing", "model"):
-        rows = play(script, seat, NamedModel(model), seeds, batch)
+        rows = play_role(script, seat, NamedModel(model), seeds, batch)
         played.append({"model": model, "seat": seat, "games": rows})
     sources = {model: model_source(load_once(model), BAZAAR) | prompt_hashes() for model in models}
     return summarize(script, seeds, played) | {"models": sources}
@@ -215,7 +215,7 @@ def prompt_hashes() -> dict[str, str]:
     return {"prompt": fingerprint(asked), "parser": fingerprint(said)}
 
 
-def play(
+def play_role(
     script: str, seat: str, model: BatchGenerate, seeds: Sequence[int], batch: int = 1
 ) -> list[dict[str, Any]]:
     """One row per game of a model in a seat, against the script that speaks in the other seat."""

@@ -28,13 +28,13 @@ from sauda.experiments.seller_games import (
     all_sides,
     ask_personas,
     describe_model,
-    games,
+    play_all,
     read_persona,
     write_texts,
 )
 from sauda.llm.model import CACHE
 from sauda.llm.seller import DEFAULT, PERSONAS, Decision, seller_model, sentences, unsupported_words
-from sauda.llm.seller import faults as find_faults
+from sauda.llm.seller import text_faults as find_faults
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Number, Record
 from sauda.records.seeds import SPLITS
@@ -188,8 +188,8 @@ def seller_quality(
 def play_games(published: int, hard: int) -> list[Game]:
     """The games of both settings, each on a hold-out seed of its own."""
     seeds = SPLITS["holdout"][UNREAD:]
-    easy = games("published", published, seeds)
-    return easy + games("hard", hard, seeds[len(easy) :])
+    easy = play_all("published", published, seeds)
+    return easy + play_all("hard", hard, seeds[len(easy) :])
 
 
 def summarize(
@@ -200,7 +200,7 @@ def summarize(
     """All that is computed from games and texts."""
     sides = all_sides(played, tries)
     tables = (
-        lambda: published_rows(played, sides, answers),
+        lambda: criteria_rows(played, sides, answers),
         lambda: hard_rows(played, sides, tries),
         lambda: [leak_row(played, sides)],
     )
@@ -296,7 +296,7 @@ def of_texts(values: Sequence[Sequence[float]]) -> dict[str, Any]:
 # The published six -------------------------------------------------------------------------------
 
 
-def published_rows(
+def criteria_rows(
     played: Sequence[Game], sides: Mapping[str, Said], answers: Mapping[str, Sequence[str]]
 ) -> list[dict[str, Any]]:
     """The six published criteria as they were defined, on the published buyer and floors."""
@@ -350,8 +350,8 @@ def leaks_digits(game: Game, texts: Sequence[str]) -> bool:
 
 
 @lru_cache(maxsize=20_000)
-def faults(text: str, decision: Decision) -> tuple[str, ...]:
-    """`checks.faults`, cached: several figures need the same text."""
+def cached_faults(text: str, decision: Decision) -> tuple[str, ...]:
+    """`text_faults`, cached: several figures need the same text."""
     return find_faults(text, decision)
 
 
@@ -361,7 +361,7 @@ def count_faults(played: Sequence[Game], texts: Said) -> dict[str, int]:
         fault
         for game, said in zip(played, texts, strict=True)
         for pair in zip(said, game.decisions, strict=True)
-        for fault in faults(*pair)
+        for fault in cached_faults(*pair)
     )
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
@@ -406,14 +406,14 @@ def hard_rows(
         row("closes", "a deal with a buyer who comes up to nearly the whole ask",
             decided(game.is_sold for game in played if game.buyer in CLOSERS), "≥ 0.90"),
         row("says_the_decision", "no fault is found in the text",
-            rated(lambda text, decision: not faults(text, decision)), "≥ 0.95"),
+            rated(lambda text, decision: not cached_faults(text, decision)), "≥ 0.95"),
         row("own_words", "said in the model’s own words, within its tries",
-            written(lambda texts, decision: not faults(texts[-1], decision))),
+            written(lambda texts, decision: not cached_faults(texts[-1], decision))),
         row("tries", "texts written for one reply", written(lambda texts, _: len(texts))),
         row("another_price", "another price than the decided one is named",
-            rated(lambda *pair: "names another price" in faults(*pair)), "≤ 0"),
+            rated(lambda *pair: "names another price" in cached_faults(*pair)), "≤ 0"),
         row("speaks_of_limit", "a limit is spoken of to buyers who dig for it",
-            rated(lambda *pair: "speaks of a limit" in faults(*pair), CURIOUS), "≤ 0"),
+            rated(lambda *pair: "speaks of a limit" in cached_faults(*pair), CURIOUS), "≤ 0"),
         row("facts_supported", "no stated fact is missing from the listing",
             rated(lambda text, decision: not unsupported_words(text, decision.item)), "≥ 0.95"),
         row("repeated", "sentences that were said before in the game, prices and item apart",

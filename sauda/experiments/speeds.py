@@ -144,7 +144,7 @@ def figure(
 ) -> dict[str, Any]:
     """One measurement; the samples, in `unit`, come last and to four significant digits."""
     kept = [round_figure(sample) for sample in samples]
-    return {"name": name, "unit": unit, **summarize(kept, p95), **more, "samples": kept}
+    return {"name": name, "unit": unit, **summarize_samples(kept, p95), **more, "samples": kept}
 
 
 def ratio(of: Mapping[str, Any], to: Mapping[str, Any]) -> dict[str, Any]:
@@ -155,7 +155,7 @@ def ratio(of: Mapping[str, Any], to: Mapping[str, Any]) -> dict[str, Any]:
     if of["unit"] != to["unit"] or len(of["samples"]) != len(to["samples"]):
         raise ValueError(f"{of['name']} and {to['name']} were not timed in one run")
     samples = [round_figure(a / b) for a, b in zip(of["samples"], to["samples"], strict=True)]
-    return {"of": of["name"], "to": to["name"], **summarize(samples), "samples": samples}
+    return {"of": of["name"], "to": to["name"], **summarize_samples(samples), "samples": samples}
 
 
 def latency(
@@ -237,7 +237,7 @@ def _from_to(mib: Sequence[float]) -> str:
     return f"{mib[0]:,.0f} to {mib[-1]:,.0f}"
 
 
-def summarize(samples: Sequence[float], p95: bool = False) -> dict[str, Any]:
+def summarize_samples(samples: Sequence[float], p95: bool = False) -> dict[str, Any]:
     """How many samples, their median, and the 95th percentile where it is wanted."""
     summary = {"n": len(samples), "median": round_figure(np.median(samples))}
     return summary | ({"p95": round_figure(np.percentile(samples, 95))} if p95 else {})
@@ -280,7 +280,7 @@ def published_speeds(published: Artifact) -> list[dict[str, Any]]:
 
 def recompute_bench(data: Mapping[str, Any]) -> dict[str, Any]:
     """A bench's data with every summary and every ratio computed from the samples."""
-    figures = [{**f, **summarize(f["samples"], "p95" in f)} for f in data["figures"]]
+    figures = [{**f, **summarize_samples(f["samples"], "p95" in f)} for f in data["figures"]]
     named = {f["name"]: f for f in figures}
     ratios = [ratio(named[r["of"]], named[r["to"]]) for r in data["ratios"]]
     return {**data, "figures": figures, "ratios": ratios}

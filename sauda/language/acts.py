@@ -7,10 +7,10 @@ Dialogues". An intro opens a conversation, a vague-price speaks of the price wit
 no dollar is taken for a rupee in a game; a text that declares dollars is first written with rupee
 signs, character for character, and the numbers stay.
 
-`parse` reads an act from words by the rules that they describe; the first that applies decides.
+`parse_act` reads an act from words by the rules that they describe; the first that applies decides.
 Where a deal closes by buttons (CraigslistBargains), words of agreement bind nobody and are an
 "agree"; where words close it (our games), they accept and reject. `phrase_move` words an act; a
-line is said only if `parse` reads the same act from it. `Acts` plays a strategy through both.
+line is said only if `parse_act` reads the same act from it. `Acts` plays a strategy through both.
 
 An `Example` is what a role sees before one of its turns, and what it said. The other side's private
 values and the words to learn stand in it for scoring and as the target; `Example.shown` is all that
@@ -173,7 +173,7 @@ _AGREES = re.compile(
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 
-def parse(text: str, context: Context) -> Act:
+def parse_act(text: str, context: Context) -> Act:
     """The act of `text`, said in `context`; its price is in the context's currency.
 
     Raises ValueError for a currency whose amounts nobody reads.
@@ -186,7 +186,7 @@ def parse(text: str, context: Context) -> Act:
     return Act(_intent(text, prices, context), _choose_price(prices, context))
 
 
-def read(dialogue: Dialogue, has_buttons: bool = True) -> list[Act | None]:
+def read_acts(dialogue: Dialogue, has_buttons: bool = True) -> list[Act | None]:
     """The act of every turn, each read in the light of the acts that were read before it.
 
     No annotation of a turn with words is looked at. An event keeps its own act, which is None
@@ -211,7 +211,7 @@ def read(dialogue: Dialogue, has_buttons: bool = True) -> list[Act | None]:
                 notes=dialogue.notes,
                 has_buttons=has_buttons,
             )
-            act = parse(turn.text, context)
+            act = parse_act(turn.text, context)
         acts.append(act)
         if act is not None:
             intents[turn.agent] = act.intent
@@ -273,7 +273,7 @@ def _closing_act(text: str, context: Context) -> Act | None:
     if context.theirs is None or not AGREES.search(text):
         return None
     denies = _denies([word.lower() for word in _WORD.findall(text)])
-    is_foreign = any(token.key in numerals.FOREIGN for token in numerals.tokens(rupees))
+    is_foreign = any(token.key in numerals.FOREIGN for token in numerals.tokenize(rupees))
     if denies or is_foreign or named - {context.theirs}:
         return None
     return Act("accept", context.theirs)
@@ -395,19 +395,19 @@ def move_of(act: Act, message: str = "") -> Action:
 
 
 def phrase_move(act: Act, context: Context, decided: Decided, seed: int) -> str:
-    """Words for the act of a decided move, from which `parse` reads that act in `context`.
+    """Words for the act of a decided move, from which `parse_act` reads that act in `context`.
 
     A line of the speaker is tried first, then a plain one. Raises IllegalAction where neither says
     it, such as a price above those that are read.
     """
     for attempt in range(TRIES):
         line = speak(decided, {"lines": from_lines}, seed + attempt).text
-        if line and parse(line, context) == act:
+        if line and parse_act(line, context) == act:
             return line
     price = "" if act.price is None else format_amount(act.price, context.currency)
     line = PLAIN.get(act.intent, "#.").replace("#", price)
-    if parse(line, context) != act:
-        raise IllegalAction(f"no words for {act}: {line!r} is read as {parse(line, context)}")
+    if parse_act(line, context) != act:
+        raise IllegalAction(f"no words for {act}: {line!r} is read as {parse_act(line, context)}")
     return line
 
 
@@ -417,7 +417,7 @@ def phrase_act(act: Act, context: Context, facts: dict[str, str], seed: int) -> 
     Raises ValueError where no line of TALK is read as the act in `context`.
     """
     lines = [line.format(**facts) for line in TALK.get(act.intent, ())]
-    fitting = [line for line in lines if parse(line, context) == act]
+    fitting = [line for line in lines if parse_act(line, context) == act]
     if not fitting:
         raise ValueError(f"no words for {act} here")
     return fitting[seed % len(fitting)]
@@ -443,7 +443,7 @@ class Acts:
         decided = Decided(obs.table, obs.agent, action, self.language, heard, said)
         seed = int(rng.integers(2**32))  # after the strategy's own draws
         text = phrase_move(act_of(action, context), context, decided, seed)
-        played = move_of(parse(text, context), text)
+        played = move_of(parse_act(text, context), text)
         return Offer(obs.priced(played.price), text) if isinstance(played, Offer) else played
 
 
@@ -517,7 +517,7 @@ def examples(
     made: list[Example] = []
     left_out: Counter[str] = Counter()
     for dialogue in dialogues:
-        acts = [turn.act for turn in dialogue.turns] if dialogue.annotated else read(dialogue)
+        acts = [turn.act for turn in dialogue.turns] if dialogue.annotated else read_acts(dialogue)
         said = dialogue.scenario.splitlines()
         for number, (turn, act) in enumerate(zip(dialogue.turns, acts, strict=True)):
             if role not in (None, turn.agent):

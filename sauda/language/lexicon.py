@@ -124,7 +124,7 @@ def words(text: str) -> list[Word]:
 
     "don't" is one word, "saat sau" one number.
     """
-    line = numerals.tokens(text)
+    line = numerals.tokenize(text)
     cut = [Word("", 0, 0, "mark")]
     i = 1
     while line[i].kind != "edge":

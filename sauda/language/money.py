@@ -45,7 +45,7 @@ def price(text: str) -> float:
         raise ValueError(f"Write at most {most} characters; this message has {length}.")
     if not text.strip():
         raise ValueError("Say one price in rupees, such as ₹450; the message is empty.")
-    line = numerals.tokens(without_code(text))
+    line = numerals.tokenize(without_code(text))
     mentions = _mentions(line)
     mentions = [mentions[k] for k in keep_standing(line, [(m.start, m.end) for m in mentions])]
     quotes = {mention.amount: _quote(text[mention.start : mention.end]) for mention in mentions}
@@ -99,7 +99,7 @@ def _quote(text: str) -> str:
 
 def prices(text: str) -> tuple[Mention, ...]:
     """Every price in a text, in order; negative after a minus sign."""
-    return _mentions(numerals.tokens(text))
+    return _mentions(numerals.tokenize(text))
 
 
 def _mentions(line: Sequence[Token]) -> tuple[Mention, ...]:
@@ -426,7 +426,7 @@ _MAKES = words("kar karo kardo karta karte karti karunga कर करो कर
 def keep_standing(line: Sequence[Token], spans: Sequence[tuple[int, int]]) -> list[int]:
     """The indices of the prices at `spans` that the message does not take back.
 
-    A span is [start:end] in the text whose `numerals.tokens` are `line`.
+    A span is [start:end] in the text whose `numerals.tokenize` are `line`.
     """
     if not 0 < len(spans) <= MOST:
         return list(range(len(spans)))

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from sauda.language.lexicon import Element, Word, element_of, keys, phrase_end, words
 from sauda.language.lines import ENGLISH, HINDI, HINGLISH
-from sauda.language.numerals import Token, tokens
+from sauda.language.numerals import Token, tokenize
 
 WHOLE, FIRST = "=", "^"
 Phrases = tuple[tuple[frozenset[str], bool], ...]  # the words, and whether no other may stand
@@ -103,7 +103,7 @@ class PhraseTable:
             if phrase.anchor == WHOLE and phrase_end(bare, 0, phrase.places, 0) == len(bare):
                 yield phrase.kind
 
-    def found(self, text: str) -> Iterator[tuple[int, str]]:
+    def find(self, text: str) -> Iterator[tuple[int, str]]:
         """The row and the kind of each phrase in `text`."""
         line = words(text)
         first = next((i for i, word in enumerate(line) if word.kind != "mark"), 0)
@@ -164,7 +164,7 @@ def language_of(text: str) -> str:
     if any("\u0904" <= letter <= "\u0939" for letter in text):
         return HINDI
     said = {word.key for word in words(text) if word.kind == "word"}
-    numbers = [token for token in tokens(text) if token.is_number]
+    numbers = [token for token in tokenize(text) if token.is_number]
     if said & _HINGLISH or any(map(_is_hinglish, numbers)):
         return HINGLISH
     is_english = any(len(key) > 1 and key.isascii() for key in said)

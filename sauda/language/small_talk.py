@@ -23,10 +23,10 @@ from env import Table, rupees
 from sauda.language.lexicon import NEGATORS, Word, keys, words
 from sauda.language.lines import ANSWERS, condition_in, name_in
 from sauda.language.money import HIGHEST_PRICE, prices, without_code
-from sauda.language.numerals import VAGUE, Token, tokens
+from sauda.language.numerals import VAGUE, Token, tokenize
 from sauda.language.phrases import PhraseTable, kind_of, table
 from sauda.language.spoken import ARGUMENTS, prices_of, shape
-from sauda.language.stances import NUMBER, read, relative
+from sauda.language.stances import NUMBER, read_stances, relative
 
 NO = keys("no nope nah never nahi/nahin/nhi na नहीं ना")  # begins a refusal
 QUESTION, TOLD = "question", "told"  # of no kind that is known: a question, a statement
@@ -65,7 +65,7 @@ def kind_of_talk(text: str, to_buyer: bool = False) -> str:
 
 def _in_sentence(sentence: str, to_buyer: bool) -> tuple[float, str]:
     """The row and the kind of talk in a sentence."""
-    rows = set(_KINDS.found(sentence))
+    rows = set(_KINDS.find(sentence))
     length = sum(word.kind != "mark" for word in words(sentence))
     if any(kind == QUESTION for _, kind in rows) or ("?" in sentence and length > SHORT):
         known = {(place, kind) for place, kind in rows if kind not in (QUESTION, TOLD)}
@@ -116,7 +116,7 @@ def read_closing(text: str, standing: float | None = None) -> str:
         apart += others if len(others) == len(parts) else []
     if LEAVE in said:
         return LEAVE if not rest and said.isdisjoint((_FIRM, _SOFT, YES, _SURE, NOD)) else ""
-    found = {kind for _, kind in _TABLE.found(text)}
+    found = {kind for _, kind in _TABLE.find(text)}
     conditional = not found.isdisjoint((_IF, _TERM))
     if _FIRM in said and conditional:
         return CONDITION
@@ -226,7 +226,7 @@ def slip(text: str) -> str:
     "Rs.5oo" is not ₹5, "₹5.000" is 5 or 5,000, and "a few thousand" is anything.
     """
     text = without_code(text)
-    line = tokens(text)
+    line = tokenize(text)
     vague = any(map(_is_vague, line, line[1:], line[2:]))
     return "unclear" if vague or (UNCLEAR.search(text) and prices(text)) else ""
 
@@ -243,7 +243,7 @@ def small_talk(text: str, seen: Table, agent: str) -> str:
     """
     if relative(text):
         return "change"
-    text, stance = read(text)
+    text, stance = read_stances(text)
     if stance not in ("", NUMBER) and not prices(text):
         return stance
     if trouble := slip(text) or _price_trouble(text):

@@ -170,7 +170,7 @@ class Decided:
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedLine:
     """A line that was not said, and what is wrong with it."""
 
     source: str
@@ -184,7 +184,7 @@ class Line:
 
     text: str  # prices in rupees; "" for a silent move
     source: str
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusedLine, ...] = ()
 
 
 # Gives a line for a decision by a seed, in the voice of its persona where it has one; "#" in it
@@ -194,16 +194,16 @@ Speaker = Callable[[Decided, int], str]
 
 def speak(decided: Decided, speakers: Mapping[str, Speaker], seed: int) -> Line:
     """The first line without faults, each speaker asked once and in turn; silence where none is."""
-    refused: list[Refused] = []
+    refused: list[RefusedLine] = []
     for source, speaker in speakers.items():
         text = speaker(decided, seed)
-        if not (wrong := faults(text, decided)):
+        if not (wrong := line_faults(text, decided)):
             return Line(_insert_price(text, decided), source, tuple(refused))
-        refused.append(Refused(source, text, wrong))
+        refused.append(RefusedLine(source, text, wrong))
     return Line("", SILENCE, tuple(refused))
 
 
-def faults(text: str, decided: Decided) -> tuple[str, ...]:
+def line_faults(text: str, decided: Decided) -> tuple[str, ...]:
     """What keeps `text` from being said with the move, one sentence per fault."""
     wrong = []
     if not text.strip():
@@ -243,9 +243,9 @@ def from_lines(decided: Decided, seed: int) -> str:
     for key in keys:
         fresh = [line for line in lines[key] if shape(line) not in said]
         for place in rng.permutation(len(fresh)):
-            if not faults(fresh[place], decided):
+            if not line_faults(fresh[place], decided):
                 return fresh[place]
-    rest = [line for line in lines[keys[-1]] if not faults(line, decided)]
+    rest = [line for line in lines[keys[-1]] if not line_faults(line, decided)]
     return rest[rng.integers(len(rest))] if rest else ""
 
 
@@ -300,7 +300,7 @@ def _retell(decided: Decided, words: str, claimed: frozenset[str], seed: int) ->
         return own
     line = own or speak(decided, {"lines": chat_line}, seed).text
     for tail in _tails(words, line, decided, claimed):
-        if not faults(f"{line} {tail}", decided):
+        if not line_faults(f"{line} {tail}", decided):
             line = f"{line} {tail}"
     return line
 
@@ -315,7 +315,7 @@ def chat_line(decided: Decided, seed: int) -> str:
     if line := _fresh(decided, keys, seed):
         return line
     oldest = sorted(_lines(decided, keys[-1]), key=lambda line: _last_place(line, decided.said))
-    return next((line for line in oldest if not faults(line, decided)), "")
+    return next((line for line in oldest if not line_faults(line, decided)), "")
 
 
 @lru_cache(maxsize=4096)
@@ -362,7 +362,7 @@ def _own_sentences(words: str, decided: Decided) -> str:
     plain = own
     for name in (decided.seen.item.name, name_in(decided.language, decided.seen.item.name)):
         plain = plain.replace(name, "it")  # a name may hold numbers that are no prices
-    return "" if faults(plain, decided) else own
+    return "" if line_faults(plain, decided) else own
 
 
 def _promises(words: str) -> bool:
@@ -395,7 +395,7 @@ def _fresh(decided: Decided, keys: Sequence[str], seed: int) -> str:
     for key in keys:
         lines = [line for line in _lines(decided, key) if before.isdisjoint(_parts(line))]
         for place in rng.permutation(len(lines)):
-            if not faults(lines[place], decided):
+            if not line_faults(lines[place], decided):
                 return lines[place]
     return ""
 

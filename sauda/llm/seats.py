@@ -22,7 +22,7 @@ from sauda.language.acts import (
     context_of,
     describe_item,
     format_amount,
-    parse,
+    parse_act,
     price_intent,
     view,
 )
@@ -132,7 +132,7 @@ class RoleSeat:
 def price_said(obs: Observation, words: str) -> float | None:
     """The price that `words` put on the table, read as the words of the dialogues are."""
     context = replace(context_of(obs.table, obs.agent), notes=obs.table.item.name, has_buttons=True)
-    price = parse(words, context).price
+    price = parse_act(words, context).price
     return None if price is None else obs.priced(price)
 
 

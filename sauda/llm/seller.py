@@ -104,7 +104,7 @@ class Decision:
     turn: int  # rounds played before
 
 
-def decide(obs: Observation) -> Decision:
+def decide_move(obs: Observation) -> Decision:
     """The seller's decision at `obs`; deterministic, and independent of its words."""
     table = obs.table
     action = market_seller(obs, np.random.default_rng(0))  # which draws nothing from it
@@ -126,15 +126,15 @@ class SellerSeat:
     tries = TRIES
 
     def request(self, obs: Observation, seed: int, invalid_replies: Sequence[str] = ()) -> Request:
-        return Request(brief(decide(obs), self.persona, len(invalid_replies)), seed)
+        return Request(brief(decide_move(obs), self.persona, len(invalid_replies)), seed)
 
     def parse(
         self, obs: Observation, reply: Reply, invalid_replies: Sequence[str] = ()
     ) -> ParsedReply:
         """The decision in the reply's words, or in the scripted ones after TRIES texts."""
-        decision = decide(obs)
+        decision = decide_move(obs)
         texts = (*invalid_replies, reply.text)
-        attempts = [check(text, decision) for text in texts]
+        attempts = [check_text(text, decision) for text in texts]
         words = choose_words(decision, attempts)
         if words is None:
             error = f"{'; '.join(attempts[-1].faults)}: {reply.text[:80]!r}"
@@ -358,10 +358,10 @@ class Attempt:
     faults: tuple[str, ...]
 
 
-def check(text: str, decision: Decision) -> Attempt:
+def check_text(text: str, decision: Decision) -> Attempt:
     """A whole text as an attempt; white space and quotation marks around it do not count."""
     text = text.strip().strip('"“”').strip()
-    return Attempt(text, faults(text, decision))
+    return Attempt(text, text_faults(text, decision))
 
 
 def choose_words(decision: Decision, attempts: Sequence[Attempt]) -> str | None:
@@ -371,7 +371,7 @@ def choose_words(decision: Decision, attempts: Sequence[Attempt]) -> str | None:
     return None if len(attempts) < TRIES else decision.action.message
 
 
-def faults(text: str, decision: Decision) -> tuple[str, ...]:
+def text_faults(text: str, decision: Decision) -> tuple[str, ...]:
     """How `text` differs from what was decided, one short sentence each; () where it does not."""
     return tuple(dict.fromkeys(_faults(text, decision)))
 

@@ -52,12 +52,12 @@ class PromptSeat:
         except IllegalAction as error:
             proposal = error
         try:
-            steered = self._steered(obs, proposal)
+            steered = self._steer(obs, proposal)
         except IllegalAction as error:
             return ParsedReply(proposal, source=reply.source, error=str(error))
         return ParsedReply(proposal, steered.action, reply.source, steered.changes)
 
-    def _steered(self, obs: Any, proposal: Any) -> Steered:
+    def _steer(self, obs: Any, proposal: Any) -> Steered:
         """The wrapper's action; without a wrapper the proposal itself, raised if it is an error."""
         if self.wrapper is not None:
             return self.wrapper(obs, proposal)

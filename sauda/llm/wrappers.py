@@ -143,9 +143,9 @@ class PublishedSteering:
             return Offer(_clip(price, limits.floor, limits.ceiling))
         if left <= 1 and obs.ask <= limits.accept_threshold:
             return Accept()
-        return self._guarded(obs, _clip(proposal.price, limits.floor, limits.ceiling), limits)
+        return self._guard(obs, _clip(proposal.price, limits.floor, limits.ceiling), limits)
 
-    def _guarded(self, obs: Observation, price: float, limits: Band) -> Offer:
+    def _guard(self, obs: Observation, price: float, limits: Band) -> Offer:
         """The monotonic guard, which only a proposed offer meets: walks made offers may retreat."""
         last = obs.bid
         if self.guard and last is not None and price < last:

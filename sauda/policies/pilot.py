@@ -316,7 +316,7 @@ class _Playout:
             taken = self.stakes.gain(t, asks[-1].reshape(self.shape) / self.opening, floor)
             worth += alive * np.where(ends == ACCEPT, taken, leaves)
             alive = np.where(ends > 0, 0.0, alive)
-            worth, alive, ask = self._answered(t, bid / self.opening, bids, floor, worth, alive)
+            worth, alive, ask = self._answer(t, bid / self.opening, bids, floor, worth, alive)
             if t == self.sellers.rounds or not alive.any():
                 break
             bids = np.vstack([bids, bid.reshape(1, many)])
@@ -325,7 +325,7 @@ class _Playout:
             ends, bid = (np.asarray(x).reshape(self.shape) for x in (kind, price))
         return worth + alive * self.stakes.left(self.sellers.rounds, floor)
 
-    def _answered(
+    def _answer(
         self, t: int, bid: np.ndarray, bids: np.ndarray, floor: np.ndarray,
         worth: np.ndarray, alive: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip

@@ -58,12 +58,14 @@ def fingerprint(value: Any) -> str:
 
 def of_rules(task: Task) -> str:
     """The fingerprint of a task's rules, grade and least success: fixed learners in every seat."""
-    return fingerprint([task.success, [_describe_game(task, game) for game in games(task, True)]])
+    return fingerprint(
+        [task.success, [_describe_game(task, game) for game in fixed_games(task, True)]]
+    )
 
 
 def of_opponents(task: Task) -> str:
     """The fingerprint of a task's opponents, as the fixed learners meet them."""
-    return fingerprint([_describe_game(task, game) for game in games(task)])
+    return fingerprint([_describe_game(task, game) for game in fixed_games(task)])
 
 
 def of_turns(task: Task, played: Iterable[Episode]) -> str:
@@ -86,11 +88,11 @@ def of_parser(parse: Callable[[str, Any], Any], observations: Sequence[Any]) -> 
 
 def positions(task: Task, agent: str = "") -> list[Any]:
     """Observations of `agent`, by default the learner: its first and its last of some games."""
-    turns = [game.trajectory(agent or task.learner) for game in games(task, most=len(PLANS))]
+    turns = [game.trajectory(agent or task.learner) for game in fixed_games(task, most=len(PLANS))]
     return [turn.observation for some in turns if some for turn in (some[0], some[-1])]
 
 
-def games(task: Task, in_every_seat: bool = False, most: int = SEEDS) -> list[Episode]:
+def fixed_games(task: Task, in_every_seat: bool = False, most: int = SEEDS) -> list[Episode]:
     """Games of the fixed learners, another at each seed; opponents are fixed too where asked."""
     of_labs = isinstance(task.env, arena.GpuBudgetNegotiationEnv)
     fixed = partial(_lab, 0.5) if of_labs else partial(_bargain, PLANS[0])

@@ -83,7 +83,7 @@ def load(file: str, root: Path = ROOT) -> Artifact:
     if content["origin"] not in ORIGINS:
         raise refused(f"has the origin {content['origin']!r}, not one of {', '.join(ORIGINS)}")
     try:
-        data = parse(known.kind, content["data"])
+        data = validate(known.kind, content["data"])
     except ValueError as error:
         raise refused(f"is damaged: {error}") from None
     return Artifact(file, **content | {"data": data})
@@ -98,7 +98,7 @@ def _no_constant(name: str) -> float:
     raise ValueError(f"{name} is no number")
 
 
-def parse(kind: str, data: Any) -> Record:
+def validate(kind: str, data: Any) -> Record:
     """`data`, a JSON value, as an object of the kind's schema.
 
     Raises ValueError naming the first place where it is not of that kind.
@@ -123,7 +123,7 @@ def new_artifact(
     plain = data.as_json() if isinstance(data, Record) else data
     config, plain = json.loads(json.dumps([config, plain], allow_nan=False))  # tuples to lists
     made = provenance(known.command.split()[2])  # the module of `python -m MODULE`
-    return Artifact(file, known.kind, "measured", made, config, parse(known.kind, plain))
+    return Artifact(file, known.kind, "measured", made, config, validate(known.kind, plain))
 
 
 def save(

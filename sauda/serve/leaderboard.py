@@ -134,7 +134,7 @@ class Storage:
         with self._lock, _in_words():
             if self._connection is None and not self.file.exists():
                 return []
-            return self._opened().execute(query, values).fetchall()
+            return self._open().execute(query, values).fetchall()
 
     def changes_of_others(self) -> int:
         """A number that is another one after another connection has written to the file."""
@@ -142,10 +142,10 @@ class Storage:
         return rows[0][0] if rows else 0
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self) -> Iterator[sqlite3.Connection]:
         """Context: one transaction, whole or not at all; Unavailable where it cannot be made."""
         with self._lock, _in_words():
-            connection = self._opened()
+            connection = self._open()
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -161,7 +161,7 @@ class Storage:
                 self._connection.close()
             self._connection = None
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             self.file.touch(0o600)  # it holds the seeds of entries that are being played
@@ -329,9 +329,18 @@ class Board:
         seeds = [leaderboard_seed() for _ in range(games)]
         now = self._clock()
         ticket = Ticket(entry, token, task, games, commitment(seeds), now + HOURS * 3600)
-        values = (entry, digest(token), name, task, rules, ticket.commitment, now, ticket.deadline)
+        values = (
+            entry,
+            token_digest(token),
+            name,
+            task,
+            rules,
+            ticket.commitment,
+            now,
+            ticket.deadline,
+        )
         numbered = [(entry, number, str(seed)) for number, seed in enumerate(seeds, 1)]
-        with self.storage.writing() as connection:
+        with self.storage.transaction() as connection:
             connection.execute("DELETE FROM entries WHERE NOT begun AND deadline < ?", (now,))
             connection.execute(
                 "INSERT INTO entries (id, token_sha256, name, task, rules, commitment, created,"
@@ -346,8 +355,8 @@ class Board:
 
     def next_game(self, token: str) -> Place:
         """The game that the entry of `token` plays next, or goes on with; ValueError if none."""
-        with self.storage.writing() as connection:
-            entry = self._open_entry(connection, "token_sha256", digest(token))
+        with self.storage.transaction() as connection:
+            entry = self._open_entry(connection, "token_sha256", token_digest(token))
             connection.execute("UPDATE entries SET begun = 1 WHERE id = ?", (entry["id"],))
             games = connection.execute(
                 "SELECT number, seed, ended FROM games WHERE entry = ? ORDER BY number",
@@ -377,7 +386,7 @@ class Board:
         """
         text = json.dumps(action, ensure_ascii=False, separators=(",", ":"))
         game = (place.entry, place.number)
-        with self.storage.writing() as connection:
+        with self.storage.transaction() as connection:
             entry = self._open_entry(connection, "id", place.entry)
             made, over = connection.execute(
                 "SELECT (SELECT COUNT(*) FROM moves WHERE (entry, number) = (g.entry, g.number)),"
@@ -402,7 +411,7 @@ class Board:
 
     def remove(self, entry: str) -> str:
         """Delete an entry with its games and moves, and return its name; ValueError if none."""
-        with self.storage.writing() as connection:
+        with self.storage.transaction() as connection:
             query = "DELETE FROM entries WHERE id = ? RETURNING name"
             removed = connection.execute(query, (entry,)).fetchall()
         if not removed:
@@ -491,7 +500,7 @@ class Board:
         return Entry(**{name: row[name] for name in names}, ends=ends, grades=grades)
 
 
-def digest(token: str) -> str:
+def token_digest(token: str) -> str:
     """The SHA-256 of a token, which is stored in its place."""
     return hashlib.sha256(token.encode()).hexdigest()
 
@@ -560,7 +569,7 @@ def in_utc(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
-def faults(recorded: Mapping[str, Any]) -> Iterator[str]:
+def entry_faults(recorded: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with an entry's record, a sentence each: all games are played again.
 
     Raises ValueError where it is no record of an entry.

@@ -207,7 +207,7 @@ class Episodes(Generic[Content]):
             self._kept[key] = Kept(content, address, self._clock())
 
     @contextmanager
-    def using(self, key: Hashable) -> Iterator[Content]:
+    def use(self, key: Hashable) -> Iterator[Content]:
         """Context: an episode, for this caller alone; Refused where none is kept under `key`."""
         with self._lock:
             self._drop_idle()

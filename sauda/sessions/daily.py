@@ -70,7 +70,7 @@ def day_of(text: str | None) -> date:
 
 
 @lru_cache(maxsize=DAYS_KEPT)
-def seed_of(day: date) -> int:
+def seed_of_day(day: date) -> int:
     """The seed of a day: a digest of its date, then the next of DAILY that people can win.
 
     That is a game in which the informed oracle and at least GAINERS scripts gain. It follows from
@@ -103,7 +103,7 @@ def gaining_scripts(seeds: Sequence[int]) -> list[int]:
 
 def bargain_of(day: date) -> Game:
     """The day's game before the visitor's first move."""
-    return start(TASK, "", seed_of(day))
+    return start(TASK, "", seed_of_day(day))
 
 
 # Links ------------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ def scripts(day: date) -> tuple[Standing, ...]:
 
     Raises ArtifactError where the pilot's weights are missing.
     """
-    task, seed = get_task(TASK), seed_of(day)
+    task, seed = get_task(TASK), seed_of_day(day)
     game = game_of(task)
     rows = []
     for name, policy in game.policies(task).items():

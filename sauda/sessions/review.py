@@ -112,7 +112,7 @@ class Search:
         for i in range(len(actions) - 2, -1, -1):
             if not (isinstance(actions[i], Offer) and isinstance(actions[i + 1], Offer)):
                 continue
-            held = self._replayed(play, [*actions[:i], *actions[i + 1 : i + 2], *actions[i + 1 :]])
+            held = self._replay(play, [*actions[:i], *actions[i + 1 : i + 2], *actions[i + 1 :]])
             if held is not None and held.worth >= best.worth:
                 best, actions = held, self._actions(held)
         return best
@@ -126,7 +126,7 @@ class Search:
             if turn.agent == self.task.learner and len(turn.observation.table.past) == deal
         ]
 
-    def _replayed(self, play: Play, actions: Sequence[Action]) -> Line | None:
+    def _replay(self, play: Play, actions: Sequence[Action]) -> Line | None:
         """The line of these moves; None where they break the rules or leave the deal open."""
         deal, after = len(play.state.table.past), play
         for action in actions:
@@ -152,15 +152,15 @@ class Search:
                         yield Line(after, len(play.turns), worth(self.task, after) - before)
                     else:
                         bucket = bisect_left(grid, self._own_price(after))
-                        kept[bucket] = max(kept.get(bucket, after), after, key=self._offered)
-            layer = sorted(kept.values(), key=self._offered, reverse=True)[: self.width]
+                        kept[bucket] = max(kept.get(bucket, after), after, key=self._standing_offer)
+            layer = sorted(kept.values(), key=self._standing_offer, reverse=True)[: self.width]
 
     def _answers(self, play: Play, grid: list[int]) -> Iterator[Play]:
         """The game after each move that the search tries in `play`."""
         tried = {
             price: after
-            for price in {*grid, *self._held(play)}
-            if (after := self._named(play, price)) is not None
+            for price in {*grid, *self._last_own_price(play)}
+            if (after := self._name_price(play, price)) is not None
         }
         if (taken := self._answer(play, Accept())) is not None:
             tried[self._their_price(play)] = taken  # an offer next to it may do as well
@@ -168,13 +168,13 @@ class Search:
         yield from tried.values()
         for (lower, below), (upper, above) in pairwise(sorted(tried.items(), key=itemgetter(0))):
             if self._kind(play, below) != self._kind(play, above):
-                yield from self._bound(play, lower, below, upper)
+                yield from self._bisect(play, lower, below, upper)
 
-    def _bound(self, play: Play, lower: int, below: Play, upper: int) -> Iterator[Play]:
+    def _bisect(self, play: Play, lower: int, below: Play, upper: int) -> Iterator[Play]:
         """The games after the two neighbouring prices that are answered differently."""
         while upper - lower > 1:
             middle = (lower + upper) // 2
-            after = self._named(play, middle)
+            after = self._name_price(play, middle)
             if after is None:
                 return
             yield after
@@ -183,13 +183,13 @@ class Search:
             else:
                 upper = middle
 
-    def _held(self, play: Play) -> list[int]:
+    def _last_own_price(self, play: Play) -> list[int]:
         """The learner's last price in this deal, where there is one in whole rupees."""
         table = self.task.env.observe(play.state, self.task.learner).table
         own = table.asks if self._sells else table.bids
         return [int(own[-1])] if own and own[-1] == int(own[-1]) else []
 
-    def _named(self, play: Play, price: int) -> Play | None:
+    def _name_price(self, play: Play, price: int) -> Play | None:
         """The game after the learner's price and the replies; None for a price not to be named."""
         return self._answer(play, Offer(price)) if self._may_name(play, price) else None
 
@@ -247,7 +247,7 @@ class Search:
         """The learner's standing price in a deal that runs."""
         return self._prices(play)[0]
 
-    def _offered(self, play: Play) -> float:
+    def _standing_offer(self, play: Play) -> float:
         """How good the other side's standing price is for the learner, in rupees."""
         return self._prices(play)[1] * (1 if self._sells else -1)
 

@@ -86,7 +86,7 @@ class Loaded:
         return {"used": len(self.dialogues), **Counter(row.reason for row in self.left_out)}
 
 
-def report(loaded: Loaded) -> tuple[Dialogue, ...]:
+def report_use(loaded: Loaded) -> tuple[Dialogue, ...]:
     """Print what is left out, and count all rows; returns the dialogues that are used.
 
     Raises ValueError where there is none.
@@ -114,14 +114,14 @@ def keep_usable(
 ) -> Loaded:
     """The dialogues that `read` makes of rows, their ids and the currency, once each.
 
-    `file` is the name that reports and ids carry. See `check` for `one_sided`.
+    `file` is the name that reports and ids carry. See `check_dialogue` for `one_sided`.
     """
     first_lines: dict[object, int] = {}
     dialogues, left_out = [], []
     for line, row in enumerate(rows, 1):
         try:
             dialogue = read(row, f"{source}/{file}/{line}", currency)
-            check(dialogue, one_sided)
+            check_dialogue(dialogue, one_sided)
             values = {agent: tuple(own.items()) for agent, own in dialogue.values.items()}
             content = (dialogue.group, tuple(sorted(values.items())), dialogue.turns)
             first = first_lines.setdefault(content, line)
@@ -132,7 +132,7 @@ def keep_usable(
     return Loaded(tuple(dialogues), tuple(left_out))
 
 
-def check(dialogue: Dialogue, one_sided: bool = False) -> None:
+def check_dialogue(dialogue: Dialogue, one_sided: bool = False) -> None:
     """Raise NotUsed where no model should learn from `dialogue`.
 
     `one_sided` dialogues, in which one side has no words, are allowed where their acts are read.

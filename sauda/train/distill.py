@@ -49,7 +49,14 @@ from sauda.train.common import (
 from sauda.train.losses import soft_cross_entropy
 from sauda.train.model import tokenizer_of, trainable
 from sauda.train.self_play import Learner
-from sauda.train.teacher_rows import Action, Mix, order_by_length, replies, round_action, to_lines
+from sauda.train.teacher_rows import (
+    Action,
+    Mix,
+    order_by_length,
+    reply_spans,
+    round_action,
+    to_lines,
+)
 
 COMPLETIONS = {"accept": '{"accept":true}', "walk": '{"walk":true}'}
 LEAST_CHANCE = 1e-4  # probability of a completion, below which it is left out
@@ -188,7 +195,7 @@ def soft_tokens(row: SoftRow, tokenizer: Any, late: int, late_weight: float) -> 
     """
     ids: list[int] = []
     labels: list[tuple[int, list[int], list[float], float]] = []
-    turns = zip(row.labels, replies(row.messages, tokenizer), strict=True)
+    turns = zip(row.labels, reply_spans(row.messages, tokenizer), strict=True)
     for number, (chances, (read, reply)) in enumerate(turns):
         ids += read
         weight = late_weight if number >= late else 1.0

@@ -20,7 +20,7 @@ class Scored(NamedTuple):
     mean_logits: Any
 
 
-def score(model: Any, input_ids: Any, labels: Any, temperature: float = 1.0) -> Scored:
+def score_tokens(model: Any, input_ids: Any, labels: Any, temperature: float = 1.0) -> Scored:
     """The figures of each learnt token; only `log_probs` has a gradient.
 
     `input_ids` and `labels` have shape (rows, tokens), padded on the right; labels are -100 where
@@ -100,7 +100,7 @@ def _results(logits: Any, targets: Any) -> Scored:
 
 
 def scores_on_cpu(network: Any) -> None:
-    """Replace TRL's fused head of `network`, which DPOTrainer calls, by `score`.
+    """Replace TRL's fused head of `network`, which DPOTrainer calls, by `score_tokens`.
 
     The rows must be padded on the right, as DPO's are.
     """
@@ -112,7 +112,7 @@ def scores_on_cpu(network: Any) -> None:
         if not fused_lm_head:
             return usual(*args, **kwargs)
         learnt = kwargs["labels"][:, 1:] != -100
-        scores = score(network, kwargs["input_ids"], kwargs["labels"])
+        scores = score_tokens(network, kwargs["input_ids"], kwargs["labels"])
         placed = {
             name: x.new_zeros(learnt.shape).masked_scatter(learnt, x)
             for name, x in scores._asdict().items()
@@ -124,7 +124,7 @@ def scores_on_cpu(network: Any) -> None:
 
 
 def grpo_on_cpu(labels_of: Callable[[tuple[int, ...]], list[int]]) -> Any:
-    """A GRPOTrainer of TRL whose log-probabilities are those of `score`.
+    """A GRPOTrainer of TRL whose log-probabilities are those of `score_tokens`.
 
     `labels_of` gives the labels of a sequence of token ids, -100 where nothing is learnt.
     """
@@ -180,7 +180,7 @@ def _per_token(
 
     rows = [ids[mask] for ids, mask in zip(input_ids, real, strict=True)]
     targets = [input_ids.new_tensor(labels_of(tuple(row.tolist()))) for row in rows]
-    log_probs, entropy, *_ = score(
+    log_probs, entropy, *_ = score_tokens(
         model,
         pad_sequence(rows, batch_first=True),
         pad_sequence(targets, batch_first=True, padding_value=-100),

@@ -79,13 +79,13 @@ def find_base(
     free = free_memory(device)
     precision = "fp32" if name == TOY else "bf16"
     on_gpu = device == "cuda"
-    checkpointing = on_gpu and memory(size, batch_size, copies) > free
-    needed = memory(size, batch_size, copies, checkpointing)
+    checkpointing = on_gpu and training_bytes(size, batch_size, copies) > free
+    needed = training_bytes(size, batch_size, copies, checkpointing)
     if four_bits == "always" or (on_gpu and (four_bits == "gpu" or needed > free)):
         precision = "nf4"
         checkpointing = on_gpu
         small = size * BYTES["nf4"] / BYTES["bf16"]
-        needed = memory(small, batch_size, checkpointing=checkpointing)  # it needs no copy
+        needed = training_bytes(small, batch_size, checkpointing=checkpointing)  # it needs no copy
     if needed > free:
         raise CannotLoad(
             f"training {name} on {batch_size} rows a pass needs about {needed / 2**30:.1f} GiB of "
@@ -95,7 +95,9 @@ def find_base(
     return Base(name, weights, device, precision, checkpointing)
 
 
-def memory(weights: float, batch_size: int, copies: int = 0, checkpointing: bool = False) -> float:
+def training_bytes(
+    weights: float, batch_size: int, copies: int = 0, checkpointing: bool = False
+) -> float:
     """Bytes that training takes on a device, of which `weights` bytes for the weights.
 
     `batch_size` counts the rows of one pass, `copies` the further copies of the weights.

@@ -51,7 +51,7 @@ from sauda.train.pilot_games import (
     SEEN_TYPES,
     Hand,
     Trajectories,
-    play,
+    play_fresh,
 )
 
 FOLDER = RUNS / "pilot"
@@ -167,7 +167,7 @@ def train_round(
     reward: dict[str, list[float]] = {}
     for name in settings.tasks:
         hand, learner = Hand(error, settings.slips), learners.get(name, learners[DEAL])
-        played, results = play(name, settings.games, learner.network(), hand, rng)
+        played, results = play_fresh(name, settings.games, learner.network(), hand, rng)
         reward.setdefault(name, []).append(float(results.grade.mean()))
         for key, value in learner.update(name, played, error, share, rng).items():
             figures.setdefault(key, []).append(value)

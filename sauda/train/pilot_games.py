@@ -90,7 +90,7 @@ class Trajectories(NamedTuple):
     after: np.ndarray  # (k,), int: the same game's next turn, or -1
 
 
-def play(
+def play_fresh(
     name: str, n: int, network: Network, hand: Hand, rng: np.random.Generator
 ) -> tuple[Trajectories, Results]:
     """`n` fresh games of the task `name`, and what came of them."""

@@ -33,7 +33,7 @@ from sauda.language.acts import (
     View,
     choose_views,
     counts,
-    read,
+    read_acts,
     sides_of,
     views,
 )
@@ -56,8 +56,8 @@ from sauda.train.common import (
     train_to_end,
     training_arguments,
 )
-from sauda.train.dialogues import SOURCES, load_dialogues, report, sequence, source_of
-from sauda.train.losses import score
+from sauda.train.dialogues import SOURCES, load_dialogues, report_use, sequence, source_of
+from sauda.train.losses import score_tokens
 from sauda.train.model import (
     FOUR_BITS,
     Base,
@@ -212,7 +212,7 @@ def train(settings: RoleSettings, folder: Path | None = None, resume: bool = Fal
     Raises ValueError, before anything else, where the dialogues cannot be read or used.
     """
     file = Path(settings.data) if settings.data else None
-    dialogues = report(load_dialogues(settings.source, file, settings.hub))
+    dialogues = report_use(load_dialogues(settings.source, file, settings.hub))
     run = start_run(settings, folder, resume)
     tokenizer = tokenizer_of(run.base)
     taught = choose_views(dialogues, settings.sides, settings.dialogues, settings.seed)
@@ -332,7 +332,7 @@ def collate(rows: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
 
 
 def role_trainer() -> Any:
-    """A Trainer whose loss counts every supervised token of a step alike, by `losses.score`.
+    """A Trainer whose loss counts every supervised token of a step alike, by `losses.score_tokens`.
 
     Its evaluation is `dialogue_losses` of its `eval_dataset`, dialogues from one side.
     """
@@ -345,7 +345,7 @@ def role_trainer() -> Any:
         def compute_loss(
             self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch=None
         ) -> Any:
-            scores = score(model, inputs["input_ids"], inputs["labels"])
+            scores = score_tokens(model, inputs["input_ids"], inputs["labels"])
             count = len(scores.log_probs)
             self.num_tokens += inputs["input_ids"].numel()
             self.learnt += count
@@ -467,7 +467,7 @@ def dialogue_losses(network: Any, tokenizer: Any, views: Sequence[View]) -> list
                 torch.tensor([tokens[key]], device=network.device)
                 for key in ("input_ids", "labels")
             )
-            log_probs = score(network, ids, labels).log_probs
+            log_probs = score_tokens(network, ids, labels).log_probs
             rows.append(
                 {
                     "dialogue": view.dialogue.id,
@@ -500,7 +500,7 @@ def speak(
         said = Turn(view.role, reply.text.strip())
         turns = view.dialogue.turns
         heard = replace(view.dialogue, turns=(*turns[: example.turn], said))
-        act = read(heard)[-1] if said.text else None
+        act = read_acts(heard)[-1] if said.text else None
         rows.append(
             {
                 "dialogue": view.dialogue.id,
@@ -509,7 +509,7 @@ def speak(
                 "off_role": view.role not in own,
                 "intention": example.intention,
                 "text": reply.text,
-                "meant": asdict(turns[example.turn].act or read(view.dialogue)[example.turn]),
+                "meant": asdict(turns[example.turn].act or read_acts(view.dialogue)[example.turn]),
                 "read": act and asdict(act),
                 "tokens": reply.tokens,
                 "fault": fault_in(reply),

@@ -93,7 +93,7 @@ class Row:
     messages: list[dict[str, str]]
 
 
-def rows(settings: RowSettings) -> list[Row]:
+def make_rows(settings: RowSettings) -> list[Row]:
     """The rows of `settings`, tasks in order, each task's games up from the first seed.
 
     Raises ValueError where the seeds would leave the training split.
@@ -210,7 +210,7 @@ def _highest(obs: Observation, price: float) -> int:
     return min(legal, math.floor(100 * obs.budget / unit(obs))) if price <= obs.budget else legal
 
 
-def summary(deals: Sequence[Row]) -> dict[str, Any]:
+def summarize_rows(deals: Sequence[Row]) -> dict[str, Any]:
     """The number of deals by task and register, and of learnt moves by kind."""
     learnt = [
         (kind, next(iter(json.loads(message["content"]))))
@@ -294,7 +294,7 @@ def arena_rows(settings: ArenaRowSettings) -> list[Row]:
 
 
 def arena_summary(actions: Sequence[Row]) -> dict[str, Any]:
-    """The number of learnt actions by type, in the fields of `summary`."""
+    """The number of learnt actions by type, in the fields of `summarize_rows`."""
     moves = Counter(row.kinds[0] for row in actions)
     return {
         "rows": len(actions),
@@ -311,7 +311,7 @@ def to_lines(rows: Sequence[Any]) -> str:
     return "".join(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in rows)
 
 
-def tokens(row: Row, tokenizer: Any) -> dict[str, list[int]]:
+def encode_row(row: Row, tokenizer: Any) -> dict[str, list[int]]:
     """`row` as "input_ids" and "labels" of one length; -100 where nothing is learnt.
 
     Learnt are the teacher's completions with their end-of-turn tokens.
@@ -328,7 +328,7 @@ def label_tokens(
     """
     ids: list[int] = []
     labels: list[int] = []
-    for counts, (read, reply) in zip(learnt, replies(messages, tokenizer), strict=True):
+    for counts, (read, reply) in zip(learnt, reply_spans(messages, tokenizer), strict=True):
         end = max(i for i, token in enumerate(reply) if token == tokenizer.eos_token_id) + 1
         ids += read + reply
         labels += [-100] * len(read)
@@ -336,7 +336,7 @@ def label_tokens(
     return {"input_ids": ids, "labels": labels}
 
 
-def replies(
+def reply_spans(
     messages: Sequence[Mapping[str, str]], tokenizer: Any
 ) -> Iterator[tuple[list[int], list[int]]]:
     """For each reply in a conversation, the tokens read since the last one, and its own.

@@ -28,7 +28,7 @@ from panels.ui.look import heading, note, trouble
 from sauda.language.money import LONGEST_MESSAGE, find_price
 from sauda.language.money import price as price_in
 from sauda.language.small_talk import confirms, slip
-from sauda.language.stances import read, relative
+from sauda.language.stances import read_stances, relative
 from sauda.llm.registry import player_spec
 from sauda.llm.types import ReplyError
 from sauda.records.seeds import draw_seed
@@ -172,7 +172,7 @@ def ask(
     thinking, why = note(spot.translate("spot_thinking")), "spot_not_possible"
     try:
         before, why = _kept(duel), "spot_bad_ask"
-        price = before.unconfirmed if again else _whole(price_in(read(text).offered))
+        price = before.unconfirmed if again else _whole(price_in(read_stances(text).offered))
         asked = propose_to_both(before, price)
     except ValueError as error:  # no pair, no price, or one that the rules forbid
         yield spot.problem(error, why)
@@ -205,7 +205,7 @@ def _small_talk(spot: Spot, text: str, duel: Duel) -> Updates:
         return {page.problem: note(spot.translate("say_price"))}
     if len(text) > LONGEST_MESSAGE:
         return {}
-    offered = read(text).offered
+    offered = read_stances(text).offered
     if not relative(text) and not slip(offered) and find_price(offered) is not None:
         return {}
     return {page.problem: view.small_talk(duel, text.strip(), spot.language), page.price: ""}

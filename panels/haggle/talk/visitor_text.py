@@ -28,7 +28,7 @@ from sauda.language.small_talk import (
     slip,
     small_talk,
 )
-from sauda.language.stances import NoBase, read, relative
+from sauda.language.stances import NoBase, read_stances, relative
 from sauda.sessions.bazaar import Action, Game, answer, propose
 
 
@@ -138,7 +138,7 @@ def _action(game: Game, text: str, closes: str) -> Action:
         if amount <= 0:
             raise NoMove("after" if game.over else "zero")
         return Offer(amount, text)
-    offered = read(text).offered
+    offered = read_stances(text).offered
     try:
         amount = None if slip(offered) else price_in(offered)
     except ValueError:

@@ -29,7 +29,7 @@ from sauda.cloud.jobs import (
     list_flavors,
     submit,
 )
-from sauda.cloud.shards import Plan, merge, play
+from sauda.cloud.shards import Plan, merge, play_pieces
 from sauda.experiments.evaluate import EvaluationSpec, evaluate
 from sauda.records.store import REPOSITORY as SOURCE
 from sauda.train import STAGES
@@ -390,10 +390,10 @@ def test_a_shard_is_kept_whatever_ended_it_and_a_refused_upload_is_repeated(
 
 def test_shards_that_come_back_from_the_results_merge_into_the_one_table(tmp_path):
     for shard in (1, 3):
-        play(SHARDS.plan, tmp_path / "results" / f"shard-{shard}-of-3", here, [shard])
+        play_pieces(SHARDS.plan, tmp_path / "results" / f"shard-{shard}-of-3", here, [shard])
     results = f"file:{tmp_path / 'results'}"
     assert collect(results, 3, tmp_path / "parts") == [2]
-    play(SHARDS.plan, tmp_path / "results" / "shard-2-of-3", here, [2])
+    play_pieces(SHARDS.plan, tmp_path / "results" / "shard-2-of-3", here, [2])
     assert collect(results, 3, tmp_path / "parts") == []
     assert merge(tmp_path / "parts")[1] == evaluate(CONFIG, workers=1)
 

@@ -18,7 +18,7 @@ from sauda.experiments.pitching import (
     ucb1,
 )
 from sauda.experiments.verify import verify
-from sauda.records.store import dumps, parse, save
+from sauda.records.store import dumps, save, validate
 
 SMALL = {"episodes": 30, "split": "train", "advocates": DRAWN}
 
@@ -84,7 +84,7 @@ def test_a_shown_round_holds_what_the_page_needs_and_nothing_private(data):
 def test_the_artifact_is_of_its_kind_and_comes_out_again(data, tmp_path):
     small = SMALL | {"episodes": 3}
     again = judged(**small)
-    parse("pitching/1", again)
+    validate("pitching/1", again)
     save("pitching.json", small, again, tmp_path)
     assert verify("pitching.json", root=tmp_path) == []
     again["shown"][0]["rounds"][4]["verdicts"][LEARNER]["total"] += 0.0001

@@ -11,8 +11,8 @@ from sauda.experiments.seller_games import (
     BUYERS,
     FLOORS,
     all_sides,
-    games,
-    play,
+    play_all,
+    play_seed,
     read_persona,
     write_texts,
 )
@@ -106,7 +106,7 @@ def test_a_changed_text_is_found_by_verify(tmp_path, data):
 
 @pytest.mark.parametrize("setting", FLOORS)
 def test_the_games_of_a_setting_have_its_floors_and_its_buyers(setting):
-    played = games(setting, 2, range(60))
+    played = play_all(setting, 2, range(60))
     (low, high), openings = FLOORS[setting], [game.decisions[0].price for game in played]
     floors = [game.floor / opening for game, opening in zip(played, openings, strict=True)]
     assert low - 0.01 <= min(floors) < max(floors) <= high + 0.01
@@ -122,7 +122,7 @@ def test_the_games_of_a_setting_have_its_floors_and_its_buyers(setting):
 
 
 def test_the_published_leak_test_sees_digits_and_is_blind_to_the_rest():
-    game = play("hard", "prober", "fair", 1)
+    game = play_seed("hard", "prober", "fair", 1)
     assert leaks_digits(game, [f"I paid {game.floor}, friend."])
     assert leaks_digits(game, ["My minimum is 5."])
     assert not leaks_digits(game, ["I could go a good deal lower."])

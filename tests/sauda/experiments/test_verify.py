@@ -33,9 +33,9 @@ from sauda.records.store import (
     ROOT,
     Artifact,
     load,
-    parse,
     renew_checksums,
     save,
+    validate,
     write,
     write_artifact,
 )
@@ -227,7 +227,7 @@ def test_another_parser_is_named_by_its_place(tmp_path: Path):
     artifact = load(GAMES)
     data = artifact.data.as_json()
     data["models"]["mini"]["parser"] = "0123456789ab"
-    write_artifact(replace(artifact, data=parse(artifact.kind, data)), tmp_path)
+    write_artifact(replace(artifact, data=validate(artifact.kind, data)), tmp_path)
     (fault,) = verify(GAMES, workers=1, root=tmp_path)
     assert fault.startswith("data.models.mini.parser: recorded '0123456789ab', but today's code")
 

@@ -10,8 +10,8 @@ from sauda.language.spoken import (
     Decided,
     chat_situations,
     claim_of,
-    faults,
     from_lines,
+    line_faults,
     repeats,
     retell,
     situations,
@@ -39,7 +39,7 @@ def test_every_line_is_its_move_at_every_price(lines, language, seat, price):
                       for line in several):  # fmt: skip
         last = key in ("last", "over")
         table = seen(**({"asks": (5,), "bids": (3,)} | other), round_=7 if last else 3)
-        assert faults(line, Decided(table, seat, moves.get(key, Offer(price)))) == (), line
+        assert line_faults(line, Decided(table, seat, moves.get(key, Offer(price)))) == (), line
         assert last or key in moves or not LAST.search(line), line
 
 
@@ -62,7 +62,7 @@ def test_a_line_reacts_to_what_happened(check, agent, asks, bids, price, round_,
 @pytest.mark.parametrize(("text", "fault"), cases("spoken.csv", "fault"))
 def test_a_line_that_is_another_move_is_refused_and_the_next_speaker_asked(text, fault):
     decided = Decided(seen((5,), (3,)), "buyer", Offer(450))
-    assert any(fault in wrong for wrong in faults(text, decided))
+    assert any(fault in wrong for wrong in line_faults(text, decided))
     line = speak(decided, {"rude": lambda *_: text, **SPEAKERS}, 0)
     assert line.source == "lines"
     assert [(each.source, each.text) for each in line.refused] == [("rude", text)]

@@ -15,7 +15,7 @@ from sauda.experiments.language import (
 )
 from sauda.language import lexicon
 from sauda.language.lexicon import SIGNALS, find, words
-from sauda.language.tells import Tell, memory, read
+from sauda.language.tells import Tell, read, signal_levels
 from tests.support.cases import cases
 
 # What is said and what is not
@@ -71,14 +71,14 @@ def test_an_intensifier_raises_a_score_and_a_softener_lowers_it():
 
 
 def test_taking_it_back_clears_it_and_nothing_else():
-    levels = memory(["urgent hai, main student hoon", "ab koi jaldi nahi hai"])
+    levels = signal_levels(["urgent hai, main student hoon", "ab koi jaldi nahi hai"])
     assert levels["urgency"] == 0
     assert levels["sympathy"] > 0
 
 
 @given(st.lists(st.sampled_from(["urgent hai", "not urgent", "student hu", "500 final", "ok"])))
 def test_every_level_lies_between_zero_and_one(messages: list[str]):
-    levels = memory(messages)
+    levels = signal_levels(messages)
     assert tuple(levels) == SIGNALS
     assert all(0 <= level <= 1 for level in levels.values())
 

@@ -19,7 +19,7 @@ from sauda.sessions.daily import (
     replay,
     resume,
     scripts,
-    seed_of,
+    seed_of_day,
     today,
 )
 from sauda.sessions.review import informed_grade
@@ -38,12 +38,12 @@ def played(day: date, *moves):
 
 def test_no_training_and_no_evaluation_takes_the_seeds_of_the_days():
     assert not any(set(DAILY) & set(seeds) for seeds in SPLITS.values())
-    assert all(seed_of(DAY + timedelta(days=n)) in DAILY for n in range(60))
+    assert all(seed_of_day(DAY + timedelta(days=n)) in DAILY for n in range(60))
 
 
 @pytest.mark.slow
 def test_each_of_the_next_400_days_has_a_bargain_of_its_own_that_can_be_won():
-    seeds = [seed_of(today() + timedelta(days=n)) for n in range(400)]
+    seeds = [seed_of_day(today() + timedelta(days=n)) for n in range(400)]
     assert len(set(seeds)) == len(seeds)
     shares = [game_of(TASK).table.batch_columns(TASK, name, seeds)["share"] for name in BUYERS]
     for of_day in zip(*shares, strict=True):
@@ -91,7 +91,7 @@ def test_a_link_that_was_cut_or_changed_anywhere_is_refused():
 
 
 def test_a_visitor_who_moves_as_a_script_does_as_well():
-    episode = rollout(get_task(TASK), policies_of(get_task(TASK))["linear"], seed_of(DAY))
+    episode = rollout(get_task(TASK), policies_of(get_task(TASK))["linear"], seed_of_day(DAY))
     game = played(DAY, *(turn.action for turn in episode.trajectory("buyer")))
     (linear,) = (row for row in scripts(DAY) if row.name == "linear")
     assert player("linear", as_episode(game)) == linear
