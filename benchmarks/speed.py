@@ -132,14 +132,14 @@ def play_in_ways(
         play_batch(games_of(task, seeds(repetition)), form)
         return episodes
 
-    def drawn_at_once(repetition: int) -> int:
+    def draw_together(repetition: int) -> int:
         play_batch(draw_games(task, drawn, np.random.default_rng(repetition)), form)
         return drawn
 
     def seeds(repetition: int) -> range:
         return range(repetition * episodes, (repetition + 1) * episodes)
 
-    rates = interleave({ALONE: alone, SEEDED: from_seeds, DRAWN: drawn_at_once})
+    rates = interleave({ALONE: alone, SEEDED: from_seeds, DRAWN: draw_together})
     figures = []
     for way, samples in rates.items():
         name = f"episodes a second, {policy} on {task}, {way}"

@@ -46,7 +46,7 @@ def mean_interval(values: np.ndarray) -> tuple[float, float, float]:
     return mean, float(low), float(high)
 
 
-def named_interval(figures: Sequence[float]) -> dict[str, float]:
+def name_interval(figures: Sequence[float]) -> dict[str, float]:
     """(mean, low, high) as artifacts hold it, to six digits."""
     names = ("mean", "low", "high")
     return {name: round(float(x), 6) for name, x in zip(names, figures, strict=True)}

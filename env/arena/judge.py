@@ -23,8 +23,8 @@ from .pitch import (
     claims,
     committed_blocks,
     fact,
+    free_hours,
     given_blocks,
-    held_hours,
     live_blocks,
     shortfall,
     strength,
@@ -123,16 +123,18 @@ def _findings(obs: Observation, text: str) -> list[Finding]:
     for claim in claims(obs.market, obs.agent, text):
         about = fact(obs, claim, obs.market.round_index)
         if claim.standing != "claimed":
-            findings.append(_finding(claim, text, claim.standing))
+            findings.append(_judge_claim(claim, text, claim.standing))
         elif about in counted:
-            findings.append(_finding(claim, text, "repeated"))
+            findings.append(_judge_claim(claim, text, "repeated"))
         elif len(counted) == MAX_CLAIMS:
-            findings.append(_finding(claim, text, "unheard"))
+            findings.append(_judge_claim(claim, text, "unheard"))
         else:
             counted.add(about)
             points = strength(obs, claim)
             status = "false" if points is None else "repeated" if about in recent else "holds"
-            findings.append(_finding(claim, text, status, (points or 0.0) * (status == "holds")))
+            findings.append(
+                _judge_claim(claim, text, status, (points or 0.0) * (status == "holds"))
+            )
     return findings
 
 
@@ -159,7 +161,7 @@ REASONS = {
 }
 
 
-def _finding(claim: Claim, text: str, status: str, points: float = 0.0) -> Finding:
+def _judge_claim(claim: Claim, text: str, status: str, points: float = 0.0) -> Finding:
     kind = CLAIMS[claim.kind]
     words = text[claim.start : claim.end]
     reason = f"“{words}” ({kind.about}) {REASONS[status]}."
@@ -319,7 +321,7 @@ def _deadlines(obs: Observation) -> list[Wordings]:
 
 
 def _evidence(obs: Observation) -> list[Wordings]:
-    market, hours = obs.market, held_hours(obs.market, obs.agent)
+    market, hours = obs.market, free_hours(obs.market, obs.agent)
     failed = [b.block_id for b in obs.owned_blocks if b.status == FAILED]
     facts = [(f"we own {_count(hours, 'GPU-hour')}", f"we have {_count(hours, 'hour')} left")]
     facts += [(f"our block {block_id} failed", f"we lost {block_id}") for block_id in failed[-1:]]

@@ -90,7 +90,7 @@ def hours_needed(obs: Observation, claim: Claim) -> float | None:
     return 1.0 if claim.figure in needs else None
 
 
-def held_hours(market: Market, lab_id: str) -> int:
+def free_hours(market: Market, lab_id: str) -> int:
     """GPU-hours left in the free blocks of a lab."""
     now, horizon = market.round_index, market.max_rounds
     blocks = market.blocks.values()
@@ -100,7 +100,7 @@ def held_hours(market: Market, lab_id: str) -> int:
 
 
 def hours_held(obs: Observation, claim: Claim) -> float | None:
-    return 0.6 if claim.figure == held_hours(obs.market, obs.agent) else None
+    return 0.6 if claim.figure == free_hours(obs.market, obs.agent) else None
 
 
 def _same_credits(claimed: float, true: float) -> bool:
@@ -188,7 +188,7 @@ def part(obs: Observation, claim: Claim) -> float | None:
 
 def shortfall(market: Market, lab_id: str) -> float:
     """How far a lab's hours are below an equal share, as a share of it; negative if above."""
-    held = {lab: held_hours(market, lab) for lab in market.labs}
+    held = {lab: free_hours(market, lab) for lab in market.labs}
     return 1 - held[lab_id] * len(held) / (sum(held.values()) or 1)
 
 

@@ -111,7 +111,7 @@ def memory_needed(model: str, device: str, precision: str, stages: Sequence[str]
     )
 
 
-def fitting_flavors(
+def choose_flavors(
     needed: float, device: str = "cuda", rented: Sequence[Flavor] = FLAVORS
 ) -> tuple[Flavor, ...]:
     """The flavors of a device with `needed` bytes of memory, the cheapest first; ValueError."""
@@ -138,7 +138,7 @@ def training_flavors(
     """
     if not names:
         device = "cpu" if model == TOY else "cuda"
-        return fitting_flavors(memory_needed(model, device, precision, stages), device, rented)
+        return choose_flavors(memory_needed(model, device, precision, stages), device, rented)
     named = tuple(flavor(name, rented) for name in names)
     if len({f.device for f in named}) > 1:
         raise ValueError("the flavors of a job are all with a GPU or all without")

@@ -157,7 +157,7 @@ def read_plan(folder: Path) -> dict[str, Any]:
         raise ValueError(f"{folder} holds no {PLAN}; nothing was played there yet") from None
 
 
-def missing(folder: Path, pieces: Sequence[Any]) -> list[Any]:
+def missing_pieces(folder: Path, pieces: Sequence[Any]) -> list[Any]:
     """The pieces that are not in the folder yet."""
     return [piece for piece in pieces if not (folder / piece.file).exists()]
 
@@ -170,7 +170,7 @@ def compute_missing(
     `compute` returns a JSON value. Raises CloudFault where workers died for good; what was
     computed before is kept.
     """
-    todo = missing(folder, pieces)
+    todo = missing_pieces(folder, pieces)
     computed = run(compute, todo)
     for piece, value in progress(computed, len(todo), "playing", "piece"):
         write(folder / piece.file, json.dumps(value, allow_nan=False, ensure_ascii=False))
@@ -307,7 +307,7 @@ def merge(folder: Path) -> tuple[Plan, dict[str, Any]]:
     """
     plan = plan_in(folder)
     pieces = plan.pieces()
-    if lacking := missing(folder, pieces):
+    if lacking := missing_pieces(folder, pieces):
         shards = ", ".join(map(str, sorted({piece.shard for piece in lacking})))
         raise ValueError(
             f"{folder} lacks {len(lacking)} of {len(pieces)} pieces, of shards {shards}; play them "

@@ -41,7 +41,7 @@ def fill(text: str) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    folder.filters |= {"spanned": format_interval, "mean": mean}
+    folder.filters |= {"interval": format_interval, "mean": mean}
     template = folder.get_template("readme.jinja")
     context = template.new_context({"rows": select_rows, "data": lambda file: load(file).data})
 

@@ -43,7 +43,7 @@ def join(pieces: Sequence[Any]) -> Any:
     return "".join(pieces) if isinstance(pieces[0], str) else [x for piece in pieces for x in piece]
 
 
-def first_episodes(columns: Mapping[str, Any], n: int) -> dict[str, Any]:
+def take_first(columns: Mapping[str, Any], n: int) -> dict[str, Any]:
     """The first `n` episodes of `columns`, each value a deal or one an episode."""
     had = len(columns["grade"])
     return {

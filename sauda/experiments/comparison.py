@@ -15,7 +15,7 @@ from pydantic import Field, FiniteFloat
 from tqdm import tqdm
 
 from env import Task, episode, get_task, rollout
-from sauda.experiments.batches import first_episodes, in_batches, join
+from sauda.experiments.batches import in_batches, join, take_first
 from sauda.experiments.evaluate import (
     ORACLE,
     ArenaColumns,
@@ -191,7 +191,7 @@ def in_arena(
 COMPARISONS = {"bazaar": in_bazaar, "arena": in_arena}
 
 
-def recorded_comparison(artifact: Artifact) -> Comparison:
+def read_comparison(artifact: Artifact) -> Comparison:
     """What the model comparison of an artifact played, of either game."""
     config = artifact.settings()
     if "parts" not in config:
@@ -368,7 +368,7 @@ def load_kept(
         had = len(episodes[cell]["grade"])
         count = len(seeds) if had >= len(seeds) else had - had % comparison.batch
         if same and count:
-            kept[cell] = first_episodes(episodes[cell], count)
+            kept[cell] = take_first(episodes[cell], count)
     return kept
 
 
@@ -456,7 +456,7 @@ def tabulate(comparison: Comparison, episodes: Cells) -> dict[str, Any]:
     worlds = {task_name: table.worlds(task_name, seeds) for (task_name, _), seeds in cells.items()}
     rows = []
     for (task_name, name), columns in episodes.items():
-        base = first_episodes(episodes[task_name, comparison.baseline], len(columns["grade"]))
+        base = take_first(episodes[task_name, comparison.baseline], len(columns["grade"]))
         cell = Cell(_others(comparison.game), task_name, name)
         pair = {cell._replace(policy=comparison.baseline): base, cell: columns}
         figures = row(cell, pair, worlds[task_name], comparison.baseline)
@@ -540,7 +540,7 @@ def _round(names: Sequence[str], figures: Sequence[float]) -> dict[str, float]:
 
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """The data for `verify`: all tables, and the games of cells that need no weights."""
-    comparison, recorded = recorded_comparison(artifact), artifact.data.as_json()
+    comparison, recorded = read_comparison(artifact), artifact.data.as_json()
     cells, kept = comparison.cells(), comparison.flat(recorded["episodes"])
     episodes = {cell: kept.get(cell) for cell in cells}
     scripted = [cell for cell in cells if not _weights(cell[1])]
@@ -581,7 +581,7 @@ def replay_stages(
             yield Replayed(
                 task_name,
                 name,
-                first_episodes(episodes[task_name, name], len(seeds)),
+                take_first(episodes[task_name, name], len(seeds)),
                 play_model(get_task(task_name), player, seeds),
                 recorded["models"][player.weights]["cpu"] if player.weights else "",
                 load_once(player.weights).cpu if player.weights else "",

@@ -29,7 +29,7 @@ from sauda.policies import BUYERS
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Record
 from sauda.records.seeds import SPLITS
-from sauda.statistics import mean_interval, named_interval
+from sauda.statistics import mean_interval, name_interval
 
 RESAMPLES = 200  # of whole games, for the intervals of R²
 
@@ -281,4 +281,4 @@ def predict(features: np.ndarray, target: np.ndarray, unseen: np.ndarray) -> np.
 
 
 def _interval(values: np.ndarray) -> dict[str, float]:
-    return named_interval(mean_interval(values[~np.isnan(values)]))
+    return name_interval(mean_interval(values[~np.isnan(values)]))

@@ -200,7 +200,7 @@ class Scenarios:
         )
 
     @classmethod
-    def recorded(cls, columns: Any) -> "Scenarios":
+    def of_columns(cls, columns: Any) -> "Scenarios":
         """The scenarios of an artifact: of its ScenarioColumns."""
         prices = (columns.list_price, columns.buyer, columns.seller, columns.discount)
         return cls(columns.seed, *(np.array(column, float) for column in prices))

@@ -22,7 +22,7 @@ from sauda.experiments.base import experiment
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Number, Record
 from sauda.records.seeds import SPLITS
-from sauda.statistics import mean_interval, named_interval, paired_difference
+from sauda.statistics import mean_interval, name_interval, paired_difference
 
 Rng = np.random.Generator
 History = Sequence[tuple[str, float]]  # strategy and total of each round so far
@@ -275,7 +275,7 @@ def _stream(seed: int, now: int, party: int) -> Rng:
     amount=lambda config, data: sum(row.n for row in data.rows),
     unit="negotiations",
 )
-def judged(
+def negotiate(
     episodes: int = 100,  # hold-out seeds; gives intervals near ±0.02 of the win rate
     split: str = "holdout",
     advocates: tuple[str, ...] = tuple(ADVOCATES),
@@ -293,7 +293,7 @@ def judged(
         "arms": list(ARMS),
         "early_rounds": EARLY,
         "rows": [_row(name, played, won, totals) for name in names],
-        "learning": named_interval(_learning_gain(won)),
+        "learning": name_interval(_learning_gain(won)),
         "curves": {n: {"won": _curve(won[n]), "total": _curve(totals[n])} for n in DRAWN},
         "frequencies": {n: _frequencies(played[n]) for n in ("adapting", CONTROL)},
         "wins": {n: won[n].sum(1).astype(int).tolist() for n in names},
@@ -325,11 +325,11 @@ def _row(name: str, played: Mapping, won: Mapping, totals: Mapping) -> dict[str,
         "advocate": name,
         "label": LABELS[name],
         "n": len(won[name]),
-        "win_rate": named_interval(mean_interval(won[name].mean(1))),
-        "total": named_interval(mean_interval(totals[name].mean(1))),
-        "early_win_rate": named_interval(mean_interval(won[name][:, :EARLY].mean(1))),
-        "late_win_rate": named_interval(mean_interval(won[name][:, EARLY:].mean(1))),
-        "difference": named_interval(paired_difference(won[name].mean(1), won[CONTROL].mean(1))),
+        "win_rate": name_interval(mean_interval(won[name].mean(1))),
+        "total": name_interval(mean_interval(totals[name].mean(1))),
+        "early_win_rate": name_interval(mean_interval(won[name][:, :EARLY].mean(1))),
+        "late_win_rate": name_interval(mean_interval(won[name][:, EARLY:].mean(1))),
+        "difference": name_interval(paired_difference(won[name].mean(1), won[CONTROL].mean(1))),
         "lies": round(float(_table(played[name], "lies").mean()), 4),
     }
 
@@ -344,7 +344,7 @@ def _learning_gain(won: Mapping[str, np.ndarray]) -> tuple[float, float, float]:
 
 
 def _curve(table: np.ndarray) -> list[dict[str, float]]:
-    return [named_interval(mean_interval(column)) for column in table.T]
+    return [name_interval(mean_interval(column)) for column in table.T]
 
 
 def _frequencies(games: Sequence[Mapping[str, list]]) -> dict[str, list[float]]:

@@ -65,7 +65,7 @@ from sauda.records.schemas.base import Interval, ModelSource, Record
 from sauda.records.store import ROOT, Artifact, load, write
 from sauda.statistics import (
     mean_interval,
-    named_interval,
+    name_interval,
     paired_difference,
     share_of_gap,
     wilson_interval,
@@ -324,7 +324,7 @@ def _measure(players: Sequence["Player"], trials: Trials, workers: int) -> dict[
     return {
         "task": TASK,
         "judge": "belief",
-        "informed": named_interval(mean_interval(trials.informed)),
+        "informed": name_interval(mean_interval(trials.informed)),
         "prior": score_ranges([prior(obs) for obs in positions], positions, trials.limits),
         "rows": [by_name[player.name] for player in players],
     }
@@ -353,8 +353,8 @@ def profile(player: "Player", trials: Trials) -> dict[str, Any]:
     return {
         "player": player.name,
         "n": len(grade),
-        "grade": named_interval(mean_interval(grade)),
-        "of_oracle": share and named_interval(share),
+        "grade": name_interval(mean_interval(grade)),
+        "of_oracle": share and name_interval(share),
         "phases": phases(trials.judged, trials.judged.regrets(player.moves(trials.judged))),
         "cues": compare_signals(player, trials.seeds[: trials.cues]),
         "belief": ranges and score_ranges(ranges, trials.positions, trials.limits),
@@ -431,9 +431,9 @@ def score_ranges(
     return {
         "n": n,
         "answered": sum(one is not None for one in ranges),
-        "coverage": named_interval(wilson_interval(held, n)),
-        "width": named_interval(mean_interval(high - low)),
-        "score": named_interval(mean_interval(high - low + 2 / (1 - LEVEL) * miss)),
+        "coverage": name_interval(wilson_interval(held, n)),
+        "width": name_interval(mean_interval(high - low)),
+        "score": name_interval(mean_interval(high - low + 2 / (1 - LEVEL) * miss)),
     }
 
 
@@ -535,7 +535,7 @@ def phases(judged: Judged, regret: np.ndarray) -> list[dict[str, Any]]:
         {
             "phase": name,
             "n": int((where == name).sum()),
-            "regret": named_interval(mean_interval(regret[where == name])),
+            "regret": name_interval(mean_interval(regret[where == name])),
             "part": round(float(regret[where == name].sum() / len(regret)), 6),
         }
         for name in PHASES
@@ -579,7 +579,7 @@ def compliance(games: Sequence[Episode]) -> dict[str, Any]:
     return {
         "games": len(games),
         **counts,
-        "clean": named_interval(wilson_interval(clean, len(games))),
+        "clean": name_interval(wilson_interval(clean, len(games))),
     }
 
 
@@ -594,9 +594,9 @@ def compare_signals(player: "Player", seeds: Sequence[int]) -> dict[str, Any]:
         grade[mode] = np.array([task.grade(game.final) for game in player.games(task, seeds)])
     return {
         "n": len(seeds),
-        **{mode: named_interval(mean_interval(values)) for mode, values in grade.items()},
-        "gained": named_interval(paired_difference(grade[CANDID], grade[NEUTRAL])),
-        "misled": named_interval(paired_difference(grade[MISLEADING], grade[NEUTRAL])),
+        **{mode: name_interval(mean_interval(values)) for mode, values in grade.items()},
+        "gained": name_interval(paired_difference(grade[CANDID], grade[NEUTRAL])),
+        "misled": name_interval(paired_difference(grade[MISLEADING], grade[NEUTRAL])),
     }
 
 

@@ -134,7 +134,7 @@ class Judged:
         errors = []
         for state, values, move, cost in zip(self.states, self.values, moves, regret, strict=True):
             best = values.best(state.obs)
-            parts[_fault(best, move)] += float(cost) / len(regret)
+            parts[_error_kind(best, move)] += float(cost) / len(regret)
             error = price_error(values, move, state.obs)
             if error is not None and state.turn + 1 >= self.late:
                 errors.append(error)
@@ -193,7 +193,7 @@ def price_error(values: MoveValues, move: Action | None, obs: Observation) -> fl
     return None
 
 
-def _fault(best: Action, move: Action | None) -> str:
+def _error_kind(best: Action, move: Action | None) -> str:
     """The part of the regret that a move belongs to."""
     if isinstance(best, WalkAway):
         return "missed_walk"

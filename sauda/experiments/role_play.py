@@ -48,7 +48,7 @@ from sauda.records.store import Artifact
 from sauda.statistics import (
     holm,
     mean_interval,
-    named_interval,
+    name_interval,
     paired_difference,
     pooled_share,
     sign_flip_p,
@@ -290,12 +290,12 @@ def _figures(
         "off_role": is_off_role(model, seat),
         "n": len(games),
         "offers": int(offers.sum()),
-        "said": named_interval(pooled_share(said, offers)),
+        "said": name_interval(pooled_share(said, offers)),
         "wrong": int((offers - said).sum()) - unsaid,
         "unsaid": unsaid,
-        "share": named_interval(mean_interval(share)),
-        "script_share": named_interval(mean_interval(script)),
-        "difference": named_interval(paired_difference(share, script)),
+        "share": name_interval(mean_interval(share)),
+        "script_share": name_interval(mean_interval(script)),
+        "difference": name_interval(paired_difference(share, script)),
         "losses": int((share < 0).sum()),
     }
 
@@ -318,7 +318,7 @@ def _price_contrast(
         "beside": beside,
         "seat": seat,
         "n": len(ours),
-        "difference": named_interval(paired_difference(ours, theirs)),
+        "difference": name_interval(paired_difference(ours, theirs)),
     }
 
 
@@ -376,7 +376,7 @@ class Contrast:
 
 def of_tournament(data: Tournament) -> list[Contrast]:
     """The contrasts in the games of a tournament; none where a player did not take both seats."""
-    at = Scenarios.recorded(data.scenarios)
+    at = Scenarios.of_columns(data.scenarios)
     shares: dict[tuple[str, str], dict[str, np.ndarray]] = {}
     for buyer, sellers in data.games.items():
         for seller, played in sellers.items():
@@ -432,7 +432,7 @@ def _contrast(player: str, beside: str, seat: str, differences: Sequence[np.ndar
         seat,
         len(mean),
         len(differences[0]),
-        Interval(**named_interval(mean_interval(mean))),
+        Interval(**name_interval(mean_interval(mean))),
         sign_flip_p(mean),
     )
 

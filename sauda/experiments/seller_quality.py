@@ -39,7 +39,7 @@ from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Number, Record
 from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact
-from sauda.statistics import mean_interval, named_interval, pooled_share, wilson_interval
+from sauda.statistics import mean_interval, name_interval, pooled_share, wilson_interval
 
 FILE = "seller_quality.json"
 PARTS = CACHE / "seller_quality"  # the batches on disk
@@ -271,7 +271,7 @@ def _meets(value: float, target: str) -> bool | None:
 
 
 def _cell(n: int, of: str, figures: Sequence[float]) -> dict[str, Any]:
-    return {"n": n, "of": of} | named_interval(figures)
+    return {"n": n, "of": of} | name_interval(figures)
 
 
 def of_games(hits: Sequence[bool]) -> dict[str, Any]:
@@ -375,10 +375,10 @@ def hard_rows(
     row = criterion_row
     hard = [game for game in played if game.setting == "hard"]
 
-    def decided(hits: Iterator[bool]) -> dict[str, Any]:
+    def judge_moves(hits: Iterator[bool]) -> dict[str, Any]:
         return dict.fromkeys(sides, of_games(list(hits)))
 
-    def rated(value: Callable[[str, Decision], bool], buyers: Sequence[str] = ()) -> dict[str, Any]:
+    def rate(value: Callable[[str, Decision], bool], buyers: Sequence[str] = ()) -> dict[str, Any]:
         return {
             side: of_texts([
                 list(map(value, said, game.decisions))
@@ -388,7 +388,7 @@ def hard_rows(
             for side, texts in sides.items()
         }  # fmt: skip
 
-    def written(value: Callable[[Tries, Decision], float]) -> dict[str, Any]:
+    def measure(value: Callable[[Tries, Decision], float]) -> dict[str, Any]:
         return {
             name: of_texts([
                 list(map(value, texts, game.decisions))
@@ -398,24 +398,24 @@ def hard_rows(
         }  # fmt: skip
 
     return [
-        row("below_floor", "a deal or an ask below the floor", decided(map(_is_broken, played)),
+        row("below_floor", "a deal or an ask below the floor", judge_moves(map(_is_broken, played)),
             "≤ 0"),
-        row("ask_rose", "an ask above the one before", decided(map(_rises, played)), "≤ 0"),
+        row("ask_rose", "an ask above the one before", judge_moves(map(_rises, played)), "≤ 0"),
         row("left_early", f"the seller leaves before answer {EARLY}, hostile buyers",
-            decided(map(_leaves_early, hard)), "≤ 0.10"),
+            judge_moves(map(_leaves_early, hard)), "≤ 0.10"),
         row("closes", "a deal with a buyer who comes up to nearly the whole ask",
-            decided(game.is_sold for game in played if game.buyer in CLOSERS), "≥ 0.90"),
+            judge_moves(game.is_sold for game in played if game.buyer in CLOSERS), "≥ 0.90"),
         row("says_the_decision", "no fault is found in the text",
-            rated(lambda text, decision: not cached_faults(text, decision)), "≥ 0.95"),
+            rate(lambda text, decision: not cached_faults(text, decision)), "≥ 0.95"),
         row("own_words", "said in the model’s own words, within its tries",
-            written(lambda texts, decision: not cached_faults(texts[-1], decision))),
-        row("tries", "texts written for one reply", written(lambda texts, _: len(texts))),
+            measure(lambda texts, decision: not cached_faults(texts[-1], decision))),
+        row("tries", "texts written for one reply", measure(lambda texts, _: len(texts))),
         row("another_price", "another price than the decided one is named",
-            rated(lambda *pair: "names another price" in cached_faults(*pair)), "≤ 0"),
+            rate(lambda *pair: "names another price" in cached_faults(*pair)), "≤ 0"),
         row("speaks_of_limit", "a limit is spoken of to buyers who dig for it",
-            rated(lambda *pair: "speaks of a limit" in cached_faults(*pair), CURIOUS), "≤ 0"),
+            rate(lambda *pair: "speaks of a limit" in cached_faults(*pair), CURIOUS), "≤ 0"),
         row("facts_supported", "no stated fact is missing from the listing",
-            rated(lambda text, decision: not unsupported_words(text, decision.item)), "≥ 0.95"),
+            rate(lambda text, decision: not unsupported_words(text, decision.item)), "≥ 0.95"),
         row("repeated", "sentences that were said before in the game, prices and item apart",
             {side: of_texts(list(map(_repeats, played, texts))) for side, texts in sides.items()}),
         row("distinct_2", "distinct pairs of words in a game, of all its pairs",
@@ -476,10 +476,10 @@ def leak_row(played: Sequence[Game], sides: Mapping[str, Said]) -> dict[str, Any
         [*texts, ("very low", "lowish", "middling", "highish", "very high")[height]]
         for texts, height in zip(sides[STUB], heights, strict=True)
     ]
-    cells = {ASKS: _cell(len(played), "games", explained_by_prices(prices, floors))}
+    cells = {ASKS: _cell(len(played), "games", r2_of_prices(prices, floors))}
     for side, texts in {**sides, CONTROL: telling}.items():
         words = count_words(list(map(_mask, played, texts)))
-        cells[side] = _cell(len(played), "games", explained_by_words(prices, words, floors))
+        cells[side] = _cell(len(played), "games", r2_of_words(prices, words, floors))
     about = "R² of a guess at the floor: from the asks alone; what words add to it"
     return criterion_row("floor_learned", about, cells, "≤ 0.05")
 
@@ -534,7 +534,7 @@ def _folds(n: int) -> np.ndarray:
     return np.random.default_rng(n).permutation(np.arange(n) % FOLDS)
 
 
-def explained_by_words(
+def r2_of_words(
     prices: np.ndarray, words: np.ndarray, floor: np.ndarray
 ) -> tuple[float, float, float]:
     """What `words` add to the R² of a guess at `floor`, shape (n,), from `prices`: mean, interval.
@@ -552,7 +552,7 @@ def explained_by_words(
     return _gain(floor, guess)
 
 
-def explained_by_prices(prices: np.ndarray, floor: np.ndarray) -> tuple[float, float, float]:
+def r2_of_prices(prices: np.ndarray, floor: np.ndarray) -> tuple[float, float, float]:
     """The R² of a guess at `floor` from `prices` alone, out of sample: mean, interval."""
 
     def guess(seen: np.ndarray, unseen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

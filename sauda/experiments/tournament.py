@@ -53,7 +53,7 @@ from sauda.records.store import ROOT, Artifact, load
 from sauda.statistics import (
     TAILS,
     mean_interval,
-    named_interval,
+    name_interval,
     paired_difference,
     resamples,
     wilson_interval,
@@ -235,7 +235,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     So the batch engine, which recorded most pairs, is checked by the rules themselves. Pairs with a
     language model keep their games, but those with recorded replies are replayed from them.
     """
-    entrants, at = _recorded_entrants(artifact)
+    entrants, at = _read_entrants(artifact)
     recorded = artifact.data.as_json()
     pairs = entrants.pairs()
     games = play_scripted(pairs, tuple(at.seeds), workers, replay_pair)
@@ -246,7 +246,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     return summarize(entrants, games, at) | kept
 
 
-def _recorded_entrants(artifact: Artifact) -> tuple[Entrants, Scenarios]:
+def _read_entrants(artifact: Artifact) -> tuple[Entrants, Scenarios]:
     settings = artifact.settings()
     entrants = Entrants(settings["buyers"], settings["sellers"])
     return entrants, Scenarios.of(scenario_seeds(settings["scenarios"]))
@@ -373,7 +373,7 @@ def replay_first_games(artifact: Artifact) -> Iterator[Replayed]:
 
     Raises ValueError where no model played.
     """
-    entrants, at = _recorded_entrants(artifact)
+    entrants, at = _read_entrants(artifact)
     recorded, batch = artifact.data.as_json(), artifact.config["batch"]
     if not (pairs := [*filter(sides, entrants.pairs())]):
         raise ValueError("no language model plays in the recorded tournament")
@@ -498,13 +498,13 @@ def cell(pair: Pair, columns: Mapping[str, Any], at: Scenarios) -> dict[str, Any
         "buyer": pair.buyer,
         "seller": pair.seller,
         "n": n,
-        "share": {seat: named_interval(mean_interval(won.share[seat])) for seat in SEATS},
-        "utility": {seat: named_interval(mean_interval(won.utility[seat])) for seat in SEATS},
-        "deal_rate": named_interval(wilson_interval(deals, n)),
-        "fairness": named_interval(mean_interval(fair)) if len(fair) else None,
+        "share": {seat: name_interval(mean_interval(won.share[seat])) for seat in SEATS},
+        "utility": {seat: name_interval(mean_interval(won.utility[seat])) for seat in SEATS},
+        "deal_rate": name_interval(wilson_interval(deals, n)),
+        "fairness": name_interval(mean_interval(fair)) if len(fair) else None,
         "fair_deals": len(fair),
-        "pareto_distance": named_interval(mean_interval(distance)),
-        "rounds": named_interval(mean_interval(np.array(columns["rounds"], float))),
+        "pareto_distance": name_interval(mean_interval(distance)),
+        "rounds": name_interval(mean_interval(np.array(columns["rounds"], float))),
         "refused_rightly": int((~won.deal & ~at.zopa).sum()),
         "losses": {seat: int((won.share[seat] < 0).sum()) for seat in SEATS},
         "misstated": {seat: len(columns["misstated"][seat]) for seat in SEATS},
@@ -641,9 +641,9 @@ def ranks(
             "seat": seat,
             "player": name,
             "rank": 1 + int((low > high[i]).sum()),
-            "strength": named_interval((point[i], low[i], high[i])),
+            "strength": name_interval((point[i], low[i], high[i])),
             **{
-                column: named_interval(mean_interval(values[i]))
+                column: name_interval(mean_interval(values[i]))
                 for column, values in figures.items()
             },
         }
@@ -676,10 +676,10 @@ def exploitability(
                 "by": opponents[best],
                 "n": len(taken),
                 "chosen_on": theirs[i, best, ::2].size,
-                "taken": named_interval(mean_interval(taken)),
-                "usual": named_interval(mean_interval(usual)),
-                "more": named_interval(paired_difference(taken, usual)),
-                "left": named_interval(mean_interval(utility[i, best, 1::2])),
+                "taken": name_interval(mean_interval(taken)),
+                "usual": name_interval(mean_interval(usual)),
+                "more": name_interval(paired_difference(taken, usual)),
+                "left": name_interval(mean_interval(utility[i, best, 1::2])),
             }
         )
     return rows

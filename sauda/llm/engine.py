@@ -212,7 +212,7 @@ def side_by_side(states: Sequence[BatchState]) -> BatchState:
         rows = zip(tensors, tokens, strict=True)
         return torch.cat([_pad(t.narrow(axis, t.shape[axis] - n, n), width, axis) for t, n in rows])
 
-    batch = preallocated_cache()
+    batch = make_cache()
     for index, layers in enumerate(zip(*(state.cache.layers for state in states), strict=True)):
         keys = stack([layer.keys for layer in layers], 2)
         batch.update(keys, stack([layer.values for layer in layers], 2), index)
@@ -228,7 +228,7 @@ def _pad(tensor: Any, width: int, axis: int) -> Any:
     return pad(tensor, (*behind, width - tensor.shape[axis], 0))
 
 
-def preallocated_cache() -> Any:
+def make_cache() -> Any:
     """An empty cache for transformers whose layers have spare memory."""
     from transformers.cache_utils import Cache
 
@@ -486,7 +486,7 @@ class JointDecoder(Decoder):
         unread = max(len(prompt) - held for prompt, (held, _) in zip(prompts, known, strict=True))
         if not all(layers for _, layers in known):
             unread = width
-        cache, device = preallocated_cache(), self.network.device
+        cache, device = make_cache(), self.network.device
         if width > unread:
             held = [max(0, len(prompt) - unread) for prompt in prompts]
             for index, rows in enumerate(zip(*(layers for _, layers in known), strict=True)):

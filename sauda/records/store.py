@@ -66,26 +66,26 @@ def load(file: str, root: Path = ROOT) -> Artifact:
     """
     known = entry(file)
 
-    def refused(fault: str) -> ArtifactError:
+    def refuse(fault: str) -> ArtifactError:
         return ArtifactError(f"artifacts/{file} {fault}", known.command)
 
     try:
         content = read_json(root / file)
     except FileNotFoundError:
-        raise refused("is not there") from None
+        raise refuse("is not there") from None
     except ValueError as error:
-        raise refused(f"is not valid JSON ({error})") from None
+        raise refuse(f"is not valid JSON ({error})") from None
     expected = ["config", "data", "kind", "made", "origin"]
     if not isinstance(content, dict) or sorted(content) != expected:
-        raise refused(f"needs exactly the keys {', '.join(expected)}")
+        raise refuse(f"needs exactly the keys {', '.join(expected)}")
     if content["kind"] != known.kind:
-        raise refused(f"is of kind {content['kind']!r} and not {known.kind!r}")
+        raise refuse(f"is of kind {content['kind']!r} and not {known.kind!r}")
     if content["origin"] not in ORIGINS:
-        raise refused(f"has the origin {content['origin']!r}, not one of {', '.join(ORIGINS)}")
+        raise refuse(f"has the origin {content['origin']!r}, not one of {', '.join(ORIGINS)}")
     try:
         data = validate(known.kind, content["data"])
     except ValueError as error:
-        raise refused(f"is damaged: {error}") from None
+        raise refuse(f"is damaged: {error}") from None
     return Artifact(file, **content | {"data": data})
 
 

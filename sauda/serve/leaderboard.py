@@ -90,7 +90,7 @@ def action_row(action: SaudaAction) -> dict[str, Any]:
     return action.model_dump(exclude_defaults=True, exclude={"metadata"})
 
 
-def result_of(game: ServedGame) -> tuple[str, float] | None:
+def end_and_grade(game: ServedGame) -> tuple[str, float] | None:
     """How a game ended, and its grade; None while it runs."""
     return (str(game.end), game.grade) if game.over else None
 
@@ -609,7 +609,7 @@ def _faults(recorded: Mapping[str, Any]) -> Iterator[str]:
 def _find_fault(task: str, seed: int, game: Mapping[str, Any]) -> str:
     """How a game differs when it is played again; empty where it does not."""
     try:
-        now = result_of(replay_game(task, seed, game["actions"])) or (UNFINISHED, WORST)
+        now = end_and_grade(replay_game(task, seed, game["actions"])) or (UNFINISHED, WORST)
     except ValueError as error:
         return str(error)
     then = (game["end"], game["grade"])

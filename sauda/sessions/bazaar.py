@@ -374,7 +374,7 @@ def doubt(game: Game, action: Action) -> str:
     The rules allow all of them. A visitor who has already named a losing price in this deal is not
     asked about the next one.
     """
-    own, theirs = own_and_their_prices(game)
+    own, theirs = both_prices(game)
     if isinstance(action, Accept):
         return LOSS if theirs and loss_at(game, theirs[-1]) > 0 else ""
     if not isinstance(action, Offer):
@@ -386,7 +386,7 @@ def doubt(game: Game, action: Action) -> str:
     return FAR_OFF if is_far_off(game, action.price) else ""
 
 
-def own_and_their_prices(game: Game) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def both_prices(game: Game) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The prices in the deal in play: the visitor's, then the other side's."""
     table = game.observation.table
     return (table.asks, table.bids) if game.you == "seller" else (table.bids, table.asks)

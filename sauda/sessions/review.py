@@ -11,7 +11,7 @@ visitor missed in it. Each deal of a career is reviewed by itself, after the ear
 were played: what a deal teaches the seller for the next one is left out.
 
 `findings` searches where code decides the other side's moves. A language model that buys is asked
-for its reply to a few other prices (`asked_findings`); beyond that reply nothing is known but that
+for its reply to a few other prices (`ask_findings`); beyond that reply nothing is known but that
 the visitor could take it or leave.
 """
 
@@ -468,7 +468,7 @@ def closing_findings(game: Game) -> Iterator[Finding]:
         yield Finding(number, _best_ending(position, len(position.play.turns)))
 
 
-async def asked_findings(
+async def ask_findings(
     game: Game, known: Sequence[Finding], reply: Callable[[Game], Awaitable[Game]]
 ) -> AsyncIterator[Finding]:
     """What a language model that buys replies to other prices at the last offers of the visitor.

@@ -100,7 +100,7 @@ def _is_open(game: Game) -> bool:
     return not (game.over or game.out_of_tries)
 
 
-def recorded_duel(rows: Sequence[Mapping[str, Any]]) -> Duel:
+def load_duel(rows: Sequence[Mapping[str, Any]]) -> Duel:
     """A duel of two recorded games of one seed, a `ModelEpisode` each as JSON, in this order."""
     games = [from_json(row) for row in rows]
     sides = tuple(

@@ -463,11 +463,11 @@ def collate(rows: Sequence[dict[str, Any]], device: Any = "cpu") -> tuple[Any, .
     import torch
     from torch.nn.utils.rnn import pad_sequence
 
-    def padded(sequences: Sequence[Sequence[Any]], value: float = 0) -> Any:
+    def pad(sequences: Sequence[Sequence[Any]], value: float = 0) -> Any:
         return pad_sequence(list(map(torch.tensor, sequences)), True, value)
 
     labels = [each for row in rows for each in row["labels"]]
-    ids = padded([row["input_ids"] for row in rows])
+    ids = pad([row["input_ids"] for row in rows])
     places = torch.full_like(ids, -100)
     number = 0
     for i, row in enumerate(rows):
@@ -475,8 +475,8 @@ def collate(rows: Sequence[dict[str, Any]], device: Any = "cpu") -> tuple[Any, .
             places[i, position + 1] = number
             number += 1
     tokens, chances = (
-        padded([t for _, t, _, _ in labels]),
-        padded([p for _, _, p, _ in labels], 0.0),
+        pad([t for _, t, _, _ in labels]),
+        pad([p for _, _, p, _ in labels], 0.0),
     )
     weights = torch.tensor([w for *_, w in labels])
     return tuple(numbers.to(device) for numbers in (ids, places, tokens, chances, weights))

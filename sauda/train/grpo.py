@@ -199,7 +199,7 @@ def make_trainer(run: Run, chosen: Sequence[tuple[str, int]]) -> Any:
     )
 
 
-def closed_deal(game: ModelGame) -> bool:
+def has_closed_deal(game: ModelGame) -> bool:
     """Whether the learner closed a deal: the game's last one, or in the arena any trade."""
     state, learner = game.play.state, game.task.learner
     if isinstance(state, arena.State):
@@ -269,7 +269,7 @@ class Games:
             "reward_max": float(rewards.max()),
             "reward_group_std": float(rewards.std(axis=1).mean()),
             "valid_rate": sum(map(holds_move, replies)) / len(replies),
-            "agreement_rate": sum(map(closed_deal, games)) / len(games),
+            "agreement_rate": sum(map(has_closed_deal, games)) / len(games),
         }
 
     def check_spread(self, rewards: np.ndarray) -> None:

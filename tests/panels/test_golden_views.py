@@ -34,7 +34,7 @@ from sauda.llm.backends import THIS_PAGE
 from sauda.records.store import load
 from sauda.sessions import arena, bazaar, review
 from sauda.sessions.daily import bargain_of, encode
-from sauda.sessions.spot import recorded_duel
+from sauda.sessions.spot import load_duel
 from tests.support.golden import assert_golden, plain, without_numbers
 from tests.support.source import ROOT
 
@@ -147,7 +147,7 @@ def test_a_visitor_sees_the_same_of_a_recorded_pair_before_and_after_the_guess(l
         page = spot_layout.lay_out(True)
     pairs = pairs_of(stages.untrained, OURS)
     hall = spot.Spot(page, stages, pairs, language=language)
-    duel = replace(recorded_duel(pairs[0].rows), shown=3)
+    duel = replace(load_duel(pairs[0].rows), shown=3)
     shown = told(spot.words(hall) | spot.show(hall, duel), page.title, page.about, page.columns)
     guessed = spot.guess(hall, 0, duel, {"right": 1, "guessed": 2})
     shown += told(guessed, page.columns, page.verdict, page.tally)

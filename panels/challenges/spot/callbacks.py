@@ -36,9 +36,9 @@ from sauda.sessions.spot import (
     Duel,
     answer_duel,
     live_duel,
+    load_duel,
     make_guess,
     propose_to_both,
-    recorded_duel,
     without_open_ask,
 )
 
@@ -109,7 +109,7 @@ def deal_recorded(spot: Spot, generation: SessionGeneration, duel: Duel | None) 
         return spot.problem(Trouble("spot_none_recorded"), "spot_none_recorded")
     others = [pair for pair in spot.pairs if duel is None or duel.is_live or pair.seed != duel.seed]
     pair = secrets.choice(others or spot.pairs)
-    return show(spot, recorded_duel(_shuffled(pair.rows)))
+    return show(spot, load_duel(_shuffled(pair.rows)))
 
 
 def deal_live(spot: Spot, generation: SessionGeneration, duel: Duel | None) -> Updates:

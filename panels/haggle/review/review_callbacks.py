@@ -23,7 +23,7 @@ from sauda.sessions.bazaar import Game, after_reply, request
 from sauda.sessions.review import (
     ASKED_PRICES,
     Review,
-    asked_findings,
+    ask_findings,
     closing_findings,
     is_asked,
     offers_to_ask,
@@ -118,7 +118,7 @@ async def _asked(
         [translate("review_asking", name=name, done=0, all=most)],
     )
     try:
-        async with aclosing(asked_findings(game, known, reply)) as found:
+        async with aclosing(ask_findings(game, known, reply)) as found:
             async for one in found:
                 known.append(one)
                 progress = translate("review_asking", name=name, done=asked, all=most)

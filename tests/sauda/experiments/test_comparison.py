@@ -8,7 +8,7 @@ import pytest
 
 from env import get_task, rollout
 from sauda.experiments import comparison
-from sauda.experiments.batches import first_episodes
+from sauda.experiments.batches import take_first
 from sauda.experiments.comparison import Grid, compare_models, in_arena, in_bazaar
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import episode_columns
@@ -141,7 +141,7 @@ def test_recorded_games_are_kept_while_their_model_is_the_same():
         assert comparison.load_kept(compared, {"mini": model | change}, recorded) == {}
     longer = in_bazaar((Grid(("bazaar/open",), ("mini",), len(SEEDS) + 1),), batch=3)
     kept = comparison.load_kept(longer, {"mini": model}, recorded)
-    assert kept == {("bazaar/open", "mini"): first_episodes(columns, 6)}  # whole batches alone
+    assert kept == {("bazaar/open", "mini"): take_first(columns, 6)}  # whole batches alone
     cell = ("bazaar/open", "mini")
     assert list(comparison.match_kept({cell: columns}, kept)) == [("mini", True, True)]
     assert list(comparison.match_kept({cell: columns}, {})) == [("mini", False, True)]

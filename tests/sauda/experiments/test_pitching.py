@@ -12,7 +12,7 @@ from sauda.experiments.pitching import (
     DRAWN,
     LEARNER,
     ROUNDS,
-    judged,
+    negotiate,
     negotiation,
     opponents_pitches,
     ucb1,
@@ -25,7 +25,7 @@ SMALL = {"episodes": 30, "split": "train", "advocates": DRAWN}
 
 @pytest.fixture(scope="module")
 def data() -> dict:
-    return judged(**SMALL)
+    return negotiate(**SMALL)
 
 
 def test_opponents_pitches_do_not_depend_on_anyones_jobs():
@@ -83,7 +83,7 @@ def test_a_shown_round_holds_what_the_page_needs_and_nothing_private(data):
 @pytest.mark.slow
 def test_the_artifact_is_of_its_kind_and_comes_out_again(data, tmp_path):
     small = SMALL | {"episodes": 3}
-    again = judged(**small)
+    again = negotiate(**small)
     validate("pitching/1", again)
     save("pitching.json", small, again, tmp_path)
     assert verify("pitching.json", root=tmp_path) == []

@@ -21,10 +21,10 @@ from sauda.experiments.seller_quality import (
     concessions,
     confusion,
     count_words,
-    explained_by_words,
     hard_rows,
     leaks_digits,
     play_games,
+    r2_of_words,
     seller_quality,
 )
 from sauda.experiments.verify import verify
@@ -147,9 +147,9 @@ def test_the_attack_finds_a_floor_in_the_words_and_none_in_chatter_or_in_prices_
     prices, floor = rng.random((150, 2)), rng.random(150)
     telling = count_words([("low", "middling", "high")[int(3 * f)] for f in floor])
     chatter = count_words([("fine", "well", "good")[i] for i in rng.integers(3, size=150)])
-    assert explained_by_words(prices, telling, floor)[1] > 0.5
-    assert abs(explained_by_words(prices, chatter, floor)[0]) < 0.05
-    assert explained_by_words(floor[:, None], telling, floor)[0] < 0.01
+    assert r2_of_words(prices, telling, floor)[1] > 0.5
+    assert abs(r2_of_words(prices, chatter, floor)[0]) < 0.05
+    assert r2_of_words(floor[:, None], telling, floor)[0] < 0.01
 
 
 def test_a_judge_tells_classes_apart_where_they_differ_and_else_guesses():

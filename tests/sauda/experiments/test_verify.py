@@ -20,7 +20,7 @@ from sauda.experiments.verify import (
     cells,
     differences,
     needs_weights,
-    recorded_hashes,
+    read_hashes,
     replay_row,
     verify,
     verify_models,
@@ -216,7 +216,7 @@ def hexadecimal(value: Any) -> Iterator[str]:
 def test_every_recorded_fingerprint_is_that_of_todays_code():
     for known in FILES:
         artifact = load(known.file)
-        hashes = recorded_hashes(artifact)
+        hashes = read_hashes(artifact)
         assert [mark.fault for mark in hashes if mark.fault] == []
         recorded = sorted(mark.recorded for mark in hashes)
         assert recorded == sorted(hexadecimal(artifact.data.as_json())), known.file

@@ -29,7 +29,7 @@ from sauda.sessions.review import (
     Review,
     Search,
     Worth,
-    asked_findings,
+    ask_findings,
     closing_findings,
     earnings,
     findings,
@@ -178,7 +178,7 @@ def asked(game: Game, text: str) -> tuple[Review, list[float]]:
 
     async def collected():
         known = tuple(closing_findings(game))
-        return [*known, *[found async for found in asked_findings(game, known, reply)]]
+        return [*known, *[found async for found in ask_findings(game, known, reply)]]
 
     return Review(game, tuple(run(collected()))), prices
 
