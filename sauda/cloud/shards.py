@@ -1,6 +1,6 @@
 """An evaluation in shards: its seeds in ranges, played in pieces, merged into the one table.
 
-A piece is one (task, policy) pair, or the worlds of one task, over the seeds of one shard; it is
+A piece is one (task, policy) pair, or the instances of one task, over the seeds of one shard; it is
 kept in a folder as soon as it ends, so that a stopped run resumes where it was. Pieces are computed
 in processes of this machine or on a Ray cluster. Chance depends on the seed alone, so a piece whose
 worker died is computed again, and the merged table equals that of one process digit for digit.
@@ -195,7 +195,7 @@ def read_pieces(folder: Path, pieces: Sequence[Any]) -> list[Any]:
 
 @dataclass(frozen=True)
 class Piece:
-    """One cell over some seeds; without a policy, the worlds of its task."""
+    """One (task, policy) pair over some seeds; without a policy, the instances of its task."""
 
     shard: int  # from 1
     first: int  # seed
@@ -262,7 +262,7 @@ class Plan:
 
 
 def compute(piece: Piece) -> dict[str, Any]:
-    """The columns of a cell, or the worlds of a task, over the seeds of the piece."""
+    """The columns of a (task, policy) pair, or the instances of a task, over the seeds."""
     seeds = range(piece.first, piece.last + 1)
     if not piece.policy:
         return game_of(piece.task).table.worlds(piece.task, seeds)

@@ -44,7 +44,7 @@ def join(pieces: Sequence[Any]) -> Any:
 
 
 def take_first(columns: Mapping[str, Any], n: int) -> dict[str, Any]:
-    """The first `n` episodes of `columns`, each value a deal or one an episode."""
+    """The first `n` episodes of `columns`, with values per deal or per episode."""
     had = len(columns["grade"])
     return {
         name: {part: some[:n] for part, some in values.items()}

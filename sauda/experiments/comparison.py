@@ -344,7 +344,7 @@ def compare_models(
 
 
 def match_kept(episodes: Cells, kept: Cells) -> Iterator[Played]:
-    """For each cell of a model whether its games are kept ones, new ones, or both."""
+    """Per (task, policy) pair of a model: whether its games are kept, new, or both."""
     for cell, columns in episodes.items():
         if weights := _weights(cell[1]):
             had = len(kept[cell]["grade"]) if cell in kept else 0
@@ -390,9 +390,9 @@ def _play_cell(
     folder: Path,
     kept: Mapping[str, Any] | None,
 ) -> Mapping[str, Any]:
-    """One cell's columns, batch after batch; finished batches are read from `folder`.
+    """The columns of one (task, policy) pair by batches; finished batches are read from `folder`.
 
-    The columns of the first seeds are `kept`, where they are given.
+    `kept` holds the columns of the first seeds, if any.
     """
     begun = [] if kept is None else [kept]
     seeds = seeds[len(kept["grade"]) :] if kept else seeds
@@ -435,7 +435,7 @@ def model_columns(task: Task, games: Sequence[ModelGame]) -> dict[str, Any]:
 
 
 def _play_script(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, Any]:
-    """The columns of a cell that needs no weights; the model counts of a script are 0."""
+    """The columns of a (task, policy) pair without weights; the model counts of a script are 0."""
     task, game = get_task(task_name), game_of(task_name)
     if is_model(name):
         return play_model(task, player_spec(name), seeds)
@@ -539,7 +539,7 @@ def _round(names: Sequence[str], figures: Sequence[float]) -> dict[str, float]:
 
 
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
-    """The data for `verify`: all tables, and the games of cells that need no weights."""
+    """The data for `verify`: all tables, and the games of pairs that need no weights."""
     comparison, recorded = read_comparison(artifact), artifact.data.as_json()
     cells, kept = comparison.cells(), comparison.flat(recorded["episodes"])
     episodes = {cell: kept.get(cell) for cell in cells}

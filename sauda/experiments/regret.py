@@ -1,8 +1,8 @@
 """What a policy's moves give away on fixed positions, by the values of the belief buyer or pilot.
 
-A grade needs hundreds of games to tell two policies apart; the regret of their moves in the same
-few hundred positions tells it sooner, and says which moves cost. The positions come from training
-seeds that no training uses, met by the pilot with an unsteady hand, so that many lie off its path.
+A grade needs hundreds of games to distinguish two policies; the regret of their moves in the same
+few hundred positions needs fewer, and shows which moves cost most. The positions come from training
+seeds that no training uses, reached by the pilot with action noise, so many lie off its path.
 """
 
 from collections.abc import Callable, Sequence

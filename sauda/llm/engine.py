@@ -79,7 +79,7 @@ def generation_mode(network: Any) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class ReplyRequest:
-    """A reply to be decoded: its chat, the seed of its draws, its grammar if any."""
+    """A reply to decode: its chat, its sampling seed, and its grammar, if any."""
 
     messages: Messages
     seed: int
@@ -134,7 +134,7 @@ class CachedConversation:
 
 
 class PrefixCache:
-    """The entries used last, of one network or several, up to `max_tokens`. Thread-safe."""
+    """The latest entries of one or several networks, up to `max_tokens`. Thread-safe."""
 
     def __init__(self, max_tokens: int = MAX_TOKENS) -> None:
         self.max_tokens, self.tokens = max_tokens, 0
@@ -195,7 +195,7 @@ class BatchState:
 
     @property
     def padding(self) -> int:
-        """How many leading tokens are padding in every row, as a row that left may leave behind."""
+        """How many leading tokens are padding in every row, as ended rows may leave behind."""
         return int(self.mask.any(dim=0).int().argmax())
 
 
@@ -456,7 +456,7 @@ def _ends_object(text: str) -> bool:
 
 
 class JointDecoder(Decoder):
-    """A Decoder that reads the prompts of a batch in one pass: faster, and rounded otherwise.
+    """A Decoder that reads the prompts of a batch in one pass: faster, with different rounding.
 
     In bf16 a logit may differ in its last digits from that of a prompt read alone, and a reply with
     it. Training plays with this decoder; what is recorded or served reads each prompt alone.

@@ -36,7 +36,7 @@ UNSAID = "x"  # stands for the words that are asked for
 
 
 class VisitorSeat(ModelSeat, Protocol):
-    """A language model across the table from a visitor."""
+    """A language model that plays against a visitor."""
 
     agent: str  # "buyer" or "seller"
     knows_limit: bool  # whether its prompt holds its limit, which its replies might tell
@@ -130,7 +130,7 @@ class RoleSeat:
 
 
 def price_said(obs: Observation, words: str) -> float | None:
-    """The price that `words` put on the table, read as the words of the dialogues are."""
+    """The price that `words` propose, read by the parser of the dialogues."""
     context = replace(context_of(obs.table, obs.agent), notes=obs.table.item.name, has_buttons=True)
     price = parse_act(words, context).price
     return None if price is None else obs.priced(price)

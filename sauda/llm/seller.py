@@ -51,7 +51,7 @@ TONES = ((0.2, "curt"), (0.5, "cool"), (0.8, "polite"), (1.0, "warm"))  # up to 
 
 @dataclass(frozen=True, slots=True)
 class Persona:
-    """A seller by numbers, and what they sound like."""
+    """The parameters of a seller and the style of its words."""
 
     type: SellerType  # concession, patience (the hazard of walking), bluffing, markup, margin
     warmth: float  # in [0, 1]: how kindly it speaks
@@ -95,7 +95,7 @@ DEFAULT = FAIR.name
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A seller's move as code made it; the message of `action` is its scripted line."""
+    """A seller's move as decided by code; the message of `action` is its scripted line."""
 
     action: Offer | Accept | WalkAway
     kind: str  # opening, counter, rival, final, urgent, accept or walk
@@ -192,7 +192,7 @@ def _draw_recast(
 
 
 def recast(instance: Instance, persona: Persona, bluffing: float = 0.0) -> Instance:
-    """`instance` with `persona` as its seller, who bluffs at least so often."""
+    """`instance` with `persona` as its seller, who bluffs with probability `bluffing` or more."""
     kind = replace(persona.type, bluff_rate=max(persona.type.bluff_rate, bluffing))
     opening = round(kind.markup * instance.item.list_price)
     opening = max(instance.seller["reservation"] + 1, opening)

@@ -94,7 +94,7 @@ class Begin:
 
 @dataclass(frozen=True)
 class Cancel:
-    """Nobody waits for this reply any more."""
+    """The reply is no longer needed."""
 
     key: int
 
@@ -132,7 +132,7 @@ Report = Callable[[Event], None]
 
 
 class Engine(Protocol):
-    """Whatever decodes replies. It reports events from threads of its own."""
+    """Decodes replies. It reports events from its own threads."""
 
     def send(self, order: Order) -> None:
         """Carry out an order, later; returns at once."""

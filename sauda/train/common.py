@@ -369,7 +369,7 @@ def log_steps(history: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def save_and_load(run: Run, trainer: Any, logged: Sequence[str] = LOGGED) -> ServedModel:
-    """Save what has learnt, with the log's digest, and load it as the page serves it."""
+    """Save the trained weights, with the log's digest, and load it as the page serves it."""
     about = {
         "stage": run.settings.stage,
         "init_adapter": run.init,

@@ -234,8 +234,8 @@ def along(
 class Teacher:
     """A policy of `task` that labels states; `sd` and `near` are those of `soft.label`.
 
-    The pilot plays with errors of `tremble` percent of the limit, so that its games also come to
-    states off its path.
+    The pilot plays with action noise of `tremble` percent of the limit, so that its games also
+    reach states off its path.
     """
 
     task: Task
@@ -269,7 +269,7 @@ class Teacher:
 
 
 def _completions(pilot: Pilot, obs: Observation, hand: float) -> dict[str, float]:
-    """The probability of each completion at `obs` under a hand with errors of `hand` percent."""
+    """The probability of each completion at `obs`, given action noise of `hand` percent."""
     chances = pilot.distribution(obs, hand)
     total = sum(chances.values())
     return {COMPLETIONS.get(m) or f'{{"offer":{m}}}': p / total for m, p in chances.items()}
@@ -328,10 +328,10 @@ def label_game(each: SharedGame, teacher: Teacher) -> Iterator[SoftRow]:
 
 
 class Rounds:
-    """The deals of all rounds as a dataset, in the order in which they are learnt.
+    """The deals of all rounds as a dataset, in training order.
 
-    A round is played when its first deal is wanted, and is then on disk. The loader is one batch
-    ahead, so the last batch of a round is learnt after the games of the next one were played.
+    A round is played when its first deal is requested, and is then on disk. The loader is one batch
+    ahead, so the last batch of a round is trained on after the next round's games were played.
     """
 
     def __init__(self, run: Run, learner: Learner) -> None:
@@ -400,7 +400,7 @@ class Rounds:
         return rows
 
     def summary(self) -> list[dict[str, Any]]:
-        """What each round learnt from; rounds whose deals are not on this machine are left out."""
+        """What each round was trained on, without rounds whose deals are not on this machine."""
         rounds = []
         for number, share in enumerate(self.settings.teacher_turns):
             if not self.file(number).exists():

@@ -1,6 +1,6 @@
-"""Exact losses, computed for the learnt tokens only: log-probabilities, cross-entropies.
+"""Exact losses of the supervised tokens only: log-probabilities and cross-entropies.
 
-Only the learnt tokens are projected on the vocabulary. On a CPU the common prefix of a batch's rows
+Only supervised tokens are projected on the vocabulary. On a CPU the common prefix of a batch's rows
 is read once, and rows of similar length are read together.
 """
 
@@ -12,7 +12,7 @@ ALIKE = 0.75  # on a CPU at most a quarter of a row is padding
 
 
 class Scored(NamedTuple):
-    """Figures of each learnt token in order, tensors of shape (learnt,)."""
+    """Values per supervised token, in order: tensors of shape (supervised,)."""
 
     log_probs: Any
     entropy: Any
@@ -21,11 +21,11 @@ class Scored(NamedTuple):
 
 
 def score_tokens(model: Any, input_ids: Any, labels: Any, temperature: float = 1.0) -> Scored:
-    """The figures of each learnt token; only `log_probs` has a gradient.
+    """The values per supervised token; only `log_probs` has a gradient.
 
-    `input_ids` and `labels` have shape (rows, tokens), padded on the right; labels are -100 where
-    nothing is learnt. The common prefix of the rows is read once; gradients flow through its shared
-    keys and values as through copies.
+    `input_ids` and `labels` have shape (rows, tokens), padded on the right; labels are -100 at
+    unsupervised tokens. The common prefix of the rows is read once; gradients flow through its
+    shared keys and values as through copies.
     """
     return Scored(
         *_supervised(
@@ -61,7 +61,7 @@ def soft_cross_entropy(
 def _supervised(
     model: Any, input_ids: Any, labels: Any, results: Callable[[Any, Any], Sequence[Any]]
 ) -> Iterator[Any]:
-    """`results` of the logits and labels of all learnt tokens, joined in the order of the rows."""
+    """`results` of the logits and labels of all supervised tokens, row by row."""
     import torch
 
     network = model.get_base_model() if hasattr(model, "get_base_model") else model
@@ -88,7 +88,7 @@ def _supervised(
 
 
 def _results(logits: Any, targets: Any) -> Scored:
-    """The figures for logits of shape (learnt, vocabulary) and target tokens of shape (learnt,)."""
+    """The values for logits of shape (supervised, vocabulary) and their target tokens."""
     import torch
 
     chances = torch.log_softmax(logits, dim=-1)
@@ -126,7 +126,7 @@ def scores_on_cpu(network: Any) -> None:
 def grpo_on_cpu(labels_of: Callable[[tuple[int, ...]], list[int]]) -> Any:
     """A GRPOTrainer of TRL whose log-probabilities are those of `score_tokens`.
 
-    `labels_of` gives the labels of a sequence of token ids, -100 where nothing is learnt.
+    `labels_of` gives the labels of a sequence of token ids, -100 at unsupervised tokens.
     """
     import torch
     from trl import GRPOTrainer
@@ -151,7 +151,7 @@ def grpo_on_cpu(labels_of: Callable[[tuple[int, ...]], list[int]]) -> Any:
             compute_entropy: bool = False,
             **_: Any,
         ) -> tuple[Any, Any, None]:
-            """Zero wherever nothing is learnt, which the loss leaves out anyway."""
+            """Zero at unsupervised tokens, which the loss leaves out anyway."""
             size = batch_size or len(input_ids)
             parts = [
                 _per_token(model, ids, mask.bool(), labels_of, self.temperature)
@@ -171,7 +171,7 @@ def _per_token(
     labels_of: Callable[[tuple[int, ...]], list[int]],
     temperature: float,
 ) -> tuple[Any, Any]:
-    """Log-probability and entropy of every learnt token in its place, 0 elsewhere.
+    """Log-probability and entropy of every supervised token in its place, 0 elsewhere.
 
     `input_ids` and `real` have shape (rows, tokens), padded on both sides; so have the results.
     """
@@ -199,7 +199,7 @@ def shared_prefix(input_ids: Any, labels: Any) -> int:
 
 
 def _lengths(labels: Any, least: int) -> list[int]:
-    """The length of each row up to its last learnt token, at least `least`."""
+    """The length of each row up to its last supervised token, at least `least`."""
     import torch
 
     places = torch.arange(1, labels.shape[1] + 1, device=labels.device)

@@ -212,7 +212,7 @@ def load_served(learnt: Path, base: Base, threads: int) -> ServedModel:
 
 
 def save_adapter(network: Any, folder: Path, base: Base, about: Mapping[str, Any]) -> None:
-    """Write what has learnt in half precision, with `about` and its base's hash.
+    """Write the trained weights in half precision, with `about` and its base's hash.
 
     That is the adapter of a PEFT `network`, or all of another one.
     """

@@ -65,7 +65,7 @@ DIGITS = 6  # decimals of a committed weight
 
 @dataclass(frozen=True)
 class PPO:
-    """How one batch of games is learnt from; the names are those of TRL and CleanRL."""
+    """The settings of one PPO update; the names are those of TRL and CleanRL."""
 
     hidden_size: int = 64  # of both layers, of the pilot and of the critic
     learning_rate: float = 1.5e-3  # of the pilot at first; it falls linearly
@@ -195,7 +195,7 @@ def schedule(settings: PilotSettings, number: int) -> tuple[float, float]:
 
 
 def evaluations(settings: PilotSettings, player: Pilot) -> list[dict[str, Any]]:
-    """Grades on games that are always the same and are none of the hold-out, by task and hand."""
+    """Grades on fixed games outside the hold-out, by task and action noise."""
     rows = []
     for index, name in enumerate(dict.fromkeys(settings.tasks)):
         rng = np.random.default_rng([settings.seed, settings.rounds + 1 + index])
@@ -233,7 +233,7 @@ def data_of(
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """The data of an artifact: its final games played again, its weights digested again.
 
-    Tasks that it learnt and that are gone are left out.
+    Tasks of its training that no longer exist are left out.
     """
     asked, data = artifact.settings(), artifact.data.as_json()
     tasks = tuple(name for name in asked["tasks"] if name in TASKS)

@@ -1,4 +1,4 @@
-"""Games that the pilot learns from: drawn at once, played with an unsteady hand, recorded.
+"""The training games of the pilot: drawn together, played with action noise, recorded.
 
 No game has an unseen listing or the unseen type of seller, as in a language model's training.
 """
@@ -54,7 +54,7 @@ class Hand:
 
 @dataclass
 class Recorder:
-    """The buyers of a batch: a network with an unsteady hand, whose turns are kept."""
+    """The buyers of a batch: a network with action noise, whose turns are recorded."""
 
     network: Network
     hand: Hand

@@ -7,12 +7,12 @@
 
     python -m sauda train roles --role buyer --source craigslist_bargains --data train.json
 
-What is learnt are the role's words in dialogues, turn by turn; what was said before and what the
-turn is to do are read. The learning rate has two cycles, and is lower in lower layers. The control
-has the same data, first weights and steps, one cycle, and one rate in all layers: the difference of
-the two is the effect of the schedule. A control for the cycles keeps the rates by layer, one for
-the rates keeps the cycles. Of all checkpoints, the one with the lowest validation loss is kept, and
-judged on dialogues that neither training nor that choice has seen.
+The supervised tokens are the role's words in dialogues, turn by turn; the prompt holds the earlier
+turns and what the turn is to do. The learning rate has two cycles, and is lower in lower layers.
+The control has the same data, initial weights and steps, but one cycle and one rate in all layers:
+the difference between the two is the effect of the schedule. A control for the cycles keeps the
+rates by layer, one for the rates keeps the cycles. Of all checkpoints, the one with the lowest
+validation loss is kept, and judged on dialogues that neither training nor that choice has seen.
 """
 
 import math
@@ -169,7 +169,7 @@ class RoleSettings(StageSettings):
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """Those whose turns are learnt; ValueError for a role that the data set has not."""
+        """The sides whose turns are supervised; ValueError for a role that the data set lacks."""
         return sides_of(self.role, self.agents)
 
     @property
@@ -451,7 +451,7 @@ def judge_role(
 
 
 def dialogue_losses(network: Any, tokenizer: Any, views: Sequence[View]) -> list[dict[str, Any]]:
-    """For each view its dialogue and role, its learnt tokens, and the sum of their losses, nats.
+    """Per view: its dialogue and role, its supervised tokens, and the sum of their losses in nats.
 
     The network is in evaluation mode meanwhile: no dropout.
     """
@@ -485,8 +485,8 @@ def speak(
 ) -> list[dict[str, Any]]:
     """A reply of the model to one turn of each view, and the act that is read from it.
 
-    `own` are the roles that it was trained for; "off_role" marks the others. View k is asked at its
-    turn k, counted around, so that openings and ends are asked for as well.
+    `own` lists the roles that the model was trained for; "off_role" marks other roles. View k uses
+    its turn k modulo its number of turns, so that openings and ends occur as well.
     """
     asked = [(view, number % len(view.turns)) for number, view in enumerate(views)]
     chats = [view.chat()[: 2 * turn + 2] for view, turn in asked]

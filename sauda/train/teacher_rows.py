@@ -2,7 +2,7 @@
 
 At times another policy moves in the teacher's place, so that states off the teacher's path occur.
 In the bazaar a row is a whole deal as one conversation, so that its common prefix is read once; the
-other policy's moves stand in it and are not learnt. In the arena a row is one action of the
+other policy's moves are part of it and are not supervised. In the arena a row is one action of the
 teacher. The prompts and completions are, byte for byte, those that are served: a model trained on
 other bytes would meet unknown prompts.
 """
@@ -82,7 +82,7 @@ class RowSettings:
 class Row:
     """One deal as a conversation; `kinds` has the situation of each of its completions.
 
-    A kind is "" where another policy than the teacher moved: that completion is not learnt.
+    A kind is "" where another policy than the teacher moved: that completion is not supervised.
     """
 
     task: str
@@ -211,7 +211,7 @@ def _highest(obs: Observation, price: float) -> int:
 
 
 def summarize_rows(deals: Sequence[Row]) -> dict[str, Any]:
-    """The number of deals by task and register, and of learnt moves by kind."""
+    """The number of deals by task and register, and of supervised moves by kind."""
     learnt = [
         (kind, next(iter(json.loads(message["content"]))))
         for row in deals
@@ -273,7 +273,7 @@ def teach_arena(task: Task, seed: int, settings: ArenaRowSettings) -> Iterator[A
 
 
 def arena_rows(settings: ArenaRowSettings) -> list[Row]:
-    """One row per state whose action is learnt, the games up from the first seed.
+    """One row per state whose action is supervised, with games from the first seed upward.
 
     Raises ValueError where the seeds would leave the training split.
     """
@@ -294,7 +294,7 @@ def arena_rows(settings: ArenaRowSettings) -> list[Row]:
 
 
 def arena_summary(actions: Sequence[Row]) -> dict[str, Any]:
-    """The number of learnt actions by type, in the fields of `summarize_rows`."""
+    """The number of supervised actions by type, in the fields of `summarize_rows`."""
     moves = Counter(row.kinds[0] for row in actions)
     return {
         "rows": len(actions),
@@ -312,9 +312,9 @@ def to_lines(rows: Sequence[Any]) -> str:
 
 
 def encode_row(row: Row, tokenizer: Any) -> dict[str, list[int]]:
-    """`row` as "input_ids" and "labels" of one length; -100 where nothing is learnt.
+    """`row` as "input_ids" and "labels" of one length; labels are -100 at unsupervised tokens.
 
-    Learnt are the teacher's completions with their end-of-turn tokens.
+    The teacher's completions and their end-of-turn tokens are supervised.
     """
     return label_tokens(row.messages, list(map(bool, row.kinds)), tokenizer)
 
@@ -322,9 +322,9 @@ def encode_row(row: Row, tokenizer: Any) -> dict[str, list[int]]:
 def label_tokens(
     messages: Sequence[Mapping[str, str]], learnt: Sequence[bool], tokenizer: Any
 ) -> dict[str, list[int]]:
-    """A conversation as "input_ids" and "labels" of one length; -100 where nothing is learnt.
+    """A conversation as "input_ids" and "labels" of one length; -100 at unsupervised tokens.
 
-    `learnt` says of each reply whether it is, with its end-of-turn token.
+    `learnt` says per reply whether it and its end-of-turn token are supervised.
     """
     ids: list[int] = []
     labels: list[int] = []
