@@ -1,6 +1,6 @@
 """Batches of a long run, each kept on disk: a stopped run resumes where it was.
 
-Columns are what a batch of episodes gives: lists or strings of one value an episode or a deal, in
+Columns are what a batch of episodes gives: lists or strings of one value per episode or deal, in
 tables by name.
 """
 

@@ -60,7 +60,7 @@ class CalibrationRow(Record):
     round: int = Field(description="rounds played when the belief is read")
     evidence: str = Field(description="what the belief may use")
     n: int = Field(description="beliefs read")
-    coverage: list[Coverage] = Field(description="one entry a nominal level")
+    coverage: list[Coverage] = Field(description="one entry per nominal level")
     width: Interval = Field(description="width of the 80 % interval, share of the list price")
     error: Interval = Field(description="absolute error of the median, share of the list price")
     types: TypeScores = Field(description="scores of the believed seller types")

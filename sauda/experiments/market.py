@@ -75,7 +75,7 @@ class Manner(Record):
     task: str = Field(description="name of the task")
     games: int = Field(description="games with at least one counter-offer")
     replies: int = Field(description="counter-offers observed")
-    signals: list[SignalRow] = Field(description="one row a signal")
+    signals: list[SignalRow] = Field(description="one row per signal")
 
 
 class WordLeakage(Record):
@@ -90,7 +90,7 @@ class WordLeakage(Record):
 class Market(Record):
     """What the open market's sellers give away by manner and word."""
 
-    manner: list[Manner] = Field(description="signals, one entry a task")
+    manner: list[Manner] = Field(description="signals, one entry per task")
     words: WordLeakage = Field(description="what words tell of the reservation price")
 
 

@@ -127,7 +127,7 @@ class AdvocateRow(Record):
 
     advocate: str = Field(description="name of the advocate")
     label: str = Field(description="what it does, in words")
-    n: int = Field(description="negotiations, one a seed")
+    n: int = Field(description="negotiations, one per seed")
     win_rate: Interval = Field(description="share of rounds won")
     total: Interval = Field(description="mean total from the judge")
     early_win_rate: Interval = Field(description="win rate in the early rounds")
@@ -163,7 +163,7 @@ class Verdict(Record):
     scores: dict[str, Number] = Field(description="score by dimension, 0 to 1")
     total: Number = Field(description="weighted total")
     lies: int = Field(description="false claims")
-    findings: list[Finding] = Field(description="one entry a claim")
+    findings: list[Finding] = Field(description="one entry per claim")
     reasons: dict[str, str] = Field(description="the score in words, by dimension")
 
 
@@ -197,13 +197,13 @@ class Pitching(Record):
     control: str = Field(description="name of the control")
     arms: list[str] = Field(description="strategies to choose from")
     early_rounds: int = Field(description="rounds in which each strategy is used once")
-    rows: list[AdvocateRow] = Field(description="one row an advocate")
+    rows: list[AdvocateRow] = Field(description="one row per advocate")
     learning: Interval = Field(description="gain over the control, late less early rounds")
     curves: dict[str, RoundCurve] = Field(description="figures by round, by advocate")
     frequencies: dict[str, dict[str, list[FiniteFloat]]] = Field(
         description="share of seeds that chose a strategy in each round, by advocate and strategy"
     )
-    wins: dict[str, list[int]] = Field(description="rounds won, one a seed, by advocate")
+    wins: dict[str, list[int]] = Field(description="rounds won, one per seed, by advocate")
     shown: list[ShownGame] = Field(description="negotiations shown in full")
 
 

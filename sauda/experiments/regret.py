@@ -51,7 +51,7 @@ class Positions:
     states: int = 400
     tasks: tuple[str, ...] = (OPEN, "bazaar/rushed", BLUFF.name)  # in turn
     first_seed: int = 45_000  # of the training split, above all seeds that training uses
-    error: float = 5.0  # of the hand that plays up to the position, percent of the limit
+    error: float = 5.0  # action noise up to the position, percent of the limit
     late: int = 3  # the turn, from 1, from which the error of prices is reported
 
 

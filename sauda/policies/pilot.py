@@ -213,7 +213,7 @@ class Pilot:
         return (self.deadline if np.isfinite(at.deadline).any() else self.deal)(features(at))
 
     def distribution(self, obs: Observation, hand: float) -> dict[str, float]:
-        """The chance of each move under a hand with errors of `hand` percent of the limit, over 0.
+        """The probability of each move, above 0, given action noise of `hand` percent of the limit.
 
         A move is "accept", "walk" or a price in whole percent as text; chances sum to 1, but for
         moves less likely than LIKELY.

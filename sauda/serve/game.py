@@ -248,7 +248,7 @@ def seeds_of(split: Any) -> range:
 
 
 def count_tasks(split: Any) -> int:
-    """How many tasks a split has: each task at each of its seeds; UnknownSplit."""
+    """The number of tasks of a split, one per task name and seed; raises UnknownSplit."""
     return len(TASKS) * len(seeds_of(split))
 
 

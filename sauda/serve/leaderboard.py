@@ -103,7 +103,7 @@ def episode_of(game: ServedGame) -> Episode:
 
 @cache
 def rules_of(task_name: str) -> str:
-    """The hashes of a task and of the policies in its other seats, as rows of evaluations."""
+    """The hashes of a task and of its opponents, as in the rows of evaluations."""
     others = game_of(task_name).others["holdout"][0]
     return f"{task_hash(task_name)}-{opponents_hash(task_name, others)}"
 
@@ -113,7 +113,7 @@ class Unavailable(ValueError):
 
 
 def data_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where the page keeps what outlives it: as set, a Space's storage, else the user's cache."""
+    """The folder for persistent data: as set, a Space's storage, else the user's cache."""
     if named := environment.get(VARIABLE):
         return Path(named)
     if "SPACE_ID" in environment and OF_A_SPACE.is_dir():
@@ -137,7 +137,7 @@ class Storage:
             return self._open().execute(query, values).fetchall()
 
     def changes_of_others(self) -> int:
-        """A number that is another one after another connection has written to the file."""
+        """A number that changes when another connection has written to the file."""
         rows = self.rows("PRAGMA data_version")
         return rows[0][0] if rows else 0
 
@@ -300,7 +300,7 @@ class Standing:
 def steady(
     wall: Callable[[], float] = time.time, monotonic: Callable[[], float] = time.monotonic
 ) -> Callable[[], float]:
-    """A clock that begins at the time of day and then only goes on.
+    """A clock that starts at the current time and never goes backwards.
 
     Deadlines end entries and reveal their seeds, so they must not follow a clock that is set anew.
     """
@@ -512,7 +512,7 @@ def own_board() -> Board:
 
 
 def record_of(board: Board, entry: Entry) -> dict[str, Any]:
-    """Everything that is known of a complete entry; its token is not."""
+    """All data of a complete entry but its token."""
     return {
         "kind": KIND,
         "entry": entry.id,
@@ -607,7 +607,7 @@ def _faults(recorded: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _find_fault(task: str, seed: int, game: Mapping[str, Any]) -> str:
-    """How a game differs when it is played again; empty where it does not."""
+    """How a game differs when it is replayed; "" where it does not."""
     try:
         now = end_and_grade(replay_game(task, seed, game["actions"])) or (UNFINISHED, WORST)
     except ValueError as error:

@@ -131,7 +131,7 @@ def _judge_arena(state: ArenaTaught, action: Any) -> dict[str, Any]:
 
 
 def fault_in(reply: Reply) -> str:
-    """What is broken about a reply's text, whether or not it holds a move; "" for nothing."""
+    """The fault of a reply's text, whether or not it holds a move; "" if there is none."""
     if foreign := scripts(reply.text) - {"LATIN", "DEVANAGARI"}:
         return f"it writes {', '.join(sorted(foreign))}: {reply.text[:80]!r}"
     if longest_run(reply.text) > LONGEST_RUN:

@@ -46,7 +46,7 @@ _SPECIAL = re.compile(r"<[|｜][^<>]*[|｜]>|</?[a-z]\w*>|\[/?INST\]", re.IGNORE
 
 
 class NotUsed(ValueError):
-    """A row that is not used: `reason` is one of few, the text of the error says where."""
+    """A row that is not used: `reason` is its category, the text of the error says where."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)
@@ -262,7 +262,7 @@ _TURN = re.compile(r"(\w+):\s*(.*)", re.DOTALL)
 
 
 class Side(BaseModel):
-    """What there is of each kind, and what one of it is worth to a player."""
+    """Per kind of item: its count, and its value to a player."""
 
     model_config = ConfigDict(strict=True)
     count: list[int]
@@ -362,7 +362,7 @@ SOURCES: Mapping[str, Source] = {
 
 
 def source_of(name: str) -> Source:
-    """The data set of that name; ValueError naming those there are."""
+    """The data set of that name; the ValueError for any other lists the names."""
     if name not in SOURCES:
         raise ValueError(f"no data set {name!r}; data sets are {', '.join(SOURCES)}")
     return SOURCES[name]

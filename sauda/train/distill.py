@@ -110,7 +110,7 @@ class DistillSettings(PlayerSettings):
 
     @property
     def deals(self) -> list[int]:
-        """Deals of each task in a round; the first task has what rounding leaves."""
+        """Deals per task in a round; the first task gets the remainder of rounding."""
         counts = [round(self.deals_per_round * share.part) for share in self.shares]
         return [self.deals_per_round - sum(counts[1:]), *counts[1:]]
 
@@ -214,7 +214,7 @@ def _ids(text: str, tokenizer: Any) -> tuple[int, ...]:
 def along(
     reply: Sequence[int], paths: Mapping[tuple[int, ...], float]
 ) -> Iterator[tuple[list[int], list[float], float]]:
-    """For each token of `reply`: what may stand in its place, how probable each is, the mass there.
+    """Per token of `reply`: the possible tokens, their probabilities, and their total mass.
 
     The mass is the probability of all paths that begin as `reply` does up to that token. Ends where
     no path of `paths` goes the way of `reply`, and at a path's end.
@@ -310,7 +310,7 @@ def play_shared(
 
 
 def label_game(each: SharedGame, teacher: Teacher) -> Iterator[SoftRow]:
-    """The deals of one game; the last reply of a deal that forfeits is the teacher's."""
+    """The deals of one game; in a forfeited deal the last reply is the teacher's."""
     turns = list(enumerate(zip(each.game.turns, each.own, strict=True)))
     for deal, group in groupby(turns, lambda turn: len(turn[1][0].obs.table.past)):
         played = list(group)

@@ -181,7 +181,7 @@ def configured_judge(environment: Mapping[str, str] = os.environ) -> Generate | 
 
 
 def by_gap(pairs: Sequence[Mapping[str, Any]], seed: int) -> list[Mapping[str, Any]]:
-    """As many rows as there are `pairs`, drawn with replacement in proportion to their gaps.
+    """A sample of `pairs` of the same size, with replacement, in proportion to their gaps.
 
     A preference says which reply earned more and not how much more. Learnt evenly, frequent small
     gains outvote rare large losses. Some pairs come often, some never.
@@ -261,7 +261,7 @@ def _in_parallel(
 
 
 def read_pairs(file: Path) -> list[dict[str, Any]]:
-    """The pairs in `file`; rows of positions that gave none are left out."""
+    """The pairs in `file`, without rows of positions that gave none."""
     return [row for row in read_lines(file) if "chosen" in row]
 
 
@@ -276,7 +276,7 @@ def _instances(settings: DPOSettings) -> Iterator[tuple[str, int]]:
 def pair_instances(
     settings: DPOSettings, player: PlayerSpec, instances: Sequence[tuple[str, int]]
 ) -> Iterator[dict[str, Any]]:
-    """A row for each instance: a pair, or the task and seed alone where there is none."""
+    """One row per instance: a pair, or the task and seed alone where there is none."""
     games = [new_game(get_task(name), seed, (COMMON,)) for name, seed in instances]
     play_games(games, player)
     groups = [_branches(settings, game) for game in games]

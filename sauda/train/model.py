@@ -65,7 +65,7 @@ class Base:
 def find_base(
     name: str, folder: Path, batch_size: int, copies: int = 0, four_bits: str = "short"
 ) -> Base:
-    """The base called `name`, to train on `batch_size` rows a pass; a toy is made under `folder`.
+    """The base called `name`, to train on `batch_size` rows per pass; a toy is made under `folder`.
 
     `copies` of its weights are held beside it. `four_bits`, one of FOUR_BITS, says when its weights
     are in nf4 with double quantisation. Raises CannotLoad where the memory is too small, NoWeights
@@ -106,7 +106,7 @@ def training_bytes(
 
 
 def toy(folder: Path) -> Weights:
-    """A random Llama of two layers with the small model's tokenizer, the same each time.
+    """A Llama of two layers with fixed random weights and the small model's tokenizer.
 
     It is drawn also where it is on disk already: what a run draws after it, such as a new adapter,
     is then the same after a kill.
@@ -166,7 +166,7 @@ def peft_config(lora: LoRA, dropout: float = 0.0) -> Any:
 
 
 def trainable(base: Base, adapter: Path | None, whole: bool = False) -> Any:
-    """The base's network with an adapter that learns: a new one, or the one in a folder.
+    """The base's network with a trainable adapter: a new one, or the one in a folder.
 
     If `whole`, all weights learn, in fp32, an adapter merged into them. Raises CannotLoad where the
     adapter was trained on other weights or is damaged.
@@ -186,7 +186,7 @@ def trainable(base: Base, adapter: Path | None, whole: bool = False) -> Any:
 
 
 def is_adapted(network: Any) -> bool:
-    """Whether an adapter of PEFT learns, and not the whole network."""
+    """Whether a PEFT adapter is trained, and not the whole network."""
     return hasattr(network, "peft_config")
 
 
@@ -236,7 +236,7 @@ def save_adapter(network: Any, folder: Path, base: Base, about: Mapping[str, Any
 
 
 def read_adapter(network: Any, folder: Path) -> None:
-    """Set what learns in `network`, its adapter or all of it, to the numbers in `folder`."""
+    """Load the trained weights in `folder` into `network`: its adapter, or all of it."""
     from peft import load_peft_weights, set_peft_model_state_dict
     from safetensors.torch import load_model
 

@@ -36,7 +36,7 @@ class Turns(NamedTuple):
     games: np.ndarray  # (m,), indices
     inputs: np.ndarray  # (m, features)
     intent: Intent
-    price: np.ndarray  # (m,), percent, as the hand moved it, before rounding
+    price: np.ndarray  # (m,), percent, with action noise, before rounding
     walked: np.ndarray  # (m,), bool
 
 

@@ -204,7 +204,7 @@ def round_action(obs: Observation, action: Action, near: int = 0) -> Action:
 
 
 def _highest(obs: Observation, price: float) -> int:
-    """The highest whole percent that `price` may be rounded to: legal, and no new loss."""
+    """The highest whole percent that `price` may be rounded to: legal, and without a loss."""
     offers = [m for m in schema(obs)["anyOf"] if "offer" in m["properties"]]
     legal = offers[0]["properties"]["offer"]["maximum"] if offers else 1
     return min(legal, math.floor(100 * obs.budget / unit(obs))) if price <= obs.budget else legal
@@ -339,7 +339,7 @@ def label_tokens(
 def reply_spans(
     messages: Sequence[Mapping[str, str]], tokenizer: Any
 ) -> Iterator[tuple[list[int], list[int]]]:
-    """For each reply in a conversation, the tokens read since the last one, and its own.
+    """Per reply in a conversation: the tokens read since the last one, and its own.
 
     A reply's tokens include what the chat template writes after it. Raises ValueError where a
     prompt does not begin with all that was written before it.
@@ -361,7 +361,7 @@ def reply_spans(
 
 
 def order_by_length(lengths: Sequence[int], batch: int, rng: np.random.Generator) -> list[int]:
-    """An order in which the rows of a batch have similar length and the batches come mixed.
+    """An order in which the rows of a batch have similar length and the batches are shuffled.
 
     Shuffled, sorted within every 20 batches, the batches shuffled again; the last may be short.
     """
