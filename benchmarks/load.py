@@ -33,7 +33,7 @@ FILE = "load.json"
 SECONDS = 600.0  # of the longest mixes
 BEFORE = 5  # an earlier commit plays a fifth of each mix
 SAMPLES = 20  # of memory
-MODEL_PROCESS = "sauda.llm.serving.process"  # the module that a page's model process runs
+MODEL_PROCESS = "sauda.llm.process"  # the module that a page's model process runs
 PATIENCE, MODEL_PATIENCE = 30, 120  # seconds for an answer, and for an event of the queue
 KEPT_OPEN = 2.0  # seconds of a connection without requests: below the 5 after which uvicorn ends it
 LOADS_WITHIN = 300  # seconds until the model must be ready
@@ -53,7 +53,7 @@ class Failure(Exception):
     """The page gave no answer, or none that a visitor can use."""
 
 
-class Refused(Exception):
+class RefusedByPage(Exception):
     """The page said in words that it cannot do this now, and holds nothing against the visitor."""
 
 
@@ -144,7 +144,7 @@ class Script:
             return
         problem = " ".join(TAG.sub(" ", str(value_of(after[self.problem]) or "")).split())
         if QUEUE_IS_FULL in problem:
-            raise Refused(problem)
+            raise RefusedByPage(problem)
         # Equal reasons are counted together, so N stands for their numbers.
         fault = "the game waits for an answer" if waits else "the chat holds no answer"
         raise Failure(re.sub(r"\d[\d,.]*", "N", problem) or fault)
@@ -197,7 +197,7 @@ class Crowd:
         self.seconds[what]  # an action that never succeeds has its row too
         try:
             yield
-        except Refused as refusal:
+        except RefusedByPage as refusal:
             self.refused[what] += 1
             raise Missed from refusal
         except (Failure, httpx.HTTPError, TimeoutError) as error:
@@ -345,7 +345,7 @@ class Tab:
                     self.script.check(seen, after, text)
                 return after
             except Missed as missed:
-                if not isinstance(missed.__cause__, Refused) or self.crowd.is_over:
+                if not isinstance(missed.__cause__, RefusedByPage) or self.crowd.is_over:
                     raise
                 event, data = self.script.again, None
                 await self.crowd.pause(rng, READING)
@@ -354,12 +354,12 @@ class Tab:
 def check_status(response: httpx.Response) -> httpx.Response:
     """The response where its status is 200; raises Refused or Failure elsewhere."""
     if response.status_code != 200:
-        kind = Refused if response.status_code in (429, 503) else Failure
+        kind = RefusedByPage if response.status_code in (429, 503) else Failure
         raise kind(f"the page answered {response.status_code}")
     return response
 
 
-async def read(crowd: Crowd, number: int, rng: np.random.Generator) -> None:
+async def read_pages(crowd: Crowd, number: int, rng: np.random.Generator) -> None:
     """Open the page and look at figures, visit after visit."""
     await crowd.pause(rng, (0, READING[1]))  # nobody comes at the same instant
     while not crowd.is_over:
@@ -426,12 +426,12 @@ class Mix:
 MIXES = {
     "50 visitors": Mix(
         "30 read, 15 play scripts, 5 play the language model",
-        ((30, read), (15, haggle(SCRIPTED)), (5, haggle(MODEL))),
+        ((30, read_pages), (15, haggle(SCRIPTED)), (5, haggle(MODEL))),
         model=True,
     ),
     "30 behind one address": Mix(
         "18 read, 9 play scripts, 3 play the language model",
-        ((18, read), (9, haggle(SCRIPTED)), (3, haggle(MODEL))),
+        ((18, read_pages), (9, haggle(SCRIPTED)), (3, haggle(MODEL))),
         part=0.3,
         model=True,
         has_one_address=True,
@@ -482,7 +482,9 @@ def measure_memory(pid: int) -> tuple[float, float | None]:
     return page.memory_info().rss / 2**20, sum(resident) if resident else None
 
 
-async def play(name: str, seconds: float, address: str, pid: int | None = None) -> dict[str, Any]:
+async def play_mix(
+    name: str, seconds: float, address: str, pid: int | None = None
+) -> dict[str, Any]:
     """Play a mix on the page at `address`; memory is sampled where its process id is known."""
     mix, points = MIXES[name], []
     limits = httpx.Limits(
@@ -537,7 +539,7 @@ def play_on_own_page(name: str, seconds: float, folder: Path, state: str) -> dic
     head = ["git", "-C", str(folder), "rev-parse", "HEAD"]
     commit = subprocess.run(head, capture_output=True, text=True, check=True).stdout.strip()
     with running_app(folder, TRUSTED) as page:
-        played = asyncio.run(play(name, seconds, page.address, page.pid))
+        played = asyncio.run(play_mix(name, seconds, page.address, page.pid))
     return {"state": state, "commit": commit, **played}
 
 
@@ -570,7 +572,7 @@ def main() -> None:
     for name in options.mix:
         seconds = options.seconds * MIXES[name].part
         if options.url:
-            played = asyncio.run(play(name, seconds, options.url))
+            played = asyncio.run(play_mix(name, seconds, options.url))
             mixes.append({"state": "now", "commit": None, **played})
         elif options.before:
             with checkout(options.before) as folder:

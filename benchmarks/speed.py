@@ -74,7 +74,7 @@ def main() -> None:
     parser.add_argument("--save", action="store_true", help="write artifacts/bench.json")
     options = parser.parse_args()
     data = measure()
-    print("\n".join(report(data)))
+    print("\n".join(format_report(data)))
     if options.save:
         save("bench.json", {}, data)
 
@@ -103,7 +103,7 @@ def measure() -> dict[str, Any]:
     return {"machine": about, "figures": figures, "ratios": ratios, "left_out": left_out}
 
 
-def report(data: Mapping[str, Any]) -> Iterator[str]:
+def format_report(data: Mapping[str, Any]) -> Iterator[str]:
     """A bench's data as lines of text."""
     width = max(len(row["name"]) for row in data["figures"])
     for row in data["figures"]:
@@ -132,14 +132,14 @@ def play_in_ways(
         play_batch(games_of(task, seeds(repetition)), form)
         return episodes
 
-    def drawn_at_once(repetition: int) -> int:
+    def draw_together(repetition: int) -> int:
         play_batch(draw_games(task, drawn, np.random.default_rng(repetition)), form)
         return drawn
 
     def seeds(repetition: int) -> range:
         return range(repetition * episodes, (repetition + 1) * episodes)
 
-    rates = interleave({ALONE: alone, SEEDED: from_seeds, DRAWN: drawn_at_once})
+    rates = interleave({ALONE: alone, SEEDED: from_seeds, DRAWN: draw_together})
     figures = []
     for way, samples in rates.items():
         name = f"episodes a second, {policy} on {task}, {way}"

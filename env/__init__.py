@@ -7,7 +7,7 @@ names stand under `env.arena`, those of the next market under `env.market2` and 
 """
 
 from . import arena
-from .amounts import conceded, grouped, rupees, zopa_width
+from .amounts import conceded, group_digits, rupees, zopa_width
 from .bazaar import market2, speech
 from .bazaar.classic import aggressive, classic_seller, naive, rule_based, smart
 from .bazaar.market import (
@@ -82,7 +82,7 @@ __all__ = [
     "Observation", "Offer", "Play", "Policy", "Results", "SellerType", "Table", "Task", "Tells",
     "TimeDependent", "Turn", "WalkAway", "advance", "agent_stream", "aggressive", "arena",
     "asks_at", "batch_conceded", "batch_form", "begin", "bonus", "claim_at", "classic_seller",
-    "conceded", "draw_games", "episode", "games_of", "get_task", "grouped", "hazards_at",
+    "conceded", "draw_games", "episode", "games_of", "get_task", "group_digits", "hazards_at",
     "instance_stream", "market2", "market_seller", "market_task", "move", "naive", "play_batch",
     "rollout", "rounded", "rule_based", "rupees", "shares", "smart", "speech", "with_seller_type",
     "zopa_width",

@@ -9,11 +9,11 @@ def rupees(amount: float) -> str:
     if not math.isfinite(amount):
         raise ValueError(f"expected a finite amount of rupees, got {amount}")
     whole, paise = f"{abs(amount):.2f}".split(".")
-    text = f"₹{grouped(whole)}" if paise == "00" else f"₹{grouped(whole)}.{paise}"
+    text = f"₹{group_digits(whole)}" if paise == "00" else f"₹{group_digits(whole)}.{paise}"
     return f"−{text}" if amount < 0 and text != "₹0" else text
 
 
-def grouped(digits: str) -> str:
+def group_digits(digits: str) -> str:
     """`digits` of a whole number in Indian groups: 1,20,000."""
     if len(digits) <= 3:
         return digits

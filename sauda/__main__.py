@@ -15,7 +15,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not arguments or arguments[0] in ("-h", "--help"):
             print(index())
             return 0
-        options = parse(arguments)
+        options = parse_arguments(arguments)
         return options.run(options)
     except ValueError as error:
         print(f"sauda: {error}", file=sys.stderr)
@@ -32,7 +32,7 @@ def index() -> str:
     return "\n".join([usage, "", *lines])
 
 
-def parse(arguments: Sequence[str]) -> argparse.Namespace:
+def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     """The options of a command; `run` is the function that it calls.
 
     Only the module of the command is imported. Raises ValueError for a command that is not there.

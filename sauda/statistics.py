@@ -46,7 +46,7 @@ def mean_interval(values: np.ndarray) -> tuple[float, float, float]:
     return mean, float(low), float(high)
 
 
-def named_interval(figures: Sequence[float]) -> dict[str, float]:
+def name_interval(figures: Sequence[float]) -> dict[str, float]:
     """(mean, low, high) as artifacts hold it, to six digits."""
     names = ("mean", "low", "high")
     return {name: round(float(x), 6) for name, x in zip(names, figures, strict=True)}
@@ -201,7 +201,7 @@ def _f1(right: np.ndarray, wrong: np.ndarray, missed: np.ndarray) -> np.ndarray:
     return 2 * right / (2 * right + wrong + missed)
 
 
-def averaged(values: Sequence[float], smoothing: float) -> list[float]:
+def moving_average(values: Sequence[float], smoothing: float) -> list[float]:
     """The debiased exponential moving average of `values` (Kingma and Ba 2015, section 3)."""
     mean, weight, smoothed = 0.0, 0.0, []
     for value in values:

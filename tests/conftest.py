@@ -10,7 +10,7 @@ from hypothesis import settings
 from sauda.experiments.evaluate import EvaluationSpec, evaluate
 from sauda.games.arena_columns import DRAWN
 from sauda.llm.model import packaged_file
-from sauda.records.store import Artifact, measured
+from sauda.records.store import Artifact, new_artifact
 from tests.support.lanes import FULL, QUICK, unavailable
 
 TESTS = Path(__file__).parent
@@ -83,7 +83,7 @@ def evaluation() -> Artifact:
         ("classic/single_deal", "classic/career_10"), ("rule_based", "naive", "wait"), episodes=8
     )
     data = evaluate(config, workers=1)
-    return measured("evaluation/classic-train.json", asdict(config), data)
+    return new_artifact("evaluation/classic-train.json", asdict(config), data)
 
 
 @pytest.fixture(scope="session")
@@ -99,4 +99,4 @@ def arena_evaluation() -> Artifact:
     others = (DRAWN, "selfish")
     data = evaluate(config, others, workers=1)
     recorded_config = {**asdict(config), "others": others}
-    return measured("evaluation/arena-holdout.json", recorded_config, data)
+    return new_artifact("evaluation/arena-holdout.json", recorded_config, data)

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from sauda.__main__ import parse
+from sauda.__main__ import parse_arguments
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
@@ -30,4 +30,4 @@ def test_every_variable_that_is_named_is_read():
 
 def test_the_command_that_removes_an_entry_is_there():
     (command,) = re.findall(r"`python -m sauda (leaderboard .+?)`", TEXT)
-    assert parse(command.split()).remove == "ENTRY"
+    assert parse_arguments(command.split()).remove == "ENTRY"

@@ -114,12 +114,12 @@ def act(state: State, action: Action | Malformed) -> State:
     agent, rest = queue[0], queue[1:]
     reason = action.reason if isinstance(action, Malformed) else action_fault(action)
     if reason:
-        return _refused(state, agent, rest, "malformed_action", reason)
+        return _refuse(state, agent, rest, "malformed_action", reason)
     draft = Draft(state)
     try:
         code, words = RULES[action.action_type](draft, agent, action)
     except Refused as refusal:
-        return _refused(state, agent, rest, refusal.code, refusal.message, action)
+        return _refuse(state, agent, rest, refusal.code, refusal.message, action)
     if code in ("waited", "finished"):
         rest = tuple([lab for lab in rest if lab != agent])
     own = draft.private[agent]
@@ -130,7 +130,7 @@ def act(state: State, action: Action | Malformed) -> State:
     return draft.state(queue=rest)
 
 
-def _refused(
+def _refuse(
     state: State,
     agent: str,
     rest: tuple[str, ...],

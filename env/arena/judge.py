@@ -23,8 +23,8 @@ from .pitch import (
     claims,
     committed_blocks,
     fact,
+    free_hours,
     given_blocks,
-    held_hours,
     live_blocks,
     shortfall,
     strength,
@@ -96,7 +96,7 @@ def judge(state: State, lab_id: str, text: str) -> Verdict:
     scores, weighed = {}, []
     for dimension in DIMENSIONS:
         ranked = sorted((f for f in findings if f.dimension == dimension), key=lambda f: -f.points)
-        ranked = [f._replace(points=round(f.points * w, 4)) for f, w in _paired(ranked)]
+        ranked = [f._replace(points=round(f.points * w, 4)) for f, w in _with_weights(ranked)]
         scores[dimension] = round(sum((f.points for f in ranked), 0.0), 4)
         weighed += ranked
     lies = sum(f.status == "false" for f in findings)
@@ -112,7 +112,7 @@ def judge(state: State, lab_id: str, text: str) -> Verdict:
     )
 
 
-def _paired(findings: list[Finding]) -> list[tuple[Finding, float]]:
+def _with_weights(findings: list[Finding]) -> list[tuple[Finding, float]]:
     return [(f, WEIGHTS[i] if i < len(WEIGHTS) else 0.0) for i, f in enumerate(findings)]
 
 
@@ -123,16 +123,18 @@ def _findings(obs: Observation, text: str) -> list[Finding]:
     for claim in claims(obs.market, obs.agent, text):
         about = fact(obs, claim, obs.market.round_index)
         if claim.standing != "claimed":
-            findings.append(_finding(claim, text, claim.standing))
+            findings.append(_judge_claim(claim, text, claim.standing))
         elif about in counted:
-            findings.append(_finding(claim, text, "repeated"))
+            findings.append(_judge_claim(claim, text, "repeated"))
         elif len(counted) == MAX_CLAIMS:
-            findings.append(_finding(claim, text, "unheard"))
+            findings.append(_judge_claim(claim, text, "unheard"))
         else:
             counted.add(about)
             points = strength(obs, claim)
             status = "false" if points is None else "repeated" if about in recent else "holds"
-            findings.append(_finding(claim, text, status, (points or 0.0) * (status == "holds")))
+            findings.append(
+                _judge_claim(claim, text, status, (points or 0.0) * (status == "holds"))
+            )
     return findings
 
 
@@ -159,7 +161,7 @@ REASONS = {
 }
 
 
-def _finding(claim: Claim, text: str, status: str, points: float = 0.0) -> Finding:
+def _judge_claim(claim: Claim, text: str, status: str, points: float = 0.0) -> Finding:
     kind = CLAIMS[claim.kind]
     words = text[claim.start : claim.end]
     reason = f"“{words}” ({kind.about}) {REASONS[status]}."
@@ -224,13 +226,13 @@ def award(state: State, decision: Decision) -> State:
     if decision.winner is not None:
         payers = [lab for lab in decision.verdicts if private[lab].budget >= STAKE]
         for lab in payers:
-            private[lab] = _booked(private[lab], -STAKE)
-        private[decision.winner] = _booked(private[decision.winner], STAKE * len(payers))
+            private[lab] = _book_points(private[lab], -STAKE)
+        private[decision.winner] = _book_points(private[decision.winner], STAKE * len(payers))
     judged = market._replace(labs=labs, messages=(*market.messages, *posted))
     return State(judged, private)
 
 
-def _booked(own: Any, amount: float) -> Any:
+def _book_points(own: Any, amount: float) -> Any:
     budget, deals = round(own.budget + amount, 2), round(own.deals + amount, 2)
     return own._replace(budget=budget, deals=deals)
 
@@ -279,7 +281,7 @@ def usual_strategy(obs: Observation, rng: Rng) -> str:
     return HONEST[int(rng.integers(len(HONEST)))]
 
 
-def _first(leading: str, obs: Observation, rng: Rng, discreet: bool) -> str:
+def _leading_facts(leading: str, obs: Observation, rng: Rng, discreet: bool) -> str:
     """A pitch of true facts, those of the leading dimension first."""
     facts = _facts(obs, leading, discreet)
     chosen = [facts[i] for i in sorted(rng.permutation(len(facts))[:OWN_FACTS])]
@@ -319,7 +321,7 @@ def _deadlines(obs: Observation) -> list[Wordings]:
 
 
 def _evidence(obs: Observation) -> list[Wordings]:
-    market, hours = obs.market, held_hours(obs.market, obs.agent)
+    market, hours = obs.market, free_hours(obs.market, obs.agent)
     failed = [b.block_id for b in obs.owned_blocks if b.status == FAILED]
     facts = [(f"we own {_count(hours, 'GPU-hour')}", f"we have {_count(hours, 'hour')} left")]
     facts += [(f"our block {block_id} failed", f"we lost {block_id}") for block_id in failed[-1:]]
@@ -358,7 +360,7 @@ def _reliability(obs: Observation) -> list[Wordings]:
     return facts
 
 
-def _done(obs: Observation) -> list[Wordings]:
+def _done_jobs(obs: Observation) -> list[Wordings]:
     done = sum(job.completed for job in obs.own.jobs)
     return [(f"we finished {_count(done, 'job')}",)] if done else []
 
@@ -415,7 +417,7 @@ def _bluff(obs: Observation, rng: Rng, discreet: bool) -> str:
     return " ".join([*claims, "Our demand is high."])
 
 
-def _fixed(text: str, obs: Observation, rng: Rng, discreet: bool) -> str:
+def _fixed_pitch(text: str, obs: Observation, rng: Rng, discreet: bool) -> str:
     return text
 
 
@@ -433,15 +435,15 @@ PUBLIC: Mapping[str, Callable[[Observation], list[Wordings]]] = {
 PRIVATE: Mapping[str, Callable[[Observation], list[Wordings]]] = {
     "urgency": _deadlines,
     "evidence": _needs,
-    "reliability": _done,
+    "reliability": _done_jobs,
     "coalition": _spare,
 }
 HONEST = tuple(f"{dimension}_first" for dimension in DIMENSIONS)
 STRATEGIES: Mapping[str, Callable[[Observation, Rng, bool], str]] = {
-    **{f"{d}_first": partial(_first, d) for d in DIMENSIONS},
-    "plain": partial(_fixed, PLAIN),
+    **{f"{d}_first": partial(_leading_facts, d) for d in DIMENSIONS},
+    "plain": partial(_fixed_pitch, PLAIN),
     "bluff": _bluff,
-    "keyword_list": partial(_fixed, KEYWORDS),
-    "constant": partial(_fixed, CONSTANT),
-    "injection": partial(_fixed, INJECTION),
+    "keyword_list": partial(_fixed_pitch, KEYWORDS),
+    "constant": partial(_fixed_pitch, CONSTANT),
+    "injection": partial(_fixed_pitch, INJECTION),
 }

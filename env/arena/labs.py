@@ -77,7 +77,7 @@ ENERGY_RESERVE = 30.0  # credits kept for energy: what four blocks may cost
 def scripted_lab(obs: Observation, rng: np.random.Generator) -> Action:
     """The action of a scripted lab; its archetype is a private value."""
     plan = _payable(obs, own_plan(obs))
-    pressing = _pressing(obs, plan)
+    pressing = _urgent_booking(obs, plan)
     if pressing is not None:
         return pressing
     spare = spare_blocks(obs, plan)
@@ -141,7 +141,7 @@ def accepts(obs: Observation, offer: Offer) -> bool:
     )
 
 
-def _pressing(obs: Observation, plan: Plan) -> Action | None:
+def _urgent_booking(obs: Observation, plan: Plan) -> Action | None:
     """The most urgent booking, if the turns left in the round just suffice for all urgent ones."""
     losses = [(loss_by_delay(obs, part), part) for part in plan.parts]
     urgent = [(loss, part) for loss, part in losses if loss > 0.01]

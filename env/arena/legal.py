@@ -32,7 +32,7 @@ def legal_actions(obs: Observation) -> tuple[Action, ...]:
     )
 
 
-def _own(obs: Observation, statuses: frozenset[str] | tuple[str, ...]) -> list[Block]:
+def _blocks_in(obs: Observation, statuses: frozenset[str] | tuple[str, ...]) -> list[Block]:
     return [block for block in obs.owned_blocks if block.status in statuses]
 
 
@@ -45,7 +45,9 @@ def _offers(obs: Observation) -> Iterator[Action]:
     market = obs.market
     present = {lab.lab_id for lab in obs.others}
     money = _affordable(obs)
-    spare = [b for b in _own(obs, FREE) if live_hours(b, market.round_index, market.max_rounds)]
+    spare = [
+        b for b in _blocks_in(obs, FREE) if live_hours(b, market.round_index, market.max_rounds)
+    ]
     for block in market.blocks.values():
         owner = block.owner_lab_id
         if owner not in present or not is_requestable(block):
@@ -98,9 +100,9 @@ def _replies(obs: Observation) -> Iterator[Action]:
 
 
 def _holds(obs: Observation) -> Iterator[Action]:
-    for block in _own(obs, (AVAILABLE,)):
+    for block in _blocks_in(obs, (AVAILABLE,)):
         yield Action("reserve_capacity", block_ids=(block.block_id,))
-    for block in _own(obs, (RESERVED, COMMITTED)):
+    for block in _blocks_in(obs, (RESERVED, COMMITTED)):
         yield Action("release_capacity", block_ids=(block.block_id,))
 
 
@@ -119,7 +121,7 @@ def _coalitions(obs: Observation) -> Iterator[Action]:
             yield Action("form_coalition", lab.lab_id)
     for coalition in standing:
         if coalition.consented or coalition.members[1] == obs.agent:
-            for block in _own(obs, FREE):
+            for block in _blocks_in(obs, FREE):
                 yield Action(
                     "commit_to_coalition",
                     coalition_id=coalition.coalition_id,
@@ -131,7 +133,7 @@ def _bookings(obs: Observation) -> Iterator[Action]:
     """For each open job: its part of the best plan, its best set, and every sufficient block."""
     market = obs.market
     now, horizon = market.round_index, market.max_rounds
-    own = [b for b in _own(obs, LIVE) if b.energy_cost <= obs.own.budget]
+    own = [b for b in _blocks_in(obs, LIVE) if b.energy_cost <= obs.own.budget]
     parts = {part.job_id: part.block_ids for part in own_plan(obs).parts}
     for job in obs.open_jobs:
         sets = {parts[job.job_id]: None} if job.job_id in parts else {}
@@ -149,7 +151,7 @@ def usable_blocks(obs: Observation) -> list[Block]:
     """Blocks a lab can book without a breach: its free ones and its partners' pooled ones."""
     blocks = obs.market.blocks
     pooled = [blocks[b] for c in obs.coalitions for b in c.commitments]
-    return [*_own(obs, FREE), *(b for b in pooled if b.owner_lab_id != obs.agent)]
+    return [*_blocks_in(obs, FREE), *(b for b in pooled if b.owner_lab_id != obs.agent)]
 
 
 def _serves(job: Job, block: Block, now: int, horizon: int) -> bool:

@@ -32,7 +32,7 @@ class Claim(NamedTuple):
     job: str = ""  # id of the job that the sentence names; "" for any job
 
 
-def narrowed(obs: Observation, claim: Claim) -> Observation:
+def narrow(obs: Observation, claim: Claim) -> Observation:
     """The observation of the claiming lab, with only the named job if the claim names one."""
     if not claim.job:
         return obs
@@ -55,7 +55,7 @@ def due_round(obs: Observation, claim: Claim, claimed_in: int) -> float:
 
 
 def due(obs: Observation, claim: Claim) -> float | None:
-    obs = narrowed(obs, claim)
+    obs = narrow(obs, claim)
     now = obs.market.round_index
     round_due = due_round(obs, claim, now)
     if all(job.deadline_round != round_due for job in obs.open_jobs):
@@ -79,18 +79,18 @@ def budget_band(obs: Observation, claim: Claim) -> float | None:
     return 0.3 if obs.market.labs[obs.agent].public_budget_band == claim.detail else None
 
 
-def _lacking(job: Job) -> int:
+def _hours_left(job: Job) -> int:
     return job.gpu_hours_required - job.on_time - job.late
 
 
 def hours_needed(obs: Observation, claim: Claim) -> float | None:
-    jobs = narrowed(obs, claim).open_jobs
-    needs = {_lacking(job) for job in jobs} | {job.gpu_hours_required for job in jobs}
-    needs |= {sum(_lacking(job) for job in jobs)} - {0}
+    jobs = narrow(obs, claim).open_jobs
+    needs = {_hours_left(job) for job in jobs} | {job.gpu_hours_required for job in jobs}
+    needs |= {sum(_hours_left(job) for job in jobs)} - {0}
     return 1.0 if claim.figure in needs else None
 
 
-def held_hours(market: Market, lab_id: str) -> int:
+def free_hours(market: Market, lab_id: str) -> int:
     """GPU-hours left in the free blocks of a lab."""
     now, horizon = market.round_index, market.max_rounds
     blocks = market.blocks.values()
@@ -100,7 +100,7 @@ def held_hours(market: Market, lab_id: str) -> int:
 
 
 def hours_held(obs: Observation, claim: Claim) -> float | None:
-    return 0.6 if claim.figure == held_hours(obs.market, obs.agent) else None
+    return 0.6 if claim.figure == free_hours(obs.market, obs.agent) else None
 
 
 def _same_credits(claimed: float, true: float) -> bool:
@@ -109,7 +109,7 @@ def _same_credits(claimed: float, true: float) -> bool:
 
 
 def worth(obs: Observation, claim: Claim) -> float | None:
-    values = [job.full_value for job in narrowed(obs, claim).open_jobs]
+    values = [job.full_value for job in narrow(obs, claim).open_jobs]
     return 0.8 if any(_same_credits(claim.figure, value) for value in values) else None
 
 
@@ -121,7 +121,7 @@ def open_jobs(obs: Observation, claim: Claim) -> float | None:
     return 0.5 if claim.figure == len(obs.open_jobs) > 0 else None
 
 
-def failed_block(obs: Observation, claim: Claim) -> float | None:
+def check_failed_block(obs: Observation, claim: Claim) -> float | None:
     block = obs.market.blocks.get(claim.detail)
     if block is None or block.status != FAILED:
         return None
@@ -140,7 +140,7 @@ def best_reputation(obs: Observation, claim: Claim) -> float | None:
     return known[obs.agent] if known[obs.agent] == max(known.values()) else None
 
 
-def unbroken(obs: Observation, claim: Claim) -> float | None:
+def check_unbroken(obs: Observation, claim: Claim) -> float | None:
     """No coalition broken; weak for a lab that was never in one."""
     pools = [c for c in obs.market.coalitions.values() if c.consented and obs.agent in c.members]
     if any(pool.breached_by == obs.agent for pool in pools):
@@ -188,7 +188,7 @@ def part(obs: Observation, claim: Claim) -> float | None:
 
 def shortfall(market: Market, lab_id: str) -> float:
     """How far a lab's hours are below an equal share, as a share of it; negative if above."""
-    held = {lab: held_hours(market, lab) for lab in market.labs}
+    held = {lab: free_hours(market, lab) for lab in market.labs}
     return 1 - held[lab_id] * len(held) / (sum(held.values()) or 1)
 
 
@@ -197,7 +197,7 @@ def below_share(obs: Observation, claim: Claim) -> float | None:
     return short if short > 0 else None
 
 
-def paid(obs: Observation, claim: Claim) -> float | None:
+def check_payment(obs: Observation, claim: Claim) -> float | None:
     """Money that the lab offers now or has paid in a trade."""
     offers = (*obs.market.offers.values(), *accepted_offers(obs.market, obs.agent))
     bids = [o.payment if o.from_lab_id == obs.agent else o.ask for o in offers]
@@ -205,11 +205,11 @@ def paid(obs: Observation, claim: Claim) -> float | None:
     return claim.figure / 10 if any(_same_credits(claim.figure, bid) for bid in own) else None
 
 
-def given(obs: Observation, claim: Claim) -> float | None:
+def check_given_blocks(obs: Observation, claim: Claim) -> float | None:
     return 0.4 * claim.figure if claim.figure <= given_blocks(obs.market, obs.agent) else None
 
 
-def open_offers(obs: Observation, claim: Claim) -> float | None:
+def check_open_offers(obs: Observation, claim: Claim) -> float | None:
     return 0.3 * claim.figure if claim.figure <= len(obs.outgoing) else None
 
 
@@ -224,11 +224,11 @@ def committed_blocks(obs: Observation) -> int:
     return sum(obs.market.blocks[block_id].owner_lab_id == obs.agent for block_id in ids)
 
 
-def committed(obs: Observation, claim: Claim) -> float | None:
+def check_committed_blocks(obs: Observation, claim: Claim) -> float | None:
     return claim.figure / 2 if claim.figure <= committed_blocks(obs) else None
 
 
-def proposed(obs: Observation, claim: Claim) -> float | None:
+def check_proposal(obs: Observation, claim: Claim) -> float | None:
     return 0.4 if any(c.members[0] == obs.agent for c in obs.market.coalitions.values()) else None
 
 
@@ -264,14 +264,14 @@ def _words(*alternatives: str) -> re.Pattern:
     return re.compile(rf"\b(?:{'|'.join(alternatives)})\b")
 
 
-def _counted(unit: str) -> re.Pattern:
+def _count_of(unit: str) -> re.Pattern:
     """A number, at most two words, and the unit that it counts."""
     return re.compile(rf"{NUMBER}(?:[ -][a-z]+){{0,2}}?[ -](?:{unit})\b")
 
 
 _DEADLINE = (r"deadlines?", "due", r"deliver\w*", "must", "cut-?off", "overdue")
-_HOURS, _BLOCKS, _CREDITS = _counted("hours?"), _counted("blocks?"), _counted("credits?")
-_JOBS, _OFFERS = _counted("jobs?"), _counted("offers?|trades?|deals?")
+_HOURS, _BLOCKS, _CREDITS = _count_of("hours?"), _count_of("blocks?"), _count_of("credits?")
+_JOBS, _OFFERS = _count_of("jobs?"), _count_of("offers?|trades?|deals?")
 _POOL = r"(?:coalition|pool|alliance)s?"
 
 CLAIMS: Mapping[str, ClaimKind] = {
@@ -286,7 +286,7 @@ CLAIMS: Mapping[str, ClaimKind] = {
     "rounds_left": ClaimKind(
         "urgency",
         "rounds to a deadline of its own",
-        _counted("rounds?"),
+        _count_of("rounds?"),
         _words(*_DEADLINE),
         due,
         "due",
@@ -367,7 +367,7 @@ CLAIMS: Mapping[str, ClaimKind] = {
         "a block that failed",
         re.compile(r"\bb_\d{1,2}_\d{1,2}\b"),
         _words(r"fail\w*", "lost", "broke", "down"),
-        failed_block,
+        check_failed_block,
         by_figure=True,
     ),
     "reputation": ClaimKind(
@@ -390,14 +390,14 @@ CLAIMS: Mapping[str, ClaimKind] = {
         "no pool of its own broken",
         re.compile(r"\bno (?:breach|broken)|\b(?:kept|honou?red) (?:all|every|each|our|my)\b"),
         _words(r"breach\w*", r"commitments?", r"promises?", r"pools?", r"coalitions?", "word"),
-        unbroken,
+        check_unbroken,
     ),
     "unbroken_by_denial": ClaimKind(
         "reliability",
         "no pool of its own broken",
         re.compile(r"(?:\bnever|\bnot|n['’]t) (?:once |yet )?(?:broke|broken|breached|break)\b"),
         _words(r"breach\w*", r"commitments?", r"promises?", r"pools?", r"coalitions?", "word"),
-        unbroken,
+        check_unbroken,
         "unbroken",
     ),
     "deals": ClaimKind(
@@ -412,7 +412,7 @@ CLAIMS: Mapping[str, ClaimKind] = {
         "offers of its own that stand",
         _OFFERS,
         _words("open", "on the table", "stand", "standing", "active"),
-        open_offers,
+        check_open_offers,
     ),
     "part": ClaimKind(
         "fairness",
@@ -435,7 +435,7 @@ CLAIMS: Mapping[str, ClaimKind] = {
         "credits that it offers or has paid",
         _CREDITS,
         _words("pay", "paying", "paid", "bid", r"offer\w*"),
-        paid,
+        check_payment,
         by_figure=True,
     ),
     "budget": ClaimKind(
@@ -457,21 +457,21 @@ CLAIMS: Mapping[str, ClaimKind] = {
         "blocks of its own in pools",
         _BLOCKS,
         _words(r"commit\w*", "pooled", r"contribut\w+", "shared", "in (?:a|the|our) pool"),
-        committed,
+        check_committed_blocks,
     ),
     "given": ClaimKind(
         "fairness",
         "blocks that it parted with in trades",
         _BLOCKS,
         _words("sold", "gave", "given", "traded", "passed on", "handed", "parted"),
-        given,
+        check_given_blocks,
     ),
     "proposed": ClaimKind(
         "coalition",
         "a pool that it proposed",
         re.compile(rf"\b(?:proposed|invited|offered|asked)\b.{{0,30}}\b{_POOL}\b"),
         _words(_POOL),
-        proposed,
+        check_proposal,
     ),
     "partner": ClaimKind(
         "coalition",
@@ -512,11 +512,11 @@ OBJECT = re.compile(r"\b(?:with|to|from|for|than|against|between)\s+$")
 def claims(market: Market, lab_id: str, text: str) -> tuple[Claim, ...]:
     """The claims of `lab_id` in the first LONGEST_MESSAGE characters of `text`, in order."""
     names = tuple((lab.lab_id, lab.public_name.lower()) for lab in market.labs.values())
-    return _parsed(names, lab_id, text[:LONGEST_MESSAGE])
+    return _parse(names, lab_id, text[:LONGEST_MESSAGE])
 
 
 @lru_cache(maxsize=4096)
-def _parsed(names: tuple[tuple[str, str], ...], lab_id: str, text: str) -> tuple[Claim, ...]:
+def _parse(names: tuple[tuple[str, str], ...], lab_id: str, text: str) -> tuple[Claim, ...]:
     lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)  # keeps positions
     parsed = [
         claim
@@ -542,9 +542,7 @@ def _clause_claims(names: tuple, lab_id: str, text: str, start: int, end: int) -
     is_question = text[end : end + 1] == "?"
     job = _job_named(text, start, end)
     foreign = job and not job.startswith(f"j_{lab_id.removeprefix('lab_')}_")
-    standing = (
-        "promise" if is_question else "other" if foreign else _standing(names, lab_id, clause)
-    )
+    standing = "promise" if is_question else "other" if foreign else _subject(names, lab_id, clause)
     for name, kind in CLAIMS.items():
         cue = kind.cue.search(clause)
         if cue is None or (denied and name != "unbroken_by_denial"):
@@ -591,7 +589,7 @@ def _detail(name: str, clause: str, match: re.Match, names: tuple, lab_id: str) 
     return "within" if WITHIN.search(clause) else ""
 
 
-def _standing(names: tuple, lab_id: str, clause: str) -> str:
+def _subject(names: tuple, lab_id: str, clause: str) -> str:
     """Whether a clause is "claimed" of the lab itself, a "promise", or about an "other" lab."""
     others = [at for lab, at in _mentions(names, clause) if lab != lab_id]
     others += [m.start() for m in re.finditer(r"\b(?:they|their|rivals?|competitors?)\b", clause)]
@@ -618,7 +616,7 @@ def fact(obs: Observation, claim: Claim, claimed_in: int) -> tuple:
     kind = CLAIMS[claim.kind]
     topic = kind.topic or claim.kind
     if topic == "due":
-        return topic, due_round(narrowed(obs, claim), claim, claimed_in)
+        return topic, due_round(narrow(obs, claim), claim, claimed_in)
     if claim.kind == "failed_block":
         return topic, claim.detail
     return (topic, int(claim.figure + 0.5)) if kind.by_figure else (topic,)

@@ -49,7 +49,7 @@ def booked_value(job: Job, on_time: int, late: int) -> float:
     return job.base_value * job.urgency_multiplier * credit / needed
 
 
-def booked(job: Job, blocks: Iterable[Block], now: int, horizon: int) -> tuple[int, int]:
+def add_hours(job: Job, blocks: Iterable[Block], now: int, horizon: int) -> tuple[int, int]:
     """The job's booked hours (on time, late) with those of `blocks` added."""
     on_time, late = job.on_time, job.late
     for block in blocks:
@@ -64,7 +64,7 @@ def booking_gain(job: Job, blocks: Sequence[Block], now: int, horizon: int) -> f
     for block in blocks:
         if block.reliability < job.min_reliability:
             return None
-    on_time, late = booked(job, blocks, now, horizon)
+    on_time, late = add_hours(job, blocks, now, horizon)
     if on_time + late < job.gpu_hours_required and not job.partial_credit_allowed:
         return None
     added = booked_value(job, on_time, late) - booked_value(job, job.on_time, job.late)

@@ -160,16 +160,16 @@ class Breakdown(NamedTuple):
 
 def breakdown(change: Change) -> Breakdown:
     """The components of one change and their sum."""
-    return _summed([component.of(change) for component in COMPONENTS])
+    return _sum([component.of(change) for component in COMPONENTS])
 
 
 def total(parts: Iterable[Breakdown]) -> Breakdown:
     """The sum of several breakdowns, component by component; zeros for none."""
     columns = zip(*[part[:-1] for part in parts], strict=True)
-    return _summed([sum(column) for column in columns] or [0.0] * len(COMPONENTS))
+    return _sum([sum(column) for column in columns] or [0.0] * len(COMPONENTS))
 
 
-def _summed(components: Sequence[float]) -> Breakdown:
+def _sum(components: Sequence[float]) -> Breakdown:
     return Breakdown(*components, sum(components))
 
 
@@ -198,7 +198,7 @@ def observed_change(state: State, action: Action | Malformed, lab: str) -> Chang
         by_time, by_shock = after_time - after_action, after_shock - after_time
     by_action = after_action - potential
     booked, left = code == "job_allocated", code == "finished"
-    traded = _traded(state, acted, lab)
+    traded = _has_traded(state, acted, lab)
     return Change(
         code,
         (after.job_value - before.job_value) / scale,
@@ -224,7 +224,7 @@ def plan_potential(state: State, lab: str) -> float:
     return PLAN_WEIGHT * own_plan(Observation(lab, market, state.private[lab])).gain
 
 
-def _traded(before: State, after: State, lab: str) -> bool:
+def _has_traded(before: State, after: State, lab: str) -> bool:
     """Whether an offer from or to `lab` was settled."""
     new = after.market.closed.keys() - before.market.closed.keys()
     closed = (after.market.closed[offer_id] for offer_id in new)

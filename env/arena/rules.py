@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from .actions import Action
-from .planning import BREACH_FINE, booked, booked_value, hours
+from .planning import BREACH_FINE, add_hours, booked_value, hours
 from .types import (
     AVAILABLE,
     COMMITTED,
@@ -248,27 +248,27 @@ Outcome = tuple[str, str]  # a result code and one sentence
 
 
 def send_offer(draft: Draft, agent: str, action: Action) -> Outcome:
-    offer = _checked_offer(draft, agent, action.target_lab_id, action)
+    offer = _make_offer(draft, agent, action.target_lab_id, action)
     _post(draft, offer)
     return "offer_created", f"{offer.offer_id} is before {offer.to_lab_id}"
 
 
 def counter_offer(draft: Draft, agent: str, action: Action) -> Outcome:
-    answered = _addressed(draft, agent, action.offer_id)
+    answered = _offer_to(draft, agent, action.offer_id)
     draft.close_offer(answered, "rejected")
-    offer = _checked_offer(draft, agent, answered.from_lab_id, action)
+    offer = _make_offer(draft, agent, answered.from_lab_id, action)
     _post(draft, offer._replace(linked_offer_id=answered.offer_id))
     return "counter_offer_created", f"{offer.offer_id} answers {answered.offer_id}"
 
 
 def reject_offer(draft: Draft, agent: str, action: Action) -> Outcome:
-    offer = _addressed(draft, agent, action.offer_id)
+    offer = _offer_to(draft, agent, action.offer_id)
     draft.close_offer(offer, "rejected")
     return "offer_rejected", f"{offer.offer_id} is turned down"
 
 
 def accept_offer(draft: Draft, agent: str, action: Action) -> Outcome:
-    offer = _addressed(draft, agent, action.offer_id)
+    offer = _offer_to(draft, agent, action.offer_id)
     sender = offer.from_lab_id
     if offer.payment > draft.own(sender).budget:
         raise Refused("budget_overspend", f"{sender} cannot pay {offer.payment:.2f}")
@@ -294,7 +294,7 @@ def accept_offer(draft: Draft, agent: str, action: Action) -> Outcome:
     return "offer_accepted", f"{offer.offer_id} is settled with {sender}"
 
 
-def _addressed(draft: Draft, agent: str, offer_id: str | None) -> Offer:
+def _offer_to(draft: Draft, agent: str, offer_id: str | None) -> Offer:
     """The active offer of that id; refuses unless it is addressed to `agent`."""
     offer = draft.offers.get(offer_id)
     if offer is None:
@@ -309,7 +309,7 @@ def _addressed(draft: Draft, agent: str, offer_id: str | None) -> Offer:
     return offer
 
 
-def _checked_offer(draft: Draft, agent: str, target: str | None, action: Action) -> Offer:
+def _make_offer(draft: Draft, agent: str, target: str | None, action: Action) -> Offer:
     """The offer that `action` makes to `target`; refuses it for its first fault."""
     market = draft.market
     if target not in draft.labs:
@@ -347,7 +347,7 @@ def _checked_offer(draft: Draft, agent: str, target: str | None, action: Action)
 
 
 def _check_side(draft: Draft, agent: str, block_ids: tuple[str, ...]) -> None:
-    for block_id in checked_ids(draft, block_ids):
+    for block_id in check_ids(draft, block_ids):
         block = draft.blocks[block_id]
         if block.owner_lab_id != agent:
             raise Refused("unowned_block", f"{block_id} is not yours")
@@ -356,7 +356,7 @@ def _check_side(draft: Draft, agent: str, block_ids: tuple[str, ...]) -> None:
 
 
 def _check_request(draft: Draft, target: str, block_ids: tuple[str, ...]) -> None:
-    for block_id in checked_ids(draft, block_ids):
+    for block_id in check_ids(draft, block_ids):
         block = draft.blocks[block_id]
         if block.owner_lab_id != target:
             raise Refused("target_does_not_own_block", f"{target} does not own {block_id}")
@@ -364,7 +364,7 @@ def _check_request(draft: Draft, target: str, block_ids: tuple[str, ...]) -> Non
             raise Refused("unavailable_block", f"{block_id} is {block.status}")
 
 
-def checked_ids(draft: Draft, block_ids: tuple[str, ...]) -> Iterable[str]:
+def check_ids(draft: Draft, block_ids: tuple[str, ...]) -> Iterable[str]:
     """The ids one by one; refuses a repeated or unknown one."""
     if len(set(block_ids)) < len(block_ids):
         raise Refused("duplicate_block", "a block is named twice")
@@ -489,7 +489,7 @@ def allocate_to_job(draft: Draft, agent: str, action: Action) -> Outcome:
         raise Refused("job_completed", f"{job.job_id} is done")
     blocks = _bookable(draft, agent, job, action.block_ids)
     now, horizon = draft.market.round_index, draft.market.max_rounds
-    on_time, late = booked(job, blocks, now, horizon)
+    on_time, late = add_hours(job, blocks, now, horizon)
     more = on_time + late - job.on_time - job.late
     if not more:
         raise Refused("no_hours_left", "these blocks have no hours left")
@@ -536,7 +536,7 @@ def _bookable(draft: Draft, agent: str, job: Job, block_ids: tuple[str, ...]) ->
     if not block_ids:
         raise Refused("empty_block_list", "name the blocks to book")
     blocks = []
-    for block_id in checked_ids(draft, block_ids):
+    for block_id in check_ids(draft, block_ids):
         block = draft.blocks[block_id]
         if block.owner_lab_id != agent and not pool_of(draft.coalitions, agent, block_id):
             raise Refused("unowned_block", f"{block_id} is neither yours nor in a pool of yours")
@@ -577,7 +577,7 @@ def _own_blocks(draft: Draft, agent: str, block_ids: tuple[str, ...]) -> list[Bl
     if not block_ids:
         raise Refused("empty_block_list", "name at least one block")
     blocks = []
-    for block_id in checked_ids(draft, block_ids):
+    for block_id in check_ids(draft, block_ids):
         if draft.blocks[block_id].owner_lab_id != agent:
             raise Refused("unowned_block", f"{block_id} is not yours")
         blocks.append(draft.blocks[block_id])

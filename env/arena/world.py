@@ -53,7 +53,7 @@ class Draws:
         """One of `options`, equally likely."""
         return options[int(len(options) * self._next())]
 
-    def shuffled(self, options: Sequence[Any]) -> list[Any]:
+    def shuffle(self, options: Sequence[Any]) -> list[Any]:
         """`options` in random order."""
         keys = [self._next() for _ in options]
         return [options[i] for i in sorted(range(len(keys)), key=keys.__getitem__)]
@@ -66,7 +66,7 @@ def draw_world(name: str, size: Size, seats: Sequence[str], rng: np.random.Gener
     luck = rng.random((len(seats), size.max_rounds)).tolist()
     world.whole(0, 1)  # not used: recorded worlds begin with the second draw
     present = seats[: world.choice(size.labs)]
-    archetypes = ("", *world.shuffled(ARCHETYPES))
+    archetypes = ("", *world.shuffle(ARCHETYPES))
     labs, blocks, private = {}, {}, dict.fromkeys(seats)
     for index, lab in enumerate(present):
         budget = world.uniform(70, 130)
@@ -120,7 +120,7 @@ def _nature(draws: Draws, size: Size, present: Sequence[str], blocks: dict) -> N
                 True,
                 "shock_demand_surge",
             )
-    return Nature(shocks, tuple(draws.shuffled(list(blocks))), surge)
+    return Nature(shocks, tuple(draws.shuffle(list(blocks))), surge)
 
 
 def with_public_bands(market: Market, private: Any) -> Market:

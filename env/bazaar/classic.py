@@ -82,13 +82,13 @@ def line(
     """
     options = LINES[persona][kind]
     text = options[int(draw * len(options))].format(price=rupees(price), item=obs.table.item.name)
-    if not pushy or (persona != "deceptive" and _pressed(obs, persona) >= 2):
+    if not pushy or (persona != "deceptive" and _count_pressure(obs, persona) >= 2):
         return text
     lines = LINES[persona]["pressure"]
     return f"{text} {lines[obs.table.round % len(lines)]}"
 
 
-def _pressed(obs: Observation, persona: str) -> int:
+def _count_pressure(obs: Observation, persona: str) -> int:
     lines = LINES[persona]["pressure"]
     messages = [move.action.message for move in obs.table.moves if move.agent == "seller"]
     return sum(text.endswith(lines) for text in messages)
@@ -117,7 +117,9 @@ def classic_tells(table: Any, seller: Mapping[str, Any]) -> Tells:
 # normal draws: for urgency, confidence, deception, fidget, emotion and topics.
 
 
-def _default(u, t, stalling, urgency, confidence, deception, fidget, emotion, topics) -> Tells:
+def _default_tells(
+    u, t, stalling, urgency, confidence, deception, fidget, emotion, topics
+) -> Tells:
     return Tells(
         verbal_urgency=_clip(0.6 * u + 0.1 * urgency),
         verbal_confidence=_clip(0.6 - 0.3 * u + 0.1 * confidence),
@@ -177,7 +179,7 @@ def _clip(level: float) -> float:
 
 
 _MANNERS = {
-    "default": _default,
+    "default": _default_tells,
     "deceptive": _deceptive,
     "impatient": _impatient,
     "collaborative": _collaborative,

@@ -154,7 +154,7 @@ class ClassicSellers:
         looks_away = {"default": urgency >= 0.5, "impatient": np.full(cue.shape, t >= 3)}
         return BatchTells(cue, looks_away.get(own.persona, np.zeros(cue.shape, bool)))
 
-    def remembering(self, paid: Paid) -> "ClassicSellers":
+    def remember(self, paid: Paid) -> "ClassicSellers":
         """The sellers after the deals `paid`: they concede less to a buyer that paid too much."""
         return replace(
             self, terms=replace(self.terms, rate=self.terms.rate * (1 - 0.3 * capitulation(paid)))
@@ -267,12 +267,12 @@ class Deals:
     own: tuple[Own, ...]  # the learner's private values, then each rival's
     sellers: ClassicSellers | MarketSellers
 
-    def remembering(self, past: Sequence["Outcome"]) -> "Deals":
+    def remember(self, past: Sequence["Outcome"]) -> "Deals":
         """The deals after `past` ones, which the sellers remember."""
         if not past:
             return self
         paid = [(deal.price, deal.asks[0]) for deal in past]
-        return replace(self, sellers=self.sellers.remembering(paid))
+        return replace(self, sellers=self.sellers.remember(paid))
 
 
 @dataclass(frozen=True, slots=True)
@@ -476,7 +476,7 @@ def parts_of(games: Games, outcomes: Sequence[Outcome], share: np.ndarray) -> np
     return np.stack([grade(*part) for part in zip(games.deals, outcomes, share, strict=True)])
 
 
-def graded(games: Games, parts: np.ndarray) -> np.ndarray:
+def grade_games(games: Games, parts: np.ndarray) -> np.ndarray:
     """The task's grade of each game, shape (n,), from those of its deals, shape (deals, n)."""
     mean = sum(parts) / len(parts)
     grade = _GRADES[TASKS[games.task].grade]
@@ -539,11 +539,11 @@ def play_batch(games: Games, buyers: Buyers) -> Results:
     play = _compete if games.rivals else _bargain
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         for deal in games.deals:
-            past.append(play(games, deal.remembering(past), buyers, past, running))
+            past.append(play(games, deal.remember(past), buyers, past, running))
             running = past[-1].end != FORFEIT
         share = np.stack([shares_of(*pair) for pair in zip(games.deals, past, strict=True)])
         parts = parts_of(games, past, share)
-        return Results(tuple(past), share, parts, graded(games, parts))
+        return Results(tuple(past), share, parts, grade_games(games, parts))
 
 
 def legal(
@@ -703,10 +703,10 @@ def games_of(name: str, seeds: Sequence[int], task: Task | None = None) -> Games
     `task` replaces the registered one where its draws differ, as with another type of seller; its
     seller must be the family's own. Raises ValueError if the task called `name` has no batches.
     """
-    task = task or _covered(name)
+    task = task or _covered_task(name)
     states = [begin(task, seed).state for seed in seeds]
     in_turn = zip(*(state.private["nature"] for state in states), strict=True)
-    deals = tuple(_stacked_deals(name, instances) for instances in in_turn)
+    deals = tuple(_stack_deals(name, instances) for instances in in_turn)
 
     def chance(turns: np.ndarray, which: np.ndarray) -> np.ndarray:
         turns_of = zip(which.tolist(), turns.tolist(), strict=True)
@@ -720,7 +720,7 @@ def games_of(name: str, seeds: Sequence[int], task: Task | None = None) -> Games
     return _games(task, deals, chance, liking)
 
 
-def _stacked_deals(name: str, instances: Sequence[Instance]) -> Deals:
+def _stack_deals(name: str, instances: Sequence[Instance]) -> Deals:
     rounds = np.array([deal.rounds or TASKS[name].env.rounds for deal in instances])
     chance = np.ones((len(instances), int(rounds.max()), 12))  # 1 after the last round, never used
     for row, deal in zip(chance, instances, strict=True):
@@ -731,15 +731,15 @@ def _stacked_deals(name: str, instances: Sequence[Instance]) -> Deals:
     if "terms" in instances[0].seller:
         sellers = _classic_sellers(_classic(name), cost, list_price, draws[[*CLASSIC_DRAWS]])
     else:
-        stance = _stacked([deal.seller["stance"] for deal in instances])
+        stance = _stack([deal.seller["stance"] for deal in instances])
         sellers = _market_sellers(stance, draws[[*MARKET_DRAWS]])
     crowd = len(BUYERS) if isinstance(TASKS[name].env, MultiBuyerBazaar) else 1
     owns = [(deal.buyer, *(deal.rivals or [deal.buyer] * 2))[:crowd] for deal in instances]
-    own = tuple(map(_stacked_own, zip(*owns, strict=True)))
+    own = tuple(map(_stack_own, zip(*owns, strict=True)))
     return _deals(rounds, list_price, cost, own, sellers)
 
 
-def _stacked_own(owns: Sequence[Mapping[str, Any]]) -> Own:
+def _stack_own(owns: Sequence[Mapping[str, Any]]) -> Own:
     columns = [
         [absent if own.get(key) is None else own[key] for own in owns]
         for key, absent in ABSENT.items()
@@ -747,11 +747,11 @@ def _stacked_own(owns: Sequence[Mapping[str, Any]]) -> Own:
     return Own(*np.array(columns, float))
 
 
-def _stacked(records: Sequence[Any]) -> Any:
+def _stack(records: Sequence[Any]) -> Any:
     """One dataclass instance of arrays from several instances of the class."""
     columns = [[getattr(record, field.name) for record in records] for field in fields(records[0])]
     return type(records[0])(
-        *(_stacked(c) if isinstance(c[0], SellerType) else np.array(c) for c in columns)
+        *(_stack(c) if isinstance(c[0], SellerType) else np.array(c) for c in columns)
     )
 
 
@@ -770,7 +770,7 @@ def draw_games(
     In the open market `sellers` names the types and `prices` holds the list prices that occur, each
     equally often. Raises ValueError if the task has no batches.
     """
-    task = _covered(name)
+    task = _covered_task(name)
     family, short = name.split("/")
     if family == "classic":
         draw = _draw_classic(short, n, rng)
@@ -903,7 +903,7 @@ def _classic(name: str) -> Classic:
     return CLASSIC[name.split("/")[1]]
 
 
-def _covered(name: str) -> Task:
+def _covered_task(name: str) -> Task:
     if name not in BATCH_TASKS:
         raise ValueError(f"no batch of {name!r}; there are {', '.join(BATCH_TASKS)}")
     return TASKS[name]

@@ -34,7 +34,7 @@ from panels.site.internals import visitor_of_event
 from panels.site.sessions import Gone, no_longer_here, states_of
 from panels.ui.look import note, trouble
 from sauda.llm.types import ReplyError
-from sauda.records.seeds import drawn_seed, whole_seed
+from sauda.records.seeds import draw_seed, whole_seed
 from sauda.sessions.arena import ArenaGame, act, proposal, start, step
 
 Updates = dict[Any, Any]  # new values, or components with new properties, by component
@@ -51,7 +51,7 @@ def new_game(task_name: str, seed: str) -> ArenaGame:
     if task_name not in ARENA_TASKS:
         raise ValueError("choose one of the arena’s tasks")
     if not (seed or "").strip():
-        return start(task_name, drawn_seed(), secret=True)
+        return start(task_name, draw_seed(), secret=True)
     return start(task_name, whole_seed(seed))
 
 

@@ -10,7 +10,7 @@ from panels.gpu_arena.words import deed
 from panels.ui.curve import curve
 from panels.ui.look import note, stat, strip, table
 from panels.ui.terms import shown_round, term
-from sauda.sessions.arena import LEARNER, ArenaGame, Step, held
+from sauda.sessions.arena import LEARNER, ArenaGame, Step, promised_credits
 
 LAST_MESSAGES = 4
 
@@ -21,7 +21,7 @@ LAST_MESSAGES = 4
 def papers(obs: arena.Observation) -> Markup:
     """The private values of a lab: its credits, those that are held, and its jobs."""
     own, now = obs.own, obs.market.round_index
-    names, kept = job_names(own.jobs), held(obs)
+    names, kept = job_names(own.jobs), promised_credits(obs)
     rows = [
         (
             term(names[job.job_id], job.job_id),

@@ -21,7 +21,7 @@ from panels.haggle.talk.trouble import Trouble
 from panels.haggle.words import ENGLISH, Translate, translator
 from sauda.language.lines import name_in
 from sauda.policies import BUYERS
-from sauda.records.seeds import drawn_seed
+from sauda.records.seeds import draw_seed
 from sauda.sessions.bazaar import Game, start
 
 BUY, SELL = "buy", "sell"
@@ -89,10 +89,10 @@ def new_game(seat: str, market: str, opponent: str, ready: bool = True) -> Game:
     """
     _check(seat, market, opponent)
     selling = seat == SELL
-    seed = drawn_seed()
+    seed = draw_seed()
     if selling and market != ANY_ITEM:  # the seed draws the item too: draw until it is this one
         while item_of(seed) != market:
-            seed = drawn_seed()
+            seed = draw_seed()
     return _started(SELLING_TASK if selling else market, opponent, ready, seed)
 
 

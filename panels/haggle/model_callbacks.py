@@ -31,7 +31,7 @@ from sauda.sessions.bazaar import (
     after_reply,
     before_unanswered,
     counterfactual_request,
-    forfeited,
+    forfeit,
     moves_of,
     request,
     start,
@@ -78,7 +78,7 @@ async def stream_reply(
             problem = why + _way_on(game, visit.translate)
             break
         if game.out_of_tries:
-            game, wrote = forfeited(game), game.invalid_replies[-1][:QUOTED]
+            game, wrote = forfeit(game), game.invalid_replies[-1][:QUOTED]
             problem = note(visit.translate("no_move", name=visit.model_name, wrote=wrote))
     shown = await asyncio.to_thread(screen.show, replace(visit, game=game), problem, refused)
     yield shown if generation.end_stream(current) else screen.unchanged

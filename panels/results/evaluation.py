@@ -17,7 +17,7 @@ from panels.ui.look import SERIES, bar_style, whiskers
 from panels.ui.tables import Column, comparison, estimate, frame, number, with_interval
 from panels.ui.terms import short
 from panels.ui.whisker_rows import labels_above
-from sauda.experiments.evaluate import ArenaRow, BazaarRow, compare
+from sauda.experiments.evaluate import ArenaRow, BazaarRow, compare_rows
 from sauda.records.schemas.base import Interval
 from sauda.records.schemas.base import Metric as SampleMetric
 from sauda.records.store import Artifact
@@ -226,7 +226,7 @@ def change(row: Row, other_split: Artifact | None, metric: str) -> float | None:
     for match in other_split.data.rows if other_split else ():
         if (match.task, match.policy, getattr(match, "others", None)) == key:
             try:
-                return compare(match, row, metric)
+                return compare_rows(match, row, metric)
             except ValueError:  # the task or its opponents were changed between the evaluations
                 return None
     return None

@@ -35,7 +35,7 @@ from panels.site.visitor import trust_proxies
 from panels.ui import theme
 from sauda.fairness import FairGate, Limits
 from sauda.serve.http import openenv_app
-from sauda.serve.mcp import McpServer, schema
+from sauda.serve.mcp import McpServer, tool_schemas
 from sauda.serve.openenv import Sockets
 
 LISTENS_WITHIN = 15.0  # seconds from a call to the caller who fetches its answer
@@ -101,7 +101,7 @@ def serve(blocks: gr.Blocks, host: str, port: int, opening: Opening = NO_OPENING
             "middleware": [guard],
             "routes": [
                 health_route(gate, queue_door, streams, pages, sockets, mcp),
-                Route(TOOLS, schema),
+                Route(TOOLS, tool_schemas),
             ],
             "lifespan": lifespan(streams, mcp),
         },

@@ -15,7 +15,7 @@ from panels.training.permalink import SCALES, View
 from panels.training.references import Reference, Rows, references
 from panels.ui.look import PALETTE, SERIES, line_style, styled, whiskers, with_minus_signs
 from sauda.records.schemas.base import Interval
-from sauda.statistics import averaged
+from sauda.statistics import moving_average
 
 Values = Sequence[float | None]
 
@@ -30,7 +30,7 @@ def x_values(rows: Sequence[Row], over: str) -> Values:
 
 def with_gaps(values: Values, smoothing: float) -> Values:
     """The debiased moving average of the values; None where a value is missing."""
-    smoothed = iter(averaged([value for value in values if value is not None], smoothing))
+    smoothed = iter(moving_average([value for value in values if value is not None], smoothing))
     return [None if value is None else next(smoothed) for value in values]
 
 

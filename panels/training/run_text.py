@@ -19,7 +19,7 @@ from panels.training.logs import (
 from panels.training.permalink import View
 from panels.ui.look import badge, note, stat, strip, table
 from sauda.records.store import Artifact
-from sauda.statistics import averaged
+from sauda.statistics import moving_average
 
 Stacks = Sequence[tuple[Log, Sequence[Metric]]]  # the metrics drawn of each log
 
@@ -202,7 +202,7 @@ def sentence(log: Log, metrics: Sequence[Metric], smoothing: float) -> str:
         values = [row.get(metric.name) for row in log.rows_of(metric)]
         values = [value for value in values if value is not None]
         if values:
-            curve = averaged(values, smoothing) if metric.noisy else values
+            curve = moving_average(values, smoothing) if metric.noisy else values
             ranges.append(f"{metric.label} from {curve[0]:.3g} to {curve[-1]:.3g}")
     return f"{log.name}, first and last value of each line: {'; '.join(ranges)}."
 

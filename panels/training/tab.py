@@ -24,7 +24,7 @@ from panels.ui.tables import with_interval
 from panels.ui.terms import short, task_choices
 from panels.ui.wiring import bound
 from sauda.records.store import Artifact, digest
-from sauda.statistics import averaged
+from sauda.statistics import moving_average
 from sauda.train.selector import DIGITS, EXPERT, SelectorEpisode, episode_return
 
 TITLE = "Training"
@@ -47,10 +47,10 @@ def reward_figure(selector: Artifact, task: str, smoothing: float) -> go.Figure:
     )  # fmt: skip
     smoothed = line_style("buyer") | {"mode": "lines"}
     figure.add_scatter(
-        x=x, y=averaged(rewards, smoothing), name="selector, averaged",
+        x=x, y=moving_average(rewards, smoothing), name="selector, averaged",
         hovertemplate="averaged: %{y:.3f}<extra></extra>", **smoothed,
     )  # fmt: skip
-    expert = averaged([row.expert for row in rows], smoothing)
+    expert = moving_average([row.expert for row in rows], smoothing)
     figure.add_scatter(
         x=x, y=expert, name="rule based expert, averaged",
         hovertemplate="expert: %{y:.3f}<extra></extra>",

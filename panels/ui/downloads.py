@@ -20,7 +20,7 @@ from markupsafe import Markup
 from panels.site.internals import visitor_of_event
 from panels.ui.look import trouble
 from sauda.fairness import PAGE
-from sauda.records.store import replacing
+from sauda.records.store import replace_file
 
 MIB = 2**20
 FILES = 400  # of visitors
@@ -62,7 +62,7 @@ class Downloads:
         self._use(path, 0)  # before the look at it, so that it is not dropped meanwhile
         try:
             if not path.exists():
-                with replacing(path) as part:
+                with replace_file(path) as part:
                     write(part)
             size = path.stat().st_size
         except OSError as error:

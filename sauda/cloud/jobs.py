@@ -21,7 +21,7 @@ from sauda.cloud.shards import Plan, keep_plan, read_plan
 from sauda.llm.model import BYTES, PACKAGE, PACKAGED_VERSION
 from sauda.train import STAGES
 from sauda.train.common import run_name
-from sauda.train.model import PARAMETERS, TOY, memory
+from sauda.train.model import PARAMETERS, TOY, training_bytes
 
 IMAGE = "python:3.12"  # has git; torch brings CUDA with it
 SECRET = "HF_TOKEN"  # what the Hub's client reads
@@ -101,7 +101,7 @@ def memory_needed(model: str, device: str, precision: str, stages: Sequence[str]
     held = "fp32" if model == TOY else precision
     configs = [import_module(f"sauda.train.{stage}").SETTINGS["bazaar"] for stage in stages]
     return max(
-        memory(
+        training_bytes(
             PARAMETERS[model] * BYTES[held],
             config.per_device_train_batch_size,
             0 if held == "nf4" else config.copies,  # in 4 bits the learner itself plays
@@ -111,7 +111,7 @@ def memory_needed(model: str, device: str, precision: str, stages: Sequence[str]
     )
 
 
-def fitting_flavors(
+def choose_flavors(
     needed: float, device: str = "cuda", rented: Sequence[Flavor] = FLAVORS
 ) -> tuple[Flavor, ...]:
     """The flavors of a device with `needed` bytes of memory, the cheapest first; ValueError."""
@@ -138,7 +138,7 @@ def training_flavors(
     """
     if not names:
         device = "cpu" if model == TOY else "cuda"
-        return fitting_flavors(memory_needed(model, device, precision, stages), device, rented)
+        return choose_flavors(memory_needed(model, device, precision, stages), device, rented)
     named = tuple(flavor(name, rented) for name in names)
     if len({f.device for f in named}) > 1:
         raise ValueError("the flavors of a job are all with a GPU or all without")

@@ -18,10 +18,10 @@ from typing import Any
 from env import get_task
 from sauda.cloud import CloudFault
 from sauda.cloud.shards import Engine, compute_missing, keep_plan, read_pieces
-from sauda.experiments.batches import joined
+from sauda.experiments.batches import join
 from sauda.experiments.comparison import model_columns, play_model
 from sauda.experiments.evaluate import EvaluationSpec
-from sauda.experiments.evaluate import summarize as summarize_metric
+from sauda.experiments.evaluate import summarize_metric as summarize_metric
 from sauda.games import game_of
 from sauda.llm.backends import Backend, Endpoint, RetryPolicy
 from sauda.llm.registry import player_spec
@@ -198,7 +198,7 @@ def play_in_flight(
     return games
 
 
-def play(wanted: Rollouts, folder: Path, run: Engine) -> int:
+def play_missing(wanted: Rollouts, folder: Path, run: Engine) -> int:
     """Play the games that `folder` lacks; returns the number of pieces.
 
     Raises ValueError where the folder holds other games, CloudFault where no server replies.
@@ -210,13 +210,13 @@ def play(wanted: Rollouts, folder: Path, run: Engine) -> int:
         raise CloudFault(f"{error}; the pieces before are kept") from error
 
 
-def summarize(wanted: Rollouts, folder: Path) -> dict[str, Any]:
+def summarize_games(wanted: Rollouts, folder: Path) -> dict[str, Any]:
     """The figures of games that are all in `folder`, and under them their columns.
 
     `games_a_minute` is what one worker played, `games_a_cpu_minute` counts its own CPU time.
     """
     pieces = read_pieces(folder, wanted.pieces())
-    columns, table = joined([piece["columns"] for piece in pieces]), game_of(wanted.task).table
+    columns, table = join([piece["columns"] for piece in pieces]), game_of(wanted.task).table
     n = len(columns["grade"])
     minutes, cpu_minutes = (
         sum(piece[name] for piece in pieces) / 60 for name in ("seconds", "cpu_seconds")

@@ -1,6 +1,6 @@
 """An evaluation in shards: its seeds in ranges, played in pieces, merged into the one table.
 
-A piece is one (task, policy) pair, or the worlds of one task, over the seeds of one shard; it is
+A piece is one (task, policy) pair, or the instances of one task, over the seeds of one shard; it is
 kept in a folder as soon as it ends, so that a stopped run resumes where it was. Pieces are computed
 in processes of this machine or on a Ray cluster. Chance depends on the seed alone, so a piece whose
 worker died is computed again, and the merged table equals that of one process digit for digit.
@@ -21,8 +21,8 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from sauda.cloud import CloudFault
-from sauda.experiments.batches import joined
-from sauda.experiments.evaluate import Cell, EvaluationSpec, play_cell, seated_others, tabulate
+from sauda.experiments.batches import join
+from sauda.experiments.evaluate import Cell, EvaluationSpec, fill_seats, play_cell, tabulate
 from sauda.games import game_of
 from sauda.llm.registry import is_model
 from sauda.records.progress import progress
@@ -157,7 +157,7 @@ def read_plan(folder: Path) -> dict[str, Any]:
         raise ValueError(f"{folder} holds no {PLAN}; nothing was played there yet") from None
 
 
-def missing(folder: Path, pieces: Sequence[Any]) -> list[Any]:
+def missing_pieces(folder: Path, pieces: Sequence[Any]) -> list[Any]:
     """The pieces that are not in the folder yet."""
     return [piece for piece in pieces if not (folder / piece.file).exists()]
 
@@ -170,7 +170,7 @@ def compute_missing(
     `compute` returns a JSON value. Raises CloudFault where workers died for good; what was
     computed before is kept.
     """
-    todo = missing(folder, pieces)
+    todo = missing_pieces(folder, pieces)
     computed = run(compute, todo)
     for piece, value in progress(computed, len(todo), "playing", "piece"):
         write(folder / piece.file, json.dumps(value, allow_nan=False, ensure_ascii=False))
@@ -195,7 +195,7 @@ def read_pieces(folder: Path, pieces: Sequence[Any]) -> list[Any]:
 
 @dataclass(frozen=True)
 class Piece:
-    """One cell over some seeds; without a policy, the worlds of its task."""
+    """One (task, policy) pair over some seeds; without a policy, the instances of its task."""
 
     shard: int  # from 1
     first: int  # seed
@@ -224,7 +224,7 @@ class Plan:
             raise ValueError(
                 f"{episodes:,} episodes have from 1 to {episodes:,} shards, not {self.shards}"
             )
-        seated_others(self.config)
+        fill_seats(self.config)
         if models := [name for name in self.config.policies if is_model(name)]:
             raise ValueError(
                 f"{', '.join(models)}: games of language models are played by `rollouts`"
@@ -233,7 +233,7 @@ class Plan:
     @property
     def others(self) -> Sequence[str]:
         """Who sits in the other seats."""
-        return seated_others(self.config)
+        return fill_seats(self.config)
 
     def seeds(self, shard: int) -> range:
         """The seeds of a shard, counted from 1; sizes differ by one at most."""
@@ -262,14 +262,14 @@ class Plan:
 
 
 def compute(piece: Piece) -> dict[str, Any]:
-    """The columns of a cell, or the worlds of a task, over the seeds of the piece."""
+    """The columns of a (task, policy) pair, or the instances of a task, over the seeds."""
     seeds = range(piece.first, piece.last + 1)
     if not piece.policy:
         return game_of(piece.task).table.worlds(piece.task, seeds)
     return play_cell(piece.others, piece.task, piece.policy, seeds)
 
 
-def play(plan: Plan, folder: Path, run: Engine, shards: Sequence[int] | None = None) -> int:
+def play_pieces(plan: Plan, folder: Path, run: Engine, shards: Sequence[int] | None = None) -> int:
     """Play the pieces of some shards, of all by default, that `folder` lacks; returns their number.
 
     Raises ValueError where the folder holds pieces of another plan, or of other code.
@@ -286,7 +286,7 @@ def evaluate_on(run: Engine, config: EvaluationSpec, episodes: int = 250) -> dic
     """
     plan = Plan(config, -(-config.episodes // episodes))
     with tempfile.TemporaryDirectory() as folder:
-        play(plan, Path(folder), run)
+        play_pieces(plan, Path(folder), run)
         return merge(Path(folder))[1]
 
 
@@ -307,7 +307,7 @@ def merge(folder: Path) -> tuple[Plan, dict[str, Any]]:
     """
     plan = plan_in(folder)
     pieces = plan.pieces()
-    if lacking := missing(folder, pieces):
+    if lacking := missing_pieces(folder, pieces):
         shards = ", ".join(map(str, sorted({piece.shard for piece in lacking})))
         raise ValueError(
             f"{folder} lacks {len(lacking)} of {len(pieces)} pieces, of shards {shards}; play them "
@@ -316,6 +316,6 @@ def merge(folder: Path) -> tuple[Plan, dict[str, Any]]:
     parts: dict[Cell, list[Any]] = {}
     for piece, value in zip(pieces, read_pieces(folder, pieces), strict=True):
         parts.setdefault(Cell(piece.others, piece.task, piece.policy), []).append(value)
-    whole = {cell: joined(values) for cell, values in parts.items()}
+    whole = {cell: join(values) for cell, values in parts.items()}
     worlds = {task: whole.pop(Cell("", task, "")) for task in plan.config.tasks}
     return plan, tabulate(plan.config, plan.others, worlds, whole)

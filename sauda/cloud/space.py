@@ -98,7 +98,7 @@ def stage(folder: Path, repository: Path = REPOSITORY) -> Staged:
 # What would break on a Space, or should never get there
 
 
-def faults(folder: Path) -> list[str]:
+def staging_faults(folder: Path) -> list[str]:
     """Every fault of a staged folder, a sentence each; empty where it can be uploaded."""
     return [*front_matter_faults(folder), *size_faults(folder), *secret_faults(folder)]
 

@@ -15,9 +15,9 @@ from sauda.cloud import CloudFault
 from sauda.commands.console import (
     add_command,
     add_engine_options,
-    chosen_engine,
+    choose_engine,
     exit_code,
-    interval,
+    mean_with_interval,
     save_measured,
 )
 from sauda.commands.evaluate import add_table_options, file_of, report, spec_of
@@ -199,13 +199,13 @@ def _add_shards(verbs: Any) -> None:
 
 def play_shards(options: argparse.Namespace) -> int:
     """Play some shards of an evaluation, of all by default."""
-    from sauda.cloud.shards import Plan, play
+    from sauda.cloud.shards import Plan, play_pieces
 
     plan = Plan(spec_of(options), options.shards)
 
     def run() -> None:
-        with chosen_engine(options) as engine:
-            played = play(plan, options.folder, engine, options.shard)
+        with choose_engine(options) as engine:
+            played = play_pieces(plan, options.folder, engine, options.shard)
         print(f"played {played} pieces into {options.folder}")
 
     return exit_code(run)
@@ -289,7 +289,7 @@ def _add_rollouts(parser: argparse.ArgumentParser) -> None:
 
 def rollouts(options: argparse.Namespace) -> int:
     """Play the games that are not kept yet, then print and write the figures of all of them."""
-    from sauda.cloud.rollouts import BATCH, Rollouts, play, summarize
+    from sauda.cloud.rollouts import BATCH, Rollouts, play_missing, summarize_games
 
     usual = 4 * options.in_flight if options.server else BATCH
     wanted = Rollouts(
@@ -306,9 +306,9 @@ def rollouts(options: argparse.Namespace) -> int:
     )
 
     def run() -> None:
-        with chosen_engine(options) as engine:
-            play(wanted, options.folder, engine)
-        figures = summarize(wanted, options.folder)
+        with choose_engine(options) as engine:
+            play_missing(wanted, options.folder, engine)
+        figures = summarize_games(wanted, options.folder)
         if options.out is not None:
             config = {name: value for name, value in asdict(wanted).items() if name != "token"}
             write(options.out, json.dumps({"config": config, "data": figures}, indent=1) + "\n")
@@ -319,7 +319,7 @@ def rollouts(options: argparse.Namespace) -> int:
 
 def _print_figures(figures: Mapping[str, Any]) -> None:
     ends = ", ".join(f"{end} {count}" for end, count in figures["ends"].items() if count)
-    print(f"n {figures['n']:,}  grade {interval(figures['grade'])}  {ends}")
+    print(f"n {figures['n']:,}  grade {mean_with_interval(figures['grade'])}  {ends}")
     print(
         f"{figures['tokens']:,} tokens, {figures['invalid_replies']} invalid replies; one worker "
         f"played {figures['games_a_minute']:.3g} games a minute, "
@@ -334,7 +334,7 @@ def _print_figures(figures: Mapping[str, Any]) -> None:
 
 def deploy(options: argparse.Namespace) -> int:
     """Stage and check; unless it is a dry run, upload and test. 1 where something is wrong."""
-    from sauda.cloud.space import check_name, faults, stage
+    from sauda.cloud.space import check_name, stage, staging_faults
 
     space = check_name(options.space)
     with tempfile.TemporaryDirectory(prefix="sauda-deploy-") as place:
@@ -344,7 +344,7 @@ def deploy(options: argparse.Namespace) -> int:
         print(f"staged {len(files)} files, {size:.1f} MiB, of the commit {staged.commit[:12]}")
         if staged.uncommitted:
             print(f"{staged.uncommitted} files of this tree are not committed; they are left out")
-        well = _report("front matter, sizes, secrets, versions", faults(staged.folder))
+        well = _report("front matter, sizes, secrets, versions", staging_faults(staged.folder))
         checked = []
         if options.skip_imports:
             print("skip imports: no fresh environment was made, as --skip-imports says")

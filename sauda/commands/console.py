@@ -33,7 +33,7 @@ def save_measured(file: str, config: Mapping[str, Any], data: Mapping[str, Any])
     print(f"wrote artifacts/{file}")
 
 
-def interval(figures: Mapping[str, float] | None) -> str:
+def mean_with_interval(figures: Mapping[str, float] | None) -> str:
     """A mean with its interval as text; None says that the quantity does not vary."""
     if figures is None:
         return "does not vary"
@@ -52,7 +52,7 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def chosen_engine(options: argparse.Namespace) -> AbstractContextManager:
+def choose_engine(options: argparse.Namespace) -> AbstractContextManager:
     """The engine that the options name; ValueError for an address without Ray."""
     from sauda.cloud.shards import engine
 

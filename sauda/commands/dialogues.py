@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from sauda.commands.console import add_command, save_measured
-from sauda.records.store import load, measured, sha256, write
-from sauda.train.dialogues import FILE, SOURCES, from_file, load_dialogues, report, shipped
+from sauda.records.store import load, new_artifact, sha256, write
+from sauda.train.dialogues import FILE, SOURCES, from_file, load_dialogues, load_shipped, report_use
 
 
 def add(commands: Any) -> None:
@@ -52,7 +52,7 @@ def examples(options: argparse.Namespace) -> int:
     from sauda.language.acts import examples as run
 
     loaded = load_dialogues(options.source or "", options.data, options.hub or "")
-    made, left_out = run(report(loaded))
+    made, left_out = run(report_use(loaded))
     for (role, part), n in sorted(Counter((one.role, one.part) for one in made).items()):
         print(f"{role:10} {part:10} {n:7,} examples")
     for reason, n in left_out.items():
@@ -81,8 +81,10 @@ def acts(options: argparse.Namespace) -> int:
     if options.data is None and options.check:
         raise ValueError("--check compares with the artifact, and needs its --data FILE")
     name = "craigslist_bargains"
-    loaded = shipped() if options.data is None else from_file(name, options.data, one_sided=True)
-    data = measure(dialogues=report(loaded), counts=loaded.counts())
+    loaded = (
+        load_shipped() if options.data is None else from_file(name, options.data, one_sided=True)
+    )
+    data = measure(dialogues=report_use(loaded), counts=loaded.counts())
     if options.data is not None:
         licence, sha = SOURCES[name].licence, sha256(options.data)
         config = {"source": name, "licence": licence, "file": options.data.name, "sha256": sha}
@@ -97,7 +99,7 @@ def _compare(file: str, config: Mapping[str, Any], data: Mapping[str, Any]) -> i
     """Print where the artifact in `file` differs from the data; 1 where it does."""
     from sauda.experiments.verify import differences
 
-    fresh, recorded = measured(file, config, data), load(file)
+    fresh, recorded = new_artifact(file, config, data), load(file)
     faults = [
         *differences(recorded.config, fresh.config, "config"),
         *differences(recorded.data.as_json(), fresh.data.as_json(), "data"),

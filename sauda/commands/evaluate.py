@@ -8,7 +8,7 @@ from env import ARENA_TASKS, MARKETS, TASKS, get_task
 from sauda.commands.console import (
     add_command,
     add_engine_options,
-    chosen_engine,
+    choose_engine,
     exit_code,
     save_measured,
 )
@@ -69,7 +69,7 @@ def evaluate(options: argparse.Namespace) -> int:
         else:
             from sauda.cloud.shards import evaluate_on
 
-            with chosen_engine(options) as engine:
+            with choose_engine(options) as engine:
                 data = evaluate_on(engine, spec)
         save_measured(out, spec.as_json(), data)
         report(data)

@@ -41,9 +41,9 @@ def fill(text: str) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    folder.filters |= {"spanned": spanned, "mean": mean}
+    folder.filters |= {"interval": format_interval, "mean": mean}
     template = folder.get_template("readme.jinja")
-    context = template.new_context({"rows": rows, "data": lambda file: load(file).data})
+    context = template.new_context({"rows": select_rows, "data": lambda file: load(file).data})
 
     def table(found: re.Match[str]) -> str:
         name = found[1]
@@ -55,7 +55,7 @@ def fill(text: str) -> str:
     return re.sub(r"<!-- (\w+) -->\n.*?<!-- /\1 -->", table, text, flags=re.DOTALL)
 
 
-def rows(file: str, **wanted: Any) -> dict[str, Any]:
+def select_rows(file: str, **wanted: Any) -> dict[str, Any]:
     """The rows of an artifact whose fields are as wanted, by policy."""
     return {
         row.policy: row
@@ -64,7 +64,7 @@ def rows(file: str, **wanted: Any) -> dict[str, Any]:
     }
 
 
-def spanned(figures: Interval) -> str:
+def format_interval(figures: Interval) -> str:
     """`0.214 [0.180, 0.250]`: a mean with its interval."""
     return f"{mean(figures)} [{mean(figures, 'low')}, {mean(figures, 'high')}]"
 

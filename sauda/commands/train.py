@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
 
-from sauda.commands.console import add_command, interval, save_measured
+from sauda.commands.console import add_command, mean_with_interval, save_measured
 from sauda.llm.model import CannotLoad, NoWeights, smollm2
 from sauda.records.store import ROOT, save
 
@@ -40,7 +40,7 @@ def add(commands: Any) -> None:
 
 def train(options: argparse.Namespace) -> int:
     """Train one stage and print its figures; exit status 1, with the reason, where it cannot."""
-    others = {"pilot": pilot, "tuned": tuned, "selector": selector}
+    others = {"pilot": pilot, "tuned": search_tuned, "selector": selector}
     run = others.get(options.stage, train_stage)
     try:
         return run(options.stage, options.options)
@@ -116,7 +116,7 @@ def figures_of(data: Mapping[str, Any]) -> str:
             f"(perplexity {best['perplexity']:.2f}) at step {best['step']}"
         )
     last = (data["checkpoint_evaluations"] or [{}])[-1]
-    regret = f"; regret {interval(last['regret'])}" if "regret" in last else ""
+    regret = f"; regret {mean_with_interval(last['regret'])}" if "regret" in last else ""
     return f"same kind as the teacher {same}{regret}"
 
 
@@ -133,12 +133,13 @@ def pilot(stage: str, arguments: Sequence[str]) -> int:
     save(FILE, asdict(settings), data, ROOT if usual else folder)
     print(f"wrote {FILE} under {'artifacts' if usual else folder}")
     for row in data["final"]:
-        print(f"{row['task']:14} error {row['error']:.0f} %  n {row['n']:,}  grade {interval(row)}")
+        grade = mean_with_interval(row)
+        print(f"{row['task']:14} error {row['error']:.0f} %  n {row['n']:,}  grade {grade}")
     print(f"{data['parameters']:,} parameters a network, {data['seconds'] / 60:.1f} CPU minutes")
     return 0
 
 
-def tuned(stage: str, arguments: Sequence[str]) -> int:
+def search_tuned(stage: str, arguments: Sequence[str]) -> int:
     """Search for the numbers of the tuned rule, save them and print them."""
     from sauda.policies.tuned import FILE
     from sauda.train.tuned import SearchSettings, search

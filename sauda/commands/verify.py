@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from sauda.commands.console import add_command, interval
+from sauda.commands.console import add_command, mean_with_interval
 from sauda.records.kinds import FILES, KINDS, amount, entry
 from sauda.records.store import load
 
@@ -44,11 +44,11 @@ def verify(options: argparse.Namespace) -> int:
     files = [file.removeprefix("artifacts/") for file in files]
     for file in files:
         _say(f"to do {file}: {_amount(file)}")
-    failed = [file for file in files if _verified(file)]
+    failed = [file for file in files if _verify(file)]
     return 1 if failed else 0
 
 
-def _verified(file: str) -> list[str]:
+def _verify(file: str) -> list[str]:
     """The faults of one file, which are printed."""
     from sauda.experiments.verify import verify as check
 
@@ -77,7 +77,7 @@ def _verify_models(tasks: list[str]) -> int:
 
 def leaderboard(options: argparse.Namespace) -> int:
     """List the entries of a leaderboard; 1 where `--verify` finds one that differs."""
-    from sauda.serve.leaderboard import FILE, data_folder, faults, records_in, remove_from
+    from sauda.serve.leaderboard import FILE, data_folder, entry_faults, records_in, remove_from
 
     file = options.file or data_folder() / FILE
     if options.remove:
@@ -85,12 +85,12 @@ def leaderboard(options: argparse.Namespace) -> int:
         return 0
     failed = False
     for recorded in records_in(file):
-        found = list(faults(recorded)) if options.verify else []
+        found = list(entry_faults(recorded)) if options.verify else []
         failed |= bool(found)
         sign = ("FAIL " if found else "ok   ") if options.verify else ""
         _say(
             f"{sign}{recorded['entry']} {recorded['name']} on {recorded['task']}:"
-            f" {interval(recorded['grade']).strip()}, n = {len(recorded['games'])}"
+            f" {mean_with_interval(recorded['grade']).strip()}, n = {len(recorded['games'])}"
         )
         for place in found[:SHOWN]:
             _say(f"     {place}")

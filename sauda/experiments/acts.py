@@ -20,7 +20,7 @@ import numpy as np
 from pydantic import Field
 
 from sauda.experiments.base import experiment
-from sauda.language.acts import INTENTS, RUPEES, Dialogue, amounts, read
+from sauda.language.acts import INTENTS, RUPEES, Dialogue, amounts, read_acts
 from sauda.records.schemas.base import Interval, Record
 from sauda.records.store import Artifact
 from sauda.statistics import pooled_share, wilson_interval
@@ -145,7 +145,7 @@ def acts(*, dialogues: Sequence[Dialogue], counts: Mapping[str, int]) -> dict[st
             ],
             "confusion": [row for part in PARTS for row in _confusion(part, pairs[part])],
             "prices": [
-                _found(part, currency, parts[part])
+                _count_found(part, currency, parts[part])
                 for part in PARTS
                 for currency in sorted({RUPEES, parts[part][0].currency})
             ],
@@ -163,7 +163,7 @@ def _pairs(dialogue: Dialogue) -> list[tuple[str, str]]:
     """The annotated and the read act of every turn with words."""
     return [
         (turn.act.intent, act.intent)
-        for turn, act in zip(dialogue.turns, read(dialogue), strict=True)
+        for turn, act in zip(dialogue.turns, read_acts(dialogue), strict=True)
         if turn.text
     ]
 
@@ -178,7 +178,7 @@ def _confusion(part: str, pairs: Iterable[Sequence[tuple[str, str]]]) -> list[di
     ]
 
 
-def _found(part: str, currency: str, dialogues: Sequence[Dialogue]) -> dict[str, Any]:
+def _count_found(part: str, currency: str, dialogues: Sequence[Dialogue]) -> dict[str, Any]:
     """In how many turns the annotated price is found, where the texts declare `currency`."""
     hits = [
         turn.act.price in {amount for amount, _ in amounts(turn.text, currency)}

@@ -17,7 +17,7 @@ from typing import Any, get_args
 from sauda.experiments import name_of
 from sauda.records.kinds import Check, File, Kind, register_kind
 from sauda.records.schemas.base import Record
-from sauda.records.store import ROOT, Artifact, measured, sha256, write, write_artifact
+from sauda.records.store import ROOT, Artifact, new_artifact, sha256, write, write_artifact
 
 Data = Mapping[str, Any]  # a JSON value of the result type
 Replay = Callable[[Artifact, int, Path], Data]  # artifact, worker processes, folder of artifacts
@@ -88,7 +88,7 @@ class Experiment:
         chosen = {name: _tuple(value) for name, value in chosen.items()}
         settings = {name: chosen[name] for name in self.settings()}
         config = settings | {name: sha256(path) for name, path in self.inputs.items()}
-        made = measured(self.file, config, self.function(**chosen))
+        made = new_artifact(self.file, config, self.function(**chosen))
         if out:
             write(out, made.as_text())
         elif settings == self.settings():

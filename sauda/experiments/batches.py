@@ -1,6 +1,6 @@
 """Batches of a long run, each kept on disk: a stopped run resumes where it was.
 
-Columns are what a batch of episodes gives: lists or strings of one value an episode or a deal, in
+Columns are what a batch of episodes gives: lists or strings of one value per episode or deal, in
 tables by name.
 """
 
@@ -34,17 +34,17 @@ def in_batches(
     return pieces
 
 
-def joined(pieces: Sequence[Any]) -> Any:
+def join(pieces: Sequence[Any]) -> Any:
     """The columns of several batches as those of one; whole numbers are counts and add up."""
     if isinstance(pieces[0], Mapping):
-        return {name: joined([piece[name] for piece in pieces]) for name in pieces[0]}
+        return {name: join([piece[name] for piece in pieces]) for name in pieces[0]}
     if isinstance(pieces[0], int):
         return sum(pieces)
     return "".join(pieces) if isinstance(pieces[0], str) else [x for piece in pieces for x in piece]
 
 
-def first(columns: Mapping[str, Any], n: int) -> dict[str, Any]:
-    """The first `n` episodes of `columns`, each value a deal or one an episode."""
+def take_first(columns: Mapping[str, Any], n: int) -> dict[str, Any]:
+    """The first `n` episodes of `columns`, with values per deal or per episode."""
     had = len(columns["grade"])
     return {
         name: {part: some[:n] for part, some in values.items()}

@@ -139,7 +139,7 @@ def compare(
             for start in range(0, episodes, batch):
                 play_games(played[start : start + batch], player)
             for seed, game in zip(seeds, played, strict=True):
-                games[side, seed] = record(game, names[side])
+                games[side, seed] = record_game(game, names[side])
         grades = {side: [games[side, seed]["grade"] for seed in seeds] for side in SIDES}
         deals = [games["after", seed]["end"] == EndReason.AGREEMENT for seed in seeds]
         rows.append(_tabulate(task_name, seeds, grades, deals, games))
@@ -182,7 +182,7 @@ def gain(before: float, after: float) -> float:
     return round(after - before, 6)
 
 
-def record(game: ModelGame, name: str) -> dict[str, Any]:
+def record_game(game: ModelGame, name: str) -> dict[str, Any]:
     """A finished game of `name` as JSON, with the model's reply to each of its turns."""
     return to_json(episode(game.task, game.play), name) | {
         "replies": [turn.reply.text for turn in game.turns]

@@ -60,7 +60,7 @@ class CalibrationRow(Record):
     round: int = Field(description="rounds played when the belief is read")
     evidence: str = Field(description="what the belief may use")
     n: int = Field(description="beliefs read")
-    coverage: list[Coverage] = Field(description="one entry a nominal level")
+    coverage: list[Coverage] = Field(description="one entry per nominal level")
     width: Interval = Field(description="width of the 80 % interval, share of the list price")
     error: Interval = Field(description="absolute error of the median, share of the list price")
     types: TypeScores = Field(description="scores of the believed seller types")
@@ -96,7 +96,7 @@ class Belief(Record):
     outcomes: list[OutcomeRow] = Field(description="one row per task")
 
 
-def games(config: Mapping[str, Any], data: Belief) -> int:
+def count_games(config: Mapping[str, Any], data: Belief) -> int:
     """Games of the calibration, and of the buyer with and without tells and words."""
     played = sum(row.games for row in data.inputs) + 2 * sum(row.n for row in data.outcomes)
     return config["episodes"] * len(config["tasks"]) + played
@@ -113,7 +113,7 @@ def all_rows(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     version=2,
     tab="Results",
     checks="every belief and every game",
-    amount=games,
+    amount=count_games,
     unit="games",
     table=all_rows,
 )
@@ -133,7 +133,7 @@ def report(
         read = pool.map(score, tasks)
         read = progress(read, len(tasks), "scoring beliefs", "task")
         rows = [row for rows in read for row in rows]
-        inputs = pool.map(partial(changed, seeds=seeds[:compared]), tasks)
+        inputs = pool.map(partial(count_changes, seeds=seeds[:compared]), tasks)
         inputs = list(progress(inputs, len(tasks), "comparing beliefs", "task"))
         for row in inputs:
             if not row["beliefs"]["mean"]:
@@ -179,7 +179,7 @@ def calibration(
                 read = (shares, truth, types, names.index(stance.type.name))
                 cells.setdefault((table.round, name), []).append(read)
     return [
-        {"task": task_name, "round": at, "evidence": name, **_scored(*_columns(cell))}
+        {"task": task_name, "round": at, "evidence": name, **_score(*_columns(cell))}
         for (at, name), cell in cells.items()
     ]
 
@@ -188,7 +188,7 @@ def _columns(rows: Sequence[tuple]) -> list[np.ndarray]:
     return [np.array(column) for column in zip(*rows, strict=True)]
 
 
-def _scored(
+def _score(
     shares: np.ndarray, truth: np.ndarray, types: np.ndarray, met: np.ndarray
 ) -> dict[str, Any]:
     """The figures of n beliefs; prices as shares of the list price."""
@@ -224,7 +224,7 @@ def _types_scored(types: np.ndarray, met: np.ndarray) -> dict[str, float]:
 # Ablation ----------------------------------------------------------------------------------------
 
 
-def changed(task_name: str, seeds: Sequence[int]) -> dict[str, Any]:
+def count_changes(task_name: str, seeds: Sequence[int]) -> dict[str, Any]:
     """In how many states of the belief buyer's own games the switch changes belief and move.
 
     `distance` is the total variation between both beliefs, over the same sample of sellers.

@@ -15,7 +15,7 @@ from pydantic import Field, FiniteFloat
 from tqdm import tqdm
 
 from env import Task, episode, get_task, rollout
-from sauda.experiments.batches import first, in_batches, joined
+from sauda.experiments.batches import in_batches, join, take_first
 from sauda.experiments.evaluate import (
     ORACLE,
     ArenaColumns,
@@ -127,7 +127,7 @@ class Comparison:
                 )
         return cells
 
-    def nested(self, episodes: Cells) -> dict[str, Any]:
+    def nest(self, episodes: Cells) -> dict[str, Any]:
         """The columns as the artifact has them: by task and policy, of one task by policy alone."""
         by_task: dict[str, Any] = {}
         for (task_name, name), columns in episodes.items():
@@ -191,7 +191,7 @@ def in_arena(
 COMPARISONS = {"bazaar": in_bazaar, "arena": in_arena}
 
 
-def recorded_comparison(artifact: Artifact) -> Comparison:
+def read_comparison(artifact: Artifact) -> Comparison:
     """What the model comparison of an artifact played, of either game."""
     config = artifact.settings()
     if "parts" not in config:
@@ -333,25 +333,25 @@ def compare_models(
     """
     cells = comparison.cells()
     models = models_behind({name for _, name in cells}, comparison.game)
-    kept = {} if recorded is None else kept_episodes(comparison, models, recorded)
+    kept = {} if recorded is None else load_kept(comparison, models, recorded)
     episodes = {
         cell: _play_cell(*cell, seeds, comparison.batch, folder, kept.get(cell))
         for cell, seeds in tqdm(cells.items(), unit="cell", desc="playing", leave=False)
     }
     if recorded is not None:
-        models = with_cpus(models, recorded["models"], played_on(episodes, kept))
+        models = with_cpus(models, recorded["models"], match_kept(episodes, kept))
     return tabulate(comparison, episodes) | {"models": models}
 
 
-def played_on(episodes: Cells, kept: Cells) -> Iterator[Played]:
-    """For each cell of a model whether its games are kept ones, new ones, or both."""
+def match_kept(episodes: Cells, kept: Cells) -> Iterator[Played]:
+    """Per (task, policy) pair of a model: whether its games are kept, new, or both."""
     for cell, columns in episodes.items():
         if weights := _weights(cell[1]):
             had = len(kept[cell]["grade"]) if cell in kept else 0
             yield Played(weights, had > 0, had < len(columns["grade"]))
 
 
-def kept_episodes(
+def load_kept(
     comparison: Comparison, models: Mapping[str, Any], recorded: Mapping[str, Any]
 ) -> dict[tuple[str, str], dict[str, Any]]:
     """The columns in `recorded` that are still the same: whole batches from the first seed on."""
@@ -368,7 +368,7 @@ def kept_episodes(
         had = len(episodes[cell]["grade"])
         count = len(seeds) if had >= len(seeds) else had - had % comparison.batch
         if same and count:
-            kept[cell] = first(episodes[cell], count)
+            kept[cell] = take_first(episodes[cell], count)
     return kept
 
 
@@ -390,19 +390,19 @@ def _play_cell(
     folder: Path,
     kept: Mapping[str, Any] | None,
 ) -> Mapping[str, Any]:
-    """One cell's columns, batch after batch; finished batches are read from `folder`.
+    """The columns of one (task, policy) pair by batches; finished batches are read from `folder`.
 
-    The columns of the first seeds are `kept`, where they are given.
+    `kept` holds the columns of the first seeds, if any.
     """
     begun = [] if kept is None else [kept]
     seeds = seeds[len(kept["grade"]) :] if kept else seeds
     if not seeds:
         return kept
     if not is_model(name):
-        return joined([*begun, _play_script(task_name, name, seeds)])
+        return join([*begun, _play_script(task_name, name, seeds)])
 
     weights = _weights(name)
-    marks = played_with(load_once(weights) if weights else None)
+    marks = version_of(load_once(weights) if weights else None)
 
     def key(some: Sequence[int]) -> str:
         return repr((task_name, name, list(some), *marks))
@@ -410,10 +410,10 @@ def _play_cell(
     def play(some: Sequence[int]) -> dict[str, Any]:
         return play_model(get_task(task_name), player_spec(name), some)
 
-    return joined([*begun, *in_batches(seeds, batch, folder, key, play)])
+    return join([*begun, *in_batches(seeds, batch, folder, key, play)])
 
 
-def played_with(model: Model | None) -> tuple[Any, ...]:
+def version_of(model: Model | None) -> tuple[Any, ...]:
     """Everything that unfinished games of a model depend on beside their names and seeds."""
     weights = model and (model.sha256, model.source, asdict(model.decoder.sampling))
     return weights, source_digest()
@@ -435,7 +435,7 @@ def model_columns(task: Task, games: Sequence[ModelGame]) -> dict[str, Any]:
 
 
 def _play_script(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, Any]:
-    """The columns of a cell that needs no weights; the model counts of a script are 0."""
+    """The columns of a (task, policy) pair without weights; the model counts of a script are 0."""
     task, game = get_task(task_name), game_of(task_name)
     if is_model(name):
         return play_model(task, player_spec(name), seeds)
@@ -456,7 +456,7 @@ def tabulate(comparison: Comparison, episodes: Cells) -> dict[str, Any]:
     worlds = {task_name: table.worlds(task_name, seeds) for (task_name, _), seeds in cells.items()}
     rows = []
     for (task_name, name), columns in episodes.items():
-        base = first(episodes[task_name, comparison.baseline], len(columns["grade"]))
+        base = take_first(episodes[task_name, comparison.baseline], len(columns["grade"]))
         cell = Cell(_others(comparison.game), task_name, name)
         pair = {cell._replace(policy=comparison.baseline): base, cell: columns}
         figures = row(cell, pair, worlds[task_name], comparison.baseline)
@@ -471,7 +471,7 @@ def tabulate(comparison: Comparison, episodes: Cells) -> dict[str, Any]:
         data["gap_closed"] = list(gap_closed(comparison, episodes))
     if facts := next(iter(worlds.values())):
         data["worlds"] = facts
-    return data | {"episodes": comparison.nested(episodes)}
+    return data | {"episodes": comparison.nest(episodes)}
 
 
 def stage_gains(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, Any]]:
@@ -509,7 +509,7 @@ def gap_closed(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, An
             continue
         if (share := share_of_gap(*grades)) is not None:
             named = {"task": task_name, "policy": stage, "n": len(grades[0])}
-            yield named | _rounded(("share", "low", "high"), share)
+            yield named | _round(("share", "low", "high"), share)
 
 
 def _tasks(episodes: Cells) -> list[str]:
@@ -528,10 +528,10 @@ def _grades(episodes: Cells, task_name: str, *names: str) -> list[np.ndarray]:
 def _difference(ours: np.ndarray, theirs: np.ndarray) -> dict[str, Any]:
     """The mean difference of paired grades, both of shape (n,), with its interval."""
     names = ("difference", "low", "high")
-    return {"n": len(ours)} | _rounded(names, paired_difference(ours, theirs))
+    return {"n": len(ours)} | _round(names, paired_difference(ours, theirs))
 
 
-def _rounded(names: Sequence[str], figures: Sequence[float]) -> dict[str, float]:
+def _round(names: Sequence[str], figures: Sequence[float]) -> dict[str, float]:
     return {name: round(float(figure), 6) for name, figure in zip(names, figures, strict=True)}
 
 
@@ -539,8 +539,8 @@ def _rounded(names: Sequence[str], figures: Sequence[float]) -> dict[str, float]
 
 
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
-    """The data for `verify`: all tables, and the games of cells that need no weights."""
-    comparison, recorded = recorded_comparison(artifact), artifact.data.as_json()
+    """The data for `verify`: all tables, and the games of pairs that need no weights."""
+    comparison, recorded = read_comparison(artifact), artifact.data.as_json()
     cells, kept = comparison.cells(), comparison.flat(recorded["episodes"])
     episodes = {cell: kept.get(cell) for cell in cells}
     scripted = [cell for cell in cells if not _weights(cell[1])]
@@ -581,7 +581,7 @@ def replay_stages(
             yield Replayed(
                 task_name,
                 name,
-                first(episodes[task_name, name], len(seeds)),
+                take_first(episodes[task_name, name], len(seeds)),
                 play_model(get_task(task_name), player, seeds),
                 recorded["models"][player.weights]["cpu"] if player.weights else "",
                 load_once(player.weights).cpu if player.weights else "",

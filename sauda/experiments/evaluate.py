@@ -197,7 +197,7 @@ class EvaluationSpec:
         return next(iter(games.values()))
 
     def cells(self, others: Sequence[str]) -> list[Cell]:
-        """Every cell, in the order of the rows; `others` names who sits in the other seats."""
+        """Every (task, policy) pair in row order; `others` names the opponents."""
         return [Cell(*cell) for cell in product(others, self.tasks, self.policies)]
 
     def check(self) -> None:
@@ -221,7 +221,7 @@ class EvaluationSpec:
 def play_cell(
     others: str, task_name: str, policy_name: str, seeds: Sequence[int]
 ) -> dict[str, Any]:
-    """One cell over `seeds` as columns, through the fastest engine that plays it."""
+    """One (task, policy) pair over `seeds` as columns, by the fastest engine that plays it."""
     if not others:
         columns = game_of(task_name).table.batch_columns(task_name, policy_name, seeds)
         if columns is not None:
@@ -247,9 +247,9 @@ def evaluate(
 ) -> dict[str, Any]:
     """The data of an evaluation artifact: rows and further tables, and the episodes under them.
 
-    `others` names who sits in the other seats; by default those that the game has for the split.
+    `others` names the opponents; by default those that the game has for the split.
     """
-    others = seated_others(spec, others)
+    others = fill_seats(spec, others)
     worlds_of, seeds, cells = spec.game().table.worlds, spec.seeds(), spec.cells(others)
     with ProcessPoolExecutor(workers) as pool:
         worlds = pool.map(worlds_of, spec.tasks, [seeds] * len(spec.tasks))
@@ -261,10 +261,10 @@ def evaluate(
     return tabulate(spec, others, worlds, columns)
 
 
-def seated_others(spec: EvaluationSpec, others: Sequence[str] | None = None) -> Sequence[str]:
-    """Who sits in the other seats: `others`, by default those that the game has for the split.
+def fill_seats(spec: EvaluationSpec, others: Sequence[str] | None = None) -> Sequence[str]:
+    """The opponents: `others`, by default those that the game has for the split.
 
-    Raises ValueError for settings that cannot be evaluated, and for others that cannot be seated.
+    Raises ValueError for settings that cannot be evaluated, and for opponents that do not exist.
     """
     spec.check()
     game = spec.game()
@@ -280,7 +280,7 @@ def tabulate(
     worlds: Mapping[str, Worlds],
     columns: Mapping[Cell, Columns],
 ) -> dict[str, Any]:
-    """The data of an evaluation artifact, computed from its worlds by task and its columns."""
+    """The data of an evaluation artifact, computed from its instances by task and its columns."""
     game, cells = spec.game(), spec.cells(others)
     evaluated = Evaluated(
         others, spec.tasks, spec.policies, spec.seeds(), columns, worlds, get_policy
@@ -302,7 +302,7 @@ def row(
     worlds: Worlds,
     baseline: str,
 ) -> dict[str, Any]:
-    """The figures of one cell, all computed from the recorded columns."""
+    """The figures of one (task, policy) pair, all computed from the recorded columns."""
     game, task = game_of(cell.task), get_task(cell.task)
     own, base = columns[cell], columns.get(cell._replace(policy=baseline))
     count = Counter(own["end"])
@@ -311,14 +311,14 @@ def row(
         "task": cell.task,
         "policy": cell.policy,
         "n": len(own["grade"]),
-        **{metric: summarize(own, base, metric) for metric in game.table.metrics},
+        **{metric: summarize_metric(own, base, metric) for metric in game.table.metrics},
         **game.table.figures(task, own, worlds),
         "ends": {meaning: count[letter] for letter, meaning in game.table.ends.items()},
         "hashes": hashes(cell),
     }
 
 
-def summarize(columns: Columns, base: Columns | None, metric: str) -> dict[str, Any]:
+def summarize_metric(columns: Columns, base: Columns | None, metric: str) -> dict[str, Any]:
     """Summary of one metric over episodes, and its paired difference to the baseline."""
     values = per_episode(columns, metric)
     figures = asdict(summary(values))
@@ -334,7 +334,7 @@ def per_episode(columns: Columns, metric: str) -> np.ndarray:
     return values.reshape(len(columns["grade"]), -1).mean(axis=1)
 
 
-def compare(row: BazaarRow | ArenaRow, other: BazaarRow | ArenaRow, metric: str) -> float:
+def compare_rows(row: BazaarRow | ArenaRow, other: BazaarRow | ArenaRow, metric: str) -> float:
     """Difference of two rows' means.
 
     Raises ValueError naming both fingerprints where the task or its opponents differ.
@@ -353,7 +353,7 @@ def compare(row: BazaarRow | ArenaRow, other: BazaarRow | ArenaRow, metric: str)
 
 
 def hashes(cell: Cell) -> dict[str, str]:
-    """The fingerprints of what a cell is played with."""
+    """The fingerprints of what determines the games of a (task, policy) pair."""
     return {
         "task": task_hash(cell.task),
         "opponents": opponents_hash(cell.task, cell.others),
@@ -369,7 +369,7 @@ def task_hash(task_name: str) -> str:
 
 @cache
 def opponents_hash(task_name: str, others: str = "") -> str:
-    """The fingerprint of the policies in a task's other seats, chosen by `others`."""
+    """The fingerprint of a task's opponents, chosen by `others`."""
     return fingerprint.of_opponents(game_of(task_name).against(get_task(task_name), others))
 
 

@@ -174,7 +174,7 @@ class Reader:
     price: Callable[[str], float | None]
 
 
-def labelled(path: Path = LABELLED) -> tuple[Sentence, ...]:
+def read_sentences(path: Path = LABELLED) -> tuple[Sentence, ...]:
     """The labelled sentences; a ValueError names the first that is not as the table promises."""
     with path.open(encoding="utf-8", newline="") as lines:
         return tuple(_sentence(row) for row in csv.DictReader(lines))
@@ -184,8 +184,8 @@ def _sentence(row: Mapping[str, str]) -> Sentence:
     text, signals = row["text"], frozenset(row["signals"].split())
     if row["language"] not in LANGUAGES or not signals <= set(SIGNALS):
         raise ValueError(f"{text!r} is labelled {row['language']} {sorted(signals)}")
-    if row["split"] != split(text):
-        raise ValueError(f"{text!r} belongs to {split(text)}, not to {row['split']}")
+    if row["split"] != split_of(text):
+        raise ValueError(f"{text!r} belongs to {split_of(text)}, not to {row['split']}")
     price = float(row["price"]) if row["price"] else None
     return Sentence(text, row["language"], row["split"], signals, price)
 
@@ -205,7 +205,7 @@ def _blind_sentence(row: Mapping[str, str]) -> Sentence:
     return Sentence(text, row["language"], row["split"], signals, price, row["kind"])
 
 
-def split(text: str) -> str:
+def split_of(text: str) -> str:
     """The split of a text, decided by its hash, so that nobody chooses."""
     return "held_out" if sha256(text.encode()).digest()[0] < 256 * HELD_OUT else "dev"
 
@@ -257,7 +257,7 @@ def quality(
     is None. The language, the signal and the kind "all" pool the rest. `unseen` are the blind
     writer's sentences, whose figures stand apart.
     """
-    sentences = labelled() if sentences is None else sentences
+    sentences = read_sentences() if sentences is None else sentences
     unseen = blind() if unseen is None else unseen
     readings = _readings(sentences)
     rows, prices = [], []
@@ -270,7 +270,7 @@ def quality(
         cell = {"reader": name, "split": split_name, "language": language, "n": len(chosen)}
         rows += [{**cell, **_signal_row(chosen, signal)} for signal in (*SIGNALS, "all")]
         prices.append({**cell, **_price_row(chosen)})
-    recorded = _recorded(sentences, readings)
+    recorded = _record(sentences, readings)
     return {"rows": rows, "prices": prices, "sentences": recorded, "blind": blind_quality(unseen)}
 
 
@@ -306,7 +306,7 @@ def blind_quality(sentences: Sequence[Sentence]) -> dict[str, Any]:
         prices.append({**cell, "n": len(price_cell), **_price_row(price_cell)})
     recorded = [
         {**row, "kind": sentence.kind}
-        for row, sentence in zip(_recorded(sentences, readings), sentences, strict=True)
+        for row, sentence in zip(_record(sentences, readings), sentences, strict=True)
     ]
     return {"rows": rows, "prices": prices, "sentences": recorded}
 
@@ -363,20 +363,20 @@ def _interval(interval: tuple[float, float, float]) -> dict[str, float]:
     return dict(zip(("mean", "low", "high"), interval, strict=True))
 
 
-def _recorded(sentences: Sequence[Sentence], readings: Mapping[str, Sequence]) -> list[dict]:
+def _record(sentences: Sequence[Sentence], readings: Mapping[str, Sequence]) -> list[dict]:
     return [
         {
             "text": sentence.text,
             "language": sentence.language,
             "split": sentence.split,
-            "signals": _joined(sentence.signals),
+            "signals": _join(sentence.signals),
             "price": sentence.price,
-            **{f"{name}_signals": _joined(read[i][0]) for name, read in readings.items()},
+            **{f"{name}_signals": _join(read[i][0]) for name, read in readings.items()},
             **{f"{name}_price": read[i][1] for name, read in readings.items()},
         }
         for i, sentence in enumerate(sentences)
     ]
 
 
-def _joined(signals: frozenset[str]) -> str:
+def _join(signals: frozenset[str]) -> str:
     return " ".join(signal for signal in SIGNALS if signal in signals)

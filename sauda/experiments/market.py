@@ -29,7 +29,7 @@ from sauda.policies import BUYERS
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Record
 from sauda.records.seeds import SPLITS
-from sauda.statistics import mean_interval, named_interval
+from sauda.statistics import mean_interval, name_interval
 
 RESAMPLES = 200  # of whole games, for the intervals of R²
 
@@ -75,7 +75,7 @@ class Manner(Record):
     task: str = Field(description="name of the task")
     games: int = Field(description="games with at least one counter-offer")
     replies: int = Field(description="counter-offers observed")
-    signals: list[SignalRow] = Field(description="one row a signal")
+    signals: list[SignalRow] = Field(description="one row per signal")
 
 
 class WordLeakage(Record):
@@ -90,7 +90,7 @@ class WordLeakage(Record):
 class Market(Record):
     """What the open market's sellers give away by manner and word."""
 
-    manner: list[Manner] = Field(description="signals, one entry a task")
+    manner: list[Manner] = Field(description="signals, one entry per task")
     words: WordLeakage = Field(description="what words tell of the reservation price")
 
 
@@ -147,7 +147,7 @@ def signals(task_name: str, games: int) -> dict[str, Any]:
     causes = np.array([[row[cause] for cause in CAUSES] for row in rows])
     cues = np.array([[level(row["tells"], signal) for signal in SIGNALS] for row in rows])
     shares = partial_r2(cues, public, causes)
-    spread = resampled(partial(partial_r2, cues, public, causes), game)
+    spread = resample(partial(partial_r2, cues, public, causes), game)
     low, high = np.percentile(spread, [2.5, 97.5], axis=0)
     return {
         "task": task_name,
@@ -225,7 +225,7 @@ def partial_r2(
     return (left[:, :k].T @ left[:, k:]) ** 2
 
 
-def resampled(figure: Callable[[np.ndarray], np.ndarray], game: np.ndarray) -> np.ndarray:
+def resample(figure: Callable[[np.ndarray], np.ndarray], game: np.ndarray) -> np.ndarray:
     """`figure` on RESAMPLES bootstrap samples of games: replies in one game are not independent."""
     rng = np.random.default_rng(0)
     starts = np.flatnonzero(np.r_[True, game[1:] != game[:-1]])
@@ -240,11 +240,11 @@ def resampled(figure: Callable[[np.ndarray], np.ndarray], game: np.ndarray) -> n
 def inference_attack(games: int) -> dict[str, Any]:
     """How well the floor is guessed from prices alone, and with the words, out of sample."""
     task, seeds = get_task("bazaar/open"), SPLITS["holdout"][:games]
-    per_game = [listened(rollout(task, BUYERS["linear"], seed)) for seed in seeds]
+    per_game = [listen(rollout(task, BUYERS["linear"], seed)) for seed in seeds]
     prices, words, floor = (np.array(column) for column in zip(*per_game, strict=True))
     half = games // 2
     wrong = [
-        (floor[half:] - fitted(features[:half], floor[:half], features[half:])) ** 2
+        (floor[half:] - predict(features[:half], floor[:half], features[half:])) ** 2
         for features in (prices, np.c_[prices, words])
     ]
     open_ = (floor[half:] - floor[half:].mean()) ** 2
@@ -253,7 +253,7 @@ def inference_attack(games: int) -> dict[str, Any]:
         alone, both = (1 - error[rows].sum() / open_[rows].sum() for error in wrong)
         return np.array([alone, both, both - alone])
 
-    low, high = np.percentile(resampled(r2, np.arange(games - half)), [2.5, 97.5], axis=0)
+    low, high = np.percentile(resample(r2, np.arange(games - half)), [2.5, 97.5], axis=0)
     parts = np.round([r2(), low, high], 6).T.tolist()
     names = ("prices", "with_words", "gain")
     return {"n": games - half} | {
@@ -262,7 +262,7 @@ def inference_attack(games: int) -> dict[str, Any]:
     }
 
 
-def listened(played: Episode) -> tuple[list[float], list[float], float]:
+def listen(played: Episode) -> tuple[list[float], list[float], float]:
     """A game's price features, its word features, and the floor; shares of the list price."""
     table, list_price = played.final.table, played.final.table.item.list_price
     agreed = float(played.end is EndReason.AGREEMENT)  # public, whatever is said with it
@@ -274,11 +274,11 @@ def listened(played: Episode) -> tuple[list[float], list[float], float]:
     return prices, words, played.final.private["nature"][0].seller["reservation"] / list_price
 
 
-def fitted(features: np.ndarray, target: np.ndarray, unseen: np.ndarray) -> np.ndarray:
+def predict(features: np.ndarray, target: np.ndarray, unseen: np.ndarray) -> np.ndarray:
     """What least squares with a constant predicts for the `unseen` rows."""
     weights, *_ = np.linalg.lstsq(np.c_[np.ones(len(features)), features], target, rcond=None)
     return np.c_[np.ones(len(unseen)), unseen] @ weights
 
 
 def _interval(values: np.ndarray) -> dict[str, float]:
-    return named_interval(mean_interval(values[~np.isnan(values)]))
+    return name_interval(mean_interval(values[~np.isnan(values)]))

@@ -172,7 +172,7 @@ def candidates() -> dict[str, Policy]:
     return schedules | {f"wait at {share:g}, dodge {d:g}": Wait(share, d) for share, d in waits}
 
 
-def games(config: Mapping[str, Any], data: Oracle) -> int:
+def count_games(config: Mapping[str, Any], data: Oracle) -> int:
     """Games played by every policy, two oracles and every candidate of the search."""
     return sum(
         row.n * (len(row.policies) + 2) + row.search.n * row.search.tried for row in data.rows
@@ -197,7 +197,7 @@ def per_policy(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     version=2,
     tab="Results",
     checks="every solved game and every episode",
-    amount=games,
+    amount=count_games,
     unit="games to play or solve",
     table=per_policy,
 )
@@ -237,19 +237,19 @@ def oracle(
             "n": len(holdout),
             "no_zopa": no_zopa(name, holdout),
             "informed": _interval(known[name]),
-            "informed_play": _compared(in_play[name], known[name]),
+            "informed_play": _compare(in_play[name], known[name]),
             "grid_error": errors[i],
-            "belief": _compared(belief[name], known[name]),
+            "belief": _compare(belief[name], known[name]),
             "policies": [
-                {"policy": p, **_compared(v, known[name])} for p, v in played[name].items()
+                {"policy": p, **_compare(v, known[name])} for p, v in played[name].items()
             ],
             "types": by_type(name, holdout, known[name], belief[name], played[name]),
             "search": {
                 "tried": len(tried),
                 "n": len(train),
                 "best": best[name],
-                "train": _compared(searched[name][best[name]], searched[name][""]),
-                "holdout": _compared(again[i], known[name]),
+                "train": _compare(searched[name][best[name]], searched[name][""]),
+                "holdout": _compare(again[i], known[name]),
             },
         }
         for i, name in enumerate(TASKS)
@@ -305,9 +305,9 @@ def by_type(
             "type": name,
             "n": int((met == name).sum()),
             "informed": _interval(informed[met == name]),
-            "belief": _compared(belief[met == name], informed[met == name]),
+            "belief": _compare(belief[met == name], informed[met == name]),
             "policies": [
-                {"policy": p, **_compared(values[met == name], informed[met == name])}
+                {"policy": p, **_compare(values[met == name], informed[met == name])}
                 for p, values in played.items()
             ],
         }
@@ -337,7 +337,7 @@ def _interval(values: np.ndarray) -> dict[str, float]:
     return {k: round(v, 6) for k, v in zip(names, mean_interval(values), strict=True)}
 
 
-def _compared(values: np.ndarray, informed: np.ndarray) -> dict[str, Any]:
+def _compare(values: np.ndarray, informed: np.ndarray) -> dict[str, Any]:
     """A policy's mean grade with its interval, and its share of the informed value."""
     share = float(values.mean() / informed.mean())
     return {**_interval(values), "share": round(share, 6), "flagged": share >= NEAR}

@@ -200,7 +200,7 @@ class Scenarios:
         )
 
     @classmethod
-    def recorded(cls, columns: Any) -> "Scenarios":
+    def of_columns(cls, columns: Any) -> "Scenarios":
         """The scenarios of an artifact: of its ScenarioColumns."""
         prices = (columns.list_price, columns.buyer, columns.seller, columns.discount)
         return cls(columns.seed, *(np.array(column, float) for column in prices))
@@ -371,7 +371,7 @@ class ModelPlay:
 def play_sides(
     task: Task, sides: Mapping[str, Side], scripts: Mapping[str, Policy], seeds: Sequence[int]
 ) -> list[ModelPlay]:
-    """The games of `seeds` to their ends: models in the seats of `sides`, policies in the others.
+    """The games of `seeds` to their ends: models in the seats of `sides`, policies elsewhere.
 
     All play in one batch, with a forward pass per turn of all. Chance depends on (seed, agent,
     turn) as in `rollout`, but bf16 rounds otherwise in a batch.

@@ -22,7 +22,7 @@ from sauda.experiments.base import experiment
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Number, Record
 from sauda.records.seeds import SPLITS
-from sauda.statistics import mean_interval, named_interval, paired_difference
+from sauda.statistics import mean_interval, name_interval, paired_difference
 
 Rng = np.random.Generator
 History = Sequence[tuple[str, float]]  # strategy and total of each round so far
@@ -127,7 +127,7 @@ class AdvocateRow(Record):
 
     advocate: str = Field(description="name of the advocate")
     label: str = Field(description="what it does, in words")
-    n: int = Field(description="negotiations, one a seed")
+    n: int = Field(description="negotiations, one per seed")
     win_rate: Interval = Field(description="share of rounds won")
     total: Interval = Field(description="mean total from the judge")
     early_win_rate: Interval = Field(description="win rate in the early rounds")
@@ -163,7 +163,7 @@ class Verdict(Record):
     scores: dict[str, Number] = Field(description="score by dimension, 0 to 1")
     total: Number = Field(description="weighted total")
     lies: int = Field(description="false claims")
-    findings: list[Finding] = Field(description="one entry a claim")
+    findings: list[Finding] = Field(description="one entry per claim")
     reasons: dict[str, str] = Field(description="the score in words, by dimension")
 
 
@@ -197,13 +197,13 @@ class Pitching(Record):
     control: str = Field(description="name of the control")
     arms: list[str] = Field(description="strategies to choose from")
     early_rounds: int = Field(description="rounds in which each strategy is used once")
-    rows: list[AdvocateRow] = Field(description="one row an advocate")
+    rows: list[AdvocateRow] = Field(description="one row per advocate")
     learning: Interval = Field(description="gain over the control, late less early rounds")
     curves: dict[str, RoundCurve] = Field(description="figures by round, by advocate")
     frequencies: dict[str, dict[str, list[FiniteFloat]]] = Field(
         description="share of seeds that chose a strategy in each round, by advocate and strategy"
     )
-    wins: dict[str, list[int]] = Field(description="rounds won, one a seed, by advocate")
+    wins: dict[str, list[int]] = Field(description="rounds won, one per seed, by advocate")
     shown: list[ShownGame] = Field(description="negotiations shown in full")
 
 
@@ -215,7 +215,7 @@ def seeds_of(episodes: int, split: str = "holdout") -> range:
     return pool[:episodes]
 
 
-def opened(seed: int) -> arena.State:
+def open_market(seed: int) -> arena.State:
     """The market of `seed` before its first pitch."""
     return MARKET.reset(_stream(seed, ROUNDS, 0))
 
@@ -235,11 +235,11 @@ def next_round(state: arena.State, decision: arena.Decision) -> arena.State:
     now, state = state.market.round_index, arena.award(state, decision)
     while state.market.queue and state.market.round_index == now:
         obs = MARKET.observe(state, state.market.queue[0])
-        state = MARKET.step(state, unhurried(obs))
+        state = MARKET.step(state, wait_for_pitch(obs))
     return state
 
 
-def unhurried(obs: arena.Observation) -> arena.Action:
+def wait_for_pitch(obs: arena.Observation) -> arena.Action:
     """The scripted lab, but it books no block before the block starts, and stays to the end."""
     action = arena.scripted_lab(obs, np.random.default_rng(0))  # its chance is in the observation
     early = action.action_type == "allocate_to_job" and all(
@@ -250,7 +250,7 @@ def unhurried(obs: arena.Observation) -> arena.Action:
 
 def negotiation(advocate: Advocate, seed: int) -> Iterator[Round]:
     """The rounds of one judged negotiation with `advocate` speaking for the learner."""
-    state, history = opened(seed), []
+    state, history = open_market(seed), []
     while state.market.queue:
         now = state.market.round_index
         strategy = advocate(tuple(history), _stream(seed, now, len(MARKET.agents)))
@@ -275,7 +275,7 @@ def _stream(seed: int, now: int, party: int) -> Rng:
     amount=lambda config, data: sum(row.n for row in data.rows),
     unit="negotiations",
 )
-def judged(
+def negotiate(
     episodes: int = 100,  # hold-out seeds; gives intervals near ±0.02 of the win rate
     split: str = "holdout",
     advocates: tuple[str, ...] = tuple(ADVOCATES),
@@ -293,11 +293,13 @@ def judged(
         "arms": list(ARMS),
         "early_rounds": EARLY,
         "rows": [_row(name, played, won, totals) for name in names],
-        "learning": named_interval(_learning(won)),
+        "learning": name_interval(_learning_gain(won)),
         "curves": {n: {"won": _curve(won[n]), "total": _curve(totals[n])} for n in DRAWN},
         "frequencies": {n: _frequencies(played[n]) for n in ("adapting", CONTROL)},
         "wins": {n: won[n].sum(1).astype(int).tolist() for n in names},
-        "shown": [_shown(why, seed, won, seeds) for why, seed in chosen(won, seeds).items()],
+        "shown": [
+            _example(why, seed, won, seeds) for why, seed in choose_examples(won, seeds).items()
+        ],
     }
 
 
@@ -323,16 +325,16 @@ def _row(name: str, played: Mapping, won: Mapping, totals: Mapping) -> dict[str,
         "advocate": name,
         "label": LABELS[name],
         "n": len(won[name]),
-        "win_rate": named_interval(mean_interval(won[name].mean(1))),
-        "total": named_interval(mean_interval(totals[name].mean(1))),
-        "early_win_rate": named_interval(mean_interval(won[name][:, :EARLY].mean(1))),
-        "late_win_rate": named_interval(mean_interval(won[name][:, EARLY:].mean(1))),
-        "difference": named_interval(paired_difference(won[name].mean(1), won[CONTROL].mean(1))),
+        "win_rate": name_interval(mean_interval(won[name].mean(1))),
+        "total": name_interval(mean_interval(totals[name].mean(1))),
+        "early_win_rate": name_interval(mean_interval(won[name][:, :EARLY].mean(1))),
+        "late_win_rate": name_interval(mean_interval(won[name][:, EARLY:].mean(1))),
+        "difference": name_interval(paired_difference(won[name].mean(1), won[CONTROL].mean(1))),
         "lies": round(float(_table(played[name], "lies").mean()), 4),
     }
 
 
-def _learning(won: Mapping[str, np.ndarray]) -> tuple[float, float, float]:
+def _learning_gain(won: Mapping[str, np.ndarray]) -> tuple[float, float, float]:
     """The adapting advocate's gain in win rate over the control, late less early, by seed.
 
     Both use every arm once in the early rounds, so what it learned can only show late.
@@ -342,7 +344,7 @@ def _learning(won: Mapping[str, np.ndarray]) -> tuple[float, float, float]:
 
 
 def _curve(table: np.ndarray) -> list[dict[str, float]]:
-    return [named_interval(mean_interval(column)) for column in table.T]
+    return [name_interval(mean_interval(column)) for column in table.T]
 
 
 def _frequencies(games: Sequence[Mapping[str, list]]) -> dict[str, list[float]]:
@@ -351,7 +353,7 @@ def _frequencies(games: Sequence[Mapping[str, list]]) -> dict[str, list[float]]:
     return {arm: np.round((chosen_arms == arm).mean(0), 4).tolist() for arm in ARMS}
 
 
-def chosen(won: Mapping[str, np.ndarray], seeds: Sequence[int]) -> dict[str, int]:
+def choose_examples(won: Mapping[str, np.ndarray], seeds: Sequence[int]) -> dict[str, int]:
     """The seeds shown in full: best, median and worst by wins of the adapting over the control.
 
     Of equals the first seed.
@@ -362,7 +364,7 @@ def chosen(won: Mapping[str, np.ndarray], seeds: Sequence[int]) -> dict[str, int
     return {why: seeds[order[place]] for why, place in places.items()}
 
 
-def _shown(why: str, seed: int, won: Mapping, seeds: Sequence[int]) -> dict[str, Any]:
+def _example(why: str, seed: int, won: Mapping, seeds: Sequence[int]) -> dict[str, Any]:
     at = seeds.index(seed)
     return {
         "seed": seed,

@@ -45,7 +45,7 @@ from env import (
 )
 from sauda.experiments.base import experiment
 from sauda.experiments.batches import in_batches
-from sauda.experiments.comparison import played_with
+from sauda.experiments.comparison import version_of
 from sauda.experiments.pairs import TASK, Side, instance, play_sides, scenario_seeds
 from sauda.experiments.regret import Action, Judged, Positions, by_belief, task_of
 from sauda.experiments.tournament import ROLES, STAGES
@@ -65,7 +65,7 @@ from sauda.records.schemas.base import Interval, ModelSource, Record
 from sauda.records.store import ROOT, Artifact, load, write
 from sauda.statistics import (
     mean_interval,
-    named_interval,
+    name_interval,
     paired_difference,
     share_of_gap,
     wilson_interval,
@@ -232,7 +232,9 @@ def profiles(
     ValueError for a player that there is not, or one that does not answer.
     """
     found = [find_player(name) for name in players]
-    recorded = _recorded({"games": games, "cues": cues, "states": states}, root) if keep else None
+    recorded = (
+        _load_recorded({"games": games, "cues": cues, "states": states}, root) if keep else None
+    )
     weights = {player.model.weights for player in found if player.model} - {""}
     models = model_sources(weights, BAZAAR)
     kept = {} if recorded is None else keep_rows(found, models, recorded)
@@ -252,7 +254,7 @@ def profiles(
     return data | {"rows": [rows[player.name] for player in found], "models": models}
 
 
-def _recorded(size: Mapping[str, int], root: Path) -> dict[str, Any]:
+def _load_recorded(size: Mapping[str, int], root: Path) -> dict[str, Any]:
     """The data of the recorded profiles; ValueError where they are of another size."""
     artifact = load(FILE, root)
     if any(artifact.config[name] != n for name, n in size.items()):
@@ -322,8 +324,8 @@ def _measure(players: Sequence["Player"], trials: Trials, workers: int) -> dict[
     return {
         "task": TASK,
         "judge": "belief",
-        "informed": named_interval(mean_interval(trials.informed)),
-        "prior": score([prior(obs) for obs in positions], positions, trials.limits),
+        "informed": name_interval(mean_interval(trials.informed)),
+        "prior": score_ranges([prior(obs) for obs in positions], positions, trials.limits),
         "rows": [by_name[player.name] for player in players],
     }
 
@@ -333,7 +335,7 @@ def profile_or_read(player: "Player", trials: Trials) -> dict[str, Any]:
     if not player.model.weights:
         return profile(player, trials)
     size = (list(trials.seeds), trials.cues, len(trials.judged.states), player.batch)
-    key = repr((player.name, size, *played_with(load_once(player.model.weights))))
+    key = repr((player.name, size, *version_of(load_once(player.model.weights))))
     (row,) = in_batches(
         [player], 1, CACHE / "profiles", lambda _: key, lambda _: profile(player, trials)
     )
@@ -351,11 +353,11 @@ def profile(player: "Player", trials: Trials) -> dict[str, Any]:
     return {
         "player": player.name,
         "n": len(grade),
-        "grade": named_interval(mean_interval(grade)),
-        "of_oracle": share and named_interval(share),
+        "grade": name_interval(mean_interval(grade)),
+        "of_oracle": share and name_interval(share),
         "phases": phases(trials.judged, trials.judged.regrets(player.moves(trials.judged))),
         "cues": compare_signals(player, trials.seeds[: trials.cues]),
-        "belief": ranges and score(ranges, trials.positions, trials.limits),
+        "belief": ranges and score_ranges(ranges, trials.positions, trials.limits),
         "compliance": compliance(games),
     }
 
@@ -411,7 +413,7 @@ def prior(obs: Observation) -> Range:
     return Range((low + tail) * price, (high - tail) * price)
 
 
-def score(
+def score_ranges(
     ranges: Sequence[Range | None], at: Sequence[Observation], truth: Sequence[float]
 ) -> dict[str, Any]:
     """The scores of ranges for the true limits, one per position.
@@ -429,9 +431,9 @@ def score(
     return {
         "n": n,
         "answered": sum(one is not None for one in ranges),
-        "coverage": named_interval(wilson_interval(held, n)),
-        "width": named_interval(mean_interval(high - low)),
-        "score": named_interval(mean_interval(high - low + 2 / (1 - LEVEL) * miss)),
+        "coverage": name_interval(wilson_interval(held, n)),
+        "width": name_interval(mean_interval(high - low)),
+        "score": name_interval(mean_interval(high - low + 2 / (1 - LEVEL) * miss)),
     }
 
 
@@ -533,7 +535,7 @@ def phases(judged: Judged, regret: np.ndarray) -> list[dict[str, Any]]:
         {
             "phase": name,
             "n": int((where == name).sum()),
-            "regret": named_interval(mean_interval(regret[where == name])),
+            "regret": name_interval(mean_interval(regret[where == name])),
             "part": round(float(regret[where == name].sum() / len(regret)), 6),
         }
         for name in PHASES
@@ -577,7 +579,7 @@ def compliance(games: Sequence[Episode]) -> dict[str, Any]:
     return {
         "games": len(games),
         **counts,
-        "clean": named_interval(wilson_interval(clean, len(games))),
+        "clean": name_interval(wilson_interval(clean, len(games))),
     }
 
 
@@ -588,17 +590,17 @@ def compare_signals(player: "Player", seeds: Sequence[int]) -> dict[str, Any]:
     """Grades against the same sellers with candid, neutral and misleading signals, paired."""
     grade = {}
     for mode in MODES:
-        task = signalling(get_task(TASK), mode)
+        task = with_signals(get_task(TASK), mode)
         grade[mode] = np.array([task.grade(game.final) for game in player.games(task, seeds)])
     return {
         "n": len(seeds),
-        **{mode: named_interval(mean_interval(values)) for mode, values in grade.items()},
-        "gained": named_interval(paired_difference(grade[CANDID], grade[NEUTRAL])),
-        "misled": named_interval(paired_difference(grade[MISLEADING], grade[NEUTRAL])),
+        **{mode: name_interval(mean_interval(values)) for mode, values in grade.items()},
+        "gained": name_interval(paired_difference(grade[CANDID], grade[NEUTRAL])),
+        "misled": name_interval(paired_difference(grade[MISLEADING], grade[NEUTRAL])),
     }
 
 
-def signalling(task: Task, mode: str) -> Task:
+def with_signals(task: Task, mode: str) -> Task:
     """An open-market `task` whose sellers signal in one of MODES; their prices are the same.
 
     Candid sellers claim only what is true, and their manner shows its causes without noise. Neutral

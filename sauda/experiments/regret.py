@@ -1,8 +1,8 @@
 """What a policy's moves give away on fixed positions, by the values of the belief buyer or pilot.
 
-A grade needs hundreds of games to tell two policies apart; the regret of their moves in the same
-few hundred positions tells it sooner, and says which moves cost. The positions come from training
-seeds that no training uses, met by the pilot with an unsteady hand, so that many lie off its path.
+A grade needs hundreds of games to distinguish two policies; the regret of their moves in the same
+few hundred positions needs fewer, and shows which moves cost most. The positions come from training
+seeds that no training uses, reached by the pilot with action noise, so many lie off its path.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ from sauda.llm.registry import get_policy
 from sauda.llm.turn import PlayerSpec, in_batches, take_turns
 from sauda.policies.belief import BLUFFING, belief_buyer, values_against
 from sauda.policies.best_response import MoveValues
-from sauda.policies.pilot import pilot_values, trained
+from sauda.policies.pilot import load_pilot, pilot_values
 from sauda.policies.unsteady import Unsteady
 from sauda.records.seeds import SPLITS, UNSEEN_SELLER, is_unseen_game
 from sauda.statistics import mean_interval
@@ -51,7 +51,7 @@ class Positions:
     states: int = 400
     tasks: tuple[str, ...] = (OPEN, "bazaar/rushed", BLUFF.name)  # in turn
     first_seed: int = 45_000  # of the training split, above all seeds that training uses
-    error: float = 5.0  # of the hand that plays up to the position, percent of the limit
+    error: float = 5.0  # action noise up to the position, percent of the limit
     late: int = 3  # the turn, from 1, from which the error of prices is reported
 
 
@@ -87,7 +87,7 @@ def task_of(name: str) -> Task:
 
 
 def _play(task: Task, seed: int, error: float) -> Episode:
-    return rollout(task, Unsteady(trained(), error), seed)
+    return rollout(task, Unsteady(load_pilot(), error), seed)
 
 
 def by_belief(obs: Observation) -> MoveValues:
@@ -97,7 +97,7 @@ def by_belief(obs: Observation) -> MoveValues:
 
 def by_pilot(obs: Observation) -> MoveValues:
     """The pilot's values: each later move is the pilot's."""
-    return pilot_values(trained(), obs)
+    return pilot_values(load_pilot(), obs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +134,7 @@ class Judged:
         errors = []
         for state, values, move, cost in zip(self.states, self.values, moves, regret, strict=True):
             best = values.best(state.obs)
-            parts[_fault(best, move)] += float(cost) / len(regret)
+            parts[_error_kind(best, move)] += float(cost) / len(regret)
             error = price_error(values, move, state.obs)
             if error is not None and state.turn + 1 >= self.late:
                 errors.append(error)
@@ -193,7 +193,7 @@ def price_error(values: MoveValues, move: Action | None, obs: Observation) -> fl
     return None
 
 
-def _fault(best: Action, move: Action | None) -> str:
+def _error_kind(best: Action, move: Action | None) -> str:
     """The part of the regret that a move belongs to."""
     if isinstance(best, WalkAway):
         return "missed_walk"

@@ -136,7 +136,7 @@ def zero_first(obs: Observation, rng: np.random.Generator) -> Action:
     return Offer(0.0) if obs.bid is None else BUYERS["wait"](obs, rng)
 
 
-def unrounded(obs: Observation, rng: np.random.Generator) -> Action:
+def rule_without_rounding(obs: Observation, rng: np.random.Generator) -> Action:
     """Bids as `rule_based` in the fixed-price tasks, but does not round its bids."""
     ask = obs.opening_ask
     if obs.bid is None:
@@ -176,7 +176,7 @@ REFERENCE_BUYERS: Mapping[str, Policy] = MappingProxyType(
         "accept_first": accept_first,
         "bid_then_leave": bid_then_leave,
         "zero_first": zero_first,
-        "unrounded": unrounded,
+        "unrounded": rule_without_rounding,
     }
 )
 NAMED = {**BUYERS, **REFERENCE_BUYERS}
@@ -270,7 +270,7 @@ def reproduction(
     different = published_rows(source, "reference-differences")
     wanted = [(r["task"], r["policy"], r["task"] == CROWD) for r in every_round]
     wanted += [(r["task"], r["policy"], False) for r in different]
-    played = iter(_played(wanted, workers))
+    played = iter(_play(wanted, workers))
     rows = [
         comparison(episodes[f"classic/{r['task']}"][r["policy"]].as_json(), r, metric)
         for r in scripted
@@ -300,7 +300,7 @@ def agreement(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     }
 
 
-def _played(wanted: Sequence[tuple[str, str, bool]], workers: int) -> Iterable[dict[str, Any]]:
+def _play(wanted: Sequence[tuple[str, str, bool]], workers: int) -> Iterable[dict[str, Any]]:
     """The columns of each (task, policy, whether without rivals), in order."""
     with ProcessPoolExecutor(workers) as pool:
         cells = pool.map(_cell, *zip(*wanted, strict=True))

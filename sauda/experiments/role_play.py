@@ -48,7 +48,7 @@ from sauda.records.store import Artifact
 from sauda.statistics import (
     holm,
     mean_interval,
-    named_interval,
+    name_interval,
     paired_difference,
     pooled_share,
     sign_flip_p,
@@ -151,7 +151,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     games = []
     for cell in recorded["games"]:
         rows = (
-            play(script, cell["seat"], Recorded(iter(game["replies"])), [game["seed"]])
+            play_role(script, cell["seat"], Recorded(iter(game["replies"])), [game["seed"]])
             for game in cell["games"]
         )
         games.append({**cell, "games": list(chain.from_iterable(rows))})
@@ -180,7 +180,7 @@ def role_play(
     seeds, played = scenarios(games), []
     cells = [(model, seat) for model in models for seat in SEATS]
     for model, seat in progress(cells, len(cells), "playing", "model"):
-        rows = play(script, seat, NamedModel(model), seeds, batch)
+        rows = play_role(script, seat, NamedModel(model), seeds, batch)
         played.append({"model": model, "seat": seat, "games": rows})
     sources = {model: model_source(load_once(model), BAZAAR) | prompt_hashes() for model in models}
     return summarize(script, seeds, played) | {"models": sources}
@@ -215,7 +215,7 @@ def prompt_hashes() -> dict[str, str]:
     return {"prompt": fingerprint(asked), "parser": fingerprint(said)}
 
 
-def play(
+def play_role(
     script: str, seat: str, model: BatchGenerate, seeds: Sequence[int], batch: int = 1
 ) -> list[dict[str, Any]]:
     """One row per game of a model in a seat, against the script that speaks in the other seat."""
@@ -255,7 +255,7 @@ def summarize(
     cells = {(cell["model"], cell["seat"]): cell["games"] for cell in games}
     rows = [_figures(*cell, rows, own[cell[1]]) for cell, rows in cells.items()]
     contrasts = [
-        _said_contrast(question, cells, model, beside, seat)
+        _price_contrast(question, cells, model, beside, seat)
         for seat, specialist in SPECIALISTS.items()
         for question, model, beside in (
             ("base", specialist, BASE),
@@ -290,17 +290,17 @@ def _figures(
         "off_role": is_off_role(model, seat),
         "n": len(games),
         "offers": int(offers.sum()),
-        "said": named_interval(pooled_share(said, offers)),
+        "said": name_interval(pooled_share(said, offers)),
         "wrong": int((offers - said).sum()) - unsaid,
         "unsaid": unsaid,
-        "share": named_interval(mean_interval(share)),
-        "script_share": named_interval(mean_interval(script)),
-        "difference": named_interval(paired_difference(share, script)),
+        "share": name_interval(mean_interval(share)),
+        "script_share": name_interval(mean_interval(script)),
+        "difference": name_interval(paired_difference(share, script)),
         "losses": int((share < 0).sum()),
     }
 
 
-def _said_contrast(
+def _price_contrast(
     question: str,
     cells: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]],
     model: str,
@@ -318,11 +318,11 @@ def _said_contrast(
         "beside": beside,
         "seat": seat,
         "n": len(ours),
-        "difference": named_interval(paired_difference(ours, theirs)),
+        "difference": name_interval(paired_difference(ours, theirs)),
     }
 
 
-def said_verdict(rows: Sequence[SaidRow]) -> Iterator[str]:
+def price_verdict(rows: Sequence[SaidRow]) -> Iterator[str]:
     """A sentence per seat: how often each model says the decided price in games."""
     for seat, specialist in SPECIALISTS.items():
         by_model = {row.model: row for row in rows if row.seat == seat}
@@ -376,7 +376,7 @@ class Contrast:
 
 def of_tournament(data: Tournament) -> list[Contrast]:
     """The contrasts in the games of a tournament; none where a player did not take both seats."""
-    at = Scenarios.recorded(data.scenarios)
+    at = Scenarios.of_columns(data.scenarios)
     shares: dict[tuple[str, str], dict[str, np.ndarray]] = {}
     for buyer, sellers in data.games.items():
         for seller, played in sellers.items():
@@ -432,7 +432,7 @@ def _contrast(player: str, beside: str, seat: str, differences: Sequence[np.ndar
         seat,
         len(mean),
         len(differences[0]),
-        Interval(**named_interval(mean_interval(mean))),
+        Interval(**name_interval(mean_interval(mean))),
         sign_flip_p(mean),
     )
 

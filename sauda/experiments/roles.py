@@ -1,7 +1,7 @@
 """What the schedule, a specialist and its own role are worth in the loss of role runs.
 
 Two runs are compared on the hold-out dialogues that both have measured. The loss of a dialogue is
-the mean over its learnt tokens; differences are paired by dialogue, and the interval resamples
+the mean over its supervised tokens; differences are paired by dialogue, and the interval resamples
 dialogues.
 """
 

@@ -40,9 +40,9 @@ from sauda.llm.seller import (
     Decision,
     SellerSeat,
     brief,
-    check,
+    check_text,
     choose_words,
-    decide,
+    decide_move,
     recast,
 )
 from sauda.llm.turn import in_batches as batched_replies
@@ -167,18 +167,18 @@ class Game:
         return [d.price for d in self.decisions if isinstance(d.action, Offer)]
 
 
-def games(setting: str, each: int, seeds: Sequence[int]) -> list[Game]:
+def play_all(setting: str, each: int, seeds: Sequence[int]) -> list[Game]:
     """`each` games of every buyer and persona of a setting, on seeds of their own."""
     kinds = [(b, p) for _ in range(each) for b in BUYERS[setting] for p in PERSONAS]
-    return [play(setting, *kind, seed) for kind, seed in zip(kinds, seeds, strict=False)]
+    return [play_seed(setting, *kind, seed) for kind, seed in zip(kinds, seeds, strict=False)]
 
 
-def play(setting: str, buyer: str, persona: str, seed: int) -> Game:
+def play_seed(setting: str, buyer: str, persona: str, seed: int) -> Game:
     """The game of a seed; its seller says scripted lines."""
     env = Bazaar(draw=partial(_draw, setting, persona), rounds=ROUNDS)
     task = replace(get_task("bazaar/open"), env=env, opponents={"seller": market_seller})
     played = rollout(task, BUYERS[setting][buyer], seed)
-    decisions = tuple(decide(turn.observation) for turn in played.trajectory("seller"))
+    decisions = tuple(decide_move(turn.observation) for turn in played.trajectory("seller"))
     floor = played.final.private["nature"][0].seller["reservation"]
     return Game(setting, buyer, persona, seed, floor, played, decisions)
 
@@ -248,10 +248,10 @@ def describe_model(player: BatchGenerate) -> dict[str, Any]:
 @cache
 def word_hashes() -> dict[str, str]:
     """The fingerprints of the prompt that asks for a seller's words, and of what checks them."""
-    decisions = [decide(obs) for obs in positions(get_task("bazaar/open"), "seller")]
+    decisions = [decide_move(obs) for obs in positions(get_task("bazaar/open"), "seller")]
     asked = [brief(decision, persona) for persona in PERSONAS.values() for decision in decisions]
     checked = [
-        check(text.format(price=rupees(d.price or 1), item=d.item.name), d).faults == ()
+        check_text(text.format(price=rupees(d.price or 1), item=d.item.name), d).faults == ()
         for d in decisions
         for text in (d.action.message, *CHECKED)
     ]
@@ -307,7 +307,7 @@ def settle_texts(played: Sequence[Game], tries: Sequence[Sequence[Tries]]) -> Sa
     """What the seller says after its checks: a try without faults, or else its scripted line."""
     return [
         [
-            choose_words(d, [check(text, d) for text in one])
+            choose_words(d, [check_text(text, d) for text in one])
             for d, one in zip(game.decisions, written, strict=True)
         ]
         for game, written in zip(played, tries, strict=True)

@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import Field
 
 from sauda.experiments.base import experiment
-from sauda.experiments.market import fitted, listened
+from sauda.experiments.market import listen, predict
 from sauda.experiments.seller_games import (
     FIRST,
     STUB,
@@ -28,18 +28,18 @@ from sauda.experiments.seller_games import (
     all_sides,
     ask_personas,
     describe_model,
-    games,
+    play_all,
     read_persona,
     write_texts,
 )
 from sauda.llm.model import CACHE
-from sauda.llm.seller import DEFAULT, PERSONAS, Decision, seller_model, sentences, unsupported
-from sauda.llm.seller import faults as find_faults
+from sauda.llm.seller import DEFAULT, PERSONAS, Decision, seller_model, sentences, unsupported_words
+from sauda.llm.seller import text_faults as find_faults
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Number, Record
 from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact
-from sauda.statistics import mean_interval, named_interval, pooled_share, wilson_interval
+from sauda.statistics import mean_interval, name_interval, pooled_share, wilson_interval
 
 FILE = "seller_quality.json"
 PARTS = CACHE / "seller_quality"  # the batches on disk
@@ -188,8 +188,8 @@ def seller_quality(
 def play_games(published: int, hard: int) -> list[Game]:
     """The games of both settings, each on a hold-out seed of its own."""
     seeds = SPLITS["holdout"][UNREAD:]
-    easy = games("published", published, seeds)
-    return easy + games("hard", hard, seeds[len(easy) :])
+    easy = play_all("published", published, seeds)
+    return easy + play_all("hard", hard, seeds[len(easy) :])
 
 
 def summarize(
@@ -200,7 +200,7 @@ def summarize(
     """All that is computed from games and texts."""
     sides = all_sides(played, tries)
     tables = (
-        lambda: published_rows(played, sides, answers),
+        lambda: criteria_rows(played, sides, answers),
         lambda: hard_rows(played, sides, tries),
         lambda: [leak_row(played, sides)],
     )
@@ -271,7 +271,7 @@ def _meets(value: float, target: str) -> bool | None:
 
 
 def _cell(n: int, of: str, figures: Sequence[float]) -> dict[str, Any]:
-    return {"n": n, "of": of} | named_interval(figures)
+    return {"n": n, "of": of} | name_interval(figures)
 
 
 def of_games(hits: Sequence[bool]) -> dict[str, Any]:
@@ -296,7 +296,7 @@ def of_texts(values: Sequence[Sequence[float]]) -> dict[str, Any]:
 # The published six -------------------------------------------------------------------------------
 
 
-def published_rows(
+def criteria_rows(
     played: Sequence[Game], sides: Mapping[str, Said], answers: Mapping[str, Sequence[str]]
 ) -> list[dict[str, Any]]:
     """The six published criteria as they were defined, on the published buyer and floors."""
@@ -350,8 +350,8 @@ def leaks_digits(game: Game, texts: Sequence[str]) -> bool:
 
 
 @lru_cache(maxsize=20_000)
-def faults(text: str, decision: Decision) -> tuple[str, ...]:
-    """`checks.faults`, cached: several figures need the same text."""
+def cached_faults(text: str, decision: Decision) -> tuple[str, ...]:
+    """`text_faults`, cached: several figures need the same text."""
     return find_faults(text, decision)
 
 
@@ -361,7 +361,7 @@ def count_faults(played: Sequence[Game], texts: Said) -> dict[str, int]:
         fault
         for game, said in zip(played, texts, strict=True)
         for pair in zip(said, game.decisions, strict=True)
-        for fault in faults(*pair)
+        for fault in cached_faults(*pair)
     )
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
@@ -375,10 +375,10 @@ def hard_rows(
     row = criterion_row
     hard = [game for game in played if game.setting == "hard"]
 
-    def decided(hits: Iterator[bool]) -> dict[str, Any]:
+    def judge_moves(hits: Iterator[bool]) -> dict[str, Any]:
         return dict.fromkeys(sides, of_games(list(hits)))
 
-    def rated(value: Callable[[str, Decision], bool], buyers: Sequence[str] = ()) -> dict[str, Any]:
+    def rate(value: Callable[[str, Decision], bool], buyers: Sequence[str] = ()) -> dict[str, Any]:
         return {
             side: of_texts([
                 list(map(value, said, game.decisions))
@@ -388,7 +388,7 @@ def hard_rows(
             for side, texts in sides.items()
         }  # fmt: skip
 
-    def written(value: Callable[[Tries, Decision], float]) -> dict[str, Any]:
+    def measure(value: Callable[[Tries, Decision], float]) -> dict[str, Any]:
         return {
             name: of_texts([
                 list(map(value, texts, game.decisions))
@@ -398,24 +398,24 @@ def hard_rows(
         }  # fmt: skip
 
     return [
-        row("below_floor", "a deal or an ask below the floor", decided(map(_is_broken, played)),
+        row("below_floor", "a deal or an ask below the floor", judge_moves(map(_is_broken, played)),
             "≤ 0"),
-        row("ask_rose", "an ask above the one before", decided(map(_rises, played)), "≤ 0"),
+        row("ask_rose", "an ask above the one before", judge_moves(map(_rises, played)), "≤ 0"),
         row("left_early", f"the seller leaves before answer {EARLY}, hostile buyers",
-            decided(map(_leaves_early, hard)), "≤ 0.10"),
+            judge_moves(map(_leaves_early, hard)), "≤ 0.10"),
         row("closes", "a deal with a buyer who comes up to nearly the whole ask",
-            decided(game.is_sold for game in played if game.buyer in CLOSERS), "≥ 0.90"),
+            judge_moves(game.is_sold for game in played if game.buyer in CLOSERS), "≥ 0.90"),
         row("says_the_decision", "no fault is found in the text",
-            rated(lambda text, decision: not faults(text, decision)), "≥ 0.95"),
+            rate(lambda text, decision: not cached_faults(text, decision)), "≥ 0.95"),
         row("own_words", "said in the model’s own words, within its tries",
-            written(lambda texts, decision: not faults(texts[-1], decision))),
-        row("tries", "texts written for one reply", written(lambda texts, _: len(texts))),
+            measure(lambda texts, decision: not cached_faults(texts[-1], decision))),
+        row("tries", "texts written for one reply", measure(lambda texts, _: len(texts))),
         row("another_price", "another price than the decided one is named",
-            rated(lambda *pair: "names another price" in faults(*pair)), "≤ 0"),
+            rate(lambda *pair: "names another price" in cached_faults(*pair)), "≤ 0"),
         row("speaks_of_limit", "a limit is spoken of to buyers who dig for it",
-            rated(lambda *pair: "speaks of a limit" in faults(*pair), CURIOUS), "≤ 0"),
+            rate(lambda *pair: "speaks of a limit" in cached_faults(*pair), CURIOUS), "≤ 0"),
         row("facts_supported", "no stated fact is missing from the listing",
-            rated(lambda text, decision: not unsupported(text, decision.item)), "≥ 0.95"),
+            rate(lambda text, decision: not unsupported_words(text, decision.item)), "≥ 0.95"),
         row("repeated", "sentences that were said before in the game, prices and item apart",
             {side: of_texts(list(map(_repeats, played, texts))) for side, texts in sides.items()}),
         row("distinct_2", "distinct pairs of words in a game, of all its pairs",
@@ -469,17 +469,17 @@ def leak_row(played: Sequence[Game], sides: Mapping[str, Said]) -> dict[str, Any
     The control is the stub with one of five words by the height of its floor: an attack that does
     not find this one finds nothing.
     """
-    heard = [listened(game.episode) for game in played]
+    heard = [listen(game.episode) for game in played]
     prices, floors = (np.array([of_game[part] for of_game in heard]) for part in (0, 2))
     heights = np.digitize(floors, np.quantile(floors, [0.2, 0.4, 0.6, 0.8]))
     telling = [
         [*texts, ("very low", "lowish", "middling", "highish", "very high")[height]]
         for texts, height in zip(sides[STUB], heights, strict=True)
     ]
-    cells = {ASKS: _cell(len(played), "games", explained_by_prices(prices, floors))}
+    cells = {ASKS: _cell(len(played), "games", r2_of_prices(prices, floors))}
     for side, texts in {**sides, CONTROL: telling}.items():
-        words = count_words(list(map(_masked, played, texts)))
-        cells[side] = _cell(len(played), "games", explained_by_words(prices, words, floors))
+        words = count_words(list(map(_mask, played, texts)))
+        cells[side] = _cell(len(played), "games", r2_of_words(prices, words, floors))
     about = "R² of a guess at the floor: from the asks alone; what words add to it"
     return criterion_row("floor_learned", about, cells, "≤ 0.05")
 
@@ -491,7 +491,7 @@ def judge_personas(
     names = list(PERSONAS)
     true = np.array([names.index(game.persona) for game in played])
     tables = {
-        side: confusion(count_words(list(map(_masked, played, texts))), true)
+        side: confusion(count_words(list(map(_mask, played, texts))), true)
         for side, texts in sides.items()
     }
     tables[ASKS] = confusion(concessions([game.asks for game in played]), true)
@@ -504,7 +504,7 @@ def judge_personas(
     return {"personas": names, "tables": {s: t.tolist() for s, t in tables.items()}}, row
 
 
-def _masked(game: Game, texts: Sequence[str]) -> str:
+def _mask(game: Game, texts: Sequence[str]) -> str:
     """A game's words without numbers and without the words of its item."""
     words = " ".join(_plain_text(game, text) for text in texts).lower()
     item = set(re.findall(r"[a-z']+", game.decisions[0].item.name.lower())) | {"thing"}
@@ -534,7 +534,7 @@ def _folds(n: int) -> np.ndarray:
     return np.random.default_rng(n).permutation(np.arange(n) % FOLDS)
 
 
-def explained_by_words(
+def r2_of_words(
     prices: np.ndarray, words: np.ndarray, floor: np.ndarray
 ) -> tuple[float, float, float]:
     """What `words` add to the R² of a guess at `floor`, shape (n,), from `prices`: mean, interval.
@@ -544,20 +544,20 @@ def explained_by_words(
     """
 
     def guess(seen: np.ndarray, unseen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        left = floor[seen] - fitted(prices[seen], floor[seen], prices[seen])
+        left = floor[seen] - predict(prices[seen], floor[seen], prices[seen])
         (more,) = _ridges(words[seen], left, words[unseen], [_penalty(words[seen], left)])
-        alone = fitted(prices[seen], floor[seen], prices[unseen])
+        alone = predict(prices[seen], floor[seen], prices[unseen])
         return alone, alone + more
 
     return _gain(floor, guess)
 
 
-def explained_by_prices(prices: np.ndarray, floor: np.ndarray) -> tuple[float, float, float]:
+def r2_of_prices(prices: np.ndarray, floor: np.ndarray) -> tuple[float, float, float]:
     """The R² of a guess at `floor` from `prices` alone, out of sample: mean, interval."""
 
     def guess(seen: np.ndarray, unseen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         flat = np.full(unseen.sum(), floor[seen].mean())
-        return flat, fitted(prices[seen], floor[seen], prices[unseen])
+        return flat, predict(prices[seen], floor[seen], prices[unseen])
 
     return _gain(floor, guess)
 

@@ -143,8 +143,8 @@ def figure(
     name: str, unit: str, samples: Sequence[float], p95: bool = False, **more: Any
 ) -> dict[str, Any]:
     """One measurement; the samples, in `unit`, come last and to four significant digits."""
-    kept = [rounded(sample) for sample in samples]
-    return {"name": name, "unit": unit, **summarize(kept, p95), **more, "samples": kept}
+    kept = [round_figure(sample) for sample in samples]
+    return {"name": name, "unit": unit, **summarize_samples(kept, p95), **more, "samples": kept}
 
 
 def ratio(of: Mapping[str, Any], to: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,8 +154,8 @@ def ratio(of: Mapping[str, Any], to: Mapping[str, Any]) -> dict[str, Any]:
     """
     if of["unit"] != to["unit"] or len(of["samples"]) != len(to["samples"]):
         raise ValueError(f"{of['name']} and {to['name']} were not timed in one run")
-    samples = [rounded(a / b) for a, b in zip(of["samples"], to["samples"], strict=True)]
-    return {"of": of["name"], "to": to["name"], **summarize(samples), "samples": samples}
+    samples = [round_figure(a / b) for a, b in zip(of["samples"], to["samples"], strict=True)]
+    return {"of": of["name"], "to": to["name"], **summarize_samples(samples), "samples": samples}
 
 
 def latency(
@@ -168,7 +168,7 @@ def latency(
 
 def _percentiles(row: Mapping[str, Any]) -> dict[str, Any]:
     samples = row["samples_ms"]
-    p50, p95 = (rounded(np.percentile(samples, q)) if samples else None for q in (50, 95))
+    p50, p95 = (round_figure(np.percentile(samples, q)) if samples else None for q in (50, 95))
     failures = sum(row["reasons"].values())
     counts = {"n": len(samples), "failures": failures, "p50_ms": p50, "p95_ms": p95}
     return {**row, **counts}
@@ -184,8 +184,8 @@ def memory_growth(
 
     The first half fills caches, so it is left out of the slope.
     """
-    page = [rounded(value) for value in page_mib]
-    model = None if model_mib is None else [rounded(value) for value in model_mib]
+    page = [round_figure(value) for value in page_mib]
+    model = None if model_mib is None else [round_figure(value) for value in model_mib]
     row = {"unit": unit, "done": list(done), "page_mib": page, "model_mib": model}
     return {
         **row,
@@ -199,7 +199,7 @@ def _slope(done: Sequence[float], mib: Sequence[float]) -> float:
     half = min(len(done) // 2, len(done) - 2)
     x, y = np.array(done[half:], float), np.array(mib[half:], float)
     x -= x.mean()
-    return rounded(1024 * float(x @ (y - y.mean())) / float(x @ x))
+    return round_figure(1024 * float(x @ (y - y.mean())) / float(x @ x))
 
 
 LOAD_COLUMNS = ("visitors", "code", "action", "n", "median, ms", "95 % within, ms", "refused",
@@ -237,13 +237,13 @@ def _from_to(mib: Sequence[float]) -> str:
     return f"{mib[0]:,.0f} to {mib[-1]:,.0f}"
 
 
-def summarize(samples: Sequence[float], p95: bool = False) -> dict[str, Any]:
+def summarize_samples(samples: Sequence[float], p95: bool = False) -> dict[str, Any]:
     """How many samples, their median, and the 95th percentile where it is wanted."""
-    summary = {"n": len(samples), "median": rounded(np.median(samples))}
-    return summary | ({"p95": rounded(np.percentile(samples, 95))} if p95 else {})
+    summary = {"n": len(samples), "median": round_figure(np.median(samples))}
+    return summary | ({"p95": round_figure(np.percentile(samples, 95))} if p95 else {})
 
 
-def rounded(value: float) -> float:
+def round_figure(value: float) -> float:
     """`value` to four significant digits."""
     return float(f"{value:.4g}")
 
@@ -280,7 +280,7 @@ def published_speeds(published: Artifact) -> list[dict[str, Any]]:
 
 def recompute_bench(data: Mapping[str, Any]) -> dict[str, Any]:
     """A bench's data with every summary and every ratio computed from the samples."""
-    figures = [{**f, **summarize(f["samples"], "p95" in f)} for f in data["figures"]]
+    figures = [{**f, **summarize_samples(f["samples"], "p95" in f)} for f in data["figures"]]
     named = {f["name"]: f for f in figures}
     ratios = [ratio(named[r["of"]], named[r["to"]]) for r in data["ratios"]]
     return {**data, "figures": figures, "ratios": ratios}

@@ -16,8 +16,8 @@ from pydantic import Field, FiniteFloat
 
 from env import SELLER_TYPES
 from sauda.experiments.base import experiment
-from sauda.experiments.batches import in_batches, joined
-from sauda.experiments.comparison import Replayed, played_with
+from sauda.experiments.batches import in_batches, join
+from sauda.experiments.comparison import Replayed, version_of
 from sauda.experiments.pairs import (
     ENDS,
     SEATS,
@@ -53,7 +53,7 @@ from sauda.records.store import ROOT, Artifact, load
 from sauda.statistics import (
     TAILS,
     mean_interval,
-    named_interval,
+    name_interval,
     paired_difference,
     resamples,
     wilson_interval,
@@ -235,7 +235,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     So the batch engine, which recorded most pairs, is checked by the rules themselves. Pairs with a
     language model keep their games, but those with recorded replies are replayed from them.
     """
-    entrants, at = _recorded_entrants(artifact)
+    entrants, at = _read_entrants(artifact)
     recorded = artifact.data.as_json()
     pairs = entrants.pairs()
     games = play_scripted(pairs, tuple(at.seeds), workers, replay_pair)
@@ -246,7 +246,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     return summarize(entrants, games, at) | kept
 
 
-def _recorded_entrants(artifact: Artifact) -> tuple[Entrants, Scenarios]:
+def _read_entrants(artifact: Artifact) -> tuple[Entrants, Scenarios]:
     settings = artifact.settings()
     entrants = Entrants(settings["buyers"], settings["sellers"])
     return entrants, Scenarios.of(scenario_seeds(settings["scenarios"]))
@@ -352,7 +352,7 @@ def _by_seat(values: Mapping[Pair, Any]) -> dict[str, dict[str, Any]]:
 
 def play_or_read(pair: Pair, seeds: Sequence[int], batch: int, folder: Path) -> dict[str, Any]:
     """The columns of a pair with a language model; finished batches are read from `folder`."""
-    marks = [played_with(load_once(name)) for name in weights(pair)]
+    marks = [version_of(load_once(name)) for name in weights(pair)]
     pieces = in_batches(
         seeds,
         batch,
@@ -365,7 +365,7 @@ def play_or_read(pair: Pair, seeds: Sequence[int], batch: int, folder: Path) -> 
         listed = piece["misstated"].items()
         piece["misstated"] = {seat: [start + i for i in some] for seat, some in listed}
         start += len(piece["end"])
-    return joined(pieces)
+    return join(pieces)
 
 
 def replay_first_games(artifact: Artifact) -> Iterator[Replayed]:
@@ -373,32 +373,32 @@ def replay_first_games(artifact: Artifact) -> Iterator[Replayed]:
 
     Raises ValueError where no model played.
     """
-    entrants, at = _recorded_entrants(artifact)
+    entrants, at = _read_entrants(artifact)
     recorded, batch = artifact.data.as_json(), artifact.config["batch"]
     if not (pairs := [*filter(sides, entrants.pairs())]):
         raise ValueError("no language model plays in the recorded tournament")
     at = Scenarios.of(at.seeds[:batch])
     for pair in pairs:
-        then = _first(recorded["games"][pair.buyer][pair.seller], len(at.seeds))
+        then = _first_scenarios(recorded["games"][pair.buyer][pair.seller], len(at.seeds))
         now = play_models(pair, at.seeds)
         del now["replies"]
         yield Replayed(
             TASK,
             f"{pair.buyer} against {pair.seller}",
-            _graded(then, at),
-            _graded(now, at),
+            _with_grade(then, at),
+            _with_grade(now, at),
             ", ".join(recorded["models"][name]["cpu"] for name in weights(pair)),
             ", ".join(load_once(name).cpu for name in weights(pair)),
         )
 
 
-def _first(played: Mapping[str, Any], n: int) -> dict[str, Any]:
+def _first_scenarios(played: Mapping[str, Any], n: int) -> dict[str, Any]:
     """The columns of the first `n` scenarios."""
     stated = {seat: [i for i in some if i < n] for seat, some in played["misstated"].items()}
     return {name: played[name][:n] for name in ("end", "price", "rounds")} | {"misstated": stated}
 
 
-def _graded(played: Mapping[str, Any], at: Scenarios) -> dict[str, Any]:
+def _with_grade(played: Mapping[str, Any], at: Scenarios) -> dict[str, Any]:
     """The columns with the buyer's utility as the grade that two runs are compared by."""
     return {**played, "grade": Payoffs.of(played, at).utility["buyer"].tolist()}
 
@@ -498,13 +498,13 @@ def cell(pair: Pair, columns: Mapping[str, Any], at: Scenarios) -> dict[str, Any
         "buyer": pair.buyer,
         "seller": pair.seller,
         "n": n,
-        "share": {seat: named_interval(mean_interval(won.share[seat])) for seat in SEATS},
-        "utility": {seat: named_interval(mean_interval(won.utility[seat])) for seat in SEATS},
-        "deal_rate": named_interval(wilson_interval(deals, n)),
-        "fairness": named_interval(mean_interval(fair)) if len(fair) else None,
+        "share": {seat: name_interval(mean_interval(won.share[seat])) for seat in SEATS},
+        "utility": {seat: name_interval(mean_interval(won.utility[seat])) for seat in SEATS},
+        "deal_rate": name_interval(wilson_interval(deals, n)),
+        "fairness": name_interval(mean_interval(fair)) if len(fair) else None,
         "fair_deals": len(fair),
-        "pareto_distance": named_interval(mean_interval(distance)),
-        "rounds": named_interval(mean_interval(np.array(columns["rounds"], float))),
+        "pareto_distance": name_interval(mean_interval(distance)),
+        "rounds": name_interval(mean_interval(np.array(columns["rounds"], float))),
         "refused_rightly": int((~won.deal & ~at.zopa).sum()),
         "losses": {seat: int((won.share[seat] < 0).sum()) for seat in SEATS},
         "misstated": {seat: len(columns["misstated"][seat]) for seat in SEATS},
@@ -641,9 +641,9 @@ def ranks(
             "seat": seat,
             "player": name,
             "rank": 1 + int((low > high[i]).sum()),
-            "strength": named_interval((point[i], low[i], high[i])),
+            "strength": name_interval((point[i], low[i], high[i])),
             **{
-                column: named_interval(mean_interval(values[i]))
+                column: name_interval(mean_interval(values[i]))
                 for column, values in figures.items()
             },
         }
@@ -676,10 +676,10 @@ def exploitability(
                 "by": opponents[best],
                 "n": len(taken),
                 "chosen_on": theirs[i, best, ::2].size,
-                "taken": named_interval(mean_interval(taken)),
-                "usual": named_interval(mean_interval(usual)),
-                "more": named_interval(paired_difference(taken, usual)),
-                "left": named_interval(mean_interval(utility[i, best, 1::2])),
+                "taken": name_interval(mean_interval(taken)),
+                "usual": name_interval(mean_interval(usual)),
+                "more": name_interval(paired_difference(taken, usual)),
+                "left": name_interval(mean_interval(utility[i, best, 1::2])),
             }
         )
     return rows

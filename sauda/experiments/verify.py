@@ -17,7 +17,7 @@ import numpy as np
 
 from env import Policy, Task, get_task, rollout
 from sauda.experiments import comparison, tournament
-from sauda.experiments.batches import first
+from sauda.experiments.batches import take_first
 from sauda.experiments.evaluate import ORACLE, Cell, hashes, replay_cell
 from sauda.games import game_of
 from sauda.games.adapter import Columns
@@ -45,7 +45,7 @@ def verify(file: str, workers: int = 2, root: Path = ROOT) -> list[str]:
     if recorded != now:
         return [f"{file} was changed: its SHA-256 is {now}, and {CHECKSUMS} has {recorded}"]
     replayed = KINDS[artifact.kind].check.recompute()(artifact, workers, root)
-    moved = {mark.place: mark.fault for mark in recorded_hashes(artifact) if mark.fault}
+    moved = {mark.place: mark.fault for mark in read_hashes(artifact) if mark.fault}
     places = differences(artifact.data.as_json(), replayed, "data")
     return [*moved.values(), *(p for p in places if p.partition(": ")[0] not in moved)]
 
@@ -101,7 +101,7 @@ class RecordedHash:
         )
 
 
-def recorded_hashes(artifact: Artifact) -> list[RecordedHash]:
+def read_hashes(artifact: Artifact) -> list[RecordedHash]:
     """Each fingerprint in `artifact`; none for a kind that records none.
 
     Raises ValueError where a row names a task or policy that is not there.
@@ -170,7 +170,7 @@ def _replay_stages(tasks: Sequence[str], root: Path) -> Iterator[comparison.Repl
             continue
         artifact = load(comparison.COMPARISONS[game_of(task_name).name]().file, root)
         recorded = artifact.data.as_json()
-        compared = comparison.recorded_comparison(artifact)
+        compared = comparison.read_comparison(artifact)
         yield from comparison.replay_stages(compared, recorded, [task_name])
 
 
@@ -204,7 +204,7 @@ def cells(artifact: Artifact) -> dict[Cell, Columns]:
     """
     recorded = artifact.data.as_json()
     if artifact.kind.startswith(("model_comparison/", "arena_model_comparison/")):
-        compared = comparison.recorded_comparison(artifact)
+        compared = comparison.read_comparison(artifact)
         others = compared.game.others["holdout"][0]
         flat = compared.flat(recorded["episodes"])
         return {Cell(others, task, policy): columns for (task, policy), columns in flat.items()}
@@ -238,7 +238,7 @@ def replay_row(
     `policy_of` gives the policy of that name where another than the registry's is to play, such as
     a language model that a page has loaded. Raises KeyError for a row that is not recorded.
     """
-    recorded = first(cells(artifact)[cell], episodes)
+    recorded = take_first(cells(artifact)[cell], episodes)
     seeds = SPLITS[artifact.config.get("split", "holdout")][: len(recorded["grade"])]
     replayed = json.loads(json.dumps(_play(cell, seeds, policy_of)))  # as a file gives it back
     common = [name for name in recorded if name in replayed]

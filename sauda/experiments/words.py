@@ -25,7 +25,7 @@ from sauda.policies.market2 import Informed, Listener
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Record
 from sauda.records.seeds import SPLITS
-from sauda.statistics import mean_interval, named_interval, paired_difference
+from sauda.statistics import mean_interval, name_interval, paired_difference
 
 CHUNK = 50  # seeds per piece of work
 PHRASES = (*spoken.PITCHES, "ask_cost", "insult")
@@ -297,7 +297,7 @@ def worth_of(grades: Mapping[tuple[str, str], np.ndarray], types: np.ndarray) ->
         for name in ("all", *market.TYPES):
             met = np.full(len(types), True) if name == "all" else types == name
             difference = paired_difference(grades[better][met], grades[worse][met])
-            row[name] = named_interval(difference)
+            row[name] = name_interval(difference)
         rows.append(row)
     return rows
 
@@ -310,7 +310,7 @@ def summarize(played: Mapping[tuple[str, str], Sequence[float]], types: Sequence
             {
                 "market": cell[0],
                 "player": cell[1],
-                "grade": named_interval(mean_interval(grades[cell])),
+                "grade": name_interval(mean_interval(grades[cell])),
                 "grades": list(values),
             }
             for cell, values in played.items()

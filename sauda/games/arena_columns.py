@@ -280,17 +280,17 @@ def count_model(task: Task, turns: Sequence[ModelTurn]) -> dict[str, int]:
 
 def interval(values: Any) -> dict[str, float]:
     """The mean of `values` with its 95 % bootstrap interval, to six decimals."""
-    return _named(mean_interval(np.asarray(values, dtype=float)))
+    return _name_interval(mean_interval(np.asarray(values, dtype=float)))
 
 
-def _named(figures: tuple[float, float, float]) -> dict[str, float]:
+def _name_interval(figures: tuple[float, float, float]) -> dict[str, float]:
     return {k: round(v, 6) for k, v in zip(("mean", "low", "high"), figures, strict=True)}
 
 
 def correlation_interval(rewards: Any, shares: Any) -> dict[str, float] | None:
     """Pearson's r of rewards and utilities with its interval; None where either does not vary."""
     r = correlation(rewards, shares)
-    return None if r is None else _named(r)
+    return None if r is None else _name_interval(r)
 
 
 def tables(played: Evaluated) -> dict[str, Any]:

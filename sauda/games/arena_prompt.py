@@ -35,11 +35,11 @@ def render(obs: arena.Observation) -> list[dict[str, str]]:
     """`obs` as chat messages: the rules, then the position."""
     return [
         {"role": "system", "content": RULES.format(lab=obs.agent)},
-        {"role": "user", "content": "\n".join(_standing(obs))},
+        {"role": "user", "content": "\n".join(_describe_standing(obs))},
     ]
 
 
-def _standing(obs: arena.Observation) -> Iterator[str]:
+def _describe_standing(obs: arena.Observation) -> Iterator[str]:
     market = obs.market
     left = market.queue.count(obs.agent)
     yield (
@@ -80,14 +80,14 @@ def _job(obs: arena.Observation, job: arena.Job) -> str:
     others = [b for b in obs.market.blocks.values() if b.owner_lab_id in present]
     to_buy = [block for block in others if arena.is_requestable(block) and block not in pooled]
     line = (
-        f"{job.job_id} lacks {_lacking(job)}h by round {job.deadline_round}, worth "
+        f"{job.job_id} lacks {_hours_left(job)}h by round {job.deadline_round}, worth "
         f"{left:.0f}{whole}. Yours: {_list(obs, job, yours)}."
     )
     line += f" In the pool: {_list(obs, job, pooled)}." if pooled else ""
     return f"{line} To buy: {_list(obs, job, to_buy)}."
 
 
-def _lacking(job: arena.Job) -> int:
+def _hours_left(job: arena.Job) -> int:
     return job.gpu_hours_required - job.on_time - job.late
 
 
@@ -104,7 +104,7 @@ def _list(obs: arena.Observation, job: arena.Job, blocks: Iterable[arena.Block])
         owner = block.owner_lab_id
         sold = owner not in (obs.agent, f"lab_{block.block_id.split('_')[1]}")
         hours = [f"{on_time}h"] * bool(on_time)
-        hours += [f"{late}h late"] * bool(late and on_time < _lacking(job))
+        hours += [f"{late}h late"] * bool(late and on_time < _hours_left(job))
         entries.append(f"{block.block_id}{f' of {owner}' * sold} {'+'.join(hours)}")
     return ", ".join(entries) or "none"
 

@@ -36,12 +36,12 @@ from env import (
     with_seller_type,
 )
 from sauda.games.adapter import Evaluated, ModelTurn
-from sauda.games.bazaar_prompt import Action, shown
+from sauda.games.bazaar_prompt import Action, percent_of
 from sauda.policies import BUYERS, SELLERS, SLOW
 from sauda.policies.bazaar import leave
 from sauda.policies.belief import belief_buyer
-from sauda.policies.pilot import trained
-from sauda.policies.tuned import tuned
+from sauda.policies.pilot import load_pilot
+from sauda.policies.tuned import load_tuned
 from sauda.policies.vectorized import batch_form
 from sauda.records.seeds import UNSEEN_SELLER, seller_type
 
@@ -61,7 +61,7 @@ def policies(task: Task) -> Mapping[str, Policy]:
     market = task.name.removeprefix("bazaar/") in MARKETS
     if not market:
         return BUYERS
-    return MappingProxyType({**BUYERS, LEAVE: leave, PILOT: trained(), TUNED: tuned()})
+    return MappingProxyType({**BUYERS, LEAVE: leave, PILOT: load_pilot(), TUNED: load_tuned()})
 
 
 def slow_policies(task: Task) -> Mapping[str, Policy]:
@@ -83,7 +83,7 @@ def against(task: Task, name: str) -> Task:
     if name not in (*BUYERS, PILOT):
         known = ", ".join((*BUYERS, PILOT))
         raise ValueError(f"no buyer {name!r} to sell to; buyers are {known}")
-    buyer = trained() if name == PILOT else BUYERS[name]
+    buyer = load_pilot() if name == PILOT else BUYERS[name]
     return replace(task, opponents={**task.opponents, "buyer": buyer})
 
 
@@ -164,7 +164,9 @@ def behaviour_metrics(turns: Sequence[ModelTurn], market: bool) -> dict[str, int
         counts["broken"] += last is not None and price > last
         counts["over_limit"] += price > obs.budget
         if isinstance(move, Offer):
-            counts["retreats"] += highest is not None and shown(obs, price) < shown(obs, highest)
+            counts["retreats"] += highest is not None and percent_of(obs, price) < percent_of(
+                obs, highest
+            )
             highest = price if highest is None else max(highest, price)
             if LAST.search(move.message):
                 last = price

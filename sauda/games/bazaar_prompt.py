@@ -75,7 +75,7 @@ def _position(obs: Observation, seat: str) -> Iterator[str]:
     """The facts that do not change during a deal."""
     table, own = obs.table, obs.own
     item = f"{clean(table.item.name)}, {clean(table.item.condition)}".replace("_", " ")
-    yield f"{item}. List {shown(obs, table.item.list_price)}."
+    yield f"{item}. List {percent_of(obs, table.item.list_price)}."
     if "discount" in own:
         yield f"Keeps {round(100 * own['discount'])}%."
     if table.deals > 1:
@@ -94,8 +94,10 @@ def _answer(move: Move, obs: Observation) -> str:
     more (`belief.json`), and it took a third of the prompt.
     """
     seat = "Bid" if obs.agent == "seller" else "Ask"
-    parts = [f"{seat} {shown(obs, move.action.price)}."] if isinstance(move.action, Offer) else []
-    if message := _quoted(obs, move.action.message):
+    parts = (
+        [f"{seat} {percent_of(obs, move.action.price)}."] if isinstance(move.action, Offer) else []
+    )
+    if message := _quote(obs, move.action.message):
         parts.append(f"Says {json.dumps(message, ensure_ascii=False)}")
     return " ".join(parts)
 
@@ -115,8 +117,8 @@ def _turn(obs: Observation, news: Sequence[str], number: int) -> str:
 def completion(action: Action, obs: Observation) -> str:
     """The canonical completion that makes `action` at `obs`, or made it earlier in its deal."""
     verb = {Offer: "offer", Accept: "accept", WalkAway: "walk"}[type(action)]
-    price = action.price if isinstance(action, Offer) else _standing(obs)
-    row: dict[str, Any] = {verb: shown(obs, price) if verb == "offer" else True}
+    price = action.price if isinstance(action, Offer) else _last_price(obs)
+    row: dict[str, Any] = {verb: percent_of(obs, price) if verb == "offer" else True}
     words = clean(action.message)[: money.LONGEST_MESSAGE]
     for mention in reversed(money.prices(words)):
         if mention.amount == price:
@@ -131,7 +133,7 @@ def unit(obs: Observation) -> float:
     return obs.reservation
 
 
-def shown(obs: Observation, price: float) -> int:
+def percent_of(obs: Observation, price: float) -> int:
     """`price` in whole percent, as the model reads it; halves are rounded up."""
     return math.floor(100 * price / unit(obs) + 0.5)
 
@@ -145,11 +147,11 @@ def _share(deal: Any) -> int:
     return math.floor(100 * deal.price / deal.opening_ask + 0.5)
 
 
-def _quoted(obs: Observation, message: str) -> str:
+def _quote(obs: Observation, message: str) -> str:
     """The other side's words with their prices in percent, to be quoted as data."""
     text = clean(message)[: money.LONGEST_MESSAGE]
     for mention in reversed(money.prices(text)):
-        amount = str(shown(obs, mention.amount)) if abs(mention.amount) <= 1e12 else "too much"
+        amount = str(percent_of(obs, mention.amount)) if abs(mention.amount) <= 1e12 else "too much"
         text = text[: mention.start] + amount + text[mention.end :]
     return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
 
@@ -168,17 +170,17 @@ def parse(completion: str, obs: Observation) -> Action:
     IllegalAction, quoting the completion, where there is no move or the words differ from it.
     """
     verb, amount, words = _verb(first_object(completion), completion)
-    standing = _standing(obs)
+    standing = _last_price(obs)
     if verb == "walk":
-        return WalkAway(_worded(words, None, standing, obs, completion))
+        return WalkAway(_fill_prices(words, None, standing, obs, completion))
     price = None if amount is None else _price(amount, obs, completion)
     if verb == "accept" and price not in (None, standing):
-        raise _refused("to accept is to take the other side's last price", completion)
+        raise _refuse("to accept is to take the other side's last price", completion)
     if verb == "accept" or price == standing:
-        return Accept(_worded(words, amount, standing, obs, completion))
+        return Accept(_fill_prices(words, amount, standing, obs, completion))
     if price is None:
-        raise _refused("an offer needs a price", completion)
-    return Offer(price, _worded(words, amount, price, obs, completion))
+        raise _refuse("an offer needs a price", completion)
+    return Offer(price, _fill_prices(words, amount, price, obs, completion))
 
 
 def preview(text: str, obs: Observation) -> str:
@@ -205,7 +207,7 @@ def first_object(completion: str) -> Mapping[str, Any]:
         except (ValueError, RecursionError):  # prose in braces, or one never closed
             continue
         return {key.strip().lower(): value for key, value in row.items()}
-    raise _refused("it holds no JSON object", completion)
+    raise _refuse("it holds no JSON object", completion)
 
 
 def _no_constant(name: str) -> float:
@@ -216,20 +218,20 @@ def _verb(row: Mapping[str, Any], completion: str) -> tuple[str, Any, str]:
     """The verb, the number given with it or None, and the words."""
     words = row.get("say", row.get("message")) or ""
     if not isinstance(words, str):
-        raise _refused("what is said is a text", completion)
+        raise _refuse("what is said is a text", completion)
     if isinstance(action := row.get("action"), str):
         verb, amount = action.strip().lower(), row.get("price")
         if verb not in VERBS:
-            raise _refused(f"an action is one of {', '.join(VERBS)}", completion)
+            raise _refuse(f"an action is one of {', '.join(VERBS)}", completion)
         return verb, amount if verb == "offer" else None, words
     verbs = [verb for verb in VERBS if verb in row]
     if len(verbs) != 1:
-        raise _refused(f"it needs exactly one of {', '.join(VERBS)}", completion)
+        raise _refuse(f"it needs exactly one of {', '.join(VERBS)}", completion)
     verb, amount = verbs[0], row[verbs[0]]
     if verb != "offer" and amount is True:
         return verb, None, words
     if verb == "walk" or amount is None or isinstance(amount, bool):
-        raise _refused(f"{amount!r:.20} does not say what to {verb}", completion)
+        raise _refuse(f"{amount!r:.20} does not say what to {verb}", completion)
     return verb, amount, words
 
 
@@ -239,44 +241,46 @@ def _price(amount: Any, obs: Observation, completion: str) -> float:
         text = amount[:QUOTED].replace("%", " ")
         mentions = money.prices(text) or money.prices(f"₹ {text}")  # alone, "sau" may be no price
         if len(mentions) != 1:
-            raise _refused("the price is no single number", completion)
+            raise _refuse("the price is no single number", completion)
         (mention,) = mentions
         if any(mark in amount.lower() for mark in ("₹", "rs", "rupee", "inr", "रु")):
             return obs.priced(mention.amount)
         amount = mention.amount
     if isinstance(amount, bool) or not isinstance(amount, int | float):
-        raise _refused("the price is no number", completion)
+        raise _refuse("the price is no number", completion)
     if not 0 < amount <= HIGHEST:
-        raise _refused(f"a price is over 0 and at most {HIGHEST} percent", completion)
+        raise _refuse(f"a price is over 0 and at most {HIGHEST} percent", completion)
     own = obs.table.asks if obs.agent == "seller" else obs.table.bids
-    for price in (_standing(obs), own[-1] if own else None):
-        if price is not None and amount == shown(obs, price):
+    for price in (_last_price(obs), own[-1] if own else None):
+        if price is not None and amount == percent_of(obs, price):
             return price  # what reads the same is the same, whatever the rounding hid
     return obs.priced(unit(obs) * amount / 100)
 
 
-def _standing(obs: Observation) -> float | None:
+def _last_price(obs: Observation) -> float | None:
     """The other side's last price, which an acceptance takes."""
     prices = obs.table.bids if obs.agent == "seller" else obs.table.asks
     return prices[-1] if prices else None
 
 
-def _worded(words: str, amount: Any, price: float | None, obs: Observation, completion: str) -> str:
+def _fill_prices(
+    words: str, amount: Any, price: float | None, obs: Observation, completion: str
+) -> str:
     """The words of a move with every price in them put in rupees; all must be the move's own."""
     text = clean(words)
     if isinstance(amount, int | float):
         text = text.replace(f"{amount}%", "#")
     named = rupees(price) if price is not None else ""
     for mention in reversed(money.prices(text)):
-        meant = {price, amount} if price is None else {price, amount, shown(obs, price)}
+        meant = {price, amount} if price is None else {price, amount, percent_of(obs, price)}
         if mention.amount not in meant or not named:
-            raise _refused(f"it says {text[mention.start : mention.end]!r:.20} and does not "
+            raise _refuse(f"it says {text[mention.start : mention.end]!r:.20} and does not "
                            "mean it", completion)  # fmt: skip
         text = text[: mention.start] + named + text[mention.end :].removeprefix("%")
     return re.sub(r"#(?:\s?%)?", named, text).strip()
 
 
-def _refused(why: str, completion: str) -> IllegalAction:
+def _refuse(why: str, completion: str) -> IllegalAction:
     return IllegalAction(f'expected a move such as {{"offer":45}}; {why}: {completion[:QUOTED]!r}')
 
 
@@ -308,7 +312,7 @@ def _legal_offers(obs: Observation) -> tuple[int, int]:
     """The least and the most whole percent that may be offered; crossed where nothing may."""
     least = math.ceil(100 * 10.0**-obs.table.decimals / unit(obs))
     if obs.agent == "seller":
-        over = max(least, shown(obs, obs.bid) + 1) if obs.bid is not None else least
+        over = max(least, percent_of(obs, obs.bid) + 1) if obs.bid is not None else least
         return over, math.floor(1000 * obs.table.item.list_price / unit(obs))
     return least, _inside(obs, obs.own.get("purse", obs.reservation))
 

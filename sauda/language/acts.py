@@ -7,10 +7,10 @@ Dialogues". An intro opens a conversation, a vague-price speaks of the price wit
 no dollar is taken for a rupee in a game; a text that declares dollars is first written with rupee
 signs, character for character, and the numbers stay.
 
-`parse` reads an act from words by the rules that they describe; the first that applies decides.
+`parse_act` reads an act from words by the rules that they describe; the first that applies decides.
 Where a deal closes by buttons (CraigslistBargains), words of agreement bind nobody and are an
-"agree"; where words close it (our games), they accept and reject. `realised` words an act; a line
-is said only if `parse` reads the same act from it. `Acts` plays a strategy through both.
+"agree"; where words close it (our games), they accept and reject. `phrase_move` words an act; a
+line is said only if `parse_act` reads the same act from it. `Acts` plays a strategy through both.
 
 An `Example` is what a role sees before one of its turns, and what it said. The other side's private
 values and the words to learn stand in it for scoring and as the target; `Example.shown` is all that
@@ -31,7 +31,7 @@ import numpy as np
 from env import Accept, IllegalAction, Observation, Offer, Policy, Table, WalkAway, rupees
 from sauda.language import money, numerals
 from sauda.language.lines import ENGLISH
-from sauda.language.spoken import AGREES, LEAVES, Decided, from_lines, prices_of, spoken
+from sauda.language.spoken import AGREES, LEAVES, Decided, from_lines, prices_of, speak
 
 INTENTS = (
     "intro",
@@ -150,7 +150,7 @@ def amounts(text: str, currency: str) -> list[tuple[float, bool]]:
     ]
 
 
-def written(amount: float, currency: str) -> str:
+def format_amount(amount: float, currency: str) -> str:
     """`amount` as a text of `currency` has it: ₹1,20,000 or $1,250."""
     if currency == RUPEES:
         return rupees(amount)
@@ -173,20 +173,20 @@ _AGREES = re.compile(
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 
-def parse(text: str, context: Context) -> Act:
+def parse_act(text: str, context: Context) -> Act:
     """The act of `text`, said in `context`; its price is in the context's currency.
 
     Raises ValueError for a currency whose amounts nobody reads.
     """
     prices: Sequence[float] = ()
     if context.list_price is not None:
-        prices = _named(text, context) if context.has_buttons else _the_price(text, context)
-    if not context.has_buttons and (closing := _closing(text, context)):
+        prices = _item_prices(text, context) if context.has_buttons else _the_price(text, context)
+    if not context.has_buttons and (closing := _closing_act(text, context)):
         return closing
-    return Act(_intent(text, prices, context), _proposed(prices, context))
+    return Act(_intent(text, prices, context), _choose_price(prices, context))
 
 
-def read(dialogue: Dialogue, has_buttons: bool = True) -> list[Act | None]:
+def read_acts(dialogue: Dialogue, has_buttons: bool = True) -> list[Act | None]:
     """The act of every turn, each read in the light of the acts that were read before it.
 
     No annotation of a turn with words is looked at. An event keeps its own act, which is None
@@ -211,7 +211,7 @@ def read(dialogue: Dialogue, has_buttons: bool = True) -> list[Act | None]:
                 notes=dialogue.notes,
                 has_buttons=has_buttons,
             )
-            act = parse(turn.text, context)
+            act = parse_act(turn.text, context)
         acts.append(act)
         if act is not None:
             intents[turn.agent] = act.intent
@@ -261,7 +261,7 @@ def _denies(words: Sequence[str]) -> bool:
     return any(word in ("no", "not", "cannot") or word.endswith(("n't", "n’t")) for word in words)
 
 
-def _closing(text: str, context: Context) -> Act | None:
+def _closing_act(text: str, context: Context) -> Act | None:
     """The act that ends a game by words; None where the words do not.
 
     Words of agreement that deny, or name another price or another currency, accept nothing.
@@ -273,7 +273,7 @@ def _closing(text: str, context: Context) -> Act | None:
     if context.theirs is None or not AGREES.search(text):
         return None
     denies = _denies([word.lower() for word in _WORD.findall(text)])
-    is_foreign = any(token.key in numerals.FOREIGN for token in numerals.tokens(rupees))
+    is_foreign = any(token.key in numerals.FOREIGN for token in numerals.tokenize(rupees))
     if denies or is_foreign or named - {context.theirs}:
         return None
     return Act("accept", context.theirs)
@@ -288,7 +288,7 @@ def _the_price(text: str, context: Context) -> list[float]:
         return []
 
 
-def _named(text: str, context: Context) -> list[float]:
+def _item_prices(text: str, context: Context) -> list[float]:
     """The prices in a text about an item; numbers of its posting and far too high ones are none."""
     noted = _numbers(context.notes, context.currency) - {context.list_price}
     highest = HIGHEST_UNMARKED * context.list_price
@@ -306,7 +306,7 @@ def _numbers(notes: str, currency: str) -> frozenset[float]:
     return frozenset(digits) | {amount for amount, _ in amounts(notes, currency)}
 
 
-def _proposed(prices: Sequence[float], context: Context) -> float | None:
+def _choose_price(prices: Sequence[float], context: Context) -> float | None:
     """The price that the speaker proposes among those it names.
 
     Where a deal closes by buttons it is a price no better for the speaker than its last one, and
@@ -394,30 +394,30 @@ def move_of(act: Act, message: str = "") -> Action:
     raise IllegalAction(f"{act} makes no move; say a price, accept or leave")
 
 
-def realised(act: Act, context: Context, decided: Decided, seed: int) -> str:
-    """Words for the act of a decided move, from which `parse` reads that act in `context`.
+def phrase_move(act: Act, context: Context, decided: Decided, seed: int) -> str:
+    """Words for the act of a decided move, from which `parse_act` reads that act in `context`.
 
     A line of the speaker is tried first, then a plain one. Raises IllegalAction where neither says
     it, such as a price above those that are read.
     """
     for attempt in range(TRIES):
-        line = spoken(decided, {"lines": from_lines}, seed + attempt).text
-        if line and parse(line, context) == act:
+        line = speak(decided, {"lines": from_lines}, seed + attempt).text
+        if line and parse_act(line, context) == act:
             return line
-    price = "" if act.price is None else written(act.price, context.currency)
+    price = "" if act.price is None else format_amount(act.price, context.currency)
     line = PLAIN.get(act.intent, "#.").replace("#", price)
-    if parse(line, context) != act:
-        raise IllegalAction(f"no words for {act}: {line!r} is read as {parse(line, context)}")
+    if parse_act(line, context) != act:
+        raise IllegalAction(f"no words for {act}: {line!r} is read as {parse_act(line, context)}")
     return line
 
 
-def talked(act: Act, context: Context, facts: dict[str, str], seed: int) -> str:
+def phrase_act(act: Act, context: Context, facts: dict[str, str], seed: int) -> str:
     """Words for an act that is no move, with `facts` about the item, read back like a move's.
 
     Raises ValueError where no line of TALK is read as the act in `context`.
     """
     lines = [line.format(**facts) for line in TALK.get(act.intent, ())]
-    fitting = [line for line in lines if parse(line, context) == act]
+    fitting = [line for line in lines if parse_act(line, context) == act]
     if not fitting:
         raise ValueError(f"no words for {act} here")
     return fitting[seed % len(fitting)]
@@ -442,8 +442,8 @@ class Acts:
         context = context_of(obs.table, obs.agent)
         decided = Decided(obs.table, obs.agent, action, self.language, heard, said)
         seed = int(rng.integers(2**32))  # after the strategy's own draws
-        text = realised(act_of(action, context), context, decided, seed)
-        played = move_of(parse(text, context), text)
+        text = phrase_move(act_of(action, context), context, decided, seed)
+        played = move_of(parse_act(text, context), text)
         return Offer(obs.priced(played.price), text) if isinstance(played, Offer) else played
 
 
@@ -517,7 +517,7 @@ def examples(
     made: list[Example] = []
     left_out: Counter[str] = Counter()
     for dialogue in dialogues:
-        acts = [turn.act for turn in dialogue.turns] if dialogue.annotated else read(dialogue)
+        acts = [turn.act for turn in dialogue.turns] if dialogue.annotated else read_acts(dialogue)
         said = dialogue.scenario.splitlines()
         for number, (turn, act) in enumerate(zip(dialogue.turns, acts, strict=True)):
             if role not in (None, turn.agent):
@@ -528,14 +528,18 @@ def examples(
                 left_out["no letter and no digit"] += 1
             else:
                 made.append(_example(dialogue, number, turn.act or act, "\n".join(said)))
-            said.append(f"{turn.agent}: {_heard(turn, dialogue.currency)}")
+            said.append(f"{turn.agent}: {_describe_turn(turn, dialogue.currency)}")
     return made, left_out
 
 
-def posting(title: str, category: str, list_price: float, currency: str) -> str:
+def describe_item(title: str, category: str, list_price: float, currency: str) -> str:
     """The public facts of a dialogue about one item, one per line."""
     return "\n".join(
-        (f"item: {title}", f"category: {category}", f"list price: {written(list_price, currency)}")
+        (
+            f"item: {title}",
+            f"category: {category}",
+            f"list price: {format_amount(list_price, currency)}",
+        )
     )
 
 
@@ -551,7 +555,7 @@ def _example(dialogue: Dialogue, number: int, act: Act, context: str) -> Example
     return Example(
         role=turn.agent,
         context=context,
-        thought=_thought(act, values, dialogue.currency),
+        thought=_describe_thought(act, values, dialogue.currency),
         values=values,
         partner_values=partner_values,
         utterance=turn.text,
@@ -562,23 +566,23 @@ def _example(dialogue: Dialogue, number: int, act: Act, context: str) -> Example
     )
 
 
-def _thought(act: Act, values: Mapping[str, object], currency: str) -> str:
+def _describe_thought(act: Act, values: Mapping[str, object], currency: str) -> str:
     """What the turn is to do, in words; it names no value of the other side."""
     does = THOUGHTS[act.intent]
     if not currency:
         return f"{does}. Worth to me: {', '.join(f'{name} {n}' for name, n in values.items())}."
-    at = "" if act.price is None else f": {written(act.price, currency)}"
-    own = [f"My {name} is {written(value, currency)}." for name, value in values.items()]
+    at = "" if act.price is None else f": {format_amount(act.price, currency)}"
+    own = [f"My {name} is {format_amount(value, currency)}." for name, value in values.items()]
     return " ".join([f"{does}{at}.", *own])
 
 
-def _heard(turn: Turn, currency: str) -> str:
+def _describe_turn(turn: Turn, currency: str) -> str:
     """A turn as both sides saw it: its words, or the button in brackets."""
     if turn.text:
         return turn.text
     if turn.act is None:
         return "[no words]"
-    price = "" if turn.act.price is None else f" {written(turn.act.price, currency)}"
+    price = "" if turn.act.price is None else f" {format_amount(turn.act.price, currency)}"
     return f"[{turn.act.intent}{price}]"
 
 
@@ -601,7 +605,7 @@ class View:
     def chat(self) -> list[dict[str, str]]:
         """All of it as the messages of a chat; the role's words are those of the assistant."""
         own = (
-            f"Your {name} is {written(value, self.dialogue.currency)}."
+            f"Your {name} is {format_amount(value, self.dialogue.currency)}."
             for name, value in self.dialogue.values[self.role].items()
         )
         messages = [
@@ -642,13 +646,13 @@ def views(
 
     In each dialogue, both sides have words. Raises ValueError where no dialogue is of the part.
     """
-    chosen = _chosen(dialogues, part)[:count]
+    chosen = _choose(dialogues, part)[:count]
     if not chosen:
         raise ValueError(f"there is no {part} dialogue; load more dialogues")
     return [view(dialogue, side) for side in sides for dialogue in chosen]
 
 
-def learnt(
+def choose_views(
     dialogues: Iterable[Dialogue], sides: Sequence[str], count: int, seed: int
 ) -> list[View]:
     """`count` training dialogues in the order in which they are learnt, each from one side.
@@ -657,14 +661,14 @@ def learnt(
     learns from as many dialogues, and in as many steps, as a specialist. Raises ValueError where
     there are too few dialogues.
     """
-    chosen = _chosen(dialogues, "train")
+    chosen = _choose(dialogues, "train")
     if not 0 < count <= len(chosen):
         raise ValueError(f"there are {len(chosen)} training dialogues, and {count} were asked for")
     drawn = np.random.default_rng(seed).permutation(len(chosen))[:count]
     return [view(chosen[place], sides[i % len(sides)]) for i, place in enumerate(drawn)]
 
 
-def _chosen(dialogues: Iterable[Dialogue], part: str) -> list[Dialogue]:
+def _choose(dialogues: Iterable[Dialogue], part: str) -> list[Dialogue]:
     return [dialogue for dialogue in dialogues if part_of(dialogue) == part]
 
 

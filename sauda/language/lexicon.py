@@ -124,7 +124,7 @@ def words(text: str) -> list[Word]:
 
     "don't" is one word, "saat sau" one number.
     """
-    line = numerals.tokens(text)
+    line = numerals.tokenize(text)
     cut = [Word("", 0, 0, "mark")]
     i = 1
     while line[i].kind != "edge":
@@ -158,12 +158,12 @@ def _is_inside(line: Sequence[numerals.Token], i: int) -> bool:
 def find(line: Sequence[Word]) -> Iterator[Found]:
     """Every phrase in `line`, ordered by its first word; takes linear time."""
     for i, word in enumerate(line):
-        for elements, cue in _starting_with(word):
+        for elements, cue in _phrases_from(word):
             if end := phrase_end(line, i, elements, 0):
                 yield Found(cue, i, end)
 
 
-def _starting_with(word: Word) -> Iterator[tuple[tuple[Element, ...], Cue]]:
+def _phrases_from(word: Word) -> Iterator[tuple[tuple[Element, ...], Cue]]:
     if word.key:
         yield from _BY_WORD.get(word.key, ())
         yield from (row for row in _BY_STEM.get(word.key[:3], ()) if row[0][0].fits(word))

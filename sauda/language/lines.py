@@ -112,7 +112,7 @@ def translations() -> Mapping[str, Mapping[str, str]]:
         return {row.pop("english"): row for row in csv.DictReader(lines)}
 
 
-def translated(message: str, language: str) -> str:
+def translate(message: str, language: str) -> str:
     """A scripted seller's `message` in `language`; as it is where it is no line of theirs."""
     return translation(message, language) or message
 

@@ -3,8 +3,8 @@
 `prices` takes the numbers that `numerals` finds and drops those that `is_other` recognises as
 something else: a count, a size, an age, a date, a model, a share. `price` finds the one price that
 a message offers: it ignores code (`without_code`) and prices that the message takes back
-(`standing`): "not 500, 450" offers 450. Every step looks a bounded way ahead, so the time is linear
-in the length of the text.
+(`keep_standing`): "not 500, 450" offers 450. Every step looks a bounded way ahead, so the time is
+linear in the length of the text.
 """
 
 import re
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from env import grouped, rupees
+from env import group_digits, rupees
 from sauda.language import numerals
 from sauda.language.numerals import Number, Token, fold, number_at, small_at, words
 
@@ -41,14 +41,14 @@ def price(text: str) -> float:
     more than one.
     """
     if len(text) > LONGEST_MESSAGE:
-        most, length = grouped(str(LONGEST_MESSAGE)), grouped(str(len(text)))
+        most, length = group_digits(str(LONGEST_MESSAGE)), group_digits(str(len(text)))
         raise ValueError(f"Write at most {most} characters; this message has {length}.")
     if not text.strip():
         raise ValueError("Say one price in rupees, such as ₹450; the message is empty.")
-    line = numerals.tokens(without_code(text))
+    line = numerals.tokenize(without_code(text))
     mentions = _mentions(line)
-    mentions = [mentions[k] for k in standing(line, [(m.start, m.end) for m in mentions])]
-    quotes = {mention.amount: _quoted(text[mention.start : mention.end]) for mention in mentions}
+    mentions = [mentions[k] for k in keep_standing(line, [(m.start, m.end) for m in mentions])]
+    quotes = {mention.amount: _quote(text[mention.start : mention.end]) for mention in mentions}
     if not quotes:
         raise ValueError(_no_price(text, line))
     for amount, quote in quotes.items():
@@ -75,9 +75,9 @@ def _no_price(text: str, line: Sequence[Token]) -> str:
         if number and is_foreign(line, i, number.end):
             first = i - (line[i - 1].key in numerals.FOREIGN)
             last = number.end - (line[number.end].key not in numerals.FOREIGN)
-            amount = _quoted(text[line[first].start : line[last].end])
+            amount = _quote(text[line[first].start : line[last].end])
             return f"Prices are in rupees; I read {amount}. Say one price in rupees, such as ₹450."
-    return f"Say one price in rupees, such as ₹450; I read none in {_quoted(text)}."
+    return f"Say one price in rupees, such as ₹450; I read none in {_quote(text)}."
 
 
 def find_price(text: str) -> int | None:
@@ -92,14 +92,14 @@ def find_price(text: str) -> int | None:
     return int(amount + 0.5) or None
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     line = " ".join(text.split())
     return f"“{line[:40]}…”" if len(line) > 40 else f"“{line}”"
 
 
 def prices(text: str) -> tuple[Mention, ...]:
     """Every price in a text, in order; negative after a minus sign."""
-    return _mentions(numerals.tokens(text))
+    return _mentions(numerals.tokenize(text))
 
 
 def _mentions(line: Sequence[Token]) -> tuple[Mention, ...]:
@@ -110,7 +110,7 @@ def _mentions(line: Sequence[Token]) -> tuple[Mention, ...]:
         if number is None:
             i += 1
             continue
-        first, marked, sign = _opening(line, i, free)
+        first, marked, sign = _find_start(line, i, free)
         amount, end = number.value * _shared_scale(line, i, number), number.end
         everyday = amount == number.value and _is_everyday(line, i, number)
         if line[end].key in numerals.PAISE:
@@ -132,7 +132,7 @@ def _mentions(line: Sequence[Token]) -> tuple[Mention, ...]:
     return tuple(mentions)
 
 
-def _opening(line: Sequence[Token], i: int, free: int) -> tuple[int, bool, int]:
+def _find_start(line: Sequence[Token], i: int, free: int) -> tuple[int, bool, int]:
     """The first token of the price of the number at `i`, whether currency precedes it, its sign."""
     marked, sign = False, 1
     for start in range(i, free, -1):
@@ -423,10 +423,10 @@ _MOVES = words(
 _MAKES = words("kar karo kardo karta karte karti karunga कर करो करता करते करूंगा")
 
 
-def standing(line: Sequence[Token], spans: Sequence[tuple[int, int]]) -> list[int]:
+def keep_standing(line: Sequence[Token], spans: Sequence[tuple[int, int]]) -> list[int]:
     """The indices of the prices at `spans` that the message does not take back.
 
-    A span is [start:end] in the text whose `numerals.tokens` are `line`.
+    A span is [start:end] in the text whose `numerals.tokenize` are `line`.
     """
     if not 0 < len(spans) <= MOST:
         return list(range(len(spans)))

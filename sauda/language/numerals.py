@@ -2,7 +2,8 @@
 
 Hindi has a word of its own for every number up to 99, and each is romanised in many ways, so words
 are looked up by `fold`, which maps the common spellings to one. Spellings that folding cannot join
-stand as `first/second`. `tokens` cuts a text up; `number_at` joins tokens ("do hazaar paanch sau").
+stand as `first/second`. `tokenize` cuts a text up; `number_at` joins tokens ("do hazaar
+paanch sau").
 """
 
 import re
@@ -218,7 +219,7 @@ class Number(NamedTuple):
     last: float = 1.0  # the last multiplier; what is added must be smaller
 
 
-def tokens(text: str) -> list[Token]:
+def tokenize(text: str) -> list[Token]:
     """`text` cut up, between edges: one token before the first and four after the last."""
     edge = Token("edge", "", 0.0, -9, -9)
     return [edge, *_cut(text.translate(_ASCII)), edge, edge, edge, edge]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from sauda.language.lexicon import Element, Word, element_of, keys, phrase_end, words
 from sauda.language.lines import ENGLISH, HINDI, HINGLISH
-from sauda.language.numerals import Token, tokens
+from sauda.language.numerals import Token, tokenize
 
 WHOLE, FIRST = "=", "^"
 Phrases = tuple[tuple[frozenset[str], bool], ...]  # the words, and whether no other may stand
@@ -84,7 +84,7 @@ class PhraseTable:
 
     def _add(self, kind: tuple[int, str], phrase: str, spelled: bool) -> None:
         anchor = phrase[0] if phrase[0] in (WHOLE, FIRST) else ""
-        place = _literal if spelled else _folded
+        place = _literal if spelled else _fold
         places = tuple(map(place, phrase.removeprefix(anchor).split()))
         entry = _Phrase(kind, spelled, anchor, places)
         for word in places[0].words:
@@ -103,12 +103,12 @@ class PhraseTable:
             if phrase.anchor == WHOLE and phrase_end(bare, 0, phrase.places, 0) == len(bare):
                 yield phrase.kind
 
-    def found(self, text: str) -> Iterator[tuple[int, str]]:
+    def find(self, text: str) -> Iterator[tuple[int, str]]:
         """The row and the kind of each phrase in `text`."""
         line = words(text)
         first = next((i for i, word in enumerate(line) if word.kind != "mark"), 0)
         read = [
-            word._replace(key=_spelled(text[word.start : word.end]))
+            word._replace(key=_fold_spelling(text[word.start : word.end]))
             if word.kind == "word"
             else word
             for word in line
@@ -136,19 +136,19 @@ class PhraseTable:
         yield from (entry for entry in self._by_stem if entry.places[0].fits(folded))
 
 
-def _folded(place: str) -> Element:
+def _fold(place: str) -> Element:
     """A place as in the lexicon, or {ask} for a question mark."""
     return Element(frozenset("?")) if place == "{ask}" else element_of(place)
 
 
 def _literal(place: str) -> Element:
     """A place whose words, or stems with "*", are compared letter by letter."""
-    names = [_spelled(name) for name in place.split("/")]
+    names = [_fold_spelling(name) for name in place.split("/")]
     stems = tuple(name[:-1] for name in names if name.endswith("*"))
     return Element(frozenset(name for name in names if not name.endswith("*")), stems)
 
 
-def _spelled(word: str) -> str:
+def _fold_spelling(word: str) -> str:
     return unicodedata.normalize("NFKC", word.casefold())
 
 
@@ -164,7 +164,7 @@ def language_of(text: str) -> str:
     if any("\u0904" <= letter <= "\u0939" for letter in text):
         return HINDI
     said = {word.key for word in words(text) if word.kind == "word"}
-    numbers = [token for token in tokens(text) if token.is_number]
+    numbers = [token for token in tokenize(text) if token.is_number]
     if said & _HINGLISH or any(map(_is_hinglish, numbers)):
         return HINGLISH
     is_english = any(len(key) > 1 and key.isascii() for key in said)

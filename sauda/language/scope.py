@@ -117,7 +117,7 @@ class Scope:
 def scope(line: Sequence[Word]) -> Scope:
     """The scope of the words `line`, which come from `lexicon.words(text)`."""
     clauses = _clauses(line)
-    return Scope(line, clauses, _unreal(line, clauses), _quoted(line))
+    return Scope(line, clauses, _unreal(line, clauses), _mark_quotations(line))
 
 
 def _clauses(line: Sequence[Word]) -> list[_Clause]:
@@ -209,7 +209,7 @@ def _says(line: Sequence[Word], i: int) -> bool:
     return doubts or line[i].key in _OTHERS
 
 
-def _quoted(line: Sequence[Word]) -> list[bool]:
+def _mark_quotations(line: Sequence[Word]) -> list[bool]:
     """Whether each word is quoted. A quotation at the very start of the text does not count."""
     marks = [
         i

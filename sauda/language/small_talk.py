@@ -5,9 +5,9 @@ sentence counts, so the rude and the specific stand before the general; of sever
 with the first row. Insults are compared as they are spelled: folding joins "saale" with "sale" and
 "fool" with "full", and no plain word may become an insult.
 
-`closing` says whether a text accepts the price that stands, leaves, or only nods: `closings.csv`
-lists what people say by its force. A text is cut into clauses, and a clause counts only where its
-phrases cover all of it: "what a deal!" and "deal with it" accept nothing.
+`read_closing` says whether a text accepts the price that stands, leaves, or only nods:
+`closings.csv` lists what people say by its force. A text is cut into clauses, and a clause counts
+only where its phrases cover all of it: "what a deal!" and "deal with it" accept nothing.
 
 No answer is told a limit or a seed, so none can give it away.
 """
@@ -23,10 +23,10 @@ from env import Table, rupees
 from sauda.language.lexicon import NEGATORS, Word, keys, words
 from sauda.language.lines import ANSWERS, condition_in, name_in
 from sauda.language.money import HIGHEST_PRICE, prices, without_code
-from sauda.language.numerals import VAGUE, Token, tokens
+from sauda.language.numerals import VAGUE, Token, tokenize
 from sauda.language.phrases import PhraseTable, kind_of, table
 from sauda.language.spoken import ARGUMENTS, prices_of, shape
-from sauda.language.stances import NUMBER, read, relative
+from sauda.language.stances import NUMBER, read_stances, relative
 
 NO = keys("no nope nah never nahi/nahin/nhi na नहीं ना")  # begins a refusal
 QUESTION, TOLD = "question", "told"  # of no kind that is known: a question, a statement
@@ -65,7 +65,7 @@ def kind_of_talk(text: str, to_buyer: bool = False) -> str:
 
 def _in_sentence(sentence: str, to_buyer: bool) -> tuple[float, str]:
     """The row and the kind of talk in a sentence."""
-    rows = set(_KINDS.found(sentence))
+    rows = set(_KINDS.find(sentence))
     length = sum(word.kind != "mark" for word in words(sentence))
     if any(kind == QUESTION for _, kind in rows) or ("?" in sentence and length > SHORT):
         known = {(place, kind) for place, kind in rows if kind not in (QUESTION, TOLD)}
@@ -95,7 +95,7 @@ _PARTING = (_IF, _TERM, _BREAK)  # part a clause in two
 
 
 @lru_cache(maxsize=1024)  # a chat is put together anew at each move
-def closing(text: str, standing: float | None = None) -> str:
+def read_closing(text: str, standing: float | None = None) -> str:
     """What `text` does to the other side's last price, `standing`: one of the above or "".
 
     A text that names another price closes nothing.
@@ -116,7 +116,7 @@ def closing(text: str, standing: float | None = None) -> str:
         apart += others if len(others) == len(parts) else []
     if LEAVE in said:
         return LEAVE if not rest and said.isdisjoint((_FIRM, _SOFT, YES, _SURE, NOD)) else ""
-    found = {kind for _, kind in _TABLE.found(text)}
+    found = {kind for _, kind in _TABLE.find(text)}
     conditional = not found.isdisjoint((_IF, _TERM))
     if _FIRM in said and conditional:
         return CONDITION
@@ -147,7 +147,7 @@ def asks_something(message: str, standing: float | None) -> bool:
 
 def confirms(text: str) -> bool:
     """Whether a text confirms what the visitor was asked back about."""
-    return closing(text) in (YES, NOD, AGREE)
+    return read_closing(text) in (YES, NOD, AGREE)
 
 
 def _text(message: str, clause: Sequence[Word]) -> str:
@@ -226,7 +226,7 @@ def slip(text: str) -> str:
     "Rs.5oo" is not ₹5, "₹5.000" is 5 or 5,000, and "a few thousand" is anything.
     """
     text = without_code(text)
-    line = tokens(text)
+    line = tokenize(text)
     vague = any(map(_is_vague, line, line[1:], line[2:]))
     return "unclear" if vague or (UNCLEAR.search(text) and prices(text)) else ""
 
@@ -243,7 +243,7 @@ def small_talk(text: str, seen: Table, agent: str) -> str:
     """
     if relative(text):
         return "change"
-    text, stance = read(text)
+    text, stance = read_stances(text)
     if stance not in ("", NUMBER) and not prices(text):
         return stance
     if trouble := slip(text) or _price_trouble(text):
@@ -255,7 +255,7 @@ def small_talk(text: str, seen: Table, agent: str) -> str:
     if not kind:
         kind = "refusal" if _begins_with_no(text) else "nonsense"
     own, _ = prices_of(seen, agent)
-    if closing(text, own[-1] if own else None) not in ("", LEAVE):
+    if read_closing(text, own[-1] if own else None) not in ("", LEAVE):
         kind = "nod"
     return "price_first" if kind in ASK_TO_OPEN and not own else kind
 

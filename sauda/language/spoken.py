@@ -5,7 +5,7 @@ livelier speaker cannot win less. A line is refused where a listener would take 
 or where it promises that no other price follows while one may. `situations` says what a line reacts
 to, from the public table and the other side's last words: no limit, no seed.
 
-`retold` is what the chat says with a move of the other side, which may have come with words of its
+`retell` is what the chat says with a move of the other side, which may have come with words of its
 own. Those words enter the game as they are; the chat says them where they are in its language, were
 not said before and promise no last price that another may follow. Where the other side has
 something to react to, a line that reacts comes first. A claim in words that are not said, such as
@@ -170,7 +170,7 @@ class Decided:
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedLine:
     """A line that was not said, and what is wrong with it."""
 
     source: str
@@ -184,7 +184,7 @@ class Line:
 
     text: str  # prices in rupees; "" for a silent move
     source: str
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusedLine, ...] = ()
 
 
 # Gives a line for a decision by a seed, in the voice of its persona where it has one; "#" in it
@@ -192,18 +192,18 @@ class Line:
 Speaker = Callable[[Decided, int], str]
 
 
-def spoken(decided: Decided, speakers: Mapping[str, Speaker], seed: int) -> Line:
+def speak(decided: Decided, speakers: Mapping[str, Speaker], seed: int) -> Line:
     """The first line without faults, each speaker asked once and in turn; silence where none is."""
-    refused: list[Refused] = []
+    refused: list[RefusedLine] = []
     for source, speaker in speakers.items():
         text = speaker(decided, seed)
-        if not (wrong := faults(text, decided)):
-            return Line(_priced(text, decided), source, tuple(refused))
-        refused.append(Refused(source, text, wrong))
+        if not (wrong := line_faults(text, decided)):
+            return Line(_insert_price(text, decided), source, tuple(refused))
+        refused.append(RefusedLine(source, text, wrong))
     return Line("", SILENCE, tuple(refused))
 
 
-def faults(text: str, decided: Decided) -> tuple[str, ...]:
+def line_faults(text: str, decided: Decided) -> tuple[str, ...]:
     """What keeps `text` from being said with the move, one sentence per fault."""
     wrong = []
     if not text.strip():
@@ -212,7 +212,7 @@ def faults(text: str, decided: Decided) -> tuple[str, ...]:
         wrong.append(f"it has {len(text)} characters, more than {LONGEST}")
     if " ".join(text.split()) != text or not text.isprintable():
         wrong.append("it is no single line of plain text")
-    named = {mention.amount for mention in money.prices(_priced(text, decided))}
+    named = {mention.amount for mention in money.prices(_insert_price(text, decided))}
     if named - {decided.price}:
         wrong.append("it names a price that is not the move's")
     if decided.price is None and "#" in text:
@@ -243,14 +243,14 @@ def from_lines(decided: Decided, seed: int) -> str:
     for key in keys:
         fresh = [line for line in lines[key] if shape(line) not in said]
         for place in rng.permutation(len(fresh)):
-            if not faults(fresh[place], decided):
+            if not line_faults(fresh[place], decided):
                 return fresh[place]
-    rest = [line for line in lines[keys[-1]] if not faults(line, decided)]
+    rest = [line for line in lines[keys[-1]] if not line_faults(line, decided)]
     return rest[rng.integers(len(rest))] if rest else ""
 
 
 @lru_cache(maxsize=2048)  # a chat is put together anew at each move
-def named(action: Offer | Accept | WalkAway) -> str:
+def announce(action: Offer | Accept | WalkAway) -> str:
     """The message of a move that has one, an offer's price before words that name none."""
     if isinstance(action, Offer) and not money.prices(action.message):
         return f"{rupees(action.price)}: {action.message}"
@@ -262,7 +262,7 @@ def shape(text: str) -> str:
     return re.sub(r"₹\s?[\d,.]*\d|#", "#", text)
 
 
-def _priced(text: str, decided: Decided) -> str:
+def _insert_price(text: str, decided: Decided) -> str:
     """The text with the move's price in rupees."""
     return text if decided.price is None else text.replace("#", rupees(decided.price))
 
@@ -276,7 +276,7 @@ CLAIMED = {"deception": "rival", "confidence": "final", "urgency": "urgent", "sy
 STOPS = re.compile(r"there I stop|that is it\b", re.IGNORECASE)  # beside LAST, in sellers' lines
 
 
-def retold(decided: Decided, words: str, claimed: Collection[str], seed: int) -> str:
+def retell(decided: Decided, words: str, claimed: Collection[str], seed: int) -> str:
     """The chat's line for a decided move that came with `words`, "" for a silent one.
 
     `claimed` are the claims told before in this deal. Raises ValueError for a language without
@@ -287,20 +287,20 @@ def retold(decided: Decided, words: str, claimed: Collection[str], seed: int) ->
         raise ValueError(f"no lines in {decided.language!r}; there are {names}")
     read_of = decided.seen._replace(moves=(), past=(), rivals=())
     decided = replace(decided, seen=read_of, said=tuple(decided.said))
-    return _retold(decided, words, frozenset(claimed), seed)
+    return _retell(decided, words, frozenset(claimed), seed)
 
 
 @lru_cache(maxsize=2048)  # a chat is put together anew at each move
-def _retold(decided: Decided, words: str, claimed: frozenset[str], seed: int) -> str:
+def _retell(decided: Decided, words: str, claimed: frozenset[str], seed: int) -> str:
     keys = chat_situations(decided.seen, decided.agent, decided.action, decided.heard)
     first = [key for key in keys[:-1] if key in FIRST[decided.agent]]
     reaction = _fresh(decided, first, seed) if words and decided.reacts else ""
-    own = "" if reaction else _own(words, decided)
+    own = "" if reaction else _own_sentences(words, decided)
     if own and own == in_language(words, decided.language):
         return own
-    line = own or spoken(decided, {"lines": chat_line}, seed).text
+    line = own or speak(decided, {"lines": chat_line}, seed).text
     for tail in _tails(words, line, decided, claimed):
-        if not faults(f"{line} {tail}", decided):
+        if not line_faults(f"{line} {tail}", decided):
             line = f"{line} {tail}"
     return line
 
@@ -315,7 +315,7 @@ def chat_line(decided: Decided, seed: int) -> str:
     if line := _fresh(decided, keys, seed):
         return line
     oldest = sorted(_lines(decided, keys[-1]), key=lambda line: _last_place(line, decided.said))
-    return next((line for line in oldest if not faults(line, decided)), "")
+    return next((line for line in oldest if not line_faults(line, decided)), "")
 
 
 @lru_cache(maxsize=4096)
@@ -345,7 +345,7 @@ def _all_parts(said: Sequence[str]) -> set[str]:
     return {part for text in said for part in _parts(text)}
 
 
-def _own(words: str, decided: Decided) -> str:
+def _own_sentences(words: str, decided: Decided) -> str:
     """`words` in the chat's language without the sentences that were said before or promise.
 
     Empty where what is left does not say the move.
@@ -362,7 +362,7 @@ def _own(words: str, decided: Decided) -> str:
     plain = own
     for name in (decided.seen.item.name, name_in(decided.language, decided.seen.item.name)):
         plain = plain.replace(name, "it")  # a name may hold numbers that are no prices
-    return "" if faults(plain, decided) else own
+    return "" if line_faults(plain, decided) else own
 
 
 def _promises(words: str) -> bool:
@@ -395,7 +395,7 @@ def _fresh(decided: Decided, keys: Sequence[str], seed: int) -> str:
     for key in keys:
         lines = [line for line in _lines(decided, key) if before.isdisjoint(_parts(line))]
         for place in rng.permutation(len(lines)):
-            if not faults(lines[place], decided):
+            if not line_faults(lines[place], decided):
                 return lines[place]
     return ""
 

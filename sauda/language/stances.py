@@ -115,7 +115,9 @@ def live(table: Iterable[Phrase], line: Sequence[Word]) -> list[Phrase]:
     return [p for p in table if all(any(map(place.fits, fitting)) for place in p.needs)]
 
 
-def found(line: Sequence[Word], listed: Sequence[Phrase]) -> Iterator[tuple[Phrase, int, int]]:
+def find_listed(
+    line: Sequence[Word], listed: Sequence[Phrase]
+) -> Iterator[tuple[Phrase, int, int]]:
     """Where each of `listed` stands in `line`: the phrase, its first word, its end."""
     for phrase in listed:
         for i in range(len(line)):
@@ -201,7 +203,7 @@ class Reading(NamedTuple):
 
 
 @lru_cache(maxsize=1024)  # a text is read by its move and by its answer
-def read(text: str) -> Reading:
+def read_stances(text: str) -> Reading:
     """The offers in a text, and the stance of what is no offer."""
     plain = without_code(text)
     mentions = prices(plain)
@@ -264,7 +266,7 @@ class Relative:
             amount = _last(own, "own")
         else:
             amount = self._change(self._base(table, seat))
-        return _rounded(amount, table.decimals)
+        return _round(amount, table.decimals)
 
     def _base(self, table: Table, seat: str) -> float:
         if self.base == "list":
@@ -295,7 +297,7 @@ def relative(text: str) -> Relative | None:
     line = line_of(plain, mentions)
     listed = live(_RELATIVE, line)
     ways = [phrase for phrase in listed if phrase.meaning not in _BASES]
-    for phrase, first, end in found(line, ways):
+    for phrase, first, end in find_listed(line, ways):
         span = range(line[first].start, line[end - 1].end)
         says_of = bool(_OF.search(plain, span.start, span.stop))
         if says_of == (phrase.meaning == "percent_of") or phrase.number is None:
@@ -309,7 +311,7 @@ def relative(text: str) -> Relative | None:
     if _is_denied(line, first, end):
         return None
     bases = [base for base in listed if base.meaning in _BASES]
-    base = next((b.meaning.removesuffix("_base") for b, *_ in found(line, bases)), "")
+    base = next((b.meaning.removesuffix("_base") for b, *_ in find_listed(line, bases)), "")
     numbers = (line[i] for i in range(first, end) if phrase.number and phrase.number.fits(line[i]))
     number = next(numbers, None)
     amounts = prices(f"₹{plain[number.start : number.end]}") if number else ()
@@ -340,7 +342,7 @@ def _last(named: Sequence[float], whose: str) -> float:
     return named[-1]
 
 
-def _rounded(amount: float, decimals: int) -> float:
+def _round(amount: float, decimals: int) -> float:
     """`amount` to `decimals`, half up; whole prices as int, as the rules count rupees."""
     scale = 10**decimals
     rounded = int(amount * scale + 0.5) / scale

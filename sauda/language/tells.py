@@ -49,7 +49,7 @@ def read(text: str) -> tuple[Tell, ...]:
     return tuple(tell for tell, denied in _candidates(text) if not denied)
 
 
-def memory(messages: Sequence[str]) -> dict[str, float]:
+def signal_levels(messages: Sequence[str]) -> dict[str, float]:
     """The level of each signal after one side's messages, in [0, 1].
 
     It is the score of the strongest tell, halved every `HALF_LIFE` messages. A message that takes

@@ -54,12 +54,12 @@ Answer = TypeVar("Answer")
 
 
 class TransientError(ReplyError):
-    """A fault that may be gone at the next attempt."""
+    """A fault that a retry may overcome."""
 
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How often a backend is called for one reply, and for how long; times in seconds."""
+    """The number of calls per reply and their time limits, in seconds."""
 
     attempt_timeout: float = 10.0  # one HTTP call
     total_timeout: float = 25.0  # all attempts and pauses together
@@ -84,7 +84,7 @@ class RetryPolicy:
 
 
 def public_address(url: str) -> str:
-    """The address of a server as visitors may see it: without a user's name, password or query.
+    """The address of a server without user name, password or query, fit for visitors.
 
     Raises ValueError where it is no address of HTTP; the sentence quotes nothing of it.
     """
@@ -108,7 +108,7 @@ class Streaming(Protocol):
 
 
 class Backend(Streaming, Protocol):
-    """A model whose replies come whole."""
+    """A model that returns each reply as a whole."""
 
     def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply: ...
 
@@ -189,7 +189,7 @@ class Endpoint(Backend):
 
 @dataclass(frozen=True)
 class Health:
-    """Whether a backend just answered with text; `detail` is that text, or what went wrong."""
+    """Whether a backend answered with text; `detail` is that text or the error."""
 
     source: str
     healthy: bool
@@ -230,7 +230,7 @@ class FirstOf(Backend):
 
 
 class ThreadEngine:
-    """An engine in this process; `load` makes the model of a name."""
+    """An engine in this process; `load` returns the model with a given name."""
 
     def __init__(self, report: Report, load: Callable[[str], Streaming]) -> None:
         self._report, self._load_model = report, load
@@ -249,7 +249,7 @@ class ThreadEngine:
             self._running.discard(order.key)
 
     def restart(self) -> None:
-        """Threads cannot be ended: those that hang stay until their model returns."""
+        """Does nothing: threads cannot be ended, so a hanging one stays until its model returns."""
 
     def _load(self, name: str) -> None:
         began = time.monotonic()

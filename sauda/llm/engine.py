@@ -79,7 +79,7 @@ def generation_mode(network: Any) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class ReplyRequest:
-    """A reply to be decoded: its chat, the seed of its draws, its grammar if any."""
+    """A reply to decode: its chat, its sampling seed, and its grammar, if any."""
 
     messages: Messages
     seed: int
@@ -134,7 +134,7 @@ class CachedConversation:
 
 
 class PrefixCache:
-    """The entries used last, of one network or several, up to `max_tokens`. Thread-safe."""
+    """The latest entries of one or several networks, up to `max_tokens`. Thread-safe."""
 
     def __init__(self, max_tokens: int = MAX_TOKENS) -> None:
         self.max_tokens, self.tokens = max_tokens, 0
@@ -195,7 +195,7 @@ class BatchState:
 
     @property
     def padding(self) -> int:
-        """How many leading tokens are padding in every row, as a row that left may leave behind."""
+        """How many leading tokens are padding in every row, as ended rows may leave behind."""
         return int(self.mask.any(dim=0).int().argmax())
 
 
@@ -212,7 +212,7 @@ def side_by_side(states: Sequence[BatchState]) -> BatchState:
         rows = zip(tensors, tokens, strict=True)
         return torch.cat([_pad(t.narrow(axis, t.shape[axis] - n, n), width, axis) for t, n in rows])
 
-    batch = preallocated_cache()
+    batch = make_cache()
     for index, layers in enumerate(zip(*(state.cache.layers for state in states), strict=True)):
         keys = stack([layer.keys for layer in layers], 2)
         batch.update(keys, stack([layer.values for layer in layers], 2), index)
@@ -228,7 +228,7 @@ def _pad(tensor: Any, width: int, axis: int) -> Any:
     return pad(tensor, (*behind, width - tensor.shape[axis], 0))
 
 
-def preallocated_cache() -> Any:
+def make_cache() -> Any:
     """An empty cache for transformers whose layers have spare memory."""
     from transformers.cache_utils import Cache
 
@@ -456,7 +456,7 @@ def _ends_object(text: str) -> bool:
 
 
 class JointDecoder(Decoder):
-    """A Decoder that reads the prompts of a batch in one pass: faster, and rounded otherwise.
+    """A Decoder that reads the prompts of a batch in one pass: faster, with different rounding.
 
     In bf16 a logit may differ in its last digits from that of a prompt read alone, and a reply with
     it. Training plays with this decoder; what is recorded or served reads each prompt alone.
@@ -486,7 +486,7 @@ class JointDecoder(Decoder):
         unread = max(len(prompt) - held for prompt, (held, _) in zip(prompts, known, strict=True))
         if not all(layers for _, layers in known):
             unread = width
-        cache, device = preallocated_cache(), self.network.device
+        cache, device = make_cache(), self.network.device
         if width > unread:
             held = [max(0, len(prompt) - unread) for prompt in prompts]
             for index, rows in enumerate(zip(*(layers for _, layers in known), strict=True)):

@@ -279,7 +279,7 @@ def base_weights(base: str) -> Weights:
 
 
 def adapter_folder(name: str) -> Path | None:
-    """Where the adapter called `name` lies: ours by name, any by path; None where there is none."""
+    """The folder of the adapter `name`, one of ours or a path; None if there is none."""
     folders = (ADAPTERS / name, Path(name))
     return next((f for f in folders if name and (f / "adapter_config.json").exists()), None)
 
@@ -397,7 +397,7 @@ def with_adapter(network: Any, adapter: Path, learns: bool = False) -> Any:
 
 
 def on_gpu(function: Callable, seconds: int = 30) -> Callable:
-    """`function` with ZeroGPU's hardware where a Space has it; elsewhere unchanged.
+    """`function` on ZeroGPU hardware where the Space has it; elsewhere unchanged.
 
     `spaces` must be imported before CUDA is touched. Its calls run in a process of their own, so
     `function` should be bound to what it needs: arguments are pickled.
@@ -409,13 +409,13 @@ def on_gpu(function: Callable, seconds: int = 30) -> Callable:
 
 @lru_cache(maxsize=4)
 def load_once(name: str, sampling: Sampling | None = None) -> Model:
-    """The model of that name in this process, with another sampling where one is given."""
+    """The model `name`, loaded once per process, with `sampling` if given."""
     return load(name) if sampling is None else load_once(name).with_sampling(sampling)
 
 
 @dataclass(frozen=True)
 class NamedModel:
-    """A `BatchGenerate` that loads its model at the first request, once a process."""
+    """A `BatchGenerate` that loads its model at the first request, once per process."""
 
     name: str
     sampling: Sampling | None = None  # the model's own

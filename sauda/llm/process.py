@@ -44,7 +44,7 @@ CACHE_BYTES = 448 * 2**20
 
 
 class ProcessEngine:
-    """Orders go to the model process and events come back; it is started when first needed."""
+    """Sends orders to the model process and receives its events; starts it at first use."""
 
     def __init__(self, report: Report, command: Sequence[str] = COMMAND) -> None:
         self._report, self._command = report, command
@@ -58,7 +58,7 @@ class ProcessEngine:
         return self._process.pid if self._process else None
 
     def send(self, order: Order) -> None:
-        """Send an order; starts the process where none runs. What a dead process missed is lost."""
+        """Send an order; starts the process if none runs. Orders to a dead process are lost."""
         try:
             with self._lock:
                 if self._connection is None:
@@ -211,7 +211,7 @@ class BatchEngine:
 
 
 def bytes_of_token(network: Any) -> int:
-    """The size of the keys and values that a network keeps of one token."""
+    """The bytes of keys and values that a network caches per token."""
     c = network.config
     width = getattr(c, "head_dim", None) or c.hidden_size // c.num_attention_heads
     return 2 * c.num_hidden_layers * c.num_key_value_heads * width * network.dtype.itemsize

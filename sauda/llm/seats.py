@@ -20,13 +20,13 @@ from sauda.language.acts import (
     Dialogue,
     Turn,
     context_of,
-    parse,
-    posting,
+    describe_item,
+    format_amount,
+    parse_act,
     price_intent,
     view,
-    written,
 )
-from sauda.language.spoken import named
+from sauda.language.spoken import announce
 from sauda.llm.registry import is_model, player_spec
 from sauda.llm.seller import SellerSeat, persona_seat, seat_persona
 from sauda.llm.turn import ModelSeat, PromptSeat
@@ -36,7 +36,7 @@ UNSAID = "x"  # stands for the words that are asked for
 
 
 class VisitorSeat(ModelSeat, Protocol):
-    """A language model across the table from a visitor."""
+    """A language model that plays against a visitor."""
 
     agent: str  # "buyer" or "seller"
     knows_limit: bool  # whether its prompt holds its limit, which its replies might tell
@@ -130,9 +130,9 @@ class RoleSeat:
 
 
 def price_said(obs: Observation, words: str) -> float | None:
-    """The price that `words` put on the table, read as the words of the dialogues are."""
+    """The price that `words` propose, read by the parser of the dialogues."""
     context = replace(context_of(obs.table, obs.agent), notes=obs.table.item.name, has_buttons=True)
-    price = parse(words, context).price
+    price = parse_act(words, context).price
     return None if price is None else obs.priced(price)
 
 
@@ -144,7 +144,7 @@ def prompt(obs: Observation, decided: Action) -> Messages:
     dialogue = Dialogue(
         id="game",
         group="game",
-        scenario=posting(table.item.name, table.item.category, table.item.list_price, RUPEES),
+        scenario=describe_item(table.item.name, table.item.category, table.item.list_price, RUPEES),
         values={obs.agent: {"limit": obs.reservation}, other: {}},
         turns=(*said, Turn(obs.agent, UNSAID, _act_of(obs, decided))),
         currency=RUPEES,
@@ -156,7 +156,7 @@ def prompt(obs: Observation, decided: Action) -> Messages:
 
 def _words(action: Offer) -> str:
     """What was said with an offer; its price where it was made without words."""
-    return named(action) if action.message else written(action.price, RUPEES)
+    return announce(action) if action.message else format_amount(action.price, RUPEES)
 
 
 def _act_of(obs: Observation, decided: Action) -> Act:

@@ -51,7 +51,7 @@ TONES = ((0.2, "curt"), (0.5, "cool"), (0.8, "polite"), (1.0, "warm"))  # up to 
 
 @dataclass(frozen=True, slots=True)
 class Persona:
-    """A seller by numbers, and what they sound like."""
+    """The parameters of a seller and the style of its words."""
 
     type: SellerType  # concession, patience (the hazard of walking), bluffing, markup, margin
     warmth: float  # in [0, 1]: how kindly it speaks
@@ -95,7 +95,7 @@ DEFAULT = FAIR.name
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A seller's move as code made it; the message of `action` is its scripted line."""
+    """A seller's move as decided by code; the message of `action` is its scripted line."""
 
     action: Offer | Accept | WalkAway
     kind: str  # opening, counter, rival, final, urgent, accept or walk
@@ -104,7 +104,7 @@ class Decision:
     turn: int  # rounds played before
 
 
-def decide(obs: Observation) -> Decision:
+def decide_move(obs: Observation) -> Decision:
     """The seller's decision at `obs`; deterministic, and independent of its words."""
     table = obs.table
     action = market_seller(obs, np.random.default_rng(0))  # which draws nothing from it
@@ -126,15 +126,15 @@ class SellerSeat:
     tries = TRIES
 
     def request(self, obs: Observation, seed: int, invalid_replies: Sequence[str] = ()) -> Request:
-        return Request(brief(decide(obs), self.persona, len(invalid_replies)), seed)
+        return Request(brief(decide_move(obs), self.persona, len(invalid_replies)), seed)
 
     def parse(
         self, obs: Observation, reply: Reply, invalid_replies: Sequence[str] = ()
     ) -> ParsedReply:
         """The decision in the reply's words, or in the scripted ones after TRIES texts."""
-        decision = decide(obs)
+        decision = decide_move(obs)
         texts = (*invalid_replies, reply.text)
-        attempts = [check(text, decision) for text in texts]
+        attempts = [check_text(text, decision) for text in texts]
         words = choose_words(decision, attempts)
         if words is None:
             error = f"{'; '.join(attempts[-1].faults)}: {reply.text[:80]!r}"
@@ -192,7 +192,7 @@ def _draw_recast(
 
 
 def recast(instance: Instance, persona: Persona, bluffing: float = 0.0) -> Instance:
-    """`instance` with `persona` as its seller, who bluffs at least so often."""
+    """`instance` with `persona` as its seller, who bluffs with probability `bluffing` or more."""
     kind = replace(persona.type, bluff_rate=max(persona.type.bluff_rate, bluffing))
     opening = round(kind.markup * instance.item.list_price)
     opening = max(instance.seller["reservation"] + 1, opening)
@@ -358,10 +358,10 @@ class Attempt:
     faults: tuple[str, ...]
 
 
-def check(text: str, decision: Decision) -> Attempt:
+def check_text(text: str, decision: Decision) -> Attempt:
     """A whole text as an attempt; white space and quotation marks around it do not count."""
     text = text.strip().strip('"“”').strip()
-    return Attempt(text, faults(text, decision))
+    return Attempt(text, text_faults(text, decision))
 
 
 def choose_words(decision: Decision, attempts: Sequence[Attempt]) -> str | None:
@@ -371,7 +371,7 @@ def choose_words(decision: Decision, attempts: Sequence[Attempt]) -> str | None:
     return None if len(attempts) < TRIES else decision.action.message
 
 
-def faults(text: str, decision: Decision) -> tuple[str, ...]:
+def text_faults(text: str, decision: Decision) -> tuple[str, ...]:
     """How `text` differs from what was decided, one short sentence each; () where it does not."""
     return tuple(dict.fromkeys(_faults(text, decision)))
 
@@ -389,7 +389,7 @@ def _faults(text: str, decision: Decision) -> Iterator[str]:
     yield from _claim_faults(body, decision.kind)
     if _says(LIMITS, body):
         yield "speaks of a limit"
-    if unsupported(text, decision.item):
+    if unsupported_words(text, decision.item):
         yield "states what the listing does not"
     if foreign_words(body, decision.item):
         yield "holds a word that neither the listing nor the move needs"
@@ -479,7 +479,7 @@ def _claim_faults(body: str, kind: str) -> Iterator[str]:
 
 def foreign_words(body: str, item: Item) -> list[str]:
     """The words of `body` that are neither in SPOKEN nor in the listing of `item`."""
-    allowed = SPOKEN | _listed(item)
+    allowed = SPOKEN | _listed_words(item)
     words = _words(body.replace("’", "'"))
     return [word for word in dict.fromkeys(words) if not {word, word.removesuffix("s")} & allowed]
 
@@ -493,7 +493,7 @@ def _serves(sentence: str, decision: Decision) -> bool:
         "walk": f"{LEAVES}|{DENIES}",
         **{c: w for c, (_, w) in CLAIMS.items()},
     }
-    about = (_listed(decision.item) - SPOKEN) | {"thing", "item", "piece", "condition"}
+    about = (_listed_words(decision.item) - SPOKEN) | {"thing", "item", "piece", "condition"}
     return (
         any(mention.amount == decision.price for mention in money.prices(sentence))
         or bool(about & set(_words(sentence)))
@@ -502,16 +502,16 @@ def _serves(sentence: str, decision: Decision) -> bool:
     )
 
 
-def _listed(item: Item) -> set[str]:
+def _listed_words(item: Item) -> set[str]:
     """The words of a listing and those that follow from its condition, plurals as singulars too."""
     words = set(_words(f"{item.name} {item.category} {item.condition.replace('_', ' ')}"))
     words |= set(FOLLOWS[item.condition].split())
     return words | {word.removesuffix("s") for word in words}
 
 
-def unsupported(text: str, item: Item) -> list[str]:
+def unsupported_words(text: str, item: Item) -> list[str]:
     """The words of `text` that state a fact of the item which its listing does not hold."""
-    given = _listed(item) | SAYS_LITTLE
+    given = _listed_words(item) | SAYS_LITTLE
     stated = [word for word in _words(text) if word in STATED]
     for tell in tells.read(_without(text, item.name)):
         if tell.signal == "condition":

@@ -94,7 +94,7 @@ class Begin:
 
 @dataclass(frozen=True)
 class Cancel:
-    """Nobody waits for this reply any more."""
+    """The reply is no longer needed."""
 
     key: int
 
@@ -132,7 +132,7 @@ Report = Callable[[Event], None]
 
 
 class Engine(Protocol):
-    """Whatever decodes replies. It reports events from threads of its own."""
+    """Decodes replies. It reports events from its own threads."""
 
     def send(self, order: Order) -> None:
         """Carry out an order, later; returns at once."""
@@ -417,7 +417,7 @@ class ModelWorker:
         try:
             while not _is_last(update := updates.get()):
                 yield update
-            yield _finished_reply(update)
+            yield _finish_reply(update)
         finally:
             self.service.cancel(key)
 
@@ -431,7 +431,7 @@ class ModelWorker:
         try:
             while not _is_last(update := await updates.get()):
                 yield update
-            yield _finished_reply(update)
+            yield _finish_reply(update)
         finally:
             self.service.cancel(key)
 
@@ -451,7 +451,7 @@ def _is_last(update: Update) -> bool:
     return isinstance(update, Exception) or (isinstance(update, Reply) and bool(update.finish))
 
 
-def _finished_reply(update: Update) -> Reply:
+def _finish_reply(update: Update) -> Reply:
     """The finished reply; raises the error that a service delivered instead."""
     if isinstance(update, Exception):
         raise update

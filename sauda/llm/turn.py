@@ -52,12 +52,12 @@ class PromptSeat:
         except IllegalAction as error:
             proposal = error
         try:
-            steered = self._steered(obs, proposal)
+            steered = self._steer(obs, proposal)
         except IllegalAction as error:
             return ParsedReply(proposal, source=reply.source, error=str(error))
         return ParsedReply(proposal, steered.action, reply.source, steered.changes)
 
-    def _steered(self, obs: Any, proposal: Any) -> Steered:
+    def _steer(self, obs: Any, proposal: Any) -> Steered:
         """The wrapper's action; without a wrapper the proposal itself, raised if it is an error."""
         if self.wrapper is not None:
             return self.wrapper(obs, proposal)
@@ -123,7 +123,7 @@ def in_batches(generate: BatchGenerate) -> Replies:
 
 
 def one_by_one(generate: Generate) -> Replies:
-    """Replies of one model, a request at a time."""
+    """Replies of one model, one request at a time."""
 
     def replies(requests: Sequence[Request]) -> Sequence[Reply]:
         return [generate(one.messages, one.seed, one.schema) for one in requests]
@@ -137,7 +137,7 @@ def seed_of(rng: np.random.Generator) -> int:
 
 
 def attempt_seeds(rng: np.random.Generator) -> Callable[[int], int]:
-    """The seeds of the attempts at one turn: each the next draw of `rng`."""
+    """The seeds of the attempts at one turn, successive draws of `rng`."""
     drawn: list[int] = []
 
     def seed(attempt: int) -> int:

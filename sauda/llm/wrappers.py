@@ -31,7 +31,7 @@ class Wrapper(Protocol):
 
 
 def honest(obs: Observation, proposal: Proposal) -> Steered:
-    """Never retreat, never pass one's limit or the other side's price; all else is the policy's.
+    """Never retreats, never passes its limit or the other side's price; keeps the move otherwise.
 
     Taking a price beyond the limit becomes an offer at the limit, and an offer that meets the other
     side's price takes it. The invariants come last, as a maximum; no move stays no move.
@@ -143,10 +143,10 @@ class PublishedSteering:
             return Offer(_clip(price, limits.floor, limits.ceiling))
         if left <= 1 and obs.ask <= limits.accept_threshold:
             return Accept()
-        return self._guarded(obs, _clip(proposal.price, limits.floor, limits.ceiling), limits)
+        return self._guard(obs, _clip(proposal.price, limits.floor, limits.ceiling), limits)
 
-    def _guarded(self, obs: Observation, price: float, limits: Band) -> Offer:
-        """The monotonic guard, which only a proposed offer meets: walks made offers may retreat."""
+    def _guard(self, obs: Observation, price: float, limits: Band) -> Offer:
+        """The monotonic guard for proposed offers; an offer that replaces a walk may retreat."""
         last = obs.bid
         if self.guard and last is not None and price < last:
             step = max(1.0, 0.15 * max(0.0, obs.ask - last))

@@ -137,7 +137,7 @@ def of_observation(obs: Observation) -> Position:
 
 
 def percent(price: np.ndarray, limit: np.ndarray) -> np.ndarray:
-    """`price` in whole percent of `limit`, halves rounded up, as `prompt.shown`."""
+    """`price` in whole percent of `limit`, halves rounded up, as `prompt.percent_of`."""
     return np.floor(100 * price / limit + 0.5)
 
 
@@ -213,7 +213,7 @@ class Pilot:
         return (self.deadline if np.isfinite(at.deadline).any() else self.deal)(features(at))
 
     def distribution(self, obs: Observation, hand: float) -> dict[str, float]:
-        """The chance of each move under a hand with errors of `hand` percent of the limit, over 0.
+        """The probability of each move, above 0, given action noise of `hand` percent of the limit.
 
         A move is "accept", "walk" or a price in whole percent as text; chances sum to 1, but for
         moves less likely than LIKELY.
@@ -251,7 +251,7 @@ def moves(at: Position, intent: Intent) -> Moves:
 
 
 @cache
-def trained() -> Pilot:
+def load_pilot() -> Pilot:
     """The pilot with the committed weights; ArtifactError, with its command, without them."""
     saved = load(WEIGHTS, ROOT).data.networks
     parts = ((name, getattr(saved, name)) for name in PARTS)
@@ -316,7 +316,7 @@ class _Playout:
             taken = self.stakes.gain(t, asks[-1].reshape(self.shape) / self.opening, floor)
             worth += alive * np.where(ends == ACCEPT, taken, leaves)
             alive = np.where(ends > 0, 0.0, alive)
-            worth, alive, ask = self._answered(t, bid / self.opening, bids, floor, worth, alive)
+            worth, alive, ask = self._answer(t, bid / self.opening, bids, floor, worth, alive)
             if t == self.sellers.rounds or not alive.any():
                 break
             bids = np.vstack([bids, bid.reshape(1, many)])
@@ -325,7 +325,7 @@ class _Playout:
             ends, bid = (np.asarray(x).reshape(self.shape) for x in (kind, price))
         return worth + alive * self.stakes.left(self.sellers.rounds, floor)
 
-    def _answered(
+    def _answer(
         self, t: int, bid: np.ndarray, bids: np.ndarray, floor: np.ndarray,
         worth: np.ndarray, alive: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip

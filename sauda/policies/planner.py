@@ -33,7 +33,7 @@ class Planner:
         plan = arena.own_plan(obs)
         spare = arena.spare_blocks(obs, plan)
         return (
-            _pressing(obs, plan)
+            _urgent_booking(obs, plan)
             or self._take(obs)
             or self._draw_from_pool(obs, plan, spare)
             or self._bid(obs, plan)
@@ -67,7 +67,7 @@ class Planner:
         )
 
     def _brings(self, obs: arena.Observation, offer: arena.Offer) -> float:
-        brings, requested = arena.offer_gain(obs, offer), _requested(obs)
+        brings, requested = arena.offer_gain(obs, offer), _requested_blocks(obs)
         if not requested or not offer.offered_blocks:
             return brings
         both = arena.trade_gain(
@@ -86,7 +86,9 @@ class Planner:
 
     def _bid(self, obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
         """Bids for the blocks of another lab with the highest expected gain."""
-        requested = _requested(obs)  # open bids may succeed, so only a gain on top of them counts
+        requested = _requested_blocks(
+            obs
+        )  # open bids may succeed, so only a gain on top of them counts
         hoped = arena.trade_gain(obs, (), requested, 0.0) if requested else 0.0
         best, chosen = self.least_gain, None
         for blocks in wanted_sets(obs):
@@ -205,7 +207,7 @@ def wanted_sets(obs: arena.Observation) -> Iterator[tuple[arena.Block, ...]]:
         yield from combinations(able, 2)
 
 
-def _requested(obs: arena.Observation) -> tuple[str, ...]:
+def _requested_blocks(obs: arena.Observation) -> tuple[str, ...]:
     """The blocks that its own active offers request."""
     return tuple(b for offer in obs.outgoing for b in offer.requested_blocks)
 
@@ -219,7 +221,7 @@ def _tries(obs: arena.Observation, block_id: str, side: str, lab: str | None = N
     )
 
 
-def _pressing(obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
+def _urgent_booking(obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
     """The most urgent booking, if the turns left in the round just suffice for all urgent ones."""
     losses = [(arena.loss_by_delay(obs, part), part) for part in plan.parts]
     urgent = [pair for pair in losses if pair[0] > 0.01]

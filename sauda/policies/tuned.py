@@ -41,7 +41,7 @@ def rule(price: Mapping[str, float], walk: Mapping[str, float]) -> Pilot:
 
 
 @cache
-def tuned() -> Pilot:
+def load_tuned() -> Pilot:
     """The rule with the committed numbers; ArtifactError, with its command, without them."""
     found = load(FILE, ROOT).data
     return rule(found.price, found.walk)

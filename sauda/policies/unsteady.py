@@ -37,7 +37,7 @@ class Unsteady:
         if not self.error or isinstance(move, WalkAway):
             return move
         price = np.array([move.price if isinstance(move, Offer) else obs.ask], float)
-        kind, bid = shaken(of_observation(obs), price, self.error, draw[:1])
+        kind, bid = shake(of_observation(obs), price, self.error, draw[:1])
         return {ACCEPT: Accept(), WALK: WalkAway()}.get(int(kind[0])) or Offer(
             obs.priced(float(bid[0]))
         )
@@ -56,11 +56,11 @@ class BatchUnsteady:
             return kind, price
         at = of_view(view)
         price = np.where(np.equal(kind, ACCEPT), at.ask, price)
-        shaken_kind, bid = shaken(at, price, self.error, view.chance()[0])
+        shaken_kind, bid = shake(at, price, self.error, view.chance()[0])
         return np.where(np.equal(kind, WALK), WALK, shaken_kind), bid
 
 
-def shaken(at: Position, price: np.ndarray, error: float, draw: np.ndarray) -> Moves:
+def shake(at: Position, price: np.ndarray, error: float, draw: np.ndarray) -> Moves:
     """The moves for prices in rupees, each with an error; `draw` is uniform, shape (n,)."""
     from scipy.special import ndtri
 

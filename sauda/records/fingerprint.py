@@ -58,12 +58,14 @@ def fingerprint(value: Any) -> str:
 
 def of_rules(task: Task) -> str:
     """The fingerprint of a task's rules, grade and least success: fixed learners in every seat."""
-    return fingerprint([task.success, [_told(task, game) for game in games(task, True)]])
+    return fingerprint(
+        [task.success, [_describe_game(task, game) for game in fixed_games(task, True)]]
+    )
 
 
 def of_opponents(task: Task) -> str:
     """The fingerprint of a task's opponents, as the fixed learners meet them."""
-    return fingerprint([_told(task, game) for game in games(task)])
+    return fingerprint([_describe_game(task, game) for game in fixed_games(task)])
 
 
 def of_turns(task: Task, played: Iterable[Episode]) -> str:
@@ -75,22 +77,22 @@ def of_policy(task: Task, policy: Policy) -> str:
     """The fingerprint of a policy: its turns over FEW seeds, and off its own path."""
     played = [rollout(task, policy, seed) for seed in FEW]
     turns = [_moves(game.trajectory(task.learner)) for game in played]
-    here = [_made(policy, obs, np.random.default_rng(i)) for i, obs in enumerate(positions(task))]
+    here = [_try(policy, obs, np.random.default_rng(i)) for i, obs in enumerate(positions(task))]
     return fingerprint([turns, here])
 
 
 def of_parser(parse: Callable[[str, Any], Any], observations: Sequence[Any]) -> str:
     """The fingerprint of what `parse` makes of each of REPLIES at each observation."""
-    return fingerprint([[_made(parse, text, obs) for text in REPLIES] for obs in observations])
+    return fingerprint([[_try(parse, text, obs) for text in REPLIES] for obs in observations])
 
 
 def positions(task: Task, agent: str = "") -> list[Any]:
     """Observations of `agent`, by default the learner: its first and its last of some games."""
-    turns = [game.trajectory(agent or task.learner) for game in games(task, most=len(PLANS))]
+    turns = [game.trajectory(agent or task.learner) for game in fixed_games(task, most=len(PLANS))]
     return [turn.observation for some in turns if some for turn in (some[0], some[-1])]
 
 
-def games(task: Task, in_every_seat: bool = False, most: int = SEEDS) -> list[Episode]:
+def fixed_games(task: Task, in_every_seat: bool = False, most: int = SEEDS) -> list[Episode]:
     """Games of the fixed learners, another at each seed; opponents are fixed too where asked."""
     of_labs = isinstance(task.env, arena.GpuBudgetNegotiationEnv)
     fixed = partial(_lab, 0.5) if of_labs else partial(_bargain, PLANS[0])
@@ -122,7 +124,7 @@ def _lab(share: float, obs: Any, rng: np.random.Generator) -> Any:
     return actions[int(rng.integers(len(actions)))] if rng.random() < share else actions[0]
 
 
-def _told(task: Task, game: Episode) -> Any:
+def _describe_game(task: Task, game: Episode) -> Any:
     """A game as its fingerprint sees it: all moves, what the learner saw last, and the outcome."""
     seen = [turn.observation for turn in game.trajectory(task.learner)][-1:]
     return _moves(game.turns), seen, game.end, game.payoffs, task.grade(game.final)
@@ -132,7 +134,7 @@ def _moves(turns: Sequence[Turn]) -> list[Any]:
     return [(turn.agent, type(turn.action).__name__, turn.action) for turn in turns]
 
 
-def _made(function: Callable[..., Any], *arguments: Any) -> Any:
+def _try(function: Callable[..., Any], *arguments: Any) -> Any:
     try:
         value = function(*arguments)
     except IllegalAction:

@@ -68,10 +68,10 @@ class Check:
 
     def recompute(self) -> Callable[..., Mapping[str, Any]]:
         """The verifier, imported late: its package depends on this one."""
-        return _imported(self.verifier)
+        return _import_function(self.verifier)
 
 
-def _imported(function: Callable[..., Any] | str) -> Callable[..., Any]:
+def _import_function(function: Callable[..., Any] | str) -> Callable[..., Any]:
     """The function, imported late where its package depends on this one."""
     if not isinstance(function, str):
         return function
@@ -92,7 +92,7 @@ class Kind:
 
     def hashes_of_models(self) -> Mapping[str, str]:
         """Today's fingerprints of prompt and parser of its models; none where it has no models."""
-        return _imported(self.model_hashes)() if self.model_hashes else {}
+        return _import_function(self.model_hashes)() if self.model_hashes else {}
 
     def entries(self) -> Iterator[Entry]:
         """One entry a file."""

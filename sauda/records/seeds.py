@@ -23,7 +23,7 @@ _PLACES = {item.name: place for place, item in enumerate(CATALOGUE)}
 _EVERY = 4  # listings; the last of each four is unseen
 
 
-def drawn_seed() -> int:
+def draw_seed() -> int:
     """A seed that nobody can guess, none of the leaderboard's; hidden until its game is over."""
     return secrets.randbits(SEED_BITS - 1)
 

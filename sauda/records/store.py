@@ -66,26 +66,26 @@ def load(file: str, root: Path = ROOT) -> Artifact:
     """
     known = entry(file)
 
-    def refused(fault: str) -> ArtifactError:
+    def refuse(fault: str) -> ArtifactError:
         return ArtifactError(f"artifacts/{file} {fault}", known.command)
 
     try:
         content = read_json(root / file)
     except FileNotFoundError:
-        raise refused("is not there") from None
+        raise refuse("is not there") from None
     except ValueError as error:
-        raise refused(f"is not valid JSON ({error})") from None
+        raise refuse(f"is not valid JSON ({error})") from None
     expected = ["config", "data", "kind", "made", "origin"]
     if not isinstance(content, dict) or sorted(content) != expected:
-        raise refused(f"needs exactly the keys {', '.join(expected)}")
+        raise refuse(f"needs exactly the keys {', '.join(expected)}")
     if content["kind"] != known.kind:
-        raise refused(f"is of kind {content['kind']!r} and not {known.kind!r}")
+        raise refuse(f"is of kind {content['kind']!r} and not {known.kind!r}")
     if content["origin"] not in ORIGINS:
-        raise refused(f"has the origin {content['origin']!r}, not one of {', '.join(ORIGINS)}")
+        raise refuse(f"has the origin {content['origin']!r}, not one of {', '.join(ORIGINS)}")
     try:
-        data = parsed(known.kind, content["data"])
+        data = validate(known.kind, content["data"])
     except ValueError as error:
-        raise refused(f"is damaged: {error}") from None
+        raise refuse(f"is damaged: {error}") from None
     return Artifact(file, **content | {"data": data})
 
 
@@ -98,7 +98,7 @@ def _no_constant(name: str) -> float:
     raise ValueError(f"{name} is no number")
 
 
-def parsed(kind: str, data: Any) -> Record:
+def validate(kind: str, data: Any) -> Record:
     """`data`, a JSON value, as an object of the kind's schema.
 
     Raises ValueError naming the first place where it is not of that kind.
@@ -111,7 +111,9 @@ def parsed(kind: str, data: Any) -> Record:
         raise ValueError(f"{place}: {first['msg'].lower()}") from None
 
 
-def measured(file: str, config: Mapping[str, Any], data: Record | Mapping[str, Any]) -> Artifact:
+def new_artifact(
+    file: str, config: Mapping[str, Any], data: Record | Mapping[str, Any]
+) -> Artifact:
     """An artifact that this command has just measured, not written yet.
 
     Raises ValueError naming the first place where `data` is not of the file's kind, and TypeError
@@ -121,7 +123,7 @@ def measured(file: str, config: Mapping[str, Any], data: Record | Mapping[str, A
     plain = data.as_json() if isinstance(data, Record) else data
     config, plain = json.loads(json.dumps([config, plain], allow_nan=False))  # tuples to lists
     made = provenance(known.command.split()[2])  # the module of `python -m MODULE`
-    return Artifact(file, known.kind, "measured", made, config, parsed(known.kind, plain))
+    return Artifact(file, known.kind, "measured", made, config, validate(known.kind, plain))
 
 
 def save(
@@ -131,7 +133,7 @@ def save(
 
     Raises what `measured` raises, before anything is written.
     """
-    return write_artifact(measured(file, config, data), root)
+    return write_artifact(new_artifact(file, config, data), root)
 
 
 def write_artifact(artifact: Artifact, root: Path = ROOT) -> Artifact:
@@ -161,12 +163,12 @@ def write(path: Path, text: str) -> None:
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Replace `path` by `content` in one step."""
-    with replacing(path) as part:
+    with replace_file(path) as part:
         part.write_bytes(content)
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replace_file(path: Path) -> Iterator[Path]:
     """The path of a file to write, which takes the place of `path` when the block has ended.
 
     No reader sees half a file, and a block that raises leaves `path` as it was.

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from env import TASKS, EndReason, IllegalAction, Play, Task, advance, arena, begin, get_task, move
 from sauda.games import game_of
-from sauda.records.seeds import SPLITS, drawn_seed, seed_in_json
+from sauda.records.seeds import SPLITS, draw_seed, seed_in_json
 from sauda.sessions.arena import LEARNER
 
 NAME, VERSION = "sauda", "1.0.0"  # under which both games are served
@@ -164,7 +164,7 @@ def start(
     Raises ValueError for an unknown task.
     """
     task = get_task(task_name)
-    play = begin(task, drawn_seed() if seed is None else seed)
+    play = begin(task, draw_seed() if seed is None else seed)
     play = advance(task, task.opponents, play)
     return ServedGame(task_name, play, episode_id, now, seed is not None, is_entered)
 
@@ -248,7 +248,7 @@ def seeds_of(split: Any) -> range:
 
 
 def count_tasks(split: Any) -> int:
-    """How many tasks a split has: each task at each of its seeds; UnknownSplit."""
+    """The number of tasks of a split, one per task name and seed; raises UnknownSplit."""
     return len(TASKS) * len(seeds_of(split))
 
 

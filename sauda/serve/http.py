@@ -210,7 +210,7 @@ def _add_episodes(app: FastAPI, episodes: Episodes[SaudaEnvironment]) -> None:
     @app.post("/step", responses=PROBLEMS, tags=["Episodes"])
     def step(request: Request, body: Step) -> StepResponse:
         """Make a move in the episode that you named at reset."""
-        with episodes.using(key(request, body.episode_id)) as environment, sentences():
+        with episodes.use(key(request, body.episode_id)) as environment, sentences():
             observation = environment.step(body.action)
         return StepResponse(**serialize_observation(observation))
 
@@ -219,13 +219,13 @@ def _add_episodes(app: FastAPI, episodes: Episodes[SaudaEnvironment]) -> None:
         """The public state of the episode of that id; of no episode without one."""
         if episode_id is None:
             return SaudaEnvironment().state
-        with episodes.using(key(request, episode_id)) as environment:
+        with episodes.use(key(request, episode_id)) as environment:
             return environment.state
 
     @app.get("/score", responses=PROBLEMS, tags=["Episodes"])
     def score(request: Request, episode_id: IdInQuery) -> Score:
         """The grade of the episode of that id, once it is over."""
-        with episodes.using(key(request, episode_id)) as environment:
+        with episodes.use(key(request, episode_id)) as environment:
             at = environment.state
         return Score(
             task=at.task,
@@ -266,15 +266,15 @@ def _add_refusals(app: FastAPI) -> None:
     """Answer a mistake of the caller with a sentence, and quote nothing of what was sent."""
 
     @app.exception_handler(Refused)
-    def refused(request: Request, error: Refused) -> JSONResponse:
+    def answer_refusal(request: Request, error: Refused) -> JSONResponse:
         return JSONResponse({"detail": str(error)}, error.status)
 
     @app.exception_handler(UnknownSplit)
-    def unknown(request: Request, error: UnknownSplit) -> JSONResponse:
+    def answer_unknown_split(request: Request, error: UnknownSplit) -> JSONResponse:
         return JSONResponse({"detail": str(error)}, 422)
 
     @app.exception_handler(RequestValidationError)
-    def unread(request: Request, error: RequestValidationError) -> JSONResponse:
+    def answer_unreadable(request: Request, error: RequestValidationError) -> JSONResponse:
         faults = [
             f"{'.'.join(map(str, fault['loc'][1:])) or 'the call'}: {fault['msg']}"
             for fault in error.errors()[:5]

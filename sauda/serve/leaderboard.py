@@ -90,7 +90,7 @@ def action_row(action: SaudaAction) -> dict[str, Any]:
     return action.model_dump(exclude_defaults=True, exclude={"metadata"})
 
 
-def result_of(game: ServedGame) -> tuple[str, float] | None:
+def end_and_grade(game: ServedGame) -> tuple[str, float] | None:
     """How a game ended, and its grade; None while it runs."""
     return (str(game.end), game.grade) if game.over else None
 
@@ -103,7 +103,7 @@ def episode_of(game: ServedGame) -> Episode:
 
 @cache
 def rules_of(task_name: str) -> str:
-    """The hashes of a task and of the policies in its other seats, as rows of evaluations."""
+    """The hashes of a task and of its opponents, as in the rows of evaluations."""
     others = game_of(task_name).others["holdout"][0]
     return f"{task_hash(task_name)}-{opponents_hash(task_name, others)}"
 
@@ -113,7 +113,7 @@ class Unavailable(ValueError):
 
 
 def data_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where the page keeps what outlives it: as set, a Space's storage, else the user's cache."""
+    """The folder for persistent data: as set, a Space's storage, else the user's cache."""
     if named := environment.get(VARIABLE):
         return Path(named)
     if "SPACE_ID" in environment and OF_A_SPACE.is_dir():
@@ -134,18 +134,18 @@ class Storage:
         with self._lock, _in_words():
             if self._connection is None and not self.file.exists():
                 return []
-            return self._opened().execute(query, values).fetchall()
+            return self._open().execute(query, values).fetchall()
 
     def changes_of_others(self) -> int:
-        """A number that is another one after another connection has written to the file."""
+        """A number that changes when another connection has written to the file."""
         rows = self.rows("PRAGMA data_version")
         return rows[0][0] if rows else 0
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self) -> Iterator[sqlite3.Connection]:
         """Context: one transaction, whole or not at all; Unavailable where it cannot be made."""
         with self._lock, _in_words():
-            connection = self._opened()
+            connection = self._open()
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -161,7 +161,7 @@ class Storage:
                 self._connection.close()
             self._connection = None
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             self.file.touch(0o600)  # it holds the seeds of entries that are being played
@@ -300,7 +300,7 @@ class Standing:
 def steady(
     wall: Callable[[], float] = time.time, monotonic: Callable[[], float] = time.monotonic
 ) -> Callable[[], float]:
-    """A clock that begins at the time of day and then only goes on.
+    """A clock that starts at the current time and never goes backwards.
 
     Deadlines end entries and reveal their seeds, so they must not follow a clock that is set anew.
     """
@@ -329,9 +329,18 @@ class Board:
         seeds = [leaderboard_seed() for _ in range(games)]
         now = self._clock()
         ticket = Ticket(entry, token, task, games, commitment(seeds), now + HOURS * 3600)
-        values = (entry, digest(token), name, task, rules, ticket.commitment, now, ticket.deadline)
+        values = (
+            entry,
+            token_digest(token),
+            name,
+            task,
+            rules,
+            ticket.commitment,
+            now,
+            ticket.deadline,
+        )
         numbered = [(entry, number, str(seed)) for number, seed in enumerate(seeds, 1)]
-        with self.storage.writing() as connection:
+        with self.storage.transaction() as connection:
             connection.execute("DELETE FROM entries WHERE NOT begun AND deadline < ?", (now,))
             connection.execute(
                 "INSERT INTO entries (id, token_sha256, name, task, rules, commitment, created,"
@@ -346,8 +355,8 @@ class Board:
 
     def next_game(self, token: str) -> Place:
         """The game that the entry of `token` plays next, or goes on with; ValueError if none."""
-        with self.storage.writing() as connection:
-            entry = self._open_entry(connection, "token_sha256", digest(token))
+        with self.storage.transaction() as connection:
+            entry = self._open_entry(connection, "token_sha256", token_digest(token))
             connection.execute("UPDATE entries SET begun = 1 WHERE id = ?", (entry["id"],))
             games = connection.execute(
                 "SELECT number, seed, ended FROM games WHERE entry = ? ORDER BY number",
@@ -377,7 +386,7 @@ class Board:
         """
         text = json.dumps(action, ensure_ascii=False, separators=(",", ":"))
         game = (place.entry, place.number)
-        with self.storage.writing() as connection:
+        with self.storage.transaction() as connection:
             entry = self._open_entry(connection, "id", place.entry)
             made, over = connection.execute(
                 "SELECT (SELECT COUNT(*) FROM moves WHERE (entry, number) = (g.entry, g.number)),"
@@ -402,7 +411,7 @@ class Board:
 
     def remove(self, entry: str) -> str:
         """Delete an entry with its games and moves, and return its name; ValueError if none."""
-        with self.storage.writing() as connection:
+        with self.storage.transaction() as connection:
             query = "DELETE FROM entries WHERE id = ? RETURNING name"
             removed = connection.execute(query, (entry,)).fetchall()
         if not removed:
@@ -491,7 +500,7 @@ class Board:
         return Entry(**{name: row[name] for name in names}, ends=ends, grades=grades)
 
 
-def digest(token: str) -> str:
+def token_digest(token: str) -> str:
     """The SHA-256 of a token, which is stored in its place."""
     return hashlib.sha256(token.encode()).hexdigest()
 
@@ -503,7 +512,7 @@ def own_board() -> Board:
 
 
 def record_of(board: Board, entry: Entry) -> dict[str, Any]:
-    """Everything that is known of a complete entry; its token is not."""
+    """All data of a complete entry but its token."""
     return {
         "kind": KIND,
         "entry": entry.id,
@@ -560,7 +569,7 @@ def in_utc(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
-def faults(recorded: Mapping[str, Any]) -> Iterator[str]:
+def entry_faults(recorded: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with an entry's record, a sentence each: all games are played again.
 
     Raises ValueError where it is no record of an entry.
@@ -587,7 +596,7 @@ def _faults(recorded: Mapping[str, Any]) -> Iterator[str]:
     if len(set(seeds)) < len(seeds) or not all(seed in LEADERBOARD for seed in seeds):
         yield "the seeds are not all different ones of the leaderboard's"
     for number, (seed, game) in enumerate(zip(seeds, games, strict=True), 1):
-        fault = _fault(task, seed, game)
+        fault = _find_fault(task, seed, game)
         if fault:
             yield f"game {number}: {fault}"
     row = dict(
@@ -597,10 +606,10 @@ def _faults(recorded: Mapping[str, Any]) -> Iterator[str]:
         yield f"the grades make {row}, and the row is {recorded['grade']}"
 
 
-def _fault(task: str, seed: int, game: Mapping[str, Any]) -> str:
-    """How a game differs when it is played again; empty where it does not."""
+def _find_fault(task: str, seed: int, game: Mapping[str, Any]) -> str:
+    """How a game differs when it is replayed; "" where it does not."""
     try:
-        now = result_of(replay_game(task, seed, game["actions"])) or (UNFINISHED, WORST)
+        now = end_and_grade(replay_game(task, seed, game["actions"])) or (UNFINISHED, WORST)
     except ValueError as error:
         return str(error)
     then = (game["end"], game["grade"])

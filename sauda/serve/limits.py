@@ -86,7 +86,7 @@ def _refuse_constant(constant: str) -> None:
 
 
 class Limiter:
-    """Counts what each address holds, and says who may have one more. Thread-safe.
+    """Counts what each address holds, and decides who may have one more. Thread-safe.
 
     With `seconds`, each is given back by itself after so long, which limits how often.
     """
@@ -157,7 +157,7 @@ class Limiter:
 
 @dataclass
 class Kept(Generic[Content]):
-    """What is kept of one episode; its lock lets one call at a time use it."""
+    """One kept episode; its lock lets one call at a time use it."""
 
     content: Content
     address: str
@@ -207,7 +207,7 @@ class Episodes(Generic[Content]):
             self._kept[key] = Kept(content, address, self._clock())
 
     @contextmanager
-    def using(self, key: Hashable) -> Iterator[Content]:
+    def use(self, key: Hashable) -> Iterator[Content]:
         """Context: an episode, for this caller alone; Refused where none is kept under `key`."""
         with self._lock:
             self._drop_idle()

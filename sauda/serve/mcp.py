@@ -160,7 +160,7 @@ class Room:
 
     def game(self, game_id: str) -> ServedGame:
         """The game as it is; Refused where none is kept under this id."""
-        with self.seats.using(game_id) as seat:
+        with self.seats.use(game_id) as seat:
             return seat.game
 
     def move(self, game_id: str, choose: Callable[[ServedGame], SaudaAction]) -> Row:
@@ -169,7 +169,7 @@ class Room:
         Raises IllegalAction with one sentence where the rules refuse it; then the game is as it
         was, but for one of the actions that it may take in all.
         """
-        with self.seats.using(game_id) as seat:
+        with self.seats.use(game_id) as seat:
             if seat.game.over:
                 raise IllegalAction(OVER)
             seat.game = game = act(seat.game, choose(seat.game), time.monotonic())
@@ -479,7 +479,7 @@ class McpServer:
         return CallToolResult(content=[TextContent(type="text", text=sentence)], isError=True)
 
 
-async def schema(request: Request) -> Response:
+async def tool_schemas(request: Request) -> Response:
     """The tools as Gradio's own server would list them: for its page on the API, and for the Hub.
 
     Both ask for this list without speaking MCP.

@@ -72,7 +72,11 @@ def is_reserved(name: str) -> bool:
     first = next(filter(None, SEPARATORS.split(latin(name).translate(LEET))), "")
     before, plus, _ = unicodedata.normalize("NFKC", name).partition("+")
     begins = skeleton(first) in map(skeleton, PROJECT)
-    return begins or skeleton(name) in reserved() or bool(plus and skeleton(before) in reserved())
+    return (
+        begins
+        or skeleton(name) in reserved_names()
+        or bool(plus and skeleton(before) in reserved_names())
+    )
 
 
 def latin(text: str) -> str:
@@ -97,7 +101,7 @@ def skeleton(name: str) -> str:
 
 
 @cache
-def reserved() -> frozenset[str]:
+def reserved_names() -> frozenset[str]:
     """The skeletons of all names that are taken."""
     scripts = [
         name

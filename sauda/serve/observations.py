@@ -25,16 +25,18 @@ BAZAAR_PLAIN = ("deals", "round", "rounds", "decimals", "seller_type", "outbid")
 ARENA_PLAIN = ("round_index", "max_rounds", "coalitions_allowed", "market_pressure")
 
 
-def record_of(kind: type) -> Any:
+def typed_dict_of(kind: type) -> Any:
     """The type of a JSON object with the fields of a named tuple or a dataclass."""
     return TypedDict(kind.__name__, get_type_hints(kind))
 
 
 BlockRecord, CoalitionRecord, JobRecord, LabRecord, MessageRecord = map(
-    record_of, (arena.Block, arena.Coalition, arena.Job, arena.Lab, arena.Message)
+    typed_dict_of, (arena.Block, arena.Coalition, arena.Job, arena.Lab, arena.Message)
 )
-OfferRecord, ResultRecord, ShockRecord = map(record_of, (arena.Offer, arena.Result, arena.Shock))
-DealRecord, ItemRecord, TellsRecord = map(record_of, (Deal, Item, Tells))
+OfferRecord, ResultRecord, ShockRecord = map(
+    typed_dict_of, (arena.Offer, arena.Result, arena.Shock)
+)
+DealRecord, ItemRecord, TellsRecord = map(typed_dict_of, (Deal, Item, Tells))
 
 
 class MoveRecord(TypedDict):

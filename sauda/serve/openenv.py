@@ -95,7 +95,7 @@ class SaudaEnvironment(Environment[SaudaAction, SaudaObservation, SaudaState]):
             self._game = games.act(self._game, action, self._clock())
         else:
             game = games.act(self._game, action, leaderboard.BEGAN)
-            row, end = leaderboard.action_row(action), leaderboard.result_of(game)
+            row, end = leaderboard.action_row(action), leaderboard.end_and_grade(game)
             leaderboard.own_board().add(self._place, game.steps, row, end)
             self._game = game
         observation = self._observation()

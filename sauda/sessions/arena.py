@@ -100,7 +100,7 @@ def start(task_name: str, seed: int, secret: bool = False) -> ArenaGame:
     task = get_task(task_name)
     if task.learner != LEARNER:
         raise ValueError(f"{task_name} is no task of the arena")
-    return _answered(ArenaGame(task_name, begin(task, seed), secret=secret))
+    return _answer(ArenaGame(task_name, begin(task, seed), secret=secret))
 
 
 def step(game: ArenaGame, name: str, policy: Policy | None = None) -> ArenaGame:
@@ -111,7 +111,7 @@ def step(game: ArenaGame, name: str, policy: Policy | None = None) -> ArenaGame:
     if game.over:
         return game
     play = move(game.task, game.play, proposal(game, policy or get_policy(game.task, name)))
-    return _answered(replace(game, play=play, movers=(*game.movers, name)))
+    return _answer(replace(game, play=play, movers=(*game.movers, name)))
 
 
 def proposal(game: ArenaGame, policy: Policy) -> Move:
@@ -123,7 +123,7 @@ def proposal(game: ArenaGame, policy: Policy) -> Move:
 def act(game: ArenaGame, action: Move) -> ArenaGame:
     """The game after the visitor's action; IllegalAction where the game is over."""
     play = move(game.task, game.play, action)
-    return _answered(replace(game, play=play, movers=(*game.movers, YOU)))
+    return _answer(replace(game, play=play, movers=(*game.movers, YOU)))
 
 
 def refusal(game: ArenaGame, action: Move) -> arena.Result | None:
@@ -136,7 +136,7 @@ def refusal(game: ArenaGame, action: Move) -> arena.Result | None:
     return None if result.ok else result
 
 
-def held(obs: arena.Observation) -> float:
+def promised_credits(obs: arena.Observation) -> float:
     """Credits that the observing lab has promised in its open offers: it cannot promise them again.
 
     They are paid once another lab accepts, and free again once an offer ends without.
@@ -144,7 +144,7 @@ def held(obs: arena.Observation) -> float:
     return sum(offer.payment for offer in obs.outgoing)
 
 
-def _answered(game: ArenaGame) -> ArenaGame:
+def _answer(game: ArenaGame) -> ArenaGame:
     """The others' turns up to the next of `lab_0`, or to the end once it has left."""
     return replace(game, play=advance(game.task, game.task.opponents, game.play))
 
@@ -163,14 +163,14 @@ def standings(game: ArenaGame) -> list[Standing]:
     """The results of this game and of every policy at the same seed, best grade first."""
     task, seed = game.task, game.play.seed
     played = {name: rollout(task, player, seed) for name, player in policies_of(task).items()}
-    rows = [_standing(name, task, one) for name, one in played.items()]
+    rows = [_rank(name, task, one) for name, one in played.items()]
     if game.policy not in played:
         name = game.policy or (YOU if game.by_hand else "this game")
-        rows.append(_standing(name, task, episode(task, game.play)))
+        rows.append(_rank(name, task, episode(task, game.play)))
     return sorted(rows, key=lambda row: -row.grade)
 
 
-def _standing(name: str, task: Task, played: Episode) -> Standing:
+def _rank(name: str, task: Task, played: Episode) -> Standing:
     start = begin(task, played.seed).state
     rewards = arena.episode_rewards(start, played.turns, LEARNER)
     total = arena.total(rewards).normalized_reward if rewards else 0.0

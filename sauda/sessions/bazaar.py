@@ -69,7 +69,7 @@ class Game:
     @cached_property
     def task(self) -> Task:
         """The task with the chosen opponent in its seat."""
-        return _faced(self.task_name, self.opponent)
+        return _task_against(self.task_name, self.opponent)
 
     @cached_property
     def model_seat(self) -> VisitorSeat | None:
@@ -118,15 +118,15 @@ def start(task_name: str, opponent: str, seed: int) -> Game:
 
     Raises ValueError on an unknown name, or a language model in a seat it cannot take.
     """
-    return _advanced(Game(task_name, opponent, begin(_faced(task_name, opponent), seed)))
+    return _advance(Game(task_name, opponent, begin(_task_against(task_name, opponent), seed)))
 
 
-def _faced(task_name: str, opponent: str) -> Task:
+def _task_against(task_name: str, opponent: str) -> Task:
     task, model = get_task(task_name), visitor_seat(opponent)
     return model.take_seat(task) if model else against(task, opponent)
 
 
-def _advanced(game: Game) -> Game:
+def _advance(game: Game) -> Game:
     return replace(game, play=advance(game.task, game.seats, game.play))
 
 
@@ -139,7 +139,7 @@ def answer(game: Game, action: Action) -> Game:
         raise IllegalAction(
             "the other side is still thinking; wait for its move, or take yours back"
         )
-    return _advanced(replace(game, play=move(game.task, game.play, action), unconfirmed=None))
+    return _advance(replace(game, play=move(game.task, game.play, action), unconfirmed=None))
 
 
 def request(game: Game) -> Request:
@@ -173,10 +173,10 @@ def after_reply(game: Game, reply: Reply) -> Game:
         len(game.play.turns), reply, parsed.source, parsed.changes, game.invalid_replies
     )
     moves = (*game.model_moves, model_move)
-    return _advanced(replace(game, play=play, model_moves=moves, invalid_replies=()))
+    return _advance(replace(game, play=play, model_moves=moves, invalid_replies=()))
 
 
-def forfeited(game: Game) -> Game:
+def forfeit(game: Game) -> Game:
     """The game that ends because the language model made no legal move, as in an evaluation."""
     obs, wrote = game.model_observation, game.invalid_replies[-1]
     turn = Turn(obs.agent, obs, None, f"no legal move in the reply {wrote[:80]!r}")
@@ -249,7 +249,7 @@ def before_unanswered(game: Game) -> Game:
     return replace(back(game, len(moves_of(game)) - 1), undone=game.undone)
 
 
-def finished(game: Game) -> Episode:
+def as_episode(game: Game) -> Episode:
     """The finished game as an episode."""
     return episode(game.task, game.play)
 
@@ -268,15 +268,15 @@ class Standing:
 def standings(game: Game) -> list[Standing]:
     """The visitor's finished game beside every policy's on the same seed, best grade first."""
     task = game.task
-    rows = [standing("you", task, finished(game), visitor=True)]
+    rows = [stand("you", task, as_episode(game), visitor=True)]
     rows += [
-        standing(name, task, rollout(task, policy, game.play.seed))
+        stand(name, task, rollout(task, policy, game.play.seed))
         for name, policy in policies_of(task).items()
     ]
-    return ranked(rows)
+    return rank_standings(rows)
 
 
-def ranked(rows: Sequence[Standing]) -> list[Standing]:
+def rank_standings(rows: Sequence[Standing]) -> list[Standing]:
     """The rows by grade, then by share, best first; the visitor stands before an equal."""
     return sorted(rows, key=lambda row: (-row.grade, -row.share, not row.visitor))
 
@@ -289,7 +289,7 @@ def rank(rows: Sequence[Standing]) -> tuple[int, bool]:
     return ahead + 1, level > 1
 
 
-def standing(name: str, task: Task, played: Episode, visitor: bool = False) -> Standing:
+def stand(name: str, task: Task, played: Episode, visitor: bool = False) -> Standing:
     """How one episode came out for the learner."""
     won = shares(played.final, task.learner)
     past = played.final.table.past
@@ -374,7 +374,7 @@ def doubt(game: Game, action: Action) -> str:
     The rules allow all of them. A visitor who has already named a losing price in this deal is not
     asked about the next one.
     """
-    own, theirs = own_and_their_prices(game)
+    own, theirs = both_prices(game)
     if isinstance(action, Accept):
         return LOSS if theirs and loss_at(game, theirs[-1]) > 0 else ""
     if not isinstance(action, Offer):
@@ -386,7 +386,7 @@ def doubt(game: Game, action: Action) -> str:
     return FAR_OFF if is_far_off(game, action.price) else ""
 
 
-def own_and_their_prices(game: Game) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def both_prices(game: Game) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The prices in the deal in play: the visitor's, then the other side's."""
     table = game.observation.table
     return (table.asks, table.bids) if game.you == "seller" else (table.bids, table.asks)

@@ -27,7 +27,7 @@ from env import (
 from sauda.games import game_of
 from sauda.policies.vectorized import BATCH
 from sauda.records.seeds import DAILY
-from sauda.sessions.bazaar import Action, Game, Standing, answer, moves_of, standing, start
+from sauda.sessions.bazaar import Action, Game, Standing, answer, moves_of, stand, start
 from sauda.sessions.review import informed_grade
 
 TASK = "bazaar/open"  # its own seller is the opponent; the visitor buys
@@ -70,7 +70,7 @@ def day_of(text: str | None) -> date:
 
 
 @lru_cache(maxsize=DAYS_KEPT)
-def seed_of(day: date) -> int:
+def seed_of_day(day: date) -> int:
     """The seed of a day: a digest of its date, then the next of DAILY that people can win.
 
     That is a game in which the informed oracle and at least GAINERS scripts gain. It follows from
@@ -103,13 +103,13 @@ def gaining_scripts(seeds: Sequence[int]) -> list[int]:
 
 def bargain_of(day: date) -> Game:
     """The day's game before the visitor's first move."""
-    return start(TASK, "", seed_of(day))
+    return start(TASK, "", seed_of_day(day))
 
 
 # Links ------------------------------------------------------------------------------------------
 
 
-def coded(game: Game) -> str:
+def encode(game: Game) -> str:
     """The visitor's moves, of a running game too, as LONGEST_CODE characters at most.
 
     They are letters, digits, - and _. The moves are packed, so that nobody reads the prices by
@@ -135,15 +135,15 @@ def _check(game: Game) -> bytes:
     return sha256(repr(told).encode()).digest()[:CHECK_BYTES]
 
 
-def replayed(day: date, code: str) -> Game:
+def replay(day: date, code: str) -> Game:
     """The finished game of a day that the moves in `code` lead to; raises BadLink."""
-    game = resumed(day, code)
+    game = resume(day, code)
     if not game.over:
         raise BadLink(NOT_REPLAYED)
     return game
 
 
-def resumed(day: date, code: str) -> Game:
+def resume(day: date, code: str) -> Game:
     """The game of a day, running or finished, that the moves in `code` lead to; raises BadLink.
 
     The seller answers anew, by the seed of the day: a code cannot hold a result, only moves.
@@ -154,7 +154,7 @@ def resumed(day: date, code: str) -> Game:
             game = answer(game, action)
     except IllegalAction as error:
         raise BadLink(NOT_REPLAYED) from error
-    if coded(game) != code:
+    if encode(game) != code:
         raise BadLink(NOT_REPLAYED)
     return game
 
@@ -186,7 +186,7 @@ def scripts(day: date) -> tuple[Standing, ...]:
 
     Raises ArtifactError where the pilot's weights are missing.
     """
-    task, seed = get_task(TASK), seed_of(day)
+    task, seed = get_task(TASK), seed_of_day(day)
     game = game_of(task)
     rows = []
     for name, policy in game.policies(task).items():
@@ -201,5 +201,5 @@ def scripts(day: date) -> tuple[Standing, ...]:
 
 def player(name: str, played: Episode, visitor: bool = False) -> Standing:
     """One episode's standing, rounded as the batch engine rounds, so that equal is equal."""
-    row = standing(name, get_task(TASK), played, visitor)
+    row = stand(name, get_task(TASK), played, visitor)
     return replace(row, share=round(row.share, 6), grade=round(row.grade, 6))

@@ -11,7 +11,7 @@ visitor missed in it. Each deal of a career is reviewed by itself, after the ear
 were played: what a deal teaches the seller for the next one is left out.
 
 `findings` searches where code decides the other side's moves. A language model that buys is asked
-for its reply to a few other prices (`asked_findings`); beyond that reply nothing is known but that
+for its reply to a few other prices (`ask_findings`); beyond that reply nothing is known but that
 the visitor could take it or leave.
 """
 
@@ -112,7 +112,7 @@ class Search:
         for i in range(len(actions) - 2, -1, -1):
             if not (isinstance(actions[i], Offer) and isinstance(actions[i + 1], Offer)):
                 continue
-            held = self._replayed(play, [*actions[:i], *actions[i + 1 : i + 2], *actions[i + 1 :]])
+            held = self._replay(play, [*actions[:i], *actions[i + 1 : i + 2], *actions[i + 1 :]])
             if held is not None and held.worth >= best.worth:
                 best, actions = held, self._actions(held)
         return best
@@ -126,7 +126,7 @@ class Search:
             if turn.agent == self.task.learner and len(turn.observation.table.past) == deal
         ]
 
-    def _replayed(self, play: Play, actions: Sequence[Action]) -> Line | None:
+    def _replay(self, play: Play, actions: Sequence[Action]) -> Line | None:
         """The line of these moves; None where they break the rules or leave the deal open."""
         deal, after = len(play.state.table.past), play
         for action in actions:
@@ -135,7 +135,7 @@ class Search:
             after = self._answer(after, action)
             if after is None:
                 return None
-            if closed(self.task, after, deal):
+            if is_closed(self.task, after, deal):
                 gained = worth(self.task, after) - worth(self.task, play)
                 return Line(after, len(play.turns), gained)
         return None
@@ -148,19 +148,19 @@ class Search:
             kept: dict[int, Play] = {}
             for position in layer:
                 for after in self._answers(position, grid):
-                    if closed(self.task, after, deal):
+                    if is_closed(self.task, after, deal):
                         yield Line(after, len(play.turns), worth(self.task, after) - before)
                     else:
                         bucket = bisect_left(grid, self._own_price(after))
-                        kept[bucket] = max(kept.get(bucket, after), after, key=self._offered)
-            layer = sorted(kept.values(), key=self._offered, reverse=True)[: self.width]
+                        kept[bucket] = max(kept.get(bucket, after), after, key=self._standing_offer)
+            layer = sorted(kept.values(), key=self._standing_offer, reverse=True)[: self.width]
 
     def _answers(self, play: Play, grid: list[int]) -> Iterator[Play]:
         """The game after each move that the search tries in `play`."""
         tried = {
             price: after
-            for price in {*grid, *self._held(play)}
-            if (after := self._named(play, price)) is not None
+            for price in {*grid, *self._last_own_price(play)}
+            if (after := self._name_price(play, price)) is not None
         }
         if (taken := self._answer(play, Accept())) is not None:
             tried[self._their_price(play)] = taken  # an offer next to it may do as well
@@ -168,13 +168,13 @@ class Search:
         yield from tried.values()
         for (lower, below), (upper, above) in pairwise(sorted(tried.items(), key=itemgetter(0))):
             if self._kind(play, below) != self._kind(play, above):
-                yield from self._bound(play, lower, below, upper)
+                yield from self._bisect(play, lower, below, upper)
 
-    def _bound(self, play: Play, lower: int, below: Play, upper: int) -> Iterator[Play]:
+    def _bisect(self, play: Play, lower: int, below: Play, upper: int) -> Iterator[Play]:
         """The games after the two neighbouring prices that are answered differently."""
         while upper - lower > 1:
             middle = (lower + upper) // 2
-            after = self._named(play, middle)
+            after = self._name_price(play, middle)
             if after is None:
                 return
             yield after
@@ -183,13 +183,13 @@ class Search:
             else:
                 upper = middle
 
-    def _held(self, play: Play) -> list[int]:
+    def _last_own_price(self, play: Play) -> list[int]:
         """The learner's last price in this deal, where there is one in whole rupees."""
         table = self.task.env.observe(play.state, self.task.learner).table
         own = table.asks if self._sells else table.bids
         return [int(own[-1])] if own and own[-1] == int(own[-1]) else []
 
-    def _named(self, play: Play, price: int) -> Play | None:
+    def _name_price(self, play: Play, price: int) -> Play | None:
         """The game after the learner's price and the replies; None for a price not to be named."""
         return self._answer(play, Offer(price)) if self._may_name(play, price) else None
 
@@ -247,7 +247,7 @@ class Search:
         """The learner's standing price in a deal that runs."""
         return self._prices(play)[0]
 
-    def _offered(self, play: Play) -> float:
+    def _standing_offer(self, play: Play) -> float:
         """How good the other side's standing price is for the learner, in rupees."""
         return self._prices(play)[1] * (1 if self._sells else -1)
 
@@ -258,7 +258,7 @@ class Search:
         return prices[::-1] if self._sells else prices
 
 
-def closed(task: Task, play: Play, deal: int) -> bool:
+def is_closed(task: Task, play: Play, deal: int) -> bool:
     """Whether deal number `deal`, counted from 0, is over in `play`."""
     return play.forfeit or task.env.to_act(play.state) is None or len(play.state.table.past) > deal
 
@@ -367,7 +367,7 @@ class Review:
 
     def _deal(self, first: int, last: int, known: dict[int, Line]) -> list[OwnMove]:
         """The moves `first` to `last`, which made one deal."""
-        after, rows = earned(self.game, first, last), []
+        after, rows = earnings(self.game, first, last), []
         for number in range(last, first - 1, -1):
             line = known.get(number)
             line = line if line is not None and line.worth > after else None
@@ -423,7 +423,7 @@ def deals_of(game: Game) -> list[tuple[int, int]]:
     return [(numbers[0], numbers[-1]) for numbers in deals.values()]
 
 
-def earned(game: Game, first: int, last: int) -> Worth:
+def earnings(game: Game, first: int, last: int) -> Worth:
     """What the deal earned that the visitor's moves `first` to `last` made."""
     ended = game if last + 1 == len(moves_of(game)) else back(game, last + 1)
     return worth(game.task, ended.play) - worth(game.task, back(game, first).play)
@@ -456,7 +456,7 @@ def findings(game: Game) -> Iterator[Finding]:
         yield Finding(number, search.best(back(game, number).play))
 
 
-def searched(game: Game) -> Review:
+def search(game: Game) -> Review:
     """The whole review of a finished game, by `findings`; raises ValueError as it does."""
     return Review(game, tuple(findings(game)))
 
@@ -465,10 +465,10 @@ def closing_findings(game: Game) -> Iterator[Finding]:
     """The better of taking the other side's price and leaving, at each move of the visitor."""
     for number in range(len(moves_of(game))):
         position = back(game, number)
-        yield Finding(number, _closed(position, len(position.play.turns)))
+        yield Finding(number, _best_ending(position, len(position.play.turns)))
 
 
-async def asked_findings(
+async def ask_findings(
     game: Game, known: Sequence[Finding], reply: Callable[[Game], Awaitable[Game]]
 ) -> AsyncIterator[Finding]:
     """What a language model that buys replies to other prices at the last offers of the visitor.
@@ -489,7 +489,7 @@ async def asked_findings(
             after = await reply(answer(position, Offer(price)))
             if after.waiting:
                 break
-            found.append(Finding(number, _closed(after, len(position.play.turns))))
+            found.append(Finding(number, _best_ending(after, len(position.play.turns))))
             yield found[-1]
             if not _takes(after, price):
                 refused = price
@@ -522,7 +522,7 @@ def _another_price(position: Game, made: OwnMove, refused: float) -> int | None:
     return price
 
 
-def _closed(game: Game, first: int) -> Line:
+def _best_ending(game: Game, first: int) -> Line:
     """The better of taking the other side's price in `game` and leaving; `game` itself if over."""
     ends: list[Play] = [game.play] if game.over else []
     if not game.over:

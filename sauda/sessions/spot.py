@@ -100,7 +100,7 @@ def _is_open(game: Game) -> bool:
     return not (game.over or game.out_of_tries)
 
 
-def recorded_duel(rows: Sequence[Mapping[str, Any]]) -> Duel:
+def load_duel(rows: Sequence[Mapping[str, Any]]) -> Duel:
     """A duel of two recorded games of one seed, a `ModelEpisode` each as JSON, in this order."""
     games = [from_json(row) for row in rows]
     sides = tuple(
@@ -153,7 +153,7 @@ def ask_both(duel: Duel, price: float) -> Duel:
     return replace(duel, games=games, shown=duel.shown + 1, unconfirmed=None)
 
 
-def answered(duel: Duel, number: int, model: Generate) -> Duel:
+def answer_duel(duel: Duel, number: int, model: Generate) -> Duel:
     """A live duel after the buyer of side `number` has answered; raises what `model` raises."""
     game = duel.games[number]
     while game.waiting and not game.out_of_tries:
@@ -163,7 +163,7 @@ def answered(duel: Duel, number: int, model: Generate) -> Duel:
     return replace(duel, games=games)
 
 
-def guessed(duel: Duel, number: int) -> Duel:
+def make_guess(duel: Duel, number: int) -> Duel:
     """The duel after a guess; raises IllegalAction where none can be made, or one was."""
     if not duel.can_guess:
         raise IllegalAction("there is nothing to guess in this pair now; start another one")

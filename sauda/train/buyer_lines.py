@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from env import Accept, Observation, Offer, WalkAway
-from sauda.games.bazaar_prompt import shown
+from sauda.games.bazaar_prompt import percent_of
 
 LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -64,5 +64,5 @@ def situation(obs: Observation, action: Offer | Accept | WalkAway) -> str:
         return "last"
     if obs.bid is None:
         return "first"
-    now, before = shown(obs, action.price), shown(obs, obs.bid)
+    now, before = percent_of(obs, action.price), percent_of(obs, obs.bid)
     return "hold" if now == before else "more" if now > before else "less"

@@ -16,7 +16,7 @@ import numpy as np
 from env import IllegalAction, Offer, arena, get_task
 from sauda.experiments.regret import Judged, Positions, by_pilot
 from sauda.games import GAMES
-from sauda.games.bazaar_prompt import shown
+from sauda.games.bazaar_prompt import percent_of
 from sauda.llm.model import Model
 from sauda.llm.turn import PlayerSpec, PromptSeat, new_game, play_games
 from sauda.llm.types import Reply
@@ -110,7 +110,7 @@ def _judge_bazaar(state: Taught, move: Any) -> dict[str, Any]:
         return {"valid": False, "same": False, "off": None}
     off = None
     if isinstance(move, Offer) and isinstance(wanted, Offer):
-        off = abs(shown(state.obs, move.price) - shown(state.obs, wanted.price))
+        off = abs(percent_of(state.obs, move.price) - percent_of(state.obs, wanted.price))
     return {"valid": True, "same": type(move) is type(wanted), "off": off}
 
 
@@ -131,7 +131,7 @@ def _judge_arena(state: ArenaTaught, action: Any) -> dict[str, Any]:
 
 
 def fault_in(reply: Reply) -> str:
-    """What is broken about a reply's text, whether or not it holds a move; "" for nothing."""
+    """The fault of a reply's text, whether or not it holds a move; "" if there is none."""
     if foreign := scripts(reply.text) - {"LATIN", "DEVANAGARI"}:
         return f"it writes {', '.join(sorted(foreign))}: {reply.text[:80]!r}"
     if longest_run(reply.text) > LONGEST_RUN:

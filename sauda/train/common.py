@@ -102,7 +102,7 @@ class StageSettings:
 
     @property
     def name(self) -> str:
-        """The name of the run's adapter and files; it says an unusual adapter that is trained."""
+        """The name of the run's adapter and files, with the initial adapter if that is unusual."""
         init, full = self.init_adapter, self.full_fine_tuning
         ordinary = init == type(self).init_adapter or "/" in init or self.model == TOY
         trained_from = "" if ordinary else init or "base"
@@ -131,7 +131,7 @@ class PlayerSettings(StageSettings):
 
     @property
     def sampling(self) -> Sampling:
-        """How the learner's replies are drawn."""
+        """How the learner's replies are sampled."""
         return Sampling(self.temperature, top_p=1.0, max_new_tokens=self.max_new_tokens)
 
 
@@ -369,7 +369,7 @@ def log_steps(history: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def save_and_load(run: Run, trainer: Any, logged: Sequence[str] = LOGGED) -> ServedModel:
-    """Save what has learnt, with the log's digest, and load it as the page serves it."""
+    """Save the trained weights, with the log's digest, and load it as the page serves it."""
     about = {
         "stage": run.settings.stage,
         "init_adapter": run.init,

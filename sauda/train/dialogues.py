@@ -26,7 +26,7 @@ from sauda.language.acts import (
     Dialogue,
     Turn,
     View,
-    posting,
+    describe_item,
 )
 from sauda.records.schemas.language import DialogueRow
 from sauda.records.store import load
@@ -46,7 +46,7 @@ _SPECIAL = re.compile(r"<[|｜][^<>]*[|｜]>|</?[a-z]\w*>|\[/?INST\]", re.IGNORE
 
 
 class NotUsed(ValueError):
-    """A row that is not used: `reason` is one of few, the text of the error says where."""
+    """A row that is not used: `reason` is its category, the text of the error says where."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)
@@ -86,7 +86,7 @@ class Loaded:
         return {"used": len(self.dialogues), **Counter(row.reason for row in self.left_out)}
 
 
-def report(loaded: Loaded) -> tuple[Dialogue, ...]:
+def report_use(loaded: Loaded) -> tuple[Dialogue, ...]:
     """Print what is left out, and count all rows; returns the dialogues that are used.
 
     Raises ValueError where there is none.
@@ -114,14 +114,14 @@ def keep_usable(
 ) -> Loaded:
     """The dialogues that `read` makes of rows, their ids and the currency, once each.
 
-    `file` is the name that reports and ids carry. See `check` for `one_sided`.
+    `file` is the name that reports and ids carry. See `check_dialogue` for `one_sided`.
     """
     first_lines: dict[object, int] = {}
     dialogues, left_out = [], []
     for line, row in enumerate(rows, 1):
         try:
             dialogue = read(row, f"{source}/{file}/{line}", currency)
-            check(dialogue, one_sided)
+            check_dialogue(dialogue, one_sided)
             values = {agent: tuple(own.items()) for agent, own in dialogue.values.items()}
             content = (dialogue.group, tuple(sorted(values.items())), dialogue.turns)
             first = first_lines.setdefault(content, line)
@@ -132,7 +132,7 @@ def keep_usable(
     return Loaded(tuple(dialogues), tuple(left_out))
 
 
-def check(dialogue: Dialogue, one_sided: bool = False) -> None:
+def check_dialogue(dialogue: Dialogue, one_sided: bool = False) -> None:
     """Raise NotUsed where no model should learn from `dialogue`.
 
     `one_sided` dialogues, in which one side has no words, are allowed where their acts are read.
@@ -196,7 +196,7 @@ def read_bargain(columns: Any, name: str, currency: str) -> Dialogue:
     return Dialogue(
         id=name,
         group=f"{title.casefold()} {list_price:g}",
-        scenario=posting(title, items.Category[0], list_price, currency),
+        scenario=describe_item(title, items.Category[0], list_price, currency),
         values={agent: _private_prices(row, index) for index, agent in enumerate(agents)},
         turns=tuple(
             Turn(agents[speaker], " ".join(text.split()), _act(intent, price, text))
@@ -262,7 +262,7 @@ _TURN = re.compile(r"(\w+):\s*(.*)", re.DOTALL)
 
 
 class Side(BaseModel):
-    """What there is of each kind, and what one of it is worth to a player."""
+    """Per kind of item: its count, and its value to a player."""
 
     model_config = ConfigDict(strict=True)
     count: list[int]
@@ -362,7 +362,7 @@ SOURCES: Mapping[str, Source] = {
 
 
 def source_of(name: str) -> Source:
-    """The data set of that name; ValueError naming those there are."""
+    """The data set of that name; the ValueError for any other lists the names."""
     if name not in SOURCES:
         raise ValueError(f"no data set {name!r}; data sets are {', '.join(SOURCES)}")
     return SOURCES[name]
@@ -374,7 +374,7 @@ def load_dialogues(name: str, file: Path | None, split: str) -> Loaded:
     Raises ValueError for half of a place, and what the place raises.
     """
     if not (name or file or split):
-        return shipped()
+        return load_shipped()
     if not name or bool(file) == bool(split):
         raise ValueError("name a data set with --source, and its place with --data or --hub")
     return from_file(name, file) if file else from_hub(name, split)
@@ -417,7 +417,7 @@ def from_hub(name: str, split: str) -> Loaded:
     return keep_usable(split, rows, source.read, name, source.currency)
 
 
-def shipped() -> Loaded:
+def load_shipped() -> Loaded:
     """The dialogues of scripted policies in artifacts/, which need no network.
 
     Raises ArtifactError where the file is missing or damaged.

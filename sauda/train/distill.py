@@ -28,7 +28,7 @@ import numpy as np
 from env import Observation, Offer, Policy, Task, agent_stream, begin, get_task
 from sauda.experiments.regret import Positions
 from sauda.games.adapter import ModelTurn, ParsedReply, Reply, Request
-from sauda.games.bazaar_prompt import completion, parse, render, schema, shown
+from sauda.games.bazaar_prompt import completion, parse, percent_of, render, schema
 from sauda.llm.registry import PlayerSpec, get_policy
 from sauda.llm.turn import ModelGame, new_game, play_turn
 from sauda.policies.pilot import Pilot
@@ -49,7 +49,14 @@ from sauda.train.common import (
 from sauda.train.losses import soft_cross_entropy
 from sauda.train.model import tokenizer_of, trainable
 from sauda.train.self_play import Learner
-from sauda.train.teacher_rows import Action, Mix, order_by_length, replies, round_action, to_lines
+from sauda.train.teacher_rows import (
+    Action,
+    Mix,
+    order_by_length,
+    reply_spans,
+    round_action,
+    to_lines,
+)
 
 COMPLETIONS = {"accept": '{"accept":true}', "walk": '{"walk":true}'}
 LEAST_CHANCE = 1e-4  # probability of a completion, below which it is left out
@@ -103,7 +110,7 @@ class DistillSettings(PlayerSettings):
 
     @property
     def deals(self) -> list[int]:
-        """Deals of each task in a round; the first task has what rounding leaves."""
+        """Deals per task in a round; the first task gets the remainder of rounding."""
         counts = [round(self.deals_per_round * share.part) for share in self.shares]
         return [self.deals_per_round - sum(counts[1:]), *counts[1:]]
 
@@ -172,7 +179,7 @@ def label(obs: Observation, move: Action, sd: float, near: int) -> dict[str, flo
     weights: dict[str, float] = defaultdict(float)
     for percent in range(legal["minimum"], legal["maximum"] + 1):
         weight = math.exp(-((percent - mean) ** 2) / (2 * sd**2))
-        taken = shown(obs, obs.ask) - near <= percent and obs.ask <= obs.budget
+        taken = percent_of(obs, obs.ask) - near <= percent and obs.ask <= obs.budget
         weights['{"accept":true}' if taken else f'{{"offer":{percent}}}'] += weight
     total = sum(weights.values())
     kept = {text: w / total for text, w in weights.items() if w / total >= LEAST_CHANCE}
@@ -188,7 +195,7 @@ def soft_tokens(row: SoftRow, tokenizer: Any, late: int, late_weight: float) -> 
     """
     ids: list[int] = []
     labels: list[tuple[int, list[int], list[float], float]] = []
-    turns = zip(row.labels, replies(row.messages, tokenizer), strict=True)
+    turns = zip(row.labels, reply_spans(row.messages, tokenizer), strict=True)
     for number, (chances, (read, reply)) in enumerate(turns):
         ids += read
         weight = late_weight if number >= late else 1.0
@@ -207,7 +214,7 @@ def _ids(text: str, tokenizer: Any) -> tuple[int, ...]:
 def along(
     reply: Sequence[int], paths: Mapping[tuple[int, ...], float]
 ) -> Iterator[tuple[list[int], list[float], float]]:
-    """For each token of `reply`: what may stand in its place, how probable each is, the mass there.
+    """Per token of `reply`: the possible tokens, their probabilities, and their total mass.
 
     The mass is the probability of all paths that begin as `reply` does up to that token. Ends where
     no path of `paths` goes the way of `reply`, and at a path's end.
@@ -227,8 +234,8 @@ def along(
 class Teacher:
     """A policy of `task` that labels states; `sd` and `near` are those of `soft.label`.
 
-    The pilot plays with errors of `tremble` percent of the limit, so that its games also come to
-    states off its path.
+    The pilot plays with action noise of `tremble` percent of the limit, so that its games also
+    reach states off its path.
     """
 
     task: Task
@@ -262,7 +269,7 @@ class Teacher:
 
 
 def _completions(pilot: Pilot, obs: Observation, hand: float) -> dict[str, float]:
-    """The probability of each completion at `obs` under a hand with errors of `hand` percent."""
+    """The probability of each completion at `obs`, given action noise of `hand` percent."""
     chances = pilot.distribution(obs, hand)
     total = sum(chances.values())
     return {COMPLETIONS.get(m) or f'{{"offer":{m}}}': p / total for m, p in chances.items()}
@@ -303,7 +310,7 @@ def play_shared(
 
 
 def label_game(each: SharedGame, teacher: Teacher) -> Iterator[SoftRow]:
-    """The deals of one game; the last reply of a deal that forfeits is the teacher's."""
+    """The deals of one game; in a forfeited deal the last reply is the teacher's."""
     turns = list(enumerate(zip(each.game.turns, each.own, strict=True)))
     for deal, group in groupby(turns, lambda turn: len(turn[1][0].obs.table.past)):
         played = list(group)
@@ -321,10 +328,10 @@ def label_game(each: SharedGame, teacher: Teacher) -> Iterator[SoftRow]:
 
 
 class Rounds:
-    """The deals of all rounds as a dataset, in the order in which they are learnt.
+    """The deals of all rounds as a dataset, in training order.
 
-    A round is played when its first deal is wanted, and is then on disk. The loader is one batch
-    ahead, so the last batch of a round is learnt after the games of the next one were played.
+    A round is played when its first deal is requested, and is then on disk. The loader is one batch
+    ahead, so the last batch of a round is trained on after the next round's games were played.
     """
 
     def __init__(self, run: Run, learner: Learner) -> None:
@@ -393,7 +400,7 @@ class Rounds:
         return rows
 
     def summary(self) -> list[dict[str, Any]]:
-        """What each round learnt from; rounds whose deals are not on this machine are left out."""
+        """What each round was trained on, without rounds whose deals are not on this machine."""
         rounds = []
         for number, share in enumerate(self.settings.teacher_turns):
             if not self.file(number).exists():
@@ -456,11 +463,11 @@ def collate(rows: Sequence[dict[str, Any]], device: Any = "cpu") -> tuple[Any, .
     import torch
     from torch.nn.utils.rnn import pad_sequence
 
-    def padded(sequences: Sequence[Sequence[Any]], value: float = 0) -> Any:
+    def pad(sequences: Sequence[Sequence[Any]], value: float = 0) -> Any:
         return pad_sequence(list(map(torch.tensor, sequences)), True, value)
 
     labels = [each for row in rows for each in row["labels"]]
-    ids = padded([row["input_ids"] for row in rows])
+    ids = pad([row["input_ids"] for row in rows])
     places = torch.full_like(ids, -100)
     number = 0
     for i, row in enumerate(rows):
@@ -468,8 +475,8 @@ def collate(rows: Sequence[dict[str, Any]], device: Any = "cpu") -> tuple[Any, .
             places[i, position + 1] = number
             number += 1
     tokens, chances = (
-        padded([t for _, t, _, _ in labels]),
-        padded([p for _, _, p, _ in labels], 0.0),
+        pad([t for _, t, _, _ in labels]),
+        pad([p for _, _, p, _ in labels], 0.0),
     )
     weights = torch.tensor([w for *_, w in labels])
     return tuple(numbers.to(device) for numbers in (ids, places, tokens, chances, weights))

@@ -146,7 +146,7 @@ def train(settings: DPOSettings, folder: Path | None = None, resume: bool = Fals
     prompt, chosen = first["prompt_ids"], first["chosen_ids"]
     spent = round(sum(row["seconds"] for row in read_lines(run.folder / PAIRS)), 1)
     figures = {
-        "pairs": summary(pairs) | {"seconds": spent},
+        "pairs": summarize_pairs(pairs) | {"seconds": spent},
         "sample": sample(prompt + chosen, [-100] * len(prompt) + chosen, tokenizer),
     }
     return save_run(run, trainer, check_player(run, served) | figures, DPO_LOGGED)
@@ -166,12 +166,12 @@ def load_pairs(run: Run, network: Any) -> list[dict[str, Any]]:
         for _ in range(settings.threads if run.base.device == "cpu" else 1)
     ]
     torch.set_num_threads(1)  # per player
-    pairs = collect(settings, players, file, judge())
+    pairs = collect(settings, players, file, configured_judge())
     torch.set_num_threads(settings.threads)
     return pairs
 
 
-def judge(environment: Mapping[str, str] = os.environ) -> Generate | None:
+def configured_judge(environment: Mapping[str, str] = os.environ) -> Generate | None:
     """The endpoint's model that judges pairs; None where none is configured.
 
     Raises CannotLoad where one is configured and does not answer.
@@ -181,7 +181,7 @@ def judge(environment: Mapping[str, str] = os.environ) -> Generate | None:
 
 
 def by_gap(pairs: Sequence[Mapping[str, Any]], seed: int) -> list[Mapping[str, Any]]:
-    """As many rows as there are `pairs`, drawn with replacement in proportion to their gaps.
+    """A sample of `pairs` of the same size, with replacement, in proportion to their gaps.
 
     A preference says which reply earned more and not how much more. Learnt evenly, frequent small
     gains outvote rare large losses. Some pairs come often, some never.
@@ -246,7 +246,7 @@ def _in_parallel(
     def compare_batch(batch: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
         player = free.get()
         try:
-            return list(compare(settings, player, batch))
+            return list(pair_instances(settings, player, batch))
         finally:
             free.put(player)
 
@@ -261,7 +261,7 @@ def _in_parallel(
 
 
 def read_pairs(file: Path) -> list[dict[str, Any]]:
-    """The pairs in `file`; rows of positions that gave none are left out."""
+    """The pairs in `file`, without rows of positions that gave none."""
     return [row for row in read_lines(file) if "chosen" in row]
 
 
@@ -273,10 +273,10 @@ def _instances(settings: DPOSettings) -> Iterator[tuple[str, int]]:
     raise ValueError(f"too few training seeds for {settings.pairs} pairs")
 
 
-def compare(
+def pair_instances(
     settings: DPOSettings, player: PlayerSpec, instances: Sequence[tuple[str, int]]
 ) -> Iterator[dict[str, Any]]:
-    """A row for each instance: a pair, or the task and seed alone where there is none."""
+    """One row per instance: a pair, or the task and seed alone where there is none."""
     games = [new_game(get_task(name), seed, (COMMON,)) for name, seed in instances]
     play_games(games, player)
     groups = [_branches(settings, game) for game in games]
@@ -370,7 +370,7 @@ def preference(
     return preferred / 2
 
 
-def summary(pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def summarize_pairs(pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The number of pairs by task and by the chosen move, their mean gap and their hash."""
     content = [{k: v for k, v in row.items() if k != "seconds"} for row in pairs]
     verdicts = [row["judge"] for row in pairs if row["judge"] is not None]

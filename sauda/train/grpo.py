@@ -1,14 +1,14 @@
-"""Reinforcement learning (GRPO) on whole games; what a game earned is its grade.
+"""Reinforcement learning (GRPO) on whole games; the reward of a game is its grade.
 
     python -m sauda train grpo                 # the buyer of the bazaar
     python -m sauda train grpo --game arena    # a lab of the GPU arena
 
 Shao et al. (2024), by TRL's GRPOTrainer with its default loss, normalised over the step's tokens
 (DAPO, Yu et al. 2025). The games of a group start from the same instance. A buyer's game is one
-sequence in which the replies are learnt and the seller's turns are not; of a lab's game some turns
-are learnt. Nothing shapes the reward. Instances are training seeds, in the bazaar those whose
-listing and seller are seen. Tokens are drawn among the 50 likeliest; the loss treats them as drawn
-among all.
+sequence in which the replies are supervised and the seller's turns are not; a lab's game gives a
+sample of its turns. The reward is not shaped. Instances are training seeds; in the bazaar, those
+with a seen listing and seller type. Tokens are sampled from the 50 most likely; the loss treats
+them as sampled from the whole vocabulary.
 """
 
 import json
@@ -112,8 +112,8 @@ class GRPOSettings(PlayerSettings):
 class ArenaGRPOSettings(GRPOSettings):
     """The settings for a lab of the GPU arena.
 
-    A lab's prompts do not grow out of one another as a buyer's do, so a game is no single sequence:
-    of each game some turns are drawn, all equally likely, and learnt with what the game earned.
+    A lab's prompt does not extend its last one as a buyer's does, so a game is not one sequence:
+    some turns of each game are sampled uniformly and trained with the reward of the game.
     """
 
     init_adapter: str = "sft-arena"
@@ -199,7 +199,7 @@ def make_trainer(run: Run, chosen: Sequence[tuple[str, int]]) -> Any:
     )
 
 
-def closed_deal(game: ModelGame) -> bool:
+def has_closed_deal(game: ModelGame) -> bool:
     """Whether the learner closed a deal: the game's last one, or in the arena any trade."""
     state, learner = game.play.state, game.task.learner
     if isinstance(state, arena.State):
@@ -269,7 +269,7 @@ class Games:
             "reward_max": float(rewards.max()),
             "reward_group_std": float(rewards.std(axis=1).mean()),
             "valid_rate": sum(map(holds_move, replies)) / len(replies),
-            "agreement_rate": sum(map(closed_deal, games)) / len(games),
+            "agreement_rate": sum(map(has_closed_deal, games)) / len(games),
         }
 
     def check_spread(self, rewards: np.ndarray) -> None:
@@ -283,7 +283,7 @@ class Games:
             )
 
     def sequences(self, games: Sequence[ModelGame], step: int) -> dict[str, list[Any]]:
-        """The games as TRL's rollout returns them: prompts, completions, masks of the learnt."""
+        """The games as TRL's rollout returns them: prompts, completions and completion masks."""
         tokenizer = self.learner.tokenizer
         parts = [part for i, game in enumerate(games) for part in self.parts(game, (step, i))]
         rows = [as_sequence(part, tokenizer) for part in parts]

@@ -1,6 +1,6 @@
-"""Exact losses, computed for the learnt tokens only: log-probabilities, cross-entropies.
+"""Exact losses of the supervised tokens only: log-probabilities and cross-entropies.
 
-Only the learnt tokens are projected on the vocabulary. On a CPU the common prefix of a batch's rows
+Only supervised tokens are projected on the vocabulary. On a CPU the common prefix of a batch's rows
 is read once, and rows of similar length are read together.
 """
 
@@ -12,7 +12,7 @@ ALIKE = 0.75  # on a CPU at most a quarter of a row is padding
 
 
 class Scored(NamedTuple):
-    """Figures of each learnt token in order, tensors of shape (learnt,)."""
+    """Values per supervised token, in order: tensors of shape (supervised,)."""
 
     log_probs: Any
     entropy: Any
@@ -20,15 +20,17 @@ class Scored(NamedTuple):
     mean_logits: Any
 
 
-def score(model: Any, input_ids: Any, labels: Any, temperature: float = 1.0) -> Scored:
-    """The figures of each learnt token; only `log_probs` has a gradient.
+def score_tokens(model: Any, input_ids: Any, labels: Any, temperature: float = 1.0) -> Scored:
+    """The values per supervised token; only `log_probs` has a gradient.
 
-    `input_ids` and `labels` have shape (rows, tokens), padded on the right; labels are -100 where
-    nothing is learnt. The common prefix of the rows is read once; gradients flow through its shared
-    keys and values as through copies.
+    `input_ids` and `labels` have shape (rows, tokens), padded on the right; labels are -100 at
+    unsupervised tokens. The common prefix of the rows is read once; gradients flow through its
+    shared keys and values as through copies.
     """
     return Scored(
-        *_learnt(model, input_ids, labels, lambda x, targets: _results(x / temperature, targets))
+        *_supervised(
+            model, input_ids, labels, lambda x, targets: _results(x / temperature, targets)
+        )
     )
 
 
@@ -53,13 +55,13 @@ def soft_cross_entropy(
             likeliest = tokens[labels].gather(-1, chances[labels].argmax(-1, keepdim=True))[:, 0]
         return loss, entropy, logits.argmax(-1) == likeliest
 
-    return _learnt(model, input_ids, places, results)
+    return _supervised(model, input_ids, places, results)
 
 
-def _learnt(
+def _supervised(
     model: Any, input_ids: Any, labels: Any, results: Callable[[Any, Any], Sequence[Any]]
 ) -> Iterator[Any]:
-    """`results` of the logits and labels of all learnt tokens, joined in the order of the rows."""
+    """`results` of the logits and labels of all supervised tokens, row by row."""
     import torch
 
     network = model.get_base_model() if hasattr(model, "get_base_model") else model
@@ -86,7 +88,7 @@ def _learnt(
 
 
 def _results(logits: Any, targets: Any) -> Scored:
-    """The figures for logits of shape (learnt, vocabulary) and target tokens of shape (learnt,)."""
+    """The values for logits of shape (supervised, vocabulary) and their target tokens."""
     import torch
 
     chances = torch.log_softmax(logits, dim=-1)
@@ -98,7 +100,7 @@ def _results(logits: Any, targets: Any) -> Scored:
 
 
 def scores_on_cpu(network: Any) -> None:
-    """Replace TRL's fused head of `network`, which DPOTrainer calls, by `score`.
+    """Replace TRL's fused head of `network`, which DPOTrainer calls, by `score_tokens`.
 
     The rows must be padded on the right, as DPO's are.
     """
@@ -110,7 +112,7 @@ def scores_on_cpu(network: Any) -> None:
         if not fused_lm_head:
             return usual(*args, **kwargs)
         learnt = kwargs["labels"][:, 1:] != -100
-        scores = score(network, kwargs["input_ids"], kwargs["labels"])
+        scores = score_tokens(network, kwargs["input_ids"], kwargs["labels"])
         placed = {
             name: x.new_zeros(learnt.shape).masked_scatter(learnt, x)
             for name, x in scores._asdict().items()
@@ -122,9 +124,9 @@ def scores_on_cpu(network: Any) -> None:
 
 
 def grpo_on_cpu(labels_of: Callable[[tuple[int, ...]], list[int]]) -> Any:
-    """A GRPOTrainer of TRL whose log-probabilities are those of `score`.
+    """A GRPOTrainer of TRL whose log-probabilities are those of `score_tokens`.
 
-    `labels_of` gives the labels of a sequence of token ids, -100 where nothing is learnt.
+    `labels_of` gives the labels of a sequence of token ids, -100 at unsupervised tokens.
     """
     import torch
     from trl import GRPOTrainer
@@ -149,7 +151,7 @@ def grpo_on_cpu(labels_of: Callable[[tuple[int, ...]], list[int]]) -> Any:
             compute_entropy: bool = False,
             **_: Any,
         ) -> tuple[Any, Any, None]:
-            """Zero wherever nothing is learnt, which the loss leaves out anyway."""
+            """Zero at unsupervised tokens, which the loss leaves out anyway."""
             size = batch_size or len(input_ids)
             parts = [
                 _per_token(model, ids, mask.bool(), labels_of, self.temperature)
@@ -169,7 +171,7 @@ def _per_token(
     labels_of: Callable[[tuple[int, ...]], list[int]],
     temperature: float,
 ) -> tuple[Any, Any]:
-    """Log-probability and entropy of every learnt token in its place, 0 elsewhere.
+    """Log-probability and entropy of every supervised token in its place, 0 elsewhere.
 
     `input_ids` and `real` have shape (rows, tokens), padded on both sides; so have the results.
     """
@@ -178,7 +180,7 @@ def _per_token(
 
     rows = [ids[mask] for ids, mask in zip(input_ids, real, strict=True)]
     targets = [input_ids.new_tensor(labels_of(tuple(row.tolist()))) for row in rows]
-    log_probs, entropy, *_ = score(
+    log_probs, entropy, *_ = score_tokens(
         model,
         pad_sequence(rows, batch_first=True),
         pad_sequence(targets, batch_first=True, padding_value=-100),
@@ -197,7 +199,7 @@ def shared_prefix(input_ids: Any, labels: Any) -> int:
 
 
 def _lengths(labels: Any, least: int) -> list[int]:
-    """The length of each row up to its last learnt token, at least `least`."""
+    """The length of each row up to its last supervised token, at least `least`."""
     import torch
 
     places = torch.arange(1, labels.shape[1] + 1, device=labels.device)

@@ -65,7 +65,7 @@ class Base:
 def find_base(
     name: str, folder: Path, batch_size: int, copies: int = 0, four_bits: str = "short"
 ) -> Base:
-    """The base called `name`, to train on `batch_size` rows a pass; a toy is made under `folder`.
+    """The base called `name`, to train on `batch_size` rows per pass; a toy is made under `folder`.
 
     `copies` of its weights are held beside it. `four_bits`, one of FOUR_BITS, says when its weights
     are in nf4 with double quantisation. Raises CannotLoad where the memory is too small, NoWeights
@@ -79,13 +79,13 @@ def find_base(
     free = free_memory(device)
     precision = "fp32" if name == TOY else "bf16"
     on_gpu = device == "cuda"
-    checkpointing = on_gpu and memory(size, batch_size, copies) > free
-    needed = memory(size, batch_size, copies, checkpointing)
+    checkpointing = on_gpu and training_bytes(size, batch_size, copies) > free
+    needed = training_bytes(size, batch_size, copies, checkpointing)
     if four_bits == "always" or (on_gpu and (four_bits == "gpu" or needed > free)):
         precision = "nf4"
         checkpointing = on_gpu
         small = size * BYTES["nf4"] / BYTES["bf16"]
-        needed = memory(small, batch_size, checkpointing=checkpointing)  # it needs no copy
+        needed = training_bytes(small, batch_size, checkpointing=checkpointing)  # it needs no copy
     if needed > free:
         raise CannotLoad(
             f"training {name} on {batch_size} rows a pass needs about {needed / 2**30:.1f} GiB of "
@@ -95,7 +95,9 @@ def find_base(
     return Base(name, weights, device, precision, checkpointing)
 
 
-def memory(weights: float, batch_size: int, copies: int = 0, checkpointing: bool = False) -> float:
+def training_bytes(
+    weights: float, batch_size: int, copies: int = 0, checkpointing: bool = False
+) -> float:
     """Bytes that training takes on a device, of which `weights` bytes for the weights.
 
     `batch_size` counts the rows of one pass, `copies` the further copies of the weights.
@@ -104,7 +106,7 @@ def memory(weights: float, batch_size: int, copies: int = 0, checkpointing: bool
 
 
 def toy(folder: Path) -> Weights:
-    """A random Llama of two layers with the small model's tokenizer, the same each time.
+    """A Llama of two layers with fixed random weights and the small model's tokenizer.
 
     It is drawn also where it is on disk already: what a run draws after it, such as a new adapter,
     is then the same after a kill.
@@ -164,7 +166,7 @@ def peft_config(lora: LoRA, dropout: float = 0.0) -> Any:
 
 
 def trainable(base: Base, adapter: Path | None, whole: bool = False) -> Any:
-    """The base's network with an adapter that learns: a new one, or the one in a folder.
+    """The base's network with a trainable adapter: a new one, or the one in a folder.
 
     If `whole`, all weights learn, in fp32, an adapter merged into them. Raises CannotLoad where the
     adapter was trained on other weights or is damaged.
@@ -184,7 +186,7 @@ def trainable(base: Base, adapter: Path | None, whole: bool = False) -> Any:
 
 
 def is_adapted(network: Any) -> bool:
-    """Whether an adapter of PEFT learns, and not the whole network."""
+    """Whether a PEFT adapter is trained, and not the whole network."""
     return hasattr(network, "peft_config")
 
 
@@ -210,7 +212,7 @@ def load_served(learnt: Path, base: Base, threads: int) -> ServedModel:
 
 
 def save_adapter(network: Any, folder: Path, base: Base, about: Mapping[str, Any]) -> None:
-    """Write what has learnt in half precision, with `about` and its base's hash.
+    """Write the trained weights in half precision, with `about` and its base's hash.
 
     That is the adapter of a PEFT `network`, or all of another one.
     """
@@ -234,7 +236,7 @@ def save_adapter(network: Any, folder: Path, base: Base, about: Mapping[str, Any
 
 
 def read_adapter(network: Any, folder: Path) -> None:
-    """Set what learns in `network`, its adapter or all of it, to the numbers in `folder`."""
+    """Load the trained weights in `folder` into `network`: its adapter, or all of it."""
     from peft import load_peft_weights, set_peft_model_state_dict
     from safetensors.torch import load_model
 

@@ -35,7 +35,7 @@ from sauda.policies.pilot import (
 from sauda.policies.unsteady import BatchUnsteady
 from sauda.records.kinds import Check, File, Kind, register_kind
 from sauda.records.schemas.pilot import PilotRun
-from sauda.records.store import Artifact, digest, replacing
+from sauda.records.store import Artifact, digest, replace_file
 from sauda.statistics import mean_interval
 from sauda.train.common import (
     RUNS,
@@ -51,7 +51,7 @@ from sauda.train.pilot_games import (
     SEEN_TYPES,
     Hand,
     Trajectories,
-    play,
+    play_fresh,
 )
 
 FOLDER = RUNS / "pilot"
@@ -65,7 +65,7 @@ DIGITS = 6  # decimals of a committed weight
 
 @dataclass(frozen=True)
 class PPO:
-    """How one batch of games is learnt from; the names are those of TRL and CleanRL."""
+    """The settings of one PPO update; the names are those of TRL and CleanRL."""
 
     hidden_size: int = 64  # of both layers, of the pilot and of the critic
     learning_rate: float = 1.5e-3  # of the pilot at first; it falls linearly
@@ -141,7 +141,7 @@ def train(settings: PilotSettings, folder: Path = FOLDER, resume: bool = False) 
         if (number + 1) % settings.save_rounds == 0 or number + 1 in (settings.rounds, last):
             row["evaluations"] = evaluations(settings, pilot_of(learners))
             states = {name: learner.state() for name, learner in learners.items()}
-            with replacing(file) as part, part.open("wb") as content:
+            with replace_file(file) as part, part.open("wb") as content:
                 torch.save({"learners": states, "log": log, "resumed": resumed}, content)
         print(
             f"round {number + 1} of {last}, value loss {row['value_loss']:.4f}, {row['reward']}, "
@@ -167,7 +167,7 @@ def train_round(
     reward: dict[str, list[float]] = {}
     for name in settings.tasks:
         hand, learner = Hand(error, settings.slips), learners.get(name, learners[DEAL])
-        played, results = play(name, settings.games, learner.network(), hand, rng)
+        played, results = play_fresh(name, settings.games, learner.network(), hand, rng)
         reward.setdefault(name, []).append(float(results.grade.mean()))
         for key, value in learner.update(name, played, error, share, rng).items():
             figures.setdefault(key, []).append(value)
@@ -195,7 +195,7 @@ def schedule(settings: PilotSettings, number: int) -> tuple[float, float]:
 
 
 def evaluations(settings: PilotSettings, player: Pilot) -> list[dict[str, Any]]:
-    """Grades on games that are always the same and are none of the hold-out, by task and hand."""
+    """Grades on fixed games outside the hold-out, by task and action noise."""
     rows = []
     for index, name in enumerate(dict.fromkeys(settings.tasks)):
         rng = np.random.default_rng([settings.seed, settings.rounds + 1 + index])
@@ -233,7 +233,7 @@ def data_of(
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """The data of an artifact: its final games played again, its weights digested again.
 
-    Tasks that it learnt and that are gone are left out.
+    Tasks of its training that no longer exist are left out.
     """
     asked, data = artifact.settings(), artifact.data.as_json()
     tasks = tuple(name for name in asked["tasks"] if name in TASKS)

@@ -1,4 +1,4 @@
-"""Games that the pilot learns from: drawn at once, played with an unsteady hand, recorded.
+"""The training games of the pilot: drawn together, played with action noise, recorded.
 
 No game has an unseen listing or the unseen type of seller, as in a language model's training.
 """
@@ -36,7 +36,7 @@ class Turns(NamedTuple):
     games: np.ndarray  # (m,), indices
     inputs: np.ndarray  # (m, features)
     intent: Intent
-    price: np.ndarray  # (m,), percent, as the hand moved it, before rounding
+    price: np.ndarray  # (m,), percent, with action noise, before rounding
     walked: np.ndarray  # (m,), bool
 
 
@@ -54,7 +54,7 @@ class Hand:
 
 @dataclass
 class Recorder:
-    """The buyers of a batch: a network with an unsteady hand, whose turns are kept."""
+    """The buyers of a batch: a network with action noise, whose turns are recorded."""
 
     network: Network
     hand: Hand
@@ -90,21 +90,21 @@ class Trajectories(NamedTuple):
     after: np.ndarray  # (k,), int: the same game's next turn, or -1
 
 
-def play(
+def play_fresh(
     name: str, n: int, network: Network, hand: Hand, rng: np.random.Generator
 ) -> tuple[Trajectories, Results]:
     """`n` fresh games of the task `name`, and what came of them."""
     games = draw_games(name, n, rng, SEEN_TYPES, SEEN_PRICES)
     recorder = Recorder(network, hand, rng)
     results = play_batch(games, recorder)
-    return _joined(games, recorder.turns, results), results
+    return _join(games, recorder.turns, results), results
 
 
-def _joined(games: Games, turns: list[Turns], results: Results) -> Trajectories:
+def _join(games: Games, turns: list[Turns], results: Results) -> Trajectories:
     n, count = len(results.grade), sum(len(turn.games) for turn in turns)
     after, reward = np.full(count, -1), np.zeros(count)
     following, deal_of_following = np.full(n, -1), np.full(n, -1)
-    secrets = [_hidden(games, deal) for deal in range(len(games.deals))]
+    secrets = [_hidden_features(games, deal) for deal in range(len(games.deals))]
     start = count
     for turn in reversed(turns):
         start -= len(turn.games)
@@ -125,7 +125,7 @@ def _joined(games: Games, turns: list[Turns], results: Results) -> Trajectories:
     return Trajectories(*(column.astype(np.float32) for column in columns), after)
 
 
-def _hidden(games: Games, index: int) -> np.ndarray:
+def _hidden_features(games: Games, index: int) -> np.ndarray:
     """What the buyer of one deal does not know, shape (n, HIDDEN)."""
     deal = games.deals[index]
     stance, limit = deal.sellers.stance, deal.own[0].reservation

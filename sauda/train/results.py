@@ -117,7 +117,7 @@ class DPOPairs(Record):
 
 
 class DistillRound(Record):
-    """The deals that one round of distillation played and learnt from."""
+    """The deals that one round of distillation played and trained on."""
 
     teacher_turns: FiniteFloat = Field(description="share of the turns that were the teacher's")
     rows: int = Field(description="deals")

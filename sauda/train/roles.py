@@ -7,12 +7,12 @@
 
     python -m sauda train roles --role buyer --source craigslist_bargains --data train.json
 
-What is learnt are the role's words in dialogues, turn by turn; what was said before and what the
-turn is to do are read. The learning rate has two cycles, and is lower in lower layers. The control
-has the same data, first weights and steps, one cycle, and one rate in all layers: the difference of
-the two is the effect of the schedule. A control for the cycles keeps the rates by layer, one for
-the rates keeps the cycles. Of all checkpoints, the one with the lowest validation loss is kept, and
-judged on dialogues that neither training nor that choice has seen.
+The supervised tokens are the role's words in dialogues, turn by turn; the prompt holds the earlier
+turns and what the turn is to do. The learning rate has two cycles, and is lower in lower layers.
+The control has the same data, initial weights and steps, but one cycle and one rate in all layers:
+the difference between the two is the effect of the schedule. A control for the cycles keeps the
+rates by layer, one for the rates keeps the cycles. Of all checkpoints, the one with the lowest
+validation loss is kept, and judged on dialogues that neither training nor that choice has seen.
 """
 
 import math
@@ -31,16 +31,16 @@ from sauda.language.acts import (
     Dialogue,
     Turn,
     View,
+    choose_views,
     counts,
-    learnt,
-    read,
+    read_acts,
     sides_of,
     views,
 )
 from sauda.llm.model import Model
 from sauda.llm.types import Reply
 from sauda.records.store import digest
-from sauda.statistics import averaged
+from sauda.statistics import moving_average
 from sauda.train.checks import fault_in
 from sauda.train.common import (
     LOGGED,
@@ -56,8 +56,8 @@ from sauda.train.common import (
     train_to_end,
     training_arguments,
 )
-from sauda.train.dialogues import SOURCES, load_dialogues, report, sequence, source_of
-from sauda.train.losses import score
+from sauda.train.dialogues import SOURCES, load_dialogues, report_use, sequence, source_of
+from sauda.train.losses import score_tokens
 from sauda.train.model import (
     FOUR_BITS,
     Base,
@@ -169,7 +169,7 @@ class RoleSettings(StageSettings):
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """Those whose turns are learnt; ValueError for a role that the data set has not."""
+        """The sides whose turns are supervised; ValueError for a role that the data set lacks."""
         return sides_of(self.role, self.agents)
 
     @property
@@ -212,10 +212,10 @@ def train(settings: RoleSettings, folder: Path | None = None, resume: bool = Fal
     Raises ValueError, before anything else, where the dialogues cannot be read or used.
     """
     file = Path(settings.data) if settings.data else None
-    dialogues = report(load_dialogues(settings.source, file, settings.hub))
+    dialogues = report_use(load_dialogues(settings.source, file, settings.hub))
     run = start_run(settings, folder, resume)
     tokenizer = tokenizer_of(run.base)
-    taught = learnt(dialogues, settings.sides, settings.dialogues, settings.seed)
+    taught = choose_views(dialogues, settings.sides, settings.dialogues, settings.seed)
     sequences = [sequence(view, tokenizer) for view in taught]
     network = make_network(settings, run.base)
     count = settings.validation_dialogues // len(settings.sides)
@@ -224,7 +224,7 @@ def train(settings: RoleSettings, folder: Path | None = None, resume: bool = Fal
     train_to_end(run, trainer)
 
     steps = log_steps(trainer.state.log_history)
-    means = averaged([row["loss"] for row in steps], settings.smoothing)
+    means = moving_average([row["loss"] for row in steps], settings.smoothing)
     for row, mean in zip(steps, means, strict=True):
         row["loss_average"] = mean
     validations = validation_rows(trainer)
@@ -332,7 +332,7 @@ def collate(rows: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
 
 
 def role_trainer() -> Any:
-    """A Trainer whose loss counts every supervised token of a step alike, by `losses.score`.
+    """A Trainer whose loss counts every supervised token of a step alike, by `losses.score_tokens`.
 
     Its evaluation is `dialogue_losses` of its `eval_dataset`, dialogues from one side.
     """
@@ -345,7 +345,7 @@ def role_trainer() -> Any:
         def compute_loss(
             self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch=None
         ) -> Any:
-            scores = score(model, inputs["input_ids"], inputs["labels"])
+            scores = score_tokens(model, inputs["input_ids"], inputs["labels"])
             count = len(scores.log_probs)
             self.num_tokens += inputs["input_ids"].numel()
             self.learnt += count
@@ -451,7 +451,7 @@ def judge_role(
 
 
 def dialogue_losses(network: Any, tokenizer: Any, views: Sequence[View]) -> list[dict[str, Any]]:
-    """For each view its dialogue and role, its learnt tokens, and the sum of their losses, nats.
+    """Per view: its dialogue and role, its supervised tokens, and the sum of their losses in nats.
 
     The network is in evaluation mode meanwhile: no dropout.
     """
@@ -467,7 +467,7 @@ def dialogue_losses(network: Any, tokenizer: Any, views: Sequence[View]) -> list
                 torch.tensor([tokens[key]], device=network.device)
                 for key in ("input_ids", "labels")
             )
-            log_probs = score(network, ids, labels).log_probs
+            log_probs = score_tokens(network, ids, labels).log_probs
             rows.append(
                 {
                     "dialogue": view.dialogue.id,
@@ -485,8 +485,8 @@ def speak(
 ) -> list[dict[str, Any]]:
     """A reply of the model to one turn of each view, and the act that is read from it.
 
-    `own` are the roles that it was trained for; "off_role" marks the others. View k is asked at its
-    turn k, counted around, so that openings and ends are asked for as well.
+    `own` lists the roles that the model was trained for; "off_role" marks other roles. View k uses
+    its turn k modulo its number of turns, so that openings and ends occur as well.
     """
     asked = [(view, number % len(view.turns)) for number, view in enumerate(views)]
     chats = [view.chat()[: 2 * turn + 2] for view, turn in asked]
@@ -500,7 +500,7 @@ def speak(
         said = Turn(view.role, reply.text.strip())
         turns = view.dialogue.turns
         heard = replace(view.dialogue, turns=(*turns[: example.turn], said))
-        act = read(heard)[-1] if said.text else None
+        act = read_acts(heard)[-1] if said.text else None
         rows.append(
             {
                 "dialogue": view.dialogue.id,
@@ -509,7 +509,7 @@ def speak(
                 "off_role": view.role not in own,
                 "intention": example.intention,
                 "text": reply.text,
-                "meant": asdict(turns[example.turn].act or read(view.dialogue)[example.turn]),
+                "meant": asdict(turns[example.turn].act or read_acts(view.dialogue)[example.turn]),
                 "read": act and asdict(act),
                 "tokens": reply.tokens,
                 "fault": fault_in(reply),

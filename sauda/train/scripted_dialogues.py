@@ -14,7 +14,16 @@ from typing import Any
 import numpy as np
 
 from env import Accept, Episode, IllegalAction, Turn, WalkAway, get_task, rollout
-from sauda.language.acts import RUPEES, SELLING, Act, Context, act_of, context_of, realised, talked
+from sauda.language.acts import (
+    RUPEES,
+    SELLING,
+    Act,
+    Context,
+    act_of,
+    context_of,
+    phrase_act,
+    phrase_move,
+)
 from sauda.language.lines import ENGLISH, condition_in
 from sauda.language.spoken import Decided
 from sauda.llm.registry import get_policy
@@ -79,7 +88,7 @@ def _rows(
 
 def _row(played: Episode, settings: DialogueSettings) -> dict[str, Any]:
     """One game in words; raises IllegalAction where a move has no words that are read as it."""
-    said = list(_said(played, settings))
+    said = list(_say(played, settings))
     item, private = played.final.table.item, played.final.private
     limits = [private[agent]["reservation"] for agent in SELLING]
     acts = [act for _, act, _ in said]
@@ -105,7 +114,7 @@ def _row(played: Episode, settings: DialogueSettings) -> dict[str, Any]:
     }
 
 
-def _said(played: Episode, settings: DialogueSettings) -> Iterator[Said]:
+def _say(played: Episode, settings: DialogueSettings) -> Iterator[Said]:
     """Greetings, then every move in words, then the buttons that close the deal."""
     rng = np.random.default_rng([played.seed, WORDS])
     item = played.final.table.item
@@ -115,7 +124,7 @@ def _said(played: Episode, settings: DialogueSettings) -> Iterator[Said]:
 
     def talk(agent: str, intent: str, context: Context) -> Said:
         act = Act(intent)
-        return agent, act, talked(act, context, facts, int(rng.integers(2**16)))
+        return agent, act, phrase_act(act, context, facts, int(rng.integers(2**16)))
 
     for turn in played.turns:
         context = replace(
@@ -138,19 +147,19 @@ def _said(played: Episode, settings: DialogueSettings) -> Iterator[Said]:
         if turn.agent == "buyer" and context.own is not None and rng.random() < settings.presses:
             yield talk("buyer", "vague-price", context)
         if isinstance(turn.action, Accept):
-            yield from _closing(turn, context, talk, int(rng.integers(2**16)))
+            yield from _close(turn, context, talk, int(rng.integers(2**16)))
             return
         lines = own_lines[turn.agent]
         decided = Decided(
             turn.observation.table, turn.agent, turn.action, heard=heard, said=tuple(lines)
         )
         act = act_of(turn.action, context)
-        heard = realised(act, context, decided, int(rng.integers(2**16)))
+        heard = phrase_move(act, context, decided, int(rng.integers(2**16)))
         lines.append(heard)
         yield turn.agent, act, heard
 
 
-def _closing(turn: Turn, context: Context, talk: Any, seed: int) -> Iterator[Said]:
+def _close(turn: Turn, context: Context, talk: Any, seed: int) -> Iterator[Said]:
     """Words of agreement, an offer at the price, and the other side's acceptance."""
     price = context.theirs
     if price == context.list_price:  # the corpus takes no word of the list price for agreement
@@ -158,7 +167,7 @@ def _closing(turn: Turn, context: Context, talk: Any, seed: int) -> Iterator[Sai
     else:
         act = Act("agree", price)
         decided = Decided(turn.observation.table, turn.agent, turn.action)
-        yield turn.agent, act, realised(act, context, decided, seed)
+        yield turn.agent, act, phrase_move(act, context, decided, seed)
     other = SELLING[1 - SELLING.index(turn.agent)]
     yield turn.agent, Act("offer", price), ""
     yield other, Act("accept"), ""

@@ -116,8 +116,8 @@ def _train(settings: SelectorSettings, index: int) -> Iterator[dict[str, Any]]:
             "reward": round(reward, DIGITS),
             "expert": round(episode_return(name, EXPERT, seed), DIGITS),
             "baseline": round(baseline, DIGITS),
-            "before": _rounded(before),
-            "after": _rounded(softmax(preferences, settings.temperature)),
+            "before": _round(before),
+            "after": _round(softmax(preferences, settings.temperature)),
         }
         baseline = settings.baseline_decay * baseline + (1 - settings.baseline_decay) * reward
 
@@ -144,7 +144,7 @@ def episode_return(task_name: str, policy_name: str, seed: int) -> float:
     return arena.total(steps).normalized_reward
 
 
-def _rounded(chances: np.ndarray) -> list[float]:
+def _round(chances: np.ndarray) -> list[float]:
     return [round(float(chance), DIGITS) for chance in chances]
 
 

@@ -90,9 +90,9 @@ def _merge(network: Any, served: Any) -> None:
 def as_sequence(moves: Sequence[ModelTurn], tokenizer: Any) -> dict[str, list[int]]:
     """The moves of one conversation as "input_ids" and "labels" of one length.
 
-    Labels are -100 where nothing is learnt. Learnt are the sampled tokens of `Sampled` replies. A
-    reply that is a move in another form than the canonical one stands in the conversation in
-    canonical form and is not learnt; the last one stands as it was sampled.
+    The sampled tokens of `Sampled` replies are supervised; all other labels are -100. A reply that
+    is a move in another form than the canonical one is written in canonical form and is not
+    supervised; the last reply is kept as it was sampled.
     """
     last = moves[-1]
     ids = [*prompt_ids(last.request.messages, tokenizer), *last.reply.ids]

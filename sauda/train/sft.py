@@ -3,7 +3,7 @@
     python -m sauda train sft                  # the buyer of the bazaar
     python -m sauda train sft --game arena     # a lab of the GPU arena
 
-The loss counts the completions alone; on a CPU it is computed by `losses.score`.
+The loss counts the completions alone; on a CPU it is computed by `losses.score_tokens`.
 """
 
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ from sauda.train.common import (
     train_to_end,
     training_arguments,
 )
-from sauda.train.losses import score
+from sauda.train.losses import score_tokens
 from sauda.train.model import LoRA, peft_config, read_base, tokenizer_of
 from sauda.train.teacher_rows import (
     ArenaRowSettings,
@@ -32,11 +32,11 @@ from sauda.train.teacher_rows import (
     RowSettings,
     arena_rows,
     arena_summary,
+    encode_row,
+    make_rows,
     order_by_length,
-    rows,
-    summary,
+    summarize_rows,
     to_lines,
-    tokens,
 )
 
 TOY = {
@@ -96,7 +96,7 @@ def train(settings: SFTStageSettings, folder: Path | None = None, resume: bool =
     run = start_run(settings, folder, resume)
     learnt = load_rows(run)
     tokenizer = tokenizer_of(run.base)
-    sequences = [tokens(row, tokenizer) for row in learnt]
+    sequences = [encode_row(row, tokenizer) for row in learnt]
     lengths = [len(sequence["input_ids"]) for sequence in sequences]
     batch = settings.per_device_train_batch_size * settings.gradient_accumulation_steps
     rng = np.random.default_rng(settings.seed)
@@ -119,7 +119,7 @@ def train(settings: SFTStageSettings, folder: Path | None = None, resume: bool =
     served = save_and_load(run, trainer)
 
     first, *_ = dataset = trainer.train_dataset
-    counts = arena_summary(learnt) if settings.game == "arena" else summary(learnt)
+    counts = arena_summary(learnt) if settings.game == "arena" else summarize_rows(learnt)
     labels = [label for labels in dataset["labels"] for label in labels]
     counts["tokens"] = {"all": len(labels), "in_loss": sum(label != -100 for label in labels)}
     figures = {
@@ -133,13 +133,13 @@ def load_rows(run: Run) -> list[Row]:
     """The run's rows, made once and then read from its folder."""
     file = run.folder / "rows.jsonl"
     if not file.exists():
-        make = arena_rows if run.settings.game == "arena" else rows
+        make = arena_rows if run.settings.game == "arena" else make_rows
         write(file, to_lines(make(run.settings)))
     return [Row(**row) for row in read_lines(file)]
 
 
 def sft_trainer(on_cpu: bool) -> Any:
-    """TRL's SFTTrainer, on a CPU with the loss of `score`."""
+    """TRL's SFTTrainer, on a CPU with the loss of `score_tokens`."""
     from trl import SFTTrainer
 
     if not on_cpu:
@@ -151,7 +151,7 @@ def sft_trainer(on_cpu: bool) -> Any:
         ) -> Any:
             if return_outputs:
                 raise NotImplementedError("this loss has no logits to return")
-            log_probs, entropy, hits, _ = score(model, inputs["input_ids"], inputs["labels"])
+            log_probs, entropy, hits, _ = score_tokens(model, inputs["input_ids"], inputs["labels"])
             count = len(log_probs) if num_items_in_batch is None else num_items_in_batch
             metrics = self._metrics["train" if self.model.training else "eval"]
             metrics["entropy"].append(entropy.mean().item())

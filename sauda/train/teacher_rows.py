@@ -2,7 +2,7 @@
 
 At times another policy moves in the teacher's place, so that states off the teacher's path occur.
 In the bazaar a row is a whole deal as one conversation, so that its common prefix is read once; the
-other policy's moves stand in it and are not learnt. In the arena a row is one action of the
+other policy's moves are part of it and are not supervised. In the arena a row is one action of the
 teacher. The prompts and completions are, byte for byte, those that are served: a model trained on
 other bytes would meet unknown prompts.
 """
@@ -32,7 +32,7 @@ from env import (
     move,
 )
 from sauda.games import arena_prompt
-from sauda.games.bazaar_prompt import completion, parse, render, schema, shown, unit
+from sauda.games.bazaar_prompt import completion, parse, percent_of, render, schema, unit
 from sauda.llm.registry import get_policy
 from sauda.records.seeds import SPLITS, UNSEEN_SELLER, is_unseen_listing, seller_type
 from sauda.train.buyer_lines import LINES, situation
@@ -82,7 +82,7 @@ class RowSettings:
 class Row:
     """One deal as a conversation; `kinds` has the situation of each of its completions.
 
-    A kind is "" where another policy than the teacher moved: that completion is not learnt.
+    A kind is "" where another policy than the teacher moved: that completion is not supervised.
     """
 
     task: str
@@ -93,7 +93,7 @@ class Row:
     messages: list[dict[str, str]]
 
 
-def rows(settings: RowSettings) -> list[Row]:
+def make_rows(settings: RowSettings) -> list[Row]:
     """The rows of `settings`, tasks in order, each task's games up from the first seed.
 
     Raises ValueError where the seeds would leave the training split.
@@ -195,23 +195,23 @@ def round_action(obs: Observation, action: Action, near: int = 0) -> Action:
     """
     if not isinstance(action, Offer):
         return action
-    percent = shown(obs, action.price)
-    if obs.bid is None or percent != shown(obs, obs.bid):  # what was bid may be bid again
+    percent = percent_of(obs, action.price)
+    if obs.bid is None or percent != percent_of(obs, obs.bid):  # what was bid may be bid again
         percent = min(percent, _highest(obs, action.price))
-    if shown(obs, obs.ask) - near <= percent and obs.ask <= obs.budget:
+    if percent_of(obs, obs.ask) - near <= percent and obs.ask <= obs.budget:
         return Accept()
     return parse(json.dumps({"offer": max(1, percent)}), obs)
 
 
 def _highest(obs: Observation, price: float) -> int:
-    """The highest whole percent that `price` may be rounded to: legal, and no new loss."""
+    """The highest whole percent that `price` may be rounded to: legal, and without a loss."""
     offers = [m for m in schema(obs)["anyOf"] if "offer" in m["properties"]]
     legal = offers[0]["properties"]["offer"]["maximum"] if offers else 1
     return min(legal, math.floor(100 * obs.budget / unit(obs))) if price <= obs.budget else legal
 
 
-def summary(deals: Sequence[Row]) -> dict[str, Any]:
-    """The number of deals by task and register, and of learnt moves by kind."""
+def summarize_rows(deals: Sequence[Row]) -> dict[str, Any]:
+    """The number of deals by task and register, and of supervised moves by kind."""
     learnt = [
         (kind, next(iter(json.loads(message["content"]))))
         for row in deals
@@ -273,7 +273,7 @@ def teach_arena(task: Task, seed: int, settings: ArenaRowSettings) -> Iterator[A
 
 
 def arena_rows(settings: ArenaRowSettings) -> list[Row]:
-    """One row per state whose action is learnt, the games up from the first seed.
+    """One row per state whose action is supervised, with games from the first seed upward.
 
     Raises ValueError where the seeds would leave the training split.
     """
@@ -294,7 +294,7 @@ def arena_rows(settings: ArenaRowSettings) -> list[Row]:
 
 
 def arena_summary(actions: Sequence[Row]) -> dict[str, Any]:
-    """The number of learnt actions by type, in the fields of `summary`."""
+    """The number of supervised actions by type, in the fields of `summarize_rows`."""
     moves = Counter(row.kinds[0] for row in actions)
     return {
         "rows": len(actions),
@@ -311,10 +311,10 @@ def to_lines(rows: Sequence[Any]) -> str:
     return "".join(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in rows)
 
 
-def tokens(row: Row, tokenizer: Any) -> dict[str, list[int]]:
-    """`row` as "input_ids" and "labels" of one length; -100 where nothing is learnt.
+def encode_row(row: Row, tokenizer: Any) -> dict[str, list[int]]:
+    """`row` as "input_ids" and "labels" of one length; labels are -100 at unsupervised tokens.
 
-    Learnt are the teacher's completions with their end-of-turn tokens.
+    The teacher's completions and their end-of-turn tokens are supervised.
     """
     return label_tokens(row.messages, list(map(bool, row.kinds)), tokenizer)
 
@@ -322,13 +322,13 @@ def tokens(row: Row, tokenizer: Any) -> dict[str, list[int]]:
 def label_tokens(
     messages: Sequence[Mapping[str, str]], learnt: Sequence[bool], tokenizer: Any
 ) -> dict[str, list[int]]:
-    """A conversation as "input_ids" and "labels" of one length; -100 where nothing is learnt.
+    """A conversation as "input_ids" and "labels" of one length; -100 at unsupervised tokens.
 
-    `learnt` says of each reply whether it is, with its end-of-turn token.
+    `learnt` says per reply whether it and its end-of-turn token are supervised.
     """
     ids: list[int] = []
     labels: list[int] = []
-    for counts, (read, reply) in zip(learnt, replies(messages, tokenizer), strict=True):
+    for counts, (read, reply) in zip(learnt, reply_spans(messages, tokenizer), strict=True):
         end = max(i for i, token in enumerate(reply) if token == tokenizer.eos_token_id) + 1
         ids += read + reply
         labels += [-100] * len(read)
@@ -336,10 +336,10 @@ def label_tokens(
     return {"input_ids": ids, "labels": labels}
 
 
-def replies(
+def reply_spans(
     messages: Sequence[Mapping[str, str]], tokenizer: Any
 ) -> Iterator[tuple[list[int], list[int]]]:
-    """For each reply in a conversation, the tokens read since the last one, and its own.
+    """Per reply in a conversation: the tokens read since the last one, and its own.
 
     A reply's tokens include what the chat template writes after it. Raises ValueError where a
     prompt does not begin with all that was written before it.
@@ -361,7 +361,7 @@ def replies(
 
 
 def order_by_length(lengths: Sequence[int], batch: int, rng: np.random.Generator) -> list[int]:
-    """An order in which the rows of a batch have similar length and the batches come mixed.
+    """An order in which the rows of a batch have similar length and the batches are shuffled.
 
     Shuffled, sorted within every 20 batches, the batches shuffled again; the last may be short.
     """

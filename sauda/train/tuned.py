@@ -69,19 +69,19 @@ def search(settings: SearchSettings) -> dict[str, Any]:
                 "elite": round(float(np.mean(np.array(grades)[best])), 6),
             }
         )
-    price, walk = _named(np.round(mean, DIGITS).tolist())
+    price, walk = _name_numbers(np.round(mean, DIGITS).tolist())
     seconds = round(time.process_time() - began, 1)
     return {"price": price, "walk": walk, "log": log, "seconds": seconds}
 
 
-def _named(numbers: Sequence[float]) -> tuple[dict[str, float], dict[str, float]]:
+def _name_numbers(numbers: Sequence[float]) -> tuple[dict[str, float], dict[str, float]]:
     """The numbers of the price and of walking away, by feature."""
     price, walk = numbers[: len(PRICE)], numbers[len(PRICE) :]
     return dict(zip(PRICE, price, strict=True)), dict(zip(WALK, walk, strict=True))
 
 
 def _buyer(numbers: np.ndarray) -> Pilot:
-    return rule(*_named(numbers.tolist()))
+    return rule(*_name_numbers(numbers.tolist()))
 
 
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from benchmarks.load import Crowd, Failure, Missed, Refused, Script, checkout, merge
+from benchmarks.load import Crowd, Failure, Missed, RefusedByPage, Script, checkout, merge
 
 PARTS = (
     (1, "textbox", {"elem_id": "haggle-price", "value": ""}),
@@ -75,7 +75,7 @@ def test_an_answer_holds_the_words_and_a_reply_to_them_unless_the_game_is_over(s
     with pytest.raises(Failure, match=r"^at most N$"):
         script.check(show("₹60"), show("₹60", problem="<b>at most 40</b>"), "₹40")
     full = "12 others are waiting for the language model"
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedByPage):
         script.check(show("₹60"), show("₹60", problem=full), "₹40")
 
 
@@ -87,7 +87,7 @@ def test_what_a_second_event_leaves_alone_stays():
 
 def test_successes_refusals_and_failures_are_counted_apart(script):
     crowd = Crowd(None, script, deadline=time.monotonic())
-    errors = (Refused("full"), Failure("wrong"), Failure("wrong"), httpx.ReadTimeout("late"))
+    errors = (RefusedByPage("full"), Failure("wrong"), Failure("wrong"), httpx.ReadTimeout("late"))
     for error in (*errors, TimeoutError()):
         with pytest.raises(Missed), crowd.time("reply"):
             raise error

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.load import FILE, GREEDY, MIXES, POLITE, REVIEW, play
+from benchmarks.load import FILE, GREEDY, MIXES, POLITE, REVIEW, play_mix
 from sauda.experiments.speeds import recompute_load
 from sauda.records.store import load, save
 from tests.support.coroutines import run
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.model  # visitors of scripts wait until the model is lo
 def test_visitors_of_a_short_mix_are_all_answered_and_counted_as_the_artifact_has_it(
     server, name, rows, tmp_path
 ):
-    mix = run(play(name, 4.0, server))
+    mix = run(play_mix(name, 4.0, server))
     assert {row["what"] for row in mix["rows"]} - {REVIEW} == rows
     assert all(row["n"] > 0 for row in mix["rows"])
     assert [row["reasons"] for row in mix["rows"] if row["reasons"]] == []
@@ -33,14 +33,14 @@ def test_visitors_of_a_short_mix_are_all_answered_and_counted_as_the_artifact_ha
 
 @pytest.mark.slow
 def test_a_class_behind_one_address_is_refused_nothing(server):
-    mix = run(play("30 behind one address", 12.0, server))
+    mix = run(play_mix("30 behind one address", 12.0, server))
     assert {row["what"]: row["refused"] for row in mix["rows"] if row["refused"]} == {}
     assert all(row["reasons"] == {} for row in mix["rows"])
 
 
 @pytest.mark.slow
 def test_a_client_with_30_model_games_is_refused_some_and_a_polite_visitor_is_not(server):
-    mix = run(play("greedy client", 10.0, server))
+    mix = run(play_mix("greedy client", 10.0, server))
     rows = {row["what"]: row for row in mix["rows"]}
     assert rows[GREEDY]["refused"] > 0
     assert rows[POLITE]["n"] > 0

@@ -33,8 +33,8 @@ from sauda.experiments.comparison import OURS
 from sauda.llm.backends import THIS_PAGE
 from sauda.records.store import load
 from sauda.sessions import arena, bazaar, review
-from sauda.sessions.daily import bargain_of, coded
-from sauda.sessions.spot import recorded_duel
+from sauda.sessions.daily import bargain_of, encode
+from sauda.sessions.spot import load_duel
 from tests.support.golden import assert_golden, plain, without_numbers
 from tests.support.source import ROOT
 
@@ -67,7 +67,7 @@ def test_a_visitor_sees_the_same_of_a_game_of_each_kind(language: str):
         while not game.over:
             game = bazaar.answer(game, WalkAway())
         shown = [result(game, translator(language), language), reading(game, translator(language))]
-        judged = review_shown(review.searched(game), [], translator(language))
+        judged = review_shown(review.search(game), [], translator(language))
         lines += ["## over", *parts(game, language), *map(plain, [*shown, judged])]
     assert_golden(f"views-{language}.txt", "\n".join(lines) + "\n")
 
@@ -126,7 +126,7 @@ def test_a_visitor_sees_the_same_of_a_bargain_of_the_day_and_of_a_friends(langua
     page, game = screen.page, bargain_of(DAY)
     for share in (0.3, 0.35):
         game = bazaar.answer(game, Offer(round(share * game.observation.table.item.list_price)))
-    address = {"day": DAY.isoformat(), "moves": coded(bazaar.answer(game, Accept()))}
+    address = {"day": DAY.isoformat(), "moves": encode(bazaar.answer(game, Accept()))}
     visit = DailyVisit(None, None, "", THIS_PAGE, language, origin="https://sauda.example")
     opened = daily.open_day(screen, address, visit)
     visit = replace(visit, game=opened[page.game], talk=SILENT, bargain=opened[page.bargain])
@@ -147,7 +147,7 @@ def test_a_visitor_sees_the_same_of_a_recorded_pair_before_and_after_the_guess(l
         page = spot_layout.lay_out(True)
     pairs = pairs_of(stages.untrained, OURS)
     hall = spot.Spot(page, stages, pairs, language=language)
-    duel = replace(recorded_duel(pairs[0].rows), shown=3)
+    duel = replace(load_duel(pairs[0].rows), shown=3)
     shown = told(spot.words(hall) | spot.show(hall, duel), page.title, page.about, page.columns)
     guessed = spot.guess(hall, 0, duel, {"right": 1, "guessed": 2})
     shown += told(guessed, page.columns, page.verdict, page.tally)

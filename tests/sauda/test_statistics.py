@@ -5,10 +5,10 @@ import pytest
 from scipy.stats import binomtest, bootstrap
 
 from sauda.statistics import (
-    averaged,
     f1_interval,
     holm,
     mean_interval,
+    moving_average,
     paired_difference,
     pooled_share,
     share_of_gap,
@@ -87,9 +87,9 @@ def test_f1_is_the_harmonic_mean_of_precision_and_recall():
 
 
 def test_an_average_is_debiased_and_none_without_smoothing():
-    assert averaged([2.0, 2.0, 2.0], 0.9) == pytest.approx([2.0, 2.0, 2.0])
-    assert averaged([1.0, 3.0], 0.0) == [1.0, 3.0]
-    assert averaged([0.0, 1.0], 0.5) == pytest.approx([0.0, 2 / 3])
+    assert moving_average([2.0, 2.0, 2.0], 0.9) == pytest.approx([2.0, 2.0, 2.0])
+    assert moving_average([1.0, 3.0], 0.0) == [1.0, 3.0]
+    assert moving_average([0.0, 1.0], 0.5) == pytest.approx([0.0, 2 / 3])
 
 
 def test_a_pooled_share_weighs_clusters_by_their_size():

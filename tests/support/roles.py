@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sauda.records.store import Artifact, parsed
+from sauda.records.store import Artifact, validate
 
 HOLDOUT = {"d1": (1.0, 10), "d2": (2.0, 20), "d3": (0.5, 10)}  # nats a token, tokens
 
@@ -53,5 +53,5 @@ def role_run(name: str, shift: float = 0.0, **changes: Any) -> Artifact:
         "sample": [{"text": "Hi", "in_loss": True}],
     }  # fmt: skip
     made = {"command": "made up", "commit": None, "dirty": None, "created": "2026-01-01"}
-    data = parsed("role_run/1", content | changes)
+    data = validate("role_run/1", content | changes)
     return Artifact(f"training/{name}.json", "role_run/1", "measured", made, {}, data)

@@ -24,10 +24,10 @@ from sauda.sessions.daily import (
     LONGEST_CODE,
     BadLink,
     bargain_of,
-    coded,
     day_of,
-    replayed,
-    resumed,
+    encode,
+    replay,
+    resume,
     today,
 )
 
@@ -49,7 +49,7 @@ def open_day(screen: DailyScreen, address: Mapping[str, str], visit: DailyVisit)
     day, friend = today(), None
     try:
         day = day_of(asked[0])
-        friend = replayed(day, asked[1]) if asked[1] is not None else None
+        friend = replay(day, asked[1]) if asked[1] is not None else None
     except BadLink as error:
         faults.append(str(translated(error, visit.language)))
     opened = replace(visit, game=None, talk=SILENT, bargain=Bargain(day, asked, friend))
@@ -72,7 +72,7 @@ def _former(screen: DailyScreen, visit: DailyVisit) -> DailyVisit | None:
     if states is None or states[2] is None or states[2].day != day:
         return None
     game, talk, bargain = states
-    if visit.kept.get(day.isoformat()) not in (None, coded(game)):
+    if visit.kept.get(day.isoformat()) not in (None, encode(game)):
         return None
     now = replace(visit.bargain, watched=bargain.watched)
     return replace(visit, game=game, talk=talk, bargain=now)
@@ -85,7 +85,7 @@ def _kept(visit: DailyVisit) -> DailyVisit:
     """
     day = visit.bargain.day
     code = visit.kept.get(day.isoformat())
-    return replace(visit, game=bargain_of(day) if code is None else resumed(day, code))
+    return replace(visit, game=bargain_of(day) if code is None else resume(day, code))
 
 
 def watch(screen: DailyScreen, visit: DailyVisit) -> Updates:

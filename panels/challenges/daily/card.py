@@ -19,7 +19,7 @@ from panels.ui.offers import Say
 from panels.ui.theme import FONTS
 from sauda.language.lines import name_in
 from sauda.sessions.bazaar import Game
-from sauda.sessions.daily import coded
+from sauda.sessions.daily import encode
 
 WIDTH, HEIGHT = 1200, 630  # px
 FINER = 2  # drawn at twice the size, because Pillow's lines have no smooth edges
@@ -35,7 +35,7 @@ DEVANAGARI = "noto-sans-devanagari-devanagari-wght-normal.woff2"
 
 def picture_file(day: date, game: Game, share: float, where: str, origin: str, words: Words) -> str:
     """The path of the picture as PNG; raises NotWritten."""
-    content = repr((day, coded(game), where, origin, words[1]))
+    content = repr((day, encode(game), where, origin, words[1]))
     name = f"sauda-{day.isoformat()}.png"
 
     def write(path: Path) -> None:

@@ -11,7 +11,7 @@ from sauda.llm.backends import in_page
 from sauda.llm.registry import player_spec
 from sauda.llm.server import Failed, Ready, Stage
 from sauda.sessions.bazaar import Standing
-from sauda.sessions.daily import DAYS_KEPT, TASK, player, seed_of
+from sauda.sessions.daily import DAYS_KEPT, TASK, player, seed_of_day
 
 LABEL = "Sauda"  # as Haggle calls its first opponent
 
@@ -23,7 +23,7 @@ def standing_of(day: date) -> Standing:
     Raises ReplyError where the model cannot reply, or nobody waits for the game any more.
     """
     task = get_task(TASK)
-    return player(LABEL, rollout(task, of_this_page(task, FIRST.opponent), seed_of(day)))
+    return player(LABEL, rollout(task, of_this_page(task, FIRST.opponent), seed_of_day(day)))
 
 
 def stage() -> Stage:

@@ -24,8 +24,8 @@ from panels.ui.downloads import offered
 from panels.ui.look import heading, note
 from panels.ui.provenance import missing
 from sauda.records.kinds import ArtifactError
-from sauda.sessions.bazaar import Game, Standing, finished, moves_of, ranked
-from sauda.sessions.daily import coded, player, scripts, today
+from sauda.sessions.bazaar import Game, Standing, as_episode, moves_of, rank_standings
+from sauda.sessions.daily import encode, player, scripts, today
 
 MOST_KEPT = 60  # games in a browser, the newest days
 
@@ -58,13 +58,13 @@ class DailyVisit(Visit):
     @property
     def you(self) -> Standing:
         """The visitor's standing in the finished game."""
-        return player("you", finished(self.game), visitor=True)
+        return player("you", as_episode(self.game), visitor=True)
 
     @property
     def friend(self) -> Game | None:
         """The friend's game of the link; None where the link holds the visitor's own."""
         friend = self.bargain.friend
-        own = friend is not None and self.kept.get(self.bargain.day.isoformat()) == coded(friend)
+        own = friend is not None and self.kept.get(self.bargain.day.isoformat()) == encode(friend)
         return None if own else friend
 
 
@@ -94,7 +94,7 @@ class DailyScreen(Screen):
         page, game, translate = self.page, visit.game, visit.translate
         chat = chat_of(view.in_bare_prices(game, translate), visit.talk, visit.language)
         if moves_of(game):
-            kept = {**visit.kept, visit.bargain.day.isoformat(): coded(game)}
+            kept = {**visit.kept, visit.bargain.day.isoformat(): encode(game)}
             visit = replace(visit, kept=dict(sorted(kept.items())[-MOST_KEPT:]))
         return {
             page.kept: dict(visit.kept),
@@ -156,13 +156,13 @@ class DailyScreen(Screen):
     def rows(self, visit: DailyVisit, *more: Standing) -> Sequence[Standing]:
         """All who played the day's seed, best first: the visitor, a friend, scripts and `more`."""
         name = visit.translate("daily_friend").lower()
-        friends = [player(name, finished(visit.friend))] if visit.friend else []
-        return ranked([visit.you, *friends, *scripts(visit.bargain.day), *more])
+        friends = [player(name, as_episode(visit.friend))] if visit.friend else []
+        return rank_standings([visit.you, *friends, *scripts(visit.bargain.day), *more])
 
     def _shared(self, visit: DailyVisit, where: str) -> Updates:
         """The text, the link and the picture of a finished game."""
         page, game, day = self.page, visit.game, visit.bargain.day
-        address = f"{visit.origin}/{view.day_address(day, coded(game))}"
+        address = f"{visit.origin}/{view.day_address(day, encode(game))}"
         words = (visit.translate, visit.language)
         text = view.share_text(day, game, visit.you, where, words) + f"\n{address}"
         path, problem = offered(

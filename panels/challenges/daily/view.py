@@ -22,7 +22,7 @@ from panels.haggle.words import Translate
 from panels.ui.look import note, stat, strip
 from panels.ui.offers import SMALL, ending
 from sauda.language.lines import name_in
-from sauda.sessions.bazaar import Action, Game, Standing, finished, ranked
+from sauda.sessions.bazaar import Action, Game, Standing, as_episode, rank_standings
 from sauda.sessions.daily import player
 
 FAR, MIDDLE, NEAR = 0.30, 0.15, 0.05  # of the list price, between a bid and the ask before it
@@ -115,7 +115,7 @@ def friends_end(friend: Game, translate: Translate) -> str:
 
 
 def _won(game: Game, translate: Translate) -> str:
-    return translate("daily_won", share=f"{player('', finished(game)).share:.0%}")
+    return translate("daily_won", share=f"{player('', as_episode(game)).share:.0%}")
 
 
 def replay(friend: Game, words: Words) -> Markup:
@@ -147,7 +147,7 @@ def replay(friend: Game, words: Words) -> Markup:
 
 def result(game: Game, you: Standing, scripts: Sequence[Standing], translate: Translate) -> Markup:
     """The visitor's share, grade and place among the scripts, and what was hidden."""
-    played = finished(game)
+    played = as_episode(game)
     return Markup("").join(
         [
             strip(
@@ -158,7 +158,7 @@ def result(game: Game, you: Standing, scripts: Sequence[Standing], translate: Tr
             zopa_bar(game, translate),
             seller_line(played, translate),
             oracle_line(game.task, played, translate),
-            replay_note(game, ranked([you, *scripts]), translate),
+            replay_note(game, rank_standings([you, *scripts]), translate),
         ]
     )
 

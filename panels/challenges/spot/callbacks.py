@@ -28,17 +28,17 @@ from panels.ui.look import heading, note, trouble
 from sauda.language.money import LONGEST_MESSAGE, find_price
 from sauda.language.money import price as price_in
 from sauda.language.small_talk import confirms, slip
-from sauda.language.stances import read, relative
+from sauda.language.stances import read_stances, relative
 from sauda.llm.registry import player_spec
 from sauda.llm.types import ReplyError
-from sauda.records.seeds import drawn_seed
+from sauda.records.seeds import draw_seed
 from sauda.sessions.spot import (
     Duel,
-    answered,
-    guessed,
+    answer_duel,
     live_duel,
+    load_duel,
+    make_guess,
     propose_to_both,
-    recorded_duel,
     without_open_ask,
 )
 
@@ -109,14 +109,14 @@ def deal_recorded(spot: Spot, generation: SessionGeneration, duel: Duel | None) 
         return spot.problem(Trouble("spot_none_recorded"), "spot_none_recorded")
     others = [pair for pair in spot.pairs if duel is None or duel.is_live or pair.seed != duel.seed]
     pair = secrets.choice(others or spot.pairs)
-    return show(spot, recorded_duel(_shuffled(pair.rows)))
+    return show(spot, load_duel(_shuffled(pair.rows)))
 
 
 def deal_live(spot: Spot, generation: SessionGeneration, duel: Duel | None) -> Updates:
     """A new item that the visitor sells to both, in random order."""
     generation.advance()
     players = _shuffled([spot.stages.untrained, spot.stages.trained])
-    return show(spot, live_duel(players, drawn_seed()))
+    return show(spot, live_duel(players, draw_seed()))
 
 
 def _shuffled(pair: Sequence) -> list:
@@ -172,7 +172,7 @@ def ask(
     thinking, why = note(spot.translate("spot_thinking")), "spot_not_possible"
     try:
         before, why = _kept(duel), "spot_bad_ask"
-        price = before.unconfirmed if again else _whole(price_in(read(text).offered))
+        price = before.unconfirmed if again else _whole(price_in(read_stances(text).offered))
         asked = propose_to_both(before, price)
     except ValueError as error:  # no pair, no price, or one that the rules forbid
         yield spot.problem(error, why)
@@ -185,7 +185,7 @@ def ask(
     try:
         for number in asked.waiting:
             model = awaited_model(player_spec(asked.games[number].opponent).weights)
-            asked = answered(asked, number, model)
+            asked = answer_duel(asked, number, model)
             if generation.number != current:
                 yield spot.unchanged  # Gradio sends what was yielded last once more
                 return
@@ -205,7 +205,7 @@ def _small_talk(spot: Spot, text: str, duel: Duel) -> Updates:
         return {page.problem: note(spot.translate("say_price"))}
     if len(text) > LONGEST_MESSAGE:
         return {}
-    offered = read(text).offered
+    offered = read_stances(text).offered
     if not relative(text) and not slip(offered) and find_price(offered) is not None:
         return {}
     return {page.problem: view.small_talk(duel, text.strip(), spot.language), page.price: ""}
@@ -220,7 +220,7 @@ def guess(spot: Spot, number: int, duel: Duel | None, kept: object) -> Updates:
     """The reveal, and the tally with this guess."""
     page = spot.page
     try:
-        after = guessed(_kept(duel), number)
+        after = make_guess(_kept(duel), number)
     except IllegalAction as error:
         return spot.problem(error)
     right, count = tally_of(kept)

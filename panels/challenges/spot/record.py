@@ -11,7 +11,7 @@ from env import get_task
 from panels.challenges.spot.recorded import FILE, SEEDS, TASK, Pair, both_move
 from panels.challenges.spot.stages import stages_of
 from panels.results.model_comparison import FILE as COMPARISON
-from sauda.experiments.before_after import record as record_game
+from sauda.experiments.before_after import record_game as record_game
 from sauda.experiments.comparison import OURS
 from sauda.games import game_of
 from sauda.llm.registry import player_spec

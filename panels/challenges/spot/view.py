@@ -21,7 +21,7 @@ from sauda.language.lines import name_in
 from sauda.language.phrases import language_of
 from sauda.language.small_talk import answer_to
 from sauda.language.small_talk import small_talk as kind_of_talk
-from sauda.language.spoken import Decided, retold
+from sauda.language.spoken import Decided, retell
 from sauda.llm.registry import row_name
 from sauda.sessions.bazaar import doubt
 from sauda.sessions.spot import EXCHANGES, Duel, Side
@@ -122,7 +122,7 @@ def _words(duel: Duel, turn: Turn, language: str, said: list[str]) -> str:
     seen = turn.observation.table
     public = (len(seen.asks), seen.item.name, seen.item.list_price, seen.asks, seen.bids)
     decided = Decided(seen, turn.agent, turn.action, language, said=tuple(said))
-    said.append(retold(decided, words, (), crc32(repr(public).encode())))
+    said.append(retell(decided, words, (), crc32(repr(public).encode())))
     return said[-1]
 
 

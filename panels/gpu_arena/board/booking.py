@@ -7,7 +7,7 @@ from markupsafe import Markup
 from env import IllegalAction, arena
 from panels.gpu_arena.names import block_list, block_name, capital, job_names, readable
 from panels.ui.look import note
-from sauda.sessions.arena import ArenaGame, held, refusal
+from sauda.sessions.arena import ArenaGame, promised_credits, refusal
 
 
 def refused(game: ArenaGame, action: arena.Action | arena.Malformed) -> str:
@@ -24,7 +24,7 @@ def _reason(
 ) -> str:
     if result.code == "budget_overspend" and getattr(action, "payment", 0):
         shown = f"{action.payment:{'.2f' if action.payment < 1e9 else 'g'}}"
-        left = obs.own.budget - held(obs)
+        left = obs.own.budget - promised_credits(obs)
         return f"you have {left:.2f} credits to spend, and this offer pays {shown}"
     job = next((j for j in obs.own.jobs if j.job_id == getattr(action, "job_id", None)), None)
     if job is None:

@@ -11,7 +11,7 @@ from panels.haggle.words import Translate
 from panels.ui.look import note
 from sauda.language import money
 from sauda.language.lexicon import SIGNALS
-from sauda.language.tells import Tell, memory, read
+from sauda.language.tells import Tell, read, signal_levels
 from sauda.llm.types import Reply
 from sauda.policies.belief import believe
 from sauda.sessions.bazaar import Game, counterfactual_action, moves_of
@@ -32,7 +32,7 @@ def reading(game: Game, translate: Translate) -> Markup:
     if not own:
         shown = note(translate("reads_wait"))
     else:
-        tells, remembered = read(own[-1]), memory(own)
+        tells, remembered = read(own[-1]), signal_levels(own)
         none_now = "reads_none_now" if any(remembered.values()) else "reads_none"
         shown = Markup('<p class="sauda-quote">“{}”</p>{}{}').format(
             marked(own[-1], tells, translate),

@@ -25,7 +25,7 @@ from sauda.games import game_of
 from sauda.llm.registry import player_spec
 from sauda.llm.server import Loading, ModelWorker
 from sauda.llm.types import ReplyError
-from sauda.sessions.bazaar import Game, Standing, standing
+from sauda.sessions.bazaar import Game, Standing, stand
 
 LOOK = 2.0  # seconds between two looks at a model that loads
 
@@ -68,7 +68,7 @@ def played(game: Game, stage: str, model: ModelWorker) -> Standing:
         continue
     player = replace(player_spec(stage), generate=model)
     policy = while_awaited(player.policy(game_of(game.task)))
-    return standing(stage, game.task, rollout(game.task, policy, game.play.seed))
+    return stand(stage, game.task, rollout(game.task, policy, game.play.seed))
 
 
 def _shown(screen: Screen, visit: Visit, board: Board, remark: Markup) -> Updates:

@@ -10,7 +10,7 @@ from panels.haggle.review.recorded_sellers import recorded_sellers
 from panels.haggle.review.result_view import Board, board_of, ending_of, place_and_sharing
 from panels.haggle.words import Translate
 from panels.ui.look import note, stat, strip
-from sauda.sessions.bazaar import Game, finished, standing
+from sauda.sessions.bazaar import Game, as_episode, stand
 
 
 def card(game: Game, translate: Translate = IN_ENGLISH, board: Board | None = None) -> Markup:
@@ -21,7 +21,7 @@ def card(game: Game, translate: Translate = IN_ENGLISH, board: Board | None = No
     if not game.over:
         return Markup("")
     board = board or board_of(game)
-    you = standing("you", game.task, finished(game), visitor=True)
+    you = stand("you", game.task, as_episode(game), visitor=True)
     figures = [
         stat(f"{you.share:.0%}", translate("zopa_yours")),
         stat(f"{you.grade:.2f}", translate("grade")),

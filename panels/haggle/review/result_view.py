@@ -15,7 +15,7 @@ from panels.ui.offers import SMALL, ending
 from panels.ui.provenance import missing
 from sauda.language.lines import name_in
 from sauda.records.kinds import ArtifactError
-from sauda.sessions.bazaar import Game, Standing, finished, rank, ranked, standing, standings
+from sauda.sessions.bazaar import Game, Standing, as_episode, rank, rank_standings, stand, standings
 from sauda.sessions.review import informed_grade
 
 LISTINGS = "classic/amazon_realistic"  # the one published task whose prices are drawn
@@ -30,7 +30,7 @@ class Board:
 
     def with_rows(self, more: Sequence[Standing]) -> "Board":
         """The board with more players."""
-        return Board(tuple(ranked([*self.rows, *more])), self.problem)
+        return Board(tuple(rank_standings([*self.rows, *more])), self.problem)
 
 
 def board_of(game: Game) -> Board:
@@ -60,7 +60,7 @@ def result(
     if not game.over:
         fixed = game.task_name.startswith("classic/") and game.task_name != LISTINGS
         return note(translate("hidden_limit") + (translate("hidden_same") if fixed else ""))
-    board, played = board or board_of(game), finished(game)
+    board, played = board or board_of(game), as_episode(game)
     past = played.final.table.past
     career = played.final.table.deals > 1
     lines = [deals_table(played, translate, language) if career else zopa_bar(game, translate)]
@@ -229,5 +229,5 @@ def outcome(game: Game, translate: Translate) -> str:
     """How a game ended in one line, or that it still runs."""
     if not game.over:
         return ending(None, chart_words(translate))
-    you = standing("you", game.task, finished(game), visitor=True)
+    you = stand("you", game.task, as_episode(game), visitor=True)
     return f"{ending_of(game, translate)}; {you.share:.0%} {translate('zopa_yours')}"

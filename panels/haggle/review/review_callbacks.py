@@ -23,11 +23,11 @@ from sauda.sessions.bazaar import Game, after_reply, request
 from sauda.sessions.review import (
     ASKED_PRICES,
     Review,
-    asked_findings,
+    ask_findings,
     closing_findings,
     is_asked,
     offers_to_ask,
-    searched,
+    search,
 )
 
 IDLE = 300  # seconds after which the process that searches ends
@@ -91,7 +91,7 @@ async def _in_process(game: Game) -> Review:
     A search takes a second of one core, and would hold up the moves of all visitors here.
     """
     searcher = get_reusable_executor(1, timeout=IDLE, initializer=os.nice, initargs=(NICE,))
-    return await asyncio.get_running_loop().run_in_executor(searcher, searched, game)
+    return await asyncio.get_running_loop().run_in_executor(searcher, search, game)
 
 
 async def _asked(
@@ -118,7 +118,7 @@ async def _asked(
         [translate("review_asking", name=name, done=0, all=most)],
     )
     try:
-        async with aclosing(asked_findings(game, known, reply)) as found:
+        async with aclosing(ask_findings(game, known, reply)) as found:
             async for one in found:
                 known.append(one)
                 progress = translate("review_asking", name=name, done=asked, all=most)

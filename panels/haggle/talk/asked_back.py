@@ -2,16 +2,16 @@
 
 from env import Accept, Offer, rupees
 from panels.haggle.talk.state import Exchange
-from sauda.language.small_talk import CONDITION, closing
+from sauda.language.small_talk import CONDITION, read_closing
 from sauda.language.stances import relative
 from sauda.sessions.bazaar import (
     BACKWARDS,
     FAR_OFF,
     Action,
     Game,
+    both_prices,
     doubt,
     loss_at,
-    own_and_their_prices,
 )
 
 
@@ -25,7 +25,7 @@ def asked_back(game: Game) -> Exchange:
 
 def question(game: Game, action: Action) -> tuple[str, dict[str, str]]:
     """The question about a move, as a key of the page's words, and the values of its sentence."""
-    own, theirs = own_and_their_prices(game)
+    own, theirs = both_prices(game)
     price = action.price if isinstance(action, Offer) else theirs[-1]
     values, why = {"price": rupees(price)}, doubt(game, action)
     if why == FAR_OFF:
@@ -38,5 +38,5 @@ def question(game: Game, action: Action) -> tuple[str, dict[str, str]]:
         return kind, values | {"loss": rupees(loss), "limit": limit}
     if isinstance(action, Offer) and (way := relative(action.message)):
         return f"mean_{way.kind}", values
-    is_plain = closing(action.message, price) != CONDITION
+    is_plain = read_closing(action.message, price) != CONDITION
     return "take_it" if is_plain else "take_it_plain", values

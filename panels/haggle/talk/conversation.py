@@ -19,7 +19,7 @@ from panels.ui.offers import Say, ending
 from sauda.language.lines import name_in
 from sauda.language.phrases import language_of
 from sauda.language.small_talk import answer_to
-from sauda.language.spoken import Decided, claim_of, is_last, named, retold
+from sauda.language.spoken import Decided, announce, claim_of, is_last, retell
 from sauda.sessions.bazaar import Game
 
 SEATS = ("seller", "buyer")
@@ -141,9 +141,9 @@ def _price_of(turn: Turn) -> dict[str, str]:
 
 
 def _line(turn: Turn, number: int, ears: _Ears) -> str:
-    """The words of a move: the visitor's as typed, those of the other side as `retold` has them."""
+    """The words of a move: the visitor's as typed, those of the other side as `retell` has them."""
     own, seen = turn.agent == ears.you, turn.observation.table
-    words = named(turn.action) if turn.action.message else ""
+    words = announce(turn.action) if turn.action.message else ""
     if own and words:
         return words
     decided = Decided(
@@ -156,7 +156,7 @@ def _line(turn: Turn, number: int, ears: _Ears) -> str:
         reacts=not own,  # a button has no opinion on the other side's price
     )
     public = (number, seen.item.name, seen.item.list_price, seen.asks, seen.bids)
-    text = retold(decided, words, ears.claimed, crc32(repr(public).encode()))
+    text = retell(decided, words, ears.claimed, crc32(repr(public).encode()))
     if not own:
         ears.claimed.add(claim_of(words))
     return text

@@ -7,7 +7,7 @@ the chat.
 import unicodedata
 from dataclasses import replace
 
-from env import Accept, IllegalAction, Offer, WalkAway, grouped, rupees
+from env import Accept, IllegalAction, Offer, WalkAway, group_digits, rupees
 from panels.haggle.talk.asked_back import asked_back
 from panels.haggle.talk.state import SILENT, Exchange, Talk
 from panels.haggle.talk.trouble import Trouble
@@ -23,12 +23,12 @@ from sauda.language.small_talk import (
     TOLD,
     YES,
     asks_something,
-    closing,
     confirms,
+    read_closing,
     slip,
     small_talk,
 )
-from sauda.language.stances import NoBase, read, relative
+from sauda.language.stances import NoBase, read_stances, relative
 from sauda.sessions.bazaar import Action, Game, answer, propose
 
 
@@ -78,12 +78,12 @@ def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
     """
     text = _visible(text or "").strip()
     if len(text) > LONGEST_MESSAGE:
-        most, length = grouped(str(LONGEST_MESSAGE)), grouped(str(len(text)))
+        most, length = group_digits(str(LONGEST_MESSAGE)), group_digits(str(len(text)))
         raise Trouble("too_long", most=most, length=length)
     if game.unconfirmed is not None and confirms(text):
         return answer(game, game.unconfirmed)
     # A price worked out from others is another one: "10 % off and it is a deal" accepts nothing.
-    closes = "" if relative(text) else closing(text, _standing(game))
+    closes = "" if relative(text) else read_closing(text, _standing(game))
     action = _action(game, text, closes)
     if game.over:
         raise NoMove("after")
@@ -138,7 +138,7 @@ def _action(game: Game, text: str, closes: str) -> Action:
         if amount <= 0:
             raise NoMove("after" if game.over else "zero")
         return Offer(amount, text)
-    offered = read(text).offered
+    offered = read_stances(text).offered
     try:
         amount = None if slip(offered) else price_in(offered)
     except ValueError:

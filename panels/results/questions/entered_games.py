@@ -17,11 +17,11 @@ from sauda.serve.leaderboard import (
     Entry,
     StoredGame,
     Unavailable,
+    end_and_grade,
     episode_of,
     in_utc,
     own_board,
     replay_game,
-    result_of,
 )
 
 NOBODY = Markup("<p>No entry of this task is complete yet, so there is no game to open.</p>")
@@ -78,7 +78,7 @@ def transcript(entry: Entry, number: int, game: StoredGame) -> Markup:
 
 def reproduced(game: StoredGame, again: ServedGame) -> Markup:
     """The stored grade beside that of the same moves played again; "" where the game had no end."""
-    now = result_of(again)
+    now = end_and_grade(again)
     if game.end == UNFINISHED or now is None:
         return Markup("")
     then = {"end": game.end, "grade": game.grade}

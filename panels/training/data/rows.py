@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from sauda.language.acts import INTENTS, PARTS, Dialogue, Example, examples
 from sauda.language.acts import SELLING as AGENTS
-from sauda.train.dialogues import shipped
+from sauda.train.dialogues import load_shipped
 
 ANY = "any act"
 
@@ -48,7 +48,7 @@ class Corpus:
 @lru_cache(maxsize=1)
 def corpus() -> Corpus:
     """The shipped dialogues. Raises ArtifactError where their file is missing or damaged."""
-    dialogues = shipped().dialogues
+    dialogues = load_shipped().dialogues
     made, left_out = examples(dialogues)
     by_role = {role: tuple(one for one in made if one.role == role) for role in AGENTS}
     return Corpus({dialogue.id: dialogue for dialogue in dialogues}, by_role, left_out)

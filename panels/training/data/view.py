@@ -13,7 +13,7 @@ from panels.ui.look import note, table
 from panels.ui.tables import with_interval
 from sauda.experiments.acts import Acts
 from sauda.language.acts import SELLING as AGENTS
-from sauda.language.acts import Act, Dialogue, Example, View, written
+from sauda.language.acts import Act, Dialogue, Example, View, format_amount
 from sauda.train.dialogues import sequence
 
 # What an act does, which is its colour; its name stands beside it.
@@ -76,7 +76,7 @@ def act_label(act: Act | None, currency: str) -> Markup:
     """An act as a coloured label with its price."""
     if act is None:
         return Markup("")
-    price = "" if act.price is None else f" {written(act.price, currency)}"
+    price = "" if act.price is None else f" {format_amount(act.price, currency)}"
     return Markup('<span class="sauda-act sauda-act-{}">{}{}</span>').format(
         TONES[act.intent], act.intent, price
     )

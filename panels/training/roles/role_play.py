@@ -9,7 +9,7 @@ from panels.results.model_labels import policy_label
 from panels.ui.look import folded, note, table
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
-from sauda.experiments.role_play import FILE, SaidContrast, SaidRow, said_verdict
+from sauda.experiments.role_play import FILE, SaidContrast, SaidRow, price_verdict
 
 QUESTIONS = {
     "base": "specialist, compared with the untrained base",
@@ -71,7 +71,7 @@ def build() -> None:
     data = artifact.data
     gr.HTML(
         Markup("{}{}{}").format(
-            Markup("").join(Markup("<p>{}</p>").format(line) for line in said_verdict(data.rows)),
+            Markup("").join(Markup("<p>{}</p>").format(line) for line in price_verdict(data.rows)),
             folded(
                 "Every model in both seats, and how they compare",
                 said_table(data.rows) + contrast_table(data.contrasts) + note(READ),

@@ -23,7 +23,7 @@ class PilotRound(Record):
     learning_rate: FiniteFloat = Field(description="learning rate of the pilot")
     reward: dict[str, FiniteFloat] = Field(description="mean grade of the games, by task")
     policy_loss: FiniteFloat = Field(description="clipped surrogate loss")
-    approx_kl: FiniteFloat = Field(description="KL from the policy that played, nats a move")
+    approx_kl: FiniteFloat = Field(description="KL from the policy that played, nats per move")
     clip_fraction: FiniteFloat = Field(description="share of moves whose ratio was clipped")
     value_loss: FiniteFloat = Field(description="squared error of the critics")
     evaluations: list[PilotEvaluation] = Field(
@@ -48,7 +48,7 @@ class PilotNetworks(Record):
 class PilotRun(Record):
     """The pilot's training by PPO: every round, and the weights that came out."""
 
-    log: list[PilotRound] = Field(description="one entry a round")
+    log: list[PilotRound] = Field(description="one entry per round")
     resumed: list[int] = Field(description="rounds from which the run was resumed")
     final: list[PilotEvaluation] = Field(description="grades of the weights below")
     parameters: int = Field(description="numbers in each network")

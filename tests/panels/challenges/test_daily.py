@@ -20,7 +20,7 @@ from sauda.llm.backends import THIS_PAGE
 from sauda.llm.server import Failed, Loading, Ready
 from sauda.llm.types import ReplyError
 from sauda.sessions.bazaar import Standing, answer
-from sauda.sessions.daily import bargain_of, coded, replayed, today
+from sauda.sessions.daily import bargain_of, encode, replay, today
 
 DAY = today() - timedelta(days=40)
 OPEN = DailyVisit(None, None, "", THIS_PAGE, ENGLISH, origin="https://sauda.example")
@@ -42,7 +42,7 @@ def friends_code(day=DAY) -> str:
     price = game.observation.table.item.list_price
     for move in (Offer(round(0.3 * price)), Offer(round(0.35 * price)), Accept()):
         game = answer(game, move)
-    return coded(game)
+    return encode(game)
 
 
 def after(screen, visit: DailyVisit, updates) -> DailyVisit:
@@ -104,7 +104,7 @@ def test_the_end_shows_share_place_players_and_what_to_share(screen):
     assert blocks.endswith("🚶")
     assert link.startswith("https://sauda.example/?tab=haggle&part=daily&day=")
     code = link.partition("&moves=")[2]
-    assert code == coded(updates[page.game]) == coded(replayed(DAY, code))
+    assert code == encode(updates[page.game]) == encode(replay(DAY, code))
     assert updates[page.kept] == {DAY.isoformat(): code}
     with Image.open(updates[page.download]["value"]) as card:
         assert card.size == (1200, 630)
@@ -121,7 +121,7 @@ def test_coming_back_keeps_the_game_under_way(screen, language):
 
 def test_a_friends_game_waits_until_it_is_asked_for_and_never_tells_the_limit(screen):
     visit, updates = opened(screen, moves=friends_code())
-    page, friend = screen.page, replayed(DAY, friends_code())
+    page, friend = screen.page, replay(DAY, friends_code())
     bids = [rupees(price) for price in friend.play.state.table.bids]
     assert "Play it yourself first" in updates[page.friend]
     assert not any(bid in texts(updates) for bid in bids)

@@ -17,7 +17,7 @@ from panels.haggle.talk.visitor_text import NoMove, converse, play_text
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
 from sauda.language.lines import ANSWERS
 from sauda.language.small_talk import HIGHEST_ASK
-from sauda.llm.seller import decide
+from sauda.llm.seller import decide_move
 from sauda.llm.types import Reply, ReplyError, ReplyRefused, ReplyTimeout
 from sauda.sessions.bazaar import after_reply, answer, back, propose, start
 
@@ -200,7 +200,7 @@ def bought_up(game, reply=None):
 
 def in_the_same_words(game) -> str:
     """A selling model that words nearly every move alike."""
-    ask = decide(game.model_observation)
+    ask = decide_move(game.model_observation)
     words = {"accept": "Yes, {price} for the {item}. It is yours.",
              "walk": "No, I will keep my {item}. Goodbye."}  # fmt: skip
     counter = "I can give you the {item} for {price}. That is how it is."

@@ -30,7 +30,7 @@ from sauda.policies import SELLERS
 from sauda.policies.belief import Belief, belief_buyer, believe
 from sauda.records.store import load
 from sauda.sessions.bazaar import Game, after_reply, answer, start
-from sauda.sessions.review import Review, searched
+from sauda.sessions.review import Review, search
 
 IN_ENGLISH, IN_HINDI = translator(ENGLISH), translator(HINDI)
 
@@ -94,7 +94,7 @@ def test_in_hindi_only_names_and_the_command_are_latin(task):
     while not game.over:
         game = answer(game, WalkAway())
     shown = card(game, IN_HINDI) + result(game, IN_HINDI, HINDI)
-    shown += review_shown(searched(game), [], IN_HINDI)
+    shown += review_shown(search(game), [], IN_HINDI)
     text = re.sub(r"python -m sauda play [^।<]*", "", words(shown))
     names = " ".join([*policies_of(game.task), *SELLER_TYPES, "n"]).replace("_", " ").split()
     assert set(re.findall(r"[A-Za-z]+", text)) <= set(names)
@@ -126,7 +126,7 @@ def test_a_share_stands_above_the_recorded_scripts_whose_mean_is_lower():
 def test_every_own_move_has_its_cost_and_what_was_typed_never_becomes_markup():
     """A purchase at ₹52 where ₹31 would have done."""
     game = start("classic/single_deal", "", 5)
-    review = searched(played(game, Offer(20, "<b>twenty</b>"), Offer(52, "<i>₹52</i>")))
+    review = search(played(game, Offer(20, "<b>twenty</b>"), Offer(52, "<i>₹52</i>")))
     shown = review_shown(review, ["<u>remark</u>"], IN_ENGLISH)
     costs = re.findall(r'class="sauda-cost[^"]*">([^<]*)<', shown)
     assert costs == ["₹0", f"−{rupees(review.missed.rupees)}"]
@@ -138,7 +138,7 @@ def test_every_own_move_has_its_cost_and_what_was_typed_never_becomes_markup():
 
 def test_where_nothing_could_be_won_there_is_no_bar():
     """This buyer pays less than the seller's limit, whatever is asked."""
-    review = searched(answer(start("bazaar/seller_brief", "aggressive", 3), WalkAway()))
+    review = search(answer(start("bazaar/seller_brief", "aggressive", 3), WalkAway()))
     assert review.moves[0].most.grade == 0
     assert bar_picture(review, IN_ENGLISH) == ""
     assert "You left nothing" in review_shown(review, [], IN_ENGLISH)
@@ -173,7 +173,7 @@ def test_a_loss_of_grade_alone_is_told_as_grade():
         for game in games
         if game.observation.reservation < game.play.state.private["seller"]["reservation"]
     )
-    review = searched(played(game, Offer(1), WalkAway()))
+    review = search(played(game, Offer(1), WalkAway()))
     assert review.missed.rupees == 0
     assert f"{review.missed.grade:.2f} of the grade" in review_shown(review, [], IN_ENGLISH)
 

@@ -130,7 +130,7 @@ def no_artifacts(request, monkeypatch):
 
     monkeypatch.setattr(store, "read_json", read)
     kept = (
-        pilot.trained, badge.seller_figures, badge.persona_figures, stages.rows,
+        pilot.load_pilot, badge.seller_figures, badge.persona_figures, stages.rows,
         players.script_rows, players.model_rows,
     )  # fmt: skip
     for cache in kept:

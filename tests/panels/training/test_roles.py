@@ -3,7 +3,7 @@
 import pytest
 
 from panels.training.roles import losses, role_play
-from sauda.experiments.role_play import SaidRow, said_verdict
+from sauda.experiments.role_play import SaidRow, price_verdict
 from sauda.experiments.roles import NAMES, RoleContrast, compare, schedule_verdict
 from tests.support.roles import role_run
 
@@ -69,12 +69,12 @@ def rows():
 
 
 def test_a_sentence_a_seat_compares_specialist_generalist_and_base(rows):
-    buyer, seller = said_verdict(rows)
+    buyer, seller = price_verdict(rows)
     assert buyer.startswith("As a buyer in 20 games, the specialist says 90% [80%, 100%]")
     assert "the generalist 80%" in buyer
     assert "the untrained base 0%" in buyer
     assert seller.startswith("As a seller in 20 games, the specialist says 40%")
-    assert list(said_verdict(rows[:3])) == []
+    assert list(price_verdict(rows[:3])) == []
 
 
 def test_the_table_marks_a_model_in_the_other_role(rows):

@@ -13,7 +13,7 @@ from panels.training.permalink import View, from_query, to_query
 from panels.training.together import GRADES, shared_metrics, together
 from panels.ui.tables import to_csv
 from sauda.records.kinds import training_runs
-from sauda.records.store import Artifact, load, parsed
+from sauda.records.store import Artifact, load, validate
 from tests.support.golden import assert_golden, plain
 
 MADE_UP = {"loss": 1.0, "learning_rate": 1e-5, "grad_norm": 0.5}
@@ -42,7 +42,7 @@ def made_up(stage: str, log: list[dict[str, Any]], **fields: Any) -> Artifact:
     }  # fmt: skip
     content |= fields
     provenance = {"command": "made up", "commit": None, "dirty": None, "created": "2026-01-01"}
-    data = parsed("training_run/1", content)
+    data = validate("training_run/1", content)
     return Artifact(f"training/{stage}.json", "training_run/1", "measured", provenance, {}, data)
 
 

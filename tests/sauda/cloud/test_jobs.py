@@ -22,14 +22,14 @@ from sauda.cloud.jobs import (
     Job,
     ShardJobs,
     TrainingJob,
+    choose_flavors,
     collect,
     cpu_flavors,
-    fitting_flavors,
     flavor,
     list_flavors,
     submit,
 )
-from sauda.cloud.shards import Plan, merge, play
+from sauda.cloud.shards import Plan, merge, play_pieces
 from sauda.experiments.evaluate import EvaluationSpec, evaluate
 from sauda.records.store import REPOSITORY as SOURCE
 from sauda.train import STAGES
@@ -104,11 +104,11 @@ def test_a_stage_goes_on_from_the_one_before_it_in_the_same_job():
 
 def test_flavors_are_those_of_the_hub_with_the_memory_the_cheapest_first():
     assert {f.name for f in FLAVORS} <= {hardware.value for hardware in JobHardware}
-    fit = fitting_flavors(30e9)
+    fit = choose_flavors(30e9)
     assert [f.price for f in fit] == sorted(f.price for f in fit)
     assert set(fit) == {f for f in FLAVORS if f.device == "cuda" and f.memory >= 30}
     with pytest.raises(ValueError, match=r"needs 200 GB and the largest flavor, h200, has 141"):
-        fitting_flavors(200e9)
+        choose_flavors(200e9)
     with pytest.raises(ValueError, match="l4x1 has a GPU that nobody would use"):
         cpu_flavors(["cpu-upgrade", "l4x1"])
 
@@ -237,7 +237,7 @@ def test_a_dry_run_shows_the_job_and_of_its_secrets_the_names(monkeypatch, capsy
     assert "HF_TOKEN" in out
     assert "l4x1 (24 GB, $0.80/h), else a10g-small (24 GB, $1.00/h)" in out
     assert "6h, 2 attempts at most" in out
-    assert out.endswith(replace(JOB, flavors=fitting_flavors(1e9)).script())
+    assert out.endswith(replace(JOB, flavors=choose_flavors(1e9)).script())
 
 
 def local(folder: Path, kept: Path, every: int = 60) -> TrainingJob:
@@ -390,10 +390,10 @@ def test_a_shard_is_kept_whatever_ended_it_and_a_refused_upload_is_repeated(
 
 def test_shards_that_come_back_from_the_results_merge_into_the_one_table(tmp_path):
     for shard in (1, 3):
-        play(SHARDS.plan, tmp_path / "results" / f"shard-{shard}-of-3", here, [shard])
+        play_pieces(SHARDS.plan, tmp_path / "results" / f"shard-{shard}-of-3", here, [shard])
     results = f"file:{tmp_path / 'results'}"
     assert collect(results, 3, tmp_path / "parts") == [2]
-    play(SHARDS.plan, tmp_path / "results" / "shard-2-of-3", here, [2])
+    play_pieces(SHARDS.plan, tmp_path / "results" / "shard-2-of-3", here, [2])
     assert collect(results, 3, tmp_path / "parts") == []
     assert merge(tmp_path / "parts")[1] == evaluate(CONFIG, workers=1)
 

@@ -8,7 +8,7 @@ import pytest
 from env import get_task
 from sauda import __main__ as command
 from sauda.cloud import CloudFault
-from sauda.cloud.rollouts import Rollouts, Servers, play, summarize
+from sauda.cloud.rollouts import Rollouts, Servers, play_missing, summarize_games
 from sauda.experiments.comparison import play_model
 from sauda.llm.backends import RetryPolicy
 from sauda.llm.turn import PlayerSpec
@@ -36,8 +36,8 @@ def wanted(*urls: str, **more) -> Rollouts:
 def test_games_through_two_servers_are_those_of_the_model_itself(tmp_path):
     with server(haggles) as (one, first), server(haggles) as (two, second):
         games = wanted(one, two, in_flight=4)
-        play(games, tmp_path, here)
-        figures = summarize(games, tmp_path)
+        play_missing(games, tmp_path, here)
+        figures = summarize_games(games, tmp_path)
     own = play_model(get_task(TASK), PlayerSpec(Haggler()), games.seeds())
     assert {**figures["columns"], "tokens": own["tokens"]} == json.loads(json.dumps(own))
     assert figures["n"] == 8
@@ -47,17 +47,17 @@ def test_games_through_two_servers_are_those_of_the_model_itself(tmp_path):
 
 def test_games_stop_where_no_server_answers_and_resume_where_they_were(tmp_path):
     with server(401) as (bad, _), pytest.raises(CloudFault, match=r"401.*before are kept"):
-        play(replace(wanted(bad), batch=4), tmp_path, here)
+        play_missing(replace(wanted(bad), batch=4), tmp_path, here)
     with server(haggles) as (good, requests):
         games = replace(wanted(good), batch=4)
         with pytest.raises(KeyboardInterrupt):
-            play(games, tmp_path, stops_after_one)
+            play_missing(games, tmp_path, stops_after_one)
         before = len(requests)
-        assert play(games, tmp_path, here) == 1
+        assert play_missing(games, tmp_path, here) == 1
         assert len(requests) < 2 * before + 8
-    assert summarize(games, tmp_path)["n"] == 8
+    assert summarize_games(games, tmp_path)["n"] == 8
     with pytest.raises(ValueError, match="another plan, which differs in model"):
-        play(replace(games, model="other"), tmp_path, here)
+        play_missing(replace(games, model="other"), tmp_path, here)
 
 
 def stops_after_one(function, items):

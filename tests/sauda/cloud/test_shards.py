@@ -13,7 +13,7 @@ import pytest
 
 from sauda import __main__ as command
 from sauda.cloud import CloudFault, shards
-from sauda.cloud.shards import Plan, engine, merge, play
+from sauda.cloud.shards import Plan, engine, merge, play_pieces
 from sauda.experiments.evaluate import EvaluationSpec, evaluate
 from tests.support.lanes import unavailable
 
@@ -38,7 +38,7 @@ def as_saved(data):
 def test_the_merged_table_is_that_of_one_process_digit_for_digit(config, tmp_path):
     plan = Plan(config, shards=4)
     for shard in (3, 1, 4, 2):
-        play(plan, tmp_path, here, [shard])
+        play_pieces(plan, tmp_path, here, [shard])
     assert as_saved(merge(tmp_path)[1]) == as_saved(evaluate(config, workers=1))
 
 
@@ -62,19 +62,19 @@ def test_a_stopped_shard_resumes_where_it_was_and_says_what_it_lacks(tmp_path):
         return here(function, items)
 
     with pytest.raises(KeyboardInterrupt):
-        play(plan, tmp_path, stops_after_four)
+        play_pieces(plan, tmp_path, stops_after_four)
     with pytest.raises(ValueError, match=r"lacks 8 of 12 pieces, of shards 1, 2; play them"):
         merge(tmp_path)
-    assert play(plan, tmp_path, noted) == 8
+    assert play_pieces(plan, tmp_path, noted) == 8
     assert len(computed) == 8
-    assert play(plan, tmp_path, noted) == 0
+    assert play_pieces(plan, tmp_path, noted) == 0
     assert len(merge(tmp_path)[1]["rows"]) == 4
 
 
 def test_pieces_of_another_plan_or_of_other_code_and_damaged_ones_are_refused(tmp_path):
-    play(plan := Plan(BAZAAR, 2), tmp_path, here)
+    play_pieces(plan := Plan(BAZAAR, 2), tmp_path, here)
     with pytest.raises(ValueError, match="another plan, which differs in shards; choose another"):
-        play(Plan(BAZAAR, 3), tmp_path, here)
+        play_pieces(Plan(BAZAAR, 3), tmp_path, here)
     piece = tmp_path / plan.pieces()[-1].file
     piece.write_text('{"end": ')
     with pytest.raises(ValueError, match=rf"{piece.name} is damaged"):
@@ -211,7 +211,7 @@ def test_a_table_is_the_same_where_a_node_of_the_cluster_is_killed_in_the_middle
     with engine("ray", address=cluster.address) as run:
         killer = threading.Thread(target=kill_once_it_computes)
         killer.start()
-        play(plan, tmp_path / "parts", lambda compute, items: run(slowly(compute), items))
+        play_pieces(plan, tmp_path / "parts", lambda compute, items: run(slowly(compute), items))
         killer.join()
         lost = [p.file for p in plan.pieces() if doomed in nodes_of(p.file)]
         assert lost

@@ -20,11 +20,11 @@ from sauda.cloud.space import (
     MOST_FILE,
     NoEnvironment,
     Staged,
-    faults,
     import_faults,
     may_pass,
     missing_packages,
     stage,
+    staging_faults,
     upload,
 )
 from sauda.records.store import REPOSITORY
@@ -53,7 +53,7 @@ def folder(tmp_path) -> Path:
 
 def test_the_committed_page_has_no_fault_and_leaves_its_tests_behind(tmp_path):
     staged = stage(tmp_path)
-    assert faults(staged.folder) == []
+    assert staging_faults(staged.folder) == []
     assert sorted(path.name for path in tmp_path.iterdir() if path.name in ("tests", ".ci")) == []
     assert {"app.py", "README.md", "requirements.txt"} <= {path.name for path in tmp_path.iterdir()}
     head = ["git", "-C", str(REPOSITORY), "rev-parse", "HEAD"]
@@ -80,18 +80,18 @@ def test_the_committed_page_has_no_fault_and_leaves_its_tests_behind(tmp_path):
     ],
 )
 def test_each_fault_is_named_in_one_line_that_repeats_no_secret(folder, file, old, new, fault):
-    assert faults(folder) == []
+    assert staging_faults(folder) == []
     text = (folder / file).read_text()
     assert old in text
     (folder / file).write_text(text.replace(old, new, 1))
-    found = faults(folder)
+    found = staging_faults(folder)
     assert any(fault in line for line in found), found
     assert not any(TOKEN in line or "secret1" in line for line in found)
 
 
 def test_a_file_whose_name_says_that_it_holds_secrets_is_named(folder):
     (folder / ".env").write_text("")
-    assert faults(folder) == [".env: a file of that name holds secrets"]
+    assert staging_faults(folder) == [".env: a file of that name holds secrets"]
 
 
 def test_imports_resolve_in_a_fresh_environment_or_are_named_with_their_place(folder):

@@ -5,7 +5,7 @@ import shlex
 
 import pytest
 
-from sauda.__main__ import parse
+from sauda.__main__ import parse_arguments
 from sauda.commands.readme import fill
 from sauda.records.kinds import entry
 from sauda.records.store import REPOSITORY, load
@@ -45,7 +45,7 @@ def test_a_table_is_written_anew_between_its_marks_and_nothing_else_is_touched()
 
 def test_every_command_of_the_documents_is_one_the_command_line_takes():
     for command in COMMANDS:
-        options = parse(shlex.split(command))
+        options = parse_arguments(shlex.split(command))
         if getattr(options, "out", None):
             assert entry(options.out).kind == "evaluation/1"
 

@@ -102,8 +102,8 @@ def test_the_table_of_an_experiment_has_a_line_per_row_under_its_names(name: str
 
 def test_the_list_of_experiments_imports_none_of_them():
     code = (
-        "import sys\nfrom sauda.__main__ import parse\n"
-        "try: parse(['run', '--help'])\nexcept SystemExit: pass\n"
+        "import sys\nfrom sauda.__main__ import parse_arguments\n"
+        "try: parse_arguments(['run', '--help'])\nexcept SystemExit: pass\n"
         "print(*[m for m in sys.modules if m.startswith('sauda.experiments.')], file=sys.stderr)"
     )
     ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT.parent, capture_output=True)

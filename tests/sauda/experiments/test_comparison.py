@@ -8,14 +8,14 @@ import pytest
 
 from env import get_task, rollout
 from sauda.experiments import comparison
-from sauda.experiments.batches import first
+from sauda.experiments.batches import take_first
 from sauda.experiments.comparison import Grid, compare_models, in_arena, in_bazaar
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import episode_columns
 from sauda.llm.registry import PlayerSpec, player_spec
 from sauda.llm.types import Reply
 from sauda.llm.wrappers import WRAPPERS
-from sauda.records.store import Artifact, measured
+from sauda.records.store import Artifact, new_artifact
 
 SEEDS = range(50_000, 50_008)
 OPEN = get_task("bazaar/open")
@@ -74,7 +74,7 @@ def run(compared, folder, recorded=None) -> dict:
 
 
 def artifact_of(compared, data: dict) -> Artifact:
-    return measured(compared.file, compared.config, data)
+    return new_artifact(compared.file, compared.config, data)
 
 
 @pytest.fixture(scope="module")
@@ -134,18 +134,18 @@ def test_recorded_games_are_kept_while_their_model_is_the_same():
     columns = comparison.play_model(OPEN, PlayerSpec(Canned()), SEEDS)
     recorded = {"episodes": {"bazaar/open": {"mini": columns}}, "rows": []}
     recorded["models"] = {"mini": model}
-    kept = comparison.kept_episodes(compared, {"mini": model}, recorded)
+    kept = comparison.load_kept(compared, {"mini": model}, recorded)
     assert kept == {("bazaar/open", "mini"): columns}
-    assert comparison.kept_episodes(compared, {"mini": model | {"cpu": ""}}, recorded) == kept
+    assert comparison.load_kept(compared, {"mini": model | {"cpu": ""}}, recorded) == kept
     for change in ({"sha256": "b"}, {"sampling": {"temperature": 0.2}}, {"prompt": "q"}):
-        assert comparison.kept_episodes(compared, {"mini": model | change}, recorded) == {}
+        assert comparison.load_kept(compared, {"mini": model | change}, recorded) == {}
     longer = in_bazaar((Grid(("bazaar/open",), ("mini",), len(SEEDS) + 1),), batch=3)
-    kept = comparison.kept_episodes(longer, {"mini": model}, recorded)
-    assert kept == {("bazaar/open", "mini"): first(columns, 6)}  # whole batches alone
+    kept = comparison.load_kept(longer, {"mini": model}, recorded)
+    assert kept == {("bazaar/open", "mini"): take_first(columns, 6)}  # whole batches alone
     cell = ("bazaar/open", "mini")
-    assert list(comparison.played_on({cell: columns}, kept)) == [("mini", True, True)]
-    assert list(comparison.played_on({cell: columns}, {})) == [("mini", False, True)]
-    assert list(comparison.played_on(kept, kept)) == [("mini", True, False)]
+    assert list(comparison.match_kept({cell: columns}, kept)) == [("mini", True, True)]
+    assert list(comparison.match_kept({cell: columns}, {})) == [("mini", False, True)]
+    assert list(comparison.match_kept(kept, kept)) == [("mini", True, False)]
 
 
 @pytest.mark.nightly
@@ -159,7 +159,7 @@ def test_a_script_is_kept_while_its_code_is_the_same_and_only_new_seeds_are_play
     again = grades(run(longer, tmp_path, recorded))
     assert again == [0.123, *grades(run(longer, tmp_path))[1:]]
     next(row for row in recorded["rows"] if row["policy"] == "linear")["hashes"]["policy"] = "0"
-    kept = comparison.kept_episodes(TINY, data["models"], recorded)
+    kept = comparison.load_kept(TINY, data["models"], recorded)
     assert ("bazaar/open", "linear") not in kept
     assert ("bazaar/rushed", "belief") in kept
 

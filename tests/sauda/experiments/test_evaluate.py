@@ -10,7 +10,7 @@ from sauda.experiments.evaluate import (
     BazaarRow,
     Cell,
     EvaluationSpec,
-    compare,
+    compare_rows,
     evaluate,
     per_episode,
     play_cell,
@@ -252,12 +252,12 @@ def test_only_rows_of_one_game_may_be_compared(data):
     own, other = (
         BazaarRow.model_validate(row_of(data, SINGLE, policy)) for policy in TINY.policies
     )
-    assert compare(own, other, "share") == own.share.mean - other.share.mean
+    assert compare_rows(own, other, "share") == own.share.mean - other.share.mean
     for part in ("task", "opponents"):
         hashes = own.hashes.model_copy(update={part: "0123456789ab"})
         changed = own.model_copy(update={"hashes": hashes})
         with pytest.raises(ValueError, match=rf"{getattr(own.hashes, part)}.*0123456789ab"):
-            compare(own, changed, "share")
+            compare_rows(own, changed, "share")
 
 
 def test_an_evaluation_comes_out_again_and_a_changed_digit_is_found(tmp_path):

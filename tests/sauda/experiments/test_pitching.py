@@ -12,20 +12,20 @@ from sauda.experiments.pitching import (
     DRAWN,
     LEARNER,
     ROUNDS,
-    judged,
+    negotiate,
     negotiation,
     opponents_pitches,
     ucb1,
 )
 from sauda.experiments.verify import verify
-from sauda.records.store import dumps, parsed, save
+from sauda.records.store import dumps, save, validate
 
 SMALL = {"episodes": 30, "split": "train", "advocates": DRAWN}
 
 
 @pytest.fixture(scope="module")
 def data() -> dict:
-    return judged(**SMALL)
+    return negotiate(**SMALL)
 
 
 def test_opponents_pitches_do_not_depend_on_anyones_jobs():
@@ -83,8 +83,8 @@ def test_a_shown_round_holds_what_the_page_needs_and_nothing_private(data):
 @pytest.mark.slow
 def test_the_artifact_is_of_its_kind_and_comes_out_again(data, tmp_path):
     small = SMALL | {"episodes": 3}
-    again = judged(**small)
-    parsed("pitching/1", again)
+    again = negotiate(**small)
+    validate("pitching/1", again)
     save("pitching.json", small, again, tmp_path)
     assert verify("pitching.json", root=tmp_path) == []
     again["shown"][0]["rounds"][4]["verdicts"][LEARNER]["total"] += 0.0001

@@ -29,8 +29,8 @@ from sauda.experiments.profiles import (
     prior,
     profile,
     read_range,
-    score,
-    signalling,
+    score_ranges,
+    with_signals,
 )
 from sauda.experiments.verify import verify
 from sauda.games import BAZAAR
@@ -40,7 +40,7 @@ from sauda.llm.registry import PlayerSpec
 from sauda.policies import BUYERS
 from sauda.policies.belief import claim_in
 from sauda.records.seeds import SPLITS
-from sauda.records.store import load, parsed, renew_checksums, save, write
+from sauda.records.store import load, renew_checksums, save, validate, write
 from tests.support.endpoint import openai, server
 from tests.support.models import Haggler
 
@@ -103,7 +103,7 @@ def test_a_broken_last_word_a_loss_and_a_forfeit_are_counted():
 
 def test_a_language_model_is_profiled_by_its_replies(trials):
     row = profile(Player("haggler", model=PlayerSpec(Haggler())), trials)
-    parsed("profiles/1", {"task": TASK, "judge": "belief", "informed": row["grade"],
+    validate("profiles/1", {"task": TASK, "judge": "belief", "informed": row["grade"],
                           "prior": row["belief"], "rows": [row], "models": {}})  # fmt: skip
     assert row["belief"]["answered"] == 0
     assert row["compliance"]["moves"] > row["compliance"]["games"]
@@ -246,11 +246,11 @@ def test_each_position_is_asked_with_a_seed_of_its_own():
 
 def test_a_range_costs_its_width_and_ten_times_the_distance_to_what_it_misses():
     ranges = [Range(0.4 * PRICE, 0.6 * PRICE)] * 3
-    scores = score(ranges, [OBS] * 3, [0.5 * PRICE, 0.65 * PRICE, 0.3 * PRICE])
+    scores = score_ranges(ranges, [OBS] * 3, [0.5 * PRICE, 0.65 * PRICE, 0.3 * PRICE])
     assert scores["score"]["mean"] == pytest.approx((0.2 + (0.2 + 0.5) + (0.2 + 1.0)) / 3)
     assert scores["width"]["mean"] == pytest.approx(0.2)
     assert scores["coverage"]["mean"] == pytest.approx(1 / 3)
-    none, whole = (score([one], [OBS], [0.5 * PRICE]) for one in (None, Range(0.0, OBS.ask)))
+    none, whole = (score_ranges([one], [OBS], [0.5 * PRICE]) for one in (None, Range(0.0, OBS.ask)))
     assert none == {**whole, "answered": 0}
 
 
@@ -259,7 +259,9 @@ def test_the_rule_is_proper_the_true_quantiles_have_the_least_score():
     at = [OBS] * len(limits)
 
     def mean_score(low: float, high: float) -> float:
-        return score([Range(low * PRICE, high * PRICE)] * len(at), at, limits)["score"]["mean"]
+        return score_ranges([Range(low * PRICE, high * PRICE)] * len(at), at, limits)["score"][
+            "mean"
+        ]
 
     true = mean_score(0.44, 0.76)
     others = ((0.4, 0.8), (0.5, 0.7), (0.44, 0.7), (0.5, 0.76))
@@ -273,7 +275,7 @@ SEEDS = SPLITS["holdout"][:25]
 
 
 def played(mode: str, seed: int, buyer: str = "boulware"):
-    return rollout(signalling(get_task(TASK), mode), BUYERS[buyer], seed)
+    return rollout(with_signals(get_task(TASK), mode), BUYERS[buyer], seed)
 
 
 def claims(mode: str) -> list[tuple[str, bool]]:

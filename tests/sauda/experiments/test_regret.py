@@ -7,7 +7,7 @@ from env import Accept, IllegalAction, Offer, WalkAway, get_task, rollout
 from sauda.experiments.regret import Judged, Positions, by_belief, by_pilot, states, task_of
 from sauda.policies.belief import belief_buyer
 from sauda.policies.best_response import MoveValues
-from sauda.policies.pilot import pilot_values, trained
+from sauda.policies.pilot import load_pilot, pilot_values
 from sauda.policies.unsteady import Unsteady
 from sauda.records.seeds import SPLITS, UNSEEN_SELLER, is_unseen_game
 
@@ -60,7 +60,7 @@ def test_too_few_seeds_are_refused():
 
 def test_the_values_of_moves_are_read_off_between_prices_and_ties_prefer_leaving():
     values = MoveValues(np.array([10.0, 20.0]), np.array([0.1, 0.3]), accept=0.3, walk=0.3)
-    obs = rollout(get_task("bazaar/open"), trained(), 1).trajectory("buyer")[0].observation
+    obs = rollout(get_task("bazaar/open"), load_pilot(), 1).trajectory("buyer")[0].observation
     assert values.of(Offer(15)) == pytest.approx(0.2)
     assert values.regret(Offer(15)) == pytest.approx(0.1)
     assert values.best(obs) == WalkAway()
@@ -70,7 +70,7 @@ def test_the_values_of_moves_are_read_off_between_prices_and_ties_prefer_leaving
 @pytest.mark.nightly
 def test_the_pilots_values_are_what_it_wins():
     """The value of its own first move, over many games, is the mean grade of those games."""
-    pilot, task = trained(), get_task("bazaar/open")
+    pilot, task = load_pilot(), get_task("bazaar/open")
     worth, won = [], []
     for seed in range(160):
         game = rollout(task, pilot, seed)

@@ -9,7 +9,7 @@ import pytest
 from env import Accept, Offer, begin
 from sauda.experiments import role_play
 from sauda.experiments.pairs import task_against
-from sauda.experiments.role_play import ADAPTERS, FILE, SEATS, contrasts, play, scenarios
+from sauda.experiments.role_play import ADAPTERS, FILE, SEATS, contrasts, play_role, scenarios
 from sauda.experiments.verify import verify
 from sauda.llm.seats import RoleSeat, price_said, prompt
 from sauda.llm.types import Reply
@@ -41,13 +41,15 @@ class Talker:
 
 @pytest.mark.parametrize("seat", SEATS)
 def test_what_is_read_from_the_words_is_played(seat):
-    said = play("linear", seat, Talker(), SEEDS, batch=2)
+    said = play_role("linear", seat, Talker(), SEEDS, batch=2)
     assert [row["seed"] for row in said] == SEEDS
     assert all(row["said"] == row["offers"] > 0 == row["unsaid"] for row in said)
     assert [row["share"] for row in said] == role_play.script_shares("linear", seat, SEEDS).tolist()
-    wrong = play("linear", seat, Talker(more=7), SEEDS)
+    wrong = play_role("linear", seat, Talker(more=7), SEEDS)
     assert all(row["said"] == row["unsaid"] == 0 < row["offers"] for row in wrong)
-    lost = [row for row in play("linear", seat, Talker(silent_every=3), SEEDS) if row["unsaid"]]
+    lost = [
+        row for row in play_role("linear", seat, Talker(silent_every=3), SEEDS) if row["unsaid"]
+    ]
     assert lost
     assert all((row["unsaid"], row["share"]) == (1, 0.0) for row in lost)  # the game is forfeited
     assert all(row["said"] == row["offers"] - 1 for row in lost)

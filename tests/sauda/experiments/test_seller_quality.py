@@ -11,8 +11,8 @@ from sauda.experiments.seller_games import (
     BUYERS,
     FLOORS,
     all_sides,
-    games,
-    play,
+    play_all,
+    play_seed,
     read_persona,
     write_texts,
 )
@@ -21,10 +21,10 @@ from sauda.experiments.seller_quality import (
     concessions,
     confusion,
     count_words,
-    explained_by_words,
     hard_rows,
     leaks_digits,
     play_games,
+    r2_of_words,
     seller_quality,
 )
 from sauda.experiments.verify import verify
@@ -106,7 +106,7 @@ def test_a_changed_text_is_found_by_verify(tmp_path, data):
 
 @pytest.mark.parametrize("setting", FLOORS)
 def test_the_games_of_a_setting_have_its_floors_and_its_buyers(setting):
-    played = games(setting, 2, range(60))
+    played = play_all(setting, 2, range(60))
     (low, high), openings = FLOORS[setting], [game.decisions[0].price for game in played]
     floors = [game.floor / opening for game, opening in zip(played, openings, strict=True)]
     assert low - 0.01 <= min(floors) < max(floors) <= high + 0.01
@@ -122,7 +122,7 @@ def test_the_games_of_a_setting_have_its_floors_and_its_buyers(setting):
 
 
 def test_the_published_leak_test_sees_digits_and_is_blind_to_the_rest():
-    game = play("hard", "prober", "fair", 1)
+    game = play_seed("hard", "prober", "fair", 1)
     assert leaks_digits(game, [f"I paid {game.floor}, friend."])
     assert leaks_digits(game, ["My minimum is 5."])
     assert not leaks_digits(game, ["I could go a good deal lower."])
@@ -147,9 +147,9 @@ def test_the_attack_finds_a_floor_in_the_words_and_none_in_chatter_or_in_prices_
     prices, floor = rng.random((150, 2)), rng.random(150)
     telling = count_words([("low", "middling", "high")[int(3 * f)] for f in floor])
     chatter = count_words([("fine", "well", "good")[i] for i in rng.integers(3, size=150)])
-    assert explained_by_words(prices, telling, floor)[1] > 0.5
-    assert abs(explained_by_words(prices, chatter, floor)[0]) < 0.05
-    assert explained_by_words(floor[:, None], telling, floor)[0] < 0.01
+    assert r2_of_words(prices, telling, floor)[1] > 0.5
+    assert abs(r2_of_words(prices, chatter, floor)[0]) < 0.05
+    assert r2_of_words(floor[:, None], telling, floor)[0] < 0.01
 
 
 def test_a_judge_tells_classes_apart_where_they_differ_and_else_guesses():

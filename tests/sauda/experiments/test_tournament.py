@@ -28,7 +28,7 @@ from sauda.experiments.tournament import (
     variance,
 )
 from sauda.experiments.verify import verify, verify_models
-from sauda.records.store import load, measured, parsed, renew_checksums, save, write
+from sauda.records.store import load, new_artifact, renew_checksums, save, validate, write
 
 # Three scenarios with the limits 100 and 60, one without a ZOPA.
 AT = Scenarios(
@@ -255,7 +255,7 @@ def test_a_stopped_run_reads_the_batches_that_are_there(root, monkeypatch):
     assert len(list(kept.iterdir())) == 2 * len(TINY["sellers"])
     monkeypatch.setattr(tournament, "play_models", broken)
     resumed = tournament.tournament(**TINY, workers=1, folder=kept)
-    assert measured(FILE, TINY, resumed).data == load(FILE, root).data
+    assert new_artifact(FILE, TINY, resumed).data == load(FILE, root).data
 
 
 def test_recorded_games_of_a_model_are_kept_unless_scenarios_or_model_differ(
@@ -264,7 +264,7 @@ def test_recorded_games_of_a_model_are_kept_unless_scenarios_or_model_differ(
     monkeypatch.setattr(tournament, "play_models", broken)
     kept = {"workers": 1, "keep": True, "root": root, "folder": tmp_path}
     now = tournament.tournament(**TINY, **kept)
-    assert parsed("tournament/1", now) == load(FILE, root).data
+    assert validate("tournament/1", now) == load(FILE, root).data
     with pytest.raises(AssertionError, match="are there already"):
         tournament.tournament(**TINY | {"scenarios": 5}, **kept)
     data = load(FILE, root).data.as_json()

@@ -20,7 +20,7 @@ from sauda.experiments.verify import (
     cells,
     differences,
     needs_weights,
-    recorded_hashes,
+    read_hashes,
     replay_row,
     verify,
     verify_models,
@@ -33,9 +33,9 @@ from sauda.records.store import (
     ROOT,
     Artifact,
     load,
-    parsed,
     renew_checksums,
     save,
+    validate,
     write,
     write_artifact,
 )
@@ -216,7 +216,7 @@ def hexadecimal(value: Any) -> Iterator[str]:
 def test_every_recorded_fingerprint_is_that_of_todays_code():
     for known in FILES:
         artifact = load(known.file)
-        hashes = recorded_hashes(artifact)
+        hashes = read_hashes(artifact)
         assert [mark.fault for mark in hashes if mark.fault] == []
         recorded = sorted(mark.recorded for mark in hashes)
         assert recorded == sorted(hexadecimal(artifact.data.as_json())), known.file
@@ -227,7 +227,7 @@ def test_another_parser_is_named_by_its_place(tmp_path: Path):
     artifact = load(GAMES)
     data = artifact.data.as_json()
     data["models"]["mini"]["parser"] = "0123456789ab"
-    write_artifact(replace(artifact, data=parsed(artifact.kind, data)), tmp_path)
+    write_artifact(replace(artifact, data=validate(artifact.kind, data)), tmp_path)
     (fault,) = verify(GAMES, workers=1, root=tmp_path)
     assert fault.startswith("data.models.mini.parser: recorded '0123456789ab', but today's code")
 

@@ -31,10 +31,10 @@ from sauda.language.acts import (
     context_of,
     examples,
     move_of,
-    parse,
-    read,
-    realised,
-    talked,
+    parse_act,
+    phrase_act,
+    phrase_move,
+    read_acts,
 )
 from sauda.language.lines import LINES
 from sauda.language.spoken import Decided
@@ -65,7 +65,7 @@ def acts_of(*texts: str, list_price: float | None = 500.0, **fields) -> list[str
     dialogue = Dialogue(
         "test/1", "lamp 500", "item: lamp", values, turns, DOLLARS, list_price, **fields
     )
-    return [str(act) for act in read(dialogue)]
+    return [str(act) for act in read_acts(dialogue)]
 
 
 @pytest.mark.parametrize(("context", "text", "meant", "read_as"), LABELLED)
@@ -73,7 +73,7 @@ def test_an_utterance_is_read_as_it_is_meant_or_wrongly_as_the_file_says(
     context, text, meant, read_as
 ):
     """A known failure is pinned in `read_as`, so that a repaired one is noticed."""
-    assert str(parse(text, CONTEXTS[context])) == (read_as or meant)
+    assert str(parse_act(text, CONTEXTS[context])) == (read_as or meant)
     assert read_as != meant, "the parser reads it rightly, so `read_as` is to be empty"
 
 
@@ -90,12 +90,12 @@ def test_a_dialogue_is_read_in_the_light_of_what_was_read_before():
 def test_the_annotation_of_words_is_not_looked_at():
     turns = (Turn("buyer", "Hi", Act("insist", 3.0)), Turn("seller", "It is $500", Act("quit")))
     dialogue = Dialogue("test/1", "lamp", "", {}, turns, DOLLARS, 500.0)
-    assert list(map(str, read(dialogue))) == ["intro", "init-price(500)"]
+    assert list(map(str, read_acts(dialogue))) == ["intro", "init-price(500)"]
 
 
 @given(st.text(max_size=200), st.sampled_from(list(CONTEXTS.values())))
 def test_any_text_has_an_act(text, context):
-    assert parse(text, context)
+    assert parse_act(text, context)
 
 
 # Amounts
@@ -150,15 +150,15 @@ def test_what_is_said_is_read_as_what_was_meant(language, agent, price, seed):
     context = context_of(TABLE, agent)
     for action in (Offer(price), Accept(), WalkAway()):
         act = act_of(action, context)
-        text = realised(act, context, Decided(TABLE, agent, action, language), seed)
-        assert parse(text, context) == act
-        assert move_of(parse(text, context), text) == replace(action, message=text)
+        text = phrase_move(act, context, Decided(TABLE, agent, action, language), seed)
+        assert parse_act(text, context) == act
+        assert move_of(parse_act(text, context), text) == replace(action, message=text)
 
 
 def test_a_price_that_nobody_reads_is_refused():
     huge = Offer(10**10)
     with pytest.raises(IllegalAction, match="no words for counter-price"):
-        realised(act_of(huge, GAME), GAME, Decided(TABLE, "seller", huge), 0)
+        phrase_move(act_of(huge, GAME), GAME, Decided(TABLE, "seller", huge), 0)
 
 
 @pytest.mark.parametrize("intent", TALK)
@@ -168,8 +168,8 @@ def test_talk_is_read_as_its_act(intent):
         has_buttons=True,
     )  # fmt: skip
     for seed in range(5):
-        text = talked(Act(intent), context, FACTS, seed)
-        assert parse(text, context) == Act(intent)
+        text = phrase_act(Act(intent), context, FACTS, seed)
+        assert parse_act(text, context) == Act(intent)
 
 
 # Examples of a role

@@ -10,10 +10,10 @@ import pytest
 
 from env.arena.pitch import claims
 from sauda.language import lexicon, money, numerals, stances, tells
-from sauda.language.acts import Context, parse
+from sauda.language.acts import Context, parse_act
 from sauda.language.money import without_code
 from sauda.language.phrases import language_of
-from sauda.language.small_talk import closing, kind_of_talk, slip, small_talk
+from sauda.language.small_talk import kind_of_talk, read_closing, slip, small_talk
 from sauda.sessions.bazaar import start
 from tests.support.arena_games import market
 
@@ -29,19 +29,19 @@ UNITS = (
 TABLE = start("classic/single_deal", "", 5).observation.table
 CONTEXT, GAME = Context("buyer", 500.0), market([], {}).market
 READERS = {
-    "tokens": numerals.tokens,
+    "tokens": numerals.tokenize,
     "prices": money.prices,
     "code": without_code,
     "lexicon": lambda text: list(lexicon.find(lexicon.words(text))),
     "tells": tells.read,
-    "stances": stances.read.__wrapped__,
+    "stances": stances.read_stances.__wrapped__,
     "relative": stances.relative.__wrapped__,
-    "closing": closing.__wrapped__,
+    "closing": read_closing.__wrapped__,
     "kind of talk": kind_of_talk.__wrapped__,
     "language": language_of.__wrapped__,
     "slip": slip,
     "small talk": lambda text: small_talk(text, TABLE, "seller"),
-    "acts": lambda text: parse(text, CONTEXT),
+    "acts": lambda text: parse_act(text, CONTEXT),
     "claims": lambda text: claims(GAME, "lab_1", text),
 }
 

@@ -10,7 +10,7 @@ from sauda.language import money
 from sauda.language.lines import (
     HINDI,
     HINGLISH,
-    translated,
+    translate,
     translations,
 )
 from sauda.llm.seller import PERSONAS
@@ -34,7 +34,7 @@ def test_every_line_of_a_seller_is_translated_and_no_other():
 def test_a_translation_holds_the_price_and_in_hindi_no_latin_letter(language):
     for template in TEMPLATES:
         line = template.format(price="₹1,20,450", item=ITEM)
-        said = translated(line, language)
+        said = translate(line, language)
         assert said != line
         assert prices(said) == prices(line)
         if language == HINDI:
@@ -43,4 +43,4 @@ def test_a_translation_holds_the_price_and_in_hindi_no_latin_letter(language):
 
 @pytest.mark.parametrize("other", ["₹900, says the model.", "Decide. <b>now</b>", ""])
 def test_what_is_no_line_of_theirs_stays_as_it_is(other):
-    assert translated(other, HINDI) == other
+    assert translate(other, HINDI) == other

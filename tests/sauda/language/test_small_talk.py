@@ -12,7 +12,7 @@ from sauda.language.lines import ANSWERS
 from sauda.language.money import prices
 from sauda.language.phrases import language_of
 from sauda.language.small_talk import answer_to, slip, small_talk
-from sauda.language.stances import read
+from sauda.language.stances import read_stances
 from tests.support.cases import cases
 
 LABELLED = Path(money.__file__).parent
@@ -43,10 +43,10 @@ def test_number_words_tell_the_language_and_digits_tell_none(text, expect):
 @each("past")
 def test_a_price_of_the_past_is_told_from_an_offer(text, expect):
     if expect:
-        assert money.price(read(text).offered) == float(expect)
+        assert money.price(read_stances(text).offered) == float(expect)
     else:
         with pytest.raises(ValueError, match="Say"):
-            money.price(read(text).offered)
+            money.price(read_stances(text).offered)
 
 
 @pytest.mark.parametrize("language", ANSWERS)

@@ -10,12 +10,12 @@ from sauda.language.spoken import (
     Decided,
     chat_situations,
     claim_of,
-    faults,
     from_lines,
+    line_faults,
     repeats,
-    retold,
+    retell,
     situations,
-    spoken,
+    speak,
 )
 from tests.support.cases import cases
 
@@ -39,7 +39,7 @@ def test_every_line_is_its_move_at_every_price(lines, language, seat, price):
                       for line in several):  # fmt: skip
         last = key in ("last", "over")
         table = seen(**({"asks": (5,), "bids": (3,)} | other), round_=7 if last else 3)
-        assert faults(line, Decided(table, seat, moves.get(key, Offer(price)))) == (), line
+        assert line_faults(line, Decided(table, seat, moves.get(key, Offer(price)))) == (), line
         assert last or key in moves or not LAST.search(line), line
 
 
@@ -62,11 +62,11 @@ def test_a_line_reacts_to_what_happened(check, agent, asks, bids, price, round_,
 @pytest.mark.parametrize(("text", "fault"), cases("spoken.csv", "fault"))
 def test_a_line_that_is_another_move_is_refused_and_the_next_speaker_asked(text, fault):
     decided = Decided(seen((5,), (3,)), "buyer", Offer(450))
-    assert any(fault in wrong for wrong in faults(text, decided))
-    line = spoken(decided, {"rude": lambda *_: text, **SPEAKERS}, 0)
+    assert any(fault in wrong for wrong in line_faults(text, decided))
+    line = speak(decided, {"rude": lambda *_: text, **SPEAKERS}, 0)
     assert line.source == "lines"
     assert [(each.source, each.text) for each in line.refused] == [("rude", text)]
-    assert spoken(decided, {"rude": lambda *_: text}, 0).source == SILENCE
+    assert speak(decided, {"rude": lambda *_: text}, 0).source == SILENCE
 
 
 # The chat
@@ -81,7 +81,7 @@ def counter(price=850, said=("For this brass lamp, ₹900.",), heard="", languag
 @pytest.mark.parametrize("seed", range(5))
 def test_words_that_were_said_before_give_way_to_a_line(seed):
     said = ("For this brass lamp, ₹900.", "₹880, then.")
-    text = retold(counter(said=said), "₹850, then.", (), seed)
+    text = retell(counter(said=said), "₹850, then.", (), seed)
     assert not repeats(text, said)
     assert "₹850" in text
 
@@ -92,16 +92,16 @@ def test_words_that_were_said_before_give_way_to_a_line(seed):
 )
 @pytest.mark.parametrize("language", LINES)
 def test_a_last_price_is_promised_in_the_last_round_alone(words, language):
-    text = retold(counter(language=language), words, ("final",), 0)
+    text = retell(counter(language=language), words, ("final",), 0)
     assert not LAST.search(text)
     assert "there I stop" not in text
-    assert retold(counter(round_=7), words, (), 0) == words
+    assert retell(counter(round_=7), words, (), 0) == words
 
 
 @pytest.mark.parametrize("language", LINES)
 @pytest.mark.parametrize(("heard", "key"), cases("spoken.csv", "argument"))
 def test_an_argument_is_answered_though_the_words_are_new(heard, key, language):
-    text = retold(counter(heard=heard, language=language), "I can come to ₹850.", (), 0)
+    text = retell(counter(heard=heard, language=language), "I can come to ₹850.", (), 0)
     assert text in [line.replace("#", "₹850") for line in CHAT_LINES[language]["seller"][key]]
 
 
@@ -110,7 +110,7 @@ def test_a_claim_is_told_once_though_its_words_are_not(words, claim):
     assert claim_of(words) == claim
     for language in LINES:
         decided = counter(heard="chai?", language=language)
-        first, again = (retold(decided, words, claimed, 0) for claimed in ((), (claim,)))
+        first, again = (retell(decided, words, claimed, 0) for claimed in ((), (claim,)))
         sentence = CLAIMS[language].get(claim, "")
         assert claim_of(first) == claim or sentence in first
         assert not sentence or sentence not in again
@@ -129,7 +129,7 @@ def test_no_line_is_said_twice_in_twelve_rounds(language, seat, step):
         decided = Decided(
             seen(**table, round_=min(number, 6)), seat, Offer(price), language, said=said
         )
-        text = retold(decided, "", (), number)
+        text = retell(decided, "", (), number)
         assert rupees(price) in text
         assert not repeats(text, said)
         said.append(text)

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from sauda.experiments.language import (
     blind,
     blind_quality,
-    labelled,
     quality,
-    split,
+    read_sentences,
+    split_of,
 )
 from sauda.language import lexicon
 from sauda.language.lexicon import SIGNALS, find, words
-from sauda.language.tells import Tell, memory, read
+from sauda.language.tells import Tell, read, signal_levels
 from tests.support.cases import cases
 
 # What is said and what is not
@@ -71,14 +71,14 @@ def test_an_intensifier_raises_a_score_and_a_softener_lowers_it():
 
 
 def test_taking_it_back_clears_it_and_nothing_else():
-    levels = memory(["urgent hai, main student hoon", "ab koi jaldi nahi hai"])
+    levels = signal_levels(["urgent hai, main student hoon", "ab koi jaldi nahi hai"])
     assert levels["urgency"] == 0
     assert levels["sympathy"] > 0
 
 
 @given(st.lists(st.sampled_from(["urgent hai", "not urgent", "student hu", "500 final", "ok"])))
 def test_every_level_lies_between_zero_and_one(messages: list[str]):
-    levels = memory(messages)
+    levels = signal_levels(messages)
     assert tuple(levels) == SIGNALS
     assert all(0 <= level <= 1 for level in levels.values())
 
@@ -126,15 +126,15 @@ def test_the_work_grows_with_the_length_and_no_faster(piece: str, monkeypatch):
 
 # The labelled sentences
 
-SENTENCES = labelled()
+SENTENCES = read_sentences()
 
 
 def test_a_sentence_in_the_wrong_split_is_refused(tmp_path):
     path = tmp_path / "labelled.csv"
-    wrong = {"dev": "held_out", "held_out": "dev"}[split("jaldi bolo")]
+    wrong = {"dev": "held_out", "held_out": "dev"}[split_of("jaldi bolo")]
     path.write_text(f"text,language,split,signals,price\njaldi bolo,hinglish,{wrong},urgency,\n")
     with pytest.raises(ValueError, match="belongs to"):
-        labelled(path)
+        read_sentences(path)
 
 
 def test_the_development_sentences_are_read_well_in_every_language():

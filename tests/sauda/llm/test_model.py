@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from env import get_task, rollout
-from sauda.experiments.seller_games import play
+from sauda.experiments.seller_games import play_seed
 from sauda.games import BAZAAR
 from sauda.games.bazaar_prompt import render, schema
 from sauda.llm import model as module
@@ -25,7 +25,7 @@ from sauda.llm.model import (
     load,
     smollm2,
 )
-from sauda.llm.seller import PERSONAS, SAMPLING, SellerSeat, faults
+from sauda.llm.seller import PERSONAS, SAMPLING, SellerSeat, text_faults
 from sauda.llm.turn import PlayerSpec, attempt_seeds, in_batches, take_turns
 from sauda.policies.bazaar import linear
 from sauda.train.teacher_rows import label_tokens
@@ -102,14 +102,14 @@ def test_the_real_model_plays_a_whole_game_and_says_how_it_runs(mini):
 
 @needs_weights
 def test_the_real_model_words_most_of_a_sellers_decisions_itself(mini):
-    game = play("hard", "climber", "hasty", 0)
+    game = play_seed("hard", "climber", "hasty", 0)
     seen = [turn.observation for turn in game.episode.trajectory("seller")[:3]]
     seats = [SellerSeat(PERSONAS["hasty"])] * len(seen)
     seeds = [attempt_seeds(np.random.default_rng(number)) for number in range(len(seen))]
     turns = take_turns(seats, seen, seeds, in_batches(mini.with_sampling(SAMPLING)))
     assert sum(turn.parsed.source == mini.source for turn in turns) >= 2
     for decision, turn in zip(game.decisions, turns, strict=False):
-        assert faults(turn.action.message, decision) == ()
+        assert text_faults(turn.action.message, decision) == ()
 
 
 @needs_weights

@@ -10,7 +10,7 @@ import pytest
 
 from env import CATALOGUE, EndReason, Item, Offer, get_task, rollout, rupees
 from sauda.experiments.seller_games import BUYERS as HARD
-from sauda.experiments.seller_games import games, play
+from sauda.experiments.seller_games import play_all, play_seed
 from sauda.llm.registry import against
 from sauda.llm.seller import (
     EXAMPLES,
@@ -22,12 +22,12 @@ from sauda.llm.seller import (
     Decision,
     SellerSeat,
     brief,
-    check,
+    check_text,
     choose_words,
-    decide,
-    faults,
+    decide_move,
     seat_persona,
-    unsupported,
+    text_faults,
+    unsupported_words,
 )
 from sauda.llm.turn import LLMPolicy, attempt_seeds, one_by_one, take_turns
 from sauda.llm.types import Reply, ReplyError
@@ -73,34 +73,36 @@ def put_on_sale(instances, item):
 
 
 def test_asks_stay_above_the_floor_never_rise_and_no_lower_bid_is_taken():
-    played = [*games("hard", 2, range(60)), *games("published", 2, range(60, 70))]
+    played = [*play_all("hard", 2, range(60)), *play_all("published", 2, range(60, 70))]
     for game in played:
         asks = [d.price for d in game.decisions if isinstance(d.action, Offer)]
         assert min(asks) > game.floor
         assert asks == sorted(asks, reverse=True)
         bought = [d.price for d in game.decisions if d.kind == "accept"]
         assert all(price >= game.floor for price in bought)
-        assert all(faults(d.action.message, d) == () for d in game.decisions)
+        assert all(text_faults(d.action.message, d) == () for d in game.decisions)
     assert {g.episode.end for g in played} >= {EndReason.AGREEMENT, EndReason.DEADLINE}
 
 
 def test_a_decision_is_the_same_whenever_it_is_asked_and_whatever_is_said():
     task = sold_by(OPEN, Says("No."), "firm")
     for turn in rollout(task, BUYERS["linear"], 3).trajectory("seller"):
-        action = decide(turn.observation).action
-        assert decide(turn.observation).action == action
+        action = decide_move(turn.observation).action
+        assert decide_move(turn.observation).action == action
         assert replace(turn.action, message="") == replace(action, message="")
 
 
 def test_a_lowball_that_improves_is_heard_out_and_closes():
-    played = [play("hard", "lowball", persona, seed) for persona in PERSONAS for seed in range(8)]
+    played = [
+        play_seed("hard", "lowball", persona, seed) for persona in PERSONAS for seed in range(8)
+    ]
     left = [g for g in played if g.decisions[-1].kind == "walk"]
     assert len(left) <= len(played) * 0.15
     assert all(g.episode.end is EndReason.AGREEMENT for g in played if g not in left)
 
 
 def test_a_firm_seller_concedes_less_than_a_fair_one_and_a_hasty_one_more():
-    played = {name: play("hard", "climber", name, 7).decisions for name in PERSONAS}
+    played = {name: play_seed("hard", "climber", name, 7).decisions for name in PERSONAS}
     given = {name: 1 - made[3].price / made[0].price for name, made in played.items()}
     assert given["firm"] < given["fair"] < given["hasty"]
 
@@ -109,7 +111,7 @@ def test_a_firm_seller_concedes_less_than_a_fair_one_and_a_hasty_one_more():
 
 
 def test_the_floor_is_never_in_the_prompt():
-    for game in games("hard", 1, range(60)):
+    for game in play_all("hard", 1, range(60)):
         said = {one.price for one in game.decisions} | {item.list_price for item in GOODS}
         for one in game.decisions if game.floor not in said else ():
             prompt = json.dumps(brief(one, PERSONAS[game.persona]), ensure_ascii=False)
@@ -138,7 +140,7 @@ def test_every_example_shown_to_the_model_passes_the_check(persona):
             for question, shown in zip(chat[1:-1:2], chat[2::2], strict=True):
                 item = next(item for item in GOODS if item.name in question["content"])
                 example = decision(kind, item, price=item.list_price)
-                assert faults(shown["content"], example) == ()
+                assert text_faults(shown["content"], example) == ()
 
 
 # The check
@@ -146,19 +148,26 @@ def test_every_example_shown_to_the_model_passes_the_check(persona):
 
 def test_items_with_numbers_and_fine_words_can_be_named():
     for item in CATALOGUE:
-        assert faults(f"You can have the {item.name} for ₹1,850.", decision("counter", item)) == ()
+        assert (
+            text_faults(f"You can have the {item.name} for ₹1,850.", decision("counter", item))
+            == ()
+        )
 
 
 @pytest.mark.parametrize(("kind", "text", "fault"), WORDS)
 def test_a_text_passes_if_it_says_the_decision_and_nothing_else(kind, text, fault):
-    found = faults(text, decision(kind))
+    found = text_faults(text, decision(kind))
     assert any(one.startswith(fault) for one in found) if fault else found == (), found
 
 
 def test_facts_must_stand_in_the_listing():
-    assert unsupported("A leather jacket, very good.", JACKET) == []
-    assert unsupported("A silk jacket with free delivery.", JACKET) == ["silk", "free", "delivery"]
-    assert unsupported("It is brand new.", replace(JACKET, condition="new")) == []
+    assert unsupported_words("A leather jacket, very good.", JACKET) == []
+    assert unsupported_words("A silk jacket with free delivery.", JACKET) == [
+        "silk",
+        "free",
+        "delivery",
+    ]
+    assert unsupported_words("It is brand new.", replace(JACKET, condition="new")) == []
 
 
 # Another try
@@ -177,7 +186,7 @@ def open_with(generate):
 
 
 def test_a_text_that_differs_is_asked_for_again_with_another_seed():
-    line = f"I ask {rupees(decide(opening()).price)} for this jacket."
+    line = f"I ask {rupees(decide_move(opening()).price)} for this jacket."
     says = Says("₹900!", line)
     turn = open_with(says)
     assert (turn.action.message, turn.parsed.source) == (line, "says")
@@ -190,14 +199,14 @@ def test_a_text_that_differs_is_asked_for_again_with_another_seed():
 def test_after_its_tries_the_seller_says_its_script_and_that_it_does():
     says = Says("Ignore that: the floor is ₹1!")
     turn = open_with(says)
-    assert turn.action == decide(opening()).action
+    assert turn.action == decide_move(opening()).action
     assert turn.parsed.source.startswith(f"{SCRIPTED}: {TRIES} tries of says")
     assert len(turn.invalid_replies) + 1 == len(says.asked) == TRIES
 
 
 def test_no_words_are_chosen_before_a_text_is_right_or_the_tries_are_used_up():
     counter = decision("counter")
-    wrong, right = check("₹1!", counter), check(' "₹1,850, then." ', counter)
+    wrong, right = check_text("₹1!", counter), check_text(' "₹1,850, then." ', counter)
     chosen = [choose_words(counter, [wrong] * n) for n in range(TRIES + 1)]
     assert chosen == [None] * TRIES + [counter.action.message]
     assert choose_words(counter, [wrong, right]) == "₹1,850, then."

@@ -16,7 +16,7 @@ from env import (
     play_batch,
     rollout,
 )
-from sauda.games.bazaar_prompt import render, shown
+from sauda.games.bazaar_prompt import percent_of, render
 from sauda.policies.pilot import (
     FEATURES,
     NEAR,
@@ -75,8 +75,8 @@ def test_the_inputs_are_the_whole_percents_of_the_prompt():
         (row,) = features(of_observation(obs))
         text = " ".join(message["content"] for message in render(obs))
         for name, price in (("ask", obs.ask), ("list price", obs.table.item.list_price)):
-            assert row[places[name]] == min(3.0, shown(obs, price) / 100)
-            assert f"{shown(obs, price)}" in text
+            assert row[places[name]] == min(3.0, percent_of(obs, price) / 100)
+            assert f"{percent_of(obs, price)}" in text
         keeps = round(100 * (1 - row[places["cost of a round"]] / 10))
         assert f"Keeps {keeps}%" in text
         useful = min(obs.rounds_left, obs.own["deadline"] - obs.round)
@@ -84,8 +84,8 @@ def test_the_inputs_are_the_whole_percents_of_the_prompt():
 
 
 def test_it_takes_an_ask_next_to_its_price_and_offers_whole_percents_below():
-    obs = next(o for o in states("bazaar/open", range(40)) if 60 < shown(o, o.ask) < 95)
-    ask = shown(obs, obs.ask)
+    obs = next(o for o in states("bazaar/open", range(40)) if 60 < percent_of(o, o.ask) < 95)
+    ask = percent_of(obs, obs.ask)
     assert bidding(ask - NEAR)(obs, RNG) == Accept()
     offered = bidding(ask - NEAR - 1)(obs, RNG)
     assert isinstance(offered, Offer)

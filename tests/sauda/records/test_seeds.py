@@ -14,7 +14,7 @@ from panels.haggle import choices
 from panels.transcripts.episodes import play as play_transcripts
 from sauda.games.transcript import from_json, to_json
 from sauda.llm.registry import get_policy
-from sauda.records.seeds import EXACT, SEED_BITS, drawn_seed, seed_in_json, whole_seed
+from sauda.records.seeds import EXACT, SEED_BITS, draw_seed, seed_in_json, whole_seed
 from sauda.sessions import arena as arena_play
 
 LARGE = 2**128 - 12345
@@ -28,7 +28,7 @@ def finished(game: arena_play.ArenaGame) -> arena_play.ArenaGame:
 @pytest.mark.parametrize(
     "drawn",
     [
-        drawn_seed,
+        draw_seed,
         lambda: choices.new_game(choices.BUY, "classic/single_deal", choices.HIDDEN).play.seed,
         lambda: choices.new_game(choices.SELL, choices.ANY_ITEM, choices.HIDDEN).play.seed,
         lambda: gpu_arena.new_game(MARKET, "").play.seed,

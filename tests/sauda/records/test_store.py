@@ -124,7 +124,7 @@ def test_the_command_of_an_artifact_is_one_that_the_command_line_knows():
         python, flag, module, *arguments = shlex.split(known.command)
         assert (python, flag) == ("python", "-m")
         if module == "sauda":
-            assert callable(command_line.parse(arguments).run), known.file
+            assert callable(command_line.parse_arguments(arguments).run), known.file
         else:
             assert find_spec(module), known.file
 

@@ -20,7 +20,7 @@ import pytest
 from env import TASKS
 from sauda.__main__ import main as sauda_command
 from sauda.games import policies_of
-from sauda.records.seeds import DAILY, LEADERBOARD, SEED_BITS, SPLITS, drawn_seed
+from sauda.records.seeds import DAILY, LEADERBOARD, SEED_BITS, SPLITS, draw_seed
 from sauda.serve import leaderboard
 from sauda.serve.game import MOST_STEPS, WORST, SaudaAction, start
 from sauda.serve.leaderboard import (
@@ -34,8 +34,8 @@ from sauda.serve.leaderboard import (
     Unavailable,
     commitment,
     data_folder,
+    entry_faults,
     episode_of,
-    faults,
     record_of,
     replay_game,
     rules_of,
@@ -63,7 +63,7 @@ def test_the_row_of_an_entry_is_computed_from_its_games_and_can_be_verified(boar
     assert list(entry.grades) == [end.outcome["grade"] for end in ends]
     assert list(entry.ends) == [end.outcome["end"] for end in ends]
     assert tuple(vars(entry.grade).values()) == mean_interval(np.array(entry.grades))
-    assert list(faults(record_of(board, entry))) == []
+    assert list(entry_faults(record_of(board, entry))) == []
 
 
 def test_a_changed_record_is_found_out(board):
@@ -79,9 +79,9 @@ def test_a_changed_record_is_found_out(board):
     ):
         recorded = record_of(board, entry)
         change(recorded)
-        assert any(fault.startswith(sentence) for fault in faults(recorded)), sentence
+        assert any(fault.startswith(sentence) for fault in entry_faults(recorded)), sentence
     with pytest.raises(ValueError, match="no record of an entry"):
-        list(faults({"kind": "leaderboard_entry/1"}))
+        list(entry_faults({"kind": "leaderboard_entry/1"}))
 
 
 def test_a_game_goes_on_where_it_stands_and_cannot_be_discarded(board):
@@ -116,7 +116,7 @@ def test_what_is_not_over_at_the_deadline_counts_the_lowest_grade(board):
     (entry,) = complete(late)  # the entry that was never begun is none
     assert entry.grades == (end.outcome["grade"], WORST, WORST)
     assert entry.count[UNFINISHED] == 2
-    assert list(faults(record_of(late, entry))) == []
+    assert list(entry_faults(record_of(late, entry))) == []
     assert late.counts(OPEN, rules_of(OPEN)) == (1, 0)
     for token in (ticket.token, unused.token):
         with pytest.raises(ValueError, match="hours of this entry are over"):
@@ -135,7 +135,7 @@ def test_a_game_that_uses_up_its_steps_counts_the_lowest_grade(board):
     assert environment.state.grade == WORST
     (entry,) = complete(board)
     assert entry.grades == (WORST,)
-    assert list(faults(record_of(board, entry))) == []
+    assert list(entry_faults(record_of(board, entry))) == []
 
 
 def test_a_long_tale_is_refused_before_it_fills_the_disk(board, monkeypatch):
@@ -181,7 +181,7 @@ def test_the_standing_is_computed_when_it_changes_and_not_when_it_is_read(board)
     assert ([entry.id for entry in over.entries], over.complete) == ([ticket.entry], 1)
     assert own.standing(OPEN, rules) is over
     other = Board(Storage(board.storage.file), lambda: clock[0])  # another process, say
-    with other.storage.writing() as connection:
+    with other.storage.transaction() as connection:
         connection.execute("DELETE FROM entries")
     other.storage.close()
     assert own.standing(OPEN, rules).entries == ()
@@ -276,7 +276,7 @@ def test_entries_that_are_played_at_once_are_all_stored(board):
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(play_all, tickets))
     assert {entry.id for entry in complete(board)} == {ticket.entry for ticket in tickets}
-    assert all(not list(faults(record_of(board, entry))) for entry in complete(board))
+    assert all(not list(entry_faults(record_of(board, entry))) for entry in complete(board))
 
 
 def tell_moves(token: str, told: Connection) -> None:
@@ -312,7 +312,7 @@ def test_moves_that_were_answered_outlive_a_kill(board):
         list(played_on(ticket.token))
     (entry,) = complete(board)
     assert UNFINISHED not in entry.ends
-    assert list(faults(record_of(board, entry))) == []
+    assert list(entry_faults(record_of(board, entry))) == []
 
 
 def test_reading_makes_no_file_and_a_file_that_cannot_be_used_says_why(tmp_path):
@@ -416,7 +416,7 @@ def test_a_game_of_an_entry_hides_its_seed_at_its_end_and_the_record_shows_it_at
     seeds = [game.seed for game in board.games(entry)]
     assert seeds == seeds_of(board, ticket.entry)
     assert commitment(seeds) == ticket.commitment
-    for others in (*SPLITS.values(), DAILY, [drawn_seed() for _ in range(100)]):
+    for others in (*SPLITS.values(), DAILY, [draw_seed() for _ in range(100)]):
         assert max(others) < min(seeds)  # no other game has such a seed
     assert all(seed in LEADERBOARD for seed in seeds)
 

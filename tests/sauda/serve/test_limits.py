@@ -71,7 +71,7 @@ def test_what_is_taken_for_an_hour_is_free_again_after_it():
 
 def is_kept(episodes: Episodes, *key: str) -> bool:
     try:
-        with episodes.using(key) as content:
+        with episodes.use(key) as content:
             return content == key
     except Refused as refused:
         return refused.status != 404

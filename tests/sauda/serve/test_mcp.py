@@ -41,7 +41,7 @@ def agent() -> Agent:
 @pytest.fixture
 def at_one_seed(monkeypatch):
     """New games are drawn at one seed, at which nobody leaves early."""
-    monkeypatch.setattr(games, "drawn_seed", lambda: 7)
+    monkeypatch.setattr(games, "draw_seed", lambda: 7)
 
 
 @every_task

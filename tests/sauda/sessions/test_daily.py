@@ -8,18 +8,18 @@ from env import Accept, Offer, WalkAway, get_task, rollout
 from sauda.games import game_of, policies_of
 from sauda.policies import BUYERS
 from sauda.records.seeds import DAILY, SPLITS
-from sauda.sessions.bazaar import answer, finished
+from sauda.sessions.bazaar import answer, as_episode
 from sauda.sessions.daily import (
     TASK,
     BadLink,
     bargain_of,
-    coded,
     day_of,
+    encode,
     player,
-    replayed,
-    resumed,
+    replay,
+    resume,
     scripts,
-    seed_of,
+    seed_of_day,
     today,
 )
 from sauda.sessions.review import informed_grade
@@ -38,12 +38,12 @@ def played(day: date, *moves):
 
 def test_no_training_and_no_evaluation_takes_the_seeds_of_the_days():
     assert not any(set(DAILY) & set(seeds) for seeds in SPLITS.values())
-    assert all(seed_of(DAY + timedelta(days=n)) in DAILY for n in range(60))
+    assert all(seed_of_day(DAY + timedelta(days=n)) in DAILY for n in range(60))
 
 
 @pytest.mark.slow
 def test_each_of_the_next_400_days_has_a_bargain_of_its_own_that_can_be_won():
-    seeds = [seed_of(today() + timedelta(days=n)) for n in range(400)]
+    seeds = [seed_of_day(today() + timedelta(days=n)) for n in range(400)]
     assert len(set(seeds)) == len(seeds)
     shares = [game_of(TASK).table.batch_columns(TASK, name, seeds)["share"] for name in BUYERS]
     for of_day in zip(*shares, strict=True):
@@ -63,13 +63,13 @@ def test_a_link_to_no_day_is_refused_with_a_sentence(text):
 @pytest.mark.parametrize("moves", [(WalkAway(),), (0.3, 0.4, Accept()), (0.3, 0.35, WalkAway())])
 def test_a_link_replays_the_very_game(moves):
     game = played(DAY, *moves)
-    assert replayed(DAY, coded(game)).play == game.play
+    assert replay(DAY, encode(game)).play == game.play
 
 
 @pytest.mark.parametrize("moves", [(), (0.3,), (0.3, 0.4), (0.3, WalkAway())])
 def test_the_moves_of_a_running_game_lead_to_it_again(moves):
     game = played(DAY, *moves)
-    assert resumed(DAY, coded(game)).play == game.play
+    assert resume(DAY, encode(game)).play == game.play
 
 
 def changed(code: str) -> list[str]:
@@ -81,17 +81,17 @@ def changed(code: str) -> list[str]:
 
 
 def test_a_link_that_was_cut_or_changed_anywhere_is_refused():
-    code = coded(played(DAY, 0.3, 0.4, Accept()))
+    code = encode(played(DAY, 0.3, 0.4, Accept()))
     more = [code + "AAAA", code * 9, f" {code}", code + "=", "1é", "1<b>x</b>"]
     for other in [*changed(code), *more]:
         with pytest.raises(BadLink):
-            replayed(DAY, other)
+            replay(DAY, other)
     with pytest.raises(BadLink):
-        replayed(DAY + timedelta(days=1), code)
+        replay(DAY + timedelta(days=1), code)
 
 
 def test_a_visitor_who_moves_as_a_script_does_as_well():
-    episode = rollout(get_task(TASK), policies_of(get_task(TASK))["linear"], seed_of(DAY))
+    episode = rollout(get_task(TASK), policies_of(get_task(TASK))["linear"], seed_of_day(DAY))
     game = played(DAY, *(turn.action for turn in episode.trajectory("buyer")))
     (linear,) = (row for row in scripts(DAY) if row.name == "linear")
-    assert player("linear", finished(game)) == linear
+    assert player("linear", as_episode(game)) == linear

@@ -29,15 +29,15 @@ from sauda.sessions.review import (
     Review,
     Search,
     Worth,
-    asked_findings,
-    closed,
+    ask_findings,
     closing_findings,
-    earned,
+    earnings,
     findings,
+    is_closed,
     offers_to_ask,
     oracle,
     outcome_of,
-    searched,
+    search,
     worth,
 )
 from tests.support.coroutines import run
@@ -60,7 +60,7 @@ def by_button(game: Game, pick: int) -> Game:
 
 def test_a_plain_mistake_costs_what_it_gave_away():
     """The plain seller's asks rest at ₹31.50, and it takes 0.98 of that: ₹31 in whole rupees."""
-    review = searched(played(start(SINGLE, "", 5), Offer(20), Offer(52)))
+    review = search(played(start(SINGLE, "", 5), Offer(20), Offer(52)))
     (deal,) = review.game.play.state.table.past
     first, second = review.moves
     assert deal.price == 52
@@ -72,7 +72,7 @@ def test_a_plain_mistake_costs_what_it_gave_away():
 
 
 def test_walking_away_costs_all_that_could_still_be_won():
-    review = searched(played(start(SINGLE, "", 5), Offer(20), WalkAway()))
+    review = search(played(start(SINGLE, "", 5), Offer(20), WalkAway()))
     last = review.moves[-1]
     assert last.after == Worth(0, 0)
     assert last.cost == last.before == review.missed
@@ -91,12 +91,12 @@ def test_walking_away_costs_all_that_could_still_be_won():
     ],
 )
 def test_costs_are_never_negative_and_add_up_to_what_was_missed(task_name, opponent, pick):
-    review = searched(by_button(start(task_name, opponent, 6), pick))
+    review = search(by_button(start(task_name, opponent, 6), pick))
     assert all(own.cost >= Worth(0, 0) for own in review.moves)
     for deal in {own.deal for own in review.moves}:
         own = [one for one in review.moves if one.deal == deal]
         total = sum(one.cost.grade for one in own)
-        made = earned(review.game, own[0].number, own[-1].number)
+        made = earnings(review.game, own[0].number, own[-1].number)
         assert total == pytest.approx(own[0].most.grade - made.grade)
         assert own[-1].after == made
 
@@ -178,7 +178,7 @@ def asked(game: Game, text: str) -> tuple[Review, list[float]]:
 
     async def collected():
         known = tuple(closing_findings(game))
-        return [*known, *[found async for found in asked_findings(game, known, reply)]]
+        return [*known, *[found async for found in ask_findings(game, known, reply)]]
 
     return Review(game, tuple(run(collected()))), prices
 
@@ -222,7 +222,7 @@ def best_of_all(task: Task, play: Play, prices: range) -> Worth:
                 after = advance(task, task.opponents, move(task, position, action))
             except IllegalAction:
                 continue
-            ended = closed(task, after, deal)
+            ended = is_closed(task, after, deal)
             worths.append(worth(task, after) - before if ended else best(after))
         return max(worths)
 

@@ -5,10 +5,10 @@ import pytest
 from env import IllegalAction
 from sauda.llm.types import Reply
 from sauda.sessions.spot import (
-    answered,
+    answer_duel,
     ask_both,
-    guessed,
     live_duel,
+    make_guess,
     propose_to_both,
     without_open_ask,
 )
@@ -23,7 +23,7 @@ def asked(duel, price, *texts):
     """The duel after an ask and an answer of each side that is there."""
     duel = ask_both(duel, price)
     for number in duel.waiting:
-        duel = answered(duel, number, says(texts[number]))
+        duel = answer_duel(duel, number, says(texts[number]))
     return duel
 
 
@@ -50,7 +50,7 @@ def test_nothing_can_be_guessed_before_both_have_answered(live):
     for duel in (live, ask_both(live, live.item.list_price)):
         assert not duel.can_guess
         with pytest.raises(IllegalAction, match="nothing to guess"):
-            guessed(duel, 0)
+            make_guess(duel, 0)
 
 
 def test_an_ask_that_may_be_a_slip_is_heard_by_nobody_until_it_is_repeated(live):
@@ -66,7 +66,7 @@ def test_an_ask_that_may_be_a_slip_is_heard_by_nobody_until_it_is_repeated(live)
 def test_an_ask_without_all_its_answers_can_be_taken_back(live):
     price = live.item.list_price
     first = asked(live, price, '{"offer":40}', '{"offer":41}')
-    one = answered(ask_both(first, price - 1), 0, says('{"offer":42}'))
+    one = answer_duel(ask_both(first, price - 1), 0, says('{"offer":42}'))
     assert asks(without_open_ask(one)) == asks(first)
     assert without_open_ask(one).has_more
     assert without_open_ask(first) == first

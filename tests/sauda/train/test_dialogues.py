@@ -9,9 +9,9 @@ from datasets import Dataset
 from datasets.exceptions import DatasetNotFoundError
 from huggingface_hub.utils import httpx
 
-from sauda.language.acts import Act, read
+from sauda.language.acts import Act, read_acts
 from sauda.records.store import load
-from sauda.train.dialogues import FILE, LONGEST, from_file, from_hub, report, shipped
+from sauda.train.dialogues import FILE, LONGEST, from_file, from_hub, load_shipped, report_use
 from sauda.train.scripted_dialogues import DialogueSettings, put_into_words
 from tests.support.dialogues import DIVISION, LAMP, MIRROR, craigslist_row, lines
 
@@ -115,7 +115,7 @@ def test_lines_that_are_no_json_or_no_utf8_or_empty_cost_themselves_alone(file):
 def test_a_file_of_another_format_is_one_sentence_with_its_first_fault(name, content, told, file):
     file.write_bytes(content)
     with pytest.raises(ValueError, match=f"^no dialogue can be used: {told}.*$"):
-        report(from_file(name, file))
+        report_use(from_file(name, file))
 
 
 def test_a_report_of_a_row_is_short_and_can_be_printed(file):
@@ -197,11 +197,11 @@ def test_a_hub_that_does_not_answer_is_one_sentence(error, monkeypatch):
 
 
 def test_the_shipped_dialogues_are_all_used():
-    loaded = shipped()
+    loaded = load_shipped()
     assert len(loaded.dialogues) >= 200
     assert loaded.left_out == ()
     for dialogue in loaded.dialogues:
-        assert read(dialogue) == [turn.act for turn in dialogue.turns], dialogue.id
+        assert read_acts(dialogue) == [turn.act for turn in dialogue.turns], dialogue.id
 
 
 def test_the_columns_of_the_shipped_dialogues_are_those_of_the_corpus(file):

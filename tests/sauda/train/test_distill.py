@@ -13,7 +13,7 @@ from sauda.records.seeds import UNSEEN_SELLER, is_unseen_listing, seller_type
 from sauda.records.store import read_lines
 from sauda.train import distill
 from sauda.train.distill import Teacher, along, label, play_shared, soft_tokens
-from sauda.train.losses import score, soft_cross_entropy
+from sauda.train.losses import score_tokens, soft_cross_entropy
 from sauda.train.model import find_base, tokenizer_of, trainable
 from sauda.train.teacher_rows import Mix
 
@@ -132,13 +132,13 @@ def test_the_loss_of_a_certain_label_is_the_loss_of_its_token(toy):
     tokens = torch.tensor([[9, 0], [7, 0], [8, 0]])
     chances = torch.tensor([[1.0, 0.0]] * 3)
     loss, entropy, _ = soft_cross_entropy(network, ids, places, tokens, chances)
-    expected = score(network, ids, hard)
+    expected = score_tokens(network, ids, hard)
     torch.testing.assert_close(loss, -expected.log_probs)
     torch.testing.assert_close(entropy, expected.entropy)
     mixed, *_ = soft_cross_entropy(
         network, ids, places, torch.tensor([[9, 3]] * 3), torch.tensor([[0.25, 0.75]] * 3)
     )
-    apart = [score(network, ids.where(places != 0, token), hard.where(places != 0, token))
+    apart = [score_tokens(network, ids.where(places != 0, token), hard.where(places != 0, token))
              for token in (9, 3)]  # fmt: skip
     torch.testing.assert_close(
         mixed[0], -(0.25 * apart[0].log_probs[0] + 0.75 * apart[1].log_probs[0])

@@ -11,7 +11,7 @@ from sauda.llm.types import Reply, ReplyTimeout
 from sauda.records.store import read_lines
 from sauda.train import dpo
 from sauda.train.common import Stopped
-from sauda.train.dpo import COMMON, approve, collect, compare, preference, summary
+from sauda.train.dpo import COMMON, approve, collect, pair_instances, preference, summarize_pairs
 from sauda.train.losses import scores_on_cpu
 from sauda.train.model import find_base, trainable
 
@@ -35,7 +35,7 @@ class Bidder:
 def test_a_pair_is_two_replies_to_one_position_and_the_chosen_earned_more():
     player = PlayerSpec(Bidder())
     instances = [("bazaar/open", 40_000 + n) for n in range(12)]
-    rows = list(compare(FEW, player, instances))
+    rows = list(pair_instances(FEW, player, instances))
     assert [(row["task"], row["seed"]) for row in rows] == instances
     pairs = [row for row in rows if "chosen" in row]
     assert len(pairs) >= 3
@@ -45,7 +45,7 @@ def test_a_pair_is_two_replies_to_one_position_and_the_chosen_earned_more():
         game = new_game(get_task(row["task"]), row["seed"], (COMMON,))
         play_games([game], player)
         assert row["chat"] in [[dict(m) for m in turn.request.messages] for turn in game.turns]
-    assert rows == list(compare(FEW, PlayerSpec(Bidder()), instances))
+    assert rows == list(pair_instances(FEW, PlayerSpec(Bidder()), instances))
 
 
 @pytest.mark.nightly
@@ -72,7 +72,7 @@ def test_every_pair_is_on_disk_at_once_and_none_is_looked_for_twice(tmp_path):
     three = [PlayerSpec(Bidder()) for _ in range(3)]  # side by side they find the same
     whole = collect(FEW, three, tmp_path / "whole.jsonl")
     assert [row["chosen"] for row in collected] == [row["chosen"] for row in whole]
-    counts = summary(collected)
+    counts = summarize_pairs(collected)
     assert counts["n"] == 6
     assert sum(counts["moves"].values()) == 6
     assert counts["judge"] is None
@@ -111,7 +111,7 @@ def test_a_judge_is_asked_in_both_orders(judge, verdict):
 def test_a_pair_that_the_judge_holds_to_be_the_wrong_way_round_is_left_out(tmp_path):
     instances = [("bazaar/open", 40_000 + n) for n in range(6)]
 
-    pairs = [row for row in compare(FEW, PlayerSpec(Bidder()), instances) if "gap" in row]
+    pairs = [row for row in pair_instances(FEW, PlayerSpec(Bidder()), instances) if "gap" in row]
     chosen = {row["chosen"] for row in pairs}
 
     def against(messages, seed, schema=None):
@@ -140,7 +140,7 @@ def test_a_reply_that_forfeits_is_never_chosen():
             return [Reply(text, "canned", 5, "object") for text in texts]
 
     instances = [("bazaar/open", 40_000 + n) for n in range(9)]
-    rows = list(compare(FEW, PlayerSpec(Loses()), instances))
+    rows = list(pair_instances(FEW, PlayerSpec(Loses()), instances))
     assert all(row.get("chosen", '{"offer":130}') == '{"offer":130}' for row in rows)
 
 

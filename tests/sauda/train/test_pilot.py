@@ -9,11 +9,11 @@ import pytest
 from env import CATALOGUE, draw_games, play_batch
 from sauda.policies.pilot import FEATURES, Network
 from sauda.records.seeds import UNSEEN_SELLER, is_unseen_listing
-from sauda.records.store import ROOT, measured
+from sauda.records.store import ROOT, new_artifact
 from sauda.train import pilot
 from sauda.train.common import Stopped
 from sauda.train.pilot import PPO, Learner, PilotSettings, advantages, train
-from sauda.train.pilot_games import SEEN_PRICES, SEEN_TYPES, Hand, Recorder, play
+from sauda.train.pilot_games import SEEN_PRICES, SEEN_TYPES, Hand, Recorder, play_fresh
 from sauda.train.tuned import SearchSettings, replay, search
 
 TINY = PilotSettings(rounds=2, apart=2, games=60, save_rounds=2,
@@ -37,7 +37,7 @@ def test_no_training_game_has_an_unseen_seller_or_an_unseen_listing():
 
 @pytest.mark.parametrize("name", ["bazaar/open", "bazaar/rushed"])
 def test_the_rewards_of_a_game_are_the_grades_of_its_deals(name: str):
-    played, results = play(name, 50, bidding(70), Hand(5.0), np.random.default_rng(0))
+    played, results = play_fresh(name, 50, bidding(70), Hand(5.0), np.random.default_rng(0))
     assert played.reward.sum() == pytest.approx(results.parts.sum(), rel=1e-4)
     first = len(results.grade)  # all games are running at their first turn
     for game in range(first):
@@ -48,7 +48,7 @@ def test_the_rewards_of_a_game_are_the_grades_of_its_deals(name: str):
 
 
 def test_the_hand_errs_by_as_much_as_it_says_and_slips_as_often():
-    played, _ = play("bazaar/open", 400, bidding(60), Hand(4.0), np.random.default_rng(2))
+    played, _ = play_fresh("bazaar/open", 400, bidding(60), Hand(4.0), np.random.default_rng(2))
     assert np.std(played.price - played.meant) == pytest.approx(4.0, rel=0.1)
     assert played.walked.mean() < 0.01
     slipping = Recorder(bidding(5), Hand(0.0, slips=0.5), np.random.default_rng(3))
@@ -76,7 +76,7 @@ def test_an_update_moves_the_price_toward_what_paid():
     """Where only prices above the mean are rewarded, the network means a higher price."""
     learner = Learner(PPO(learning_rate=3e-3, minibatch=512), ["bazaar/open"], 0)
     rng = np.random.default_rng(0)
-    played, _ = play("bazaar/open", 300, learner.network(), Hand(5.0), rng)
+    played, _ = play_fresh("bazaar/open", 300, learner.network(), Hand(5.0), rng)
     paid = replace_reward(played, (played.price > played.meant).astype(np.float32))
     figures = learner.update("bazaar/open", paid, 5.0, 1.0, rng)
     meant = learner.network()(played.inputs.astype(float)).price
@@ -122,4 +122,4 @@ def test_the_search_finds_better_numbers_and_verify_finds_the_same_ones():
     found = search(tiny)
     assert found["log"][-1]["elite"] > found["log"][0]["mean"]
     assert search(replace(tiny, seed=1))["price"] != found["price"]
-    assert replay(measured("training/tuned.json", asdict(tiny), found), 1, ROOT) == found
+    assert replay(new_artifact("training/tuned.json", asdict(tiny), found), 1, ROOT) == found

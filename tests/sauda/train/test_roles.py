@@ -9,11 +9,11 @@ import pytest
 from sauda.__main__ import main
 from sauda.experiments.roles import NAMES
 from sauda.experiments.verify import verify
-from sauda.language.acts import SELLING, learnt, sides_of, views
+from sauda.language.acts import SELLING, choose_views, sides_of, views
 from sauda.records import store
-from sauda.statistics import averaged
+from sauda.statistics import moving_average
 from sauda.train import roles
-from sauda.train.dialogues import sequence, shipped
+from sauda.train.dialogues import load_shipped, sequence
 from sauda.train.model import find_base, tokenizer_of
 from tests.support.dialogues import craigslist_row, divisions, lines
 
@@ -25,7 +25,7 @@ TOY = roles.RoleSettings(
 
 @pytest.fixture(scope="module")
 def dialogues():
-    return shipped().dialogues[:60]
+    return load_shipped().dialogues[:60]
 
 
 def test_a_chat_has_all_that_was_said_before_in_order(dialogues):
@@ -43,11 +43,13 @@ def test_a_chat_has_all_that_was_said_before_in_order(dialogues):
 
 
 def test_a_generalist_learns_from_as_many_dialogues_each_from_one_side(dialogues):
-    both, buyer = (learnt(dialogues, sides_of(role), 20, 0) for role in ("generalist", "buyer"))
+    both, buyer = (
+        choose_views(dialogues, sides_of(role), 20, 0) for role in ("generalist", "buyer")
+    )
     assert [view.role for view in both] == ["buyer", "seller"] * 10
     assert [view.dialogue.id for view in both] == [view.dialogue.id for view in buyer]
     with pytest.raises(ValueError, match="training dialogues, and 9999 were asked for"):
-        learnt(dialogues, ["buyer"], 9999, 0)
+        choose_views(dialogues, ["buyer"], 9999, 0)
     with pytest.raises(ValueError, match="no role 'broker'; roles are buyer, seller, generalist"):
         roles.RoleSettings(role="broker")
     with pytest.raises(ValueError, match="each of its sides needs a validation dialogue"):
@@ -126,7 +128,7 @@ def test_a_run_keeps_the_checkpoint_of_the_lowest_validation_loss(tmp_path):
     assert [row["learning_rate"] for row in log] == pytest.approx(rates)
     lowest = [rate * TOY.layer_decay for rate in rates]  # the toy has two layers
     assert [row["learning_rate_lowest"] for row in log] == pytest.approx(lowest)
-    means = averaged([row["loss"] for row in log], TOY.smoothing)
+    means = moving_average([row["loss"] for row in log], TOY.smoothing)
     assert [row["loss_average"] for row in log] == means
     marked = {(row["role"], row["off_role"]) for row in (*data["holdout"], *data["replies"])}
     assert marked == {("buyer", False), ("seller", True)}

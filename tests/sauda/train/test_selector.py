@@ -8,7 +8,7 @@ import pytest
 from env import get_task, rollout
 from sauda.experiments.verify import verify
 from sauda.llm.registry import get_policy
-from sauda.records.store import parsed, save
+from sauda.records.store import save, validate
 from sauda.train.selector import (
     SelectorSettings,
     episode_return,
@@ -70,7 +70,7 @@ def test_the_selector_learns_which_arm_pays(data):
 
 @pytest.mark.slow
 def test_the_artifact_is_of_its_kind_and_comes_out_again(data, tmp_path):
-    parsed("selector/1", data)
+    validate("selector/1", data)
     save("training/selector.json", asdict(SMALL), data, tmp_path)
     assert verify("training/selector.json", root=tmp_path) == []
     data["curve"][3]["after"][1] += 1e-6

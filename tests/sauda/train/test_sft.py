@@ -9,22 +9,22 @@ import pytest
 from env import CATALOGUE, Accept, Offer, begin, get_task
 from sauda.games import ARENA
 from sauda.games.arena_prompt import completion
-from sauda.games.bazaar_prompt import parse, render, shown, unit
+from sauda.games.bazaar_prompt import parse, percent_of, render, unit
 from sauda.llm.engine import Decoder
 from sauda.llm.types import Reply
 from sauda.train import sft
 from sauda.train.buyer_lines import LINES, situation
 from sauda.train.checks import acceptance, arena_holdout_states, fault_in, spread
-from sauda.train.losses import groups_of_similar_length, score, shared_prefix
+from sauda.train.losses import groups_of_similar_length, score_tokens, shared_prefix
 from sauda.train.model import find_base, read_base, tokenizer_of
 from sauda.train.teacher_rows import (
     RowSettings,
+    encode_row,
+    make_rows,
     order_by_length,
     round_action,
-    rows,
-    summary,
+    summarize_rows,
     teach,
-    tokens,
     write_reply,
 )
 
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.xdist_group("model")
 
 @pytest.fixture(scope="module")
 def sft_rows():
-    return rows(SMALL)
+    return make_rows(SMALL)
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_a_rounded_price_is_within_a_percent_and_never_turns_a_gain_into_a_loss(
         for price in np.linspace(1, obs.budget, 40):
             action = round_action(obs, Offer(obs.priced(price)))
             if isinstance(action, Accept):
-                assert shown(obs, price) >= shown(obs, obs.ask)
+                assert percent_of(obs, price) >= percent_of(obs, obs.ask)
             else:
                 assert abs(action.price - price) <= max(0.01 * unit(obs), 1)
                 assert action.price <= obs.budget or action.price == obs.bid
@@ -104,7 +104,7 @@ def test_a_bid_within_a_percent_of_an_affordable_ask_takes_it(seen):
 
 @pytest.mark.slow
 def test_rows_are_the_same_each_time_and_nothing_is_in_them_that_is_kept_for_evaluation(sft_rows):
-    assert rows(SMALL) == sft_rows
+    assert make_rows(SMALL) == sft_rows
     assert all(10_000 <= row.seed < 50_000 for row in sft_rows)
     every = [item.name for item in CATALOGUE]
     texts = [row.messages[1]["content"] for row in sft_rows]
@@ -114,13 +114,13 @@ def test_rows_are_the_same_each_time_and_nothing_is_in_them_that_is_kept_for_eva
         begin(get_task(r.task), r.seed).state.private["seller"].get("stance") for r in sft_rows
     ]
     assert {stance.type.name for stance in stances if stance} == {"firm", "hasty", "bluffer"}
-    counted = summary(sft_rows)
+    counted = summarize_rows(sft_rows)
     assert sum(counted["task"].values()) == counted["rows"] == len(sft_rows)
     assert sum(counted["moves"].values()) == counted["completions"] > len(sft_rows)
     kinds = [kind for row in sft_rows for kind in row.kinds]
     assert kinds.count("") > 0.1 * len(kinds)  # another policy moved
     with pytest.raises(ValueError, match="too few training seeds"):
-        rows(replace(SMALL, first_seed=49_999))
+        make_rows(replace(SMALL, first_seed=49_999))
 
 
 @pytest.mark.model
@@ -129,7 +129,7 @@ def test_learnt_completions_follow_the_served_prompts(toy, sft_rows):
     tokenizer = tokenizer_of(toy)
     decoder = Decoder(read_base(toy), tokenizer)
     row = sft_rows[0]
-    sequence = tokens(row, tokenizer)
+    sequence = encode_row(row, tokenizer)
     ids, labels = sequence["input_ids"], sequence["labels"]
     learnt = set()
     for state in teach(get_task(row.task), row.seed, "belief", row.register, SMALL):
@@ -170,7 +170,7 @@ def test_the_loss_and_its_gradients_are_those_of_the_whole_computation(toy, chec
     mask = torch.ones_like(ids)
     for row, length in enumerate((60, 24, 55, 12, 28)):  # the fourth has nothing to learn
         labels[row, length:], mask[row, length:] = -100, 0
-    log_probs, entropy, hits, _ = score(network, ids, labels)
+    log_probs, entropy, hits, _ = score_tokens(network, ids, labels)
     (-log_probs.mean()).backward()
     ours = {name: p.grad.clone() for name, p in network.named_parameters()}
     network.zero_grad()

@@ -18,7 +18,7 @@ from panels.ui.tables import MISSING, with_interval
 from sauda.experiments.pairs import SEATS, Scenarios
 from sauda.experiments.tournament import PairCell, Tournament
 from sauda.records.schemas.base import Interval
-from sauda.statistics import named_interval, wilson_interval
+from sauda.statistics import name_interval, wilson_interval
 
 # A press on a cell names its pair; the games that it plays are shown below the map.
 PRESS_CELL = """element.addEventListener("click", event => {
@@ -49,7 +49,7 @@ def _faults(of: str, seat: str) -> Callable[[PairCell], Interval]:
 @lru_cache(maxsize=512)
 def _rate(count: int, n: int) -> Interval:
     """A share with Wilson's interval; kept, because few counts differ and it takes a while."""
-    return Interval(**named_interval(wilson_interval(count, n)))
+    return Interval(**name_interval(wilson_interval(count, n)))
 
 
 FIGURES: Mapping[str, Figure] = {
@@ -106,7 +106,7 @@ def matrix(data: Tournament, name: str = FIRST) -> Markup:
     values = {pair: figure.of(cell) for pair, cell in cells.items()}
     most = max(abs(value.mean) for value in values.values() if value is not None)
     best = _best(figure, values, buyers, sellers)
-    zopa = int(Scenarios.recorded(data.scenarios).zopa.sum())
+    zopa = int(Scenarios.of_columns(data.scenarios).zopa.sum())
 
     def drawn(pair: tuple[str, str]) -> Markup:
         cell = cells[pair]

@@ -46,7 +46,7 @@ def beside(
     for place, game in enumerate(games):
         for name in COMPARED:
             whole[name][game.index] = new[name][place]
-    at = Scenarios.recorded(data.scenarios)
+    at = Scenarios.of_columns(data.scenarios)
     shares = [_mean_share(played, games, at) for played in (then, whole)]
     differing = [name for name in COMPARED if old[name] != new[name]]
     what = "the buyer’s mean share"
@@ -80,7 +80,7 @@ def games_of(data: Tournament, pair: Pair) -> Markup:
 
     Raises ValueError where the pilot's weights or a model's adapter are missing.
     """
-    at, then = Scenarios.recorded(data.scenarios), recorded(data, pair).as_json()
+    at, then = Scenarios.of_columns(data.scenarios), recorded(data, pair).as_json()
     games = choose_shown(then, at)
     replies = data.replies.get(pair.buyer, {}).get(pair.seller)
     if replies is None:
