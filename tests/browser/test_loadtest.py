@@ -40,7 +40,7 @@ def test_a_class_behind_one_address_is_refused_nothing(server):
 
 @pytest.mark.slow
 def test_a_client_with_30_model_games_is_refused_some_and_a_polite_visitor_is_not(server):
-    mix = run(play_mix("greedy client", 10.0, server))
+    mix = run(play_mix("greedy client", 40.0, server))
     rows = {row["what"]: row for row in mix["rows"]}
     assert rows[GREEDY]["refused"] > 0
     assert rows[POLITE]["n"] > 0

@@ -8,7 +8,7 @@ import pytest
 
 from env import ARENA_TASKS, get_task, rollout
 from panels.transcripts import arena as arena_transcripts
-from panels.transcripts import callbacks, view
+from panels.transcripts import callbacks, playing, view
 from panels.transcripts import episodes as played_episodes
 from panels.transcripts.episodes import play
 from panels.transcripts.layout import Layout, lay_out
@@ -140,3 +140,15 @@ def test_before_and_after_is_the_seed_of_the_median_difference(arena_evaluation)
     assert arena_transcripts.before_and_after(against, MARKET) == first + 2
     name, names, seed = played_episodes.median_pair(odd, "classic/single_deal")
     assert (name, names, seed) == (MARKET, ["planner", "rule_based_expert"], str(first + 2))
+
+
+def test_play_starts_a_game_of_one_move_and_none_without_moves():
+    with gr.Blocks():
+        player = playing.Player(gr.Button(), gr.Timer(), gr.State(), gr.Slider())
+        starts, stays = (
+            playing.start_or_stop(player, playing=False, step=moves, moves=moves)
+            for moves in (1, 0)
+        )
+    assert (starts[player.clock].active, stays[player.clock].active) == (True, False)
+    assert player.step in starts  # from the first move again
+    assert player.step not in stays

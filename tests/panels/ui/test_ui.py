@@ -10,6 +10,7 @@ from env import TASKS, get_task, rollout
 from panels.ui import look, provenance
 from panels.ui.look import PALETTE, SERIES
 from panels.ui.offers import Offers, offer_chart
+from panels.ui.tables import sortable_table
 from panels.ui.terms import TASK_TITLES, task_about, task_choices, task_title, titled
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
 from panels.ui.wiring import Address, in_address, lay_out_address, pick_in_address, queried
@@ -173,3 +174,17 @@ def test_the_axis_holds_0_and_the_ends_of_all_whiskers():
     assert low < 0 < 0.4 < high
     low, high = whisker_rows({"open": [BOUND]}, "gain", "+.1f").layout.xaxis.range
     assert low < -0.6 < 0 < high
+
+
+def test_a_column_of_a_sortable_table_is_as_wide_as_its_longest_text():
+    shown = [["a", "a long name of a policy", "1"]]
+    value = {
+        "headers": ["x", "policy", "n"],
+        "data": [["a", "a long name of a policy", 1]],
+        "metadata": {"display_value": shown},
+    }
+    with gr.Blocks():
+        table = sortable_table(value, "rows", "rows")
+    narrow, wide, _ = (int(width.removesuffix("px")) for width in table.column_widths)
+    assert 0 < narrow < wide
+    assert table.datatype == ["str", "str", "number"]
