@@ -74,7 +74,7 @@ PAIR = Pair("linear", "boulware")
 def chosen_of(data):
     """The games of PAIR that are shown."""
     games = data.games[PAIR.buyer][PAIR.seller].as_json()
-    return choose_shown(games, Scenarios.recorded(data.scenarios))
+    return choose_shown(games, Scenarios.of_columns(data.scenarios))
 
 
 def with_games(data, pair: Pair, games):
@@ -86,7 +86,7 @@ def with_games(data, pair: Pair, games):
 def test_three_games_of_a_pair_come_out_as_recorded(data):
     cards = games_of(data, PAIR)
     won = Payoffs.of(
-        data.games[PAIR.buyer][PAIR.seller].as_json(), Scenarios.recorded(data.scenarios)
+        data.games[PAIR.buyer][PAIR.seller].as_json(), Scenarios.of_columns(data.scenarios)
     )
     share = won.share["buyer"][[game.index for game in chosen_of(data)]].mean()
     assert f"Equal: the buyer’s mean share recorded {share:.3f}, played now {share:.3f}" in cards
@@ -121,7 +121,7 @@ def test_a_pair_that_did_not_play_gets_one_sentence(data, buyer, seller):
 
 
 def test_a_deal_stands_at_its_recorded_utilities(data):
-    at = Scenarios.recorded(data.scenarios)
+    at = Scenarios.of_columns(data.scenarios)
     won = Payoffs.of(data.games[PAIR.buyer][PAIR.seller].as_json(), at)
     index = int((won.deal & at.zopa).nonzero()[0][0])
     (game,) = play_scripts(PAIR, [at.seeds[index]])
@@ -130,7 +130,7 @@ def test_a_deal_stands_at_its_recorded_utilities(data):
 
 
 def test_a_game_without_a_zopa_has_no_segment_and_no_nash_point(data):
-    at = Scenarios.recorded(data.scenarios)
+    at = Scenarios.of_columns(data.scenarios)
     index = int((~at.zopa).nonzero()[0][0])
     (game,) = play_scripts(PAIR, [at.seeds[index]])
     plane = plane_of(game)
