@@ -16,7 +16,7 @@ from sauda.experiments.words import Played, Words, Worth
 from sauda.records.store import Artifact
 
 NAME, TITLE = "words", "What are words worth?"
-FORM, GAIN = "z.3f", "+.3f"  # of grades, of differences
+FORM, GAIN = "z.3f", "+z.3f"  # of grades, of differences
 BOTH, READING = "reading and speaking", "reading"
 SPEAKING = "speaking, for one that reads"
 PLAYERS: Mapping[str, tuple[str, str]] = {  # of the figure: in words, key of SERIES
