@@ -9,6 +9,7 @@ proxy. Scripts, fonts and styles that browsers keep are not requested.
 import argparse
 import asyncio
 import json
+import math
 import re
 import subprocess
 import tempfile
@@ -175,7 +176,7 @@ class Crowd:
     http: httpx.AsyncClient
     script: Script
     deadline: float  # time.monotonic when the last visits begin their last action
-    has_one_address: bool = False  # all visitors are behind one router
+    addresses: float = math.inf  # the last one is that of all further visitors
     seconds: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     refused: Counter[str] = field(default_factory=Counter)
     reasons: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
@@ -218,7 +219,7 @@ class Crowd:
     @asynccontextmanager
     async def visit(self, number: int) -> AsyncIterator["Tab"]:
         """Context: a browser tab of visitor `number`, which keeps a connection open."""
-        number = 0 if self.has_one_address else number
+        number = int(min(number, self.addresses))
         tab = Tab(self, f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}")
         beat = f"/gradio_api/heartbeat/{tab.session}"
         async with self.http.stream("GET", beat, headers=tab.headers):
@@ -419,7 +420,7 @@ class Mix:
     roles: tuple[tuple[int, Role], ...]
     part: float = 1.0
     model: bool = False
-    has_one_address: bool = False
+    addresses: float = math.inf  # at most; the last one is that of all further visitors
     unit: str = "second"
 
 
@@ -434,7 +435,7 @@ MIXES = {
         ((18, read_pages), (9, haggle(SCRIPTED)), (3, haggle(MODEL))),
         part=0.3,
         model=True,
-        has_one_address=True,
+        addresses=1,
     ),
     "20 players": Mix("20 visitors play scripts", ((20, haggle(SCRIPTED)),), part=0.2),
     "greedy client": Mix(
@@ -442,6 +443,7 @@ MIXES = {
         ((1, haggle(POLITE)), (30, haggle(GREEDY))),
         part=0.2,
         model=True,
+        addresses=2,
     ),
     "games in a row": Mix(
         "scripted games without a pause, in one session",
@@ -497,7 +499,7 @@ async def play_mix(
         crowd = Crowd(http, script, float("inf"))
         await wait_for_model(crowd)  # loading takes both cores, so all wait for it
         began = time.monotonic()
-        crowd.deadline, crowd.has_one_address = began + seconds, mix.has_one_address
+        crowd.deadline, crowd.addresses = began + seconds, mix.addresses
 
         async def watch() -> None:
             while True:
