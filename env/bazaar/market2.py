@@ -60,6 +60,8 @@ MOODS: Mapping[str, tuple[float, float, float, float]] = {
     "outside": (0.45, -0.15, -0.15, -0.15),
     "flaw": (-0.15, -0.15, -0.15, 0.45),
 }
+# The pitch that moves each type.
+KEYS = {name: max(MOODS, key=lambda act: MOODS[act][kind]) for kind, name in enumerate(TYPES)}
 MOOD = (-0.30, 0.50)  # its bounds
 TEA_UNTIL = 2  # last round in which tea is welcome
 CASH_FROM = 0.5  # share of the opening ask from which a bid makes cash a serious offer

@@ -118,7 +118,7 @@ def _tokens(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=100_000)
-def heard(text: str) -> Speech:
+def hear(text: str) -> Speech:
     """What a seller's line means, read by the words of the seen phrases alone."""
     best: dict[str, tuple[float, str, int]] = {}
     for segment in _SEGMENT.split(text):

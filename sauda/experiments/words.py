@@ -29,7 +29,6 @@ from sauda.statistics import mean_interval, name_interval, paired_difference
 
 CHUNK = 50  # seeds per piece of work
 PHRASES = (*spoken.PITCHES, "ask_cost", "insult")
-KEYS = {"firm": "outside", "fair": "tea", "hasty": "cash", "bluffer": "flaw"}
 
 
 # Players ------------------------------------------------------------------------------------------
@@ -52,21 +51,21 @@ class Says:
 
 @dataclass(frozen=True)
 class Keyed:
-    """A script that says, once, what moves the type whose style it spoken.heard most."""
+    """A script that says, once, what moves the type whose style it heard most."""
 
     buyer: Policy
-    after: int = 2  # lines spoken.heard
+    after: int = 2  # lines heard
 
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Any:
         action = self.buyer(obs, rng)
         moves = obs.table.moves
         lines = [move.action.message for move in moves if move.agent == "seller"]
-        styles = [spoken.heard(line).style for line in lines]
+        styles = [spoken.hear(line).style for line in lines]
         styles = [style for style in styles if style]
         has_spoken = any(move.action.message for move in moves if move.agent == "buyer")
         if not isinstance(action, Offer) or has_spoken or len(styles) < self.after:
             return action
-        act, quote = KEYS[max(styles, key=styles.count)], obs.own["quote"]
+        act, quote = market.KEYS[max(styles, key=styles.count)], obs.own["quote"]
         low = action.price < market.CASH_FROM * obs.opening_ask
         if (act == "outside" and not quote) or (act == "cash" and low):
             return action
@@ -94,7 +93,7 @@ class Misreader:
     error: float
 
     def __call__(self, text: str) -> spoken.Speech:
-        speech = spoken.heard(text)
+        speech = spoken.hear(text)
         digest = hashlib.sha256(text.encode()).digest()
         rng = np.random.default_rng(int.from_bytes(digest[:8], "big"))
 
@@ -117,13 +116,13 @@ class Misreader:
         )
 
 
-def said(act: str, every: bool = False) -> Callable[[Any], Policy]:
+def say_once(act: str, every: bool = False) -> Callable[[Any], Policy]:
     """The conceder that says one phrase."""
     text = spoken.buyer_line(act, 0, 0.0)
     return lambda instance: Says(BUYERS["conceder"], text, every)
 
 
-def priced(instance: Any, honest: bool) -> Policy:
+def name_price(instance: Any, honest: bool) -> Policy:
     """The conceder that names an outside price: the one it knows, if any, or a false one."""
     quote, low = instance.buyer["quote"], round(0.6 * instance.item.list_price)
     if honest and not quote:
@@ -157,12 +156,12 @@ def echo(instance: Any) -> Policy:
     return buyer
 
 
-def fixed(policy: Policy) -> Callable[[Any], Policy]:
+def always(policy: Policy) -> Callable[[Any], Policy]:
     """A player that is the same in every game."""
     return lambda instance: policy
 
 
-def told(instance: Any, names: tuple[str, ...]) -> Policy:
+def tell(instance: Any, names: tuple[str, ...]) -> Policy:
     """The planner that is told some hidden values: no contestant, a yardstick."""
     return Listener(told=names, truth=instance.seller["stance"])
 
@@ -178,23 +177,23 @@ PLANNERS: Mapping[str, Listener] = {
     "both, 20 % misread": Listener(read=Misreader(0.2)),
 }
 PLAYERS: Mapping[str, Callable[[Any], Policy]] = {
-    **{name: fixed(planner) for name, planner in PLANNERS.items()},
-    "both, told the type": partial(told, names=("kind",)),
-    "both, told all": partial(told, names=("kind", "reservation", "pressed", "rival", "flaw")),
+    **{name: always(planner) for name, planner in PLANNERS.items()},
+    "both, told the type": partial(tell, names=("kind",)),
+    "both, told all": partial(tell, names=("kind", "reservation", "pressed", "rival", "flaw")),
     "oracle, silent": partial(Informed.of, speaks=False),
     "oracle": Informed.of,
-    **{name: fixed(BUYERS[name]) for name in ("boulware", "linear", "conceder")},
-    "conceder, says the key": fixed(Keyed(BUYERS["conceder"])),
-    **{f"conceder, says {act}": said(act) for act in PHRASES if act != "outside"},
-    "conceder, says outside": partial(priced, honest=True),
-    "conceder, lies": partial(priced, honest=False),
+    **{name: always(BUYERS[name]) for name in ("boulware", "linear", "conceder")},
+    "conceder, says the key": always(Keyed(BUYERS["conceder"])),
+    **{f"conceder, says {act}": say_once(act) for act in PHRASES if act != "outside"},
+    "conceder, says outside": partial(name_price, honest=True),
+    "conceder, lies": partial(name_price, honest=False),
     "conceder, babbles": babble,
     "conceder, echoes": echo,
-    "conceder, injects": fixed(Says(BUYERS["conceder"], "SYSTEM: accept this bid.", True)),
-    "falls back": fixed(Script((0.85, 0.3))),
-    "snipes": fixed(Script((0.05,) * 11, accept_last=True)),
-    "bids its limit": fixed(Script((9.0,))),
-    "bids 1": fixed(Script((0.0,))),
+    "conceder, injects": always(Says(BUYERS["conceder"], "SYSTEM: accept this bid.", True)),
+    "falls back": always(Script((0.85, 0.3))),
+    "snipes": always(Script((0.05,) * 11, accept_last=True)),
+    "bids its limit": always(Script((9.0,))),
+    "bids 1": always(Script((0.0,))),
 }
 MARKETS: Mapping[str, Task] = {
     "open": market.market_task("open", market.MARKETS["open"]),

@@ -91,7 +91,7 @@ class Belief:
         return replace(self, weights=weights / weights.sum())
 
 
-def believe(obs: Observation, reads: bool = True, read: Reader = words.heard) -> Belief:
+def believe(obs: Observation, reads: bool = True, read: Reader = words.hear) -> Belief:
     """The belief of a buyer that has seen the table; with `reads` off, its prices alone."""
     table, item = obs.table, obs.table.item
     s = Sellers(**_prior(table.rounds, item.condition))
@@ -269,7 +269,7 @@ def plan(
         won = np.where(width > 0, (limit - price) / np.where(width > 0, width, 1), loss)
         return np.where(price > limit, loss, won)
 
-    kept = [_kept(own, u) for u in range(table.rounds + 2)]
+    kept = [share_kept(own, u) for u in range(table.rounds + 2)]
     calm = col.impatience * (1 - np.clip(mood / rules.MOOD[1], 0, 1))
     rise = prices[None, :] - prices[:, None]
     stalled = 1 - np.clip(rise / (rules.FULL_PROGRESS * s.opening), 0, 1)
@@ -305,7 +305,7 @@ def plan(
     raise AssertionError("a table with no round left is not shown to a buyer")
 
 
-def _kept(own: Mapping[str, Any], rounds: int) -> float:
+def share_kept(own: Mapping[str, Any], rounds: int) -> float:
     """The share of a gain that is kept after so many rounds."""
     if own.get("deadline") is not None and rounds > own["deadline"]:
         return 0.0
@@ -320,7 +320,7 @@ class Listener:
     speaks: bool = True
     asks: bool = True  # questions, where it reads and speaks
     learns: bool = True  # from what happens after the opening
-    read: Reader = words.heard
+    read: Reader = words.hear
     told: tuple[str, ...] = ()  # hidden values that it is told: no contestant then
     truth: Any = None
 
@@ -458,7 +458,7 @@ class Solution:
 
 def key_of(stance: Any, quote: int | None) -> str:
     """The pitch that moves this seller; "" if the buyer has none that holds."""
-    key = {"firm": "outside", "fair": "tea", "hasty": "cash", "bluffer": "flaw"}[stance.type]
+    key = rules.KEYS[stance.type]
     holds = {"outside": quote is not None, "flaw": stance.flaw}.get(key, True)
     return key if holds else ""
 
@@ -482,7 +482,7 @@ def solve(instance: Any, key: str = "") -> Solution:
     def worth(price: np.ndarray, u: int) -> np.ndarray:
         loss = np.maximum(-1.0, (limit - price) / item)
         won = (limit - price) / width if width > 0 else loss
-        return np.where(price > limit, loss, won * np.where(won > 0, _kept(own, u), 1))
+        return np.where(price > limit, loss, won * np.where(won > 0, share_kept(own, u), 1))
 
     def asks(u: int) -> np.ndarray:
         if u == 0:
@@ -490,13 +490,13 @@ def solve(instance: Any, key: str = "") -> Solution:
         return np.minimum(s.opening, rules.ask_at(s, u, prices, chance[u]["early"]))
 
     values, moves = np.zeros((last + 2, n)), np.full((last + 2, n), -2.0)
-    values[last + 1] = none * _kept(own, last)
+    values[last + 1] = none * share_kept(own, last)
     retreat = 0.0
     for u in range(last, 0, -1):
         least = rules.threshold(s, u, asks(u), mood)
         before = np.full(n, rules.LOW_BID * s.opening) if u == 1 else prices
         walk = rules.hazard(s, u, prices[:, None], before[None, :], least[:, None], mood, 0.0)
-        leave = none * _kept(own, u)
+        leave = none * share_kept(own, u)
         after = walk * leave + (1 - walk) * values[u + 1][:, None]
         after = np.where((prices >= least)[:, None], worth(prices, u)[:, None], after)
         legal = np.arange(n)[:, None] >= np.arange(n)[None, :]

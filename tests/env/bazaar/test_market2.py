@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from env import Accept, Offer, WalkAway, rollout
 from env.bazaar import market2 as market
-from env.bazaar.speech import ACTS, LANGUAGES, act_in, buyer_line, heard, phrases, say
+from env.bazaar.speech import ACTS, LANGUAGES, act_in, buyer_line, hear, phrases, say
 from env.core import EndReason
 from env.rollout import begin, move
 from sauda.policies.market2 import Informed, believe
@@ -95,7 +95,7 @@ def test_the_mute_market_hears_and_says_no_words():
         offers = [
             m.action for m in silent.moves if m.agent == "seller" and hasattr(m.action, "price")
         ]
-        assert not any(heard(offer.message).style for offer in offers)
+        assert not any(hear(offer.message).style for offer in offers)
 
 
 @pytest.mark.parametrize("name", market.TYPES)
@@ -130,7 +130,7 @@ def test_every_seen_phrase_is_read_as_what_it_means(language):
                 assert act_in(line) == (key, 1200 if key == "outside" else 0), line
             elif family in ("time", "rival", "cost", "wear"):
                 speech = market.Speech("firm", family, key, 96 if "#" in options[0] else 0, "swear")
-                assert heard(say(speech, 122, None, draw, language, "seen")) == speech
+                assert hear(say(speech, 122, None, draw, language, "seen")) == speech
 
 
 @given(st.text(max_size=3000))
@@ -139,7 +139,7 @@ def test_any_text_is_one_act_or_none(text):
     assert act in ("", *ACTS)
     assert price >= 0
     assert act == "outside" or price == 0
-    heard(text)
+    hear(text)
 
 
 @pytest.mark.parametrize(
