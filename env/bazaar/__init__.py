@@ -1,6 +1,6 @@
 """The bazaar: one item, one seller, one or more buyers.
 
 `types.py` holds the values of a game, `rules.py` the two-party rules, `sealed_bids.py` those with
-several buyers. `classic.py` is the published game, `market.py` the open market and the task in
-which the learner sells, `vectorized.py` the same rules over arrays.
+several buyers. `classic.py` is the published game, `market.py` the open market, `speech.py` what is
+said in it, `sale.py` the task in which the learner sells.
 """

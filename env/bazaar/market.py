@@ -1,295 +1,96 @@
-"""The open market, the benchmark of this project, and the task in which the learner sells.
+"""The open market: a buyer's bids stand, and words inform and move the seller.
 
-In the open market every episode draws its prices and its hidden type of seller. `TimeDependent` is
-a policy for either seat.
+A seller has a hidden type and hidden facts. Its words tell what its asks do not, and each type is
+moved by something else that a buyer may say. All chance is drawn at reset. The formulas take a
+seller whose fields are numbers, or arrays of many sellers that a buyer thinks possible.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from math import ceil
+from math import floor, log10
 from typing import Any
 
 import numpy as np
 
-from ..amounts import conceded, rupees
+from ..amounts import rupees
 from ..core import Task
-from .classic import draw_chance as draw_classic_chance
-from .classic import terms
-from .rules import Bazaar, discounted, shares
-from .types import CATALOGUE, Accept, Action, Instance, Observation, Offer, State, Tells, WalkAway
+from .rules import Bazaar, discounted
+from .speech import LANGUAGES, PITCHES, QUESTIONS, Speech, act_in, phrases, say
+from .types import CATALOGUE, Accept, Action, Instance, Observation, Offer, WalkAway
 
-# The time-dependent negotiator, a standard baseline, for the buyer's or the seller's seat.
-#
-# It is an opponent in some tasks and, with three exponents, a contestant.
-
-
-@dataclass(frozen=True)
-class TimeDependent:
-    """Moves from its opening price to its reservation price along a concession curve.
-
-    Faratin et al. (1998). Accepts a price at least as good as its own next one (AC_next; Baarslag
-    et al. 2014). A buyer opens at the share `opening` of the first ask or of its reservation price,
-    whichever is lower; a seller opens at the list price. On its last move it takes any price within
-    its reservation price; otherwise a buyer leaves and a seller asks its reservation price. A buyer
-    with less than the smallest unit of money leaves at once.
-    """
-
-    exponent: float
-    opening: float = 0.3
-
-    def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
-        return self.sell(obs) if obs.agent == "seller" else self.buy(obs)
-
-    def buy(self, obs: Observation) -> Action:
-        limit, step = min(obs.budget, obs.opening_ask), 10**-obs.table.decimals
-        if obs.budget < step:
-            return WalkAway()
-        best = self.opening * limit
-        share = conceded(obs.round, obs.table.rounds, self.exponent)
-        price = max(obs.bid or step, obs.priced(min(best + share * (limit - best), limit)))
-        if obs.ask <= min(price, obs.budget) or (obs.rounds_left <= 1 and obs.ask <= limit):
-            return Accept()
-        return Offer(price) if obs.rounds_left > 1 else WalkAway()
-
-    def sell(self, obs: Observation) -> Action:
-        best = max(obs.table.item.list_price, obs.reservation)
-        share = conceded(obs.round, obs.table.rounds + 1, self.exponent)
-        price = max(obs.priced(best - share * (best - obs.reservation)), obs.reservation)
-        if obs.table.asks:
-            price = min(price, obs.ask)
-        if obs.bid is not None and obs.bid >= price:
-            return Accept()
-        return Offer(obs.priced(price))
-
-
-# The sellers of the open market: hidden types with numeric parameters that react to the buyer.
-#
-# A seller concedes with time and with the buyer's concessions. It accepts a bid above a threshold
-# that falls with time and stays above its reservation price, and it may walk away from a buyer
-# who does not move. Its asks never rise and come to rest above its reservation price, so that no
-# ask reveals that price. All its random numbers are drawn at reset and are its private values.
-
-LOW_BID = 0.4  # share of the opening ask from which the buyer's movement is counted
-FULL_PROGRESS = 0.05  # share of the opening ask: a rise of the bid by so much rules out a walk
-FULL_HAZARD_GAP = (
-    0.3  # of the opening ask: a bid this far under the threshold risks the whole hazard
-)
-CLAIM_RATE = 0.5  # share of rounds in which a seller considers a claim
-RIVAL_HAZARD_FACTOR = 2.0  # factor on the hazard while another buyer really waits
-CLAIMS = ("rival", "final", "urgent")
-
-# The draws of one round, in order: five uniform, then seven standard normal for the tells.
-DRAWS = ("walk", "claim", "kind", "bluff", "line") + ("noise",) * 7
-
-
-@dataclass(frozen=True, slots=True)
-class SellerType:
-    """The parameters of one seller; shares and rates in [0, 1] unless stated otherwise."""
-
-    name: str
-    exponent: float  # of the concession in time: below 1 late, above 1 early
-    reciprocity: float  # share of the concession that depends on the buyer's movement
-    impatience: float  # chance a round to walk from a buyer far off who does not move
-    bluff_rate: float  # how often it makes a claim that is false
-    markup: float  # opening ask as a multiple of the list price
-    margin: float  # of opening ask minus reservation price, kept at the resting price
-    leniency: float  # how far below its ask, toward its reservation price, it accepts at the end
-
-
-# The ranges that each parameter is drawn from, uniformly. Exponents: Faratin et al. (1998) call 0.2
-# to 0.5 boulware and 1.5 to 3 conceder. Reciprocity: tit-for-tat is common, rarely whole (Axelrod
-# 1984; Baarslag et al. 2013 find 0.3 to 0.7 in agents that do well). The other ranges are ours:
-# chances to walk such that a stalled deal of ten rounds breaks down with a probability between 0.1
-# and 0.75, markups as bazaar guides advise buyers to expect, margins and leniency wide enough that
-# neither the resting price nor the threshold reveals the reservation price.
-SELLER_TYPES: Mapping[str, Mapping[str, tuple[float, float]]] = {
+# The types: ranges of each parameter, drawn uniformly. They overlap, so that asks tell little.
+RANGES: Mapping[str, Mapping[str, tuple[float, float]]] = {
     "firm": {
-        "exponent": (0.2, 0.5), "reciprocity": (0.3, 0.5), "impatience": (0.01, 0.04),
-        "bluff_rate": (0.0, 0.3), "markup": (1.10, 1.35), "margin": (0.10, 0.25),
-        "leniency": (0.2, 0.5),
+        "exponent": (0.3, 0.9), "reciprocity": (0.2, 0.5), "impatience": (0.02, 0.06),
+        "markup": (1.05, 1.40), "honesty": (0.7, 0.95),
     },
     "fair": {
-        "exponent": (0.8, 1.2), "reciprocity": (0.5, 0.8), "impatience": (0.03, 0.07),
-        "bluff_rate": (0.0, 0.2), "markup": (1.05, 1.20), "margin": (0.05, 0.20),
-        "leniency": (0.4, 0.7),
+        "exponent": (0.6, 1.6), "reciprocity": (0.3, 0.7), "impatience": (0.02, 0.06),
+        "markup": (1.05, 1.30), "honesty": (0.9, 1.0),
     },
     "hasty": {
-        "exponent": (1.5, 3.0), "reciprocity": (0.2, 0.4), "impatience": (0.08, 0.14),
-        "bluff_rate": (0.0, 0.3), "markup": (1.00, 1.15), "margin": (0.05, 0.15),
-        "leniency": (0.5, 0.8),
+        "exponent": (0.7, 2.0), "reciprocity": (0.2, 0.5), "impatience": (0.04, 0.10),
+        "markup": (1.00, 1.30), "honesty": (0.7, 0.95),
     },
     "bluffer": {
-        "exponent": (0.4, 0.8), "reciprocity": (0.3, 0.6), "impatience": (0.02, 0.06),
-        "bluff_rate": (0.5, 0.9), "markup": (1.20, 1.50), "margin": (0.05, 0.20),
-        "leniency": (0.3, 0.6),
+        "exponent": (0.3, 1.2), "reciprocity": (0.2, 0.6), "impatience": (0.02, 0.06),
+        "markup": (1.10, 1.50), "honesty": (0.1, 0.3),
     },
 }  # fmt: skip
+TYPES = tuple(RANGES)
+MARGIN = (0.10, 0.60)  # where asks come to rest, from reservation price to opening ask
 
+# Hidden facts. A pressed seller's own deadline is near, and it takes bids nearer its reservation.
+PRESSED = (0.3, 0.4, 0.6, 0.4)  # chance by type
+DEADLINE = {True: (2, 5), False: (6, 12)}  # rounds, by pressed
+LENIENCY = {True: (0.9, 1.0), False: (0.6, 0.8)}  # how near the reservation price a bid is taken
+RIVAL, RIVAL_LENIENCY, RIVAL_HAZARD = 0.3, 0.7, 0.04  # chance, factor, chance per round to leave
+FLAW = {"new": 0.3, "like_new": 0.45, "very_good": 0.6, "good": 0.75, "acceptable": 0.9}
+BLUFFER_FLAW = 0.9  # a bluffer's wares have one whatever the listing says
+COST = (0.95, 1.0)  # what the seller paid, share of its reservation price
+QUOTE_CHANCE, QUOTE = 0.6, (0.8, 1.1)  # the buyer knows another price; share of the list price
 
-@dataclass(frozen=True, slots=True)
-class Stance:
-    """A seller in one deal: its type, reservation price and opening ask, in whole rupees."""
-
-    type: SellerType
-    reservation: int
-    opening: int
-    rounds: int
-    rival: bool  # another buyer really waits
-
-    @property
-    def resting(self) -> float:
-        """The price at which its asks come to rest, above the reservation price."""
-        return self.reservation + self.type.margin * (self.opening - self.reservation)
-
-
-def draw_type(rng: np.random.Generator, name: str) -> SellerType:
-    """A seller of the type called `name`, with parameters drawn from its ranges."""
-    ranges = SELLER_TYPES[name]
-    draws = rng.random(len(ranges)).tolist()
-    values = (low + (high - low) * u for (low, high), u in zip(ranges.values(), draws, strict=True))
-    return SellerType(name, *values)
-
-
-def draw_chance(rng: np.random.Generator, rounds: int) -> tuple[tuple[float, ...], ...]:
-    """One tuple of draws for each round, in the order of DRAWS."""
-    uniform = rng.random((rounds, 5)).tolist()
-    normal = rng.standard_normal((rounds, 7)).tolist()
-    return tuple((*u, *n) for u, n in zip(uniform, normal, strict=True))
-
-
-def ask_at(stance: Stance, t: int, best_bid: float) -> int:
-    """The ask after round `t` given the best bid so far, whole rupees; it falls in both."""
-    kind, opening, resting = stance.type, stance.opening, stance.resting
-    low = LOW_BID * opening
-    moved = min(1.0, max(0.0, (best_bid - low) / (opening - low)))
-    in_time = conceded(t, stance.rounds + 1, kind.exponent)
-    given = (1 - kind.reciprocity) * in_time + kind.reciprocity * moved
-    return ceil(opening - (opening - resting) * given - 1e-9)
-
-
-def threshold_at(stance: Stance, t: int, ask: float) -> float:
-    """The least bid accepted at round `t`: between reservation price and ask, falling with time."""
-    share = 1 - stance.type.leniency * t / stance.rounds
-    return stance.reservation + share * (ask - stance.reservation)
-
-
-def hazard_at(stance: Stance, bid: float, best_before: float, threshold: float) -> float:
-    """The chance of walking away from `bid`; 0 after full progress or above the threshold."""
-    progress = max(0.0, bid - best_before) / (FULL_PROGRESS * stance.opening)
-    distance = (threshold - bid) / (FULL_HAZARD_GAP * stance.opening)
-    hurry = RIVAL_HAZARD_FACTOR if stance.rival else 1.0
-    stalled = 1 - min(1.0, progress)
-    return hurry * stance.type.impatience * stalled * min(1.0, max(0.0, distance))
-
-
-def market_seller(obs: Observation, rng: np.random.Generator) -> Action:
-    """The seller's move in the open market. Its draws are private values; `rng` is not used."""
-    stance, table = obs.own["stance"], obs.table
-    if not table.asks:
-        return Offer(stance.opening, _say(obs, "opening", stance.opening, 0.0))
-    t, bid = table.round, table.bids[-1]
-    walk, *_, line = obs.own["chance"][t - 1][:5]
-    best_before = max(table.bids[:-1], default=LOW_BID * stance.opening)
-    ask = min(table.asks[-1], ask_at(stance, t, max(table.bids)))
-    threshold = threshold_at(stance, t, ask)
-    if bid >= threshold:
-        return Accept(_say(obs, "accept", bid, line))
-    if walk < hazard_at(stance, bid, best_before, threshold):
-        return WalkAway(_say(obs, "walk", bid, line))
-    claim, _ = claim_at(obs.own, t)
-    return Offer(ask, _say(obs, claim or "counter", ask, line))
-
-
-def claim_at(own: Mapping[str, Any], t: int) -> tuple[str, bool]:
-    """The seller's claim in round `t`, "" for none, and whether it is true.
-
-    Claims are about its patience and other buyers, never about its reservation price: a rival is
-    waiting; it will walk next round if the bid does not move; it is short of time.
-    """
-    stance, chance = own["stance"], own["chance"]
-    _, speaks, kind, bluff, *_ = chance[t - 1]
-    if speaks >= CLAIM_RATE:
-        return "", True
-    claim = CLAIMS[int(kind * len(CLAIMS))]
-    hurry = RIVAL_HAZARD_FACTOR if stance.rival else 1.0
-    next_walk = chance[t][0] if t < len(chance) else 1.0
-    true = {
-        "rival": stance.rival,
-        "final": next_walk < hurry * stance.type.impatience,
-        "urgent": stance.type.impatience > 0.06 or t > 0.7 * stance.rounds,
-    }[claim]
-    return (claim, true) if true or bluff < stance.type.bluff_rate else ("", True)
-
-
-def market_tells(table: Any, seller: Mapping[str, Any]) -> Tells:
-    """The seller's manner as it replies to the bid of this round, from three hidden causes.
-
-    The causes are urgency (its chance to walk and the time passed), a bluff in this round, and the
-    nearness of its ask to its reservation price. Each signal is a cause plus noise of standard
-    deviation 0.15, or a threshold on such a sum. Fidgeting weighs nearness most, because the asks
-    alone reveal nearly all of it.
-    """
-    stance, t = seller["stance"], table.round
-    urgency_noise, confidence_noise, cue_noise, fidget_noise, eye, body, heat = seller["chance"][
-        t - 1
-    ][5:]
-    claim, true = claim_at(seller, t)
-    bluffing = bool(claim) and not true
-    ask = min(table.asks[-1], ask_at(stance, t, max(table.bids)))
-    near = 1 - (ask - stance.reservation) / max(1, stance.opening - stance.reservation)
-    hurry = RIVAL_HAZARD_FACTOR if stance.rival else 1.0
-    urgency = min(1.0, hurry * stance.type.impatience / 0.15) * (0.5 + 0.5 * t / stance.rounds)
-    asks = table.asks
-    flat = len(asks) > 1 and asks[-2] - asks[-1] < 0.01 * asks[0]
-    return Tells(
-        verbal_urgency=_clip(0.15 + 0.7 * urgency + 0.15 * urgency_noise),
-        verbal_confidence=_clip(0.85 - 0.6 * near + 0.15 * confidence_noise),
-        verbal_deception_cue=_clip(0.2 + 0.5 * bluffing + 0.15 * cue_noise),
-        price_rounding="precise" if near + 0.15 * body > 0.6 else "round",
-        offer_speed="instant" if urgency + 0.15 * heat > 0.6 else "normal",
-        concession_pattern="stalling" if flat else "steady",
-        fidget_level=_clip(0.1 + near + 0.15 * fidget_noise),
-        eye_contact="avoidant" if bluffing + 0.4 * eye > 0.6 else "steady",
-        posture="leaning_in" if near + 0.15 * fidget_noise > 0.5 else "neutral",
-        repeat_phrases=int(flat),
-        topic_changes=max(0, int(2 * bluffing + 0.5 * body)),
-        emotional_escalation=_clip(0.6 * urgency + 0.15 * heat),
-    )
-
-
-def _clip(level: float) -> float:
-    return min(1.0, max(0.0, level))
-
-
-LINES = {
-    "opening": ("For this {item}, {price}.", "{price}, and it is worth more."),
-    "counter": ("{price}, then.", "I can come to {price}.", "Say {price}."),
-    "rival": ("{price}. Somebody else is coming for it.", "Another buyer waits. {price}."),
-    "final": ("{price}, my last price.", "{price}, and not a rupee less."),
-    "urgent": ("{price}, but decide now, I must close.", "{price}. I have little time."),
-    "accept": ("Done, {price}.", "All right, {price}."),
-    "walk": ("This goes nowhere. Goodbye.", "No. Leave it."),
+# What the first use of a pitch adds to the mood of each type. Means are near 0, so that a fixed
+# phrase earns nothing.
+MOODS: Mapping[str, tuple[float, float, float, float]] = {
+    "tea": (-0.15, 0.40, -0.15, -0.15),
+    "cash": (-0.15, -0.15, 0.45, -0.15),
+    "outside": (0.45, -0.15, -0.15, -0.15),
+    "flaw": (-0.15, -0.15, -0.15, 0.45),
 }
+# The pitch that moves each type.
+KEYS = {name: max(MOODS, key=lambda act: MOODS[act][kind]) for kind, name in enumerate(TYPES)}
+MOOD = (-0.30, 0.50)  # its bounds
+TEA_UNTIL = 2  # last round in which tea is welcome
+CASH_FROM = 0.5  # share of the opening ask from which a bid makes cash a serious offer
+TRUE_QUOTE = 0.97  # share of the known price from which an outside price is true
+CATCHES = (0.6, 0.4, 0.3, 0.5)  # chance by type to see through a false outside price
+CAUGHT, INSULT = (-0.20, 0.10), (-0.15, 0.10)  # mood and temper
+REPEATED, DISLIKED, ASKED = 0.03, 0.01, 0.005  # temper: chance per round to walk
 
+LOW_BID = 0.4  # share of the opening ask from which a buyer's movement counts
+FULL_PROGRESS = 0.05  # of the opening ask: a rise by so much rules out impatience
+FULL_GAP = 0.3  # of the opening ask: a bid this far under the threshold risks all of it
+LATE = 0.30  # chance per round to leave after the own deadline
+JITTER = 0.5  # rounds by which an ask is early or late; below half, so that asks never rise
 
-def _say(obs: Observation, kind: str, price: float, draw: float) -> str:
-    """One line of `kind`; its words depend on the claim and the price, on nothing hidden."""
-    options = LINES[kind]
-    chosen = options[int(draw * len(options))]
-    return chosen.format(price=rupees(price), item=obs.table.item.name)
+# What a seller says.
+CLAIM_RATE = 0.4  # of rounds in which it says something unasked; the opening always does
+TOPICS = ("cost", "time", "rival")  # of that, equally likely
+OWN_STYLE = 0.7  # share of turns in its own type's style; else one of the others
+EVADES, SHY = 0.4, 0.1  # share of awkward truths, not told, that are evaded; of others
+INFLATED = (0.25, 0.65)  # a false cost, from reservation price to opening ask
+COARSE = 5  # units: to so much a cost is rounded that nobody asked for
+MARKS = ("plain", "hedge", "swear")
+MARK_CHANCES = {True: (0.75, 0.20, 0.05), False: (0.20, 0.25, 0.55)}  # by truth
+REACTS = 0.75  # chance that the answer to a pitch shows whether it pleased
+STORIES = ("cost", "time", "wear", "rival")
+DRAWS = (
+    "walk", "speaks", "topic", "mark", "style", "other", "catch", "reacts", "line", "early",
+)  # fmt: skip
 
-
-# The tasks of the open market: settings, the draw of an episode, the grader.
-#
-# An episode draws an item of the catalogue, the reservation prices of seller and buyer
-# (independent of each other and of the ask, so that one episode in ten has no ZOPA), the number
-# of rounds, the buyer's discount for each round, and a hidden seller type. Prices are whole
-# rupees. Time costs the same in payoff and grade.
-
-SELLER_RESERVATION = (0.40, 0.80)  # range of the reservation price, as a share of the list price
-BUYER_RESERVATION = (0.60, 1.10)  # the same; below the seller's in one episode of ten
-PURSE = 1.5  # most that a buyer can pay, even at a loss, as a share of the list price
+SELLER_RESERVATION, BUYER_RESERVATION, PURSE = (0.40, 0.80), (0.60, 1.10), 1.5  # of the list price
 
 
 @dataclass(frozen=True)
@@ -298,12 +99,10 @@ class Market:
 
     about: str
     rounds: tuple[int, int] = (8, 12)
-    discount: tuple[float, float] = (0.94, 0.98)  # factor on a gain, for each round after the first
-    deadline: tuple[int, int] | None = (
-        None  # round after which a deal is worth nothing to the buyer
-    )
-    bluffing: float = 0.0  # least bluff rate of every type
-    rival: float = 0.2  # chance that another buyer really waits
+    discount: tuple[float, float] = (0.94, 0.98)  # factor on a gain per round after the first
+    deadline: tuple[int, int] | None = None  # round after which a deal is worth nothing
+    mute: bool = False  # sellers say prices only, and are deaf to words
+    use: str = "seen"  # the phrases that sellers draw from, "seen" or "unseen"
 
 
 MARKETS = {
@@ -314,41 +113,299 @@ MARKETS = {
         discount=(0.85, 0.92),
         deadline=(3, 6),
     ),
+    "mute": Market("The open market without words: sellers say prices and hear none.", mute=True),
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Stance:
+    """A seller in one deal. Prices are whole rupees; rates and shares lie in [0, 1]."""
+
+    kind: int  # index into TYPES
+    exponent: float
+    reciprocity: float
+    impatience: float
+    margin: float
+    honesty: float
+    leniency: float
+    deadline: int  # a round
+    reservation: int
+    opening: int
+    cost: int
+    rounds: int
+    unit: int
+    pressed: bool
+    rival: bool
+    flaw: bool
+
+    @property
+    def type(self) -> str:
+        return TYPES[self.kind]
+
+
+def unit_of(list_price: float) -> int:
+    """The step of asks: the largest of 1, 2, 5 times a power of ten within 2 % of the price."""
+    most = max(1.0, 0.02 * list_price)
+    power = 10 ** floor(log10(most))
+    return max(step * power for step in (1, 2, 5) if step * power <= most)
+
+
+def leniency_of(pressed: Any, rival: Any, u: Any) -> Any:
+    """The leniency for a uniform draw `u`; arguments may be arrays."""
+    low, high = (np.where(pressed, LENIENCY[True][i], LENIENCY[False][i]) for i in (0, 1))
+    return (low + (high - low) * u) * np.where(rival, RIVAL_LENIENCY, 1.0)
+
+
+def deadline_of(pressed: Any, rounds: int, u: Any) -> Any:
+    """The seller's own deadline for a uniform draw `u`; arguments may be arrays."""
+    low, high = (np.where(pressed, DEADLINE[True][i], DEADLINE[False][i]) for i in (0, 1))
+    return np.minimum(rounds, np.floor(low + (high - low + 1) * u))
+
+
+def flaw_chance(kind: Any, condition: str) -> Any:
+    """The chance of a flaw by type and listed condition; `kind` may be an array."""
+    bluffs = np.asarray(kind) == TYPES.index("bluffer")
+    return np.where(bluffs, np.maximum(BLUFFER_FLAW, FLAW[condition]), FLAW[condition])
+
+
 def draw(market: Market, rng: np.random.Generator, seller_type: str = "") -> tuple[Instance]:
-    """The deal of one episode; a `seller_type` replaces the drawn one."""
-    drawn = tuple(SELLER_TYPES)[rng.integers(len(SELLER_TYPES))]
-    kind = draw_type(rng, seller_type or drawn)
-    kind = replace(kind, bluff_rate=max(kind.bluff_rate, market.bluffing))
-    discount = rng.uniform(*market.discount)
-    return (_draw_deal(market, kind, discount, rng),)
-
-
-def _draw_deal(
-    market: Market, kind: SellerType, discount: float, rng: np.random.Generator
-) -> Instance:
+    """The deal of one episode; a `seller_type` replaces the drawn one, other draws stay."""
     item = CATALOGUE[rng.integers(len(CATALOGUE))]
+    drawn = int(rng.integers(len(TYPES)))
+    kind = TYPES.index(seller_type) if seller_type else drawn
+    ranges = RANGES[TYPES[kind]]
+    levels = zip(ranges.items(), rng.random(len(ranges)).tolist(), strict=True)
+    at = {name: low + (high - low) * u for (name, (low, high)), u in levels}
     rounds = int(rng.integers(*market.rounds, endpoint=True))
-    seller_limit = round(item.list_price * rng.uniform(*SELLER_RESERVATION))
-    # The first is the buyer's. Without the draws of the others every later draw would change.
-    limits = [round(item.list_price * rng.uniform(*BUYER_RESERVATION)) for _ in range(3)]
-    own: dict[str, Any] = {"discount": discount, "purse": round(PURSE * item.list_price)}
-    deadline = rng.integers(*market.deadline, endpoint=True) if market.deadline else None
-    rival = bool(rng.random() < market.rival)
-    opening = round(kind.markup * item.list_price)
-    stance = Stance(kind, seller_limit, opening, rounds, rival)
-    return Instance(
-        item,
-        buyer={**own, "reservation": limits[0], "deadline": deadline and int(deadline)},
-        seller={
-            "reservation": seller_limit,
-            "stance": stance,
-            "chance": draw_chance(rng, rounds),
-        },
+    discount, deadline = rng.uniform(*market.discount), rng.random()
+    reservation = round(item.list_price * rng.uniform(*SELLER_RESERVATION))
+    limit = round(item.list_price * rng.uniform(*BUYER_RESERVATION))
+    u = dict(zip(("margin", "pressed", "late", "lenient", "rival", "flaw", "quoted"),
+                 rng.random(7).tolist(), strict=True))  # fmt: skip
+    pressed, rival = u["pressed"] < PRESSED[kind], u["rival"] < RIVAL
+    cost, quote, tongue = rng.uniform(*COST), rng.uniform(*QUOTE), rng.integers(len(LANGUAGES))
+    unit = unit_of(item.list_price)
+    stance = Stance(
+        kind=kind,
+        exponent=at["exponent"],
+        reciprocity=at["reciprocity"],
+        impatience=at["impatience"],
+        margin=MARGIN[0] + (MARGIN[1] - MARGIN[0]) * u["margin"],
+        honesty=at["honesty"],
+        leniency=float(leniency_of(pressed, rival, u["lenient"])),
+        deadline=int(deadline_of(pressed, rounds, u["late"])),
+        reservation=reservation,
+        opening=max(reservation + unit, unit * int(np.ceil(at["markup"] * item.list_price / unit))),
+        cost=round(cost * reservation),
         rounds=rounds,
+        unit=unit,
+        pressed=pressed,
+        rival=rival,
+        flaw=bool(u["flaw"] < flaw_chance(kind, item.condition)),
     )
+    chance = [dict(zip(DRAWS, row, strict=True)) for row in rng.random((rounds + 1, 10)).tolist()]
+    stories = dict(zip(STORIES, map(tuple, rng.random((4, 3)).tolist()), strict=True))
+    quoted = round(quote * item.list_price) if u["quoted"] < QUOTE_CHANCE else None
+    low, high = market.deadline or (0, 0)
+    buyer = {
+        "reservation": limit,
+        "discount": discount,
+        "purse": round(PURSE * item.list_price),
+        "deadline": int(low + deadline * (high - low + 1)) if market.deadline else None,
+        "quote": quoted,
+    }
+    seller = {
+        "reservation": reservation,
+        "stance": stance,
+        "chance": tuple(chance),
+        "stories": stories,
+        "quote": quoted,
+        "language": LANGUAGES[tongue],
+    }
+    return (Instance(item, buyer, seller, rounds=rounds),)
+
+
+# Prices -------------------------------------------------------------------------------------------
+
+
+def path(s: Any, t: Any, best: Any) -> Any:
+    """The ask at time `t` with a standing bid `best`, before rounding; it falls in both."""
+    resting = s.reservation + s.margin * (s.opening - s.reservation)
+    low = LOW_BID * s.opening
+    moved = np.clip((best - low) / (s.opening - low), 0, 1)
+    in_time = np.clip(t / s.rounds, 0, 1) ** (1 / s.exponent)
+    given = (1 - s.reciprocity) * in_time + s.reciprocity * moved
+    return s.opening - (s.opening - resting) * given
+
+
+def ask_at(s: Any, t: int, best: Any, early: float) -> Any:
+    """The ask after round `t`: whole units, above the standing bid; `early` is drawn in [0, 1)."""
+    wanted = path(s, t + JITTER * (2 * early - 1), best)
+    return np.minimum(s.opening, np.maximum(best + 1, s.unit * np.ceil(wanted / s.unit - 1e-9)))
+
+
+def threshold(s: Any, t: int, ask: Any, mood: Any) -> Any:
+    """The least standing bid that is taken in round `t`."""
+    share = (1 - s.leniency * np.minimum(1.0, t / s.deadline)) * (1 - mood)
+    return s.reservation + share * (ask - s.reservation)
+
+
+def hazard(s: Any, t: int, best: Any, before: Any, least: Any, mood: Any, temper: Any) -> Any:
+    """The chance to walk in round `t`, in which the standing bid rose from `before` to `best`."""
+    stalled = 1 - np.clip((best - before) / (FULL_PROGRESS * s.opening), 0, 1)
+    far = np.clip((least - best) / (FULL_GAP * s.opening), 0, 1)
+    calm = 1 - np.clip(mood / MOOD[1], 0, 1)
+    chance = s.impatience * stalled * far * calm + RIVAL_HAZARD * s.rival + temper
+    return np.clip(chance + LATE * (t > s.deadline), 0, 1)
+
+
+# Words --------------------------------------------------------------------------------------------
+
+
+def effect(act: str, kind: Any, t: int, serious: bool, holds: Any) -> tuple[Any, Any]:
+    """What the first use of an act adds to mood and temper; `kind` and `holds` may be arrays.
+
+    `serious`: the bid is high enough for cash. `holds`: the flaw is there, or the outside price is
+    true or not seen through.
+    """
+    if act == "insult":
+        return INSULT
+    if act in QUESTIONS:
+        return 0.0, ASKED
+    late = (act == "tea" and t > TEA_UNTIL) or (act == "cash" and not serious)
+    gain = np.asarray(MOODS[act])[kind] * (not late)
+    temper = np.where((gain < 0) | late, DISLIKED, 0.0)
+    return np.where(holds, gain, CAUGHT[0]), np.where(holds, temper, CAUGHT[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What a buyer's words came to: mood and temper so far, and the last line's act and effect."""
+
+    mood: float = 0.0
+    temper: float = 0.0
+    act: str = ""
+    gain: float = 0.0
+    caught: bool = False
+
+
+def listen(s: Stance, moves: Any, chance: Any, quote: int | None) -> Heard:
+    """What the buyer's words so far came to with a seller."""
+    mood = temper = 0.0
+    said: set[str] = set()
+    t, best, last = 0, 0, Heard()
+    for move in moves:
+        if move.agent != "buyer":
+            continue
+        t, best, gain, caught = t + 1, max(best, move.action.price), 0.0, False
+        act, named = act_in(move.action.message)
+        if act in said:
+            temper += REPEATED
+        elif act:
+            said.add(act)
+            holds = True
+            if act == "flaw":
+                holds = s.flaw
+            elif act == "outside" and not is_true(named, quote):
+                holds = chance[t]["catch"] >= CATCHES[s.kind]
+            serious = move.action.price >= CASH_FROM * s.opening
+            gained, more = effect(act, s.kind, t, serious, holds)
+            gain, caught = float(gained), not holds
+            mood, temper = mood + gain, temper + float(more)
+        last = Heard(mood, temper, act, gain, caught)
+    return replace(last, mood=min(MOOD[1], max(MOOD[0], last.mood)))
+
+
+def is_true(named: int, quote: int | None) -> bool:
+    """Whether a buyer who knows the price `quote`, or none, may say that another asks `named`."""
+    return bool(quote and named >= TRUE_QUOTE * quote)
+
+
+def speech_at(s: Stance, t: int, own: Mapping[str, Any], heard: Heard) -> Speech:
+    """What the seller says in round `t`, 0 for its opening, after what it heard."""
+    u, repeated = own["chance"][t], heard.act and heard.gain == 0.0 and not heard.caught
+    style = s.type
+    if u["style"] >= OWN_STYLE:
+        others = [name for name in TYPES if name != style]
+        style = others[int(u["other"] * len(others))]
+    reaction = ""
+    if heard.act in PITCHES or heard.act == "insult":
+        shown = "pleased" if heard.gain > 0 else "flat" if repeated else "annoyed"
+        shown = shown if u["reacts"] < REACTS else "flat"
+        reaction = "caught" if heard.caught else shown
+    asked = heard.act in QUESTIONS
+    topic = heard.act.removeprefix("ask_") if asked else ""
+    if not asked and (t == 0 or u["speaks"] < CLAIM_RATE):
+        topic = TOPICS[int(u["topic"] * len(TOPICS))]
+    if not topic:
+        return Speech(style, reaction=reaction)
+    content, cost, true = story(s, topic, *own["stories"][topic], asked)
+    if content == "evade" and not asked:
+        return Speech(style, reaction=reaction)
+    marks = np.cumsum(MARK_CHANCES[true])
+    mark = "plain" if content == "evade" else MARKS[int(np.searchsorted(marks, u["mark"]))]
+    return Speech(style, topic, content, cost, mark, reaction)
+
+
+def story(
+    s: Stance, topic: str, honest: float, lie: float, inflate: float, asked: bool
+) -> tuple[str, int, bool]:
+    """Content, named cost and truth of what a seller says on a topic, the same all deal long.
+
+    An awkward truth is told, evaded or denied. A cost is named to the unit if `asked`, else
+    coarsely.
+    """
+    step = s.unit if asked else COARSE * s.unit
+    price = "price" if asked else "about"
+    awkward = {"cost": True, "time": s.pressed, "wear": s.flaw, "rival": not s.rival}[topic]
+    if not awkward:
+        said = {"time": "long", "wear": "none", "rival": "yes"}[topic]
+        return ("evade", 0, True) if honest < SHY else (said, 0, True)
+    if honest < s.honesty:
+        told = {"cost": price, "time": "short", "wear": "flaw", "rival": "evade"}[topic]
+        return told, nearest(s.cost, step) if topic == "cost" else 0, True
+    if lie < EVADES:
+        return "evade", 0, True
+    denied = {"cost": price, "time": "long", "wear": "none", "rival": "yes"}[topic]
+    false = s.reservation + (INFLATED[0] + (INFLATED[1] - INFLATED[0]) * inflate) * (
+        s.opening - s.reservation
+    )
+    return denied, nearest(false, step) if topic == "cost" else 0, False
+
+
+def nearest(price: float, step: int) -> int:
+    """The multiple of `step` nearest to a price, at least one."""
+    return max(step, step * round(price / step))
+
+
+def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) -> Action:
+    """The seller's move. Its draws are private values; `rng` is not used."""
+    own, table = obs.own, obs.table
+    s, chance, t = own["stance"], own["chance"], table.round
+
+    def spoken(ask: int, heard: Heard, standing: int | None = None) -> Offer:
+        if mute:
+            return Offer(ask, f"{rupees(ask)}.")
+        speech = speech_at(s, t, own, heard)
+        return Offer(ask, say(speech, ask, standing, chance[t]["line"], own["language"], use))
+
+    if not table.asks:
+        return spoken(s.opening, Heard())
+    best = max(table.bids)
+    before = max(table.bids[:-1], default=LOW_BID * s.opening)
+    heard = Heard() if mute else listen(s, table.moves, chance, own["quote"])
+    ask = int(min(table.asks[-1], ask_at(s, t, best, chance[t]["early"])))
+    ask = max(ask, best + 1)
+    least = threshold(s, t, ask, heard.mood)
+    words = phrases(own["language"], use)
+    if best >= least:
+        return Accept(words["accept", "deal"][0].replace("#", rupees(best)))
+    if chance[t]["walk"] < hazard(s, t, best, before, least, heard.mood, heard.temper):
+        return WalkAway(words["walk", "leave"][0])
+    return spoken(ask, heard, best if table.bids[-1] < best else None)
+
+
+# Tasks --------------------------------------------------------------------------------------------
 
 
 def market_grade(state: Any) -> float:
@@ -371,14 +428,16 @@ def market_grade(state: Any) -> float:
     return kept * (limit - deal.price) / width
 
 
-def market_task(name: str, market: Market) -> Task:
-    """The task `bazaar/<name>` with these settings."""
-    env = Bazaar(draw=partial(draw, market), rounds=market.rounds[1], manner=market_tells)
+def market_task(name: str, market: Market, seller_type: str = "") -> Task:
+    """The task `bazaar/<name>` with these settings; with a `seller_type`, of that type alone."""
+    env = Bazaar(
+        draw=partial(draw, market, seller_type=seller_type), rounds=market.rounds[1], standing=True
+    )
     return Task(
         name=f"bazaar/{name}",
         env=env,
         learner="buyer",
-        opponents={"seller": market_seller},
+        opponents={"seller": partial(seller, mute=market.mute, use=market.use)},
         grade=market_grade,
         success=0.3,
         about=market.about,
@@ -388,70 +447,15 @@ def market_task(name: str, market: Market) -> Task:
 def with_seller_type(task: Task, seller_type: str) -> Task:
     """The open-market `task` with every seller of that type; all other draws stay the same.
 
-    Raises ValueError if the type is not in SELLER_TYPES or the task is not of the open market.
+    Raises ValueError if the type is not in TYPES or the task is not of the open market.
     """
     market = task.name.removeprefix("bazaar/")
-    if market not in MARKETS or seller_type not in SELLER_TYPES:
+    if market not in MARKETS or seller_type not in TYPES:
         raise ValueError(
             f"no seller type {seller_type!r} in {task.name}; the tasks "
-            f"{', '.join(f'bazaar/{name}' for name in MARKETS)} have {', '.join(SELLER_TYPES)}"
+            f"{', '.join(f'bazaar/{name}' for name in MARKETS)} have {', '.join(TYPES)}"
         )
-    chosen = partial(draw, MARKETS[market], seller_type=seller_type)
-    return replace(task, env=replace(task.env, draw=chosen))
+    return market_task(market, MARKETS[market], seller_type)
 
 
-# The task in which the learner sells an item to a buyer whose reservation price is hidden.
-#
-# The brief follows the published Sell page (reservation price at 0.78 of the asking price, a
-# bonus for what is won above it), but the buyer's reservation price is drawn independently: there
-# it was 1.05 of whatever the seller asked, so asking more always paid. Prices are whole rupees.
-
-ROUNDS = 8
-RESERVATION_SHARE = 0.78  # of the asking price
-
-
-def draw_sale(rng: np.random.Generator) -> tuple[Instance, ...]:
-    """One sale: the item, the seller's brief, the buyer's reservation price."""
-    item = CATALOGUE[rng.integers(len(CATALOGUE))]
-    reservation = round(RESERVATION_SHARE * item.list_price)
-    limit = round(item.list_price * rng.uniform(0.85, 1.15))
-    # A scripted seller in the learner's seat plays the published schedule. Its asks come to rest at
-    # 1.05 of the cost and it accepts 0.98 of an ask; this cost makes that its reservation price.
-    cost = reservation / (1.05 * 0.98)
-    schedule = terms("default", cost, item.list_price, ROUNDS, 0.08, 0.05, 1)
-    seller = {
-        "reservation": reservation,
-        "terms": schedule,
-        "chance": draw_classic_chance(rng, ROUNDS),
-    }
-    return (Instance(item, buyer={"reservation": limit}, seller=seller),)
-
-
-def bonus(price: float | None, asking_price: float, reservation: float) -> int:
-    """The bonus that the brief promises, in rupees: 1 for each full 10 above the reservation price.
-
-    At most a tenth of asking price minus reservation price, rounded down, which a sale at the
-    asking price earns. 0 without a deal (`price` is None) or below the reservation price.
-    """
-    if price is None:
-        return 0
-    cap = int((asking_price - reservation) // 10)
-    return max(0, min(cap, int((price - reservation) // 10)))
-
-
-def seller_share(state: State) -> float:
-    """The seller's share of the ZOPA, clipped to [0, 1]."""
-    return min(1.0, max(0.0, shares(state, "seller")[0]))
-
-
-SELLER_BRIEF = Task(
-    name="bazaar/seller_brief",
-    env=Bazaar(draw=draw_sale, rounds=ROUNDS),
-    learner="seller",
-    opponents={"buyer": TimeDependent(exponent=1.0, opening=0.5)},
-    grade=seller_share,
-    success=0.3,  # as in the published single deal
-    about="Sell an item to a buyer whose limit is hidden, above a reservation price of your own.",
-)
-
-TASKS = (*(market_task(name, market) for name, market in MARKETS.items()), SELLER_BRIEF)
+TASKS = tuple(market_task(name, market) for name, market in MARKETS.items())

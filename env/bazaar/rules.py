@@ -101,7 +101,7 @@ class Bazaar:
         table = state.table
         moves = (*table.moves, Move("seller", action, self._tells(state)))
         if isinstance(action, Offer):
-            check_ask(action.price, table, self._bid(table))
+            check_ask(action.price, table, table.bid)
             after = table._replace(asks=(*table.asks, action.price), moves=moves)
             if table.bids and table.round >= table.rounds:
                 return self._close(state, after, EndReason.DEADLINE, "seller")
@@ -110,16 +110,10 @@ class Bazaar:
         if isinstance(action, Accept):
             if not table.bids:
                 raise IllegalAction("there is no bid to accept yet; open with an asking price")
-            return self._close(state, after, EndReason.AGREEMENT, "seller", self._bid(table))
+            return self._close(state, after, EndReason.AGREEMENT, "seller", table.bid)
         if isinstance(action, WalkAway):
             return self._close(state, after, EndReason.WALKAWAY, "seller")
         raise unknown_action(action)
-
-    def _bid(self, table: Table) -> float | None:
-        """The bid that counts; None before the first."""
-        if not table.bids:
-            return None
-        return max(table.bids) if self.standing else table.bids[-1]
 
     def _tells(self, state: State) -> Tells | None:
         if self.manner is None or not state.table.bids:
@@ -140,7 +134,13 @@ class Bazaar:
         instance = instances[len(past)]
         rounds = instance.rounds or self.rounds
         table = Table(
-            instance.item, rounds, len(instances), self.decimals, self.seller_type, past=past
+            instance.item,
+            rounds,
+            len(instances),
+            self.decimals,
+            self.seller_type,
+            past=past,
+            standing=self.standing,
         )
         private = {"buyer": instance.buyer, "seller": instance.seller, "nature": instances}
         return State(table, "seller", private)

@@ -23,6 +23,32 @@ LONGEST_READ = 400  # characters of a buyer's line that are read
 Phrases = Mapping[tuple[str, str], tuple[str, ...]]  # by family and key
 
 
+def language_of(text: str) -> str:
+    """The language of a line of the market, one of LANGUAGES; "en" where it tells none."""
+    if re.search(r"[\u0900-\u097f]", text):
+        return "hi"
+    tokens = set(_tokens(text))
+    hits = {name: len(tokens & _vocabulary(name)) for name in ("en", "hinglish")}
+    return "hinglish" if hits["hinglish"] > hits["en"] else "en"
+
+
+@cache
+def _vocabulary(language: str) -> frozenset[str]:
+    """The words of a language's phrases that stand in no phrase of another one."""
+    found = {
+        name: {
+            token
+            for use in ("seen", "unseen")
+            for options in phrases(name, use).values()
+            for option in options
+            for token in _tokens(option)
+        }
+        for name in LANGUAGES
+    }
+    others = set().union(*(words for name, words in found.items() if name != language))
+    return frozenset(found[language] - others)
+
+
 def _rows(name: str) -> list[dict[str, str]]:
     with Path(__file__).with_name(name).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))

@@ -169,6 +169,14 @@ class Table(NamedTuple):
     past: tuple[Deal, ...] = ()
     rivals: tuple[Rival, ...] = ()
     outbid: bool = False  # a rival bid more in the last closed round
+    standing: bool = False  # the best bid counts and not the last, and words count: the open market
+
+    @property
+    def bid(self) -> float | None:
+        """The bid that counts, the last or where bids stand the best; None before the first."""
+        if not self.bids:
+            return None
+        return max(self.bids) if self.standing else self.bids[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +216,8 @@ class Observation:
 
     @property
     def bid(self) -> float | None:
-        """The buyer's last bid; None before the first."""
-        return self.table.bids[-1] if self.table.bids else None
+        """The bid that counts, the last or where bids stand the best; None before the first."""
+        return self.table.bid
 
     @property
     def drop(self) -> float | None:

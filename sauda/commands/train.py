@@ -18,8 +18,6 @@ TRAINED = {
     "grpo": "a buyer or a lab, reinforcement learning on whole games",
     "dpo": "a buyer, on pairs of its replies to one position",
     "roles": "the words of a buyer or a seller, supervised fine-tuning on dialogues",
-    "pilot": "the small network that plays the open market, by PPO",
-    "tuned": "a linear rule of the open market, its numbers found by the cross-entropy method",
     "selector": "the softmax over scripted labs, by REINFORCE",
 }
 FAILURES = (CannotLoad, NoWeights, OSError, MemoryError)  # with a reason to print
@@ -40,7 +38,7 @@ def add(commands: Any) -> None:
 
 def train(options: argparse.Namespace) -> int:
     """Train one stage and print its figures; exit status 1, with the reason, where it cannot."""
-    others = {"pilot": pilot, "tuned": search_tuned, "selector": selector}
+    others = {"selector": selector}
     run = others.get(options.stage, train_stage)
     try:
         return run(options.stage, options.options)
@@ -118,40 +116,6 @@ def figures_of(data: Mapping[str, Any]) -> str:
     last = (data["checkpoint_evaluations"] or [{}])[-1]
     regret = f"; regret {mean_with_interval(last['regret'])}" if "regret" in last else ""
     return f"same kind as the teacher {same}{regret}"
-
-
-def pilot(stage: str, arguments: Sequence[str]) -> int:
-    """Train the pilot, save its run and print its grades; other settings stay in their folder."""
-    from sauda.policies.pilot import WEIGHTS as FILE
-    from sauda.train.pilot import FOLDER, PilotSettings
-    from sauda.train.pilot import train as run
-
-    settings, place = read_settings(stage, arguments)
-    folder = place.out or FOLDER
-    data = run(settings, folder, place.resume)
-    usual = settings == PilotSettings(threads=settings.threads)
-    save(FILE, asdict(settings), data, ROOT if usual else folder)
-    print(f"wrote {FILE} under {'artifacts' if usual else folder}")
-    for row in data["final"]:
-        grade = mean_with_interval(row)
-        print(f"{row['task']:14} error {row['error']:.0f} %  n {row['n']:,}  grade {grade}")
-    print(f"{data['parameters']:,} parameters a network, {data['seconds'] / 60:.1f} CPU minutes")
-    return 0
-
-
-def search_tuned(stage: str, arguments: Sequence[str]) -> int:
-    """Search for the numbers of the tuned rule, save them and print them."""
-    from sauda.policies.tuned import FILE
-    from sauda.train.tuned import SearchSettings, search
-
-    settings = SearchSettings()
-    data = search(settings)
-    save_measured(FILE, asdict(settings), data)
-    for part in ("price", "walk"):
-        print(part, "  ".join(f"{name} {number:+.4f}" for name, number in data[part].items()))
-    last = data["log"][-1]
-    print(f"{last['step']} generations, elite {last['elite']:.4f}, {data['seconds']:.1f} CPU s")
-    return 0
 
 
 def selector(stage: str, arguments: Sequence[str]) -> int:

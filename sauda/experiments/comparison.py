@@ -484,7 +484,7 @@ def stage_gains(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, A
             continue
         task, seeds = get_task(task_name), comparison.cells()[task_name, before]
         unseen = np.array(
-            [comparison.game.has_unseen_opponent(task, s) for s in seeds[: len(grades[0])]], bool
+            [comparison.game.is_unseen(task, s) for s in seeds[: len(grades[0])]], bool
         )
         for on, mask in (("all", np.ones_like(unseen)), ("unseen", unseen)):
             if mask.sum() >= 2:

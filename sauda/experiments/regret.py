@@ -1,12 +1,12 @@
-"""What a policy's moves give away on fixed positions, by the values of the belief buyer or pilot.
+"""What a policy's moves give away on fixed positions, by the planner's values.
 
 A grade needs hundreds of games to distinguish two policies; the regret of their moves in the same
 few hundred positions needs fewer, and shows which moves cost most. The positions come from training
-seeds that no training uses, reached by the pilot with action noise, so many lie off its path.
+seeds that no training uses, reached by the planner with action noise, so many lie off its path.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,24 +22,18 @@ from env import (
     WalkAway,
     agent_stream,
     get_task,
-    market_task,
     rollout,
 )
 from sauda.games import BAZAAR
 from sauda.llm.registry import get_policy
 from sauda.llm.turn import PlayerSpec, in_batches, take_turns
-from sauda.policies.belief import BLUFFING, belief_buyer, values_against
-from sauda.policies.best_response import MoveValues
-from sauda.policies.pilot import load_pilot, pilot_values
-from sauda.policies.unsteady import Unsteady
-from sauda.records.seeds import SPLITS, UNSEEN_SELLER, is_unseen_game
+from sauda.policies.listener import Listener, MoveValues, believe
+from sauda.records.seeds import SPLITS, is_unseen_game
 from sauda.statistics import mean_interval
 
 Action = Offer | Accept | WalkAway
 OPEN = "bazaar/open"  # whose policies are asked
-# A third of the positions are of sellers who bluff more; no game elsewhere has them. Profiles are
-# measured in these very positions.
-BLUFF = market_task("bluff", BLUFFING)
+LISTENER = Listener()
 BATCH = 40  # positions to which a model replies together
 BIG = 0.02  # regret from which a move counts as a mistake
 
@@ -49,9 +43,9 @@ class Positions:
     """Which positions are judged."""
 
     states: int = 400
-    tasks: tuple[str, ...] = (OPEN, "bazaar/rushed", BLUFF.name)  # in turn
+    tasks: tuple[str, ...] = (OPEN, "bazaar/rushed")  # in turn
     first_seed: int = 45_000  # of the training split, above all seeds that training uses
-    error: float = 5.0  # action noise up to the position, percent of the limit
+    error: float = 5.0  # action noise up to the position, percent of the list price
     late: int = 3  # the turn, from 1, from which the error of prices is reported
 
 
@@ -72,8 +66,8 @@ def states(wanted: Positions = Positions()) -> list[State]:
     while len(positions) < wanted.states:
         if seed not in SPLITS["train"]:
             raise ValueError(f"too few training seeds from {wanted.first_seed:,}")
-        task = task_of(wanted.tasks[len(positions) % len(wanted.tasks)])
-        if not is_unseen_game(task, seed, UNSEEN_SELLER):
+        task = get_task(wanted.tasks[len(positions) % len(wanted.tasks)])
+        if not is_unseen_game(task, seed):
             turns = _play(task, seed, wanted.error).trajectory(task.learner)
             turn = int(np.random.default_rng([seed, 0]).integers(len(turns)))
             positions.append(State(task.name, seed, turn, turns[turn].observation))
@@ -81,23 +75,29 @@ def states(wanted: Positions = Positions()) -> list[State]:
     return positions
 
 
-def task_of(name: str) -> Task:
-    """The task of a position."""
-    return BLUFF if name == BLUFF.name else get_task(name)
+@dataclass(frozen=True)
+class Unsteady:
+    """A buyer whose prices are off by a normal error, in percent of the list price."""
+
+    buyer: Policy
+    error: float
+
+    def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
+        move = self.buyer(obs, rng)
+        if not isinstance(move, Offer):
+            return move
+        price = move.price + rng.normal(0, self.error / 100 * obs.table.item.list_price)
+        least = obs.bid if obs.bid is not None else 1
+        return replace(move, price=max(least, min(obs.priced(price), max(least, obs.budget))))
 
 
 def _play(task: Task, seed: int, error: float) -> Episode:
-    return rollout(task, Unsteady(load_pilot(), error), seed)
+    return rollout(task, Unsteady(LISTENER, error), seed)
 
 
-def by_belief(obs: Observation) -> MoveValues:
-    """The belief buyer's values: each later move is played as if the seller were known."""
-    return values_against(belief_buyer.belief(obs), obs)
-
-
-def by_pilot(obs: Observation) -> MoveValues:
-    """The pilot's values: each later move is the pilot's."""
-    return pilot_values(load_pilot(), obs)
+def by_listener(obs: Observation) -> MoveValues:
+    """The planner's values: each later move is played as if the seller were known."""
+    return LISTENER.values(believe(obs), obs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,7 @@ class Judged:
 
         A mean regret with its interval; the share of it in offers above and below the best price,
         in missed walks and in other moves; the error of prices from turn `late` on, percent of the
-        limit, None without any; how many moves were none.
+        list price, None without any; how many moves were none.
         """
         regret = self.regrets(moves)
         parts = {"overbid": 0.0, "underbid": 0.0, "missed_walk": 0.0, "other": 0.0}
@@ -177,7 +177,7 @@ class Judged:
         return moves
 
     def _move(self, policy: Policy | str, state: State) -> Action | None:
-        task = task_of(state.task)
+        task = get_task(state.task)
         player = get_policy(get_task(OPEN), policy) if isinstance(policy, str) else policy
         try:
             return player(state.obs, agent_stream(task, state.seed, task.learner, state.turn))
@@ -186,10 +186,10 @@ class Judged:
 
 
 def price_error(values: MoveValues, move: Action | None, obs: Observation) -> float | None:
-    """How far an offer is from the best one, % of the limit; None where either is no offer."""
+    """How far an offer is from the best one, % of the list price; None where either is no offer."""
     best = values.best(obs)
     if isinstance(best, Offer) and isinstance(move, Offer):
-        return 100 * abs(move.price - best.price) / obs.reservation
+        return 100 * abs(move.price - best.price) / obs.table.item.list_price
     return None
 
 

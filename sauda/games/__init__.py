@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from env import ARENA_TASKS, BAZAAR_TASKS, Policy, Task
 from sauda.games import arena_columns, arena_prompt, bazaar_columns, bazaar_prompt
 from sauda.games.adapter import Game, Prompt, Table, Transcript
+from sauda.records.seeds import is_unseen_game
 
 BAZAAR = Game(
     name="bazaar",
@@ -33,14 +34,13 @@ BAZAAR = Game(
         ends=bazaar_columns.ENDS,
         metrics=bazaar_columns.METRICS,
         episode_columns=bazaar_columns.episode_columns,
-        batch_columns=bazaar_columns.batch_columns,
         worlds=bazaar_columns.worlds_of,
         figures=bazaar_columns.figures,
         tables=bazaar_columns.tables,
         model_counts=bazaar_columns.MODEL_COUNTS,
         count_model=bazaar_columns.count_model,
     ),
-    has_unseen_opponent=bazaar_columns.has_unseen_opponent,
+    is_unseen=is_unseen_game,
     has_wrappers=True,
     names_others=False,
 )
@@ -65,14 +65,13 @@ ARENA = Game(
         ends=arena_columns.ENDS,
         metrics=arena_columns.METRICS,
         episode_columns=arena_columns.episode_columns,
-        batch_columns=arena_columns.batch_columns,
         worlds=arena_columns.worlds_of,
         figures=arena_columns.figures,
         tables=arena_columns.tables,
         model_counts=arena_columns.MODEL_COUNTS,
         count_model=arena_columns.count_model,
     ),
-    has_unseen_opponent=arena_columns.has_unseen_opponent,
+    is_unseen=arena_columns.has_unseen_opponent,
     has_wrappers=False,
     names_others=True,
 )

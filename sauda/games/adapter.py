@@ -104,8 +104,6 @@ class Table:
     ends: Mapping[str, str]  # letter of the column "end" -> how an episode or deal ended
     metrics: tuple[str, ...]  # columns with a summary and a paired difference in each row
     episode_columns: Callable[[Task, Sequence[Episode]], dict[str, Any]]
-    batch_columns: Callable[[str, str, Sequence[int]], dict[str, Any] | None]  # None: play one by
-    # one; else the same columns of a task and policy over seeds, through a faster engine
     worlds: Callable[[str, Sequence[int]], dict[str, Any]]  # of a task over seeds
     figures: Callable[[Task, Columns, Worlds], dict[str, Any]]  # of a row, beside the metrics
     tables: Callable[[Evaluated], dict[str, Any]]  # of an evaluation, beside its rows
@@ -129,6 +127,6 @@ class Game:
     preview: Callable[[str, Any], str]  # a growing completion at an observation, for people
     transcript: Transcript
     table: Table
-    has_unseen_opponent: Callable[[Task, int], bool]  # whether no training game has such a one
+    is_unseen: Callable[[Task, int], bool]  # whether no training game is like that of the seed
     has_wrappers: bool  # whether the wrappers that steer prices apply
     names_others: bool  # whether rows and episodes say who sat in the other seats

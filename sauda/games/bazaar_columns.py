@@ -7,20 +7,16 @@ is the mean over them; `deal_rate`, `rounds` and `ends` count deals.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from env import (
-    BATCH_TASKS,
     MARKETS,
-    SELLER,
     Accept,
     EndReason,
     Episode,
-    Games,
     IllegalAction,
     Observation,
     Offer,
@@ -28,9 +24,7 @@ from env import (
     Task,
     Turn,
     WalkAway,
-    games_of,
     get_task,
-    play_batch,
     rupees,
     shares,
     with_seller_type,
@@ -39,29 +33,23 @@ from sauda.games.adapter import Evaluated, ModelTurn
 from sauda.games.bazaar_prompt import Action, percent_of
 from sauda.policies import BUYERS, SELLERS, SLOW
 from sauda.policies.bazaar import leave
-from sauda.policies.belief import belief_buyer
-from sauda.policies.pilot import load_pilot
-from sauda.policies.tuned import load_tuned
-from sauda.policies.vectorized import batch_form
-from sauda.records.seeds import UNSEEN_SELLER, seller_type
+from sauda.policies.listener import Listener
 
-PILOT = "pilot"
-LEAVE, TUNED = "leave", "tuned"  # to compare with: no play at all, a rule found by search
+LEAVE = "leave"  # to compare with: no play at all
 OTHERS: Mapping[str, tuple[str, ...]] = {"train": ("",), "holdout": ("",)}  # the task's own
 
 
 def policies(task: Task) -> Mapping[str, Policy]:
     """The policies that can take the learner's seat of `task`, by name.
 
-    The pilot, and what is there to compare with, plays the open market alone. Raises ArtifactError
-    where the weights of the pilot or the numbers of the tuned rule are missing.
+    Leaving at once, which is there to compare with, is for the open market alone.
     """
     if task.learner == "seller":
         return SELLERS
     market = task.name.removeprefix("bazaar/") in MARKETS
     if not market:
         return BUYERS
-    return MappingProxyType({**BUYERS, LEAVE: leave, PILOT: load_pilot(), TUNED: load_tuned()})
+    return MappingProxyType({**BUYERS, LEAVE: leave})
 
 
 def slow_policies(task: Task) -> Mapping[str, Policy]:
@@ -73,23 +61,15 @@ def against(task: Task, name: str) -> Task:
     """`task` with the other seat taken by `name`; "" keeps the task's own opponents.
 
     Where the learner sells, `name` is a buyer; in the open market, a type of seller. Raises
-    ValueError where there is none of that name, or nothing to choose, and ArtifactError where the
-    pilot's weights are missing.
+    ValueError where there is none of that name, or nothing to choose.
     """
     if not name:
         return task
     if task.learner != "seller":
         return with_seller_type(task, name)
-    if name not in (*BUYERS, PILOT):
-        known = ", ".join((*BUYERS, PILOT))
-        raise ValueError(f"no buyer {name!r} to sell to; buyers are {known}")
-    buyer = load_pilot() if name == PILOT else BUYERS[name]
-    return replace(task, opponents={**task.opponents, "buyer": buyer})
-
-
-def has_unseen_opponent(task: Task, seed: int) -> bool:
-    """Whether the seller in the game of `seed` is of the type that no training game has."""
-    return seller_type(task, seed) == UNSEEN_SELLER
+    if name not in BUYERS:
+        raise ValueError(f"no buyer {name!r} to sell to; buyers are {', '.join(BUYERS)}")
+    return replace(task, opponents={**task.opponents, "buyer": BUYERS[name]})
 
 
 ACTIONS = {"offer": Offer, "accept": Accept, "walk": WalkAway}
@@ -149,7 +129,7 @@ LAST = re.compile(
 def behaviour_metrics(turns: Sequence[ModelTurn], market: bool) -> dict[str, int]:
     """The BEHAVIOUR counts of one deal, from the actions that were taken.
 
-    To walk is due where the belief buyer would: the best play we know that uses nothing hidden. It
+    To walk is due where the planner would: the best play we know that uses nothing hidden. It
     knows the sellers of the open `market` alone; elsewhere nothing is due.
     """
     counts = dict.fromkeys(BEHAVIOUR, 0)
@@ -177,10 +157,11 @@ def _recall(counts: dict[str, int], obs: Observation, move: Action | None) -> No
     """Count the game's first position in which to walk is due."""
     if counts["walk_due"]:
         return
-    if isinstance(belief_buyer(obs, np.random.default_rng(0)), WalkAway):
+    if isinstance(PLANNER(obs, np.random.default_rng(0)), WalkAway):
         counts["walk_due"], counts["walked"] = 1, int(isinstance(move, WalkAway))
 
 
+PLANNER = Listener(speaks=False)
 METRICS = ("share", "grade")
 MODEL_COUNTS = (
     "moves",
@@ -189,7 +170,7 @@ MODEL_COUNTS = (
     "tokens",
     *BEHAVIOUR,
 )  # of a model, per episode
-OPEN_MARKET = ("bazaar/open", "bazaar/rushed")  # of one deal
+OPEN_MARKET = tuple(f"bazaar/{name}" for name in MARKETS)
 
 # How a deal ended for the learner, one letter per deal.
 ENDS = {
@@ -200,49 +181,6 @@ ENDS = {
     "D": "deadline",
     "F": "forfeit",
 }
-
-
-def batch_columns(task_name: str, policy_name: str, seeds: Sequence[int]) -> dict[str, Any] | None:
-    """The columns of one task and policy over `seeds` through the vectorized engine.
-
-    They equal those of `episode_columns` to the last digit. None for whoever sells, and for a buyer
-    without a batch form.
-    """
-    if task_name not in BATCH_TASKS:
-        return None
-    policy = policies(get_task(task_name)).get(policy_name)
-    form = None if policy is None else batch_form(policy)
-    if form is None:
-        return None
-    games = games_at(task_name, tuple(seeds))
-    played = play_batch(games, form)
-
-    def column(field: str) -> list[Any]:
-        return np.stack([getattr(deal, field) for deal in played.deals], axis=1).ravel().tolist()
-
-    is_learner = [buyer == 0 for buyer in column("buyer")]
-    by_seller = [by == SELLER for by in column("by")]
-    reasons = [tuple(EndReason)[end] for end in column("end")]
-    number = float if games.decimals else int  # as the scalar engine counts whole rupees
-    return {
-        "end": "".join(map(letter, reasons, by_seller, is_learner)),
-        "price": [
-            number(price) if own else None
-            for price, own in zip(column("price"), is_learner, strict=True)
-        ],
-        "rounds": [
-            0 if end == EndReason.FORFEIT else count
-            for end, count in zip(reasons, column("rounds"), strict=True)
-        ],
-        "share": _six_digits(played.share.T.ravel().tolist()),
-        "grade": _six_digits(played.grade.tolist()),
-    }
-
-
-@lru_cache(maxsize=4)
-def games_at(task_name: str, seeds: tuple[int, ...]) -> Games:
-    """`games_of`, kept: one policy after the other meets the same games."""
-    return games_of(task_name, seeds)
 
 
 def episode_columns(game: Task, played: Sequence[Episode]) -> dict[str, Any]:

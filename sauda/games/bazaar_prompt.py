@@ -1,10 +1,10 @@
 """The bazaar for a language model: an observation as a prompt, a completion as a move.
 
-Prices in prompt and completion are whole percent of the model's own limit. Goods of 50 and of
-80,000 rupees then read alike, and a loss is a number above 100; given its limit in rupees among
-other numbers, a small model paid above it in a quarter of its moves. The message of a move follows
-its price: `#` stands for the price, and a message that names another price makes no move. Training
-and serving use the same prompt, `render`.
+Goods of 50 and of 80,000 rupees read alike: a buyer's prices are whole percent of the list price,
+which is public, so that its bids do not tell its limit; a seller's are percent of its own limit.
+With an offer a buyer may name a speech act, which is put into words here. In other words `#` stands
+for the price, and a message that names another price makes no move. Training and serving use the
+same prompt, `render`.
 """
 
 import json
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from env import Accept, IllegalAction, Move, Observation, Offer, WalkAway, rupees
+from env import Accept, IllegalAction, Move, Observation, Offer, WalkAway, rupees, speech
 from sauda.games.adapter import Schema
 from sauda.language import money
 
@@ -22,8 +22,15 @@ Action = Offer | Accept | WalkAway
 
 RULES = {
     "buyer": (
-        "You haggle to buy. Prices are percent of your limit: never pay over 100. Reply in JSON: "
-        '{"offer":45,"say":"few words"} or {"accept":true} or {"walk":true}. # is your price.'
+        "You haggle to buy. Prices are percent of the list price: never pay over your limit. "
+        'Reply in JSON: {"offer":45,"say":"few words"} or {"accept":true} or {"walk":true}. # is '
+        "your price."
+    ),
+    "market": (  # for a buyer whose bids stand and whose words count
+        "You haggle to buy. Prices are percent of the list price: never pay over your limit. Your "
+        'best bid stands. Reply in JSON: {"offer":45} or {"offer":45,"say":"tea"} or '
+        '{"accept":true} or {"walk":true}. You may say each once: ask_cost, ask_wear, ask_time, '
+        "tea, cash, flaw, outside (the shop's price)."
     ),
     "seller": (
         "You haggle to sell. Prices are percent of your limit: never sell under 100. Reply in "
@@ -31,11 +38,19 @@ RULES = {
         "price."
     ),
 }
+BELIEF = (  # asks a buyer what it believes of the seller, in place of the rules
+    "You haggle to buy. Prices are percent of the list price. Make no move now. The seller has a "
+    "limit too, the least price it would sell at. Name a range that holds the seller's limit with "
+    "80 percent chance, and its type: firm, fair, hasty or bluffer. Reply in JSON: "
+    '{"low":40,"high":70,"seller":"fair"}.'
+)
+SAID = frozenset({*speech.QUESTIONS, *speech.PITCHES})  # what a model says by its name
 HISTORY = 5  # deals before this one whose prices are told
 LONGEST_QUOTE = 120  # characters of what the other side said
 LONGEST_COMPLETION = 4_000  # characters that are looked at
 QUOTED = 80  # characters of a completion in an error
 HIGHEST = 10_000  # percent of the limit; beyond it a number is a slip
+ALONE = re.compile(r"(^|[.!?।] )\d+[.।](?: |$)")  # a price that is a sentence of its own
 LETTERS = r"A-Za-z\u0900-\u0965\u0970-\u097f ,.!?'#-"  # of a constrained message: no digits
 VERBS = ("offer", "accept", "walk")
 
@@ -48,7 +63,8 @@ def render(obs: Observation) -> list[dict[str, str]]:
     decoder can so reuse its cache, and a whole deal is one training sequence.
     """
     seat = "seller" if obs.agent == "seller" else "buyer"
-    chat = [{"role": "system", "content": RULES[seat]}]
+    rules = RULES["market" if obs.table.standing and seat == "buyer" else seat]
+    chat = [{"role": "system", "content": rules}]
     news, number = [*_position(obs, seat)], 0
     for move in _moves(obs):
         if move.agent == obs.agent:
@@ -75,7 +91,12 @@ def _position(obs: Observation, seat: str) -> Iterator[str]:
     """The facts that do not change during a deal."""
     table, own = obs.table, obs.own
     item = f"{clean(table.item.name)}, {clean(table.item.condition)}".replace("_", " ")
-    yield f"{item}. List {percent_of(obs, table.item.list_price)}."
+    if seat == "buyer":
+        yield f"{item}. Limit {_inside(obs, obs.reservation)}."
+    else:
+        yield f"{item}. List {percent_of(obs, table.item.list_price)}."
+    if own.get("quote") is not None and seat == "buyer":
+        yield f"Shop {percent_of(obs, own['quote'])}."
     if "discount" in own:
         yield f"Keeps {round(100 * own['discount'])}%."
     if table.deals > 1:
@@ -87,12 +108,13 @@ def _position(obs: Observation, seat: str) -> Iterator[str]:
         yield f"Seller {table.seller_type}."
 
 
-def _answer(move: Move, obs: Observation) -> str:
-    """A move of the other side: its price and its words.
+def ask_belief(obs: Observation) -> list[dict[str, str]]:
+    """The chat that asks for a belief: the deal as `render` tells it, under other rules."""
+    return [{"role": "system", "content": BELIEF}, *render(obs)[1:]]
 
-    Its manner is left out: a buyer that reads it estimates the seller's type better and wins no
-    more (`belief.json`), and it took a third of the prompt.
-    """
+
+def _answer(move: Move, obs: Observation) -> str:
+    """A move of the other side: its price and its words, without its manner."""
     seat = "Bid" if obs.agent == "seller" else "Ask"
     parts = (
         [f"{seat} {percent_of(obs, move.action.price)}."] if isinstance(move.action, Offer) else []
@@ -120,17 +142,24 @@ def completion(action: Action, obs: Observation) -> str:
     price = action.price if isinstance(action, Offer) else _last_price(obs)
     row: dict[str, Any] = {verb: percent_of(obs, price) if verb == "offer" else True}
     words = clean(action.message)[: money.LONGEST_MESSAGE]
+    act, _ = speech.act_in(words) if obs.table.standing and obs.agent != "seller" else ("", 0)
+    if act in SAID:
+        return _written(row | {"say": act})
     for mention in reversed(money.prices(words)):
         if mention.amount == price:
             words = words[: mention.start] + "#" + words[mention.end :]
     if words:
         row["say"] = words[:LONGEST_QUOTE]
+    return _written(row)
+
+
+def _written(row: Mapping[str, Any]) -> str:
     return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
 
 
 def unit(obs: Observation) -> float:
-    """The rupees that are 100 percent at `obs`: the own reservation price."""
-    return obs.reservation
+    """The rupees that are 100 percent at `obs`: a buyer's list price, a seller's own limit."""
+    return obs.reservation if obs.agent == "seller" else obs.table.item.list_price
 
 
 def percent_of(obs: Observation, price: float) -> int:
@@ -139,8 +168,8 @@ def percent_of(obs: Observation, price: float) -> int:
 
 
 def _inside(obs: Observation, purse: float) -> int:
-    """A purse in whole percent, rounded so that keeping to it keeps to the purse itself."""
-    return math.floor(100 * purse / unit(obs))
+    """A limit in whole percent, rounded so that keeping to it keeps to the limit itself."""
+    return math.floor(100 * purse / unit(obs) + 1e-9)
 
 
 def _share(deal: Any) -> int:
@@ -153,6 +182,7 @@ def _quote(obs: Observation, message: str) -> str:
     for mention in reversed(money.prices(text)):
         amount = str(percent_of(obs, mention.amount)) if abs(mention.amount) <= 1e12 else "too much"
         text = text[: mention.start] + amount + text[mention.end :]
+    text = ALONE.sub(r"\1", text).strip()  # the ask, told already
     return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
 
 
@@ -170,6 +200,8 @@ def parse(completion: str, obs: Observation) -> Action:
     IllegalAction, quoting the completion, where there is no move or the words differ from it.
     """
     verb, amount, words = _verb(first_object(completion), completion)
+    if obs.table.standing and obs.agent != "seller" and words in SAID:
+        words = realise(words, obs)
     standing = _last_price(obs)
     if verb == "walk":
         return WalkAway(_fill_prices(words, None, standing, obs, completion))
@@ -181,6 +213,23 @@ def parse(completion: str, obs: Observation) -> Action:
     if price is None:
         raise _refuse("an offer needs a price", completion)
     return Offer(price, _fill_prices(words, amount, price, obs, completion))
+
+
+def realise(act: str, obs: Observation) -> str:
+    """A speech act in words, in the language of the seller's last words.
+
+    An outside price that the buyer does not know is left out: without it the words are no act.
+    """
+    price = obs.own.get("quote") or 0
+    if act == "outside" and not price:
+        return ""
+    return speech.buyer_line(act, price, 0.0, language_of(obs))
+
+
+def language_of(obs: Observation) -> str:
+    """The language of the other side's last words, one of `speech.LANGUAGES`."""
+    words = next((m.action.message for m in reversed(obs.table.moves) if m.agent != obs.agent), "")
+    return speech.language_of(words)
 
 
 def preview(text: str, obs: Observation) -> str:
@@ -250,8 +299,9 @@ def _price(amount: Any, obs: Observation, completion: str) -> float:
         raise _refuse("the price is no number", completion)
     if not 0 < amount <= HIGHEST:
         raise _refuse(f"a price is over 0 and at most {HIGHEST} percent", completion)
-    own = obs.table.asks if obs.agent == "seller" else obs.table.bids
-    for price in (_last_price(obs), own[-1] if own else None):
+    asks = obs.table.asks
+    own = (asks[-1] if asks else None) if obs.agent == "seller" else obs.bid
+    for price in (_last_price(obs), own):
         if price is not None and amount == percent_of(obs, price):
             return price  # what reads the same is the same, whatever the rounding hid
     return obs.priced(unit(obs) * amount / 100)
@@ -259,8 +309,9 @@ def _price(amount: Any, obs: Observation, completion: str) -> float:
 
 def _last_price(obs: Observation) -> float | None:
     """The other side's last price, which an acceptance takes."""
-    prices = obs.table.bids if obs.agent == "seller" else obs.table.asks
-    return prices[-1] if prices else None
+    if obs.agent == "seller":
+        return obs.bid
+    return obs.ask if obs.table.asks else None
 
 
 def _fill_prices(
@@ -273,6 +324,8 @@ def _fill_prices(
     named = rupees(price) if price is not None else ""
     for mention in reversed(money.prices(text)):
         meant = {price, amount} if price is None else {price, amount, percent_of(obs, price)}
+        if mention.amount == obs.own.get("quote") and obs.agent != "seller":
+            continue  # the price that it knows of another shop
         if mention.amount not in meant or not named:
             raise _refuse(f"it says {text[mention.start : mention.end]!r:.20} and does not "
                            "mean it", completion)  # fmt: skip
@@ -287,25 +340,38 @@ def _refuse(why: str, completion: str) -> IllegalAction:
 def schema(obs: Observation) -> Schema:
     """The legal moves at `obs` as a JSON schema, for decoding that cannot forfeit.
 
-    What is legal, not what is wise: offers go up to the purse. A message may hold no digit.
+    What is legal, not what is wise: offers go up to the purse, and where bids stand from the best
+    one. In the open market a buyer's words are the acts that it has not yet said; elsewhere they
+    are a text without digits.
     """
     low, high = _legal_offers(obs)
-    moves = [_move("walk", {"const": True})]
+    moves = [_move("walk", {"const": True}, obs)]
     if _may_accept(obs):
-        moves.insert(0, _move("accept", {"const": True}))
+        moves.insert(0, _move("accept", {"const": True}, obs))
     if low <= high:
-        moves.insert(0, _move("offer", {"type": "integer", "minimum": low, "maximum": high}))
+        moves.insert(0, _move("offer", {"type": "integer", "minimum": low, "maximum": high}, obs))
     return {"anyOf": moves, "x-guidance": {"whitespace_flexible": False}}
 
 
-def _move(verb: str, value: Mapping[str, Any]) -> dict[str, Any]:
-    say = {"type": "string", "pattern": f"^[{LETTERS}]{{1,60}}$"}
+def _move(verb: str, value: Mapping[str, Any], obs: Observation) -> dict[str, Any]:
+    properties = {verb: value}
+    if not obs.table.standing or obs.agent == "seller":
+        properties["say"] = {"type": "string", "pattern": f"^[{LETTERS}]{{1,60}}$"}
+    elif verb == "offer" and (acts := acts_left(obs)):
+        properties["say"] = {"enum": acts}
     return {
         "type": "object",
-        "properties": {verb: value, "say": say},
+        "properties": properties,
         "required": [verb],
         "additionalProperties": False,
     }
+
+
+def acts_left(obs: Observation) -> list[str]:
+    """The acts that a buyer has not yet said in this deal and can say."""
+    said = {speech.act_in(m.action.message)[0] for m in obs.table.moves if m.agent == obs.agent}
+    barred = said if obs.own.get("quote") is not None else said | {"outside"}
+    return sorted(SAID - barred)
 
 
 def _legal_offers(obs: Observation) -> tuple[int, int]:
@@ -314,6 +380,8 @@ def _legal_offers(obs: Observation) -> tuple[int, int]:
     if obs.agent == "seller":
         over = max(least, percent_of(obs, obs.bid) + 1) if obs.bid is not None else least
         return over, math.floor(1000 * obs.table.item.list_price / unit(obs))
+    if obs.table.standing and obs.bid is not None:
+        least = max(least, percent_of(obs, obs.bid))
     return least, _inside(obs, obs.own.get("purse", obs.reservation))
 
 

@@ -12,7 +12,6 @@ from env import Policy, Task
 from sauda.games import game_of
 from sauda.language.acts import Acts
 from sauda.llm.model import BASES, MODELS, NULL, SAUDA, NamedModel, NullModel, adapter_folder
-from sauda.llm.seller import model_seller, seat_persona
 from sauda.llm.turn import PlayerSpec
 from sauda.llm.wrappers import WRAPPERS
 
@@ -87,6 +86,8 @@ def against(task: Task, name: str) -> Task:
     "mini:firm". Raises ValueError where there is none of that name, or nothing to choose.
     """
     if ":" in name and task.learner != "seller":
+        from sauda.llm.seller import model_seller, seat_persona
+
         seller = model_seller(name)
         return seat_persona(task, seller.seat.persona, seller)
     return game_of(task).against(task, name)

@@ -11,8 +11,8 @@ from types import MappingProxyType
 
 from env import Policy, aggressive, classic_seller, naive, rule_based, smart
 from sauda.policies import arena, bazaar
-from sauda.policies.belief import belief_buyer, belief_prices
 from sauda.policies.expert import expert
+from sauda.policies.listener import Listener
 from sauda.policies.planner import planner
 
 BUYERS: Mapping[str, Policy] = MappingProxyType(
@@ -71,5 +71,10 @@ ZERO_GRADE = (
     "A grade of 0 is what a lab earns alone: autarky books its own best plan and never trades."
 )
 SLOW: Mapping[str, Policy] = MappingProxyType(  # buyers that only an explicit name selects
-    {"belief": belief_buyer, "belief_prices": belief_prices}
+    {
+        "listener": Listener(),  # reads and speaks
+        "reader": Listener(speaks=False),
+        "speaker": Listener(reads=False),
+        "bayesian": Listener(reads=False, speaks=False),
+    }
 )

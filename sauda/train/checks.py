@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from env import IllegalAction, Offer, arena, get_task
-from sauda.experiments.regret import Judged, Positions, by_pilot
+from sauda.experiments.regret import Judged, Positions, by_listener
 from sauda.games import GAMES
 from sauda.games.bazaar_prompt import percent_of
 from sauda.llm.model import Model
@@ -58,7 +58,7 @@ def acceptance(model: Model, game: str, prompts: int = 48, batch_size: int = 16)
     """The acceptance check's figures in one game; `passed` is whether the model is accepted.
 
     "same_kind" is how often the reply is the teacher's kind of move, "price_off" how far its prices
-    are from the teacher's, in percent of the limit. In the arena a move is any action, and
+    are from the teacher's, in percent. In the arena a move is any action, and
     "accepted" is the share that the rules take: there a refused action is poor play, not broken
     text, and is answered with an error code.
     """
@@ -100,7 +100,7 @@ def holdout_states(prompts: int) -> Iterator[Taught]:
     """States of hold-out games, from the split's end, where no evaluation plays; tasks in turn."""
     for number in range(prompts):
         task = get_task(TASKS[number % len(TASKS)])
-        game = list(teach(task, SPLITS["holdout"][-1 - number], "belief", "plain", RowSettings()))
+        game = list(teach(task, SPLITS["holdout"][-1 - number], "listener", RowSettings()))
         yield game[number % len(game)]
 
 
@@ -156,7 +156,7 @@ def evaluate_checkpoints(run: Run) -> list[dict[str, Any]]:
     """The mean grade of checkpoints' adapters over a few training games, with its 95 % interval.
 
     Of more than MOST_EVALUATED checkpoints, no more are chosen, evenly spread up to the last. A
-    buyer's moves are also judged by the pilot's values in POSITIONS_PER_GAME times as many fixed
+    buyer's moves are also judged by the planner's values in POSITIONS_PER_GAME times as many fixed
     positions: their regret, and the error of prices. Each result is on disk before the next adapter
     plays, and is not measured again.
     """
@@ -178,7 +178,7 @@ def evaluate_checkpoints(run: Run) -> list[dict[str, Any]]:
         results[step] = {"step": step, "n": games, "reward": mean, "low": low, "high": high}
         if game == "bazaar":
             settings = Positions(states=POSITIONS_PER_GAME * games)
-            judged = judged or Judged.of(settings, by_pilot)
+            judged = judged or Judged.of(settings, by_listener)
             figures = judged.of_model(player)
             results[step] |= {name: figures[name] for name in ("regret", "price_error")}
         append(file, results[step])

@@ -17,7 +17,6 @@ from typing import Any, ClassVar
 from sauda.llm.engine import Sampling
 from sauda.llm.model import ADAPTERS, CACHE, CannotLoad, adapter_folder
 from sauda.llm.model import Model as ServedModel
-from sauda.records.seeds import UNSEEN_SELLER
 from sauda.records.store import ROOT, device, digest, read_object, save, sha256, write
 from sauda.train.model import (
     ADAPTER_WEIGHTS,
@@ -122,7 +121,6 @@ class PlayerSettings(StageSettings):
     temperature: float = 0.7  # of the replies
     max_new_tokens: int = 40  # of a reply
     first_seed: int = field(metadata={"help": "of the training split; each stage has its own"})
-    unseen_seller: str = UNSEEN_SELLER  # a seller type that no training game has
     eval_games: int = field(
         default=0, metadata={"help": "training games that every checkpoint plays"}
     )

@@ -32,7 +32,7 @@ from sauda.games.bazaar_prompt import completion, parse, percent_of, render, sch
 from sauda.llm.registry import PlayerSpec, get_policy
 from sauda.llm.turn import ModelGame, new_game, play_turn
 from sauda.policies.pilot import Pilot
-from sauda.records.seeds import is_unseen_listing, seller_type
+from sauda.records.seeds import is_unseen_listing
 from sauda.records.store import digest, read_lines, write
 from sauda.train.checks import check_player
 from sauda.train.common import (
@@ -420,14 +420,13 @@ class Rounds:
 
 
 def _seeds(task: Task, settings: DistillSettings, number: int) -> Iterator[int]:
-    """Training seeds of a round without the unseen seller; ValueError where they run out.
+    """Training seeds of a round; ValueError where they run out.
 
     Rounds take turns at the seeds, so that none is played twice.
     """
     rounds = len(settings.teacher_turns)
     for seed in range(settings.first_seed + number, Positions.first_seed, rounds):
-        if seller_type(task, seed) != settings.unseen_seller:
-            yield seed
+        yield seed
     raise ValueError(f"{task.name} has too few training seeds from {settings.first_seed}")
 
 

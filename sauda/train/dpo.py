@@ -268,7 +268,7 @@ def read_pairs(file: Path) -> list[dict[str, Any]]:
 def _instances(settings: DPOSettings) -> Iterator[tuple[str, int]]:
     for number, seed in enumerate(range(settings.first_seed, SPLITS["train"][-1] + 1)):
         name = settings.tasks[number % len(settings.tasks)]
-        if not is_unseen_game(get_task(name), seed, settings.unseen_seller):
+        if not is_unseen_game(get_task(name), seed):
             yield name, seed
     raise ValueError(f"too few training seeds for {settings.pairs} pairs")
 

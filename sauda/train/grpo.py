@@ -160,9 +160,7 @@ def instances(settings: GRPOSettings) -> list[tuple[str, int]]:
         name = settings.tasks[len(chosen) % len(settings.tasks)]
         if seed not in SPLITS["train"]:
             raise ValueError(f"too few training seeds for {settings.max_steps} steps")
-        if settings.game == "arena" or not is_unseen_game(
-            get_task(name), seed, settings.unseen_seller
-        ):
+        if settings.game == "arena" or not is_unseen_game(get_task(name), seed):
             chosen.append((name, seed))
         seed += 1
     return chosen

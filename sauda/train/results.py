@@ -90,7 +90,6 @@ class SFTData(Record):
     moves: dict[str, int] = Field(description="completions by kind of move")
     kind: dict[str, int] = Field(description="completions by situation")
     task: dict[str, int] = Field(description="conversations by task")
-    speech_register: dict[str, int] = Field(description="conversations by register of speech")
     tokens: dict[str, int] = Field(description="tokens in all and in the loss")
     sha256: str = Field(description="digest of the rows")
 

@@ -29,7 +29,7 @@ from sauda.language.spoken import Decided
 from sauda.llm.registry import get_policy
 from sauda.records.kinds import Check, File, Kind, register_kind
 from sauda.records.schemas.language import Dialogues
-from sauda.records.seeds import SPLITS, UNSEEN_SELLER, is_unseen_game
+from sauda.records.seeds import SPLITS, is_unseen_game
 from sauda.records.store import Artifact
 from sauda.train.dialogues import NAMES
 
@@ -78,7 +78,7 @@ def _rows(
     task = get_task(task_name)
     policy = get_policy(task, policy_name)
     for seed in seeds:
-        if is_unseen_game(task, seed, UNSEEN_SELLER):
+        if is_unseen_game(task, seed):
             continue
         try:
             yield _row(rollout(task, policy, seed), settings)

@@ -11,7 +11,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
@@ -32,13 +32,21 @@ from env import (
     move,
 )
 from sauda.games import arena_prompt
-from sauda.games.bazaar_prompt import completion, parse, percent_of, render, schema, unit
+from sauda.games.bazaar_prompt import (
+    ask_belief,
+    completion,
+    parse,
+    percent_of,
+    render,
+    schema,
+    unit,
+)
 from sauda.llm.registry import get_policy
-from sauda.records.seeds import SPLITS, UNSEEN_SELLER, is_unseen_listing, seller_type
-from sauda.train.buyer_lines import LINES, situation
+from sauda.policies.listener import Listener
+from sauda.records.seeds import SPLITS, is_unseen_listing
 
 Action = Offer | Accept | WalkAway
-MIXTURE, WORDS, REGISTER, WAITS = 1, 2, 3, 5  # streams of their own, apart from the game's
+MIXTURE, BELIEFS, WAITS = 1, 2, 5  # streams of their own, apart from the game's
 
 
 @dataclass(frozen=True)
@@ -54,41 +62,40 @@ class Mix:
 class RowSettings:
     """Which games of the bazaar are played, by whom, and how many deals are kept."""
 
-    rows: int = field(default=900, metadata={"help": "deals to learn from"})
+    rows: int = field(default=1_600, metadata={"help": "deals to learn from"})
     mixes: tuple[Mix, ...] = (
-        Mix("bazaar/open", 0.53, "belief"),
-        Mix("bazaar/rushed", 0.35, "belief"),
-        Mix("classic/single_deal", 0.04, "expert"),
-        Mix("classic/asymmetric_pressure", 0.04, "expert"),
-        Mix("classic/amazon_realistic", 0.04, "expert"),
+        Mix("bazaar/open", 0.56, "listener"),
+        Mix("bazaar/rushed", 0.26, "listener"),
+        Mix("bazaar/mute", 0.09, "bayesian"),
+        Mix("classic/single_deal", 0.03, "expert"),
+        Mix("classic/asymmetric_pressure", 0.03, "expert"),
+        Mix("classic/amazon_realistic", 0.03, "expert"),
     )
     behaviour: tuple[tuple[str, float], ...] = (  # who moves, drawn anew at each move
-        ("teacher", 0.80),
-        ("shifted", 0.11),  # the teacher's price, times a factor of `shift`
+        ("teacher", 0.85),
+        ("shifted", 0.09),  # the teacher's price, times a factor of `shift`
         ("linear", 0.03),
-        ("tit_for_tat", 0.03),
-        ("boulware", 0.03),
+        ("conceder", 0.03),
     )
     shift: tuple[float, float] = (0.8, 1.25)
-    silent: float = 0.5  # of the teacher's moves bear no words: a price alone is a move
-    near: int = 1  # percent of the limit: a bid so near to the ask takes it
+    beliefs: float = 0.1  # share of the deals that end with a question for the belief
+    near: int = 1  # percent: a bid so near to the ask takes it
     first_seed: int = field(
         default=10_000, metadata={"help": "of the training split; a task's seeds run up from it"}
     )
-    unseen_seller: str = UNSEEN_SELLER  # a seller type that no training game has
 
 
 @dataclass(frozen=True)
 class Row:
-    """One deal as a conversation; `kinds` has the situation of each of its completions.
+    """One deal as a conversation; `kinds` has the kind of each of its completions.
 
-    A kind is "" where another policy than the teacher moved: that completion is not supervised.
+    A kind is a verb, the act that is said with an offer, or "belief". It is "" where another policy
+    than the teacher moved: that completion is not supervised.
     """
 
     task: str
     seed: int
     deal: int  # of the game, from 0
-    register: str
     kinds: list[str]
     messages: list[dict[str, str]]
 
@@ -106,8 +113,7 @@ def make_rows(settings: RowSettings) -> list[Row]:
         while len(task_rows) < wanted:
             if seed not in SPLITS["train"]:
                 raise ValueError(f"{mix.task} has too few training seeds for {wanted:,} rows")
-            if seller_type(task, seed) != settings.unseen_seller:
-                task_rows.extend(conversations(task, seed, mix.teacher, settings))
+            task_rows.extend(conversations(task, seed, mix.teacher, settings))
             seed += 1
         all_rows.extend(task_rows[:wanted])
     return all_rows
@@ -120,23 +126,19 @@ class Taught:
     turn: int  # the learner's, from 0
     obs: Observation
     move: Action
-    kind: str  # the situation of the teacher's move; "" where another policy moved
+    kind: str  # of the teacher's move; "" where another policy moved
     completion: str  # of the move that was made
 
 
-def teach(
-    task: Task, seed: int, teacher: str, register: str, settings: RowSettings
-) -> Iterator[Taught]:
-    """The learner's states in one game of the mixture, with words of one register."""
-    behaved, words = (np.random.default_rng([seed, stream]) for stream in (MIXTURE, WORDS))
+def teach(task: Task, seed: int, teacher: str, settings: RowSettings) -> Iterator[Taught]:
+    """The learner's states in one game of the mixture."""
+    behaved = np.random.default_rng([seed, MIXTURE])
     play, turn = advance(task, task.opponents, begin(task, seed)), 0
     while not play.forfeit and task.env.to_act(play.state) is not None:
         obs = task.env.observe(play.state, task.learner)
         label = get_policy(task, teacher)(obs, agent_stream(task, seed, task.learner, turn))
-        best = round_action(obs, label, settings.near)
-        kind, text = write_reply(obs, best, register, words)
-        if words.random() < settings.silent:
-            text = completion(best, obs)
+        text = completion(round_action(obs, label, settings.near), obs)
+        kind = kind_of(text)
         other = _other(task, obs, label, settings, behaved)
         if other is not None:
             kind, text = "", completion(other, obs)
@@ -145,18 +147,35 @@ def teach(
         play, turn = advance(task, task.opponents, play), turn + 1
 
 
+def kind_of(text: str) -> str:
+    """The kind of a completion: its verb, or the act that is said with an offer."""
+    reply = json.loads(text)
+    return reply.get("say") or next(iter(reply))
+
+
 def conversations(task: Task, seed: int, teacher: str, settings: RowSettings) -> Iterator[Row]:
     """The deals of one game in which the teacher moves, without deals about unseen listings."""
-    register = list(LINES)[np.random.default_rng([seed, REGISTER]).integers(len(LINES))]
-    states = teach(task, seed, teacher, register, settings)
+    asked = np.random.default_rng([seed, BELIEFS])
+    states = teach(task, seed, teacher, settings)
     for deal, group in groupby(states, lambda state: len(state.obs.table.past)):
         moves = list(group)
-        last = {"role": "assistant", "content": moves[-1].completion}
-        if any(state.kind for state in moves) and not is_unseen_listing(moves[0].obs.table.item):
-            yield Row(
-                task.name, seed, deal, register, [state.kind for state in moves],
-                [*render(moves[-1].obs), last],
-            )  # fmt: skip
+        if not any(state.kind for state in moves) or is_unseen_listing(moves[0].obs.table.item):
+            continue
+        if moves[0].obs.table.standing and asked.random() < settings.beliefs:
+            obs = moves[int(asked.integers(len(moves)))].obs
+            chat, kinds = ask_belief(obs), [""] * obs.table.round + ["belief"]
+            reply = belief_text(obs, get_policy(task, teacher))
+        else:
+            chat, kinds = render(moves[-1].obs), [state.kind for state in moves]
+            reply = moves[-1].completion
+        yield Row(task.name, seed, deal, kinds, [*chat, {"role": "assistant", "content": reply}])
+
+
+def belief_text(obs: Observation, listener: Listener) -> str:
+    """What a listener answers when asked for its belief."""
+    low, high, kind = listener.stated(obs)
+    reply = {"low": math.floor(100 * low / unit(obs)), "high": math.ceil(100 * high / unit(obs))}
+    return json.dumps(reply | {"seller": kind}, separators=(",", ":"))
 
 
 def _other(
@@ -173,24 +192,16 @@ def _other(
         price = label.price if isinstance(label, Offer) else obs.ask
         other = Offer(obs.priced(price * rng.uniform(*settings.shift)))
     if isinstance(other, Offer):
-        other = Offer(max(min(other.price, obs.priced(obs.budget)), 10.0**-obs.table.decimals))
+        least = 10.0**-obs.table.decimals if obs.bid is None else obs.bid
+        most = max(obs.bid or 0.0, obs.priced(obs.budget))
+        other = replace(other, price=max(min(other.price, most), least))
     return round_action(obs, other)
 
 
-def write_reply(
-    obs: Observation, action: Action, register: str, rng: np.random.Generator
-) -> tuple[str, str]:
-    """The situation of a `round_action` action and its completion with fitting words."""
-    kind = situation(obs, action)
-    lines = LINES[register][kind]
-    reply = json.loads(completion(action, obs)) | {"say": lines[rng.integers(len(lines))]}
-    return kind, json.dumps(reply, ensure_ascii=False, separators=(",", ":"))
-
-
 def round_action(obs: Observation, action: Action, near: int = 0) -> Action:
-    """`action` as a completion can express it: an offer's price in whole percent of the limit.
+    """`action` as a completion can express it: an offer's price in whole percent.
 
-    The price stays legal and does not turn a gain into a loss. An offer within `near` percent of an
+    The words stay. The price stays legal and does not turn a gain into a loss. An offer within `near` percent of an
     affordable ask becomes an Accept, as people do.
     """
     if not isinstance(action, Offer):
@@ -200,7 +211,7 @@ def round_action(obs: Observation, action: Action, near: int = 0) -> Action:
         percent = min(percent, _highest(obs, action.price))
     if percent_of(obs, obs.ask) - near <= percent and obs.ask <= obs.budget:
         return Accept()
-    return parse(json.dumps({"offer": max(1, percent)}), obs)
+    return replace(parse(json.dumps({"offer": max(1, percent)}), obs), message=action.message)
 
 
 def _highest(obs: Observation, price: float) -> int:
@@ -211,7 +222,7 @@ def _highest(obs: Observation, price: float) -> int:
 
 
 def summarize_rows(deals: Sequence[Row]) -> dict[str, Any]:
-    """The number of deals by task and register, and of supervised moves by kind."""
+    """The number of deals by task, and of supervised replies by verb and by kind."""
     learnt = [
         (kind, next(iter(json.loads(message["content"]))))
         for row in deals
@@ -225,7 +236,6 @@ def summarize_rows(deals: Sequence[Row]) -> dict[str, Any]:
         "moves": {verb: moves[verb] for verb in ("offer", "accept", "walk")},
         "kind": dict(sorted(Counter(kind for kind, _ in learnt).items())),
         "task": dict(sorted(Counter(row.task for row in deals).items())),
-        "speech_register": dict(sorted(Counter(row.register for row in deals).items())),
     }
 
 
@@ -288,7 +298,7 @@ def arena_rows(settings: ArenaRowSettings) -> list[Row]:
             reply = {"role": "assistant", "content": arena_prompt.completion(state.action)}
             kind = state.action.action_type
             messages = [*arena_prompt.render(state.obs), reply]
-            actions.append(Row(task.name, seed, state.turn, "", [kind], messages))
+            actions.append(Row(task.name, seed, state.turn, [kind], messages))
         seed += 1
     return actions[: settings.rows]
 
@@ -302,7 +312,6 @@ def arena_summary(actions: Sequence[Row]) -> dict[str, Any]:
         "moves": dict(moves.most_common()),
         "kind": {},
         "task": dict(Counter(row.task for row in actions)),
-        "speech_register": {},
     }
 
 

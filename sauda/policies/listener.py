@@ -1,4 +1,4 @@
-"""Buyers of the open market, version 2: what they believe of the seller, how they plan, the oracle.
+"""Buyers of the open market: what they believe of the seller, how they plan, the oracle.
 
 A belief is a weighted sample of sellers. A plan takes each of them for known from the next round
 on (QMDP, Littman et al. 1995). What is read and what is said can be switched off, one by one.
@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from env import Accept, Observation, Offer, WalkAway
-from env import market2 as rules
+from env import market as rules
 from env import speech as words
 
 SAMPLE, SELLERS, BIDS = 4000, 64, 20  # of the belief, of a plan, of the prices that it weighs
@@ -22,6 +22,7 @@ SHIFT = 0.3  # rounds: deviation of the time of an ask, uniform within half a ro
 LEAST = 1e-4  # of each likelihood, so that rounding rules nobody out
 LATER = 0.8  # factor on later values, which QMDP takes for too high
 CURIOUS = 0.003  # least worth of a question
+TAILS = (0.1, 0.9)  # quantiles of a stated range
 NOTHING = -9.0  # value of a move that may not be made
 
 Action = Accept | Offer | WalkAway
@@ -312,6 +313,56 @@ def share_kept(own: Mapping[str, Any], rounds: int) -> float:
     return own["discount"] ** max(0, rounds - 1)
 
 
+@dataclass(frozen=True, eq=False)
+class MoveValues:
+    """Expected grades of a buyer's moves in one position, by somebody's reckoning."""
+
+    acts: tuple[str, ...]  # (a,), "" for none first
+    prices: np.ndarray  # (k,), rupees, rising
+    offers: np.ndarray  # (a, k), of offering each price with each act
+    accept: float
+    walk: float
+
+    def best(self, obs: Observation) -> Action:
+        """The move with the highest value; of equal ones an offer, then an acceptance."""
+        top = self.offers.max()
+        if top >= max(self.accept, self.walk):
+            act, at = np.unravel_index(self.offers.argmax(), self.offers.shape)
+            return Offer(int(self.prices[at]), self._in_words(self.acts[act], obs))
+        return Accept() if self.accept >= self.walk else WalkAway()
+
+    @staticmethod
+    def _in_words(act: str, obs: Observation) -> str:
+        return words.buyer_line(act, obs.own.get("quote") or 0, 0.0) if act else ""
+
+    def of(self, move: Action) -> float:
+        """The value of `move`; an offer between two prices is interpolated.
+
+        Words that are not weighed here count as none.
+        """
+        if isinstance(move, Offer):
+            act, _ = words.act_in(move.message)
+            row = self.offers[self.acts.index(act) if act in self.acts else 0]
+            row = np.where(row <= NOTHING / 2, self.offers[0], row)
+            return float(np.interp(move.price, self.prices, row))
+        return self.accept if isinstance(move, Accept) else self.walk
+
+    def regret(self, move: Action) -> float:
+        """How much less `move` is worth than the best move, at least 0."""
+        best = max(self.walk, self.accept, float(self.offers.max()))
+        return max(0.0, best - self.of(move))
+
+    def blurred(self, hand: float) -> "MoveValues":
+        """The values of a player whose price is off by a normal error of `hand` rupees.
+
+        Prices too low are raised to the lowest, those too high lowered to the highest.
+        """
+        edges = np.concatenate([[-np.inf], (self.prices[1:] + self.prices[:-1]) / 2, [np.inf]])
+        below = ndtr((edges[None, :] - self.prices[:, None]) / hand)
+        offers = self.offers @ np.diff(below, axis=1).T
+        return replace(self, offers=np.where(self.offers <= NOTHING, NOTHING, offers))
+
+
 @dataclass(frozen=True)
 class Listener:
     """The buyer that plans against its belief; `reads` and `speaks` switch ears and mouth."""
@@ -334,18 +385,22 @@ class Listener:
         belief = believe(seen, self.reads, self.read)
         return self.decide(belief.of(self.told, self.truth) if self.told else belief, obs)
 
+    def stated(self, obs: Observation) -> tuple[float, float, str]:
+        """The range that holds the seller's limit with 80 %, in rupees, and its likeliest type."""
+        belief = believe(obs, self.reads, self.read)
+        limits = belief.sellers.reservation
+        order = np.argsort(limits, kind="stable")
+        at = np.searchsorted(np.cumsum(belief.weights[order]), TAILS)
+        low, high = limits[order[np.minimum(at, SAMPLE - 1)]]
+        kinds = np.bincount(belief.sellers.kind, belief.weights, len(rules.TYPES))
+        return float(low), float(high), rules.TYPES[int(kinds.argmax())]
+
     def decide(self, belief: Belief, obs: Observation) -> Action:
         """The best move against a belief."""
-        act, choice, prices = self.best(belief, obs)
-        if choice == len(prices):
-            return Accept()
-        if choice > len(prices):
-            return WalkAway()
-        said = words.buyer_line(act, obs.own.get("quote") or 0, 0.0) if act else ""
-        return Offer(int(prices[choice]), said)
+        return self.values(belief, obs).best(obs)
 
-    def best(self, belief: Belief, obs: Observation) -> tuple[str, int, np.ndarray]:
-        """The act, the index of the move among bids, acceptance and walking, and the bids."""
+    def values(self, belief: Belief, obs: Observation) -> "MoveValues":
+        """The expected grade of every bid with every act, of accepting and of walking away."""
         s, mood, temper = sample(belief, SELLERS)
         prices = bids_to_weigh(obs)
         acts = [""]
@@ -357,27 +412,33 @@ class Listener:
             moods.append(mood + gain)
             tempers.append(temper + more)
         options = plan(s, np.array(moods), np.array(tempers), obs, prices)
-        values = options.values.mean(1)
+        means = options.values.mean(1)
+        offers = means[:, :-2]
         if "cash" in acts:
-            poor = prices < rules.CASH_FROM * s.opening
-            values[acts.index("cash"), np.append(poor, [True, True])] = NOTHING
-        values[1:, -2:] = NOTHING  # words go with a bid
-        act, choice = np.unravel_index(values.argmax(), values.shape)
-        best = acts[act], int(choice), prices
-        if not (self.speaks and self.asks and self.reads) or obs.rounds_left < 3:
-            return best
-        n, top = len(prices), values.max()
+            offers[acts.index("cash"), prices < rules.CASH_FROM * s.opening] = NOTHING
+        if self.speaks and self.asks and self.reads and obs.rounds_left >= 3:
+            asked = self._worth_of_questions(belief, s, options)
+            acts += asked
+            silent = offers[0]
+            rows = [
+                np.where(worth > CURIOUS, silent + worth, NOTHING)
+                for worth in (gain - rules.ASKED * np.abs(silent) for gain in asked.values())
+            ]
+            offers = np.vstack([offers, *rows])
+        return MoveValues(tuple(acts), prices, offers, float(means[0, -2]), float(means[0, -1]))
+
+    def _worth_of_questions(
+        self, belief: Belief, s: Sellers, options: Options
+    ) -> dict[str, np.ndarray]:
+        """For each question not yet asked, what its answer adds after each bid."""
         plain = options.later.mean(0).max(1)
+        worth = {}
         for question in words.QUESTIONS:
-            if question in belief.said:
-                continue
-            chances = answers(s, question.removeprefix("ask_"), belief)
-            known = np.einsum("ok,kjm->ojm", chances, options.later) / SELLERS
-            worth = LATER * (known.max(2).sum(0) - plain) - rules.ASKED * np.abs(values[0, :n])
-            asked = np.where(worth > CURIOUS, values[0, :n] + worth, NOTHING)
-            if asked.max() > top:
-                top, best = asked.max(), (question, int(asked.argmax()), prices)
-        return best
+            if question not in belief.said:
+                chances = answers(s, question.removeprefix("ask_"), belief)
+                known = np.einsum("ok,kjm->ojm", chances, options.later) / SELLERS
+                worth[question] = LATER * (known.max(2).sum(0) - plain)
+        return worth
 
     def pitches(self, belief: Belief, obs: Observation) -> list[str]:
         """The pitches that it may still make and that are true."""
