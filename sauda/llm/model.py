@@ -37,9 +37,10 @@ TRAINED = "trained.json"  # in an adapter of ours: the hash of its base, and whe
 BYTES = {"fp32": 4.0, "bf16": 2.0, "int8": 1.0, "nf4": 0.6}  # a parameter; nf4 with its scales
 SPARE = 1.25  # times the weights: cache and activations of a short chat
 CHOICE = {
-    "cpu": ("bf16", "fp32"),  # int8 is faster, but other moves come out: see benchmarks/speed.py
+    "cpu": ("fp32", "bf16"),  # int8 is faster, but other moves come out: see benchmarks/speed.py
     "cuda": ("bf16", "nf4"),  # 4-bit only where memory is short: it decodes slower
 }
+BF16 = ("avx512_bf16", "amx_bf16")  # a CPU without either is three times slower in bf16
 ROUNDING = ("avx2", "avx512_f", "avx512_bf16", "amx_bf16")  # what torch chooses its kernels by
 
 SAUDA = "distill"  # the adapter that Sauda plays with, under artifacts/adapters/
@@ -327,8 +328,10 @@ def _choose(folder: Path, device: str) -> str:
 
 
 def choose_precision(parameters: int, free: int, device: str) -> str:
-    """The first precision of the device whose weights fit in `free` bytes; raises CannotLoad."""
+    """The fastest precision whose weights fit in `free` bytes of a device; raises CannotLoad."""
     choice = CHOICE[device]
+    if device == "cpu" and multiplies_bf16():
+        choice = choice[::-1]
     for precision in choice:
         if parameters * BYTES[precision] * SPARE <= free:
             return precision
@@ -337,6 +340,14 @@ def choose_precision(parameters: int, free: int, device: str) -> str:
         f"{parameters / 1e9:.1f} billion parameters need {parameters * least * SPARE / 2**30:.1f} "
         f"GiB on this {device.upper()}, and {free / 2**30:.1f} are free; choose a smaller model"
     )
+
+
+def multiplies_bf16() -> bool:
+    """Whether this CPU has instructions that multiply numbers in bf16."""
+    import torch
+
+    features = torch.cpu.get_capabilities()
+    return any(features.get(name) for name in BF16)
 
 
 def free_memory(device: str) -> int:

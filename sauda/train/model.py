@@ -23,6 +23,7 @@ from sauda.llm.model import (
     check_base,
     free_memory,
     load,
+    multiplies_bf16,
     read_network,
     smollm2,
     with_adapter,
@@ -77,14 +78,15 @@ def find_base(
     weights = toy(folder / "base") if name == TOY else base_weights(BASES.get(name, name))
     size = sum(file.stat().st_size for file in weights.folder.glob("*.safetensors"))
     free = free_memory(device)
-    precision = "fp32" if name == TOY else "bf16"
     on_gpu = device == "cuda"
+    precision = "bf16" if name != TOY and (on_gpu or multiplies_bf16()) else "fp32"
+    size *= BYTES[precision] / BYTES["fp32" if name == TOY else "bf16"]
     checkpointing = on_gpu and training_bytes(size, batch_size, copies) > free
     needed = training_bytes(size, batch_size, copies, checkpointing)
     if four_bits == "always" or (on_gpu and (four_bits == "gpu" or needed > free)):
+        small = size * BYTES["nf4"] / BYTES[precision]
         precision = "nf4"
         checkpointing = on_gpu
-        small = size * BYTES["nf4"] / BYTES["bf16"]
         needed = training_bytes(small, batch_size, checkpointing=checkpointing)  # it needs no copy
     if needed > free:
         raise CannotLoad(
