@@ -123,10 +123,8 @@ MODULES = {
     "evaluation/model-comparison": COMPARISON,
     "dialogues.json": "sauda.train.scripted_dialogues",
     "training/": "sauda.train.results",
-    "training/pilot": "sauda.train.pilot",
     "training/roles": "sauda.experiments.roles",
     "training/selector": "sauda.train.selector",
-    "training/tuned": "sauda.train.tuned",
 }
 
 

@@ -187,7 +187,7 @@ def reproduced(rows: Rows, label: str) -> Iterator[Markup]:
     games = f"{count} game{'s' if count > 1 else ''}"
     yield note(f"Playing {games}{f', which takes {time}' if slow else ''} …")
     try:
-        sample = replay_row(artifact, cell, count, of_this_page if slow else None)
+        sample = replay_row(artifact, cell, count, of_this_page if slow else get_policy)
         yield shown(sample, cpus(artifact, cell.policy) if slow else "")
     except ReplyError as error:
         yield trouble(error)
