@@ -134,7 +134,7 @@ def play(
     task = TASKS[one_of("task", task_name, TASKS)]
     try:
         policies = policies_of(task)  # scripts alone: no name of a model or a file is looked up
-    except ArtifactError as error:  # the pilot's weights
+    except ArtifactError as error:
         raise gr.Error(f"{error}.", print_exception=False) from None
     name = one_of("policy", policy_name, policies)
     played = rollout(task, within(policies[name], PLAY_SECONDS), seed_in(seed))
