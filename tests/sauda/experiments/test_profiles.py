@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sauda.policies.belief import claim_in
 
 import sauda.__main__ as command_line
 from env import CLAIMS, Offer, Tells, claim_at, get_task, rollout
@@ -38,7 +39,6 @@ from sauda.games.adapter import Reply
 from sauda.llm.backends import Endpoint
 from sauda.llm.registry import PlayerSpec
 from sauda.policies import BUYERS
-from sauda.policies.belief import claim_in
 from sauda.records.seeds import SPLITS
 from sauda.records.store import load, renew_checksums, save, validate, write
 from tests.support.endpoint import openai, server
