@@ -8,7 +8,9 @@ import pytest
 
 from sauda.experiments import before_after, comparison, evaluate
 from sauda.experiments.comparison import BASE, BAYESIAN, LEAVE, LISTENER, ORACLE, OURS, Grid
+from sauda.games import BAZAAR
 from sauda.llm.registry import PlayerSpec
+from sauda.llm.sources import prompt_hashes
 from sauda.llm.types import Reply
 from sauda.llm.wrappers import WRAPPERS
 from sauda.records.store import Artifact, new_artifact
@@ -78,7 +80,12 @@ def games_before_and_after() -> Artifact:
     config = {"before": BASE, "after": OURS, "tasks": ("bazaar/open", "bazaar/rushed")}
     config |= {"episodes": 9, "batch": 9}
     players = {BASE: PLAYERS["shaky"], OURS: PLAYERS["high"]}
+    source = dict.fromkeys(("source", "origin", "sha256", "cpu"), "") | {"sampling": {}}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(before_after, "models_behind", lambda names, game: {})
+        patch.setattr(
+            before_after,
+            "models_behind",
+            lambda names, game: dict.fromkeys(names, source | prompt_hashes(BAZAAR)),
+        )
         data = before_after.compare(**config, seat=players.__getitem__)
     return new_artifact(before_after.compare.file, config, data)

@@ -39,10 +39,10 @@ from sauda.records.store import (
     write,
     write_artifact,
 )
+from tests.support.measured import games_before_and_after, model_comparison
 
 EVALUATION, SHOWCASE = "evaluation/classic-train.json", "episodes/showcase.json"
-GAMES, MARKET = "episodes/before_after.json", "evaluation/market-holdout.json"
-COMPARISON = "evaluation/model-comparison.json"
+MARKET, COMPARISON = "evaluation/market-holdout.json", "evaluation/model-comparison.json"
 TASK = "classic/single_deal"
 
 
@@ -224,11 +224,11 @@ def test_every_recorded_fingerprint_is_that_of_todays_code():
 
 @pytest.mark.slow
 def test_another_parser_is_named_by_its_place(tmp_path: Path):
-    artifact = load(GAMES)
+    artifact = games_before_and_after()
     data = artifact.data.as_json()
     data["models"]["mini"]["parser"] = "0123456789ab"
     write_artifact(replace(artifact, data=validate(artifact.kind, data)), tmp_path)
-    (fault,) = verify(GAMES, workers=1, root=tmp_path)
+    (fault,) = verify(artifact.file, workers=1, root=tmp_path)
     assert fault.startswith("data.models.mini.parser: recorded '0123456789ab', but today's code")
 
 
@@ -251,6 +251,7 @@ def test_a_models_games_come_out_to_the_last_digit_or_on_another_cpu_on_average(
 ):
     pair = Replayed("bazaar/open", "mini+x", {"grade": GRADES}, {"grade": again}, "avx2", cpu)
     monkeypatch.setattr(comparison, "replay_stages", lambda *_: [pair])
+    monkeypatch.setattr("sauda.experiments.verify.load", lambda *_: model_comparison())
     (played,) = verify_models(["bazaar/open"])
     assert played.verdict.startswith(verdict)
     assert (played.faults == []) == holds
@@ -275,7 +276,7 @@ def cell_of(artifact: Artifact, task: str, policy: str) -> Cell:
     ],
 )
 def test_a_scripted_row_comes_out_as_recorded(file, task, policy):
-    artifact = load(file)
+    artifact = model_comparison() if file == COMPARISON else load(file)
     sample = replay_row(artifact, cell_of(artifact, task, policy), 3)
     assert sample.differing == []
     assert sample.digests[0] == sample.digests[1]
