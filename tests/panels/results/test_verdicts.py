@@ -142,7 +142,9 @@ def market_cases() -> Iterator[tuple[str, Verdict]]:
     fields = {
         "a winner": [(OPEN, entry("linear", BEHIND)), (OPEN, entry(BAYESIAN, AHEAD))],
         "no clear winner": [(OPEN, entry("linear", EVEN)), (OPEN, entry(BAYESIAN, AHEAD))],
-        "other rules": [(OPEN, entry("linear", BEHIND, ("x", "b"))), (OPEN, entry(BAYESIAN, AHEAD))],
+        "other rules": [
+            (OPEN, entry("linear", BEHIND, ("x", "b"))), (OPEN, entry(BAYESIAN, AHEAD)),
+        ],
         "fewer seeds": [(OPEN, entry("linear", BEHIND[:2])), (OPEN, entry(BAYESIAN, AHEAD))],
         "who did not play": [
             *planned, (RUSHED, entry(BAYESIAN, AHEAD)), (CLASSIC, entry(BAYESIAN, EVEN)),
