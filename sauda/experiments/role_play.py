@@ -509,7 +509,7 @@ def _contrast(player: str, beside: str, seat: str, difference: np.ndarray) -> Co
 
 
 def contrasts_verdict(rows: Sequence[Contrast], name: Callable[[str], str]) -> str:
-    """What the nine say, to stand after a colon; `name` gives a player in words.
+    """What the nine say; `name` gives a player in words.
 
     A second sentence says whether each specialist is equivalent to the generalist in its own seat.
     """
@@ -517,7 +517,7 @@ def contrasts_verdict(rows: Sequence[Contrast], name: Callable[[str], str]) -> s
     largest = max(rows, key=lambda row: abs(row.difference.mean))
     opening = f"{len(shown)} of {len(rows)} contrasts show"
     if not shown:
-        opening = f"none of {len(rows)} contrasts shows"
+        opening = f"None of {len(rows)} contrasts shows"
     details = "; ".join(_describe(row, name) for row in shown or [largest])
     return (
         f"{opening} a difference in share at {LEVEL:.0%} after correction by Holm, n ="
