@@ -9,9 +9,16 @@ import gradio as gr
 from markupsafe import Markup
 
 from panels.results.market.tournament import pair_games, tables
-from panels.results.market.tournament.matrix import FIGURES, FIRST, PRESS_CELL, matrix, seats
+from panels.results.market.tournament.matrix import (
+    FIGURES,
+    FIRST,
+    PRESS_CELL,
+    matrix,
+    pair_name,
+    seats,
+)
 from panels.results.model_labels import policy_label
-from panels.results.questions.layout import show_caption, show_verdict
+from panels.results.questions.layout import Measured, numbers, show_caption, show_verdict
 from panels.results.questions.verdict import Verdict, capital, listed
 from panels.ui.look import QUEUED, QUIET, note, trouble
 from panels.ui.provenance import load_or_say, provenance
@@ -60,6 +67,14 @@ def _first(seat: str, rows: Sequence[PlayerRank]) -> str:
     return f"{listed(names)} share the first rank {among}, as their difference may be chance"
 
 
+def measured(data: Tournament) -> list[Measured]:
+    """The numbers of the map as it opens."""
+    return [
+        Measured("scripts alone", pair_name(cell.buyer, cell.seller), cell.n, cell.share.buyer)
+        for cell in data.cells
+    ]
+
+
 @dataclass(frozen=True, eq=False)
 class Page:
     """The map and what picks a figure and a pair."""
@@ -88,6 +103,7 @@ def build() -> None:
     show_verdict(NAME, verdict(artifact.data))
     _wire(artifact.data, _map_and_games(artifact.data))
     gr.HTML(provenance(artifact))
+    numbers(NAME, measured(artifact.data), FORM, "pair")
     tables.build(artifact.data)
 
 

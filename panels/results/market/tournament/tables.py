@@ -1,4 +1,4 @@
-"""The tables below the map: ranks, exploitability, figures of every pair."""
+"""The tables below the map: ranks and exploitability."""
 
 from collections.abc import Sequence
 
@@ -33,16 +33,6 @@ EXPLOITED = (
     Column("difference", lambda row: estimate(row.more, FORM)),
     Column("n", lambda row: number(row.n, ",")),
 )
-PAIRS = (
-    Column("buyer", lambda row: policy_label(row.buyer)),
-    Column("seller", lambda row: policy_label(row.seller)),
-    Column("n", lambda row: number(row.n, ",")),
-    Column("buyer’s share", lambda row: estimate(row.share.buyer, FORM)),
-    Column("seller’s share", lambda row: estimate(row.share.seller, FORM)),
-    Column("buyer’s utility", lambda row: estimate(row.utility.buyer, FORM)),
-    Column("deals", lambda row: estimate(row.deal_rate, FORM)),
-    Column("rounds", lambda row: estimate(row.rounds, "z.1f")),
-)
 
 
 def build(data: Tournament) -> None:
@@ -67,8 +57,6 @@ def build(data: Tournament) -> None:
                 " measured on the rest, n. The difference is paired by scenario."
             )
         )
-    with fold("Every figure of every pair"):
-        _table(PAIRS, data.cells, "One row a pair", "pairs")
 
 
 def _table(columns: Sequence[Column], rows: Sequence[Record], label: str, name: str) -> None:
