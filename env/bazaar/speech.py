@@ -217,7 +217,7 @@ def act_in(text: str) -> tuple[str, int]:
     if act == "flaw" and re.search(r"^[^.!।]*\?", line[found.end() :]):
         act = "ask_wear"
     # The own bid beside it is lower, or nobody would name the other price.
-    return act, max(prices) if act == "outside" else 0
+    return act, max(prices, default=0) if act == "outside" else 0
 
 
 def _denied(line: str, found: re.Match) -> bool:
