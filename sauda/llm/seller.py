@@ -341,8 +341,7 @@ def _faults(text: str, decision: Decision) -> Iterator[str]:
     yield from _price_faults(body, decision)
     yield from _end_faults(body, decision.kind)
     if decision.kind not in ORDERS:
-        reminder = f"You said {rupees(decision.standing or 0)}."  # sounds like "Well said."
-        yield from _speech_faults(speech.hear(body.replace(reminder, "")), decision.says)
+        yield from _speech_faults(hear(body, decision), decision.says)
     if _says(LIMITS, body):
         yield "speaks of a limit"
     if foreign_words(body, decision):
@@ -419,12 +418,17 @@ def _end_faults(body: str, kind: str) -> Iterator[str]:
             yield "refuses to sell"
 
 
+def hear(text: str, decision: Decision) -> speech.Speech:
+    """What a buyer hears in a text, but for the reminder of its bid, which sounds like praise."""
+    return speech.hear(text.replace(f"You said {rupees(decision.standing or 0)}.", ""))
+
+
 def _speech_faults(heard: speech.Speech, says: speech.Speech) -> Iterator[str]:
     """What a buyer who hears a text would learn otherwise than was decided.
 
     A text may leave its style open; a topic, its candour and the answer to a pitch it may not.
     """
-    if _claim(heard) != _claim(says):
+    if claim_of(heard) != claim_of(says):
         if says.topic:
             yield f"does not say what was decided of the topic: {says.topic}"
         if heard.topic and heard.topic != says.topic:
@@ -435,7 +439,7 @@ def _speech_faults(heard: speech.Speech, says: speech.Speech) -> Iterator[str]:
         yield "speaks as another type"
 
 
-def _claim(said: speech.Speech) -> tuple[str, str, int, str]:
+def claim_of(said: speech.Speech) -> tuple[str, str, int, str]:
     """What is claimed and how candidly; how exact a cost is, its number tells."""
     content = "price" if said.content == "about" else said.content
     return said.topic, content, said.cost, said.mark
