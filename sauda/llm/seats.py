@@ -6,7 +6,7 @@ A buyer writes its whole move; a seller's move is decided in code, and the model
 from dataclasses import dataclass
 from typing import Protocol
 
-from env import Observation, Task, market_seller
+from env import Observation, Task
 from sauda.games import BAZAAR
 from sauda.llm.registry import is_model, player_spec
 from sauda.llm.seller import SellerSeat, persona_seat, seat_persona
@@ -50,8 +50,8 @@ class Seller(SellerSeat):
     knows_limit = False
 
     def take_seat(self, task: Task) -> Task:
-        """`task` with the persona's numbers in the seller's seat; code decides its moves."""
-        return seat_persona(task, self.persona, market_seller)
+        """`task` against sellers of the persona's type; code decides their moves."""
+        return seat_persona(task, self.persona)
 
     def preview(self, text: str, obs: Observation) -> str:
         return text
