@@ -1,4 +1,4 @@
-"""Who beats whom? Every buyer against every seller, the games behind each pair, ranks, profiles."""
+"""Who beats whom? Every buyer against every seller, the games behind each pair, ranks."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
