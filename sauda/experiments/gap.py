@@ -227,9 +227,9 @@ def measure_model(name: str, seeds: Sequence[int]) -> dict[str, Any]:
 # Difficulty ---------------------------------------------------------------------------------------
 
 
-def informed_grade(instance: Instance) -> float:
-    """What a buyer that knew this seller would expect."""
-    return float(Informed.of(instance).solution.values[1][0])
+def informed_grade(instance: Instance, hears: bool = True) -> float:
+    """What a buyer that knew this seller would expect; `hears`: whether the seller hears words."""
+    return float(Informed.of(instance, hears).solution.values[1][0])
 
 
 @cache
@@ -237,13 +237,13 @@ def _edges() -> tuple[float, ...]:
     return tuple(load(FILE, ROOT).data.edges)
 
 
-def difficulty(instance: Instance) -> tuple[int, str]:
+def difficulty(instance: Instance, hears: bool = True) -> tuple[int, str]:
     """How hard a game of the open market is: its bin, 1 to 5, and why, in words.
 
     The bins hold a fifth of the games each, by what a buyer expects that knows its seller. To be
-    told after the game alone. Raises ArtifactError, with its command, before any was measured.
+    told after the game alone. `hears` is off in the market without words. Raises ArtifactError, with its command, before any was measured.
     """
-    place = bin_of(informed_grade(instance), _edges())
+    place = bin_of(informed_grade(instance, hears), _edges())
     return place, f"{BINS[place - 1]}: {facts(instance)}"
 
 
@@ -292,9 +292,9 @@ class GameSplit:
     def control(self) -> float:
         return sum(lost.control for lost in self.moves)
 
-    def unknown(self, instance: Instance, grade: float) -> float:
+    def unknown(self, informed: float, grade: float) -> float:
         """What remains of the gap to an informed buyer: nobody could know it. Luck may turn it."""
-        return informed_grade(instance) - grade - self.inference - self.control
+        return informed - grade - self.inference - self.control
 
 
 def split_game(turns: Sequence[Turn], stated: Sequence[Stated | None] = ()) -> GameSplit:

@@ -148,7 +148,7 @@ class OracleRow(Record):
     task: str = Field(description="name of the task")
     n: int = Field(description="hold-out seeds")
     no_zopa: FiniteFloat = Field(description="share of deals in which no price serves both sides")
-    informed: Interval = Field(description="informed oracle, which says what moves the seller")
+    informed: Interval = Field(description="informed oracle; it says what moves who can hear")
     silent: Interval = Field(description="informed oracle that says nothing")
     policies: list[PolicyShare] = Field(description="one entry per player without hidden facts")
     honest: str = Field(description="the best honest script, with which exploits are compared")
@@ -195,21 +195,24 @@ def searched(task_name: str, number: int, seeds: Sequence[int]) -> float:
 
 
 def row_of(
-    task: str, seeds: Sequence[int], informed: Mapping[bool, Any], played: Mapping[str, Any]
+    task: str, seeds: Sequence[int], informed: Sequence[np.ndarray], played: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """A task's row without its exploits, from the grades of its players."""
+    """A task's row without its exploits, from the grades of its players.
+
+    `informed` are those of the oracle, and of the oracle that says nothing.
+    """
     scripts = {name: won.mean() for name, won in played.items() if name not in SLOW}
     return {
         "task": task,
         "n": len(seeds),
         "no_zopa": round(no_zopa(task, seeds), 6),
-        "informed": name_interval(mean_interval(informed[True])),
-        "silent": name_interval(mean_interval(informed[False])),
+        "informed": name_interval(mean_interval(informed[0])),
+        "silent": name_interval(mean_interval(informed[1])),
         "policies": [
             {
                 "policy": name,
                 **name_interval(mean_interval(won)),
-                "share": round(float(won.mean() / informed[True].mean()), 6),
+                "share": round(float(won.mean() / informed[0].mean()), 6),
             }
             for name, won in played.items()
         ],
@@ -298,7 +301,8 @@ def oracle(
         done = progress((job.result() for job in played), len(jobs), "playing", "player")
         won = dict(zip(jobs, done, strict=True))
         for task in OPEN_MARKET:
-            informed = {s: informed_grades(task, s, seeds) for s in (True, False)}
+            speaks = (task in SPOKEN, False)
+            informed = [informed_grades(task, own, seeds) for own in speaks]
             own = {name: won[t, name] for t, name in jobs if t == task}
             row = row_of(task, seeds, informed, own)
             if task in SPOKEN:
