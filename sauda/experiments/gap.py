@@ -240,8 +240,9 @@ def _edges() -> tuple[float, ...]:
 def difficulty(instance: Instance, hears: bool = True) -> tuple[int, str]:
     """How hard a game of the open market is: its bin, 1 to 5, and why, in words.
 
-    The bins hold a fifth of the games each, by what a buyer expects that knows its seller. To be
-    told after the game alone. `hears` is off in the market without words. Raises ArtifactError, with its command, before any was measured.
+    The bins hold a fifth of the games each, by what a buyer expects that knows its seller; `hears`
+    is off in the market without words. To be told after the game alone. Raises ArtifactError, with
+    its command, where gap.json is missing.
     """
     place = bin_of(informed_grade(instance, hears), _edges())
     return place, f"{BINS[place - 1]}: {facts(instance)}"
