@@ -1,4 +1,4 @@
-"""Who beats whom? Every buyer against every seller, the games behind each pair, ranks."""
+"""Who beats whom? Every buyer against every seller, the games behind each pair, ranks, profiles."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
