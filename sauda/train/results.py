@@ -66,7 +66,7 @@ class CheckpointEvaluation(Record):
     regret: Interval | None = Field(
         None,
         description="bazaar: mean regret of its moves in five fixed positions per game, by the "
-        "pilot's values",
+        "planner's values",
     )
     price_error: StepMetric = Field(
         None,
@@ -196,7 +196,7 @@ FILES = {  # by name of the run: the command after `train`, and what the file ho
     ),
     "distill": (
         "distill",
-        "The log of Sauda's learning from the pilot's labels of its own games, what each round "
+        "The log of Sauda's learning from the planner's labels of its own games, what each round "
         "played, its gate",
     ),
     "distill-seed1": (
