@@ -29,7 +29,7 @@ from env import Observation, Offer, Policy, Task, agent_stream, begin, get_task
 from sauda.experiments.regret import Positions
 from sauda.games.adapter import ModelTurn, ParsedReply, Reply, Request
 from sauda.games.bazaar_prompt import completion, parse, percent_of, render, schema, unit
-from sauda.llm.registry import PlayerSpec, get_policy
+from sauda.llm.registry import PlayerSpec
 from sauda.llm.turn import ModelGame, new_game, play_turn
 from sauda.policies.listener import Listener, believe
 from sauda.records.seeds import is_unseen_listing
@@ -52,6 +52,7 @@ from sauda.train.self_play import Learner
 from sauda.train.teacher_rows import (
     Action,
     Mix,
+    find_teacher,
     order_by_length,
     reply_spans,
     round_action,
@@ -73,6 +74,9 @@ class DistillSettings(PlayerSettings):
     init_adapter: str = "sft"
     full_fine_tuning: bool = field(
         default=False, metadata={"help": "all weights learn, in fp32, and no adapter"}
+    )
+    teacher: str = field(
+        default="", metadata={"help": "of all tasks, also module:function; '' for each task's own"}
     )
     shares: tuple[Mix, ...] = (  # of a round's games
         Mix("bazaar/open", 0.60, "listener"),
@@ -378,7 +382,7 @@ class Rounds:
             task = get_task(share.task)
             teacher = Teacher(
                 task,
-                get_policy(task, share.teacher),
+                find_teacher(task, settings.teacher or share.teacher),
                 settings.label_sd,
                 settings.near,
                 settings.hand,
