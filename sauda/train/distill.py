@@ -87,11 +87,11 @@ class DistillSettings(PlayerSettings):
         Mix("classic/amazon_realistic", 0.02, "expert"),
     )
     teacher_turns: tuple[float, ...] = field(
-        default=(1.0, 0.5, 0.25, 0.0), metadata={"help": "the teacher's share of turns, by round"}
+        default=(0.3, 0.0), metadata={"help": "the teacher's share of turns, by round"}
     )
     hand: float = 3.0  # error of the learner's prices that the planner allows for, in percent
     deals_per_round: int = field(
-        default=800, metadata={"help": "deals that each round plays and learns from"}
+        default=240, metadata={"help": "deals that each round plays and learns from"}
     )
     games_at_once: int = 48  # games played in one batch
     label_sd: float = 1.5  # of a label's prices, in percent
@@ -103,7 +103,7 @@ class DistillSettings(PlayerSettings):
     )
     learning_rate: float = 5e-4
     first_seed: int = 20_000
-    save_steps: int = 50
+    save_steps: int = 60
     eval_games: int = 24
     stage: ClassVar[str] = "distill"
 
