@@ -192,7 +192,7 @@ def _acts() -> list[tuple[str, re.Pattern]]:
 
 @lru_cache(maxsize=100_000)
 def act_in(text: str) -> tuple[str, int]:
-    """The speech act of a buyer's line, "" for none, and the rupees that it names, or 0.
+    """The speech act of a buyer's line, "" for none, and the outside price in rupees, or 0.
 
     The act whose cue stands first. A flaw that is asked about is a question, and one that is denied
     is no act. Reads the first 400 characters.
@@ -216,9 +216,8 @@ def act_in(text: str) -> tuple[str, int]:
     _, _, act, found = min(hits, key=lambda hit: hit[:2])
     if act == "flaw" and re.search(r"^[^.!।]*\?", line[found.end() :]):
         act = "ask_wear"
-    named = line[: found.end()].count("@")
-    price = prices[named - 1] if act == "outside" and named else 0
-    return act, price
+    # The own bid beside it is lower, or nobody would name the other price.
+    return act, max(prices, default=0) if act == "outside" else 0
 
 
 def _denied(line: str, found: re.Match) -> bool:

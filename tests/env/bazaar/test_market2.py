@@ -156,6 +156,17 @@ def test_what_people_type_is_read(text, act):
     assert act_in(text)[0] == act
 
 
+@pytest.mark.parametrize(
+    ("text", "price"),
+    [
+        ("330, the shop next door asks 423", 423), ("the shop asks 423, I say 330", 423),
+        ("the shop @ the corner", 0),
+    ],
+)  # fmt: skip
+def test_the_own_bid_is_not_taken_for_the_price_of_another_shop(text, price):
+    assert act_in(text) == ("outside", price)
+
+
 def test_the_oracle_gains_nothing_by_a_retreat_and_beats_the_scripts():
     for seed in range(12):
         instance = begin(OPEN, seed).state.private["nature"][0]
