@@ -115,7 +115,8 @@ def encode(game: Game) -> str:
     accident. Of the words a code keeps what the seller heard in them.
     """
     moves = [game.play.turns[place].action for place in moves_of(game)]
-    return VERSION + urlsafe_b64encode(b"".join(map(_packed, moves)) + _check(game)).decode()
+    packed = urlsafe_b64encode(b"".join(map(_packed, moves)) + _check(game))
+    return VERSION + packed.decode().rstrip("=")
 
 
 def _packed(action: Action) -> bytes:
@@ -131,7 +132,8 @@ def _check(game: Game) -> bytes:
     table = game.play.state.table
     prices = [f"{price:.2f}" for price in (*table.asks, *table.bids)]
     ends = [(str(deal.end), deal.by, deal.rounds) for deal in table.past] or [()]
-    told = (game.play.seed, table.item.name, prices, *ends[0])
+    heard = [speech.act_in(move.action.message) for move in table.moves if move.agent == "buyer"]
+    told = (game.play.seed, table.item.name, prices, heard, *ends[0])
     return sha256(repr(told).encode()).digest()[:CHECK_BYTES]
 
 
@@ -166,7 +168,8 @@ def _moves(code: str) -> Iterable[Action]:
         former = code.startswith("1")
         raise BadLink(GONE if former else f"The link is of no version up to {VERSION}.")
     try:
-        packed = urlsafe_b64decode(code.removeprefix(VERSION))
+        letters = code.removeprefix(VERSION)
+        packed = urlsafe_b64decode(letters + "=" * (-len(letters) % 4))
     except ValueError as error:
         raise BadLink(NOT_REPLAYED) from error
     return _unpacked(packed[:-CHECK_BYTES])

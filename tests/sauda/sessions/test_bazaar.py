@@ -153,12 +153,12 @@ def test_a_game_waits_for_the_model_and_goes_on_with_its_reply(selling):
         answer(selling, Offer(800))
     question = request(selling)
     assert question.schema["anyOf"]
-    limit = selling.model_observation.reservation
-    assert f"Naya hai, {900 / limit:.0%}"[:-1] in question.messages[-1]["content"]
+    listed = selling.observation.table.item.list_price
+    assert f"Naya hai, {900 / listed:.0%}"[:-1] in question.messages[-1]["content"]
     after = after_reply(selling, Reply('{"offer":50,"say":"# do"}', "mini, bf16 on CPU"))
     assert not after.waiting
     bid = after.observation.bid
-    assert bid == round(limit / 2)
+    assert bid == round(listed / 2)
     assert after.play.state.table.moves[-1].action.message == f"₹{bid} do"
     assert after.model_moves[0].source == "mini, bf16 on CPU"
 
