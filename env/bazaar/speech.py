@@ -201,8 +201,8 @@ _NOT_SEEN = re.compile("[\u00ad\u093c\u200b-\u200f\u2060\ufeff]")  # invisible, 
 
 
 def _plain(text: str) -> str:
-    """The text without invisible characters, in one spelling of Devanagari and of digits."""
-    return _NOT_SEEN.sub("", unicodedata.normalize("NFKC", text)).replace("$", "₹")
+    """The text in one spelling of Devanagari, without what nobody sees and the mark of a price."""
+    return _NOT_SEEN.sub("", unicodedata.normalize("NFKC", text)).translate({36: "₹", 64: " "})
 
 
 @cache
@@ -214,7 +214,7 @@ def _acts() -> list[tuple[str, re.Pattern]]:
 
 
 def act_in(text: str) -> tuple[str, int]:
-    """The speech act of a buyer's line, "" for none, and the rupees that it names, or 0.
+    """The speech act of a buyer's line, "" for none, and the outside price in rupees, or 0.
 
     The act whose cue stands first. A flaw that is asked about is a question, and one that is denied
     is no act. Reads the first LONGEST_READ characters.
