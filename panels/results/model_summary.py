@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from sauda.policies.tuned import PRICE, WALK
 
 from panels.results.model_labels import BASE, policy_label
 from panels.ui.tables import with_interval
@@ -23,7 +24,6 @@ from sauda.experiments.comparison import (
 from sauda.llm.model import NULL
 from sauda.llm.registry import is_model
 from sauda.policies import ZERO_GRADE
-from sauda.policies.tuned import PRICE, WALK
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 from sauda.statistics import paired_difference
