@@ -201,8 +201,8 @@ _NOT_SEEN = re.compile("[\u00ad\u093c\u200b-\u200f\u2060\ufeff]")  # invisible, 
 
 
 def _plain(text: str) -> str:
-    """The text without invisible characters, in one spelling of Devanagari and of digits."""
-    return _NOT_SEEN.sub("", unicodedata.normalize("NFKC", text)).replace("$", "₹")
+    """The text in one spelling of Devanagari, without what nobody sees and the mark of a price."""
+    return _NOT_SEEN.sub("", unicodedata.normalize("NFKC", text)).translate({36: "₹", 64: " "})
 
 
 @cache
