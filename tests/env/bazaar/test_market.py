@@ -304,28 +304,6 @@ def test_the_own_bid_is_not_taken_for_the_price_of_another_shop(text, price):
     assert act_in(text) == ("outside", price)
 
 
-def test_the_oracle_gains_nothing_by_a_retreat_and_beats_the_scripts():
-    for seed in range(12):
-        instance = begin(OPEN, seed).state.private["nature"][0]
-        oracle = Informed.of(instance)
-        assert oracle.solution.gain_of_retreat == 0
-        episode = rollout(OPEN, oracle, seed)
-        bids = episode.final.table.bids
-        assert list(bids) == sorted(bids)
-
-
-def test_a_belief_comes_nearer_the_truth_by_words():
-    def surprise(reads):
-        total = 0.0
-        for seed in range(40):
-            turns = rollout(OPEN, bidder((0.4, 0.5, 0.6)), seed).trajectory("buyer")
-            belief = believe(turns[-1].observation, reads)
-            right = belief.sellers.kind == seller_of(seed).kind
-            total += np.log(belief.weights[right].sum() + 1e-9)
-        return total
-
-    assert surprise(reads=True) > surprise(reads=False) + 5
-
 # The end
 
 
