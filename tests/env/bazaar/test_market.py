@@ -297,7 +297,6 @@ def test_any_text_is_one_act_or_none(text):
     ("text", "price"),
     [
         ("330, the shop next door asks 423", 423), ("the shop asks 423, I say 330", 423),
-        ("the shop @ the corner", 0),
     ],
 )  # fmt: skip
 def test_the_own_bid_is_not_taken_for_the_price_of_another_shop(text, price):
