@@ -201,8 +201,8 @@ _NOT_SEEN = re.compile("[\u00ad\u093c\u200b-\u200f\u2060\ufeff]")  # invisible, 
 
 
 def _plain(text: str) -> str:
-    """The text without invisible characters, in one spelling of Devanagari and of digits."""
-    return _NOT_SEEN.sub("", unicodedata.normalize("NFKC", text)).replace("$", "₹")
+    """The text in one spelling of Devanagari, without what nobody sees and the mark of a price."""
+    return _NOT_SEEN.sub("", unicodedata.normalize("NFKC", text)).translate({36: "₹", 64: " "})
 
 
 @cache
@@ -246,8 +246,8 @@ def _act_in(text: str) -> tuple[str, int]:
     _, _, act, found = min(hits, key=lambda hit: hit[:2])
     if act == "flaw" and _asks(line, found):
         act = "ask_wear"
-    # The own bid beside it is lower, or nobody would name the other price.
-    return act, max(prices, default=0) if act == "outside" else 0
+    named = line[: found.end()].count("@")
+    return act, prices[named - 1] if act == "outside" and prices and named else 0
 
 
 def _rupees(digits: str) -> int:

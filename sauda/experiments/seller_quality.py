@@ -43,7 +43,7 @@ PARTS = CACHE / "seller_quality"  # the batches on disk
 UNREAD = 5_000  # into the hold-out split; the first seeds were read while the prompt was written
 
 CLOSERS = ("lowball", "climber")  # buyers who come up to nearly the whole ask
-CURIOUS = ("prober", "injector", "liar")  # buyers who are after the floor, or a false yes
+CURIOUS = ("prober", "injector")  # buyers who are after the floor
 EARLY = 3  # answers; who leaves before has not heard the buyer out
 UNHEARD = "none"  # the persona of a game in which no style is heard
 
@@ -60,6 +60,7 @@ class SellerGame(Record):
     asks: list[int] = Field(description="the seller's asks, rupees")
     bids: list[int] = Field(description="the buyer's bids, rupees")
     kinds: list[str] = Field(description="kind of each of the seller's decisions")
+    acts: list[str] = Field(description="act of the buyer that each decision answers, or empty")
     end: str = Field(description="how it ended")
     price: int | None = Field(description="price of the deal, rupees; null without one")
 
@@ -152,8 +153,8 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
 )
 def seller_quality(
     models: tuple[str, ...] = ("mini",),  # or null, which has no weights
-    published: int = 10,  # games per persona in the published setting: 50, as published
-    hard: int = 3,  # games per persona and hostile buyer: 90
+    published: int = 2,  # games per persona in the published setting: 8 of the published 50
+    hard: int = 1,  # games per persona and hostile buyer: 20
     batch: int = 50,  # texts written at once; also what a stopped run loses at most
     *,
     parts: Path = PARTS,
@@ -220,6 +221,7 @@ def _describe(game: Game) -> dict[str, Any]:
         "asks": list(table.asks),
         "bids": list(table.bids),
         "kinds": [decision.kind for decision in game.decisions],
+        "acts": [decision.act for decision in game.decisions],
         "end": str(deal.end),
         "price": deal.price,
     }

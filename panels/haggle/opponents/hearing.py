@@ -5,11 +5,11 @@ They are read by the patterns that the planner reads by. A buyer's words are an 
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
-from env import rupees, speech
+from env import Offer, rupees, speech
 from panels.haggle.game_view import sells
 from panels.haggle.talk.phrasebook import in_language
 from panels.haggle.words import Translate
@@ -35,21 +35,33 @@ def findings(lines: Sequence[str]) -> list[Finding]:
     """What was heard in a seller's lines, of each part the newest."""
     found: dict[str, Finding] = {}
     for number, line in enumerate(lines):
-        heard = {one.part: one for one in _in_line(line, is_last=number + 1 == len(lines))}
+        heard: dict[str, Finding] = {}
+        for one in _in_line(line):
+            heard[one.part] = _joined(heard.get(one.part), one, line)
+        if number + 1 < len(lines):
+            heard = {part: replace(one, start=None) for part, one in heard.items()}
         if "claim" in heard:  # an older mark belongs to the older claim
             found.pop("candour", None)
         found |= heard
     return [found[part] for part in PARTS if part in found]
 
 
-def _in_line(line: str, is_last: bool) -> Iterator[Finding]:
+def _joined(before: Finding | None, one: Finding, line: str) -> Finding:
+    """A finding and the one before it in its line as one: a phrase may have a comma."""
+    if before is None or one.part != "style":
+        return one
+    phrase = line[before.start : one.start + len(one.phrase)]
+    return replace(before, phrase=phrase) if "₹" not in phrase else one
+
+
+def _in_line(line: str) -> Iterator[Finding]:
     whole = speech.hear(line)
     claim = ""
     for match in SEGMENT.finditer(line):
         text = match[0].strip()
         if not text:
             continue
-        start = match.start() + match[0].index(text) if is_last else None
+        start = match.start() + match[0].index(text)
         one, marked = speech.hear(text), speech.hear(f"{claim}, {text}") if claim else None
         if whole.style and one.style == whole.style:
             yield Finding("style", f"style_{one.style}", text, start)
@@ -76,7 +88,7 @@ def reading(game: Game, translate: Translate, language: str) -> Markup:
         seat: [
             in_language(move.action.message, language) if seat != game.you else move.action.message
             for move in table.moves
-            if move.agent == seat and move.action.message
+            if move.agent == seat and isinstance(move.action, Offer) and move.action.message
         ]
         for seat in ("seller", "buyer")
     }

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 IN_ENGLISH: Mapping[str, str] = {
     "untrained": "Untrained base",
-    "planner": "The planner",
+    "planner": "the planner",
     "how_bare": "{stage}, guard rails off",
     "how_honest": "{stage}, guard rails on",
     "how_constrained": "{stage}, held to legal moves",
@@ -28,7 +28,7 @@ IN_ENGLISH: Mapping[str, str] = {
 }
 IN_HINGLISH: Mapping[str, str] = {
     "untrained": "Bina training wala model",
-    "planner": "Planner",
+    "planner": "planner",
     "how_bare": "{stage}, guard rails band",
     "how_honest": "{stage}, guard rails chalu",
     "how_constrained": "{stage}, sirf legal chaalein",

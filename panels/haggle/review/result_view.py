@@ -188,7 +188,7 @@ def seller_line(played: Episode, translate: Translate = IN_ENGLISH) -> Markup:
     sentence = translate(
         "seller_type",
         name=translate(f"style_{stance.type}"),
-        key=translate(f"act_{market.KEYS[stance.type]}"),
+        moved_by=translate(f"act_{market.KEYS[stance.type]}"),
         pressed=translate("was_pressed" if stance.pressed else "was_not_pressed"),
         rival=translate("rival_waited" if stance.rival else "no_rival_waited"),
         flaw=translate("had_flaw" if stance.flaw else "had_no_flaw"),

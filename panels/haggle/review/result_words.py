@@ -38,7 +38,7 @@ IN_ENGLISH: Mapping[str, str] = {
     "deals_end": "how it ended",
     "forfeit_ended": "a forfeit ended it",
     "you_walked": "you walked away in round {round}",
-    "seller_type": "The seller was {name}, and what moved it was {key}. {pressed}; {rival}; "
+    "seller_type": "The seller was {name}, and what moved it was {moved_by}. {pressed}; {rival}; "
     "{flaw}. It had paid {cost}.",
     "was_pressed": "It was short of time",
     "was_not_pressed": "It had time",
@@ -89,8 +89,8 @@ IN_HINGLISH: Mapping[str, str] = {
     "deals_end": "kaise khatam hui",
     "forfeit_ended": "galat chaal se khatam",
     "you_walked": "aap round {round} mein chal diye",
-    "seller_type": "Seller {name} tha, aur use manaata hai: {key}. {pressed}; {rival}; {flaw}. Use "
-    "{cost} mein pada tha.",
+    "seller_type": "Seller {name} tha, aur use manaata hai: {moved_by}. {pressed}; {rival}; "
+    "{flaw}. Use {cost} mein pada tha.",
     "was_pressed": "Uske paas time kam tha",
     "was_not_pressed": "Uske paas time tha",
     "rival_waited": "doosra buyer sach mein khada tha",
@@ -156,7 +156,7 @@ IN_HINDI: Mapping[str, str] = {
     "deals_end": "कैसे ख़त्म हुआ",
     "forfeit_ended": "ग़लत चाल से ख़त्म हुआ",
     "you_walked": "आप दौर {round} में चल दिए",
-    "seller_type": "दुकानदार {name} था, और उसे मनाता है: {key}। {pressed}; {rival}; {flaw}। "
+    "seller_type": "दुकानदार {name} था, और उसे मनाता है: {moved_by}। {pressed}; {rival}; {flaw}। "
     "उसे {cost} में पड़ा था।",
     "was_pressed": "उसके पास समय कम था",
     "was_not_pressed": "उसके पास समय था",

@@ -10,7 +10,7 @@ from functools import cache
 
 from env import speech
 
-PRICE = re.compile(r"₹[\d,]+")
+PRICE = re.compile(r"₹(?:\d[\d,]*)?\d")
 
 
 @cache
