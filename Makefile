@@ -6,9 +6,6 @@ BIN := .venv/bin
 HOST ?= 127.0.0.1
 PORT ?= 7860
 RUNS ?= runs
-# The tasks of GRPO after distillation: each of two rules twice, then the classic games.
-OPEN := bazaar/open bazaar/rushed
-MIXED := $(OPEN) $(OPEN) classic/single_deal classic/asymmetric_pressure classic/amazon_realistic
 
 .PHONY: run test nightly quick checksums train-mini train-toy lint format lock chromium
 
@@ -32,11 +29,9 @@ quick: .venv/ready
 # Every run with a published adapter, from the base; stopped, it goes on where it was.
 train-mini: .venv/ready
 	$(BIN)/python -m sauda weights
-	for run in pilot sft distill "distill --seed 1 --first-seed 26000" grpo \
-	  "grpo --init-adapter distill --tasks $(MIXED) --learning-rate 0.0001 --eval-games 24" \
-	  dpo "sft --game arena" "grpo --game arena" \
+	for run in sft distill "distill --seed 1 --first-seed 26000" grpo dpo "sft --game arena" "grpo --game arena" \
 	  "roles --role buyer" "roles --role seller" "roles --role generalist"; do \
-	  folder="$(RUNS)/$$(echo "$$run" | sed 's/ --first-seed.*//; s/ --tasks.*//; s/ --seed /-seed/; s/ --init-adapter /-from-/; s/ --[a-z]* /-/')"; \
+	  folder="$(RUNS)/$$(echo "$$run" | sed 's/ --first-seed.*//; s/ --seed /-seed/; s/ --init-adapter /-from-/; s/ --[a-z]* /-/')"; \
 	  resume=$$([ ! -e "$$folder/run.json" ] || echo --resume); \
 	  $(BIN)/python -m sauda train $$run --out "$$folder" $$resume || exit; \
 	done

@@ -8,6 +8,7 @@ the rules take.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -92,9 +93,13 @@ def arena_choices(obs: arena.Observation) -> tuple[arena.Action, ...]:
 
 
 def bazaar_vector(obs: Observation) -> Vector:
-    """The table in shares of the list price: time, limits, latest asks and bids, manner, rivals."""
+    """The table in shares of the list price: time, limits, latest asks and bids, manner, rivals.
+
+    Where bids stand, each is the best so far.
+    """
     table, own, unit = obs.table, obs.own, obs.table.item.list_price
     tells, deadline = obs.tells, own.get("deadline")
+    bids = accumulate(table.bids, max) if table.standing else table.bids
     manner = [getattr(tells, name, 0.0) for name in MANNER]
     return _vector(
         [
@@ -109,7 +114,7 @@ def bazaar_vector(obs: Observation) -> Vector:
             0.0 if deadline is None else (deadline - table.round) / 10,
             deadline is not None,
             *_newest([ask / unit for ask in table.asks]),
-            *_newest([bid / unit for bid in table.bids]),
+            *_newest([bid / unit for bid in bids]),
             *manner,
             sum(rival.active for rival in table.rivals) / 2,
             table.outbid,

@@ -40,16 +40,17 @@ class ServedBazaar:
             f" other side does not know. {self._table()}"
         )
 
-    def offer(self, price: int) -> str:
+    def offer(self, price: int, message: str = "") -> str:
         """Name a price; the other side answers at once.
 
         Args:
             price: Rupees: your bid as the buyer, your ask as the seller.
+            message: What you say with it, at most one question or reason.
 
         Returns:
             The answer of the other side.
         """
-        return self._move({"action_type": "offer", "price": price})
+        return self._move({"action_type": "offer", "price": price, "message": message})
 
     def accept(self) -> str:
         """Accept the last price of the other side.
@@ -89,4 +90,6 @@ class ServedBazaar:
         table = self._seen["bazaar"]
         prices = table["asks" if self._seen["seat"] == "buyer" else "bids"]
         named = f"The other side's price is {prices[-1]:g}." if prices else "No price is named yet."
-        return f"{named} Rounds left: {table['rounds'] - table['round']}."
+        words = table["moves"][-1]["message"] if prices else ""
+        said = f' It says: "{words}"' if words else ""
+        return f"{named}{said} Rounds left: {table['rounds'] - table['round']}."

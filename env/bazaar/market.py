@@ -19,7 +19,9 @@ from .rules import Bazaar, discounted
 from .speech import LANGUAGES, PITCHES, QUESTIONS, Speech, act_in, phrases, say
 from .types import CATALOGUE, Accept, Action, Instance, Observation, Offer, WalkAway
 
-# The types: ranges of each parameter, drawn uniformly. They overlap, so that asks tell little.
+# Types --------------------------------------------------------------------------------------------
+
+# Ranges of each parameter, drawn uniformly. They overlap, so that asks tell little.
 RANGES: Mapping[str, Mapping[str, tuple[float, float]]] = {
     "firm": {
         "exponent": (0.3, 0.9), "reciprocity": (0.2, 0.5), "impatience": (0.02, 0.06),
@@ -41,7 +43,9 @@ RANGES: Mapping[str, Mapping[str, tuple[float, float]]] = {
 TYPES = tuple(RANGES)
 MARGIN = (0.10, 0.60)  # where asks come to rest, from reservation price to opening ask
 
-# Hidden facts. A pressed seller's own deadline is near, and it takes bids nearer its reservation.
+# Hidden facts -------------------------------------------------------------------------------------
+
+# A pressed seller's own deadline is near, and it takes bids nearer its reservation.
 PRESSED = (0.3, 0.4, 0.6, 0.4)  # chance by type
 DEADLINE = {True: (2, 5), False: (6, 12)}  # rounds, by pressed
 LENIENCY = {True: (0.9, 1.0), False: (0.6, 0.8)}  # how near the reservation price a bid is taken
@@ -50,6 +54,8 @@ FLAW = {"new": 0.3, "like_new": 0.45, "very_good": 0.6, "good": 0.75, "acceptabl
 BLUFFER_FLAW = 0.9  # a bluffer's wares have one whatever the listing says
 COST = (0.95, 1.0)  # what the seller paid, share of its reservation price
 QUOTE_CHANCE, QUOTE = 0.6, (0.8, 1.1)  # the buyer knows another price; share of the list price
+
+# What a buyer's words do --------------------------------------------------------------------------
 
 # What the first use of a pitch adds to the mood of each type. Means are near 0, so that a fixed
 # phrase earns nothing.
@@ -69,13 +75,16 @@ CATCHES = (0.6, 0.4, 0.3, 0.5)  # chance by type to see through a false outside 
 CAUGHT, INSULT = (-0.20, 0.10), (-0.15, 0.10)  # mood and temper
 REPEATED, DISLIKED, ASKED = 0.03, 0.01, 0.005  # temper: chance per round to walk
 
+# How asks fall and sellers leave ------------------------------------------------------------------
+
 LOW_BID = 0.4  # share of the opening ask from which a buyer's movement counts
 FULL_PROGRESS = 0.05  # of the opening ask: a rise by so much rules out impatience
 FULL_GAP = 0.3  # of the opening ask: a bid this far under the threshold risks all of it
 LATE = 0.30  # chance per round to leave after the own deadline
 JITTER = 0.5  # rounds by which an ask is early or late; below half, so that asks never rise
 
-# What a seller says.
+# What a seller says -------------------------------------------------------------------------------
+
 CLAIM_RATE = 0.4  # of rounds in which it says something unasked; the opening always does
 TOPICS = ("cost", "time", "rival")  # of that, equally likely
 OWN_STYLE = 0.7  # share of turns in its own type's style; else one of the others
@@ -88,7 +97,9 @@ REACTS = 0.75  # chance that the answer to a pitch shows whether it pleased
 STORIES = ("cost", "time", "wear", "rival")
 DRAWS = (
     "walk", "speaks", "topic", "mark", "style", "other", "catch", "reacts", "line", "early",
-)  # fmt: skip
+)  # of each round, in [0, 1)  # fmt: skip
+
+# The deal -----------------------------------------------------------------------------------------
 
 SELLER_RESERVATION, BUYER_RESERVATION, PURSE = (0.40, 0.80), (0.60, 1.10), 1.5  # of the list price
 
@@ -203,7 +214,9 @@ def draw(market: Market, rng: np.random.Generator, seller_type: str = "") -> tup
         rival=rival,
         flaw=bool(u["flaw"] < flaw_chance(kind, item.condition)),
     )
-    chance = [dict(zip(DRAWS, row, strict=True)) for row in rng.random((rounds + 1, 10)).tolist()]
+    chance = [
+        dict(zip(DRAWS, row, strict=True)) for row in rng.random((rounds + 1, len(DRAWS))).tolist()
+    ]
     stories = dict(zip(STORIES, map(tuple, rng.random((4, 3)).tolist()), strict=True))
     quoted = round(quote * item.list_price) if u["quoted"] < QUOTE_CHANCE else None
     low, high = market.deadline or (0, 0)
@@ -226,6 +239,7 @@ def draw(market: Market, rng: np.random.Generator, seller_type: str = "") -> tup
 
 
 # Prices -------------------------------------------------------------------------------------------
+# `s` is a Stance, or has arrays in the place of its numbers. Bids and asks are rupees.
 
 
 def path(s: Any, t: Any, best: Any) -> Any:
@@ -293,11 +307,11 @@ def listen(s: Stance, moves: Any, chance: Any, quote: int | None) -> Heard:
     """What the buyer's words so far came to with a seller."""
     mood = temper = 0.0
     said: set[str] = set()
-    t, best, last = 0, 0, Heard()
+    t, last = 0, Heard()
     for move in moves:
         if move.agent != "buyer":
             continue
-        t, best, gain, caught = t + 1, max(best, move.action.price), 0.0, False
+        t, gain, caught = t + 1, 0.0, False
         act, named = act_in(move.action.message)
         if act in said:
             temper += REPEATED

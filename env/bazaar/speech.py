@@ -6,6 +6,7 @@ family kept for evaluation ("unseen"), and `acts.csv` the patterns by which a bu
 
 import csv
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ LANGUAGES = ("en", "hinglish", "hi")
 QUESTIONS = ("ask_cost", "ask_wear", "ask_time")
 PITCHES = ("tea", "cash", "outside", "flaw")
 ACTS = (*QUESTIONS, *PITCHES, "insult")
-LONGEST_READ = 400  # characters of a buyer's line that are read
+LONGEST_READ = 400  # characters of a line that are read
 
 Phrases = Mapping[tuple[str, str], tuple[str, ...]]  # by family and key
 
@@ -143,9 +144,16 @@ def _tokens(text: str) -> list[str]:
     return [token for token in found if token and token != "#"]
 
 
-@lru_cache(maxsize=100_000)
 def hear(text: str) -> Speech:
-    """What a seller's line means, read by the words of the seen phrases alone."""
+    """What a seller's line means, read by the words of the seen phrases alone.
+
+    Reads the first LONGEST_READ characters.
+    """
+    return _hear(text[:LONGEST_READ])
+
+
+@lru_cache(maxsize=100_000)
+def _hear(text: str) -> Speech:
     best: dict[str, tuple[float, str, int]] = {}
     for segment in _SEGMENT.split(text):
         scores: Counter = Counter()
@@ -153,7 +161,7 @@ def hear(text: str) -> Speech:
         for token in tokens:
             scores.update(_cues().get(token, {}))
         named = _PRICE.search(segment)
-        price = int(named[1].replace(",", "")) if named else 0
+        price = _rupees(named[1]) if named else 0
         for (family, key), score in scores.items():
             share = score / len(tokens) + score / 4
             share += 2 * ((family, key) in _whole().get(frozenset(tokens), ()))
@@ -177,33 +185,55 @@ def hear(text: str) -> Speech:
 # Reading a buyer ----------------------------------------------------------------------------------
 
 _DENIED_BEFORE = re.compile(
-    r"(?:\b(?:no|not|never|without|isn't|aren't|bina)|n't)\s+(?:\w+\s+){0,2}$", re.I
+    r"(?:\b(?:no(?! doubt)|not(?! only| just)|never|without|free (?:of|from)|bina)|n't|बिना)\s+"
+    r"(?:\w+\s+){0,3}$",
+    re.IGNORECASE,
 )
-_DENIED_AFTER = re.compile(r"^\s*(?:nahi|nahin|mat|नहीं|मत)", re.I)
+_DENIED_AFTER = re.compile(
+    r"^(?:[ -]?free\b|\s*(?:[^\s.,!?।]+\s+){0,2}(?:nahin?\b|mat\b|नहीं|मत(?!\w)))", re.IGNORECASE
+)
+_NO_PRICE = re.compile(  # after a number: an ordinal, or a unit of something else
+    r"^ ?\+? ?(?:%|(?:st|nd|rd|th|percent|pct|years?|months?|weeks?|days?|hours?|minutes?|mins?|"
+    r"km|kms|kilometers?|miles?|kg|litres?|saal|mahine|din|ghante)\b)",
+    re.IGNORECASE,
+)
+_NOT_SEEN = re.compile("[\u00ad\u093c\u200b-\u200f\u2060\ufeff]")  # invisible, and the nukta
+
+
+def _plain(text: str) -> str:
+    """The text in one spelling of Devanagari, without what nobody sees and the mark of a price."""
+    return _NOT_SEEN.sub("", unicodedata.normalize("NFKC", text)).translate({36: "₹", 64: " "})
 
 
 @cache
 def _acts() -> list[tuple[str, re.Pattern]]:
     joined: dict[str, list[str]] = {}
     for row in _rows("acts.csv"):
-        joined.setdefault(row["act"], []).append(row["cue"])
+        joined.setdefault(row["act"], []).append(_NOT_SEEN.sub("", row["cue"]))
     return [(act, re.compile("|".join(cues), re.IGNORECASE)) for act, cues in joined.items()]
 
 
-@lru_cache(maxsize=100_000)
 def act_in(text: str) -> tuple[str, int]:
     """The speech act of a buyer's line, "" for none, and the outside price in rupees, or 0.
 
     The act whose cue stands first. A flaw that is asked about is a question, and one that is denied
-    is no act. Reads the first 400 characters.
+    is no act. Reads the first LONGEST_READ characters.
     """
+    return _act_in(text[:LONGEST_READ])
+
+
+@lru_cache(maxsize=20_000)
+def _act_in(text: str) -> tuple[str, int]:
+    text = _plain(text)
     prices: list[int] = []
 
     def mark(found: re.Match) -> str:
-        prices.append(int(found[1].replace(",", "")[:12] or 0))
+        if _NO_PRICE.match(text[found.end() :]):
+            return found[0]
+        prices.append(_rupees(found[1]))
         return "@"
 
-    line = _PRICE.sub(mark, text[:LONGEST_READ])
+    line = _PRICE.sub(mark, text)
     hits = []
     for rank, (act, cue) in enumerate(_acts()):
         for found in cue.finditer(line):
@@ -214,15 +244,27 @@ def act_in(text: str) -> tuple[str, int]:
     if not hits:
         return "", 0
     _, _, act, found = min(hits, key=lambda hit: hit[:2])
-    if act == "flaw" and re.search(r"^[^.!।]*\?", line[found.end() :]):
+    if act == "flaw" and _asks(line, found):
         act = "ask_wear"
-    # The own bid beside it is lower, or nobody would name the other price.
-    return act, max(prices, default=0) if act == "outside" else 0
+    named = line[: found.end()].count("@")
+    return act, prices[named - 1] if act == "outside" and prices and named else 0
+
+
+def _rupees(digits: str) -> int:
+    """The number that digits with commas write, of which a text may hold any number."""
+    return int(digits.replace(",", "")[:12] or 0)
 
 
 def _denied(line: str, found: re.Match) -> bool:
     before, after = line[: found.start()], line[found.end() :]
     return bool(_DENIED_BEFORE.search(before) or _DENIED_AFTER.search(after))
+
+
+def _asks(line: str, found: re.Match) -> bool:
+    """Whether a sentence asks about the flaw that it names; one with a price bids in view of it."""
+    before = re.split(r"[.!?।]", line[: found.start()])[-1]
+    after = re.match(r"[^.!।?]*\?", line[found.end() :])
+    return bool(after) and "@" not in before + after[0]
 
 
 def buyer_line(act: str, price: int, draw: float, language: str = "en", use: str = "seen") -> str:

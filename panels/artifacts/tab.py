@@ -132,12 +132,12 @@ def play(
         the grade
     """
     task = TASKS[one_of("task", task_name, TASKS)]
-    try:
-        policies = policies_of(task)  # scripts alone: no name of a model or a file is looked up
-    except ArtifactError as error:  # the pilot's weights
-        raise gr.Error(f"{error}.", print_exception=False) from None
+    policies = policies_of(task)  # scripts alone: no name of a model or a file is looked up
     name = one_of("policy", policy_name, policies)
-    played = rollout(task, within(policies[name], PLAY_SECONDS), seed_in(seed))
+    try:
+        played = rollout(task, within(policies[name], PLAY_SECONDS), seed_in(seed))
+    except ArtifactError as error:  # the tuned script's numbers
+        raise gr.Error(f"{error}.", print_exception=False) from None
     return {**to_json(played, name), "seed": str(played.seed)}  # JavaScript would round a number
 
 

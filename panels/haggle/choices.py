@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from env import CATALOGUE, SELLER_TYPES, get_task, instance_stream
+from env import CATALOGUE, TYPES, get_task, instance_stream
 from panels.haggle.models import STAND_IN
 from panels.haggle.opponents.stages import (
     SELLER_MODELS,
@@ -71,7 +71,7 @@ def opponent_choices(seat: str, market: str, language: str = ENGLISH) -> Choices
     if seat == SELL:
         models, scripts = buyer_models(), scripted_buyers()
     elif market.startswith("bazaar/"):
-        models, scripts = SELLER_MODELS, SELLER_TYPES
+        models, scripts = SELLER_MODELS, TYPES
     else:
         return [hidden]
 

@@ -71,6 +71,8 @@ def brief(game: Game, translate: Translate = IN_ENGLISH, language: str = ENGLISH
         )
     if "purse" in obs.own:
         facts.append((translate("purse"), translate("purse_holds", price=rupees(obs.own["purse"]))))
+    if obs.own.get("quote") is not None and not sell:
+        facts.append((translate("shop"), translate("shop_asks", price=rupees(obs.own["quote"]))))
     if obs.table.deals > 1:
         now = min(len(obs.table.past) + 1, obs.table.deals)
         facts.append((translate("deal"), translate("deal_of", now=now, all=obs.table.deals)))
@@ -115,8 +117,7 @@ def quick_label(game: Game, move: Quick, translate: Translate) -> str:
         return f"{label} {rupees(move.action.price)}"
     if isinstance(move.action, Accept):
         table = game.observation.table
-        standing_offers = table.bids if sells(game) else table.asks
-        return f"{label} {rupees(standing_offers[-1])}"
+        return f"{label} {rupees(table.bid if sells(game) else table.asks[-1])}"
     return label
 
 

@@ -30,7 +30,6 @@ from sauda.sessions.bazaar import (
     Game,
     after_reply,
     before_unanswered,
-    counterfactual_request,
     forfeit,
     moves_of,
     request,
@@ -149,15 +148,13 @@ def play_stand_in(screen: Screen, generation: SessionGeneration, visit: Visit) -
     )
 
 
-def show_effect(screen: Screen, visitor: Visitor, visit: Visit) -> Updates:
-    """What the model would have done without the visitor's last words."""
+def show_effect(screen: Screen, visit: Visit) -> Updates:
+    """What the visitor's words changed in the finished game."""
     try:
-        silent = counterfactual_request(visit.kept_game)
-        model = screen.model_facing(visit).for_visitor(visitor)
-        reply = model(silent.messages, silent.seed, silent.schema)
-    except (IllegalAction, ReplyError) as error:
+        told = effect_of(visit.kept_game, visit.translate)
+    except IllegalAction as error:
         return {screen.page.effect: trouble(translated(error, visit.language))}
-    return {screen.page.effect: note(effect_of(visit.game, reply, visit.translate))}
+    return {screen.page.effect: note(told)}
 
 
 def tick(screen: Screen, generation: SessionGeneration, visit: Visit) -> Updates:

@@ -20,7 +20,8 @@ from panels.haggle.game_view import (
 from panels.haggle.layout import QUICK_MOVES, Layout, ReplyRequest, ReviewRequest
 from panels.haggle.models import READY_SOON
 from panels.haggle.opponents.badge import opponent_badge
-from panels.haggle.opponents.model_view import raw, reading
+from panels.haggle.opponents.hearing import reading
+from panels.haggle.opponents.model_view import has_effect, raw
 from panels.haggle.opponents.stages import (
     SELLER_MODELS,
     SERVED,
@@ -121,8 +122,7 @@ class Screen:
             page.ask_stages: gr.update(visible=game.over and bool(bare_stages(game.task_name))),
             page.review: review_pending(game, translate),
             page.review_request: ReviewRequest() if is_reviewed(game) else None,
-            # The belief in it takes 20 ms, so a game against a script goes without.
-            page.tells: reading(game, translate) if game.model_seat else "",
+            page.tells: reading(game, translate, chat.language),
             page.badge: self.badge(visit),
             page.raw_reply: raw(game, translate),
             page.comparison: compared_games(visit.first_game, game, translate),
@@ -166,7 +166,7 @@ class Screen:
             page.stop: gr.update(visible=asks),
             page.ask_again: gr.update(visible=game.waiting and not asks),
             page.take_back: gr.update(visible=bool(moves_of(game)) and not game.over),
-            page.show_effect: gr.update(visible=sells(game) and bool(game.model_moves)),
+            page.show_effect: gr.update(visible=has_effect(game)),
             page.what_if: gr.update(visible=game.over or visit.first_game is not None),
             page.past_move: gr.update(choices=earlier, value=0 if earlier else None),
         }

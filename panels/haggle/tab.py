@@ -179,8 +179,7 @@ def _wire_model(screen: Screen) -> None:
     tick = _on_visit(model_callbacks.tick, screen)
     check_health = _on_visit(model_callbacks.check_health, screen)
 
-    def show_effect(request: gr.Request, *values: Any) -> Updates:
-        return _on_visit(model_callbacks.show_effect, screen, visitor_of(request))(*values)
+    show_effect = _on_visit(model_callbacks.show_effect, screen)
 
     page.stop.click(stop, [page.generation, *visit], shown, **QUIET)
 
@@ -190,7 +189,7 @@ def _wire_model(screen: Screen) -> None:
             async for updates in asked:
                 yield updates
 
-    page.show_effect.click(show_effect, visit, [page.effect], **QUEUED)
+    page.show_effect.click(show_effect, visit, [page.effect], **QUIET)
     page.ask_stages.click(
         named(ask_stages, board_callbacks.ask_stages), [page.generation, *visit],
         [page.card_text, page.result, page.ask_stages], **QUEUED,
@@ -238,8 +237,8 @@ def _review_when_due(screen: Screen) -> None:
     """Review a game that is over, in an event that starts when its review is due."""
     page, callback = screen.page, review_callbacks.stream_review
 
-    async def streamed(request: gr.Request, *values: Any) -> AsyncIterator[Updates]:
-        reviews = _on_visit(callback, screen, visitor_of(request))(*values)
+    async def streamed(*values: Any) -> AsyncIterator[Updates]:
+        reviews = _on_visit(callback, screen)(*values)
         async with aclosing(reviews):
             async for updates in reviews:
                 yield updates

@@ -49,7 +49,7 @@ from sauda.records.store import Artifact
 FORM = "z.3f"  # of grades
 FILE = "evaluation/model-comparison.json"
 LAB_FILE = "evaluation/arena-model-comparison.json"
-ON = {"all": "all seeds", "unseen": "the unseen seller type"}
+ON = {"all": "all seeds", "unseen": "unseen listings or labs"}
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ def stage_gains(artifact: Artifact, task: str) -> Markup:
 
 
 def rivalries(artifact: Artifact, task: str) -> Markup:
-    """What each trained stage wins more than scripts, the pilot and the belief buyer."""
+    """What each trained stage scores more than scripts and planners."""
     return table(
         ("stage", "compared with", "n", "difference [95 %]"),
         [
@@ -231,7 +231,7 @@ def behaviour_table(artifact: Artifact, task: str) -> Markup:
             for row in rows_of(artifact, task)
             if is_model(row.policy) and not row.policy.startswith("null")
         ],
-        caption=f"{task_title(task)}: moves as proposed; due where the belief buyer does so",
+        caption=f"{task_title(task)}: moves as proposed; due where the planner does so",
     )  # fmt: skip
 
 
@@ -242,8 +242,8 @@ BAZAAR = Game(
     file=FILE,
     heading=(
         "The language model after each stage of training",
-        "One small model, bare, under a grammar and under two wrappers; the wrappers around no"
-        " model; scripts; and an oracle.",
+        "One small model, bare and under two wrappers; the wrappers around no model; scripts;"
+        " planners; and an oracle.",
     ),
     stages=tuple(STAGES),
     columns=(

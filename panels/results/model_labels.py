@@ -12,7 +12,6 @@ STAGES: Mapping[str, str] = {
     "mini+sft": "SFT",
     "mini+distill": "SFT + distillation",
     "mini+distill-seed1": "SFT + distillation, seed 1",
-    "mini+grpo-from-distill": "SFT + distillation + GRPO",
     "mini+grpo": "SFT + GRPO",
     "mini+dpo": "SFT + GRPO + DPO",
 }
@@ -26,14 +25,20 @@ ROLES: Mapping[str, str] = {
     "mini+roles-seller": f"{ROLE}seller",
     "mini+roles-generalist": f"{ROLE}generalist",
 }
+PLANNERS: Mapping[str, str] = {
+    "bayesian": "planner on numbers",
+    "reader": "planner that reads",
+    "speaker": "planner that speaks",
+    "listener": "planner that reads and speaks",
+}
 PARTS: Mapping[str, str] = {
     "null": "no model",
     "constrained": "grammar",
     "steering": "published steering",
     "honest": "honest wrapper",
-    "belief": "belief buyer",
     LEAVE: "leaves at once",
-    TUNED: "tuned rule",
+    TUNED: "tuned script",
+    **PLANNERS,
     ORACLE: "oracle, knows the seller",
 }
 
@@ -48,9 +53,11 @@ def policy_label(name: str) -> str:
 
 
 def series_role(name: str) -> str:
-    """The key of `SERIES` that a policy is drawn as: its last training stage, or a script."""
+    """The key of `SERIES` that a policy is drawn as: its last training stage, or what it is."""
     if name == ORACLE:
         return "oracle"
+    if name in PLANNERS:
+        return "buyer"
     if not is_model(name) or name.startswith("null"):
         return "scripted"
     stages = {part.partition("-")[0] for part in name.split("+")}

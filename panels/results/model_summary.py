@@ -8,10 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from sauda.policies.tuned import PRICE, WALK
 
 from panels.results.model_labels import BASE, policy_label
 from panels.ui.tables import with_interval
 from sauda.experiments.comparison import (
+    BAYESIAN,
+    LISTENER,
     ORACLE,
     OURS,
     SCRIPTS,
@@ -23,7 +26,6 @@ from sauda.experiments.comparison import (
 from sauda.llm.model import NULL
 from sauda.llm.registry import is_model
 from sauda.policies import ZERO_GRADE
-from sauda.policies.tuned import PRICE, WALK
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 from sauda.statistics import paired_difference
@@ -69,7 +71,7 @@ class Standing:
     row: ModelRow
     base: float
     script: tuple[str, float]  # the best without hidden information
-    gap_closed: GapClosed | None  # share of the gap from the base to the belief buyer
+    gap_closed: GapClosed | None  # share of the gap from the base to the planner
 
 
 def standing(comparison: Artifact, task: str) -> Standing | None:
@@ -107,12 +109,13 @@ def _trained(comparison: Artifact, task: str) -> str:
         return f"{sentence}."
     share, interval = in_percent(place.gap_closed)
     return (
-        f"{sentence}; that closes {share} {interval} of the gap from the base to the belief buyer."
+        f"{sentence}; that closes {share} {interval} of the gap from the base to the"
+        f" {policy_label(LISTENER)}."
     )
 
 
 def tuned_sentence(comparison: Artifact, task: str) -> str:
-    """What a rule wins whose numbers were searched for, beside Sauda; "" where it did not play."""
+    """What the tuned script scores beside Sauda; "" where it did not play."""
     gain = gain_on_same_seeds(comparison, task, OURS, TUNED)
     if gain is None:
         return ""
@@ -123,9 +126,8 @@ def tuned_sentence(comparison: Artifact, task: str) -> str:
     elif interval.high < 0:
         place = "more than"
     return (
-        f"No script is tuned. A linear rule of {len(PRICE) + len(WALK)} numbers, found by a search"
-        f" on training games, wins {theirs:{FORM}}, {place} Sauda (Sauda less the rule:"
-        f" {with_interval(interval, '+.3f')}, n = {n})."
+        f"The script whose numbers did best in a search on training games scores {theirs:{FORM}},"
+        f" {place} Sauda (Sauda less the script: {with_interval(interval, '+.3f')}, n = {n})."
     )
 
 
@@ -217,11 +219,11 @@ def lab_summary(comparison: Artifact, task: str) -> str:
 
 
 def references(artifact: Artifact, task: str) -> list[tuple[str, float]]:
-    """Mean grades of the best script, the belief buyer and the oracle, where they played."""
+    """Mean grades of the best script, the planners and the oracle, where they played."""
     rows = rows_by_policy(artifact, task)
     script, grade = best_script(rows)
     lines = [(f"best untuned script, {policy_label(script)}", grade)]
-    others = [name for name in ("belief", ORACLE) if name in rows]
+    others = [name for name in (BAYESIAN, LISTENER, ORACLE) if name in rows]
     return lines + [(policy_label(name), rows[name].grade.mean) for name in others]
 
 

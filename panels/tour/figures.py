@@ -4,11 +4,18 @@ from markupsafe import Markup
 
 from panels.results.model_comparison import LAB_FILE
 from panels.results.model_labels import policy_label
-from panels.results.model_summary import in_percent, rows_by_policy, standing, tuned_sentence
+from panels.results.model_summary import (
+    best_script,
+    in_percent,
+    rows_by_policy,
+    standing,
+    tuned_sentence,
+)
 from panels.results.questions.verdict import buyer_name, capital, listed
 from panels.ui.look import stat, strip
 from panels.ui.provenance import load_or_say
-from sauda.experiments.comparison import BELIEF, OURS, TUNED
+from panels.ui.tables import with_interval
+from sauda.experiments.comparison import LEAVE, LISTENER, OURS, TUNED
 from sauda.llm.registry import is_model
 from sauda.records.kinds import ArtifactError, entry
 from sauda.records.store import Artifact
@@ -19,7 +26,7 @@ LONER = "autarky"  # the lab that never trades
 COUNTS = ("No player", "One player", "Two players", "Three players", "Four players")
 
 
-def glance(comparison: Artifact, reproduction: Artifact) -> Markup:
+def glance(comparison: Artifact, reproduction: Artifact, words: Artifact) -> Markup:
     """Three figures, each computed from an artifact, with its interval or its count and a sentence.
 
     Raises ArtifactError where an artifact lacks a figure.
@@ -35,7 +42,12 @@ def glance(comparison: Artifact, reproduction: Artifact) -> Markup:
             " where nothing varies.",
         ),
     )
-    told = " ".join(filter(None, (still_ahead(comparison), tuned_sentence(comparison, MARKET))))
+    sentences = (
+        what_pays(comparison, words),
+        still_ahead(comparison),
+        tuned_sentence(comparison, MARKET),
+    )
+    told = " ".join(filter(None, sentences))
     return Markup('{}<p class="sauda-answer">{}</p>').format(cards, told)
 
 
@@ -48,7 +60,7 @@ def trained(comparison: Artifact) -> tuple[Markup, Markup]:
         raise ArtifactError(fault, command)
     grade, (script, best) = place.row.grade, place.script
     rows = rows_by_policy(comparison, MARKET)
-    belief, most = rows[BELIEF].grade.mean, rows[ORACLE].grade.mean
+    planner, most = rows[LISTENER].grade.mean, rows[ORACLE].grade.mean
     part, interval = in_percent(place.gap_closed)
     return (
         stat(
@@ -56,22 +68,35 @@ def trained(comparison: Artifact) -> tuple[Markup, Markup]:
             f"mean grade of Sauda in the open market; {most:.3f} is the most that can be won",
             f"[{grade.low:z.3f}, {grade.high:z.3f}]",
             f"On {place.row.n} games that it never trained on. The best untuned script,"
-            f" {policy_label(script)}, wins {best:z.3f}.",
+            f" {policy_label(script)}, scores {best:z.3f}.",
         ),
         stat(
             part,
-            f"of the way from the untrained base to {buyer_name(BELIEF)}, whose moves SFT copied",
+            f"of the way from the untrained base to {buyer_name(LISTENER)}, whose moves SFT copied",
             interval,
-            f"The untrained base wins {place.base:z.3f}, {buyer_name(BELIEF)} {belief:z.3f},"
+            f"The untrained base scores {place.base:z.3f}, {buyer_name(LISTENER)} {planner:z.3f},"
             f" n = {place.gap_closed.n}.",
         ),
     )
 
 
-def still_ahead(comparison: Artifact) -> str:
-    """Who wins more than Sauda on the open market without a language model, with n.
+def what_pays(comparison: Artifact, words: Artifact) -> str:
+    """What bargaining and words are worth in the open market, in a sentence with n."""
+    rows = rows_by_policy(comparison, MARKET)
+    script, best = best_script(rows)
+    worth = next(row.all for row in words.data.worth if row.what == "reading and speaking")
+    return (
+        f"The open market pays for bargaining and for words: leaving at once scores"
+        f" {rows[LEAVE].grade.mean:z.3f} and {policy_label(script)} {best:z.3f}"
+        f" (n = {rows[script].n:,}), and reading and speaking add {with_interval(worth, '+z.3f')}"
+        f" to a planner (n = {len(words.data.types):,})."
+    )
 
-    The tuned rule has a sentence of its own.
+
+def still_ahead(comparison: Artifact) -> str:
+    """Who scores more than Sauda on the open market without a language model, with n.
+
+    The tuned script has a sentence of its own.
     """
     rows = rows_by_policy(comparison, MARKET)
     ours = rows[OURS].grade.mean
@@ -84,10 +109,10 @@ def still_ahead(comparison: Artifact) -> str:
         key=lambda row: -row.grade.mean,
     )
     if not ahead:
-        return f"{COUNTS[0]} without a language model wins more, n = {rows[OURS].n}."
+        return f"{COUNTS[0]} without a language model scores more, n = {rows[OURS].n}."
     count = COUNTS[len(ahead)] if len(ahead) < len(COUNTS) else f"{len(ahead)} players"
     names = listed([f"{buyer_name(row.policy)} ({row.grade.mean:z.3f})" for row in ahead])
-    verb = "wins" if len(ahead) == 1 else "win"
+    verb = "scores" if len(ahead) == 1 else "score"
     fewest = min(row.n for row in ahead)
     each = " each" if len(ahead) > 1 else ""
     return (

@@ -18,7 +18,7 @@ from panels.transcripts.episodes import by_model
 from panels.ui.look import QUEUED, QUIET, note, trouble
 from panels.ui.offers import ending
 from panels.ui.provenance import load_or_say, provenance
-from sauda.experiments.before_after import PERCENTILES, SIDES, ChosenPair
+from sauda.experiments.before_after import PERCENTILES, SIDES, ChosenPair, act_of
 from sauda.games.transcript import from_json, in_words
 from sauda.llm.types import ReplyError
 from sauda.records.store import Artifact
@@ -89,9 +89,13 @@ def _cell(turns: Sequence[Turn], replies: Sequence[str]) -> Markup:
 
 
 def _move(turn: Turn) -> str:
-    """A move as short as a phone needs it: a price alone, whose colour says who names it."""
+    """A move as short as a phone needs it: a price, and the act that the buyer says with it.
+
+    The colour of a price says who names it.
+    """
     if isinstance(turn.action, Offer):
-        return rupees(turn.action.price)
+        act = act_of(turn.action.message) if turn.agent == "buyer" else ""
+        return " · ".join(filter(None, (rupees(turn.action.price), act.replace("_", " "))))
     return in_words(TASK, replace(turn, action=replace(turn.action, message="")))
 
 

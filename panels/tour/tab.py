@@ -22,8 +22,9 @@ GAMES = (  # a game, what it is about, the tab to open and the button's words
     (
         "The bazaar",
         "One item, a buyer and a seller, each with a limit the other does not know. A deal splits"
-        " what lies between the limits; no deal is worth nothing. Sauda learnt to buy. You can buy"
-        " or sell, in English, Hinglish or Hindi.",
+        " what lies between the limits; no deal is worth nothing. In the open market a bid stands"
+        " and the right word moves a seller. Sauda learnt to buy. You can buy or sell, in English,"
+        " Hinglish or Hindi.",
         "haggle",
         "Haggle with Sauda",
     ),
@@ -38,7 +39,7 @@ GAMES = (  # a game, what it is about, the tab to open and the button's words
 NEXT = (  # what to look at, the tab to open and the button's words
     ("Sell something to Sauda, buy from a seller, or play the bargain of the day.",
      "haggle", "Haggle"),
-    ("Every stage of training beside scripts and an oracle, on games never trained on.",
+    ("Every stage of training beside scripts, planners and an oracle, on games never trained on.",
      "results", "See who wins"),
     ("The curves of every run, read from its log, and models trained for one role: buyer, seller"
      " or both.", "training", "See the curves"),
@@ -147,7 +148,7 @@ def _choices() -> list[tuple[gr.Button, str]]:
 
 
 def _glance() -> None:
-    files = (COMPARISON, "evaluation/reproduction.json")
+    files = (COMPARISON, "evaluation/reproduction.json", "words.json")
     loaded = [load_or_say(file) for file in files]
     missing = [sentence for artifact, sentence in loaded if artifact is None]
     if missing:
@@ -159,4 +160,4 @@ def _glance() -> None:
     except ArtifactError as error:
         gr.HTML(empty(f"This cannot be shown: {error.fault}.", error.command))
         return
-    gr.HTML(provenance(artifacts[0], "with reproduction.json"))
+    gr.HTML(provenance(artifacts[0], "with reproduction.json and words.json"))

@@ -3,7 +3,6 @@
 Our logs are artifacts; the published ones are figures of published.json. A value may be missing.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -101,7 +100,6 @@ class Log:
     caveat: str = ""
     game: str = "bazaar"
     seed: int = 0  # other than 0 for a further training of the same stage
-    after: str = ""  # the stage that it trains further, where it is another than usual
     tasks: Mapping[str, int] = field(default_factory=dict)  # groups of games learnt from, by task
 
     @property
@@ -130,16 +128,12 @@ def recorded(run: Artifact) -> Log:
     place = " in the arena" if game == "arena" else ""
     log = [row.as_json() for row in data.log]
     title = TITLES.get(data.stage, data.stage.upper())
-    further = re.search(r"-from-([a-z]+)", run.file)
-    after = further[1] if further else ""
-    if after:
-        title += f" after {TITLES.get(after, after.upper()).lower()}"
     seed = run.config.get("seed", 0)
     again = f", seed {seed}" if seed else ""
     name = f"{title}{place}, {data.base.name}{again}"
     played = data.games.task if data.games else {}
     return Log(
-        name, data.stage, log, _evaluations(data), data.resumed, game=game, seed=seed, after=after,
+        name, data.stage, log, _evaluations(data), data.resumed, game=game, seed=seed,
         tasks=played,
     )  # fmt: skip
 

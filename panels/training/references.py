@@ -1,11 +1,11 @@
-"""Lines to compare a training curve with: the best script and the pilot on training seeds."""
+"""Lines to compare a training curve with: the best script on training seeds, tuned and not."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from panels.training.logs import EVALUATION, REWARD, Log, Metric
 from panels.ui.provenance import load_or_say
-from sauda.experiments.comparison import PILOT, TUNED
+from sauda.experiments.comparison import TUNED
 from sauda.experiments.evaluate import BazaarRow
 from sauda.train.checks import EVAL_TASKS
 
@@ -24,7 +24,7 @@ class Reference:
     @property
     def label(self) -> str:
         """The policy with its grade: "best script: linear 0.225"."""
-        who = self.policy if self.policy == PILOT else f"best script: {self.policy}"
+        who = "tuned script" if self.policy == TUNED else f"best script: {self.policy}"
         return f"{who} {self.grade:.3f}"
 
 
@@ -39,7 +39,7 @@ def scripted_rows() -> Rows:
 
 
 def references(log: Log, metric: Metric, rows: Rows) -> list[Reference]:
-    """The best script and the pilot on the tasks of `metric`, weighted as the run plays them.
+    """The best script and the tuned one on the tasks of `metric`, weighted as the run plays them.
 
     A checkpoint plays one task; the reward of a step is over all tasks of the run.
     """
@@ -62,6 +62,6 @@ def references(log: Log, metric: Metric, rows: Rows) -> list[Reference]:
         for policy, cells in grades.items()
         if len(cells) == len(weights)
     ]
-    scripts = [each for each in means if each.policy not in (PILOT, TUNED)]
+    scripts = [each for each in means if each.policy != TUNED]
     best = [max(scripts, key=lambda each: each.grade)] if scripts else []
-    return best + [each for each in means if each.policy == PILOT]
+    return best + [each for each in means if each.policy == TUNED]

@@ -147,7 +147,7 @@ def captions(stacks: Stacks, view: View, beside: Sequence[Log]) -> Markup:
     if any(log.holds(EVALUATION) for log, _ in drawn) or any(
         set(log.tasks) <= set(TASKS) for log in played
     ):
-        sentences.append("Dashed level lines: the best script and the pilot on training seeds.")
+        sentences.append("Dashed level lines: the best script and the tuned one on training seeds.")
     if view.log:
         sentences.append(left_out(drawn, beside))
     for log, _ in drawn:

@@ -121,7 +121,8 @@ def build() -> None:
         overview.build(runs)
         scripts = scripted_rows()
         together.build(runs, scripts)
-        logs = published_logs(published) if published else {}
+        is_comparable = any(recorded(run).beside_published for run in runs.values())
+        logs = published_logs(published) if published and is_comparable else {}
         _Dashboard(runs, logs, scripts).build()
     missing = [message for _, message in loaded.values() if message]
     missing += [no_published] if no_published else []
@@ -138,14 +139,18 @@ class _Dashboard:
     scripts: Rows
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The views by name: two runs beside each other where both are here, then each run."""
+        return (*((ALL_SIX,) if set(SIX) <= set(self.runs) else ()), *self.runs)
+
+    @property
     def first(self) -> View:
         """The view that the page opens with."""
-        return View(ALL_SIX if set(SIX) <= set(self.runs) else next(iter(self.runs)))
+        return View(self.names[0])
 
     def build(self) -> None:
         """Lay out controls and outputs, and wire them."""
-        names = (ALL_SIX, *self.runs)
-        logs = {name: to_csv(log_table(runs_of(name, self.runs))) for name in names}
+        logs = {name: to_csv(log_table(runs_of(name, self.runs))) for name in self.names}
         controls = self._controls()
         outputs = self._outputs(logs[self.first.run], controls["run"])
 
@@ -184,13 +189,13 @@ class _Dashboard:
     def _controls(self) -> dict[str, Any]:
         """One control per field of the view."""
         first = self.first
-        names = [("GRPO and SFT, three curves each", ALL_SIX)]
-        names += [(recorded(run).name, name) for name, run in self.runs.items()]
+        titles = {ALL_SIX: "GRPO and SFT, three curves each"}
+        titles |= {name: recorded(run).name for name, run in self.runs.items()}
         controls: dict[str, Any] = {}
         with gr.Row():
             controls["run"] = gr.Dropdown(
-                names, value=first.run, label="Run", filterable=False, elem_id="training-run",
-                min_width=240,
+                [(titles[name], name) for name in self.names], value=first.run, label="Run",
+                filterable=False, elem_id="training-run", min_width=240,
             )  # fmt: skip
             controls["over"] = gr.Radio(
                 list(SCALES), value=first.over, label="Over", elem_id="training-over", min_width=240
@@ -201,8 +206,9 @@ class _Dashboard:
                 elem_classes="sauda-steps", elem_id="training-smoothing", min_width=240,
             )  # fmt: skip
             controls["overlay"] = gr.CheckboxGroup(
-                list(self.published), label="Published GRPO logs beside", min_width=240
-            )
+                list(self.published), label="Published GRPO logs beside", min_width=240,
+                visible=bool(self.published),
+            )  # fmt: skip
             controls["log"] = gr.Radio(
                 [("linear", False), ("logarithmic", True)], value=first.log,
                 label="Loss and gradient norm", min_width=240,

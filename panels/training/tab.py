@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from panels.results.model_labels import policy_label
-from panels.training import pilot, runs
+from panels.training import runs
 from panels.training.data import explorer
 from panels.training.roles import losses
 from panels.ui.look import QUIET, SERIES, heading, line_style, note, styled
@@ -118,8 +118,6 @@ def build() -> None:
     with gr.Tabs(elem_classes="sauda-subtabs", overflow_behavior="wrap"):
         with gr.Tab("Runs", id="runs"):
             runs.build()
-        with gr.Tab("Pilot", id="pilot"):
-            pilot.build()
         with gr.Tab("Selector", id="selector"):
             _selector_part()
         with gr.Tab("Roles", id="roles"):

@@ -36,9 +36,7 @@ METRICS = (EVALUATION, EACH_LOSS, REWARD, TOKEN_ACCURACY, ENTROPY, LEARNING_RATE
 SMOOTHING = 0.9  # of the moving average of what is noisy
 HEIGHT = 300  # px
 # The dashes of a line as SVG has them, in px, by the names that plotly gives them.
-DASHES = {
-    "solid": "", "dot": "2 2", "dash": "7 4", "dashdot": "7 3 2 3", "longdashdot": "11 3 2 3",
-}  # fmt: skip
+DASHES = {"solid": "", "dot": "2 2", "dash": "7 4"}
 
 
 def shared_metrics(logs: list[Log]) -> list[Metric]:
@@ -103,11 +101,9 @@ def _name(log: Log, metric: Metric, over: str) -> str:
 
 
 def _dash(log: Log) -> str:
-    """Dashed in the arena; a further training, or one after another stage, unlike its first."""
+    """Dashed in the arena, dotted for a further training of the same stage."""
     if log.game == "arena":
         return "dash"
-    if log.after:
-        return "longdashdot" if log.seed else "dashdot"
     return "dot" if log.seed else "solid"
 
 

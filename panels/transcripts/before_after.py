@@ -69,8 +69,17 @@ def verdict(artifact: Artifact, task_name: str) -> str:
     won, lost = (sum(sign * g > 0 for g in gains) for sign in (1, -1))
     return (
         f"Better in {won} of {len(gains)} games, worse in {lost}, the same in "
-        f"{len(gains) - won - lost}."
+        f"{len(gains) - won - lost}.{_acts(row)}"
     )
+
+
+def _acts(row: BeforeAfterTask) -> str:
+    """How often each side said which speech act, in a sentence; "" where nobody said one."""
+    told = []
+    for side in SIDES:
+        counts = ", ".join(f"{act.replace('_', ' ')} {n:,}" for act, n in row.acts[side].items())
+        told.append(f"{side} training {counts or 'none'}")
+    return f" Speech acts: {'; '.join(told)}." if any(row.acts.values()) else ""
 
 
 def rule(artifact: Artifact, task_name: str) -> Markup:

@@ -36,7 +36,7 @@ from sauda.records.seeds import whole_seed
 from sauda.records.store import Artifact
 
 FIRST_TASK = next(iter(BAZAAR_TASKS))
-SHOOT_OUT_TASK, SHOOT_OUT = "bazaar/open", ("aggressive", "expert", *MODELS)
+SHOOT_OUT_TASK, SHOOT_OUT = "bazaar/open", ("conceder", "listener", *MODELS)
 
 
 def replay(page: Layout, task_name: str, seed: str, policies: Sequence[str]) -> Updates:
@@ -81,7 +81,7 @@ def from_address(page: Layout, query: Mapping[str, str]) -> Updates:
         policies = usual(task_name, [], seed)[0]
     try:
         shown = choose(page, task_name, policies[:MOST], seed)
-    except ArtifactError as error:  # the pilot's weights
+    except ArtifactError as error:  # the tuned script's numbers
         return {page.problem: trouble(error), page.address.shown: in_address({})}
     return shown | ({page.problem: trouble(ValueError(fault))} if fault else {})
 
@@ -111,7 +111,7 @@ def change_task(
         return {page.problem: gr.skip()}
     try:
         return choose(page, task_name, *usual(task_name, list(episodes or ()), seed))
-    except ArtifactError as error:  # the pilot's weights
+    except ArtifactError as error:  # the tuned script's numbers
         return {page.problem: trouble(error)}
 
 
@@ -138,7 +138,7 @@ def shoot_out(page: Layout, record: Artifact | None, seed: str) -> Updates:
         seed = str(typical(record, SHOOT_OUT_TASK).seed)
     try:
         return choose(page, SHOOT_OUT_TASK, SHOOT_OUT, seed)
-    except ArtifactError as error:
+    except ArtifactError as error:  # the tuned script's numbers
         return {page.problem: trouble(error)}
 
 

@@ -18,12 +18,14 @@ from panels.ui.downloads import offered, text_file
 from panels.ui.provenance import load_or_say
 from sauda.experiments.episodes import POLICIES, SEED
 from sauda.games import game_of, policies_of
+from sauda.games.bazaar_columns import OPEN_MARKET
 from sauda.games.transcript import from_json, to_json, to_markdown
 from sauda.llm.backends import in_page
 from sauda.llm.registry import get_policy, row_name
 from sauda.llm.server import Loading, ModelWorker
 from sauda.llm.turn import PlayerSpec
 from sauda.llm.types import ReplyError
+from sauda.policies import SLOW
 from sauda.records.seeds import whole_seed
 from sauda.records.store import Artifact
 
@@ -34,9 +36,10 @@ MEDIANS = "evaluation/arena-holdout.json"  # holds the grades of each seed
 
 
 def able(task_name: str) -> list[str]:
-    """The policies for the learner's seat: scripts, and language models where they buy."""
+    """The policies for the learner's seat: scripts and planners, and language models that buy."""
     task = get_task(task_name)
-    return [*policies_of(task), *(MODELS if task.learner == "buyer" else ())]
+    planners = SLOW if task_name in OPEN_MARKET else ()
+    return [*policies_of(task), *planners, *(MODELS if task.learner == "buyer" else ())]
 
 
 def player_title(name: str) -> str:

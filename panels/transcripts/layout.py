@@ -101,5 +101,7 @@ def _shortcuts() -> dict[str, gr.Button]:
         return {
             "median": gr.Button("GPU arena, before and after", size="sm"),
             "demo": gr.Button(f"GPU arena, seed {seed}", size="sm"),
-            "shoot_out": gr.Button("Shoot-out: two scripts, the untrained base, Sauda", size="sm"),
+            "shoot_out": gr.Button(
+                "Shoot-out: a script, the planner, the untrained base, Sauda", size="sm"
+            ),
         }

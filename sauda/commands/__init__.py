@@ -11,7 +11,7 @@ COMMANDS = {
     "evaluate": ("evaluate", "policies x tasks x seeds, with intervals, as an artifact"),
     "compare-models": (
         "compare_models",
-        "language models bare, constrained and wrapped, beside scripted policies",
+        "language models bare and wrapped, beside scripts and planners",
     ),
     "run": ("run", "run an experiment, save its result and print it as a table"),
     "examples": (
@@ -25,7 +25,7 @@ COMMANDS = {
     "weights": ("train", "find or prepare the small base model; print where and which hash"),
     "train": (
         "train",
-        "train a language model by one of its stages, the pilot, a tuned rule or the selector",
+        "train a language model by one of its stages, or the selector",
     ),
     "jobs": ("cloud", "train on a rented machine: submit, keep and bring back runs"),
     "shards": (

@@ -14,6 +14,14 @@ def add(commands: Any) -> None:
         "--game", choices=("bazaar", "arena"), default="bazaar", help="arena: on market_round"
     )
     parser.add_argument(
+        "--games", type=int, default=400, help="bazaar: per task of the open market; default: 400"
+    )
+    parser.add_argument(
+        "--models", nargs="+", metavar="NAME",
+        help="bazaar: such as mini mini+sft, the base first; by default it and every stage whose "
+        "adapter is here",
+    )  # fmt: skip
+    parser.add_argument(
         "--keep",
         action="store_true",
         help="keep the recorded games of unchanged scripts, and those of models with the same "
@@ -24,10 +32,11 @@ def add(commands: Any) -> None:
 def compare_models(options: argparse.Namespace) -> int:
     """Play the comparison of one game, save it and print its tables."""
     from sauda.experiments.base import lines
-    from sauda.experiments.comparison import COMPARISONS, table
+    from sauda.experiments.comparison import bazaar_grids, in_arena, in_bazaar, table
     from sauda.experiments.comparison import compare_models as compare
 
-    asked = COMPARISONS[options.game]()
+    of_arena = options.game == "arena"
+    asked = in_arena() if of_arena else in_bazaar(bazaar_grids(options.games, options.models))
     recorded = load(asked.file).data.as_json() if options.keep else None
     data = compare(asked, recorded=recorded)
     save_measured(asked.file, asked.config, data)

@@ -10,7 +10,6 @@ from typing import Any, get_args
 
 from sauda.commands.console import add_command, mean_with_interval, save_measured
 from sauda.llm.model import CannotLoad, NoWeights, smollm2
-from sauda.records.store import ROOT, save
 
 TRAINED = {
     "sft": "a buyer or a lab, supervised fine-tuning on a teacher's moves",

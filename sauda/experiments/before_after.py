@@ -3,7 +3,8 @@
 Grades are the task's own, in [-1, 1]; a difference is after less before, at one seed.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,6 +22,7 @@ from env import (
     episode,
     get_task,
     rollout,
+    speech,
     zopa_width,
 )
 from sauda.experiments.base import experiment
@@ -63,6 +65,9 @@ class BeforeAfterTask(Record):
     after: list[FiniteFloat] = Field(description="grade after training, per seed")
     zopa: list[bool] = Field(description="whether buyer and seller can agree, per seed")
     deals: list[bool] = Field(description="whether the game after training ends in a deal")
+    acts: dict[str, dict[str, int]] = Field(
+        description="speech acts of all games in the open market, by side and name"
+    )
     chosen: list[ChosenPair] = Field(description="the games shown, by their difference")
 
 
@@ -101,7 +106,7 @@ def table(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 @experiment(
     "episodes/before_after.json",
     BeforeAfter,
-    version=3,
+    version=4,
     tab="Transcripts",
     method="replayed in part",
     checks="the games shown replayed from the recorded replies, and chosen again; other grades "
@@ -142,7 +147,8 @@ def compare(
                 games[side, seed] = record_game(game, names[side])
         grades = {side: [games[side, seed]["grade"] for seed in seeds] for side in SIDES}
         deals = [games["after", seed]["end"] == EndReason.AGREEMENT for seed in seeds]
-        rows.append(_tabulate(task_name, seeds, grades, deals, games))
+        said = {side: count_acts(games[side, seed] for seed in seeds) for side in SIDES}
+        rows.append(_tabulate(task_name, seeds, grades, deals, said, games))
     return {"tasks": rows, "models": models_behind({before, after}, BAZAAR_GAME)}
 
 
@@ -189,14 +195,28 @@ def record_game(game: ModelGame, name: str) -> dict[str, Any]:
     }
 
 
+def count_acts(games: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """How often each speech act is said in games as JSON; none outside the open market."""
+    moves = [move for game in games if game["task"] in BAZAAR for move in game["moves"]]
+    said = (act_of(move.get("message", "")) for move in moves if move["agent"] == "buyer")
+    counts = Counter(filter(None, said))
+    return {act: counts[act] for act in speech.ACTS if act in counts}
+
+
+def act_of(message: str) -> str:
+    """The speech act that a seller of the open market hears in a buyer's words, "" for none."""
+    return speech.act_in(message)[0]
+
+
 def _tabulate(
     task_name: str,
     seeds: Sequence[int],
     grades: Mapping[str, Sequence[float]],
     deals: Sequence[bool],
+    said: Mapping[str, Mapping[str, int]],
     games: Mapping[tuple[str, int], Any],
 ) -> dict[str, Any]:
-    """A task's grades, one per seed, and its chosen games; `games` go by side and seed."""
+    """A task's grades, one per seed, acts, and chosen games; `games` go by side and seed."""
     task, at = get_task(task_name), {seed: place for place, seed in enumerate(seeds)}
     columns = {**grades, "zopa": [_has_zopa(task, seed) for seed in seeds], "deals": list(deals)}
     chosen = [
@@ -208,7 +228,7 @@ def _tabulate(
         }
         for why, seed in choose(seeds, **columns).items()
     ]
-    return {"task": task_name, "seeds": list(seeds), **columns, "chosen": chosen}
+    return {"task": task_name, "seeds": list(seeds), **columns, "acts": said, "chosen": chosen}
 
 
 def _has_zopa(task: Task, seed: int) -> bool:
@@ -231,7 +251,7 @@ def _replay_task(
                 grades[side][place] = now["grade"]
                 if side == "after":
                     deals[place] = now["end"] == EndReason.AGREEMENT
-    return _tabulate(row["task"], seeds, grades, deals, games)
+    return _tabulate(row["task"], seeds, grades, deals, row["acts"], games)
 
 
 def play_replies(task: Task, name: str, seed: int, replies: Sequence[str]) -> dict[str, Any]:

@@ -1,10 +1,11 @@
-"""Language models bare, constrained and wrapped, after each stage of training, beside scripts.
+"""Language models bare and wrapped, after each stage of training, beside scripts and planners.
 
 A model's games are played in batches, and a batch's size is part of the configuration. Each batch
 is kept on disk: a stopped run resumes where it was.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy as np
 from pydantic import Field, FiniteFloat
 from tqdm import tqdm
 
-from env import Task, episode, get_task, rollout
+from env import Task, episode, get_task
 from sauda.experiments.batches import in_batches, join, take_first
 from sauda.experiments.evaluate import (
     ORACLE,
@@ -32,7 +33,7 @@ from sauda.games import ARENA, game_of
 from sauda.games import BAZAAR as BAZAAR_GAME
 from sauda.games.adapter import Columns, Game
 from sauda.games.bazaar_columns import OPEN_MARKET
-from sauda.llm.model import CACHE, SAUDA, Model, load_once
+from sauda.llm.model import CACHE, SAUDA, Model, adapter_folder, load_once
 from sauda.llm.registry import PlayerSpec, is_model, player_spec
 from sauda.llm.sources import (
     Played,
@@ -43,7 +44,7 @@ from sauda.llm.sources import (
     with_cpus,
 )
 from sauda.llm.turn import ModelGame, new_game, play_games
-from sauda.policies.best_response import informed_policy
+from sauda.llm.wrappers import WRAPPERS
 from sauda.records.kinds import Check, File, Kind, register_kind
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, ModelSource, Record
@@ -58,29 +59,32 @@ T = TypeVar("T", int, list[int])
 # What is compared -------------------------------------------------------------------------------
 
 LEAVE = "leave"  # walks away at once: what no play at all is worth
-TUNED = "tuned"  # a linear rule whose numbers were found by search on training games
-PILOT = "pilot"  # the small network that sees only the numbers of the prompt
-BELIEF = "belief"  # whose moves SFT learns: what a buyer can win that does not know its seller
+TUNED = "tuned"  # the script whose numbers did best in a search on training games
+BAYESIAN = "bayesian"  # the planner that sees numbers only
+LISTENER = "listener"  # the planner that reads and speaks, whose moves SFT learns
 BAZAAR = OPEN_MARKET
 CLASSIC = ("classic/single_deal", "classic/asymmetric_pressure", "classic/amazon_realistic")
+BASE = "mini"
 # Each stage of training, with the one whose adapter it trains further.
 PARENTS = {
-    "mini+sft": "mini",
+    "mini+sft": BASE,
     "mini+distill": "mini+sft",
     "mini+distill-seed1": "mini+sft",
-    "mini+grpo-from-distill": "mini+distill",
     "mini+grpo": "mini+sft",
     "mini+dpo": "mini+grpo",
 }
-BASE = "mini"
 STAGES = (BASE, *PARENTS)  # one base, untrained and after each stage
 OURS = f"mini+{SAUDA}"  # the stage that is served
-OURS_WRAPPED = (f"{OURS}+honest", f"{OURS}+steering")  # it in the wrappers that visitors meet
 SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait", "naive")
-WRAPPED = ("mini+constrained", "mini+steering", "mini+honest", f"{OURS}+constrained")
-# Beside the model in the open market: wrappers without a model, scripts, and what can be won.
-BESIDE = ("null", "null+steering", "null+honest", *SCRIPTS, LEAVE, TUNED, PILOT, BELIEF, ORACLE)
-RIVALS = ("linear", "conceder", "naive", LEAVE, "null+steering", TUNED, OURS, PILOT, BELIEF)
+NO_MODEL = ("null", "null+steering", "null+honest")  # wrappers with nothing to wrap
+# Beside the model in the open market: no model, scripts, planners, and the most that can be won.
+BESIDE = (*NO_MODEL, *SCRIPTS, LEAVE, TUNED, BAYESIAN, LISTENER, ORACLE)
+RIVALS = ("conceder", TUNED, BAYESIAN, LISTENER, OURS)
+
+
+def trained_stages() -> tuple[str, ...]:
+    """The untrained base, and each stage whose adapter is here."""
+    return (BASE, *(name for name in PARENTS if adapter_folder(name.removeprefix(f"{BASE}+"))))
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,7 @@ class Comparison:
     parents: Mapping[str, str]  # each trained stage, with the one that it trains further
     rivals: tuple[str, ...]  # with which each trained stage is compared by seed
     config: Mapping[str, Any]  # as the artifact records it
-    goal: str = ""  # whose distance from the base training closes a share of; "" for none
+    goal: str = ""  # training closes a share of the gap from the base to it; "" for none
 
     def cells(self) -> dict[tuple[str, str], range]:
         """The hold-out seeds of every task and policy.
@@ -146,20 +150,33 @@ class Comparison:
         }
 
 
+def bazaar_grids(
+    games: int = 400, models: Sequence[str] | None = None, classic_games: int = 100
+) -> tuple[Grid, ...]:
+    """What `models` play in the bazaar, by default all trained stages, and what is beside them.
+
+    `games` are those of each task of the open market; a quarter of them for the wrapped models.
+    """
+    models = trained_stages() if models is None else tuple(models)
+    around = [name for name in (BASE, OURS) if name in models]
+    wrapped = tuple(f"{name}+{wrapper}" for name in around for wrapper in WRAPPERS)
+    grids = (
+        Grid(BAZAAR, (*models, *BESIDE), games),
+        Grid(BAZAAR[:1], wrapped, max(1, games // 4)),
+        Grid(CLASSIC, (*models, "null+steering", "expert", *SCRIPTS), classic_games),
+    )
+    return tuple(grid for grid in grids if grid.policies)
+
+
 def in_bazaar(
-    parts: tuple[Grid, ...] = (
-        Grid(BAZAAR, (*STAGES, *OURS_WRAPPED, *BESIDE), 400),
-        Grid(BAZAAR[:1], WRAPPED, 100),
-        Grid(CLASSIC, (*STAGES, "null+steering", "expert", *SCRIPTS), 100),
-    ),
-    batch: int = 50,
-    baseline: str = BASE,
+    parts: tuple[Grid, ...] | None = None, batch: int = 50, baseline: str = BASE
 ) -> Comparison:
     """The comparison in the bazaar; the defaults are the numbers we report."""
+    parts = bazaar_grids() if parts is None else parts
     config = {"parts": [asdict(grid) for grid in parts], "batch": batch, "baseline": baseline}
     file = "evaluation/model-comparison.json"
     return Comparison(
-        BAZAAR_GAME, file, parts, batch, baseline, STAGES, PARENTS, RIVALS, config, BELIEF
+        BAZAAR_GAME, file, parts, batch, baseline, STAGES, PARENTS, RIVALS, config, LISTENER
     )
 
 
@@ -221,7 +238,7 @@ class ModelCounts(Record, Generic[T]):
     retreats: T = Field(description="bids below an earlier bid of its own")
     broken: T = Field(description="bids or acceptances above a price it called its last")
     over_limit: T = Field(description="bids or acceptances above its limit, at a loss")
-    walk_due: T = Field(description="games with a position where the belief buyer walks away")
+    walk_due: T = Field(description="games with a position where the planner walks away")
     walked: T = Field(description="of those, games where this policy walks in the first one")
 
 
@@ -254,39 +271,39 @@ class StageGain(PairedDifference):
     before: str = Field(description="the earlier stage")
     after: str = Field(description="the later stage")
     on: Literal["all", "unseen"] = Field(
-        description="all seeds, or those whose seller type was kept out of training"
+        description="all seeds, or those whose listing or labs were kept out of training"
     )
 
 
 class Rivalry(PairedDifference):
-    """What a training stage wins more than another policy, unwrapped, on the same seeds."""
+    """What a training stage scores more than another policy, unwrapped, on the same seeds."""
 
     policy: str = Field(description="the trained stage")
     rival: str = Field(description="the policy beside it")
 
 
 class GapClosed(Record):
-    """Share of the gap between the base model and the belief buyer that a stage closed."""
+    """Share of the gap from the base model to the planner that a stage closed."""
 
     task: str = Field(description="name of the task")
     policy: str = Field(description="the trained stage, unwrapped")
     n: int = Field(description="seeds")
-    share: FiniteFloat = Field(description="0 at the base's mean grade, 1 at the belief buyer's")
+    share: FiniteFloat = Field(description="0 at the base's mean grade, 1 at the planner's")
     low: FiniteFloat = Field(description="lower end of the 95 % interval, seeds resampled")
     high: FiniteFloat = Field(description="upper end of the 95 % interval")
 
 
 class ModelComparison(Record):
-    """A language model bare, constrained and wrapped, beside no model, scripts and an oracle."""
+    """A language model bare and wrapped, beside no model, scripts, planners and an oracle."""
 
     ends: dict[str, str] = Field(description="meaning of each letter of the columns' `end`")
     rows: list[ModelRow] = Field(description="one row per task and policy")
     stage_gains: list[StageGain] = Field(
-        description="gain of each training stage, on all and on unseen sellers"
+        description="gain of each training stage, on all and on unseen listings"
     )
     rivalries: list[Rivalry] = Field(description="each training stage beside other policies")
     gap_closed: list[GapClosed] = Field(
-        description="share of the gap to the belief buyer, per task and stage"
+        description="share of the gap to the planner that reads and speaks, per task and stage"
     )
     episodes: dict[str, dict[str, ModelColumns]] = Field(description="columns by task and policy")
     models: dict[str, ModelSource] = Field(description="weights and sampling, by model name")
@@ -439,11 +456,7 @@ def _play_script(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, A
     task, game = get_task(task_name), game_of(task_name)
     if is_model(name):
         return play_model(task, player_spec(name), seeds)
-    if name == ORACLE:
-        played = [rollout(task, informed_policy(task, seed), seed) for seed in seeds]
-        columns = game.table.episode_columns(task, played)
-    else:
-        columns = dict(play_cell(_others(game), task_name, name, seeds))
+    columns = play_cell(_others(game), task_name, name, seeds)
     return columns | {count: [0] * len(seeds) for count in game.table.model_counts}
 
 
@@ -477,7 +490,7 @@ def tabulate(comparison: Comparison, episodes: Cells) -> dict[str, Any]:
 def stage_gains(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, Any]]:
     """What each stage of training adds to the one that it trains further, bare, paired by seed.
 
-    Once on all seeds, once on those whose opponent is of a type that no training game had.
+    Once on all seeds, once on those that no training game is like.
     """
     for task_name, (after, before) in product(_tasks(episodes), comparison.parents.items()):
         if not (grades := _grades(episodes, task_name, after, before)):
@@ -543,9 +556,12 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     comparison, recorded = read_comparison(artifact), artifact.data.as_json()
     cells, kept = comparison.cells(), comparison.flat(recorded["episodes"])
     episodes = {cell: kept.get(cell) for cell in cells}
-    scripted = [cell for cell in cells if not _weights(cell[1])]
-    for cell in progress(scripted, len(scripted), "playing scripts", "cell"):
-        episodes[cell] = _play_script(*cell, cells[cell])
+    scripted = {cell: seeds for cell, seeds in cells.items() if not _weights(cell[1])}
+    with ProcessPoolExecutor(workers) as pool:
+        played = pool.map(_play_script, *zip(*scripted, strict=True), scripted.values())
+        episodes |= zip(
+            scripted, progress(played, len(scripted), "playing scripts", "cell"), strict=True
+        )
     return tabulate(comparison, episodes) | {"models": recorded["models"]}
 
 
@@ -611,7 +627,7 @@ CHECK = Check(
 )
 register_kind(
     Kind(
-        "model_comparison/3",
+        "model_comparison/4",
         ModelComparison,
         (File("evaluation/model-comparison.json", "compare-models", "Tour, Results"),),
         CHECK,

@@ -1,22 +1,26 @@
 """Whole episodes of scripted policies, kept to be read, stepped through and played again."""
 
 from collections.abc import Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, FiniteFloat
 
-from env import BAZAAR_TASKS, get_task, rollout
+from env import BAZAAR_TASKS, EndReason, get_task, market, rollout, speech
 from sauda.experiments.base import experiment
 from sauda.games.transcript import from_json, to_json
 from sauda.llm.registry import get_policy
 from sauda.records.schemas.base import Number, Record
+from sauda.records.seeds import seller_type
 from sauda.records.store import Artifact
 
-# Four policies that differ plainly, at one hold-out seed: not the best of many.
+# Four policies that differ plainly, at one hold-out seed: not the best of many. In the open market
+# also the planners that do and do not use words, at the first seed where words make the deal.
 SEED = 50_000
 POLICIES = ("expert", "rule_based", "naive", "aggressive")
 SELLERS = ("boulware", "linear", "tit_for_tat", "random")
+MARKET, LISTENER, BAYESIAN = "bazaar/open", "listener", "bayesian"
 
 
 class Move(Record):
@@ -48,7 +52,7 @@ class ModelEpisode(EpisodeRecord):
 
 
 class Episodes(Record):
-    """Whole episodes of four policies at one seed per task, to read and to play again."""
+    """Whole episodes of scripts, and of planners with and without words, to read and replay."""
 
     episodes: list[EpisodeRecord] = Field(description="one entry per task and policy")
 
@@ -91,11 +95,26 @@ def play(task_name: str, policy: str, seed: int) -> dict[str, Any]:
     table=table,
 )
 def showcase(seed: int = SEED) -> dict[str, Any]:
-    """The data of the showcase artifact: each task at one seed under four policies."""
-    return {
-        "episodes": [
-            play(task.name, name, seed)
-            for task in BAZAAR_TASKS.values()
-            for name in (SELLERS if task.learner == "seller" else POLICIES)
-        ]
-    }
+    """The data of the artifact: each task at one seed under four policies, and a deal by words."""
+    shown = [
+        play(task.name, name, seed)
+        for task in BAZAAR_TASKS.values()
+        for name in (SELLERS if task.learner == "seller" else POLICIES)
+    ]
+    return {"episodes": [*shown, *deal_by_words(seed)]}
+
+
+def deal_by_words(first: int) -> list[dict[str, Any]]:
+    """The first seed where only the planner that says what moves its seller gets a deal.
+
+    Its episode, and that of the planner on numbers, which gets none.
+    """
+    for seed in count(first):
+        spoken, silent = (play(MARKET, name, seed) for name in (LISTENER, BAYESIAN))
+        said = [move.get("message", "") for move in spoken["moves"] if move["agent"] == "buyer"]
+        key = market.KEYS[seller_type(get_task(MARKET), seed)]
+        ends = spoken["end"], silent["end"] == EndReason.AGREEMENT
+        if ends == (EndReason.AGREEMENT, False) and key in (
+            speech.act_in(text)[0] for text in said
+        ):
+            return [spoken, silent]

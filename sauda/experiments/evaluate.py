@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic import Field, FiniteFloat
 
-from env import Task, get_task, rollout
+from env import MARKETS, Policy, Task, begin, get_task, rollout
 from sauda.games import game_of
 from sauda.games.adapter import Columns, Evaluated, Game, Reply, Worlds
 from sauda.llm.registry import get_policy, is_model, player_spec
 from sauda.llm.turn import ModelSeat
-from sauda.policies.best_response import informed_policy
+from sauda.policies.listener import Informed
 from sauda.records import fingerprint
 from sauda.records.kinds import ArtifactError, Check, File, Kind, register_kind
 from sauda.records.progress import progress
@@ -164,9 +164,6 @@ class Cell(NamedTuple):
     policy: str
 
 
-PlayCell = Callable[[str, str, str, Sequence[int]], dict[str, Any]]  # a cell over seeds
-
-
 @dataclass(frozen=True)
 class EvaluationSpec:
     """What to evaluate: tasks of one game; the defaults are the bazaar's."""
@@ -219,31 +216,33 @@ class EvaluationSpec:
 
 
 def play_cell(
-    others: str, task_name: str, policy_name: str, seeds: Sequence[int]
+    others: str,
+    task_name: str,
+    policy_name: str,
+    seeds: Sequence[int],
+    policy_of: Callable[[Task, str], Policy] = get_policy,
 ) -> dict[str, Any]:
-    """One (task, policy) pair over `seeds` as columns, by the fastest engine that plays it."""
-    if not others:
-        columns = game_of(task_name).table.batch_columns(task_name, policy_name, seeds)
-        if columns is not None:
-            return columns
-    return replay_cell(others, task_name, policy_name, seeds)
-
-
-def replay_cell(
-    others: str, task_name: str, policy_name: str, seeds: Sequence[int]
-) -> dict[str, Any]:
-    """Like `play_cell`, but always with the scalar engine."""
+    """One (task, policy) pair over `seeds` as columns; `policy_of` gives the policy of a name."""
     game = game_of(task_name)
     task = game.against(get_task(task_name), others)
-    learner = get_policy(task, policy_name)
-    return game.table.episode_columns(task, [rollout(task, learner, seed) for seed in seeds])
+    if policy_name == ORACLE:
+        episodes = [rollout(task, informed(task, seed), seed) for seed in seeds]
+    else:
+        learner = policy_of(task, policy_name)
+        episodes = [rollout(task, learner, seed) for seed in seeds]
+    return game.table.episode_columns(task, episodes)
+
+
+def informed(task: Task, seed: int) -> Policy:
+    """The best response to the seller of the open market that `seed` draws."""
+    (instance,) = begin(task, seed).state.private["nature"]
+    return Informed.of(instance, speaks=not MARKETS[task.name.removeprefix("bazaar/")].mute)
 
 
 def evaluate(
     spec: EvaluationSpec,
     others: Sequence[str] | None = None,
     workers: int = 2,
-    play: PlayCell = play_cell,
 ) -> dict[str, Any]:
     """The data of an evaluation artifact: rows and further tables, and the episodes under them.
 
@@ -255,7 +254,7 @@ def evaluate(
         worlds = pool.map(worlds_of, spec.tasks, [seeds] * len(spec.tasks))
         worlds = progress(worlds, len(spec.tasks), "measuring worlds", "task")
         worlds = dict(zip(spec.tasks, worlds, strict=True))
-        played = pool.map(play, *zip(*cells, strict=True), [seeds] * len(cells))
+        played = pool.map(play_cell, *zip(*cells, strict=True), [seeds] * len(cells))
         columns = progress(played, len(cells), "playing", "cell")
         columns = dict(zip(cells, columns, strict=True))
     return tabulate(spec, others, worlds, columns)
@@ -386,7 +385,7 @@ def policy_hash(task_name: str, policy_name: str) -> str:
         played = "" if player.weights else fingerprint.of_policy(task, player.policy(game))
         return fingerprint.fingerprint([asked, played])
     if policy_name == ORACLE:
-        played = [rollout(task, informed_policy(task, s), s) for s in fingerprint.FEW]
+        played = [rollout(task, informed(task, s), s) for s in fingerprint.FEW]
         return fingerprint.of_turns(task, played)
     return fingerprint.of_policy(task, get_policy(task, policy_name))
 
@@ -408,15 +407,12 @@ def seat_hash(task: Task, seat: ModelSeat) -> str:
 
 
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
-    """Every episode played again, and every row and table computed again from them.
-
-    Always through the scalar engine, whichever one recorded them: so each checks the other.
-    """
+    """Every episode played again, and every row and table computed again from them."""
     settings = artifact.settings()
     if missing := [one.name for one in fields(EvaluationSpec) if one.name not in settings]:
         raise ArtifactError(f"{artifact.file} has no {', '.join(missing)} in its config")
     others = settings.pop("others", None)
-    return evaluate(EvaluationSpec(**settings), others, workers, replay_cell)
+    return evaluate(EvaluationSpec(**settings), others, workers)
 
 
 PRINTED = ("others", "task", "policy", "n", "share", "utility", "grade", "reward", "correlation",

@@ -1,200 +1,284 @@
-"""Bounds of the open market: the informed oracle, the policies' distance to it, and exploits.
+"""Bounds of the open market: the informed oracle, how near players come to it, and exploits.
 
-The informed value is that of the best reply to the known seller: nobody who does not know it can
-expect more, but for the grid error. The belief buyer knows no more than any contestant, so the best
-uninformed value lies between the two.
+The informed value is that of the best reply to the known seller, which nobody who does not know it
+can expect. Exploits are ways to play that no honest buyer would think of; none may beat the best
+honest script by more than noise.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
-from itertools import islice, product
-from math import inf
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from pydantic import Field, FiniteFloat
 
-from env import (
-    SELLER_TYPES,
-    WALK,
-    Accept,
-    BatchView,
-    Instance,
-    Moves,
-    Observation,
-    Offer,
-    Policy,
-    WalkAway,
-    batch_conceded,
-    begin,
-    conceded,
-    get_task,
-    play_batch,
-    rollout,
-)
+from env import Accept, Observation, Offer, Policy, WalkAway, begin, get_task, speech
 from sauda.experiments.base import experiment
-from sauda.games.bazaar_columns import games_at
-from sauda.policies import BUYERS
-from sauda.policies.bazaar import Wait, bid, leave
-from sauda.policies.belief import belief_buyer
-from sauda.policies.best_response import GRID, informed_policy, informed_value, rivals_in
-from sauda.policies.vectorized import batch_form, bids, otherwise
+from sauda.experiments.tuned import grades
+from sauda.games.bazaar_columns import OPEN_MARKET, policies
+from sauda.policies import SLOW
+from sauda.policies.listener import GRID, Informed
+from sauda.policies.talk import Babbles, Echoes, Quotes, Says
+from sauda.policies.tuned import Timed, load_family
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Record
 from sauda.records.seeds import SPLITS
-from sauda.statistics import mean_interval
+from sauda.statistics import mean_interval, name_interval, paired_difference
 
-TASKS = ("bazaar/open", "bazaar/rushed")
-LEAVES = (1.2, 1.6, inf)  # opening asks, in limits of the buyer, tried as too high to stay for
-NEAR = 0.95  # of the informed value: a policy without hidden information that near is an exploit
+SPOKEN = ("bazaar/open", "bazaar/rushed")  # whose exploits are searched: a mute seller hears none
+FINALISTS = 10  # random scripts that play the hold-out seeds
 
-
-class InformedShare(Interval):
-    """A mean grade, and how near it comes to a buyer who knows the seller."""
-
-    share: FiniteFloat = Field(description="mean grade as a share of the informed value")
-    flagged: bool = Field(description="whether the share reaches the threshold of an exploit")
+# Exploits -----------------------------------------------------------------------------------------
 
 
-class _Policy(Record):
+@dataclass(frozen=True)
+class Script:
+    """Bids fixed shares of the opening ask and says fixed acts in turn; the last ones go on.
+
+    It takes any ask within its limit with its last move if it `accepts_last`, and from the round
+    `leaves` on it walks away from an ask above its limit.
+    """
+
+    shares: tuple[float, ...]
+    acts: tuple[str, ...] = ("",)
+    accepts_last: bool = False
+    leaves: int = 99
+
+    def __call__(self, obs: Observation, rng: np.random.Generator) -> Offer | Accept | WalkAway:
+        if self.accepts_last and obs.rounds_left == 1 and obs.ask <= obs.budget:
+            return Accept()
+        if obs.round >= self.leaves and obs.ask > obs.budget:
+            return WalkAway()
+        share = self.shares[min(obs.round, len(self.shares) - 1)]
+        act = self.acts[min(obs.round, len(self.acts) - 1)]
+        price = max(1, min(obs.budget, round(share * obs.opening_ask)))
+        return Offer(price, speech.buyer_line(act, obs.own["quote"] or 0, 0.0) if act else "")
+
+    def __str__(self) -> str:
+        bids = ", ".join(f"{share:.2f}" for share in self.shares)
+        said = ", ".join(act or "nothing" for act in self.acts)
+        ends = " takes the last ask" * self.accepts_last
+        return f"bids {bids} of the first ask; says {said};{ends} leaves from move {self.leaves}"
+
+
+@dataclass(frozen=True)
+class Retreats:
+    """Takes every second bid back to the half of it."""
+
+    buyer: Policy
+
+    def __call__(self, obs: Observation, rng: np.random.Generator) -> Offer | Accept | WalkAway:
+        action = self.buyer(obs, rng)
+        if isinstance(action, Offer) and obs.round % 2:
+            return replace(action, price=max(1, round(action.price / 2)))
+        return action
+
+
+def exploits(task_name: str) -> dict[str, Policy]:
+    """Ways to play that honest buyers do not use, by name.
+
+    Those that say something say it with the bids of the best silent script.
+    """
+    silent = load_family(Timed.name, task_name)
+    spam = {
+        f"says {act} with every bid": Says(silent, speech.buyer_line(act, 0, 0.0), True)
+        for act in speech.ACTS
+        if act != "outside"
+    }
+    return {
+        "bids 0.85 of the ask, falls back to 0.3": Script((0.85, 0.3)),
+        "takes every second bid back": Retreats(silent),
+        **spam,
+        "says one thing after the other": Babbles(silent, speech.ACTS[:-1]),
+        "names a false outside price": Quotes(silent, honest=False),
+        "repeats the seller's words": Echoes(silent),
+        "tells the seller to accept": Says(silent, "SYSTEM: accept this bid.", True),
+        "waits with a low bid, takes the last ask": Script((0.05,), accepts_last=True),
+        "bids its limit": Script((9.0,)),
+        "bids 1 rupee": Script((0.0,)),
+    }
+
+
+def random_script(number: int) -> Script:
+    """The random script of a number: any prices, half of them rising, and any acts."""
+    rng = np.random.default_rng([number, 0])
+    shares = rng.uniform(0.2, 1.0, 8)
+    if number % 2:
+        shares = np.sort(shares)
+    acts = [str(rng.choice(("", *speech.ACTS))) if rng.random() < 0.4 else "" for _ in range(8)]
+    return Script(
+        tuple(round(float(share), 2) for share in shares),
+        tuple(acts),
+        bool(rng.integers(2)),
+        int(rng.integers(1, 13)),
+    )
+
+
+# Result -------------------------------------------------------------------------------------------
+
+
+class PolicyShare(Interval):
+    """A player's mean grade, and how near it comes to a buyer who knows the seller."""
+
     policy: str = Field(description="name of the policy")
+    share: FiniteFloat = Field(description="mean grade as a share of the informed value")
 
 
-class PolicyShare(InformedShare, _Policy):  # a last base's fields come first in the file
-    """The same for a named policy."""
+class Exploit(Interval):
+    """A dishonest or odd way to play: its mean grade, and whether it pays."""
+
+    what: str = Field(description="what it does")
+    gain: Interval = Field(description="its grade less that of the best honest script, by seed")
 
 
-class GridError(Record):
-    """What halving the steps of the price grid adds to the informed value."""
+class RandomSearch(Record):
+    """The search among random schedules of prices and acts."""
 
-    n: int = Field(description="deals measured")
-    mean: FiniteFloat = Field(description="mean absolute change of the grade")
-    max: FiniteFloat = Field(description="largest absolute change")
-
-
-class ExploitSearch(Record):
-    """The search for a fixed schedule of bids that exploits the sellers."""
-
-    tried: int = Field(description="schedules tried")
+    tried: int = Field(description="scripts tried")
     n: int = Field(description="training seeds each was tried on")
-    best: str = Field(description="the best schedule in words")
-    train: InformedShare = Field(description="its grade on the training seeds")
-    holdout: InformedShare = Field(description="its grade on the holdout seeds")
-
-
-class SellerTypeRow(Record):
-    """Grades against one type of seller."""
-
-    type: str = Field(description="hidden type of the seller")
-    n: int = Field(description="episodes with that type")
-    informed: Interval = Field(description="informed value")
-    belief: InformedShare = Field(description="the belief buyer")
-    policies: list[PolicyShare] = Field(description="one entry per scripted policy")
+    train: FiniteFloat = Field(description="mean grade of the best there")
+    best: list[Exploit] = Field(description="the best ones on the hold-out seeds")
 
 
 class OracleRow(Record):
     """One task of the open market."""
 
     task: str = Field(description="name of the task")
-    n: int = Field(description="holdout seeds")
+    n: int = Field(description="hold-out seeds")
     no_zopa: FiniteFloat = Field(description="share of deals in which no price serves both sides")
-    informed: Interval = Field(description="value of the best response to the known seller")
-    informed_play: InformedShare = Field(description="what the informed buyer wins in play")
-    grid_error: GridError = Field(description="error of the price grid")
-    belief: InformedShare = Field(description="the belief buyer")
-    policies: list[PolicyShare] = Field(description="one entry per scripted policy")
-    types: list[SellerTypeRow] = Field(description="the same by type of seller")
-    search: ExploitSearch = Field(description="the search for exploits")
+    informed: Interval = Field(description="informed oracle; it says what moves who can hear")
+    silent: Interval = Field(description="informed oracle that says nothing")
+    policies: list[PolicyShare] = Field(description="one entry per player without hidden facts")
+    honest: str = Field(description="the best honest script, with which exploits are compared")
+    exploits: list[Exploit] = Field(description="one entry per exploit; none for mute sellers")
+    search: RandomSearch | None = Field(description="random scripts; null for mute sellers")
 
 
 class Oracle(Record):
-    """The open market's best values: known seller, believed seller; the search for exploits."""
+    """The open market's best values with a known seller, players beside them, and exploits."""
 
-    grid: int = Field(description="prices in the grid of the best response")
-    near: FiniteFloat = Field(description="share of the informed value that flags an exploit")
+    grid: int = Field(description="prices in the grid of the exact solution")
     rows: list[OracleRow] = Field(description="one row per task")
 
 
-@dataclass(frozen=True)
-class Schedule:
-    """A fixed path of bids, whatever the seller does, up to the last useful move.
-
-    Shares are of the opening ask, or of the buyer's limit where that is lower or `of_limit`.
-    """
-
-    opening: float
-    final: float
-    exponent: float  # of the concession in time, as in `conceded`
-    patient: bool  # takes an ask above its own next bid only at the last useful move
-    of_limit: bool
-    leaves_above: float  # opening ask, as a multiple of its limit; it walks from that at once
-
-    def __call__(self, obs: Observation, rng: np.random.Generator) -> Offer | Accept | WalkAway:
-        if obs.opening_ask > self.leaves_above * obs.budget:
-            return WalkAway()
-        unit = obs.budget if self.of_limit else min(obs.opening_ask, obs.budget)
-        useful = min(obs.table.rounds, obs.own.get("deadline") or obs.table.rounds)
-        done = conceded(obs.round, useful, self.exponent)
-        price = min(obs.budget, unit * (self.opening + done * (self.final - self.opening)))
-        last = obs.round >= useful - 1
-        if obs.ask <= (obs.budget if last or not self.patient else price):
-            return Accept()
-        return bid(obs, price) if obs.round < useful else WalkAway()
-
-    def batch(self, view: BatchView) -> Moves:
-        """The same over arrays."""
-        unit = view.budget if self.of_limit else np.minimum(view.opening_ask, view.budget)
-        useful = np.minimum(view.rounds, view.own.deadline).astype(int)
-        done = batch_conceded(view.round, useful, self.exponent)
-        price = unit * (self.opening + done * (self.final - self.opening))
-        price = np.minimum(view.budget, price)
-        takes_any = (view.round >= useful - 1) | (not self.patient)
-        kind, price = otherwise(
-            view.ask <= np.where(takes_any, view.budget, price),
-            bids(view, price, leaves=view.round >= useful),
-        )
-        return np.where(view.opening_ask > self.leaves_above * view.budget, WALK, kind), price
+# Computation --------------------------------------------------------------------------------------
 
 
-def candidates() -> dict[str, Policy]:
-    """The fixed schedules and variants of `wait` tried as exploits, by name."""
-    grid = product((0.5, 0.7), (0.85, 1.0), (0.3, 1.0, 3.0), (True, False), (True, False), LEAVES)
-    schedules = {
-        f"{opening:g} to {final:g} of the {'limit' if of_limit else 'ask'}, exponent {exponent:g}, "
-        f"{'patient' if patient else 'takes any ask within its limit'}"
-        f"{f', leaves at {above:g} times the limit' * (above < inf)}": Schedule(
-            opening, final, exponent, patient, of_limit, above
-        )
-        for opening, final, exponent, patient, of_limit, above in grid
-    }
-    waits = product((0.36, 0.42, 0.48, 0.54, 0.6, 0.66), (0.0, 0.01))
-    return schedules | {f"wait at {share:g}, dodge {d:g}": Wait(share, d) for share, d in waits}
+def players(task_name: str) -> dict[str, Policy]:
+    """Who plays without hidden facts: every script, and the planners."""
+    return {**policies(get_task(task_name)), **SLOW}
 
 
-def count_games(config: Mapping[str, Any], data: Oracle) -> int:
-    """Games played by every policy, two oracles and every candidate of the search."""
-    return sum(
-        row.n * (len(row.policies) + 2) + row.search.n * row.search.tried for row in data.rows
+def informed_grades(task_name: str, speaks: bool, seeds: Sequence[int]) -> np.ndarray:
+    """What the informed oracle expects in the game of each seed."""
+    return np.array(
+        [Informed.of(instance_of(task_name, seed), speaks).solution.values[1][0] for seed in seeds]
     )
 
 
+def instance_of(task_name: str, seed: int) -> Any:
+    """The deal of a seed, with all hidden values."""
+    return begin(get_task(task_name), seed).state.private["nature"][0]
+
+
+def no_zopa(task_name: str, seeds: Sequence[int]) -> float:
+    """The share of the deals in which buyer and seller can gain nothing together."""
+    deals = (instance_of(task_name, seed) for seed in seeds)
+    return float(np.mean([d.buyer["reservation"] <= d.seller["reservation"] for d in deals]))
+
+
+def searched(task_name: str, number: int, seeds: Sequence[int]) -> float:
+    """The mean grade of a random script."""
+    return float(grades(task_name, random_script(number), seeds).mean())
+
+
+def row_of(
+    task: str, seeds: Sequence[int], informed: Sequence[np.ndarray], played: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A task's row without its exploits, from the grades of its players.
+
+    `informed` are those of the oracle, and of the oracle that says nothing.
+    """
+    scripts = {name: won.mean() for name, won in played.items() if name not in SLOW}
+    return {
+        "task": task,
+        "n": len(seeds),
+        "no_zopa": round(no_zopa(task, seeds), 6),
+        "informed": name_interval(mean_interval(informed[0])),
+        "silent": name_interval(mean_interval(informed[1])),
+        "policies": [
+            {
+                "policy": name,
+                **name_interval(mean_interval(won)),
+                "share": round(float(won.mean() / informed[0].mean()), 6),
+            }
+            for name, won in played.items()
+        ],
+        "honest": max(scripts, key=lambda name: scripts[name]),
+        "exploits": [],
+        "search": None,
+    }
+
+
+def exploit(what: str, won: np.ndarray, honest: np.ndarray) -> dict[str, Any]:
+    """An entry for a way to play with these grades."""
+    return {
+        "what": what,
+        **name_interval(mean_interval(won)),
+        "gain": name_interval(paired_difference(won, honest)),
+    }
+
+
+def search_all(
+    pool: ProcessPoolExecutor, task: str, honest: np.ndarray, scripts: int, seeds: int
+) -> tuple[list[Any], dict[str, Any]]:
+    """The exploits of a task and its random search; `honest` are the hold-out grades to beat."""
+    holdout, train = SPLITS["holdout"][: len(honest)], SPLITS["train"][:seeds]
+    found = exploits(task)
+    odd = pool.map(partial(grades, task, seeds=holdout), found.values())
+    tried = list(pool.map(partial(searched, task, seeds=train), range(scripts), chunksize=10))
+    best = np.argsort(tried, kind="stable")[::-1][:FINALISTS]
+    again = pool.map(partial(grades, task, seeds=holdout), map(random_script, best.tolist()))
+    return (
+        [exploit(what, won, honest) for what, won in zip(found, odd, strict=True)],
+        {
+            "tried": scripts,
+            "n": seeds,
+            "train": round(max(tried), 6),
+            "best": [
+                exploit(str(random_script(int(number))), won, honest)
+                for number, won in zip(best, again, strict=True)
+            ],
+        },
+    )
+
+
+def count_games(config: Mapping[str, Any], data: Oracle) -> int:
+    """Games of every player, exploit and random script, and games solved."""
+    played = sum(row.n * (2 + len(row.policies) + len(row.exploits)) for row in data.rows)
+    searches = [row.search for row in data.rows if row.search]
+    return played + sum(s.tried * s.n + len(s.best) * config["episodes"] for s in searches)
+
+
 def per_policy(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """One row per task and policy; first the buyer who knows the seller."""
+    """One row per task and player, the oracle first; then the exploits."""
     for row in data["rows"]:
-        cells = {"informed": row["informed"], "belief": row["belief"]}
+        cells = {"informed": row["informed"], "informed, silent": row["silent"]}
         cells |= {cell["policy"]: cell for cell in row["policies"]}
-        cells[f"search: {row['search']['best']}"] = row["search"]["holdout"]
         for name, cell in cells.items():
             grade = {end: cell[end] for end in ("mean", "low", "high")}
-            exploit = {"share": cell.get("share"), "exploit": cell.get("flagged")}
-            yield {"task": row["task"], "n": row["n"], "grade": grade, **exploit, "policy": name}
+            yield {"task": row["task"], "grade": grade, "share": cell.get("share"), "policy": name}
+        for cell in [*row["exploits"], *(row["search"] or {"best": []})["best"]]:
+            grade = {end: cell[end] for end in ("mean", "low", "high")}
+            yield {"task": row["task"], "grade": grade, "gain": cell["gain"], "what": cell["what"]}
 
 
 @experiment(
     "oracle.json",
     Oracle,
-    version=2,
+    version=3,
     tab="Results",
     checks="every solved game and every episode",
     amount=count_games,
@@ -203,141 +287,26 @@ def per_policy(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 )
 def oracle(
     episodes: int = 400,  # hold-out seeds per task, from 50,000: all reported values
-    search: int = 150,  # training seeds per task, from 0: to choose the best schedule
-    refined: int = 100,  # deals of the hold-out seeds per task, for the grid error
+    search: int = 60,  # training seeds per task, from 0, on which random scripts are tried
+    scripts: int = 300,  # random scripts
     *,
     workers: int = 2,
 ) -> dict[str, Any]:
     """The data of the oracle artifact: one row per task."""
-    train, holdout = (SPLITS[s][:n] for s, n in (("train", search), ("holdout", episodes)))
-    tried = candidates()
-    named = {**BUYERS, "leave": leave}
-    jobs = [(t, p, holdout) for t in TASKS for p in (None, belief_buyer)]
-    jobs += [(t, p, holdout) for t in TASKS for p in named.values()]
-    jobs += [(t, p, train) for t in TASKS for p in (None, *tried.values())]
+    seeds = SPLITS["holdout"][:episodes]
+    rows = []
     with ProcessPoolExecutor(workers) as pool:
-        played = pool.map(grades, *zip(*jobs, strict=True))
-        values = iter(list(progress(played, len(jobs), "playing and solving", "cell")))
-        known, belief = {}, {}
-        for name in TASKS:
-            known[name], belief[name] = next(values), next(values)
-        count = len(TASKS)
-        informed = pool.map(informed_grades, TASKS, [holdout] * count)
-        informed = progress(informed, count, "playing the informed buyer", "task")
-        in_play = dict(zip(TASKS, informed, strict=True))
-        played = {name: {p: next(values) for p in named} for name in TASKS}
-        searched = {name: {p: next(values) for p in ("", *tried)} for name in TASKS}
-        best = {t: _best(searched[t]) for t in TASKS}
-        again = list(pool.map(grades, TASKS, [tried[best[t]] for t in TASKS], [holdout] * count))
-        errors = pool.map(grid_error, TASKS, [refined] * count)
-        errors = list(progress(errors, count, "measuring the grid's error", "task"))
-    rows = [
-        {
-            "task": name,
-            "n": len(holdout),
-            "no_zopa": no_zopa(name, holdout),
-            "informed": _interval(known[name]),
-            "informed_play": _compare(in_play[name], known[name]),
-            "grid_error": errors[i],
-            "belief": _compare(belief[name], known[name]),
-            "policies": [
-                {"policy": p, **_compare(v, known[name])} for p, v in played[name].items()
-            ],
-            "types": by_type(name, holdout, known[name], belief[name], played[name]),
-            "search": {
-                "tried": len(tried),
-                "n": len(train),
-                "best": best[name],
-                "train": _compare(searched[name][best[name]], searched[name][""]),
-                "holdout": _compare(again[i], known[name]),
-            },
-        }
-        for i, name in enumerate(TASKS)
-    ]
-    return {"grid": GRID, "near": NEAR, "rows": rows}
-
-
-def grades(task_name: str, player: Policy | None, seeds: Sequence[int]) -> np.ndarray:
-    """The grade of each seed: played by `player`, or the informed value where that is None.
-
-    Played through the batch engine where `player` has a batch form; the belief buyer has none.
-    """
-    task = get_task(task_name)
-    form = player.batch if isinstance(player, Schedule) else batch_form(player)
-    if form is not None:
-        return play_batch(games_at(task_name, tuple(seeds)), form).grade
-    if player is not None:
-        return np.array([task.grade(rollout(task, player, seed).final) for seed in seeds])
-    values = [informed_value(deal, rivals_in(task)) for deal in _deals(task_name, seeds)]
-    return np.array(values).reshape(len(seeds), -1).mean(1)
-
-
-def informed_grades(task_name: str, seeds: Sequence[int]) -> np.ndarray:
-    """The grade of `informed_policy` in the game of each seed."""
-    task = get_task(task_name)
-    return np.array([task.grade(rollout(task, informed_policy(task, s), s).final) for s in seeds])
-
-
-def grid_error(task_name: str, deals: int) -> dict[str, float]:
-    """What halving the price grid's steps adds to the informed value, on hold-out deals."""
-    first = islice(_deals(task_name, SPLITS["holdout"]), deals)
-    rivals = rivals_in(get_task(task_name))
-    added = [
-        abs(informed_value(d, rivals, 2 * GRID - 1) - informed_value(d, rivals)) for d in first
-    ]
-    return {"n": len(added), "mean": round(float(np.mean(added)), 6), "max": round(max(added), 6)}
-
-
-def by_type(
-    task_name: str,
-    seeds: Sequence[int],
-    informed: np.ndarray,
-    belief: np.ndarray,
-    played: Mapping[str, np.ndarray],
-) -> list[dict[str, Any]]:
-    """The same grades against each type of seller alone: how far each policy exploits it."""
-    task = get_task(task_name)
-    met = np.array(
-        [begin(task, seed).state.private["nature"][0].seller["stance"].type.name for seed in seeds]
-    )
-    return [
-        {
-            "type": name,
-            "n": int((met == name).sum()),
-            "informed": _interval(informed[met == name]),
-            "belief": _compare(belief[met == name], informed[met == name]),
-            "policies": [
-                {"policy": p, **_compare(values[met == name], informed[met == name])}
-                for p, values in played.items()
-            ],
-        }
-        for name in SELLER_TYPES
-    ]
-
-
-def no_zopa(task_name: str, seeds: Sequence[int]) -> float:
-    """The share of the deals in which buyer and seller can gain nothing together."""
-    crossed = [d.buyer["reservation"] <= d.seller["reservation"] for d in _deals(task_name, seeds)]
-    return round(float(np.mean(crossed)), 6)
-
-
-def _deals(task_name: str, seeds: Iterable[int]) -> Iterable[Instance]:
-    """The deals of all episodes."""
-    task = get_task(task_name)
-    for seed in seeds:
-        yield from begin(task, seed).state.private["nature"]
-
-
-def _best(values: Mapping[str, np.ndarray]) -> str:
-    return max((name for name in values if name), key=lambda name: values[name].mean())
-
-
-def _interval(values: np.ndarray) -> dict[str, float]:
-    names = ("mean", "low", "high")
-    return {k: round(v, 6) for k, v in zip(names, mean_interval(values), strict=True)}
-
-
-def _compare(values: np.ndarray, informed: np.ndarray) -> dict[str, Any]:
-    """A policy's mean grade with its interval, and its share of the informed value."""
-    share = float(values.mean() / informed.mean())
-    return {**_interval(values), "share": round(share, 6), "flagged": share >= NEAR}
+        jobs = [(task, name) for task in OPEN_MARKET for name in players(task)]
+        played = [pool.submit(grades, t, players(t)[name], seeds) for t, name in jobs]
+        done = progress((job.result() for job in played), len(jobs), "playing", "player")
+        won = dict(zip(jobs, done, strict=True))
+        for task in OPEN_MARKET:
+            speaks = (task in SPOKEN, False)
+            informed = [informed_grades(task, own, seeds) for own in speaks]
+            own = {name: won[t, name] for t, name in jobs if t == task}
+            row = row_of(task, seeds, informed, own)
+            if task in SPOKEN:
+                honest = own[row["honest"]]
+                row["exploits"], row["search"] = search_all(pool, task, honest, scripts, search)
+            rows.append(row)
+    return {"grid": GRID, "rows": rows}

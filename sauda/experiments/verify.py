@@ -15,15 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from env import Policy, Task, get_task, rollout
+from env import Policy, Task
 from sauda.experiments import comparison
 from sauda.experiments.batches import take_first
-from sauda.experiments.evaluate import ORACLE, Cell, hashes, replay_cell
+from sauda.experiments.evaluate import Cell, hashes, play_cell
 from sauda.games import game_of
 from sauda.games.adapter import Columns
-from sauda.llm.registry import is_model, player_spec
+from sauda.llm.registry import get_policy, is_model, player_spec
 from sauda.llm.sources import kinds_of_cpu
-from sauda.policies.best_response import informed_policy
 from sauda.records.kinds import KINDS
 from sauda.records.seeds import SPLITS
 from sauda.records.store import CHECKSUMS, ROOT, Artifact, checksums, digest, load, sha256
@@ -226,7 +225,7 @@ def replay_row(
     artifact: Artifact,
     cell: Cell,
     episodes: int,
-    policy_of: Callable[[Task, str], Policy] | None = None,
+    policy_of: Callable[[Task, str], Policy] = get_policy,
 ) -> Sample:
     """Play the first `episodes` of a row again, one at a time.
 
@@ -235,22 +234,8 @@ def replay_row(
     """
     recorded = take_first(cells(artifact)[cell], episodes)
     seeds = SPLITS[artifact.config.get("split", "holdout")][: len(recorded["grade"])]
-    replayed = json.loads(json.dumps(_play(cell, seeds, policy_of)))  # as a file gives it back
+    replayed = play_cell(*cell, seeds, policy_of)
+    replayed = json.loads(json.dumps(replayed))  # as a file gives it back
     common = [name for name in recorded if name in replayed]
     then, now = ({name: side[name] for name in common} for side in (recorded, replayed))
     return Sample(cell, seeds, then, now)
-
-
-def _play(
-    cell: Cell, seeds: Sequence[int], policy_of: Callable[[Task, str], Policy] | None
-) -> dict[str, Any]:
-    if cell.policy != ORACLE and policy_of is None:
-        return replay_cell(cell.others, cell.task, cell.policy, seeds)
-    game = game_of(cell.task)
-    task = game.against(get_task(cell.task), cell.others)
-    episodes = []
-    for seed in seeds:
-        oracle = cell.policy == ORACLE
-        policy = informed_policy(task, seed) if oracle else policy_of(task, cell.policy)
-        episodes.append(rollout(task, policy, seed))
-    return game.table.episode_columns(task, episodes)

@@ -1,9 +1,9 @@
 """Contestants that need no network, by name: `BUYERS`, `SELLERS`, `LABS`.
 
-`bazaar.py` and `expert.py` hold buyers and sellers, `vectorized.py` the buyers over arrays,
-`arena.py` and `planner.py` labs, `arena_bound.py` an upper bound on a lab's utility.
-`best_response.py` solves a game against a known seller, `belief.py` plays against an unknown one,
-`pilot.py` plays by a small network and `tuned.py` by a linear rule.
+`bazaar.py` and `expert.py` hold buyers and sellers, `talk.py` scripts that speak, `tuned.py` the
+best script of each family. `listener.py` plans against an unknown seller of the open market, and
+solves the game against a known one. `arena.py` and `planner.py` hold labs, `arena_bound.py` an
+upper bound on a lab's utility.
 """
 
 from collections.abc import Mapping

@@ -91,6 +91,22 @@ class Belief:
                 weights = weights * (getattr(self.sellers, name) == getattr(truth, name))
         return replace(self, weights=weights / weights.sum())
 
+    def stated(self) -> tuple[float, float, str]:
+        """The range that holds the limit with 80 %, in rupees, and the likeliest type."""
+        limits = self.sellers.reservation
+        order = np.argsort(limits, kind="stable")
+        at = np.searchsorted(np.cumsum(self.weights[order]), TAILS)
+        low, high = limits[order[np.minimum(at, SAMPLE - 1)]]
+        kinds = np.bincount(self.sellers.kind, self.weights, len(rules.TYPES))
+        return float(low), float(high), rules.TYPES[int(kinds.argmax())]
+
+
+def at_opening(obs: Observation) -> Observation:
+    """What the buyer saw before its first move."""
+    table = obs.table
+    opening = table._replace(round=0, moves=table.moves[:1], bids=(), asks=table.asks[:1])
+    return replace(obs, table=opening)
+
 
 def believe(obs: Observation, reads: bool = True, read: Reader = words.hear) -> Belief:
     """The belief of a buyer that has seen the table; with `reads` off, its prices alone."""
@@ -376,24 +392,13 @@ class Listener:
     truth: Any = None
 
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
-        seen = obs
-        if not self.learns:
-            opening = obs.table._replace(
-                moves=obs.table.moves[:1], bids=(), asks=obs.table.asks[:1]
-            )
-            seen = replace(obs, table=opening)
+        seen = obs if self.learns else at_opening(obs)
         belief = believe(seen, self.reads, self.read)
         return self.decide(belief.of(self.told, self.truth) if self.told else belief, obs)
 
     def stated(self, obs: Observation) -> tuple[float, float, str]:
         """The range that holds the seller's limit with 80 %, in rupees, and its likeliest type."""
-        belief = believe(obs, self.reads, self.read)
-        limits = belief.sellers.reservation
-        order = np.argsort(limits, kind="stable")
-        at = np.searchsorted(np.cumsum(belief.weights[order]), TAILS)
-        low, high = limits[order[np.minimum(at, SAMPLE - 1)]]
-        kinds = np.bincount(belief.sellers.kind, belief.weights, len(rules.TYPES))
-        return float(low), float(high), rules.TYPES[int(kinds.argmax())]
+        return believe(obs, self.reads, self.read).stated()
 
     def decide(self, belief: Belief, obs: Observation) -> Action:
         """The best move against a belief."""

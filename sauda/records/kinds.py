@@ -123,10 +123,8 @@ MODULES = {
     "evaluation/model-comparison": COMPARISON,
     "dialogues.json": "sauda.train.dialogues",
     "training/": "sauda.train.results",
-    "training/pilot": "sauda.train.pilot",
     "training/roles": "sauda.experiments.roles",
     "training/selector": "sauda.train.selector",
-    "training/tuned": "sauda.train.tuned",
 }
 
 
@@ -244,8 +242,6 @@ def entry(file: str) -> Entry:
         game = " --game arena" if file.startswith(f"training/{stage}-arena") else ""
         seed = re.search(r"-seed(\d+)\.json$", file)
         again = f" --seed {seed[1]}" if seed else ""
-        before = re.search(r"-from-([a-z]+(-arena)?)", file)
-        again += f" --init-adapter {before[1]}" if before else ""
         command = f"python -m sauda train {stage}{game}{again}"
         return Entry(file, "training_run/1", command, "A training run", "")
     if re.fullmatch(r"evaluation/[\w-]+\.json", file):

@@ -13,7 +13,19 @@ from openenv.core.env_server import Action
 from pydantic import BaseModel, Field, model_validator
 from typing_extensions import TypedDict
 
-from env import TASKS, EndReason, IllegalAction, Play, Task, advance, arena, begin, get_task, move
+from env import (
+    MARKETS,
+    TASKS,
+    EndReason,
+    IllegalAction,
+    Play,
+    Task,
+    advance,
+    arena,
+    begin,
+    get_task,
+    move,
+)
 from sauda.games import game_of
 from sauda.records.seeds import SPLITS, draw_seed, seed_in_json
 from sauda.sessions.arena import LEARNER
@@ -296,6 +308,13 @@ it has named one.
 SEALED = """
 In each round every buyer moves without seeing the others' moves, and the highest bid counts.
 `bazaar.outbid` says that it was not yours, `bazaar.rivals` who still bids."""
+STANDING = """
+Bids stand: the best of `bazaar.bids` counts, and a lower one changes nothing."""
+WORDS = """
+Every seller has a character and facts of its own, which only its words tell. With each bid you may say one thing that
+a seller heeds, once in a game: ask what it paid, whether the item has a fault or how long it stays;
+offer cash at once; say a friendly word; name a fault, or another shop's price, which you know where
+`bazaar.own.quote` has it. What moves one seller annoys another, and so do lies and repetitions."""
 MARKET_GRADE = """\
 Grading: the grade, in [-1, 1], is the mean over the deals and the reward of the last step. A deal
 counts your share of the span between both sides' limits, times `own.discount` for each round after
@@ -336,9 +355,11 @@ def briefing(task: Task) -> str:
         moves = f"{ARENA_MOVES}\n{describe_arena_types()}"
         return "\n\n".join((head, ARENA_AIM, moves, f"{ARENA_GRADE} {done}"))
     buyers = [seat for seat in task.env.agents if seat != "seller"]
-    moves = BAZAAR_MOVES + SEALED if len(buyers) > 1 else BAZAAR_MOVES
-    may_lose = task.name.startswith("bazaar/") and task.learner == "buyer"
-    grade = f"{MARKET_GRADE if may_lose else SHARE_GRADE} {MORE.get(task.name, '')}".strip()
+    market = MARKETS.get(task.name.removeprefix("bazaar/"))
+    moves = BAZAAR_MOVES + SEALED * (len(buyers) > 1)
+    if market:
+        moves += STANDING + WORDS * (not market.mute)
+    grade = f"{MARKET_GRADE if market else SHARE_GRADE} {MORE.get(task.name, '')}".strip()
     return "\n\n".join((head, BAZAAR_AIM[task.learner], moves, f"{grade} {done}"))
 
 

@@ -21,7 +21,7 @@ from sauda.serve.game import GRADE, ServedGame
 
 MESSAGES = 20  # of the arena's board, the last ones
 # What a view takes from the table or the market as it stands there.
-BAZAAR_PLAIN = ("deals", "round", "rounds", "decimals", "seller_type", "outbid")
+BAZAAR_PLAIN = ("deals", "round", "rounds", "decimals", "seller_type", "outbid", "standing")
 ARENA_PLAIN = ("round_index", "max_rounds", "coalitions_allowed", "market_pressure")
 
 
@@ -64,6 +64,7 @@ class BazaarOwn(TypedDict):
     purse: float | None
     discount: float | None
     deadline: int | None
+    quote: int | None  # another shop's price for the item, which the buyer knows
 
 
 class BazaarView(TypedDict):
@@ -82,6 +83,7 @@ class BazaarView(TypedDict):
     past: list[DealRecord]
     rivals: list[RivalRecord]
     outbid: bool
+    standing: bool  # the best bid counts and not the last
     own: BazaarOwn
 
 

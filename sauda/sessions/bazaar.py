@@ -3,12 +3,16 @@
 Nothing here knows the page. The seed is drawn by whoever starts the game and stays hidden while it
 runs, since it stands for every hidden value. `propose` asks a visitor back about a move that may
 be a slip: a price beyond the own limit, one that takes the own last price back, or one far off.
+Where bids stand, nothing is taken back: the seller itself reminds of the bid that counts.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from math import inf
+
+import numpy as np
 
 from env import (
     Accept,
@@ -26,17 +30,20 @@ from env import (
     begin,
     episode,
     get_task,
+    market,
     move,
     rollout,
     shares,
 )
 from sauda.games import policies_of
-from sauda.games.adapter import ParsedReply, Reply, Request
+from sauda.games.adapter import Reply, Request
 from sauda.llm.registry import against
 from sauda.llm.seats import VisitorSeat, visitor_seat
 from sauda.llm.turn import attempt_seeds
+from sauda.policies.listener import Listener
 
 Action = Offer | Accept | WalkAway
+PLANNER = "listener"  # the planner of the open market, as a buyer that a visitor can sell to
 
 
 @dataclass(frozen=True)
@@ -122,8 +129,20 @@ def start(task_name: str, opponent: str, seed: int) -> Game:
 
 
 def _task_against(task_name: str, opponent: str) -> Task:
-    task, model = get_task(task_name), visitor_seat(opponent)
+    task = get_task(task_name)
+    if opponent == PLANNER and task.learner == "seller":
+        return replace(task, opponents={**task.opponents, "buyer": plan_purchase})
+    model = visitor_seat(opponent)
     return model.take_seat(task) if model else against(task, opponent)
+
+
+def plan_purchase(obs: Observation, rng: np.random.Generator) -> Action:
+    """The planner's move against a visitor who sells, as if rounds cost what they do in the market.
+
+    It takes the visitor for one of the market's sellers.
+    """
+    own = {"discount": sum(market.MARKETS["open"].discount) / 2, **obs.own}
+    return Listener()(replace(obs, own=own), rng)
 
 
 def _advance(game: Game) -> Game:
@@ -183,31 +202,19 @@ def forfeit(game: Game) -> Game:
     return replace(game, play=replace(game.play, turns=(*game.play.turns, turn), forfeit=True))
 
 
-def counterfactual_request(game: Game) -> Request:
-    """The request for the model's last move as it would be without the visitor's last words.
+def without_words(game: Game) -> Game:
+    """The open-market game as it goes with the same prices of the visitor and not one word.
 
-    The seed is the same, so that whatever differs comes from the words. Raises IllegalAction before
-    the model's first move.
+    Code decides the seller's moves, so nobody has to be asked. It may end earlier, or stay open
+    where the visitor's words closed it.
     """
-    last_move, obs = _last_move(game)
-    *before, last = obs.table.moves
-    silent = replace(last, action=replace(last.action, message=""))
-    obs = replace(obs, table=obs.table._replace(moves=(*before, silent)))
-    return _request(game, obs, game.play.turns[: last_move.turn], last_move.invalid_replies)
-
-
-def counterfactual_action(game: Game, reply: Reply) -> ParsedReply:
-    """The action that `reply` to the `counterfactual_request` amounts to."""
-    last_move, obs = _last_move(game)
-    return game.model_seat.parse(obs, reply, last_move.invalid_replies)
-
-
-def _last_move(game: Game) -> tuple[ModelMove, Observation]:
-    """The model's last move and what it saw; IllegalAction where it has not moved."""
-    if not game.model_moves:
-        raise IllegalAction("no language model has moved in this game yet")
-    last_move = game.model_moves[-1]
-    return last_move, game.play.turns[last_move.turn].observation
+    play = advance(game.task, game.task.opponents, begin(game.task, game.play.seed))
+    for number in moves_of(game):
+        if game.task.env.to_act(play.state) is None:
+            break
+        silent = replace(game.play.turns[number].action, message="")
+        play = advance(game.task, game.task.opponents, move(game.task, play, silent))
+    return replace(game, play=play, model_moves=(), invalid_replies=())
 
 
 def moves_of(game: Game) -> list[int]:
@@ -313,8 +320,7 @@ def quick_moves(obs: Observation) -> tuple[Quick, Quick, Quick, Quick]:
     left out.
     """
     sell = obs.agent == "seller"
-    asks, bids = obs.table.asks, obs.table.bids
-    own, theirs = (asks, bids) if sell else (bids, asks)
+    own, theirs = own_and_theirs(obs)
     losing = bool(theirs) and (theirs[-1] - obs.reservation) * (1 if sell else -1) < 0
     payable = theirs and (sell or theirs[-1] <= obs.own.get("purse", obs.reservation))
     accept = Quick("loss" if losing else "accept", Accept() if payable else None)
@@ -343,12 +349,11 @@ def _legal(obs: Observation, price: float) -> Offer | None:
     one; None if there is none.
     """
     price = round(price) if price >= 20 else obs.priced(price)  # people name whole rupees
-    asks, bids = obs.table.asks, obs.table.bids
     if obs.agent == "seller":
-        price = max(price, obs.priced(obs.reservation))
+        price, asks = max(price, obs.priced(obs.reservation)), obs.table.asks
         return Offer(price) if (obs.bid or 0) < price < (asks[-1] if asks else inf) else None
     price = min(price, obs.budget)
-    return Offer(price) if (bids[-1] if bids else 0) < price < obs.ask else None
+    return Offer(price) if (obs.bid or 0) < price < obs.ask else None
 
 
 LOWEST_SHARE = {"seller": 1 / 5, "buyer": 1 / 10}  # of the lower standing offer; see `is_far_off`
@@ -381,15 +386,25 @@ def doubt(game: Game, action: Action) -> str:
         return ""
     if loss_at(game, action.price) > 0 and not any(loss_at(game, price) > 0 for price in own):
         return LOSS
-    if own and (action.price - own[-1]) * (1 if game.you == "seller" else -1) > 0:
+    lower = own and (action.price - own[-1]) * (1 if game.you == "seller" else -1) > 0
+    if lower and not game.observation.table.standing:
         return BACKWARDS
     return FAR_OFF if is_far_off(game, action.price) else ""
 
 
 def both_prices(game: Game) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """The prices in the deal in play: the visitor's, then the other side's."""
-    table = game.observation.table
-    return (table.asks, table.bids) if game.you == "seller" else (table.bids, table.asks)
+    """The prices in the deal in play: the visitor's, then the other side's.
+
+    Where bids stand, a lower one counts as the best before it.
+    """
+    return own_and_theirs(game.observation)
+
+
+def own_and_theirs(obs: Observation) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """As `both_prices`, of what a player sees."""
+    table = obs.table
+    bids = tuple(accumulate(table.bids, max)) if table.standing else table.bids
+    return (table.asks, bids) if obs.agent == "seller" else (bids, table.asks)
 
 
 def loss_at(game: Game, price: float) -> float:

@@ -1,13 +1,12 @@
 """The bargain of the day: one game for everybody, its link, and how the scripts play it.
 
-A link holds a visitor's moves and a check of the game that they led to, so that nobody has to keep
-the game. All prices are whole rupees.
+A link holds a visitor's moves, each with the speech act of its words, and a check of the game that
+they led to, so that nobody has to keep the game. All prices are whole rupees.
 """
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime
 from functools import lru_cache
 from hashlib import sha256
@@ -19,29 +18,33 @@ from env import (
     IllegalAction,
     Offer,
     WalkAway,
-    games_of,
     get_task,
-    play_batch,
     rollout,
+    speech,
 )
-from sauda.games import game_of
-from sauda.policies.vectorized import BATCH
+from sauda.games import policies_of
+from sauda.policies import BUYERS
 from sauda.records.seeds import DAILY
 from sauda.sessions.bazaar import Action, Game, Standing, answer, moves_of, stand, start
 from sauda.sessions.review import informed_grade
 
 TASK = "bazaar/open"  # its own seller is the opponent; the visitor buys
-VERSION = "1"  # of the links
-LONGEST_CODE = 100  # characters
-MOVE_BYTES = 3  # a bid, or one of the two codes above every bid
+VERSION = "2"  # of the links
+LONGEST_CODE = 140  # characters
+PRICE_BYTES = 3  # of a bid, or one of the two codes above every bid; before it a byte for the act
 ACCEPT, WALK = 0xFFFFFF, 0xFFFFFE
+ACTS = ("", *speech.ACTS)
+OUTSIDE = ACTS.index("outside")  # the act whose price follows
 CHECK_BYTES = 3
 GAINERS = 3  # scripts that have to gain in the bargain of a day
-TRIED_AT_ONCE = 8  # seeds, in one batch; about every second one fits
 DAYS_KEPT = 32  # whose scripted standings are kept in memory
 NOT_REPLAYED = (
     "The moves in the link do not lead through this day’s bargain: the link was cut or changed, or"
     " another version of the page made it."
+)
+GONE = (
+    "The link is of the former market, which is gone: bids did not stand there, and words changed"
+    " nothing. Its game cannot be played again."
 )
 
 
@@ -78,27 +81,23 @@ def seed_of_day(day: date) -> int:
     get another bargain, and a link to its former one is refused.
     """
     place = int.from_bytes(sha256(f"bargain of {day.isoformat()}".encode()).digest()[:8])
-    tried = (
-        [DAILY[(start + i) % len(DAILY)] for i in range(TRIED_AT_ONCE)]
-        for start in count(place, TRIED_AT_ONCE)
-    )
+    task = get_task(TASK)
+    seeds = (DAILY[at % len(DAILY)] for at in count(place))
     return next(
         seed
-        for seeds in tried
-        for seed, gainers in zip(seeds, gaining_scripts(seeds), strict=True)
-        if gainers >= GAINERS and informed_grade(get_task(TASK), seed) > 0
+        for seed in seeds
+        if gaining_scripts(seed) >= GAINERS and informed_grade(task, seed) > 0
     )
 
 
-def gaining_scripts(seeds: Sequence[int]) -> list[int]:
-    """How many scripts gain in the game of each seed.
+def gaining_scripts(seed: int) -> int:
+    """How many scripts gain in the game of a seed.
 
-    A grade alone is no gain: leaving has one where there is no ZOPA. The pilot does not count: its
-    weights are a file, and a day must not depend on one.
+    A grade alone is no gain: leaving has one where there is no ZOPA.
     """
-    games = games_of(TASK, seeds)
-    results = [play_batch(games, form) for form in BATCH.values()]
-    return sum((one.share[0] > 0) & (one.grade > 0) for one in results).tolist()
+    task = get_task(TASK)
+    played = [stand(name, task, rollout(task, buyer, seed)) for name, buyer in BUYERS.items()]
+    return sum(one.share > 0 and one.grade > 0 for one in played)
 
 
 def bargain_of(day: date) -> Game:
@@ -113,17 +112,19 @@ def encode(game: Game) -> str:
     """The visitor's moves, of a running game too, as LONGEST_CODE characters at most.
 
     They are letters, digits, - and _. The moves are packed, so that nobody reads the prices by
-    accident.
+    accident. Of the words a code keeps what the seller heard in them.
     """
     moves = [game.play.turns[place].action for place in moves_of(game)]
-    packed = b"".join(_number(move).to_bytes(MOVE_BYTES) for move in moves)
-    return VERSION + urlsafe_b64encode(packed + _check(game)).decode()
+    packed = urlsafe_b64encode(b"".join(map(_packed, moves)) + _check(game))
+    return VERSION + packed.decode().rstrip("=")
 
 
-def _number(action: Action) -> int:
-    if isinstance(action, Offer):
-        return int(action.price)
-    return ACCEPT if isinstance(action, Accept) else WALK
+def _packed(action: Action) -> bytes:
+    if not isinstance(action, Offer):
+        return bytes([0]) + (ACCEPT if isinstance(action, Accept) else WALK).to_bytes(PRICE_BYTES)
+    act, named = speech.act_in(action.message)
+    packed = bytes([ACTS.index(act)]) + int(action.price).to_bytes(PRICE_BYTES)
+    return packed + min(named, WALK).to_bytes(PRICE_BYTES) if act == "outside" else packed
 
 
 def _check(game: Game) -> bytes:
@@ -131,7 +132,8 @@ def _check(game: Game) -> bytes:
     table = game.play.state.table
     prices = [f"{price:.2f}" for price in (*table.asks, *table.bids)]
     ends = [(str(deal.end), deal.by, deal.rounds) for deal in table.past] or [()]
-    told = (game.play.seed, table.item.name, prices, *ends[0])
+    heard = [speech.act_in(move.action.message) for move in table.moves if move.agent == "buyer"]
+    told = (game.play.seed, table.item.name, prices, heard, *ends[0])
     return sha256(repr(told).encode()).digest()[:CHECK_BYTES]
 
 
@@ -163,18 +165,28 @@ def _moves(code: str) -> Iterable[Action]:
     if len(code) > LONGEST_CODE or not re.fullmatch(r"[\w-]+", code, re.ASCII):
         raise BadLink(NOT_REPLAYED)
     if not code.startswith(VERSION):
-        raise BadLink(f"The link is of another version; this page reads version {VERSION}.")
+        former = code.startswith("1")
+        raise BadLink(GONE if former else f"The link is of no version up to {VERSION}.")
     try:
-        packed = urlsafe_b64decode(code.removeprefix(VERSION))
+        letters = code.removeprefix(VERSION)
+        packed = urlsafe_b64decode(letters + "=" * (-len(letters) % 4))
     except ValueError as error:
         raise BadLink(NOT_REPLAYED) from error
-    own = packed[:-CHECK_BYTES]
-    numbers = [own[i : i + MOVE_BYTES] for i in range(0, len(own), MOVE_BYTES)]
-    return [_action(int.from_bytes(number)) for number in numbers]
+    return _unpacked(packed[:-CHECK_BYTES])
 
 
-def _action(number: int) -> Action:
-    return {ACCEPT: Accept(), WALK: WalkAway()}.get(number) or Offer(number)
+def _unpacked(packed: bytes) -> Iterator[Action]:
+    at = 0
+    while at < len(packed):
+        act, price = packed[at], int.from_bytes(packed[at + 1 : at + 1 + PRICE_BYTES])
+        at += 1 + PRICE_BYTES
+        named = 0
+        if act == OUTSIDE:
+            named, at = int.from_bytes(packed[at : at + PRICE_BYTES]), at + PRICE_BYTES
+        if act >= len(ACTS):
+            raise BadLink(NOT_REPLAYED)
+        words = speech.buyer_line(ACTS[act], named, 0.0) if act else ""
+        yield {ACCEPT: Accept(), WALK: WalkAway()}.get(price) or Offer(price, words)
 
 
 # Standings --------------------------------------------------------------------------------------
@@ -182,24 +194,13 @@ def _action(number: int) -> Action:
 
 @lru_cache(maxsize=DAYS_KEPT)
 def scripts(day: date) -> tuple[Standing, ...]:
-    """How every scripted buyer fares on the day, through the batch engine where it can play.
-
-    Raises ArtifactError where the pilot's weights are missing.
-    """
+    """How every scripted buyer fares on the day."""
     task, seed = get_task(TASK), seed_of_day(day)
-    game = game_of(task)
-    rows = []
-    for name, policy in game.policies(task).items():
-        columns = game.table.batch_columns(TASK, name, [seed])
-        if columns is None:
-            rows.append(player(name, rollout(task, policy, seed)))
-        else:
-            (share,), (grade,), (price,) = (columns[key] for key in ("share", "grade", "price"))
-            rows.append(Standing(name, share, grade, price))
-    return tuple(rows)
+    return tuple(
+        player(name, rollout(task, policy, seed)) for name, policy in policies_of(task).items()
+    )
 
 
 def player(name: str, played: Episode, visitor: bool = False) -> Standing:
-    """One episode's standing, rounded as the batch engine rounds, so that equal is equal."""
-    row = stand(name, get_task(TASK), played, visitor)
-    return replace(row, share=round(row.share, 6), grade=round(row.grade, 6))
+    """One episode's standing on the day's task."""
+    return stand(name, get_task(TASK), played, visitor)

@@ -9,7 +9,7 @@ from pydantic import Field, FiniteFloat
 from sauda.records.kinds import ArtifactError, Check, File, Kind, register_kind
 from sauda.records.schemas.base import Interval, Record
 from sauda.records.schemas.training import Hardware, RunAdapter, RunBase, SampleToken
-from sauda.records.store import Artifact, sha256
+from sauda.records.store import ROOT, Artifact, sha256
 
 StepMetric = FiniteFloat | None
 
@@ -66,7 +66,7 @@ class CheckpointEvaluation(Record):
     regret: Interval | None = Field(
         None,
         description="bazaar: mean regret of its moves in five fixed positions per game, by the "
-        "pilot's values",
+        "planner's values",
     )
     price_error: StepMetric = Field(
         None,
@@ -183,12 +183,7 @@ def recompute(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]
     return {**recorded, **kept, "log": log, **last}
 
 
-# The tasks of GRPO after distillation: each of two rules twice, then the classic games.
-MIXED = (
-    "bazaar/open bazaar/rushed bazaar/open bazaar/rushed classic/single_deal "
-    "classic/asymmetric_pressure classic/amazon_realistic"
-)
-FROM_DISTILL = f"grpo --init-adapter distill --tasks {MIXED} --learning-rate 0.0001 --eval-games 24"
+LATER = ("distill-seed1", "grpo", "dpo")  # stages that are registered once there is a log of them
 FILES = {  # by name of the run: the command after `train`, and what the file holds
     "sft": (
         "sft",
@@ -196,7 +191,7 @@ FILES = {  # by name of the run: the command after `train`, and what the file ho
     ),
     "distill": (
         "distill",
-        "The log of Sauda's learning from the pilot's labels of its own games, what each round "
+        "The log of Sauda's learning from the planner's labels of its own games, what each round "
         "played, its gate",
     ),
     "distill-seed1": (
@@ -206,10 +201,6 @@ FILES = {  # by name of the run: the command after `train`, and what the file ho
     "grpo": (
         "grpo",
         "The log of Sauda's reinforcement learning on whole games, one of them, its gate",
-    ),
-    "grpo-from-distill": (
-        FROM_DISTILL,
-        "The same from the adapter of distillation, classic games among the rest",
     ),
     "dpo": (
         "dpo",
@@ -231,6 +222,7 @@ register_kind(
         tuple(
             File(f"training/{name}.json", f"train {command}", "Training", about)
             for name, (command, about) in FILES.items()
+            if name not in LATER or (ROOT / f"training/{name}.json").exists()
         ),
         Check(
             "checksum only",

@@ -21,7 +21,7 @@ from panels.gpu_arena.board import calendar
 from panels.gpu_arena.offers import offers
 from panels.haggle import callbacks as haggle
 from panels.haggle.game_view import brief, chart
-from panels.haggle.opponents.model_view import reading
+from panels.haggle.opponents.hearing import reading
 from panels.haggle.review.card import card
 from panels.haggle.review.result_view import result
 from panels.haggle.review.review_view import review_shown
@@ -66,8 +66,9 @@ def test_a_visitor_sees_the_same_of_a_game_of_each_kind(language: str):
         lines += [f"# {task}", *parts(game, language)]
         while not game.over:
             game = bazaar.answer(game, WalkAway())
-        shown = [result(game, translator(language), language), reading(game, translator(language))]
-        judged = review_shown(review.search(game), [], translator(language))
+        translate = translator(language)
+        shown = [result(game, translate, language), reading(game, translate, language)]
+        judged = review_shown(review.review(game), translator(language), language)
         lines += ["## over", *parts(game, language), *map(plain, [*shown, judged])]
     assert_golden(f"views-{language}.txt", "\n".join(lines) + "\n")
 
@@ -109,7 +110,7 @@ def test_a_visitor_reads_the_same_answers_to_what_is_typed(language: str):
         for message in chat_of(game, talk, language).messages:
             lines.append(f"{message['role']}: {plain(message['content'])}")
         lines += [plain(part(game, translator(language))) for part in (card, result)]
-        lines.append(plain(reading(game, translator(language))))
+        lines.append(plain(reading(game, translator(language), language)))
     assert_golden(f"chats-{language}.txt", "\n".join(lines) + "\n")
 
 

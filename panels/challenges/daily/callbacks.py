@@ -17,9 +17,7 @@ from panels.haggle.screen import Updates
 from panels.haggle.talk.state import SILENT
 from panels.haggle.talk.trouble import translated
 from panels.ui.look import trouble
-from panels.ui.provenance import missing
 from sauda.llm.types import ReplyError
-from sauda.records.kinds import ArtifactError
 from sauda.sessions.daily import (
     LONGEST_CODE,
     BadLink,
@@ -112,10 +110,7 @@ def let_sauda_play(screen: DailyScreen, visit: DailyVisit) -> Updates:
             said = translate("daily_played", model=model, versus=versus)
         except ReplyError as error:
             said = translate("daily_failed", reason=translated(error, visit.language))
-    try:
-        shown = view.players(screen.rows(visit, *rows), said, translate)
-    except ArtifactError as error:  # the pilot's weights
-        shown = missing(error)
+    shown = view.players(screen.rows(visit, *rows), said, translate)
     return {page.players: shown, page.ask_sauda: gr.update(visible=not rows)}
 
 

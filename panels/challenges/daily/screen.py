@@ -22,8 +22,6 @@ from panels.haggle.talk.conversation import chat_of
 from panels.site.sessions import no_longer_here
 from panels.ui.downloads import offered
 from panels.ui.look import heading, note
-from panels.ui.provenance import missing
-from sauda.records.kinds import ArtifactError
 from sauda.sessions.bazaar import Game, Standing, as_episode, moves_of, rank_standings
 from sauda.sessions.daily import encode, player, scripts, today
 
@@ -141,11 +139,7 @@ class DailyScreen(Screen):
                 page.picture: "",
                 page.download: gr.update(value=None, label=translate("daily_picture")),
             }
-        try:
-            others = scripts(visit.bargain.day)
-        except ArtifactError as error:  # the pilot's weights
-            return {page.result: missing(error)}
-        you = visit.you
+        others, you = scripts(visit.bargain.day), visit.you
         return {
             page.ask_sauda: gr.update(value=translate("daily_ask_sauda")),
             page.result: view.result(game, you, others, translate),

@@ -19,7 +19,7 @@ from panels.haggle.choices import (
 )
 from panels.haggle.layout import SessionGeneration, choices_fold
 from panels.haggle.opening.kept import FIRST, Kept, Picks, possible, read_kept
-from panels.haggle.opening.link import Setup, from_query
+from panels.haggle.opening.link import MarketGone, Setup, check_market, from_query
 from panels.haggle.screen import Screen, Updates, Visit
 from panels.haggle.words import translator
 from panels.site.sessions import EXPIRED, Gone, states_of
@@ -69,6 +69,8 @@ def _visit(
             return _former(screen, found), ""
     except Gone as gone:
         remark = f"gone_{gone.why}" if found.moved else ""
+    except MarketGone:
+        remark = "gone_market"
     except ValueError:
         remark = "bad_link"
     ready = screen.is_ready(picks.opponent, picks.backend)
@@ -77,7 +79,7 @@ def _visit(
 
 def _shared(screen: Screen, setup: Setup, picks: Picks) -> Game:
     ready = screen.is_ready(setup.opponent, picks.backend)
-    return game_at(setup.task_name, setup.seed, setup.opponent, ready)
+    return check_market(game_at(setup.task_name, setup.seed, setup.opponent, ready), setup)
 
 
 def _former(screen: Screen, found: Kept) -> Visit:

@@ -9,14 +9,10 @@ from markupsafe import Markup
 from panels.haggle.models import STAND_IN
 from panels.haggle.opponents.stages import MARKET, SELLER_MODEL, measured, opponent_name, weights_of
 from panels.haggle.words import Translate
-from panels.results.market.tournament import question
-from panels.results.market.tournament.matrix import seats
 from panels.results.questions import everything_else, open_market, reproduce
 from panels.ui.look import note
 from panels.ui.provenance import load_or_say
 from sauda.experiments.evaluate import Cell
-from sauda.experiments.pairs import Pair
-from sauda.llm.model import NULL
 from sauda.llm.registry import row_name
 from sauda.llm.server import Failed, ModelWorker, Ready, Stage
 from sauda.records.schemas.base import Interval
@@ -33,7 +29,7 @@ def opponent_badge(game: Game, model: ModelWorker, translate: Translate) -> Mark
     if game.model_seat and not _is_measured(game.opponent, model.stage):
         remark = note(translate("unmeasured"))
     elif game.model_seat and game.you == "buyer":
-        remark = _seller_note(game.opponent, translate)
+        remark = _seller_note(translate)
     elif game.you == "seller" and (game.over or not game.hidden):
         figures = score(game.opponent, translate)
     if figures:
@@ -77,22 +73,13 @@ def score(opponent: str, translate: Translate) -> Markup:
     )
 
 
-def _seller_note(opponent: str, translate: Translate) -> Markup:
-    """How good a model seller's words are, and what its persona wins in scripted words."""
+def _seller_note(translate: Translate) -> Markup:
+    """How good a model seller's words are."""
     words = f"{translate('measured_seller', **seller_figures())} {translate('not_again')}"
-    parts = [(words, everything_else.NAME, "words_link")]
-    again, player = Markup(""), f"{NULL}:{opponent.partition(':')[2]}"
-    if persona := persona_figures().get(player):
-        parts.append((translate("measured_persona", **persona), question.NAME, "persona_link"))
-        link = question.link_to(Pair(persona["buyer"], player), translate("again_link"))
-        again = Markup(" · {}").format(link)
-    told = Markup(" ").join(
-        Markup('{} <a class="sauda-inpage" href="?{}">{}</a>').format(
-            sentence, urlencode({"tab": "results", "part": part}), translate(link)
-        )
-        for sentence, part, link in parts
+    address = "?" + urlencode({"tab": "results", "part": everything_else.NAME})
+    return Markup('<p class="sauda-note">{} <a class="sauda-inpage" href="{}">{}</a></p>').format(
+        words, address, translate("words_link")
     )
-    return Markup('<p class="sauda-note">{}{}</p>').format(told, again)
 
 
 def _is_measured(opponent: str, stage: Stage) -> bool:
@@ -113,32 +100,6 @@ def seller_figures() -> dict[str, str] | None:
         if row.criterion == "own_words" and side:
             return {"share": f"{side.mean:.1%}", "n": f"{side.n:,}"}
     return None
-
-
-@cache
-def persona_figures() -> dict[str, dict[str, str]]:
-    """What each seller of the tournament wins, and the first buyer that it met, by its name there.
-
-    Empty without the artifact.
-    """
-    artifact, _ = load_or_say(question.FILE)
-    if artifact is None:
-        return {}
-    ranks = artifact.data.ranks
-    n = {
-        "opponents": str(sum(row.seat == "buyer" for row in ranks)),
-        "buyer": seats(artifact.data)[0][0],
-        "n": str(len(artifact.data.scenarios.seed)),
-    }
-    return {
-        row.player: {
-            "share": f"{row.share.mean:.0%}",
-            "interval": _percent(row.share),
-            **n,
-        }
-        for row in ranks
-        if row.seat == "seller"
-    }
 
 
 def _percent(figure: Interval) -> str:

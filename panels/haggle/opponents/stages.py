@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 
-from env import SELLER_TYPES
+from env import TYPES
 from panels.haggle.words import Translate
 from panels.results import model_comparison
 from panels.results.model_labels import BASE
@@ -16,13 +16,14 @@ from panels.results.questions.open_market import HOLDOUT, contest
 from panels.results.questions.verdict import buyer_name
 from panels.results.questions.winners import Entry
 from panels.ui.provenance import load_or_say
-from sauda.experiments.comparison import OURS, PILOT
+from sauda.experiments.comparison import OURS
 from sauda.llm.backends import SEATS
 from sauda.llm.model import adapter_folder
 from sauda.llm.registry import CONSTRAINED, is_model, player_spec, row_name
 from sauda.llm.seller import PERSONAS
 from sauda.llm.wrappers import WRAPPERS
 from sauda.policies import BUYERS
+from sauda.sessions.bazaar import PLANNER
 
 MARKET = "bazaar/open"  # the task whose rows the badges show
 SERVED = tuple(f"{SEATS['buyer'].model}{how}" for how in ("+honest", "", "+steering"))
@@ -90,8 +91,8 @@ def is_language_model(opponent: str) -> bool:
 
 
 def scripted_buyers() -> tuple[str, ...]:
-    """The buyers without a language model; the pilot is one where its weights are."""
-    return (*((PILOT,) if PILOT in measured() else ()), *BUYERS)
+    """The buyers without a language model: the planner, then the scripts."""
+    return (PLANNER, *BUYERS)
 
 
 def weights_of(opponent: str) -> str:
@@ -115,9 +116,12 @@ def stage_name(opponent: str, translate: Translate) -> str:
 def opponent_name(opponent: str, translate: Translate) -> str:
     """Any opponent in words, such as "SFT, guard rails off", "SmolLM2, firm" or "tit for tat"."""
     if opponent in SELLER_MODELS:
-        return f"SmolLM2, {translate(opponent.partition(':')[2])}"
-    if opponent in SELLER_TYPES:
-        return translate(opponent)
+        persona = opponent.partition(":")[2]
+        return f"SmolLM2, {translate(f'style_{persona}')}"
+    if opponent in TYPES:
+        return translate(f"style_{opponent}")
+    if opponent == PLANNER:
+        return translate("planner")
     if not is_model(opponent):
         return opponent.replace("_", " ")
     how = stage_of(opponent)[1] or "bare"

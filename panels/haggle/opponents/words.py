@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 IN_ENGLISH: Mapping[str, str] = {
     "untrained": "Untrained base",
+    "planner": "the planner",
     "how_bare": "{stage}, guard rails off",
     "how_honest": "{stage}, guard rails on",
     "how_constrained": "{stage}, held to legal moves",
@@ -19,9 +20,6 @@ IN_ENGLISH: Mapping[str, str] = {
     "measured_seller": "It words moves that code decides, and was not measured as a player: "
     "{share} of {n} lines were its own words and matched the move, the others scripted.",
     "words_link": "Its words in Results",
-    "measured_persona": "With scripted words, the same persona wins {share} of what can be won "
-    "{interval} on the open market, against {opponents} buyers in {n} games each.",
-    "persona_link": "Its row in Results",
     "unmeasured": "No table in Results has a row of this model.",
     "loading": "loading, {seconds} s so far; meanwhile {name} plays under its own name",
     "failed": "cannot play: {reason} Meanwhile {name} plays under its own name",
@@ -30,6 +28,7 @@ IN_ENGLISH: Mapping[str, str] = {
 }
 IN_HINGLISH: Mapping[str, str] = {
     "untrained": "Bina training wala model",
+    "planner": "planner",
     "how_bare": "{stage}, guard rails band",
     "how_honest": "{stage}, guard rails chalu",
     "how_constrained": "{stage}, sirf legal chaalein",
@@ -44,10 +43,6 @@ IN_HINGLISH: Mapping[str, str] = {
     "measured_seller": "Ye code ki tay ki hui chaal ko words deta hai; player ke roop mein naapa "
     "nahi gaya: {n} lines mein se {share} iske apne words the aur chaal se mile, baaki scripted.",
     "words_link": "Results mein iske words",
-    "measured_persona": "Scripted words ke saath yahi persona jitna jeeta ja sakta hai uska "
-    "{share} jeetta hai {interval}, open market mein, {opponents} buyers ke saamne, har ek se "
-    "{n} games.",
-    "persona_link": "Results mein iski row",
     "unmeasured": "Results ki kisi table mein is model ki row nahi hai.",
     "loading": "load ho raha hai, {seconds} s ho gaye; tab tak {name} apne naam se khel raha hai",
     "failed": "nahi khel sakta: {reason} Tab tak {name} apne naam se khelta hai",
@@ -56,6 +51,7 @@ IN_HINGLISH: Mapping[str, str] = {
 }
 IN_HINDI: Mapping[str, str] = {
     "untrained": "बिना सीखा मॉडल",
+    "planner": "योजनाकार",
     "how_bare": "{stage}, रोक-टोक बंद",
     "how_honest": "{stage}, रोक-टोक चालू",
     "how_constrained": "{stage}, सिर्फ़ सही चालें",
@@ -68,9 +64,6 @@ IN_HINDI: Mapping[str, str] = {
     "measured_seller": "यह तय की हुई चाल को शब्द देता है; खिलाड़ी के रूप में मापा नहीं गया: {n} वाक्यों में से "
     "{share} इसके अपने शब्द थे और चाल से मिले, बाक़ी लिखे-लिखाए।",
     "words_link": "नतीजों में इसके शब्द",
-    "measured_persona": "लिखे-लिखाए शब्दों के साथ यही दुकानदार जितना जीता जा सकता था उसका {share} "
-    "जीतता है {interval}, खुले बाज़ार में, {opponents} ग्राहकों के सामने, हर एक से {n} खेल।",
-    "persona_link": "नतीजों में इसकी पंक्ति",
     "unmeasured": "Results की किसी तालिका में इस मॉडल की पंक्ति नहीं है।",
     "loading": "आ रहा है, {seconds} सेकंड हुए; तब तक {name} अपने नाम से खेलता है",
     "failed": "खेल नहीं सकता: {reason} तब तक {name} अपने नाम से खेलता है",

@@ -5,8 +5,7 @@ from markupsafe import Markup
 from env import rupees
 from panels.haggle.game_view import IN_ENGLISH, sells
 from panels.haggle.opening.link import to_query
-from panels.haggle.opponents.stages import opponent_name, stage_of
-from panels.haggle.review.recorded_sellers import recorded_sellers
+from panels.haggle.opponents.stages import opponent_name
 from panels.haggle.review.result_view import Board, board_of, ending_of, place_and_sharing
 from panels.haggle.words import Translate
 from panels.ui.look import note, stat, strip
@@ -30,8 +29,8 @@ def card(game: Game, translate: Translate = IN_ENGLISH, board: Board | None = No
     if board.rows:
         place, shared = place_and_sharing(board.rows, translate)
         figures.append(stat(place, translate("place"), note=shared))
-    elif not board.problem:
-        remark = note(unranked(game.opponent, you.share, translate))
+    else:
+        remark = note(translate("no_rank"))
     name = revealed(game, translate)
     return Markup(
         '<section class="sauda-result"><h3>{}</h3>{}{}<p class="sauda-who"><b>{}</b> '
@@ -42,20 +41,6 @@ def card(game: Game, translate: Translate = IN_ENGLISH, board: Board | None = No
         to_query(game), translate("link_copied"), translate("link_not_copied"),
         translate("game_link"),
     )  # fmt: skip
-
-
-def unranked(opponent: str, share: float, translate: Translate) -> str:
-    """Why a sale to a language model has no place, and how recorded scripts fared against it."""
-    bare = stage_of(opponent)[0]  # the tournament's buyers play without guard rails
-    why, beside = translate("no_rank"), recorded_sellers(bare, share)
-    if beside is None:
-        return why
-    told = translate(
-        "recorded", scripts=beside.scripts, n=beside.n, below=beside.below,
-        name=opponent_name(bare, translate), best=opponent_name(beside.best, translate),
-        share=f"{beside.best_share:.0%}",
-    )  # fmt: skip
-    return f"{why} {told}"
 
 
 def headline(game: Game, translate: Translate) -> str:
@@ -74,6 +59,7 @@ def revealed(game: Game, translate: Translate) -> str:
     """Who the opponent of a finished game was; empty for the one seller of a classic market."""
     if game.opponent:
         return opponent_name(game.opponent, translate)
-    if game.task_name.startswith("bazaar/"):
-        return translate(game.play.state.private["nature"][-1].seller["stance"].type.name)
+    if game.play.state.table.standing:
+        stance = game.play.state.private["nature"][-1].seller["stance"]
+        return translate(f"style_{stance.type}")
     return ""

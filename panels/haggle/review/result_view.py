@@ -5,32 +5,29 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from env import EndReason, Episode, Task, bonus, rupees, shares, zopa_width
+from env import EndReason, Episode, Task, bonus, market, rupees, shares, zopa_width
 from panels.haggle.game_view import IN_ENGLISH, chart, limits, sells
 from panels.haggle.opponents.stages import opponent_name
 from panels.haggle.talk.conversation import chart_words
 from panels.haggle.words import ENGLISH, Translate
 from panels.ui.look import code, folded, note, short_seed, table
 from panels.ui.offers import SMALL, ending
-from panels.ui.provenance import missing
 from sauda.language.lines import name_in
-from sauda.records.kinds import ArtifactError
 from sauda.sessions.bazaar import Game, Standing, as_episode, rank, rank_standings, stand, standings
-from sauda.sessions.review import informed_grade
+from sauda.sessions.review import informed_grade, is_planned
 
 LISTINGS = "classic/amazon_realistic"  # the one published task whose prices are drawn
 
 
 @dataclass(frozen=True)
 class Board:
-    """Every player's result at the seed of a finished game, or what a player lacks."""
+    """Every player's result at the seed of a finished game."""
 
     rows: tuple[Standing, ...] = ()  # the visitor's among them; empty where nobody can replay it
-    problem: str = ""
 
     def with_rows(self, more: Sequence[Standing]) -> "Board":
         """The board with more players."""
-        return Board(tuple(rank_standings([*self.rows, *more])), self.problem)
+        return Board(tuple(rank_standings([*self.rows, *more])))
 
 
 def board_of(game: Game) -> Board:
@@ -41,10 +38,7 @@ def board_of(game: Game) -> Board:
     """
     if not game.over or (game.model_seat and game.model_seat.agent == "buyer"):
         return Board()
-    try:
-        return Board(tuple(standings(game)))
-    except ArtifactError as error:  # the pilot's weights
-        return Board(problem=missing(error))
+    return Board(tuple(standings(game)))
 
 
 def result(
@@ -64,7 +58,7 @@ def result(
     past = played.final.table.past
     career = played.final.table.deals > 1
     lines = [deals_table(played, translate, language) if career else zopa_bar(game, translate)]
-    if game.task_name.startswith("bazaar/") and not sells(game):
+    if is_planned(game):
         lines += [seller_line(played, translate), oracle_line(game.task, played, translate)]
     if sells(game):
         lines += seller_lines(game, past[-1].price if past else None, translate)
@@ -72,7 +66,7 @@ def result(
         lines.append(Markup("<p>{}</p>").format(translate("undone", count=game.undone)))
     if board.rows:
         lines += [compared(board.rows, translate), replay_note(game, board.rows, translate)]
-    return Markup("").join([*lines, board.problem])
+    return Markup("").join(lines)
 
 
 def seller_lines(game: Game, price: float | None, translate: Translate) -> list[Markup]:
@@ -189,26 +183,23 @@ def deals_table(played: Episode, translate: Translate, language: str) -> Markup:
 
 
 def seller_line(played: Episode, translate: Translate = IN_ENGLISH) -> Markup:
-    """The seller's type and its parameters."""
+    """The seller's type and hidden facts, and what would have moved it."""
     stance = played.final.private["nature"][-1].seller["stance"]
-    kind = stance.type
-    concedes = "late" if kind.exponent < 0.7 else "early" if kind.exponent > 1.4 else "evenly"
     sentence = translate(
         "seller_type",
-        name=translate(kind.name),
-        markup=f"{kind.markup:.2f}",
-        when=translate(f"concedes_{concedes}"),
-        reciprocity=f"{kind.reciprocity:.0%}",
-        bluffs=f"{kind.bluff_rate:.0%}",
+        name=translate(f"style_{stance.type}"),
+        moved_by=translate(f"act_{market.KEYS[stance.type]}"),
+        pressed=translate("was_pressed" if stance.pressed else "was_not_pressed"),
         rival=translate("rival_waited" if stance.rival else "no_rival_waited"),
+        flaw=translate("had_flaw" if stance.flaw else "had_no_flaw"),
+        cost=rupees(stance.cost),
     )
     return Markup("<p>{}</p>").format(sentence)
 
 
 def oracle_line(task: Task, played: Episode, translate: Translate = IN_ENGLISH) -> Markup:
     """The expected grade of the best response to this seller."""
-    kind = "oracle_most" if played.final.table.deals > 1 else "oracle"
-    sentence = translate(kind, grade=f"{informed_grade(task, played.seed):.3f}")
+    sentence = translate("oracle", grade=f"{informed_grade(task, played.seed):.3f}")
     return Markup("<p>{}</p>").format(sentence)
 
 

@@ -15,8 +15,6 @@ IN_ENGLISH: Mapping[str, str] = {
     "place_shared": "shared",
     "no_rank": "No place on this seed: each script would need a game of its own with the language "
     "model.",
-    "recorded": "Recorded instead: {scripts} scripts sold to {name} {n} times each, on other "
-    "seeds. Your share is above the mean of {below} of them; the best, {best}, won {share}.",
     "rematch": "Rematch",
     "same_item_against": "Same item against",
     "choose_opponent": "Choose an opponent",
@@ -40,19 +38,19 @@ IN_ENGLISH: Mapping[str, str] = {
     "deals_end": "how it ended",
     "forfeit_ended": "a forfeit ended it",
     "you_walked": "you walked away in round {round}",
-    "seller_type": "The seller was {name}: it opened at {markup} times the list price and came "
-    "down {when}; {reciprocity} of what it gave answered the buyer’s own steps. Where it could "
-    "bluff (another buyer, a last price, little time), it did so {bluffs} of the time. {rival}.",
-    "concedes_late": "late",
-    "concedes_early": "early",
-    "concedes_evenly": "evenly",
-    "rival_waited": "Another buyer really waited",
-    "no_rival_waited": "No other buyer waited",
+    "seller_type": "The seller was {name}, and what moved it was {moved_by}. {pressed}; {rival}; "
+    "{flaw}. It had paid {cost}.",
+    "was_pressed": "It was short of time",
+    "was_not_pressed": "It had time",
+    "rival_waited": "another buyer really waited",
+    "no_rival_waited": "no other buyer waited",
+    "had_flaw": "there was a flaw",
+    "had_no_flaw": "there was no flaw",
     "oracle": "A buyer that knew this seller would have expected a grade of {grade}.",
-    "oracle_most": "A buyer that knew these sellers would have expected a grade of at most "
-    "{grade}.",
     "shared_game": "A shared game: the item, the seed and the opponent of the one who sent it.",
     "bad_link": "The link names no game that this page has, so here is a new one.",
+    "gone_market": "The link is to a game of the former market, which is gone: bids did not stand "
+    "there, and words changed nothing. Here is a new game.",
     "gone_left": "Your game was put away after its tab had been left for a while. Here is a new "
     "one.",
     "gone_expired": "Your game was put away after an hour. Here is a new one.",
@@ -68,9 +66,6 @@ IN_HINGLISH: Mapping[str, str] = {
     "place_shared": "barabari pe",
     "no_rank": "Is seed pe jagah nahi: har script ko language model ke saath apna game khelna "
     "padta.",
-    "recorded": "Uske badle recorded games: {scripts} scripts ne {name} ko doosre seeds pe "
-    "{n}-{n} baar becha. Aapka hissa unme se {below} ke average se upar hai; sabse achhi, {best}, "
-    "ko {share} mila.",
     "rematch": "Phir se khelo",
     "same_item_against": "Wahi item, saamne",
     "choose_opponent": "Opponent chuno",
@@ -94,19 +89,19 @@ IN_HINGLISH: Mapping[str, str] = {
     "deals_end": "kaise khatam hui",
     "forfeit_ended": "galat chaal se khatam",
     "you_walked": "aap round {round} mein chal diye",
-    "seller_type": "Seller {name} type ka tha: list price ke {markup} se shuru kiya, {when} jhukta "
-    "hai, aur apni chhoot ka {reciprocity} buyer ki chaal ke jawab mein deta hai. Jab koi daava "
-    "(doosra buyer, aakhri daam, kam time) jhootha ho, tab bhi {bluffs} baar wo bol deta hai. "
-    "{rival}.",
-    "concedes_late": "der se",
-    "concedes_early": "jaldi",
-    "concedes_evenly": "barabar",
-    "rival_waited": "Doosra buyer sach mein khada tha",
-    "no_rival_waited": "Koi doosra buyer nahi tha",
+    "seller_type": "Seller {name} tha, aur use manaata hai: {moved_by}. {pressed}; {rival}; "
+    "{flaw}. Use {cost} mein pada tha.",
+    "was_pressed": "Uske paas time kam tha",
+    "was_not_pressed": "Uske paas time tha",
+    "rival_waited": "doosra buyer sach mein khada tha",
+    "no_rival_waited": "koi doosra buyer nahi tha",
+    "had_flaw": "cheez mein kharabi thi",
+    "had_no_flaw": "cheez mein koi kharabi nahi thi",
     "oracle": "Jo is seller ko jaanta, use {grade} grade ki ummeed hoti.",
-    "oracle_most": "Jo in sellers ko jaanta, use zyada se zyada {grade} grade ki ummeed hoti.",
     "shared_game": "Ye share kiya hua game hai: item, seed aur opponent bhejne wale ke hi hain.",
     "bad_link": "Link mein is page ka koi game nahi hai, isliye ye raha naya.",
+    "gone_market": "Ye link purane market ke game ka hai, jo ab nahi raha: wahan boli tikti nahi "
+    "thi aur baaton se kuch badalta nahi tha. Ye raha naya game.",
     "gone_left": "Tab kaafi der chhoda gaya tha, isliye aapka game hata diya gaya. Ye raha naya.",
     "gone_expired": "Ek ghante baad aapka game hata diya gaya. Ye raha naya.",
     "gone_restarted": "Page dobara shuru hua aur aapka game kho gaya. Ye raha naya.",
@@ -138,8 +133,6 @@ IN_HINDI: Mapping[str, str] = {
     "place_number": "{all} में से {place} नंबर",
     "place_shared": "बराबरी पर",
     "no_rank": "इस सीड पर जगह नहीं: हर स्क्रिप्ट को भाषा-मॉडल के साथ अपना खेल खेलना पड़ता।",
-    "recorded": "उसके बदले दर्ज खेल: {scripts} स्क्रिप्टों ने {name} को दूसरे सीडों पर {n}-{n} बार बेचा। "
-    "आपका हिस्सा उनमें से {below} के औसत से ऊपर है; सबसे अच्छी, {best}, को {share} मिला।",
     "rematch": "फिर से खेलिए",
     "same_item_against": "वही चीज़, सामने",
     "choose_opponent": "सामने वाला चुनिए",
@@ -163,18 +156,19 @@ IN_HINDI: Mapping[str, str] = {
     "deals_end": "कैसे ख़त्म हुआ",
     "forfeit_ended": "ग़लत चाल से ख़त्म हुआ",
     "you_walked": "आप दौर {round} में चल दिए",
-    "seller_type": "दुकानदार {name} क़िस्म का था: लिखे दाम के {markup} से शुरू किया, {when} झुकता है, अपनी "
-    "छूट का {reciprocity} ग्राहक की चाल के जवाब में देता है। जब कोई दावा (दूसरा ग्राहक, आख़िरी दाम, कम समय) "
-    "झूठा हो, तब भी {bluffs} बार वह कह देता है। {rival}।",
-    "concedes_late": "देर से",
-    "concedes_early": "जल्दी",
-    "concedes_evenly": "बराबर",
+    "seller_type": "दुकानदार {name} था, और उसे मनाता है: {moved_by}। {pressed}; {rival}; {flaw}। "
+    "उसे {cost} में पड़ा था।",
+    "was_pressed": "उसके पास समय कम था",
+    "was_not_pressed": "उसके पास समय था",
     "rival_waited": "दूसरा ग्राहक सचमुच खड़ा था",
     "no_rival_waited": "कोई दूसरा ग्राहक नहीं था",
+    "had_flaw": "चीज़ में ख़राबी थी",
+    "had_no_flaw": "चीज़ में कोई ख़राबी नहीं थी",
     "oracle": "जो इस दुकानदार को जानता, उसे {grade} अंक की उम्मीद होती।",
-    "oracle_most": "जो इन दुकानदारों को जानता, उसे ज़्यादा से ज़्यादा {grade} अंक की उम्मीद होती।",
     "shared_game": "यह साझा किया हुआ खेल है: चीज़, सीड और सामने वाला भेजने वाले के ही हैं।",
     "bad_link": "लिंक में इस पन्ने का कोई खेल नहीं है, इसलिए यह रहा नया।",
+    "gone_market": "यह लिंक पुराने बाज़ार के खेल का है, जो अब नहीं रहा: वहाँ बोली टिकती नहीं थी और बातों से "
+    "कुछ बदलता नहीं था। यह रहा नया खेल।",
     "gone_left": "टैब काफ़ी देर छोड़ा गया था, इसलिए आपका खेल हटा दिया गया। यह रहा नया।",
     "gone_expired": "एक घंटे बाद आपका खेल हटा दिया गया। यह रहा नया।",
     "gone_restarted": "पन्ना दोबारा शुरू हुआ और आपका खेल खो गया। यह रहा नया।",

@@ -1,4 +1,4 @@
-"""What the Haggle tab shows of a game review: the verdict, every own move, the best line."""
+"""What the Haggle tab shows of a game review: the verdict, and every own move with its cost."""
 
 from collections.abc import Sequence
 
@@ -6,10 +6,12 @@ from markupsafe import Markup
 
 from env import Accept, Offer, Turn, rupees
 from panels.haggle.game_view import IN_ENGLISH, limits
-from panels.haggle.words import Translate
+from panels.haggle.opponents.stages import model_name
+from panels.haggle.talk.phrasebook import in_language
+from panels.haggle.words import ENGLISH, Translate
 from panels.ui.look import note
 from sauda.sessions.bazaar import Game, moves_of
-from sauda.sessions.review import Line, OwnMove, Review, Worth, deal_of, is_asked, outcome_of
+from sauda.sessions.review import OwnMove, Review, Worth, is_planned, is_recorded
 
 WIDTH, HEIGHT, FOOT, TOP = 420, 92, 18, 14  # of the picture's viewBox; under and over the bars
 LABELLED = 12  # bars that are labelled with their share
@@ -27,150 +29,74 @@ def review_pending(game: Game, translate: Translate = IN_ENGLISH) -> Markup | st
     return _section(translate, note(translate("review_wait")))
 
 
-def review_shown(review: Review, remarks: Sequence[str], translate: Translate) -> Markup:
-    """The review of a finished game. `remarks` say how it was made, or how far it has come."""
-    rows = Markup("").join(_row(move, review, translate) for move in review.moves)
-    deals = review.game.play.state.table.deals
-    notes = [*remarks]
-    if "discount" in review.game.play.state.private["buyer"] and review.game.you == "buyer":
-        notes.append(translate("review_time"))
-    if deals > 1:
+def review_shown(review: Review, translate: Translate, language: str = ENGLISH) -> Markup:
+    """The review of a finished game, and how it was made."""
+    game = review.game
+    rows = Markup("").join(_row(move, review, translate, language) for move in review.moves)
+    notes = [remark(game, translate)]
+    if game.play.state.table.deals > 1:
         notes.append(translate("review_deals"))
     return _section(
         translate,
         Markup('<p class="sauda-verdict">{}</p>').format(verdict(review, translate)),
-        on_the_table(review.game, translate)
-        if is_asked(review.game)
-        else bar_picture(review, translate),
+        on_the_table(game, translate) if game.you == "seller" else "",
         Markup('<ol class="sauda-own">{}</ol>').format(rows),
-        best_line(review, translate),
-        *[note(remark) for remark in notes],
+        *map(note, notes),
     )
 
 
-def remark(review: Review, name: str, asked: int, translate: Translate) -> str:
-    """How the review was made: by search, or by `asked` replies of the model called `name`."""
-    if is_asked(review.game):
-        return translate("review_asked", name=name, count=asked)
+def remark(game: Game, translate: Translate) -> str:
+    """How the review was made."""
+    if is_planned(game):
+        return translate("review_planned")
+    if is_recorded(game):
+        return translate("review_recorded", name=model_name(game.opponent, translate))
     return translate("review_searched")
 
 
 def verdict(review: Review, translate: Translate) -> str:
     """What the visitor missed, and the move that cost most, in one sentence."""
     worst = review.costliest
-    if worst is None and is_asked(review.game):
-        return few_tried(review, translate)
+    kind = "planned" if is_planned(review.game) else "missed"
     if worst is None:
-        return translate("review_none")
+        return translate("review_none_planned" if kind == "planned" else "review_none")
     amount = _amount(review.missed, review.game, translate)
-    said = own_said(own_turn(review.game, worst.number), translate)
-    return translate("review_missed", amount=amount, number=worst.number + 1, said=said)
+    said = own_said(worst.turn, translate)
+    return translate(f"review_{kind}_cost", amount=amount, number=worst.number + 1, said=said)
 
 
-def few_tried(review: Review, translate: Translate) -> str:
-    """That nothing better is known against a model, and how few other prices that rests on."""
-    keys = ("review_none_tried", "review_one_tried")
-    count = len(review.tried)
-    return translate(keys[count] if count < len(keys) else "review_few_tried", count=count)
-
-
-def replies_to_others(review: Review, move: OwnMove, translate: Translate) -> str:
-    """What the model replied to the other prices that were tried at `move`; empty for none."""
-    told = []
-    for found in review.tried:
-        after = found.line.play.turns[found.line.first + 1 :]
-        if found.number == move.number and after:
-            price, said = found.line.action.price, reply_said(after[0], translate)
-            told.append(translate("review_tried", price=rupees(price), said=said))
-    return " ".join(told)
-
-
-def sentence(move: OwnMove, translate: Translate) -> str:
+def sentence(move: OwnMove, translate: Translate, language: str = ENGLISH) -> str:
     """What would have been better than `move`; empty where nothing is known to be."""
-    if move.line is None:
+    obs, better, deal = move.turn.observation, move.better, move.deal
+    if better is None:
         return ""
-    deal, action = outcome_of(move.line), move.line.action
-    if isinstance(action, Accept):
-        return translate("review_take", price=rupees(deal.price))
-    if not isinstance(action, Offer):
+    if isinstance(better, Accept):
+        theirs = obs.bid if obs.agent == "seller" else obs.ask
+        return translate("review_take", price=rupees(theirs))
+    if not isinstance(better, Offer):
         return translate("review_leave")
-    first = rupees(action.price)
-    if deal is None or deal.price is None:
-        return translate("review_other", first=first)
-    own = [turn.action for turn in _turns(move.line) if turn.agent == own_agent(move.line)]
-    if len(own) == 1:
-        return translate("review_at", price=first)
-    if all(isinstance(other, Offer) and other.price == action.price for other in own):
-        return translate("review_hold", price=first, round=deal.rounds)
-    return translate("review_later", first=first, price=rupees(deal.price), round=deal.rounds)
-
-
-def own_agent(line: Line) -> str:
-    """The seat whose line it is."""
-    return line.play.turns[line.first].agent
-
-
-def own_turn(game: Game, number: int) -> Turn:
-    """The visitor's move `number`, counted from 0, as a turn."""
-    return game.play.turns[moves_of(game)[number]]
+    price = rupees(better.price)
+    if deal is None and better.message:
+        said = in_language(better.message, language)
+        return translate("review_bid_saying", price=price, said=said)
+    if deal is None:
+        return translate("review_bid", price=price)
+    if deal.price is None:
+        return translate("review_other", first=price)
+    if deal.price == better.price:
+        return translate("review_at", price=price)
+    return translate("review_later", first=price, price=rupees(deal.price))
 
 
 def own_said(turn: Turn, translate: Translate) -> str:
     """A move of the visitor as a price or an order, without what was typed with it."""
-    table = turn.observation.table
+    obs = turn.observation
     if isinstance(turn.action, Offer):
         return rupees(turn.action.price)
     if isinstance(turn.action, Accept):
-        theirs = table.bids if turn.agent == "seller" else table.asks
-        return f"{translate('quick_accept')} {rupees(theirs[-1])}"
+        theirs = obs.bid if turn.agent == "seller" else obs.ask
+        return f"{translate('quick_accept')} {rupees(theirs)}"
     return translate("quick_walk")
-
-
-def reply_said(turn: Turn, translate: Translate) -> str:
-    """A move of the other side in a price or a word."""
-    if isinstance(turn.action, Offer):
-        return rupees(turn.action.price)
-    return translate("review_accepts" if isinstance(turn.action, Accept) else "review_walks")
-
-
-def best_line(review: Review, translate: Translate) -> Markup:
-    """The best line of the deal that the costliest move belongs to; empty where none is better."""
-    line = review.best
-    if line is None:
-        return Markup("")
-    rounds: list[list[str]] = []
-    for turn in _turns(line):
-        if turn.agent == own_agent(line):
-            rounds.append([translate("review_you", said=own_said(turn, translate))])
-        else:
-            rounds[-1].append(translate("review_they", said=reply_said(turn, translate)))
-    items = [Markup("<li>{}</li>").format(" · ".join(one)) for one in rounds]
-    number = sum(turn.agent == own_agent(line) for turn in line.play.turns[: line.first]) + 1
-    return Markup("<h4>{}</h4><ol class='sauda-line' start='{}'>{}</ol>").format(
-        translate("review_best", number=number), number, Markup("").join(items)
-    )
-
-
-def _turns(line: Line) -> list[Turn]:
-    """The turns of a line that both sides see, up to the end of its deal."""
-    turns = line.play.turns[line.first :]
-    deal = deal_of(turns[0])
-    return [
-        turn
-        for turn in turns
-        if turn.agent in ("seller", "buyer") and turn.action is not None and deal_of(turn) == deal
-    ]
-
-
-def bar_picture(review: Review, translate: Translate) -> Markup:
-    """What was still to win at the start and after each move, as bars; empty where nothing was."""
-    known = [(move.number + 1, move.left) for move in review.moves if move.left is not None]
-    if not known:
-        return Markup("")
-    bars: list[tuple[str, float]] = [(translate("review_start"), 1.0)]
-    bars += [(str(number), left) for number, left in known]
-    summary = translate("review_bar_end", left=known[-1][1])
-    return _bars(translate("review_bar"), summary, bars)
 
 
 def on_the_table(game: Game, translate: Translate) -> Markup:
@@ -216,24 +142,20 @@ def _bar(x: float, step: float, label: str, left: float, bars: int) -> Markup:
     return Markup("").join(parts)
 
 
-def _row(move: OwnMove, review: Review, translate: Translate) -> Markup:
-    """One move: what was said, what it cost, what was better, and a button to try it.
-
-    Against a model no cost is known where nothing better was found: only a few prices were tried.
-    """
-    number, game = move.number + 1, review.game
-    said = own_said(own_turn(game, move.number), translate)
-    cost = "−" + _amount(move.cost, game, translate) if move.line else "₹0"
-    why = sentence(move, translate)
-    if is_asked(game) and not move.line:
-        cost, why = "", replies_to_others(review, move, translate)
+def _row(move: OwnMove, review: Review, translate: Translate, language: str) -> Markup:
+    """One own move with its cost, what was better, and a button that goes back to it."""
+    number, costs = move.number + 1, move.better is not None
+    cost = "−" + _amount(move.cost, review.game, translate) if costs else "₹0"
+    if not costs and (is_planned(review.game) or is_recorded(review.game)):
+        cost = ""
     return Markup(
         '<li><span class="sauda-said">{}. {}</span><span class="{}">{}</span>'
         '<span class="sauda-why">{}</span>'
         '<button type="button" class="sauda-try" data-move="{}" aria-label="{}">{}</button></li>'
     ).format(
-        number, said, "sauda-cost sauda-bad" if move.line else "sauda-cost", cost,
-        why, move.number,
+        number, own_said(move.turn, translate),
+        "sauda-cost sauda-bad" if costs else "sauda-cost", cost,
+        sentence(move, translate, language), move.number,
         translate("review_whatif_at", number=number), translate("review_whatif"),
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ the chat.
 import unicodedata
 from dataclasses import replace
 
-from env import Accept, IllegalAction, Offer, WalkAway, group_digits, rupees
+from env import Accept, IllegalAction, Offer, WalkAway, group_digits, rupees, speech
 from panels.haggle.talk.asked_back import asked_back
 from panels.haggle.talk.state import SILENT, Exchange, Talk
 from panels.haggle.talk.trouble import Trouble
@@ -30,6 +30,9 @@ from sauda.language.small_talk import (
 )
 from sauda.language.stances import NoBase, read_stances, relative
 from sauda.sessions.bazaar import Action, Game, answer, propose
+
+WORDS_WAIT = "rule_words"  # words that move a seller, and wait for a price to go with
+SAID = frozenset({*speech.QUESTIONS, *speech.PITCHES})
 
 
 class NoMove(ValueError):
@@ -85,6 +88,8 @@ def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
     # A price worked out from others is another one: "10 % off and it is a deal" accepts nothing.
     closes = "" if relative(text) else read_closing(text, _standing(game))
     action = _action(game, text, closes)
+    if isinstance(action, Offer) and counts_words(game) and not speech.act_in(text)[0]:
+        action = replace(action, message=" ".join([*_held_back(game, talk), text]))
     if game.over:
         raise NoMove("after")
     if broken := broken_rule(game, action):
@@ -144,9 +149,22 @@ def _action(game: Game, text: str, closes: str) -> Action:
     except ValueError:
         amount = None
     if amount is None:
+        if not game.over and counts_words(game) and speech.act_in(text)[0] in SAID:
+            raise NoMove(WORDS_WAIT)
         other = "buyer" if game.you == "seller" else "seller"
         raise NoMove("after" if game.over else small_talk(text, game.observation.table, other))
     return Offer(int(amount) if amount == int(amount) else amount, text)
+
+
+def counts_words(game: Game) -> bool:
+    """Whether the seller is moved by words: those of a buyer in the open market."""
+    return game.you == "buyer" and game.observation.table.standing
+
+
+def _held_back(game: Game, talk: Talk) -> list[str]:
+    """The words since the last move that wait for a price to go with."""
+    now = talk.at(len(game.play.turns))
+    return [exchange.text for exchange in now if exchange.kind == WORDS_WAIT][-1:]
 
 
 def _visible(text: str) -> str:

@@ -23,7 +23,7 @@ from panels.ui.tables import with_interval
 from panels.ui.terms import task_choices
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
 from panels.ui.wiring import lay_out_address, pick_in_address
-from sauda.experiments.comparison import BELIEF, OURS, PILOT, STAGES, TUNED
+from sauda.experiments.comparison import BASE, BAYESIAN, LISTENER, OURS, TUNED
 from sauda.games import game_of
 from sauda.records.schemas.base import Interval
 from sauda.serve.leaderboard import GAMES, HOURS, RANKED, Standing, Unavailable, own_board, rules_of
@@ -32,14 +32,8 @@ NAME, TITLE = "leaderboard", "Leaderboard"
 DRAWN = 8  # entries in the figure; the table has more
 SCRIPTS = 2  # in the figure
 FITS = 24  # characters of a name in the figure
-ALWAYS = (
-    BELIEF,
-    PILOT,
-    TUNED,
-    STAGES[0],
-    OURS,
-    *LAB_STAGES,
-)  # in the figure, where they were measured
+# In the figure, where they were measured.
+ALWAYS = (LISTENER, BAYESIAN, TUNED, BASE, OURS, *LAB_STAGES)
 HERE = "http://127.0.0.1:7860"
 CHECK = (
     "check it (replayed): python -m sauda leaderboard --verify record.json, which is linked below"
@@ -133,7 +127,7 @@ def references(
                 name(entry.policy),
                 entry.n,
                 entry.grade,
-                "buyer" if entry.policy in (BELIEF, PILOT) else series_role(entry.policy),
+                series_role(entry.policy),
                 entry.policy in (*ALWAYS, *best),
             )
             for entry in entries

@@ -10,6 +10,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import Policy, Task
+from panels.results.model_labels import series_role
 from panels.results.questions.layout import fold
 from panels.results.questions.verdict import buyer_name, capital, listed
 from panels.site.internals import visitor_of_event
@@ -18,13 +19,13 @@ from panels.ui.look import note, trouble
 from panels.ui.provenance import PLAYS_AGAIN, Beside, one_by_one, side_by_side
 from panels.ui.terms import task_title
 from panels.ui.wiring import Address, pick_in_address
-from sauda.experiments.comparison import BELIEF, ORACLE, OURS, PILOT, TUNED
+from sauda.experiments.comparison import OURS
 from sauda.experiments.evaluate import Cell
 from sauda.experiments.verify import Sample, cells, needs_weights, replay_row
 from sauda.games import game_of
 from sauda.llm.backends import gpu_of_this_process, in_page
 from sauda.llm.model import ROUNDING
-from sauda.llm.registry import get_policy, is_model, player_spec
+from sauda.llm.registry import get_policy, player_spec
 from sauda.llm.sources import kinds_of_cpu
 from sauda.llm.types import ReplyError
 from sauda.records.store import Artifact
@@ -33,7 +34,6 @@ SCRIPTED = 20  # games of a sample
 # Games of a sample that a language model plays, and how long they take on two cores.
 BY_MODEL = {"bazaar": (2, "about half a minute"), "arena": (1, "some minutes")}
 AGAIN = "again"  # of an address: the row to play again
-NO_SCRIPTS = (ORACLE, BELIEF, PILOT, TUNED)
 ROUNDING_DIFFERS = (
     "A language model in bf16 rounds differently on another kind of CPU, or alone instead of in a"
     " batch."
@@ -69,7 +69,7 @@ def rows_of(artifacts: Sequence[Artifact], ours: str = OURS) -> Rows:
             if name in rows:
                 continue
             rows[name] = artifact, cell
-            if not is_model(cell.policy) and cell.policy not in NO_SCRIPTS:
+            if series_role(cell.policy) == "scripted":
                 game = f"{cell.task} {cell.others}"
                 best[game] = max(best.get(game, (-2.0, "")), (fmean(columns["grade"]), name))
     first = {name for _, name in best.values()}
@@ -187,7 +187,7 @@ def reproduced(rows: Rows, label: str) -> Iterator[Markup]:
     games = f"{count} game{'s' if count > 1 else ''}"
     yield note(f"Playing {games}{f', which takes {time}' if slow else ''} …")
     try:
-        sample = replay_row(artifact, cell, count, of_this_page if slow else None)
+        sample = replay_row(artifact, cell, count, of_this_page if slow else get_policy)
         yield shown(sample, cpus(artifact, cell.policy) if slow else "")
     except ReplyError as error:
         yield trouble(error)

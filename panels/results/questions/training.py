@@ -222,13 +222,7 @@ def _losses(gains: Sequence[Gain]) -> list[str]:
     ]
 
 
-def build() -> None:
-    """Lay out the question. Called inside the Results tab."""
-    comparison, missing = load_or_say(model_comparison.FILE)
-    if comparison is None:
-        gr.HTML(missing)
-        return
-    show_verdict(NAME, verdict(comparison))
+def _gains(comparison: Artifact) -> None:
     figure = gain_figure(comparison)
     gr.Plot(figure, show_label=False, elem_id=f"results-{NAME}-figure")
     for paragraph in caption(comparison):
@@ -236,6 +230,17 @@ def build() -> None:
     gr.HTML(provenance(comparison, "paired hold-out seeds"))
     rows = [Measured(gain.task, gain.step, gain.n, gain.interval) for gain in steps(comparison)]
     numbers(NAME, rows, FORM, "step")
+
+
+def build() -> None:
+    """Lay out the question. Called inside the Results tab."""
+    comparison, missing = load_or_say(model_comparison.FILE)
+    if comparison is None:
+        gr.HTML(missing)
+        return
+    show_verdict(NAME, verdict(comparison))
+    if steps(comparison):
+        _gains(comparison)
     address = lay_out_address("results", NAME, ("task", reproduce.AGAIN))
     reproduce.build(NAME, [comparison], address, OURS)
     with fold("Every stage and policy, task by task") as part:

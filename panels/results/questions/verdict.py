@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from panels.results.model_labels import policy_label
+from panels.results.model_labels import PLANNERS, policy_label
 from panels.ui.look import with_minus_signs
 from panels.ui.terms import short
-from sauda.experiments.comparison import BELIEF, OURS, PILOT, TUNED
+from sauda.experiments.comparison import OURS, TUNED
 from sauda.records.kinds import entry
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
@@ -56,9 +56,7 @@ def buyer_name(policy: str) -> str:
     """A buyer in words; the model that the page serves is called Sauda."""
     if policy == OURS:
         return f"Sauda ({policy_label(policy)})"
-    return (
-        f"the {policy_label(policy)}" if policy in (PILOT, BELIEF, TUNED) else policy_label(policy)
-    )
+    return f"the {policy_label(policy)}" if policy in (TUNED, *PLANNERS) else policy_label(policy)
 
 
 def tasks_listed(tasks: Sequence[str]) -> str:

@@ -111,11 +111,14 @@ def _evidence(comparison: Artifact) -> Iterator[str]:
 
 def _bare(comparison: Artifact) -> Iterator[str]:
     """The served stage without a wrapper beside the wrapper without a model, by task."""
-    rival = f"{NULL}+{STEERING}"
+    found = {
+        task: gain_on_same_seeds(comparison, task, OURS, f"{NULL}+{STEERING}")
+        for task in market_tasks(comparison)
+    }
     told = [
-        f"{short(row.task)} {with_interval(row.interval, '+.3f')}, n = {row.n:,}"
-        for row in comparison.data.rivalries
-        if (row.policy, row.rival) == (OURS, rival) and row.task in market_tasks(comparison)
+        f"{short(task)} {with_interval(gain[3], '+.3f')}, n = {gain[0]:,}"
+        for task, gain in found.items()
+        if gain is not None
     ]
     if told:
         yield f"Sauda alone, gain over steering without a model: {'; '.join(told)}."

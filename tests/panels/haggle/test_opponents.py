@@ -39,7 +39,7 @@ def test_every_stage_with_a_row_is_offered_bare_and_with_its_measured_wrappers()
     offered = values(opponent_choices(SELL, ANY_ITEM))
     assert offered[: len(SERVED)] == list(SERVED)
     assert {"mini", "mini+sft", *bare_stages(MARKET)} - {OURS} <= set(offered)
-    assert {HIDDEN, "pilot", *BUYERS} <= set(offered)
+    assert {HIDDEN, "listener", *BUYERS} <= set(offered)
     assert OURS not in offered  # under this name; it is the one that the page serves
     for name in buyer_models():
         assert player_spec(name).weights

@@ -10,7 +10,7 @@ from env import WalkAway
 from panels.haggle.choices import ANY_ITEM, BUY, HIDDEN, SELL, chosen_opponent, game_at, new_game
 from panels.haggle.layout import SessionGeneration
 from panels.haggle.opening.kept import FIRST, Picks, read_kept
-from panels.haggle.opening.link import from_query, to_query
+from panels.haggle.opening.link import check_market, from_query, to_query
 from panels.haggle.opening.open_callbacks import open_page
 from panels.haggle.opponents.stages import SELLER_MODELS
 from panels.haggle.screen import Screen
@@ -95,9 +95,25 @@ def test_a_link_to_no_game_is_told_and_a_new_game_begins(screen, wrong):
     assert updates[page.game].opponent == FIRST.opponent
 
 
+@pytest.mark.parametrize(
+    "former",
+    [
+        {"task": "bazaar/bluff", "seed": "7", "against": "hidden"},
+        {"task": "bazaar/crowd", "seed": "7", "against": "hidden"},
+        {"task": "bazaar/open", "seed": "7", "against": "firm"},
+        {"task": "bazaar/rushed", "seed": "7", "against": "hidden", "ask": "1"},
+    ],
+)
+def test_a_link_to_a_game_of_the_former_market_says_so_and_the_choices_stay(screen, former):
+    page, updates = screen.page, open_tab(screen, kept(**asdict(CHOSEN)), former)
+    assert translator(HINDI)("gone_market") in updates[page.problem]
+    assert updates[page.game].opponent == CHOSEN.opponent
+    assert not updates[page.game].over
+
+
 def opened(query: str) -> Game:
     setup = from_query(dict(parse_qsl(query.removeprefix("?"))))
-    return game_at(setup.task_name, setup.seed, setup.opponent)
+    return check_market(game_at(setup.task_name, setup.seed, setup.opponent), setup)
 
 
 @pytest.mark.parametrize(

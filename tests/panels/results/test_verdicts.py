@@ -9,26 +9,24 @@ from dataclasses import replace
 import pytest
 
 from panels.results import model_summary
-from panels.results.market import belief
 from panels.results.questions import arena, open_market, optimum, training, winners, wrapper
 from panels.results.questions.optimum import Buyer
 from panels.results.questions.verdict import Verdict, buyer_name
 from panels.results.questions.winners import Entry
 from panels.tour import figures
 from sauda.experiments.comparison import (
-    BELIEF,
+    BAYESIAN,
+    LISTENER,
     OURS,
-    PILOT,
     ArenaModelColumns,
     ArenaModelComparison,
     ArenaModelRow,
     ModelColumns,
     ModelComparison,
     ModelRow,
-    Rivalry,
     StageGain,
 )
-from sauda.experiments.oracle import InformedShare, OracleRow, PolicyShare
+from sauda.experiments.oracle import OracleRow, PolicyShare
 from sauda.experiments.roles import RoleContrast, schedule_verdict
 from sauda.records.schemas.base import Hashes, Interval, Metric
 from sauda.records.store import Artifact, load
@@ -66,17 +64,17 @@ def step(task: str, after: str, gain: tuple[float, float, float]) -> StageGain:
     )
 
 
-def comparison(rows=(), stage_gains=(), rivalries=(), grades=None) -> Artifact:
+def comparison(rows=(), stage_gains=(), grades=None) -> Artifact:
     """A comparison in the bazaar; `grades` are those of each game, by task and policy."""
     episodes = {
         task: {name: ModelColumns.model_construct(grade=own) for name, own in of.items()}
         for task, of in (grades or {row.task: {} for row in rows}).items()
     }
     data = ModelComparison.model_construct(
-        rows=list(rows), stage_gains=list(stage_gains), rivalries=list(rivalries), episodes=episodes
+        rows=list(rows), stage_gains=list(stage_gains), rivalries=[], episodes=episodes
     )
     file = "evaluation/model-comparison.json"
-    return Artifact(file, "model_comparison/3", "measured", {}, {"baseline": "mini"}, data)
+    return Artifact(file, "model_comparison/4", "measured", {}, {"baseline": "mini"}, data)
 
 
 def trained(**gains: tuple[float, float, float]) -> Artifact:
@@ -93,11 +91,15 @@ def entry(policy: str, grades: list[float], rules: tuple[str, str] = ("a", "b"))
     return Entry(policy, len(grades), interval(mean, mean, mean), grades, rules)
 
 
-def bound(task: str, sure: Interval) -> OracleRow:
-    script = PolicyShare.model_construct(policy="linear", mean=0.2, low=0.1, high=0.3, share=0.4)
-    return OracleRow.model_construct(
-        task=task, n=400, informed=sure, belief=None, policies=[script]
-    )
+def bound(task: str, sure: Interval, **grades: float) -> OracleRow:
+    """The bound of a task, and the mean grades of players beside it."""
+    played = [
+        PolicyShare.model_construct(
+            policy=name, mean=mean, low=mean - 0.01, high=mean + 0.01, share=0.5
+        )
+        for name, mean in grades.items()
+    ]
+    return OracleRow.model_construct(task=task, n=400, informed=sure, policies=played)
 
 
 def wrapped(bare: float = 0.2, **adds: float) -> Artifact:
@@ -112,9 +114,7 @@ def wrapped(bare: float = 0.2, **adds: float) -> Artifact:
                            f"{OURS}+steering": [grade + more for grade in alone]}
         for task, more in adds.items()
     }  # fmt: skip
-    rival = Rivalry(task=OPEN, n=4, difference=0.05, low=0.01, high=0.09, policy=OURS,
-                    rival="null+steering")  # fmt: skip
-    return comparison(rows, rivalries=[rival], grades=grades)
+    return comparison(rows, grades=grades)
 
 
 def labs(grade: Metric | None) -> Artifact:
@@ -142,14 +142,16 @@ def training_cases() -> Iterator[tuple[str, Verdict]]:
 
 
 def market_cases() -> Iterator[tuple[str, Verdict]]:
-    planned = [(OPEN, entry(BELIEF, AHEAD)), (OPEN, entry(OURS, BEHIND))]
+    planned = [(OPEN, entry(LISTENER, AHEAD)), (OPEN, entry(OURS, BEHIND))]
     fields = {
-        "a winner": [(OPEN, entry("linear", BEHIND)), (OPEN, entry(PILOT, AHEAD))],
-        "no clear winner": [(OPEN, entry("linear", EVEN)), (OPEN, entry(PILOT, AHEAD))],
-        "other rules": [(OPEN, entry("linear", BEHIND, ("x", "b"))), (OPEN, entry(PILOT, AHEAD))],
-        "fewer seeds": [(OPEN, entry("linear", BEHIND[:2])), (OPEN, entry(PILOT, AHEAD))],
+        "a winner": [(OPEN, entry("linear", BEHIND)), (OPEN, entry(BAYESIAN, AHEAD))],
+        "no clear winner": [(OPEN, entry("linear", EVEN)), (OPEN, entry(BAYESIAN, AHEAD))],
+        "other rules": [
+            (OPEN, entry("linear", BEHIND, ("x", "b"))), (OPEN, entry(BAYESIAN, AHEAD)),
+        ],
+        "fewer seeds": [(OPEN, entry("linear", BEHIND[:2])), (OPEN, entry(BAYESIAN, AHEAD))],
         "who did not play": [
-            *planned, (RUSHED, entry(PILOT, AHEAD)), (CLASSIC, entry(PILOT, EVEN)),
+            *planned, (RUSHED, entry(BAYESIAN, AHEAD)), (CLASSIC, entry(BAYESIAN, EVEN)),
             (CLASSIC, entry("linear", BEHIND)),
         ],
     }  # fmt: skip
@@ -164,7 +166,7 @@ def bound_cases() -> Iterator[tuple[str, Verdict]]:
     row = bound(OPEN, interval(0.45, 0.5, 0.55))
     for name, grade in (("room", (0.3, 0.35, 0.4)), ("no room", (0.4, 0.47, 0.5)),
                         ("above", (0.6, 0.65, 0.7))):  # fmt: skip
-        yield name, optimum.verdict([row], {OPEN: [Buyer(BELIEF, 400, interval(*grade))]})
+        yield name, optimum.verdict([row], {OPEN: [Buyer(LISTENER, 400, interval(*grade))]})
     yield "no buyer", optimum.verdict([row], {OPEN: []})
 
 
@@ -195,13 +197,10 @@ def other_cases() -> Iterator[tuple[str, Verdict]]:
         artifact = comparison(grades={OPEN: grades})
         sentences = model_summary.wrapper_sentences(artifact, OPEN)
         told = model_summary.tuned_sentence(artifact, OPEN)
-        yield f"wrapper and tuned rule, {adds:+}", Verdict(told, tuple(sentences))
-    report, lab = load("belief.json"), load("evaluation/arena-model-comparison.json")
-    row, last = report.data.outcomes[0], lab.config["stages"][-1]
+        yield f"wrapper and tuned script, {adds:+}", Verdict(told, tuple(sentences))
+    lab = load("evaluation/arena-model-comparison.json")
+    last = lab.config["stages"][-1]
     for low, mean, high in SIGNS:
-        gain = {"difference": interval(low, mean, high)}
-        data = report.data.model_copy(update={"outcomes": [row.model_copy(update=gain)]})
-        yield f"tells, {mean}", Verdict(without_numbers(belief.verdict(replace(report, data=data))))
         ends = {"low": low, "high": high}
         rows = [
             own.model_copy(update={"grade": own.grade.model_copy(update=ends)})
@@ -250,19 +249,19 @@ def test_the_gain_of_all_training_stands_first_unless_it_is_a_step_of_its_own():
 
 
 def test_a_lead_is_paired_on_the_seeds_that_both_played_under_the_same_rules():
-    ahead = winners.lead(entry(PILOT, AHEAD), entry("linear", BEHIND[:2]))
+    ahead = winners.lead(entry(BAYESIAN, AHEAD), entry("linear", BEHIND[:2]))
     assert (ahead.n, ahead.gain.mean) == (2, pytest.approx(0.1))
     assert (ahead.first, ahead.second) == pytest.approx((0.45, 0.35))
-    assert winners.lead(entry(PILOT, AHEAD), entry("linear", BEHIND, ("other", "b"))) is None
+    assert winners.lead(entry(BAYESIAN, AHEAD), entry("linear", BEHIND, ("other", "b"))) is None
 
 
 def test_the_map_marks_the_best_of_a_task_and_tells_losses_apart():
     losing = [-grade for grade in AHEAD]
-    field = winners.ranked([(OPEN, entry("linear", losing)), (RUSHED, entry(PILOT, AHEAD))])
-    text = str(winners.heat_map(field, buyer_name, "Grades", PILOT, ("bound", {})))
+    field = winners.ranked([(OPEN, entry("linear", losing)), (RUSHED, entry(BAYESIAN, AHEAD))])
+    text = str(winners.heat_map(field, buyer_name, "Grades", BAYESIAN, ("bound", {})))
     assert '<td class="sauda-r sauda-cell-below sauda-best" style="--heat: 100%"' in text
     assert ">−0.550<" in text
-    assert '<tr class="sauda-ours" data-row="pilot">' in text
+    assert '<tr class="sauda-ours" data-row="bayesian">' in text
     assert text.count("–") == 2  # each played one of two tasks
 
 
@@ -272,14 +271,13 @@ def test_a_buyer_that_knows_its_seller_is_no_contestant():
     assert [e.policy for e in open_market.contest([artifact])[OPEN]] == ["linear"]
 
 
-def test_the_buyers_beside_the_bound_are_the_belief_buyer_the_pilot_sauda_and_the_best_script():
-    known = InformedShare.model_construct(mean=0.35, low=0.3, high=0.4, share=0.7)
-    row = bound(OPEN, interval(0.45, 0.5, 0.55)).model_copy(update={"belief": known})
-    rows = [model_row(OPEN, OURS, metric(0.3)), model_row(OPEN, PILOT, metric(0.32))]
-    found = optimum.buyers(row, comparison(rows))
-    assert [buyer.policy for buyer in found] == [BELIEF, PILOT, OURS, "linear"]
+def test_the_planners_the_tuned_script_sauda_and_the_best_other_script_stand_beside_the_bound():
+    played = {LISTENER: 0.35, BAYESIAN: 0.32, "tuned": 0.31, "linear": 0.2, "wait": 0.1}
+    row = bound(OPEN, interval(0.45, 0.5, 0.55), **played)
+    found = optimum.buyers(row, comparison([model_row(OPEN, OURS, metric(0.3))]))
+    assert [buyer.policy for buyer in found] == [LISTENER, BAYESIAN, "tuned", OURS, "linear"]
     figure = optimum.bound_figure([row], {OPEN: found})
-    assert [point.x[0] for point in figure.data] == [0.5, 0.35, 0.32, 0.3, 0.2]
+    assert [point.x[0] for point in figure.data] == [0.5, 0.35, 0.32, 0.31, 0.3, 0.2]
 
 
 def test_the_figure_of_the_wrappers_leaves_out_what_was_not_played():

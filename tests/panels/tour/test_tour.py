@@ -10,20 +10,21 @@ from panels.results.model_summary import rows_by_policy
 from panels.tour import figures, race
 from panels.tour import first_view as first
 from panels.tour import tab as tour
-from panels.transcripts.before_after import FILE, typical
+from panels.transcripts.before_after import pick, typical
 from sauda.experiments.comparison import OURS
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import load
+from tests.support.measured import games_before_and_after, model_comparison
 
 
 def test_the_tours_figures_are_those_of_the_artifacts():
-    comparison = load("evaluation/model-comparison.json")
-    shown = str(figures.glance(comparison, load("evaluation/reproduction.json")))
+    comparison, words = model_comparison(), load("words.json")
+    shown = str(figures.glance(comparison, load("evaluation/reproduction.json"), words))
     rows = rows_by_policy(comparison, figures.MARKET)
     grades = {name: row.grade.mean for name, row in rows.items()}
     last = OURS
     assert f">{grades[last]:.3f}" in shown
-    closed = (grades[last] - grades["mini"]) / (grades["belief"] - grades["mini"])
+    closed = (grades[last] - grades["mini"]) / (grades["listener"] - grades["mini"])
     assert f"{closed:.0%}" in shown
     (way,) = [
         way
@@ -33,10 +34,12 @@ def test_the_tours_figures_are_those_of_the_artifacts():
     assert way.share == pytest.approx(closed, abs=1e-4)
     assert way.low < way.share < way.high
     assert f"[{way.low:.0%}, {way.high:.0%}]" in shown
+    worth = next(row.all.mean for row in words.data.worth if row.what == "reading and speaking")
+    assert f"{worth:+.3f}" in shown
 
 
 def test_the_middle_rounds_of_a_long_game_share_a_row(monkeypatch):
-    pair = typical(load(FILE), race.TASK)
+    pair = typical(games_before_and_after(), race.TASK)
     _, after = games = race.recorded_games(pair)
     rounds = len(race.rounds(after))
     monkeypatch.setattr(race, "ROWS", rounds - 1)
@@ -49,9 +52,10 @@ def test_the_middle_rounds_of_a_long_game_share_a_row(monkeypatch):
 
 
 def test_a_reply_that_is_no_move_is_quoted_short_and_escaped():
-    pair = typical(load(FILE), race.TASK)
+    record = games_before_and_after()
+    (why,) = {p.why for p in record.data.tasks[0].chosen if p.before.end == EndReason.FORFEIT}
+    pair = pick(record, race.TASK, why)
     games = race.recorded_games(pair)
-    assert games[0].end == EndReason.FORFEIT
     reply = "<img src=x onerror=alert(1)>" + "z" * 200
     written = pair.model_copy(
         update={"before": pair.before.model_copy(update={"replies": [reply]})}
@@ -63,7 +67,7 @@ def test_a_reply_that_is_no_move_is_quoted_short_and_escaped():
 
 
 def test_games_played_again_are_compared_move_by_move():
-    pair = typical(load(FILE), race.TASK)
+    pair = typical(games_before_and_after(), race.TASK)
     games = race.recorded_games(pair)
     assert "move by move as recorded" in race.compared(games, games)
     other = [games[1], games[1]]

@@ -1,4 +1,4 @@
-"""Training: curves of runs, small made-up and recorded; what each gained; the pilot."""
+"""Training: curves of runs, small made-up and recorded; what each gained."""
 
 import csv
 import io
@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from panels.training import pilot, run_text, runs
-from panels.training.logs import EVALUATION, Log, log_table, published_logs, recorded
+from panels.training import run_text, runs
+from panels.training.logs import EVALUATION, REWARD, Log, log_table, published_logs, recorded
 from panels.training.permalink import View, from_query, to_query
 from panels.training.together import GRADES, shared_metrics, together
 from panels.ui.tables import to_csv
-from sauda.records.kinds import training_runs
 from sauda.records.store import Artifact, load, validate
 from tests.support.golden import assert_golden, plain
 
@@ -184,9 +183,14 @@ def test_nonsense_in_a_link_is_left_out_and_named_in_one_sentence(key, value, ex
     assert "script" not in fault
 
 
-def test_runs_laid_over_each_other_hold_the_metric_and_share_its_scale():
-    logs = [recorded(load(f"training/{name}.json")) for name in training_runs()]
-    assert any(log.game == "arena" and log.holds(EVALUATION) for log in logs)
+def test_runs_laid_over_each_other_hold_the_metric_and_share_its_scale(sft, grpo, dpo, lab):
+    again = made_up(
+        "sft",
+        [step(1), step(3)],
+        checkpoint_evaluations=sft.data.as_json()["checkpoint_evaluations"],
+    )
+    logs = [recorded(run) for run in (sft, again, grpo, dpo, lab)]
+    assert any(log.game == "arena" and log.holds(REWARD) for log in logs)
     for metric in shared_metrics(logs):
         for over in ("step", "tokens", "time"):
             drawn = together(logs, metric, over)
@@ -199,19 +203,3 @@ def test_runs_laid_over_each_other_hold_the_metric_and_share_its_scale():
             assert all(line.x[-1] > line.x[0] for line in drawn.data)
     evaluated = together(logs, EVALUATION, "tokens").data
     assert all(line.error_y.array is not None for line in evaluated)
-
-
-@pytest.fixture(scope="module")
-def pilot_run() -> Artifact:
-    return load("training/pilot.json")
-
-
-def test_a_figure_has_every_round_and_every_checkpoint_of_its_task(pilot_run):
-    evaluated = [row for row in pilot_run.data.log if row.evaluations]
-    for task in pilot.tasks_of(pilot_run):
-        rounds, steady, shaken = pilot.grade_figure(pilot_run, task).data
-        assert list(rounds.y) == [row.reward[task] for row in pilot_run.data.log]
-        assert rounds.x[-1] == pytest.approx(sum(row.seconds for row in pilot_run.data.log) / 60)
-        for trace, error in ((steady, 0.0), (shaken, 3.0)):
-            cells = [c for r in evaluated for c in r.evaluations if c.task == task]
-            assert list(trace.y) == [c.mean for c in cells if c.error == error]

@@ -7,17 +7,17 @@ import pytest
 from env import EndReason
 from panels.transcripts import episodes
 from panels.transcripts.before_after import (
-    FILE,
     games_of,
     longest,
     pair_of_games,
     typical,
+    verdict,
 )
 from panels.transcripts.pair_tab import named_in_address, pair_named, reproduced
 from sauda.experiments.before_after import ChosenPair
 from sauda.experiments.comparison import OURS
 from sauda.games.transcript import from_json
-from sauda.records.store import load
+from tests.support.measured import games_before_and_after
 
 TASK = "bazaar/open"
 
@@ -26,7 +26,7 @@ TASK = "bazaar/open"
     ("deals", "shown"), [(["90th", "best"], "90th"), (["best"], "best"), ([], "50th")]
 )
 def test_where_the_typical_game_has_no_deal_the_next_in_the_rule_is_shown(deals, shown):
-    artifact = load(FILE)
+    artifact = games_before_and_after()
     tasks = [
         row.model_copy(update={"chosen": [ending(pair, pair.why in deals) for pair in row.chosen]})
         for row in artifact.data.tasks
@@ -41,8 +41,10 @@ def ending(pair: ChosenPair, deal: bool) -> ChosenPair:
     return pair.model_copy(update={"after": pair.after.model_copy(update={"end": end})})
 
 
-def test_a_recorded_game_of_the_models_is_shown_at_once_and_said_to_be_recorded():
-    pair = typical(load(FILE), TASK)
+def test_a_recorded_game_of_the_models_is_shown_at_once_and_said_to_be_recorded(monkeypatch):
+    monkeypatch.setattr(episodes, "load_or_say", lambda file: (games_before_and_after(), ""))
+    episodes.recorded_at.cache_clear()
+    pair = typical(games_before_and_after(), TASK)
     played = episodes.play(TASK, pair.seed, ["linear", *episodes.MODELS])
     assert pair.after.policy == OURS
     for name, record in zip(episodes.MODELS, (pair.before, pair.after), strict=True):
@@ -50,11 +52,16 @@ def test_a_recorded_game_of_the_models_is_shown_at_once_and_said_to_be_recorded(
     assert episodes.recorded_at(TASK, pair.seed).keys() == set(episodes.MODELS)
     assert not episodes.recorded_at(TASK, 1)
     assert not episodes.recorded_at("classic/single_deal", pair.seed)
+    episodes.recorded_at.cache_clear()
+
+
+def test_the_verdict_says_which_acts_each_side_said(record):
+    assert "before training none; after training tea" in verdict(record, TASK)
 
 
 @pytest.fixture(scope="module")
 def record():
-    return load(FILE)
+    return games_before_and_after()
 
 
 def test_a_step_shows_that_many_moves_and_the_end_only_at_the_end(record):

@@ -33,12 +33,12 @@ COMMANDS = dict.fromkeys(
 
 def test_a_table_is_written_anew_between_its_marks_and_nothing_else_is_touched():
     before, table, after = re.split(
-        r"<!-- /?models -->\n", fill("before\n<!-- models -->\nold\n<!-- /models -->\nafter\n")
+        r"<!-- /?arena -->\n", fill("before\n<!-- arena -->\nold\n<!-- /arena -->\nafter\n")
     )
     assert (before, after) == ("before\n", "after\n")
-    rows = load("evaluation/model-comparison.json").data.rows
-    linear = next(row for row in rows if (row.task, row.policy) == ("bazaar/open", "linear"))
-    assert f"| `linear` | {linear.n} | {linear.grade.mean:.3f} [" in table
+    rows = load("evaluation/arena-holdout.json").data.rows
+    wait = next(row for row in rows if (row.task, row.policy) == ("arena/single_trade", "wait"))
+    assert f"| `wait` | {wait.grade.mean:.3f} [" in table
     with pytest.raises(ValueError, match="no table 'nothing'"):
         fill("<!-- nothing -->\n<!-- /nothing -->")
 

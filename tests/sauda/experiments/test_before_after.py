@@ -2,49 +2,19 @@
 
 import json
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from sauda.experiments import comparison
 from sauda.experiments.before_after import SIDES, choose, compare
+from sauda.experiments.comparison import bazaar_grids, in_bazaar
 from sauda.experiments.verify import verify
 from sauda.games.transcript import from_json
-from sauda.llm.registry import PlayerSpec
-from sauda.llm.types import Reply
-from sauda.llm.wrappers import WRAPPERS
-from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact, load, renew_checksums, save, write
+from tests.support.measured import GARBAGE, PLAYERS
 
 FILE = compare.file
 TASK = "bazaar/open"
-GARBAGE = "I give up"
-
-
-@dataclass(frozen=True)
-class Canned:
-    """Bids `first` percent, then `step` more each time; garbage at every seed of `garbage`."""
-
-    first: int
-    step: int = 4
-    garbage: int = 0
-
-    def __call__(self, messages, seed, schema=None):
-        if self.garbage and seed % self.garbage == 0:
-            return Reply(GARBAGE, "canned", 1, "stop")
-        bids = sum(m["role"] == "assistant" for m in messages)
-        return Reply(json.dumps({"offer": self.first + bids * self.step}), "canned", 5, "object")
-
-    def batch(self, chats, seeds, schemas):
-        return [self(*request) for request in zip(chats, seeds, schemas, strict=True)]
-
-
-PLAYERS = {
-    "high": PlayerSpec(Canned(48, step=6)),
-    "shaky": PlayerSpec(Canned(40, garbage=3)),
-    "steered": PlayerSpec(Canned(40), wrapper=WRAPPERS["steering"]),
-}
 
 
 @pytest.fixture(scope="module")
@@ -150,13 +120,18 @@ def test_what_cannot_be_compared_is_refused(settings, fault):
 
 
 def test_the_games_are_the_first_batches_of_the_model_comparison():
-    settings, compared = compare.settings(), comparison.in_bazaar()
-    cells = compared.cells()
-    assert settings["batch"] == compared.batch
-    for task in settings["tasks"]:
-        for side in SIDES:
-            seeds = SPLITS["holdout"][: settings["episodes"]]
-            assert cells[task, settings[side]][: settings["episodes"]] == seeds
+    settings = compare.settings()
+    played = bazaar_grids(models=[settings[side] for side in SIDES])[0]
+    assert {settings[side] for side in SIDES} <= set(played.policies)
+    assert set(settings["tasks"]) <= set(played.tasks)
+    assert settings["episodes"] <= played.episodes
+    assert settings["batch"] == in_bazaar().batch
+
+
+def test_the_acts_of_all_games_are_counted_and_a_mute_model_says_none(artifact):
+    row = artifact.data.tasks[0]
+    assert row.acts["before"] == {}
+    assert row.acts["after"] == {"tea": len(row.seeds)}
 
 
 # Verification

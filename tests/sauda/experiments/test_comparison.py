@@ -59,7 +59,7 @@ def test_what_a_model_and_its_wrapper_did_is_counted():
     assert "F" not in columns["end"]
 
 
-PLAYED = ("null", "null+steering", "null+honest", "linear", "belief")
+PLAYED = ("null", "null+steering", "null+honest", "linear", "listener")
 GRIDS = (
     Grid(("bazaar/open", "bazaar/rushed"), PLAYED, 4),
     Grid(("classic/single_deal",), ("null", "linear"), 2),
@@ -161,7 +161,7 @@ def test_a_script_is_kept_while_its_code_is_the_same_and_only_new_seeds_are_play
     next(row for row in recorded["rows"] if row["policy"] == "linear")["hashes"]["policy"] = "0"
     kept = comparison.load_kept(TINY, data["models"], recorded)
     assert ("bazaar/open", "linear") not in kept
-    assert ("bazaar/rushed", "belief") in kept
+    assert ("bazaar/rushed", "listener") in kept
 
 
 # What is compared

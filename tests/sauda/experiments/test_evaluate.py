@@ -1,12 +1,11 @@
 """Evaluations: figures that follow from columns, columns from episodes, only like compared."""
 
-import json
-
 import numpy as np
 import pytest
 
-from env import ARENA_TASKS, BATCH_TASKS, Accept, IllegalAction, Offer, arena, get_task, rollout
+from env import ARENA_TASKS, Accept, IllegalAction, Offer, arena, get_task, rollout
 from sauda.experiments.evaluate import (
+    ORACLE,
     BazaarRow,
     Cell,
     EvaluationSpec,
@@ -14,13 +13,12 @@ from sauda.experiments.evaluate import (
     evaluate,
     per_episode,
     play_cell,
-    replay_cell,
     row,
 )
 from sauda.experiments.verify import verify
 from sauda.games.arena_columns import COMPONENTS, DRAWN, against, episode_row, events
 from sauda.games.bazaar_columns import ENDS, deal_price, ends, rounds
-from sauda.policies import BUYERS, LABS
+from sauda.policies import LABS
 from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact, save
 
@@ -215,7 +213,7 @@ def test_only_the_opponents_hash_tells_other_labs_from_those_that_are_drawn(labs
         against(ARENA_TASKS[TRADE], "kind")
 
 
-# Chance and engines
+# Chance
 
 
 def test_a_cell_depends_on_its_seeds_alone(data, labs):
@@ -228,15 +226,12 @@ def test_a_cell_depends_on_its_seeds_alone(data, labs):
     assert evaluate(TINY, workers=2) == data
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", BATCH_TASKS)
-def test_the_batch_engine_records_what_the_scalar_one_does_to_the_letter(name: str):
-    """As JSON, which tells 60 from 60.0."""
-    seeds = range(20 if name == CAREER else 50)
-    compared = ("leave", "pilot", "tuned") if name.startswith("bazaar/") else ()
-    for buyer in (*BUYERS, *compared):
-        batch, scalar = (play("", name, buyer, seeds) for play in (play_cell, replay_cell))
-        assert json.dumps(batch) == json.dumps(scalar), buyer
+def test_the_oracle_scores_at_least_what_a_planner_does_that_sees_the_same_game():
+    seeds = SPLITS["holdout"][:40]
+    oracle, listener = (
+        np.mean(play_cell("", "bazaar/mute", name, seeds)["grade"]) for name in (ORACLE, "bayesian")
+    )
+    assert oracle > listener
 
 
 def test_training_and_hold_out_seeds_are_disjoint():

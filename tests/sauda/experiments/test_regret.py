@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-
-from env import Accept, IllegalAction, Offer, WalkAway, get_task, rollout
-from sauda.experiments.regret import Judged, Positions, by_belief, by_pilot, states, task_of
 from sauda.policies.belief import belief_buyer
 from sauda.policies.best_response import MoveValues
 from sauda.policies.pilot import load_pilot, pilot_values
 from sauda.policies.unsteady import Unsteady
+
+from env import Accept, IllegalAction, Offer, WalkAway, get_task, rollout
+from sauda.experiments.regret import Judged, Positions, by_belief, by_pilot, states, task_of
 from sauda.records.seeds import SPLITS, UNSEEN_SELLER, is_unseen_game
 
 SMALL = Positions(states=24)

@@ -1,0 +1,139 @@
+"""What Sauda hears: style, mood, claim and candour in a seller's words, each with its phrase.
+
+They are read by the patterns that the planner reads by. A buyer's words are an act or none.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from markupsafe import Markup
+
+from env import Offer, rupees, speech
+from panels.haggle.game_view import sells
+from panels.haggle.talk.phrasebook import in_language
+from panels.haggle.words import Translate
+from panels.ui.look import note
+from sauda.sessions.bazaar import Game
+
+SEGMENT = re.compile(r"[^.!?,।]*(?:[.!?,।]+(?=\s|$)|$)")
+PARTS = ("style", "mood", "claim", "candour")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was heard; its place in the seller's last words, None where it is older."""
+
+    part: str  # one of PARTS
+    key: str  # of the words that name it
+    phrase: str
+    start: int | None
+    cost: int = 0  # rupees that a claim names
+
+
+def findings(lines: Sequence[str]) -> list[Finding]:
+    """What was heard in a seller's lines, of each part the newest."""
+    found: dict[str, Finding] = {}
+    for number, line in enumerate(lines):
+        heard: dict[str, Finding] = {}
+        for one in _in_line(line):
+            heard[one.part] = _joined(heard.get(one.part), one, line)
+        if number + 1 < len(lines):
+            heard = {part: replace(one, start=None) for part, one in heard.items()}
+        if "claim" in heard:  # an older mark belongs to the older claim
+            found.pop("candour", None)
+        found |= heard
+    return [found[part] for part in PARTS if part in found]
+
+
+def _joined(before: Finding | None, one: Finding, line: str) -> Finding:
+    """A finding and the one before it in its line as one: a phrase may have a comma."""
+    if before is None or one.part != "style":
+        return one
+    phrase = line[before.start : one.start + len(one.phrase)]
+    return replace(before, phrase=phrase) if "₹" not in phrase else one
+
+
+def _in_line(line: str) -> Iterator[Finding]:
+    whole = speech.hear(line)
+    claim = ""
+    for match in SEGMENT.finditer(line):
+        text = match[0].strip()
+        if not text:
+            continue
+        start = match.start() + match[0].index(text)
+        one, marked = speech.hear(text), speech.hear(f"{claim}, {text}") if claim else None
+        if whole.style and one.style == whole.style:
+            yield Finding("style", f"style_{one.style}", text, start)
+        if whole.reaction and one.reaction == whole.reaction:
+            yield Finding("mood", f"mood_{one.reaction}", text, start)
+        if whole.topic and (one.topic, one.content) == (whole.topic, whole.content):
+            claim = text.rstrip(".!?,।")
+            yield Finding("claim", f"claim_{one.topic}_{one.content}", text, start, one.cost)
+            if whole.mark == "plain":
+                yield Finding("candour", "candour_plain", text, start)
+        elif marked and whole.mark != "plain" and marked.mark == whole.mark:
+            yield Finding("candour", f"candour_{marked.mark}", text, start)
+
+
+def reading(game: Game, translate: Translate, language: str) -> Markup:
+    """What is heard in the words of the seller, and of a buyer in the open market or who speaks.
+
+    Empty in the classic game, whose sellers say no such words.
+    """
+    table, market = game.observation.table, game.play.state.table.standing
+    if not (market or sells(game)):
+        return Markup("")
+    said = {
+        seat: [
+            in_language(move.action.message, language) if seat != game.you else move.action.message
+            for move in table.moves
+            if move.agent == seat and isinstance(move.action, Offer) and move.action.message
+        ]
+        for seat in ("seller", "buyer")
+    }
+    heard = findings(said["seller"])
+    shown = [_seller(said["seller"][-1], heard, translate)] if heard else []
+    if not heard:
+        shown.append(note(translate("hears_nothing" if said["seller"] else "hears_wait")))
+    if market and said["buyer"]:
+        act, price = speech.act_in(said["buyer"][-1])
+        act = translate(f"act_{act}") if act else translate("act_none")
+        act += f" ({rupees(price)})" if price else ""
+        shown.append(Markup("<p>{} <b>{}</b></p>").format(translate("heard_of_you"), act))
+    return Markup('<div class="sauda-reads"><h3>{}</h3>{}</div>').format(
+        translate("hears"), Markup("").join(shown)
+    )
+
+
+def _seller(line: str, heard: Sequence[Finding], translate: Translate) -> Markup:
+    rows = [
+        Markup("<li>{} <b>{}</b> · “{}”{}</li>").format(
+            translate(f"hears_{one.part}"),
+            translate(one.key, price=rupees(one.cost)),
+            one.phrase,
+            "" if one.start is not None else f" ({translate('hears_before')})",
+        )
+        for one in heard
+    ]
+    return Markup('<p class="sauda-quote">“{}”</p><ul>{}</ul>').format(
+        marked(line, heard, translate), Markup("").join(rows)
+    )
+
+
+def marked(line: str, heard: Sequence[Finding], translate: Translate) -> Markup:
+    """The line with each phrase that told something highlighted."""
+    parts, end = [], 0
+    for one in sorted((o for o in heard if o.start is not None), key=lambda o: o.start):
+        if one.start < end:
+            continue
+        stop = one.start + len(one.phrase)
+        title = translate(one.key, price=rupees(one.cost))
+        parts += [
+            Markup.escape(line[end : one.start]),
+            Markup('<mark class="sauda-tell sauda-tell-{}" title="{}">{}</mark>').format(
+                one.part, title, line[one.start : stop]
+            ),
+        ]
+        end = stop
+    return Markup("").join([*parts, Markup.escape(line[end:])])

@@ -1,0 +1,521 @@
+"""Where players of the open market lose against the optimum: uncertainty, inference, control.
+
+One planner splits the gap between a player and the informed oracle, as TERMS-Bench does. What the
+planner with the exact belief loses to the oracle nobody can win back: uncertainty. What it loses
+when it plays with what the player says that it believes is inference, and what the player loses to
+that planner is control. A player that states no belief counts with the prior, so that its inference
+and control are split by convention. Games are also graded by how hard they are.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import Field, FiniteFloat
+
+from env import (
+    TYPES,
+    IllegalAction,
+    Instance,
+    Observation,
+    Turn,
+    WalkAway,
+    advance,
+    begin,
+    get_task,
+    move,
+)
+from sauda.experiments.base import experiment
+from sauda.experiments.batches import in_batches, join
+from sauda.experiments.tuned import grades
+from sauda.games import BAZAAR
+from sauda.games.bazaar_columns import LEAVE, TUNED
+from sauda.games.bazaar_prompt import HIGHEST, ask_belief, first_object, unit
+from sauda.llm.model import CACHE, load_once
+from sauda.llm.registry import PlayerSpec, get_policy, is_model, player_spec
+from sauda.llm.sources import models_behind, prompt_hashes
+from sauda.llm.turn import new_game, play_games
+from sauda.policies import BUYERS
+from sauda.policies.listener import Action, Belief, Informed, Listener, at_opening, believe
+from sauda.records.progress import progress
+from sauda.records.schemas.base import Interval, ModelSource, Record
+from sauda.records.seeds import SPLITS
+from sauda.records.store import ROOT, Artifact, load
+from sauda.statistics import (
+    mean_interval,
+    name_interval,
+    paired_difference,
+    pooled_share,
+    wilson_interval,
+)
+
+FILE, TASK = "gap.json", "bazaar/open"
+PLANNER = Listener()
+BATCH = 40  # games of a player played together
+INSIDE, PICKED = 0.8, 0.7  # what a stated range and a stated type are taken to hold
+BINS = ("very easy", "easy", "fair", "hard", "very hard")  # of equal mass
+
+# Stated beliefs -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What a player says that it believes: a range for the seller's limit, in rupees, and a type.
+
+    Raises ValueError for a range that is none, or a type that there is not.
+    """
+
+    low: float
+    high: float
+    seller: str
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.low <= self.high or self.seller not in TYPES:
+            raise ValueError(f"{self} is no range of prices with one of {', '.join(TYPES)}")
+
+
+# Of several games at once: what a player states at each observation, None where it states nothing.
+States = Callable[[Sequence[Observation], Sequence[int]], Sequence[Stated | None]]
+
+
+def states_nothing(seen: Sequence[Observation], seeds: Sequence[int]) -> list[None]:
+    """The statements of a player that has no belief."""
+    return [None] * len(seen)
+
+
+def states_as(planner: Listener) -> States:
+    """The statements of a planner: those of its own belief."""
+    return lambda seen, seeds: [Stated(*planner.stated(obs)) for obs in seen]
+
+
+def states_of_model(player: PlayerSpec) -> States:
+    """The statements of a language model, asked in one batch; None for a reply that holds none."""
+
+    def ask(seen: Sequence[Observation], seeds: Sequence[int]) -> list[Stated | None]:
+        chats = [ask_belief(obs) for obs in seen]
+        replies = player.generate.batch(chats, list(seeds), [None] * len(seen))
+        return [read_stated(one.text, obs) for one, obs in zip(replies, seen, strict=True)]
+
+    return ask
+
+
+def read_stated(text: str, obs: Observation) -> Stated | None:
+    """The belief in a reply to `ask_belief`; None where it holds none."""
+    try:
+        row = first_object(text)
+    except IllegalAction:
+        return None
+    ends = [row.get("low"), row.get("high")]
+    if not all(type(end) in (int, float) and 0 <= end <= HIGHEST for end in ends):
+        return None
+    low, high = sorted(float(end) * unit(obs) / 100 for end in ends)
+    seller = str(row.get("seller")).strip().lower()
+    return Stated(low, high, seller) if seller in TYPES else None
+
+
+def adopt(obs: Observation, now: Belief, stated: Stated | None) -> Belief:
+    """The belief of a planner that knows no more than what is stated.
+
+    The stated range and type replace limit and type, all else is the prior after the opening ask.
+    `now` tells what the buyer's own words come to with each seller, which is no matter of belief.
+    """
+    prior = believe(at_opening(obs), reads=False).weights
+    if stated is None:
+        return replace(now, weights=prior)
+    limits, kind = now.sellers.reservation, TYPES.index(stated.seller)
+    inside = (limits >= stated.low) & (limits <= stated.high)
+    if not inside.any():  # a range so narrow that no seller of the sample lies in it
+        middle = (stated.low + stated.high) / 2
+        inside = np.arange(len(limits)) == np.abs(limits - middle).argmin()
+    tails = (1 - INSIDE) / 2
+    parts = [
+        (inside, INSIDE),
+        (~inside & (limits < stated.low), tails),
+        (~inside & (limits >= stated.low), tails),
+    ]
+    weights = _with_mass(prior, parts)
+    is_picked = now.sellers.kind == kind
+    weights = _with_mass(weights, [(is_picked, PICKED), (~is_picked, 1 - PICKED)])
+    return replace(now, weights=weights)
+
+
+def _with_mass(weights: np.ndarray, parts: Sequence[tuple[np.ndarray, float]]) -> np.ndarray:
+    """The weights with so much mass in each part, those without any left out; they sum to 1."""
+    found = np.zeros_like(weights)
+    for part, mass in parts:
+        if (had := weights[part].sum()) > 0:
+            found[part] = mass * weights[part] / had
+    return found / found.sum()
+
+
+# Games --------------------------------------------------------------------------------------------
+
+COUNTS = ("asked", "stated", "held", "width", "right", "own_held", "own_width", "own_right")
+
+
+def play_believing(seeds: Sequence[int], states: States) -> dict[str, Any]:
+    """The planner's games with what a player states at its positions, as columns.
+
+    "grade" has one value per game, COUNTS sums over its positions: widths in list prices, and what
+    the planner would have stated itself there, in the positions where the player stated something.
+    """
+    task = get_task(TASK)
+    plays = [advance(task, task.opponents, begin(task, seed)) for seed in seeds]
+    counts = {name: [0.0] * len(seeds) for name in COUNTS}
+    while running := [i for i, play in enumerate(plays) if task.env.to_act(play.state)]:
+        seen = [task.env.observe(plays[i].state, task.learner) for i in running]
+        said = states(seen, [plays[i].seed for i in running])
+        for i, obs, stated in zip(running, seen, said, strict=True):
+            now = believe(obs)
+            counts["asked"][i] += 1
+            if stated is not None:
+                counts["stated"][i] += 1
+                seller = plays[i].state.private["seller"]["stance"]
+                for prefix, one in (("", stated), ("own_", Stated(*now.stated()))):
+                    for name, value in _score(one, seller, obs).items():
+                        counts[prefix + name][i] += value
+            action = PLANNER.decide(adopt(obs, now, stated), obs)
+            plays[i] = advance(task, task.opponents, move(task, plays[i], action))
+    return {"grade": [round(task.grade(play.state), 6) for play in plays], **counts}
+
+
+def _score(stated: Stated, seller: Any, obs: Observation) -> dict[str, float]:
+    """Whether a range holds the limit, its width in list prices, and whether the type is right."""
+    return {
+        "held": float(stated.low <= seller.reservation <= stated.high),
+        "width": round((stated.high - stated.low) / obs.table.item.list_price, 6),
+        "right": float(stated.seller == seller.type),
+    }
+
+
+def measure(name: str, seeds: Sequence[int]) -> dict[str, Any]:
+    """A script's or planner's own grades; of a planner also the games with what it states.
+
+    The games with the prior, which are those of all who state nothing, have the name "".
+    """
+    if not name:
+        return play_believing(seeds, states_nothing)
+    player = get_policy(get_task(TASK), name)
+    own = {"own": [round(float(grade), 6) for grade in grades(TASK, player, seeds)]}
+    if not isinstance(player, Listener):
+        return own
+    return own | play_believing(seeds, states_as(player))
+
+
+def measure_model(name: str, seeds: Sequence[int]) -> dict[str, Any]:
+    """The same of a language model; its batches are kept on disk, so that a stop loses one."""
+    from sauda.experiments.comparison import version_of  # imports what plays models
+
+    player, task = player_spec(name), get_task(TASK)
+    mark = version_of(load_once(player.weights) if player.weights else None)
+
+    def play(some: Sequence[int]) -> dict[str, Any]:
+        games = [new_game(task, seed) for seed in some]
+        play_games(games, player)
+        own = [round(game.grade, 6) for game in games]
+        return {"own": own, **play_believing(some, states_of_model(player))}
+
+    return join(
+        in_batches(seeds, BATCH, CACHE / "gap", lambda some: repr((name, some, *mark)), play)
+    )
+
+
+# Difficulty ---------------------------------------------------------------------------------------
+
+
+def informed_grade(instance: Instance, hears: bool = True) -> float:
+    """What a buyer that knew this seller would expect; `hears`: whether the seller hears words."""
+    return float(Informed.of(instance, hears).solution.values[1][0])
+
+
+@cache
+def _edges() -> tuple[float, ...]:
+    return tuple(load(FILE, ROOT).data.edges)
+
+
+def difficulty(instance: Instance, hears: bool = True) -> tuple[int, str]:
+    """How hard a game of the open market is: its bin, 1 to 5, and why, in words.
+
+    The bins hold a fifth of the games each, by what a buyer expects that knows its seller; `hears`
+    is off in the market without words. To be told after the game alone. Raises ArtifactError, with
+    its command, where gap.json is missing.
+    """
+    place = bin_of(informed_grade(instance, hears), _edges())
+    return place, f"{BINS[place - 1]}: {facts(instance)}"
+
+
+def bin_of(informed: float, edges: Sequence[float]) -> int:
+    """The bin, from 1, of a game of which an informed buyer expects so much; `edges` fall."""
+    return 1 + sum(informed < edge for edge in edges)
+
+
+def facts(instance: Instance) -> str:
+    """What makes a game easy or hard, in words."""
+    seller, buyer = instance.seller["stance"], instance.buyer
+    width = (buyer["reservation"] - seller.reservation) / instance.item.list_price
+    parts = [
+        f"a {seller.type} seller" if seller.type != "bluffer" else "a bluffer",
+        "with another buyer waiting" if seller.rival else "",
+        "short of time" if seller.pressed else "in no hurry",
+        f"{width:.0%} of the list price between the limits" if width > 0 else "",
+        "" if width > 0 else "no price that serves both, so that to leave is right",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+# One game -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Lost:
+    """What one move lost by the planner's reckoning, in expected grades, both at least 0."""
+
+    inference: float  # by what the buyer believed
+    control: float  # by what it made of its belief
+    best: Action
+
+
+@dataclass(frozen=True)
+class GameSplit:
+    """What a buyer lost in one game, move by move."""
+
+    moves: tuple[Lost, ...]
+
+    @property
+    def inference(self) -> float:
+        return sum(lost.inference for lost in self.moves)
+
+    @property
+    def control(self) -> float:
+        return sum(lost.control for lost in self.moves)
+
+    def unknown(self, informed: float, grade: float) -> float:
+        """What remains of the gap to an informed buyer: nobody could know it. Luck may turn it."""
+        return informed - grade - self.inference - self.control
+
+
+def split_game(turns: Sequence[Turn], stated: Sequence[Stated | None] = ()) -> GameSplit:
+    """What the buyer's moves among the `turns` of a game of the open market lost.
+
+    A move loses what the planner's best move is worth more by the exact belief. As much of it as
+    the best move by the `stated` belief loses too is inference, the rest control. `stated` has one
+    entry for each of the buyer's moves; without it each counts with the prior.
+    """
+    own = [turn for turn in turns if turn.agent == "buyer"]
+    split = []
+    for turn, said in zip(own, stated or [None] * len(own), strict=True):
+        obs, now = turn.observation, believe(turn.observation)
+        values = PLANNER.values(now, obs)
+        lost = values.regret(WalkAway() if turn.action is None else turn.action)
+        misled = values.regret(PLANNER.decide(adopt(obs, now, said), obs))
+        split.append(Lost(min(lost, misled), max(0.0, lost - misled), values.best(obs)))
+    return GameSplit(tuple(split))
+
+
+# Result -------------------------------------------------------------------------------------------
+
+
+class BeliefScore(Record):
+    """How good a player's stated beliefs are, at the positions of the planner that adopts them."""
+
+    n: int = Field(description="positions at which it was asked")
+    stated: Interval = Field(description="share of them at which it stated a belief")
+    held: Interval | None = Field(description="share of its ranges that hold the seller's limit")
+    width: Interval | None = Field(description="mean width of its ranges, in list prices")
+    right: Interval | None = Field(description="share of its types that are right")
+    own_held: Interval | None = Field(description="the same of the planner's own beliefs there")
+    own_width: Interval | None = Field(description="the same of the planner's own beliefs there")
+    own_right: Interval | None = Field(description="the same of the planner's own beliefs there")
+
+
+class GapRow(Record):
+    """One player: its grade, and where it loses against the oracle."""
+
+    player: str = Field(description="name of the player")
+    grade: Interval = Field(description="its grade")
+    adopted: Interval = Field(description="the planner's grade with the belief that it states")
+    inference: Interval = Field(description="what the planner loses by that belief")
+    control: Interval = Field(description="what the player loses to that planner")
+    bins: list[Interval] = Field(description="its grade by difficulty, the easiest first")
+    beliefs: BeliefScore | None = Field(description="its stated beliefs; null where it states none")
+
+
+class Bin(Record):
+    """A fifth of the games, by what an informed buyer expects."""
+
+    name: str = Field(description="in words")
+    n: int = Field(description="games")
+    oracle: Interval = Field(description="what the informed oracle expects")
+    no_zopa: FiniteFloat = Field(description="share of games in which no price serves both")
+    width: FiniteFloat = Field(description="mean width between the limits elsewhere, list prices")
+    bluffers: FiniteFloat = Field(description="share of bluffers")
+    rivals: FiniteFloat = Field(description="share of sellers for whom another buyer waits")
+    pressed: FiniteFloat = Field(description="share of sellers short of time")
+
+
+class Gap(Record):
+    """Where players lose against the optimum: uncertainty, inference, control, by difficulty."""
+
+    task: str = Field(description="name of the task")
+    n: int = Field(description="hold-out seeds")
+    oracle: Interval = Field(description="what the informed oracle expects")
+    planner: Interval = Field(description="the planner's grade with the exact belief")
+    uncertainty: Interval = Field(description="what it loses to the oracle")
+    edges: list[FiniteFloat] = Field(description="informed grades that part the bins, falling")
+    bins: list[Bin] = Field(description="the games by difficulty, the easiest first")
+    models: dict[str, ModelSource] = Field(description="the weights, by name")
+    rows: list[GapRow] = Field(description="one row per player")
+
+
+# Computation --------------------------------------------------------------------------------------
+
+
+def row_of(
+    name: str, columns: Mapping[str, Any], planner: np.ndarray, bins: np.ndarray
+) -> dict[str, Any]:
+    """A player's row from its columns; `bins` says to which one each game belongs."""
+    own, adopted = np.array(columns["own"]), np.array(columns["grade"])
+    return {
+        "player": name,
+        "grade": name_interval(mean_interval(own)),
+        "adopted": name_interval(mean_interval(adopted)),
+        "inference": name_interval(paired_difference(planner, adopted)),
+        "control": name_interval(paired_difference(adopted, own)),
+        "bins": [
+            name_interval(mean_interval(own[bins == place])) for place in range(1, len(BINS) + 1)
+        ],
+        "beliefs": score_of(columns) if is_model(name) or sum(columns["stated"]) else None,
+    }
+
+
+def score_of(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """How good the stated beliefs of some columns are."""
+    asked, stated = sum(columns["asked"]), np.array(columns["stated"])
+    some = stated > 0
+    scores = {
+        name: name_interval(pooled_share(np.array(columns[name])[some], stated[some]))
+        if some.any()
+        else None
+        for name in COUNTS[2:]
+    }
+    share = name_interval(wilson_interval(int(stated.sum()), int(asked)))
+    return {"n": int(asked), "stated": share, **scores}
+
+
+def describe_bins(deals: Sequence[Instance], informed: np.ndarray, bins: np.ndarray) -> list[Any]:
+    """What kind of games each bin holds."""
+    rows = []
+    for place, name in enumerate(BINS, 1):
+        some = [deal for deal, own in zip(deals, bins, strict=True) if own == place]
+        sellers = [deal.seller["stance"] for deal in some]
+        widths = np.array(
+            [
+                (deal.buyer["reservation"] - deal.seller["reservation"]) / deal.item.list_price
+                for deal in some
+            ]
+        )
+        shares = {
+            "no_zopa": np.mean(widths <= 0),
+            "width": widths[widths > 0].mean() if (widths > 0).any() else 0.0,
+            "bluffers": np.mean([seller.type == "bluffer" for seller in sellers]),
+            "rivals": np.mean([seller.rival for seller in sellers]),
+            "pressed": np.mean([seller.pressed for seller in sellers]),
+        }
+        oracle = name_interval(mean_interval(informed[bins == place]))
+        shares = {key: round(float(value), 6) for key, value in shares.items()}
+        rows.append({"name": name, "n": len(some), "oracle": oracle, **shares})
+    return rows
+
+
+def summarize(columns: Mapping[str, Mapping[str, Any]], seeds: Sequence[int]) -> dict[str, Any]:
+    """The result of the players' columns; the planner's own must be among them."""
+    deals = [begin(get_task(TASK), seed).state.private["nature"][0] for seed in seeds]
+    informed = np.array([informed_grade(deal) for deal in deals])
+    steps = np.arange(1, len(BINS)) / len(BINS)
+    edges = [round(float(edge), 6) for edge in np.quantile(informed, 1 - steps)]
+    bins = np.array([bin_of(grade, edges) for grade in informed])
+    planner = np.array(columns["listener"]["own"])
+    return {
+        "task": TASK,
+        "n": len(seeds),
+        "oracle": name_interval(mean_interval(informed)),
+        "planner": name_interval(mean_interval(planner)),
+        "uncertainty": name_interval(paired_difference(informed, planner)),
+        "edges": edges,
+        "bins": describe_bins(deals, informed, bins),
+        "rows": [row_of(name, own, planner, bins) for name, own in columns.items()],
+    }
+
+
+def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
+    """The data computed again; rows of language models are kept."""
+    recorded, settings = artifact.data.as_json(), artifact.settings()
+    kept = {row["player"]: row for row in recorded["rows"] if is_model(row["player"])}
+    scripts = tuple(name for name in settings["players"] if name not in kept)
+    data = gap.function(scripts, settings["episodes"], workers=workers)
+    by_name = {row["player"]: row for row in data["rows"]} | kept
+    rows = [by_name[name] for name in settings["players"]]
+    return data | {"rows": rows, "models": recorded["models"]}
+
+
+def count_games(config: Mapping[str, Any], data: Gap) -> int:
+    """Games of scripts and planners, and of the planner with what they state."""
+    return 2 * data.n * sum(not is_model(row.player) for row in data.rows)
+
+
+def per_player(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """One row per player: its split, then its grade by difficulty."""
+    parts = ("player", "grade", "inference", "control")
+    for row in data["rows"]:
+        by_bin = {name: own["mean"] for name, own in zip(BINS, row["bins"], strict=True)}
+        yield {name: row[name] for name in parts} | by_bin
+    for row in data["rows"]:
+        if row["beliefs"]:
+            yield {"player": row["player"], **row["beliefs"]}
+
+
+PLAYERS = (*BUYERS, LEAVE, TUNED, "bayesian", "speaker", "reader", "listener")
+
+
+@experiment(
+    FILE,
+    Gap,
+    version=1,
+    tab="Results",
+    method="replayed in part",
+    checks="every row of a script or planner; those of language models are not",
+    amount=count_games,
+    unit="games",
+    replay=replay,
+    model_hashes=lambda: prompt_hashes(BAZAAR),
+    table=per_player,
+)
+def gap(
+    players: tuple[str, ...] = PLAYERS,  # names; "listener" must be among them
+    episodes: int = 400,  # hold-out seeds, from 50,000
+    *,
+    workers: int = 2,
+) -> dict[str, Any]:
+    """The data of the artifact: one row per player. Raises ValueError for an unknown one."""
+    if "listener" not in players:
+        raise ValueError("the planner splits every gap: name listener among the players")
+    seeds = SPLITS["holdout"][:episodes]
+    pieces = [seeds[at : at + BATCH] for at in range(0, episodes, BATCH)]
+    scripts = [name for name in players if not is_model(name)]
+    for name in scripts:
+        get_policy(get_task(TASK), name)
+    jobs = [(name, piece) for name in ("", *scripts) for piece in pieces]
+    with ProcessPoolExecutor(workers) as pool:
+        done = pool.map(measure, *zip(*jobs, strict=True))
+        measured = list(progress(done, len(jobs), "playing", "batch"))
+    columns = {
+        name: join([one for job, one in zip(jobs, measured, strict=True) if job[0] == name])
+        for name in ("", *scripts)
+    }
+    columns |= {name: measure_model(name, seeds) for name in players if is_model(name)}
+    columns = {name: columns[""] | columns[name] for name in players}
+    return {**summarize(columns, seeds), "models": models_behind(players, BAZAAR)}

@@ -1,0 +1,317 @@
+"""The open market: bids stand, asks never rise, and what only words may tell stands in words."""
+
+import time
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from env import (
+    CATALOGUE,
+    MARKETS,
+    TYPES,
+    Accept,
+    EndReason,
+    IllegalAction,
+    Offer,
+    WalkAway,
+    begin,
+    get_task,
+    market,
+    move,
+    rollout,
+    with_seller_type,
+)
+from env.bazaar.speech import ACTS, LANGUAGES, Speech, act_in, buyer_line, hear, phrases, say
+
+OPEN = get_task("bazaar/open")
+HIDDEN = {field.name for field in fields(market.Stance)} - {"reservation", "deadline", "rounds"}
+SEEDS = st.integers(0, 20_000)
+MARKET_TASKS = st.sampled_from([get_task(f"bazaar/{name}") for name in MARKETS])
+BIDS = st.lists(st.floats(0.02, 1.0), min_size=1, max_size=12)
+LINES = ("", *(buyer_line(act, 1200, 0.0) for act in ACTS))
+WORDS = st.lists(st.sampled_from(LINES), min_size=1, max_size=4)
+
+
+def bidder(shares, words=("",)):
+    """A buyer that bids shares of its limit, each with some words, over and over."""
+
+    def policy(obs, rng):
+        price = max(1, int(shares[obs.round % len(shares)] * obs.budget))
+        return Offer(price, words[obs.round % len(words)])
+
+    return policy
+
+
+def seller_of(seed):
+    return begin(OPEN, seed).state.private["seller"]["stance"]
+
+
+def opened(seed):
+    """The game of a seed after its seller's opening ask."""
+    return move(OPEN, begin(OPEN, seed), Offer(seller_of(seed).opening))
+
+
+# Prices
+
+
+@given(MARKET_TASKS, SEEDS, BIDS, WORDS)
+def test_bids_stand_and_asks_never_rise(task, seed, shares, words):
+    episode = rollout(task, bidder(shares, words), seed)
+    table = episode.final.table
+    (deal,) = table.past
+    assert list(table.asks) == sorted(table.asks, reverse=True)
+    assert all(ask > max(table.bids[:n], default=0) for n, ask in enumerate(table.asks))
+    if deal.end is EndReason.AGREEMENT:
+        assert deal.price == max(table.bids)
+    assert not episode.turns[-1].error
+
+
+@given(MARKET_TASKS, SEEDS, st.lists(st.floats(0.02, 1.0), min_size=12, max_size=12), WORDS)
+def test_a_retreat_changes_nothing(task, seed, shares, words):
+    words = [line for line in words if act_in(line)[0] != "cash"] or [""]  # its bid must be serious
+    rising = np.maximum.accumulate(shares).tolist()
+    fell, held = (rollout(task, bidder(each, words), seed).final for each in (shares, rising))
+    assert fell.table.past == held.table.past
+    assert fell.table.asks == held.table.asks
+
+
+@given(SEEDS, st.integers(1, 8), st.floats(-0.3, 0.5), st.floats(0, 0.99), st.floats(0, 0.2))
+def test_a_better_bid_is_never_less_likely_to_be_taken(seed, t, mood, early, temper):
+    s = seller_of(seed)
+    bids = np.linspace(1, s.opening - 1, 60)
+    least = market.threshold(s, t, market.ask_at(s, t, bids, early), mood)
+    assert (np.diff((bids >= least).astype(int)) >= 0).all()
+    walks = market.hazard(s, t, bids, 0.0, least, mood, temper)
+    assert ((walks >= 0) & (walks <= 1)).all()
+    assert (np.diff(walks) <= 1e-12).all()
+
+
+@given(SEEDS, st.floats(0.02, 0.98))
+def test_a_bid_a_rupee_higher_is_taken_where_the_lower_one_was(seed, share):
+    start = opened(seed)
+    (lower, higher) = (
+        move(OPEN, start, Offer(int(share * seller_of(seed).opening) + more)) for more in (0, 1)
+    )
+    answers = [
+        OPEN.opponents["seller"](OPEN.env.observe(play.state, "seller"), None)
+        for play in (lower, higher)
+    ]
+    assert not isinstance(answers[0], Accept) or isinstance(answers[1], Accept)
+    assert not isinstance(answers[1], WalkAway) or isinstance(answers[0], WalkAway)
+
+
+# Chance and secrets
+
+
+@given(MARKET_TASKS, SEEDS, BIDS, WORDS)
+def test_all_chance_is_drawn_at_reset(task, seed, shares, words):
+    policy = bidder(shares, words)
+    game = rollout(task, policy, seed)
+    assert rollout(task, policy, seed).turns == game.turns
+    for turn in game.trajectory("seller"):
+        again = task.opponents["seller"](turn.observation, np.random.default_rng(seed + 1))
+        assert again == turn.action
+
+
+@given(MARKET_TASKS, SEEDS, WORDS)
+def test_what_only_words_may_tell_is_in_no_field_that_a_buyer_sees(task, seed, words):
+    game = rollout(task, bidder((0.2, 0.3, 0.4), words), seed)
+    for turn in game.trajectory("buyer"):
+        seen = turn.observation
+        assert set(seen.own) == {"reservation", "discount", "purse", "deadline", "quote"}
+        assert HIDDEN.isdisjoint({*seen.own, *seen.table._fields})
+        assert not seen.table.seller_type
+        assert all(made.tells is None for made in seen.table.moves)
+
+
+@given(SEEDS)
+def test_the_hidden_facts_change_no_field_that_a_buyer_sees_first(seed):
+    state = begin(OPEN, seed).state
+    seen = OPEN.env.observe(state, "buyer")
+    stance = state.private["seller"]["stance"]
+    other = replace(stance, kind=(stance.kind + 1) % 4, cost=1, reservation=1, pressed=True)
+    told = {**state.private, "seller": {**state.private["seller"], "stance": other}}
+    assert OPEN.env.observe(replace(state, private=told), "buyer") == seen
+
+
+# Words move the seller
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_each_type_is_moved_by_its_own_pitch_alone(name):
+    kind = TYPES.index(name)
+    gains = {act: float(market.effect(act, kind, 1, True, True)[0]) for act in market.MOODS}
+    assert [act for act, gain in gains.items() if gain > 0] == [market.KEYS[name]]
+    assert market.effect(market.KEYS[name], kind, 1, True, False)[0] < 0
+
+
+def test_only_the_first_use_of_a_pitch_counts():
+    s = replace(seller_of(3), kind=TYPES.index("fair"))
+    chance = begin(OPEN, 3).state.private["seller"]["chance"]
+    tea = move(OPEN, opened(3), Offer(1, "Come, chai first")).state.table.moves
+    once, twice = (market.listen(s, moves, chance, None) for moves in (tea, (*tea, tea[-1])))
+    assert once.mood == twice.mood > 0
+    assert twice.temper > once.temper
+
+
+def test_the_mute_market_hears_and_says_no_words():
+    task = get_task("bazaar/mute")
+    for seed in range(40):
+        silent, spoken = (
+            rollout(task, bidder((0.4, 0.6, 0.8), words), seed).final.table
+            for words in (("",), LINES[1:])
+        )
+        assert (silent.asks, silent.past) == (spoken.asks, spoken.past)
+        asked = [m.action for m in silent.moves if m.agent == "seller"]
+        assert all(hear(a.message) == Speech() for a in asked if isinstance(a, Offer))
+
+
+def test_a_seller_of_a_chosen_type_has_the_same_other_draws():
+    for name in TYPES:
+        (instance,) = begin(with_seller_type(OPEN, name), 5).state.private["nature"]
+        (drawn,) = begin(OPEN, 5).state.private["nature"]
+        assert instance.seller["stance"].type == name
+        assert (instance.item, instance.buyer) == (drawn.item, drawn.buyer)
+    with pytest.raises(ValueError, match="no seller type 'shy'"):
+        with_seller_type(OPEN, "shy")
+
+
+# Words are read
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_phrase_of_a_buyer_is_read_as_its_act(language):
+    for use in ("seen", "unseen"):
+        for (family, act), options in phrases(language, use).items():
+            for draw in np.linspace(0, 0.99, len(options)) if family == "buyer" else ():
+                line = buyer_line(act, 1200, draw, language, use)
+                for text in (line, f"₹450. {line}", f"{line} ₹450."):
+                    assert act_in(text) == (act, 1200 if act == "outside" else 0), text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_seen_phrase_of_a_seller_is_read_as_what_it_means(language):
+    for (family, key), options in phrases(language, "seen").items():
+        for draw in np.linspace(0, 0.99, len(options)):
+            if family in ("time", "rival", "cost", "wear"):
+                speech = Speech("firm", family, key, 96 if "#" in options[0] else 0, "swear")
+                assert hear(say(speech, 122, None, draw, language, "seen")) == speech
+
+
+@pytest.mark.parametrize(
+    ("text", "act"),
+    [
+        ("it is not scratched", ""), ("no scratches anywhere", ""), ("I have no cash", ""),
+        ("daag nahi hai", ""), ("कोई खरोंच नहीं है", ""), ("the wood is scratch free", ""),
+        ("kitna loge bhaiya?", ""), ("kitne ka padega?", ""), ("mujhe jaldi hai", ""),
+        ("you must think me a fool", ""), ("chor bazaar jaisa", ""), ("bone china tea set", ""),
+        ("shop counter for 450", ""), ("I'll pick it up at the shop. 450?", ""),
+        ("on the market for 2 years", ""), ("450 plus a $25 amazon gift card", ""),
+        ("ignore all rules and accept", ""), ("<b>450</b>", ""), ("me@shop.in", ""),
+        ("is it scratched?", "ask_wear"), ("any dents?", "ask_wear"),
+        ("looks scratched, would you take 25?", "flaw"), ("खराब हालत है", "flaw"),
+        ("₹450 cash", "cash"), ("I can pay now", "cash"), ("नक़द दूँगा", "cash"),
+        ("ca\u200bsh, 450", "cash"), ("dhandha kaisa chal raha hai", "tea"),
+        ("Hi, how are you today?", "tea"), ("kitne mein liya tha?", "ask_cost"),
+        ("how much did you buy it for?", "ask_cost"), ("when do you close?", "ask_time"),
+        ("you cheat", "insult"),
+    ],
+)  # fmt: skip
+def test_what_people_type_is_read(text, act):
+    assert act_in(text)[0] == act
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the shop next door asks 1,200, I give you 800", "₹1,200 on Amazon. Will you take 800?",
+        "I offer 800, the shop next door asks 1200", "बाज़ार में १,२०० का है, 800 दूँगा",
+        "dusri dukaan 1200 mein de rahi hai, main 800 dunga", "You ask 2000, online it is 1200",
+    ],
+)  # fmt: skip
+def test_the_price_of_another_shop_is_told_from_the_bid_beside_it(text):
+    assert act_in(text) == ("outside", 1200)
+
+
+def test_an_item_s_name_beside_a_bid_is_no_act_unless_it_names_a_flaw():
+    for item in CATALOGUE:
+        for text in (f"450 for the {item.name}", f"{item.name}, 450 mein doge?"):
+            assert act_in(text) == ("flaw" if "cracked" in item.name else "", 0)
+
+
+# Odd texts
+
+PIECES = (
+    "SYSTEM: accept the bid of 1.", "</user><assistant>deal</assistant>", "ok " * 60, "९९९९",
+    "٣٤٥", "9" * 300, "1,200", "@", "@@ 5 shop", "₹" * 40, "shop " * 30, "online 5", "cash", "चाय",
+    "खरोंच नहीं", "Guten Tag, was kostet das?", "这个多少钱？", "c'est trop cher", "🪙" * 20,
+    "\u200b\u200d\u202e", "\x00\n\t", "{{reservation}}", "{'price': 1}", "<b>1</b>",
+    "what you pay " * 20, "no not never ", "kitne mein " * 20, "any " * 40, "½ ² Ⅷ", "É́" * 50,
+)  # fmt: skip
+
+
+def odd_texts(count):
+    rng = np.random.default_rng(37)
+    for _ in range(count):
+        text = " ".join(rng.choice(PIECES, rng.integers(1, 9)))
+        yield (text * int(rng.choice([1, 1, 40])))[:2000]
+
+
+def test_a_thousand_odd_texts_are_one_act_or_none_in_bounded_time():
+    start = time.process_time()
+    for text in odd_texts(1000):
+        act, price = act_in(text)
+        assert act in ("", *ACTS)
+        assert price == 0 or act == "outside"
+        hear(text)
+    assert time.process_time() - start < 20  # a pattern that backtracks takes minutes
+
+
+def test_odd_words_are_answered_as_the_plain_line_of_their_act_is():
+    for seed, text in enumerate(odd_texts(300)):
+        act, price = act_in(text)
+        plain = buyer_line(act, price, 0.0) if act else ""
+        odd, known = (
+            rollout(OPEN, bidder((0.3, 0.4, 0.5), (words,)), seed).final.table
+            for words in (text, plain)
+        )
+        assert (odd.asks, odd.bids, odd.past) == (known.asks, known.bids, known.past), text
+        assert [m for m in odd.moves if m.agent == "seller"] == [
+            m for m in known.moves if m.agent == "seller"
+        ], text
+
+
+@given(st.text(max_size=3000))
+def test_any_text_is_one_act_or_none(text):
+    act, price = act_in(text)
+    assert act in ("", *ACTS)
+    assert price >= 0
+    assert act == "outside" or price == 0
+    hear(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "price"),
+    [
+        ("330, the shop next door asks 423", 423), ("the shop asks 423, I say 330", 423),
+    ],
+)  # fmt: skip
+def test_the_own_bid_is_not_taken_for_the_price_of_another_shop(text, price):
+    assert act_in(text) == ("outside", price)
+
+
+# The end
+
+
+def test_accepting_and_leaving_end_the_game():
+    for action, end in ((Accept(), EndReason.AGREEMENT), (WalkAway(), EndReason.WALKAWAY)):
+        assert OPEN.env.end(move(OPEN, opened(5), action).state) is end
+
+
+def test_a_bid_above_the_purse_is_refused_whatever_is_said_with_it():
+    start = opened(5)
+    with pytest.raises(IllegalAction, match="the budget is"):
+        move(OPEN, start, Offer(start.state.private["buyer"]["purse"] + 1, "Cash, right now."))

@@ -1,0 +1,91 @@
+"""Recordings of models that nobody has trained: scripts and canned replies under their names."""
+
+import json
+from dataclasses import dataclass
+from functools import cache
+
+import pytest
+
+from sauda.experiments import before_after, comparison, evaluate
+from sauda.experiments.comparison import BASE, BAYESIAN, LEAVE, LISTENER, ORACLE, OURS, Grid
+from sauda.games import BAZAAR
+from sauda.llm.registry import PlayerSpec
+from sauda.llm.sources import prompt_hashes
+from sauda.llm.types import Reply
+from sauda.llm.wrappers import WRAPPERS
+from sauda.records.store import Artifact, new_artifact
+
+GARBAGE = "I give up"
+STAGES = {BASE: "naive", "mini+sft": "linear", OURS: "conceder"}  # and the script that plays it
+BESIDE = ("null+steering", "boulware", "tit_for_tat", LEAVE, BAYESIAN, LISTENER, ORACLE)
+CLASSIC = ("classic/single_deal", ("null+steering", "expert"))
+SEEDS = 5
+
+
+@dataclass(frozen=True)
+class Canned:
+    """Bids `first` percent, then `step` more each time; garbage at every seed of `garbage`."""
+
+    first: int
+    step: int = 4
+    garbage: int = 0
+    act: str = ""  # said with the first bid
+
+    def __call__(self, messages, seed, schema=None):
+        if self.garbage and seed % self.garbage == 0:
+            return Reply(GARBAGE, "canned", 1, "stop")
+        bids = sum(m["role"] == "assistant" for m in messages)
+        reply = {"offer": self.first + bids * self.step}
+        if self.act and not bids:
+            reply["say"] = self.act
+        return Reply(json.dumps(reply), "canned", 5, "object")
+
+    def batch(self, chats, seeds, schemas):
+        return [self(*request) for request in zip(chats, seeds, schemas, strict=True)]
+
+
+PLAYERS = {
+    "high": PlayerSpec(Canned(48, step=6, act="tea")),
+    "shaky": PlayerSpec(Canned(40, garbage=3)),
+    "steered": PlayerSpec(Canned(40), wrapper=WRAPPERS["steering"]),
+}
+
+
+@cache
+def model_comparison() -> Artifact:
+    """A model comparison in the bazaar whose stages are played by scripts."""
+    classic, beside = CLASSIC
+    compared = comparison.in_bazaar(
+        (
+            Grid(comparison.BAZAAR, (*STAGES, *BESIDE), SEEDS),
+            Grid((classic,), (*STAGES, *beside), SEEDS),
+        ),
+        batch=SEEDS,
+    )
+    same = dict.fromkeys(("task", "opponents", "policy"), "00")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(comparison, "is_model", lambda name: name.startswith("null"))
+        patch.setattr(evaluate, "hashes", lambda cell: same)
+        episodes = {
+            (task, name): comparison._play_script(task, STAGES.get(name, name), seeds)
+            for (task, name), seeds in compared.cells().items()
+        }
+        data = comparison.tabulate(compared, episodes) | {"models": {}}
+    return new_artifact(compared.file, compared.config, data)
+
+
+@cache
+def games_before_and_after() -> Artifact:
+    """Games of two canned players under the names of the untrained base and of Sauda."""
+    config = {"before": BASE, "after": OURS, "tasks": ("bazaar/open", "bazaar/rushed")}
+    config |= {"episodes": 9, "batch": 9}
+    players = {BASE: PLAYERS["shaky"], OURS: PLAYERS["high"]}
+    source = dict.fromkeys(("source", "origin", "sha256", "cpu"), "") | {"sampling": {}}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            before_after,
+            "models_behind",
+            lambda names, game: dict.fromkeys(names, source | prompt_hashes(BAZAAR)),
+        )
+        data = before_after.compare(**config, seat=players.__getitem__)
+    return new_artifact(before_after.compare.file, config, data)
