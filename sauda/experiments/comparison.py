@@ -416,7 +416,7 @@ def _play_cell(
     if not seeds:
         return kept
     if not is_model(name):
-        return join([*begun, _play_script(task_name, name, seeds)])
+        return join([*begun, play_script(task_name, name, seeds)])
 
     weights = _weights(name)
     marks = version_of(load_once(weights) if weights else None)
@@ -451,7 +451,7 @@ def model_columns(task: Task, games: Sequence[ModelGame]) -> dict[str, Any]:
     return columns | {name: [count[name] for count in counts] for name in table.model_counts}
 
 
-def _play_script(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, Any]:
+def play_script(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, Any]:
     """The columns of a (task, policy) pair without weights; the model counts of a script are 0."""
     task, game = get_task(task_name), game_of(task_name)
     if is_model(name):
@@ -558,7 +558,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     episodes = {cell: kept.get(cell) for cell in cells}
     scripted = {cell: seeds for cell, seeds in cells.items() if not _weights(cell[1])}
     with ProcessPoolExecutor(workers) as pool:
-        played = pool.map(_play_script, *zip(*scripted, strict=True), scripted.values())
+        played = pool.map(play_script, *zip(*scripted, strict=True), scripted.values())
         episodes |= zip(
             scripted, progress(played, len(scripted), "playing scripts", "cell"), strict=True
         )
