@@ -247,7 +247,7 @@ def _act_in(text: str) -> tuple[str, int]:
     if act == "flaw" and _asks(line, found):
         act = "ask_wear"
     named = line[: found.end()].count("@")
-    return act, prices[named - 1] if act == "outside" else 0
+    return act, prices[named - 1] if act == "outside" and prices and named else 0
 
 
 def _rupees(digits: str) -> int:

@@ -5,11 +5,12 @@ from markupsafe import Markup
 
 from panels.ui.look import heading, note, table
 from panels.ui.provenance import load_or_say, provenance
+from sauda.experiments.seller_games import STUB
 from sauda.experiments.seller_quality import FILE, SellerCell, SellerRow
 from sauda.records.store import Artifact
 
 TITLES = {"published": "The published six", "better": "What a stub can fail"}
-COUNTED = {"mean_rounds", "tries", "floor_learned"}  # no shares
+COUNTED = {"mean_rounds", "tries"}  # no shares
 
 
 def build() -> None:
@@ -31,25 +32,20 @@ def build() -> None:
                 gr.HTML(part)
     gr.HTML(
         note(
-            "Code decides prices and ends, so every side shares them, and no buyer reads the"
-            " words. The model is shown a persona’s turns of phrase as examples, so a judge that"
-            " recognises the persona shows only that the model keeps to the examples."
-            " The leaky control ends each game with words that tell how high the floor is; an"
-            " attack that gains nothing there is too weak to clear the others."
+            "Code decides prices, ends and what each line tells, so every side shares them, and no"
+            " buyer reads the words. What is heard is what the market’s own reader finds: the"
+            " reader of every buyer. A seller speaks in the style of its type in most turns, not in"
+            " all, and may tell what it paid; both are rules of the market."
         )
     )
     gr.HTML(provenance(artifact, _models(artifact)))
 
 
 def parts(artifact: Artifact) -> dict[str, Markup]:
-    """Both tests, the judges' confusion matrices, and the faults of the texts, by title."""
-    judged = Markup("").join(
-        confusion(artifact, side)
-        for side in artifact.data.judges.tables
-        if side in artifact.data.models or side == "asks alone"
-    )
+    """Both tests, the personas by the styles heard, and the faults of the texts, by title."""
+    heard = Markup("").join(personas(artifact, side) for side in (STUB, *artifact.data.models))
     tests = {title: criteria(artifact, test) for test, title in TITLES.items()}
-    return {**tests, "Which persona a judge names": judged, "Faults": faults(artifact)}
+    return {**tests, "Which persona is heard": heard, "Faults": faults(artifact)}
 
 
 def criteria(artifact: Artifact, test: str) -> Markup:
@@ -85,14 +81,14 @@ def _cell(row: SellerRow, cell: SellerCell | None) -> Markup | str:
     return Markup("<strong>{}</strong>").format(text) if cell.meets is False else text
 
 
-def confusion(artifact: Artifact, side: str) -> Markup:
-    """Confusion matrix of the persona judge, from the words of `side` or from the asks alone."""
-    personas, counts = artifact.data.judges.personas, artifact.data.judges.tables[side]
-    source = "the asks alone" if side == "asks alone" else f"the words of {side}"
+def personas(artifact: Artifact, side: str) -> Markup:
+    """The persona of the style that is heard most in each game, in the words of `side`."""
+    found = artifact.data.personas
+    rows = zip(found.heard[:-1], found.tables[side], strict=True)
     return table(
-        ("games of", *personas),
-        [(name, *row) for name, row in zip(personas, counts, strict=True)],
-        caption=f"The persona that a judge names from {source}; out of sample",
+        ("games of", *found.heard),
+        [(name, *counts) for name, counts in rows],
+        caption=f"The persona whose style is heard most in a game, in the words of {side}",
     )
 
 

@@ -6,6 +6,7 @@ from panels.results.market.tournament import question as tournament
 from panels.results.questions import (
     arena,
     everything_else,
+    gap,
     leaderboard,
     open_market,
     optimum,
@@ -17,7 +18,7 @@ from panels.ui.look import heading
 
 TITLE = "Results"
 QUESTIONS = (
-    training, open_market, tournament, optimum, words, wrapper, arena, leaderboard,
+    training, open_market, tournament, words, optimum, gap, wrapper, arena, leaderboard,
     everything_else,
 )  # fmt: skip
 

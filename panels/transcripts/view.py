@@ -11,7 +11,7 @@ from panels.transcripts.episodes import of_arena, player_title
 from panels.transcripts.playing import moves_of
 from panels.ui.look import note
 from panels.ui.offers import SMALL, deal_turns, ending, offer_chart, offers_of
-from sauda.games.transcript import in_words
+from sauda.games import BAZAAR
 
 MARKS = {
     "agreement": ("✓", "good", "accepted"),
@@ -89,12 +89,12 @@ def strip(rounds: int, limit: int, deal: Deal | None, forfeit: bool = False) -> 
 
 
 def talk(episode: Episode, step: int) -> Markup:
-    """The moves up to `step`, one line each, by seat."""
+    """The moves of a game of the bazaar up to `step`, one line each, by seat."""
     rows = [
         Markup('<li class="sauda-{}"><b>{}</b> {}</li>').format(
             "seller" if turn.agent == "seller" else "buyer",
             turn.agent,
-            in_words(episode.task, turn),
+            BAZAAR.transcript.in_words(turn),
         )
         for turn in episode.turns[:step]
     ]

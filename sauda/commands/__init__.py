@@ -14,10 +14,6 @@ COMMANDS = {
         "language models bare and wrapped, beside scripts and planners",
     ),
     "run": ("run", "run an experiment, save its result and print it as a table"),
-    "dialogues": (
-        "dialogues",
-        "put games of scripted policies into words: the dialogues that are shipped",
-    ),
     "examples": (
         "dialogues",
         "load dialogues, say what is left out and why, and make examples of each role",

@@ -1,4 +1,4 @@
-"""`python -m sauda dialogues`, `examples` and `acts`: dialogues in words and the acts in them."""
+"""`python -m sauda examples` and `acts`: dialogues in words and the acts in them."""
 
 import argparse
 import json
@@ -10,12 +10,11 @@ from typing import Any
 
 from sauda.commands.console import add_command, save_measured
 from sauda.records.store import load, new_artifact, sha256, write
-from sauda.train.dialogues import FILE, SOURCES, from_file, load_dialogues, load_shipped, report_use
+from sauda.train.dialogues import SOURCES, from_file, load_dialogues, load_shipped, report_use
 
 
 def add(commands: Any) -> None:
     """Add the commands about dialogues to those of `python -m sauda`."""
-    add_command(commands, "dialogues", dialogues)
     parser = add_command(commands, "examples", examples)
     parser.add_argument("--source", choices=SOURCES, help="data set; without one, the shipped one")
     place = parser.add_mutually_exclusive_group()
@@ -30,18 +29,6 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--check", action="store_true", help="compare with the artifact instead of writing it"
     )
-
-
-def dialogues(options: argparse.Namespace) -> int:
-    """Save the shipped dialogues and print how many they are."""
-    from sauda.train.scripted_dialogues import DialogueSettings, put_into_words
-
-    settings = DialogueSettings()
-    data = put_into_words(settings)
-    save_measured(FILE, asdict(settings), data)
-    turns = sum(bool(text) for row in data["rows"] for text in row["utterance"])
-    print(f"{len(data['rows'])} dialogues, {turns:,} turns with words")
-    return 0
 
 
 def examples(options: argparse.Namespace) -> int:

@@ -21,8 +21,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--models", nargs="*", metavar="TASK",
         help="instead, the model comparison's first games of each training stage, by its adapter; "
-        "a minute a stage and task, bazaar/open if none is named; also arena/market_round, and "
-        "tournament for the pairs with a model there",
+        "a minute a stage and task, bazaar/open if none is named; also arena/market_round",
     )  # fmt: skip
     parser = add_command(commands, "leaderboard", leaderboard)
     parser.add_argument(

@@ -7,8 +7,7 @@ to words that name another price, or none. Shares are of the ZOPA.
 Nine paired contrasts, fixed in advance, ask whether training for a role makes a better player: each
 adapter beside the base in both seats, each specialist beside the generalist in its own seat, and
 the specialists on role beside off role, both seats pooled. Two players are compared in the same
-scenarios, averaged over the opponents that both met, in the games of role play or of a tournament,
-where a model writes its whole move.
+scenarios.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,24 +20,16 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field, FiniteFloat
 
-from env import Accept, Offer, WalkAway, get_task, rollout, shares, zopa_width
+from env import Accept, Offer, WalkAway, rollout, shares, zopa_width
 from sauda.experiments.base import experiment
-from sauda.experiments.pairs import (
-    ModelPlay,
-    Scenarios,
-    Side,
-    instance,
-    play_sides,
-    scenario_seeds,
-    task_against,
-)
-from sauda.experiments.tournament import Payoffs, Tournament
+from sauda.experiments.pairs import PAIR_TASK, instance, scenario_seeds, task_against
 from sauda.games import BAZAAR
 from sauda.games.adapter import Messages, Reply, Schema
 from sauda.language.acts import Acts
 from sauda.llm.model import NamedModel, load_once
-from sauda.llm.seats import RoleSeat, price_said, prompt
+from sauda.llm.role_seat import RoleSeat, price_said, prompt
 from sauda.llm.sources import model_source
+from sauda.llm.turn import ModelGame, in_batches, new_game, take_turns
 from sauda.llm.types import BatchGenerate
 from sauda.policies import BUYERS, SELLERS
 from sauda.records.fingerprint import fingerprint, positions
@@ -203,7 +194,7 @@ def _zopa(seed: int) -> float:
 @cache
 def prompt_hashes() -> dict[str, str]:
     """The fingerprints of a role's prompt and of the reading of a price from its words."""
-    task = get_task("bazaar/open")
+    task = task_against("acts(linear)")
     seen = [obs for seat in SEATS for obs in positions(task, seat)]
     moves = Offer(1000), Accept(), WalkAway()
     asked = [prompt(obs, move) for obs in seen for move in moves]
@@ -220,22 +211,27 @@ def play_role(
 ) -> list[dict[str, Any]]:
     """One row per game of a model in a seat, against the script that speaks in the other seat."""
     (other,) = (name for name in SEATS if name != seat)
-    side = Side(RoleSeat(SEATS[seat][script]), model, getattr(model, "name", ""))
     others = {other: Acts(SEATS[other][script])}
-    rows = []
+    task = replace(PAIR_TASK, learner=seat, opponents=others)
+    says, rows = RoleSeat(SEATS[seat][script]), []
     for start in range(0, len(seeds), batch):
-        some = seeds[start : start + batch]
-        rows += [
-            _row(game, seat)
-            for game in play_sides(task_against(script), {seat: side}, others, some)
-        ]
+        games = [new_game(task, seed) for seed in seeds[start : start + batch]]
+        while running := [game for game in games if game.running]:
+            turns = take_turns(
+                [says] * len(running),
+                [game.observation for game in running],
+                [lambda attempt, game=game: game.seed() for game in running],
+                in_batches(model),
+            )
+            for game, turn in zip(running, turns, strict=True):
+                game.apply(turn)
+        rows += [_row(game, seat) for game in games]
     return rows
 
 
-def _row(game: ModelPlay, seat: str) -> dict[str, Any]:
+def _row(game: ModelGame, seat: str) -> dict[str, Any]:
     """One game: how its offers were said, how it ended, and what the seat got of the ZOPA."""
-    turns = [turn for _, turn in game.turns]
-    offers = [turn for turn in turns if isinstance(turn.parsed.proposal, Offer)]
+    offers = [turn for turn in game.turns if isinstance(turn.parsed.proposal, Offer)]
     unsaid = sum(turn.action is None for turn in offers)
     return {
         "seed": game.play.seed,
@@ -243,7 +239,7 @@ def _row(game: ModelPlay, seat: str) -> dict[str, Any]:
         "said": sum(not turn.parsed.changes for turn in offers) - unsaid,
         "unsaid": unsaid,
         "share": round(shares(game.play.state, seat)[0], 6),
-        "replies": [turn.reply.text for turn in turns],
+        "replies": [turn.reply.text for turn in game.turns],
     }
 
 
@@ -270,8 +266,7 @@ def summarize(
 def script_shares(script: str, seat: str, seeds: Sequence[int]) -> np.ndarray:
     """The seat's shares where both sides are scripts that speak, shape (games,)."""
     policies = {name: Acts(by_name[script]) for name, by_name in SEATS.items()}
-    task = task_against(script)
-    task = replace(task, opponents={**task.opponents, "seller": policies["seller"]})
+    task = replace(PAIR_TASK, opponents={"seller": policies["seller"]})
     games = [rollout(task, policies["buyer"], seed) for seed in seeds]
     return np.array([round(shares(game.final, seat)[0], 6) for game in games])
 
@@ -347,7 +342,7 @@ def is_off_role(player: str, seat: str) -> bool:
 
 # The nine contrasts ------------------------------------------------------------------------------
 
-Shares = Mapping[tuple[str, str], Mapping[str, np.ndarray]]  # (player, seat), then opponent: (n,)
+Shares = Mapping[tuple[str, str], np.ndarray]  # by player and seat: (n,)
 
 
 @dataclass(frozen=True)
@@ -358,7 +353,6 @@ class Contrast:
     beside: str
     seat: str  # "both" for the mean of both seats
     n: int  # scenarios
-    opponents: int  # that both met, in each seat
     difference: Interval
     p: float  # two-sided, of the paired sign-flip permutation test
     adjusted: float = 1.0  # by Holm, over the nine
@@ -374,26 +368,10 @@ class Contrast:
         return self.difference.low > -MARGIN and self.difference.high < MARGIN
 
 
-def of_tournament(data: Tournament) -> list[Contrast]:
-    """The contrasts in the games of a tournament; none where a player did not take both seats."""
-    at = Scenarios.of_columns(data.scenarios)
-    shares: dict[tuple[str, str], dict[str, np.ndarray]] = {}
-    for buyer, sellers in data.games.items():
-        for seller, played in sellers.items():
-            share = Payoffs.of(played.as_json(), at).share
-            shares.setdefault((buyer, "buyer"), {})[seller] = share["buyer"]
-            shares.setdefault((seller, "seller"), {})[buyer] = share["seller"]
-    return contrasts(shares)
-
-
-def of_role_play(data: RolePlay) -> list[Contrast]:
-    """The contrasts in games where a script decides; none where a model did not take both seats."""
-    return contrasts(
-        {
-            (cell.model, cell.seat): {"the script": np.array([game.share for game in cell.games])}
-            for cell in data.games
-        }
-    )
+def contrasts_of(data: RolePlay) -> list[Contrast]:
+    """The contrasts in recorded games; none where a model did not take both seats."""
+    cells = {(cell.model, cell.seat): cell.games for cell in data.games}
+    return contrasts({at: np.array([game.share for game in games]) for at, games in cells.items()})
 
 
 def contrasts(shares: Shares) -> list[Contrast]:
@@ -408,37 +386,22 @@ def contrasts(shares: Shares) -> list[Contrast]:
 def _family(shares: Shares) -> Iterator[Contrast]:
     for player in ADAPTERS:
         for seat in SEATS:
-            yield _contrast(player, BASE, seat, [_less(shares, player, BASE, seat)])
-    for seat, specialist in SPECIALISTS.items():
-        less = _less(shares, specialist, GENERALIST, seat)
-        yield _contrast(specialist, GENERALIST, seat, [less])
+            yield _contrast(player, BASE, seat, shares[player, seat] - shares[BASE, seat])
+    for seat, own in SPECIALISTS.items():
+        yield _contrast(own, GENERALIST, seat, shares[own, seat] - shares[GENERALIST, seat])
     buyer, seller = SPECIALISTS.values()
-    pooled = [_less(shares, buyer, seller, "buyer"), _less(shares, seller, buyer, "seller")]
+    pooled = shares[buyer, "buyer"] - shares[seller, "buyer"]
+    pooled = (pooled + shares[seller, "seller"] - shares[buyer, "seller"]) / len(SEATS)
     yield _contrast(ON_ROLE, OFF_ROLE, "both", pooled)
 
 
-def _less(shares: Shares, player: str, beside: str, seat: str) -> np.ndarray:
-    """The differences of two players in a seat, shape (opponents that both met, n)."""
-    ours, theirs = shares[player, seat], shares[beside, seat]
-    return np.array([ours[met] - theirs[met] for met in ours if met in theirs])
-
-
-def _contrast(player: str, beside: str, seat: str, differences: Sequence[np.ndarray]) -> Contrast:
-    """One contrast from the differences in each of its seats, (opponents, n) each."""
-    mean = np.mean([by_opponent.mean(axis=0) for by_opponent in differences], axis=0)
-    return Contrast(
-        player,
-        beside,
-        seat,
-        len(mean),
-        len(differences[0]),
-        Interval(**name_interval(mean_interval(mean))),
-        sign_flip_p(mean),
-    )
+def _contrast(player: str, beside: str, seat: str, difference: np.ndarray) -> Contrast:
+    interval = Interval(**name_interval(mean_interval(difference)))
+    return Contrast(player, beside, seat, len(difference), interval, sign_flip_p(difference))
 
 
 def contrasts_verdict(rows: Sequence[Contrast], name: Callable[[str], str]) -> str:
-    """What the nine say, to stand after a colon; `name` gives a player in words.
+    """What the nine say; `name` gives a player in words.
 
     A second sentence says whether each specialist is equivalent to the generalist in its own seat.
     """
@@ -446,7 +409,7 @@ def contrasts_verdict(rows: Sequence[Contrast], name: Callable[[str], str]) -> s
     largest = max(rows, key=lambda row: abs(row.difference.mean))
     opening = f"{len(shown)} of {len(rows)} contrasts show"
     if not shown:
-        opening = f"none of {len(rows)} contrasts shows"
+        opening = f"None of {len(rows)} contrasts shows"
     details = "; ".join(_describe(row, name) for row in shown or [largest])
     return (
         f"{opening} a difference in share at {LEVEL:.0%} after correction by Holm, n ="

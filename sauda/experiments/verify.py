@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from env import Policy, Task
-from sauda.experiments import comparison, tournament
+from sauda.experiments import comparison
 from sauda.experiments.batches import take_first
 from sauda.experiments.evaluate import Cell, hashes, play_cell
 from sauda.games import game_of
@@ -138,8 +138,6 @@ class ReplayedModel:
 def verify_models(tasks: Sequence[str], root: Path = ROOT) -> Iterator[ReplayedModel]:
     """Each trained stage's first games on some tasks, played again by the adapters that are kept.
 
-    The task "tournament" stands for the first games of each pair of the tournament with a model.
-
     On the kind of CPU that recorded them every digit must come out. Elsewhere bf16 is rounded in
     another way and a game may part from the recorded one; there the mean grade must not differ
     (paired, 95 % interval). So it is for a model whose games several kinds of CPU played, since an
@@ -162,11 +160,8 @@ def verify_models(tasks: Sequence[str], root: Path = ROOT) -> Iterator[ReplayedM
 
 
 def _replay_stages(tasks: Sequence[str], root: Path) -> Iterator[comparison.Replayed]:
-    """Of each task in the comparison of its game; of the models of the tournament by its name."""
+    """Of each task in the comparison of its game."""
     for task_name in tasks:
-        if f"{task_name}.json" == tournament.FILE:
-            yield from tournament.replay_first_games(load(tournament.FILE, root))
-            continue
         artifact = load(comparison.COMPARISONS[game_of(task_name).name]().file, root)
         recorded = artifact.data.as_json()
         compared = comparison.read_comparison(artifact)

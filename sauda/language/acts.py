@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from env import Accept, IllegalAction, Observation, Offer, Policy, Table, WalkAway, rupees
+from env import Accept, IllegalAction, Observation, Offer, Policy, Table, WalkAway, rupees, speech
 from sauda.language import money, numerals
 from sauda.language.lines import ENGLISH
 from sauda.language.spoken import AGREES, LEAVES, Decided, from_lines, prices_of, speak
@@ -328,33 +328,6 @@ def _choose_price(prices: Sequence[float], context: Context) -> float | None:
 Action = Offer | Accept | WalkAway
 TRIES = 8  # lines of the speaker before a plain one
 PLAIN = {"accept": "Agreed, #.", "reject": "Goodbye."}  # "#" stands for the price
-TALK = {  # of acts that no move makes, in English; {item} and {condition} are public
-    "intro": (
-        "Hello! I am interested in the {item}.",
-        "Hi there, I saw your {item}.",
-        "Good day. You sell the {item}?",
-        "Hey, the {item} caught my eye.",
-    ),
-    "inquire": (
-        "What condition is it in?",
-        "Is it still available?",
-        "Does everything on it work?",
-        "How long have you had it?",
-    ),
-    "inform": (
-        "Its condition is {condition}, as the card says.",
-        "The card has it: {condition}.",
-        "It is {condition}, and it works well.",
-    ),
-    "vague-price": ("Your price is too high for me.", "Can you come down a little?"),
-    "agree": ("That works.", "Great.", "Okay."),
-    "disagree": (
-        "No, we are too far apart.",
-        "I cannot do that, sorry.",
-        "That is not for me, thank you.",
-    ),
-    "unknown": ("I have looked at many of these.", "These are hard to find."),
-}
 
 
 def context_of(table: Table, agent: str) -> Context:
@@ -397,11 +370,15 @@ def move_of(act: Act, message: str = "") -> Action:
 def phrase_move(act: Act, context: Context, decided: Decided, seed: int) -> str:
     """Words for the act of a decided move, from which `parse_act` reads that act in `context`.
 
-    A line of the speaker is tried first, then a plain one. Raises IllegalAction where neither says
-    it, such as a price above those that are read.
+    A line of the speaker is tried first, then a plain one. Where words count, no line is said by
+    which the seller would be moved. Raises IllegalAction where no line says the act, such as a
+    price above those that are read.
     """
+    words_count = decided.seen.standing and decided.agent != "seller"
     for attempt in range(TRIES):
         line = speak(decided, {"lines": from_lines}, seed + attempt).text
+        if words_count and speech.act_in(line)[0]:
+            continue
         if line and parse_act(line, context) == act:
             return line
     price = "" if act.price is None else format_amount(act.price, context.currency)
@@ -409,18 +386,6 @@ def phrase_move(act: Act, context: Context, decided: Decided, seed: int) -> str:
     if parse_act(line, context) != act:
         raise IllegalAction(f"no words for {act}: {line!r} is read as {parse_act(line, context)}")
     return line
-
-
-def phrase_act(act: Act, context: Context, facts: dict[str, str], seed: int) -> str:
-    """Words for an act that is no move, with `facts` about the item, read back like a move's.
-
-    Raises ValueError where no line of TALK is read as the act in `context`.
-    """
-    lines = [line.format(**facts) for line in TALK.get(act.intent, ())]
-    fitting = [line for line in lines if parse_act(line, context) == act]
-    if not fitting:
-        raise ValueError(f"no words for {act} here")
-    return fitting[seed % len(fitting)]
 
 
 @dataclass(frozen=True)

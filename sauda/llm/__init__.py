@@ -4,5 +4,5 @@
 visitors take turns at the models that `process.py` keeps in a process; `backends.py` says which
 models a page serves, those on other machines too. `turn.py` plays a model in a game, `wrappers.py`
 steers its moves, `seller.py` lets it sell, `registry.py` resolves names, and `seats.py` seats a
-model across from a visitor.
+model across from a visitor, `role_seat.py` one that says the moves of a script.
 """

@@ -6,6 +6,7 @@ join and leave while others are decoded. torch is imported when a network is the
 """
 
 import json
+import re
 import threading
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -41,9 +42,14 @@ class Sampling:
     temperature: float = 0.7  # 0 is greedy decoding
     top_p: float = 0.9
     max_new_tokens: int = 64  # of a reply
+    median: bool = False  # where decoding is greedy, a price is the median and not the mode
 
 
-DEFAULT_SAMPLING = Sampling(temperature=0.0)  # chosen on training seeds
+DEFAULT_SAMPLING = Sampling(temperature=0.0, median=True)
+PRICE = re.compile(r'"offer":\s?(\d{0,3})$')  # a reply that is within its price
+# Digits in the order of the prices that begin with them: one that begins with 1 has three digits,
+# since nobody bids a tenth of the list price.
+FIRST_DIGITS, DIGITS = "2345678910", "0123456789"
 
 
 def stop_tokens(tokenizer: Any, network: Any) -> list[int]:
@@ -98,6 +104,7 @@ class Row:
     tokens: list[int] = field(default_factory=list)
     text: str = ""
     finish: str = ""  # stop, object or length; "" while it grows
+    quantile: float = 0.5  # of the price in what is left of its distribution
 
 
 def _common_length(one: Sequence[int], other: Sequence[int]) -> int:
@@ -290,6 +297,8 @@ class Decoder:
         self.reuses_prefix = reuses_prefix
         self.prefix_cache = PrefixCache() if prefix_cache is None else prefix_cache
         self._grammars: Any = None
+        digits = {tokenizer.convert_tokens_to_ids(digit): digit for digit in DIGITS}
+        self._digits = digits if len(digits) == len(DIGITS) else {}
 
     def row(self, request: ReplyRequest) -> Row:
         """The empty row of `request`; raises ValueError where its schema makes no grammar."""
@@ -391,7 +400,11 @@ class Decoder:
             logits = self._forbid(logits, rows)
         greedy = [row.sampling.temperature == 0 for row in rows]
         if all(greedy):
-            return logits.argmax(dim=1).tolist()
+            best = logits.argmax(dim=1).tolist()
+            return [
+                self._median_digit(logits[i], row, token) if row.sampling.median else token
+                for i, (row, token) in enumerate(zip(rows, best, strict=True))
+            ]
         temperatures = [row.sampling.temperature or 1.0 for row in rows]
         divisors = torch.tensor(temperatures, dtype=logits.dtype, device=logits.device)
         top, ids = torch.topk(logits / divisors[:, None], min(TOP_K, logits.shape[1]))
@@ -403,6 +416,26 @@ class Decoder:
         draws = np.array([row.draws[len(row.tokens)] for row in rows])
         picked = (reached <= (draws * reached[:, -1])[:, None]).sum(axis=1)
         return [int(ids[i, 0 if greedy[i] else p]) for i, p in enumerate(picked)]
+
+    def _median_digit(self, logits: Any, row: Row, best: int) -> int:
+        """The token of the median price in the place of a digit; elsewhere the `best` token.
+
+        The inverse of the distribution of prices at one half, digit by digit. After the first digit
+        only those count that the price can go on with.
+        """
+        within = PRICE.search(row.text)
+        if within is None or best not in self._digits:
+            return best
+        order = DIGITS if within[1] else FIRST_DIGITS
+        ids = {digit: token for token, digit in self._digits.items()}
+        chances = logits[[ids[digit] for digit in order]].softmax(0).tolist()
+        below = 0.0
+        for digit, chance in zip(order, chances, strict=True):
+            if below + chance > row.quantile:
+                row.quantile = (row.quantile - below) / chance
+                return ids[digit]
+            below += chance
+        return best  # the quantile is 1 but for rounding
 
     def _forbid(self, logits: Any, rows: Sequence[Row]) -> Any:
         """The logits with every token that a row's schema forbids at minus infinity."""
@@ -466,7 +499,7 @@ class JointDecoder(Decoder):
         """The next token of each row; only the logits that are drawn among leave the device."""
         import torch
 
-        if any(row.matcher is not None for row in rows):
+        if any(row.matcher is not None or row.sampling.median for row in rows):
             return super().sample(logits, rows)
         top, ids = torch.topk(logits, min(TOP_K, logits.shape[1]))
         picked = super().sample(top.cpu(), rows)

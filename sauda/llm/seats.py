@@ -1,38 +1,16 @@
-"""Language models in the seats of a game.
+"""Language models that play against a visitor.
 
-Across from a visitor a buyer writes its whole move; a seller's move is decided in code, and the
-model words it. In `RoleSeat` a script decides a move and a model of a role says it: there a price
-counts as it is read from the model's words, and words that hold no price to offer are no move.
+A buyer writes its whole move; a seller's move is decided in code, and the model words it.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-
-from env import Accept, IllegalAction, Observation, Offer, Policy, Task, WalkAway, market_seller
+from env import Observation, Task
 from sauda.games import BAZAAR
-from sauda.games.adapter import Messages, ParsedReply, Reply, Request
-from sauda.language.acts import (
-    RUPEES,
-    SELLING,
-    Act,
-    Dialogue,
-    Turn,
-    context_of,
-    describe_item,
-    format_amount,
-    parse_act,
-    price_intent,
-    view,
-)
-from sauda.language.spoken import announce
 from sauda.llm.registry import is_model, player_spec
 from sauda.llm.seller import SellerSeat, persona_seat, seat_persona
 from sauda.llm.turn import ModelSeat, PromptSeat
-
-Action = Offer | Accept | WalkAway
-UNSAID = "x"  # stands for the words that are asked for
 
 
 class VisitorSeat(ModelSeat, Protocol):
@@ -72,8 +50,8 @@ class Seller(SellerSeat):
     knows_limit = False
 
     def take_seat(self, task: Task) -> Task:
-        """`task` with the persona's numbers in the seller's seat; code decides its moves."""
-        return seat_persona(task, self.persona, market_seller)
+        """`task` against sellers of the persona's type; code decides their moves."""
+        return seat_persona(task, self.persona)
 
     def preview(self, text: str, obs: Observation) -> str:
         return text
@@ -90,80 +68,3 @@ def visitor_seat(name: str) -> VisitorSeat | None:
         return None
     player = player_spec(name)
     return Buyer(BAZAAR.prompt, player.constrained, player.wrapper)
-
-
-@dataclass(frozen=True)
-class RoleSeat:
-    """The seat in which `strategy` decides each move; it must be a script that draws nothing."""
-
-    strategy: Policy
-    tries = 1
-
-    def request(
-        self, obs: Observation, seed: int, invalid_replies: tuple[str, ...] = ()
-    ) -> Request:
-        return Request(prompt(obs, self.decide(obs)), seed)
-
-    def parse(
-        self, obs: Observation, reply: Reply, invalid_replies: tuple[str, ...] = ()
-    ) -> ParsedReply:
-        """The decided move as proposal, the move that was said as action; none without a price.
-
-        A price that differs from the decided one is a change.
-        """
-        decided, words = self.decide(obs), " ".join(reply.text.split())
-        if not isinstance(decided, Offer):
-            return ParsedReply(decided, replace(decided, message=words), reply.source)
-        price = price_said(obs, words)
-        if price is None:
-            error = f"expected the price {decided.price:g} in words, got {words[:80]!r}"
-            return ParsedReply(decided, None, reply.source, error=error)
-        changes = () if price == decided.price else (f"{decided.price:g} became {price:g}",)
-        return ParsedReply(decided, Offer(price, words), reply.source, changes)
-
-    def decide(self, obs: Observation) -> Action:
-        """The strategy's move. Raises IllegalAction where it makes none."""
-        action = self.strategy(obs, np.random.default_rng(0))
-        if not isinstance(action, Offer | Accept | WalkAway):
-            raise IllegalAction(f"expected an Offer, Accept or WalkAway, got {action!r:.80}")
-        return action
-
-
-def price_said(obs: Observation, words: str) -> float | None:
-    """The price that `words` propose, read by the parser of the dialogues."""
-    context = replace(context_of(obs.table, obs.agent), notes=obs.table.item.name, has_buttons=True)
-    price = parse_act(words, context).price
-    return None if price is None else obs.priced(price)
-
-
-def prompt(obs: Observation, decided: Action) -> Messages:
-    """The chat in which a role says `decided`: the game so far in words, then the intention."""
-    table = obs.table
-    said = [Turn(move.agent, _words(move.action)) for move in table.moves if move.agent in SELLING]
-    (other,) = (agent for agent in SELLING if agent != obs.agent)
-    dialogue = Dialogue(
-        id="game",
-        group="game",
-        scenario=describe_item(table.item.name, table.item.category, table.item.list_price, RUPEES),
-        values={obs.agent: {"limit": obs.reservation}, other: {}},
-        turns=(*said, Turn(obs.agent, UNSAID, _act_of(obs, decided))),
-        currency=RUPEES,
-        list_price=table.item.list_price,
-        notes=table.item.name,
-    )
-    return view(dialogue, obs.agent).chat()[:-1]
-
-
-def _words(action: Offer) -> str:
-    """What was said with an offer; its price where it was made without words."""
-    return announce(action) if action.message else format_amount(action.price, RUPEES)
-
-
-def _act_of(obs: Observation, decided: Action) -> Act:
-    """The act of a move as the dialogues name it: agreement and refusal come before a button."""
-    context = replace(context_of(obs.table, obs.agent), has_buttons=True)
-    if isinstance(decided, WalkAway):
-        return Act("disagree")
-    if isinstance(decided, Accept):
-        return Act("agree", context.theirs)
-    return Act(price_intent(decided.price, context), decided.price)

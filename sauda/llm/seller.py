@@ -1,21 +1,21 @@
 """A language model that sells: code decides the move, the model words the decision, code checks it.
 
-The decision is the open-market seller's own (`market_seller`): a pure function of what it sees and
-of its private draws, whose asks never rise and rest above the floor. The model is told the decision
-and the listing, never the floor, so it cannot give the floor away. A text that differs from the
-decision is asked for again with another seed; nothing is patched. After `TRIES` texts the seller
-says its scripted line, and the source says so.
+The decision is that of the open market's own seller of a type: the price, and what the line must
+tell of style, topic and candour and answer to the buyer's last act (`Speech`). The model is told
+the decision and the listing, never the limit, so it cannot give the limit away. A text that differs
+from the decision is asked for again with another seed; nothing is patched. After `TRIES` texts the
+seller says its scripted line, and the source says so.
 
-A text is read as a buyer would read it: prices by `money`, claims by `tells`, the rest by short
-lists of words. A line may hold only what its move needs: its words come from the listing or from
-SPOKEN, and each sentence names the price or the listing, says the move, or is a courtesy.
+A text is read as a buyer would read it, by `speech.hear` and `money`. Its words come from the
+decision, the listing or SPOKEN, so that it can make no other claim; each of its sentences names the
+price or the listing, tells what was decided, or is a courtesy. A model's seller speaks English.
 """
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache
 from types import MappingProxyType
 
 import numpy as np
@@ -23,74 +23,57 @@ import numpy as np
 from env import (
     MARKETS,
     Accept,
-    Instance,
     Item,
     Observation,
     Offer,
     Policy,
-    SellerType,
     Task,
     WalkAway,
-    claim_at,
-    market_seller,
+    market,
     rupees,
+    speech,
+    with_seller_type,
 )
 from sauda.games.adapter import Messages, ParsedReply, Reply, Request
 from sauda.games.bazaar_prompt import clean
-from sauda.language import money, tells
+from sauda.language import money
 from sauda.llm.engine import Sampling
 from sauda.llm.model import BASES, NULL, NamedModel, NullModel
 from sauda.llm.turn import LLMPolicy
 from sauda.llm.types import BatchGenerate
 
 TRIES = 3  # texts for one decision
-SAMPLING = Sampling(temperature=0.35, max_new_tokens=40)  # the published seller's; a line is short
+SAMPLING = Sampling(temperature=0.35, max_new_tokens=48)  # the published seller's; a line is short
 SCRIPTED = "scripted words"
-TONES = ((0.2, "curt"), (0.5, "cool"), (0.8, "polite"), (1.0, "warm"))  # up to which warmth
+LANGUAGE = "en"  # the smallest model speaks no other
 
 
 @dataclass(frozen=True, slots=True)
 class Persona:
-    """The parameters of a seller and the style of its words."""
+    """A seller of one of the market's types, and how it speaks."""
 
-    type: SellerType  # concession, patience (the hazard of walking), bluffing, markup, margin
-    warmth: float  # in [0, 1]: how kindly it speaks
-    manner: str  # a word beside its tone
-    closers: tuple[str, str]  # what it likes to end a line with; shown to the model in turn
-
-    @property
-    def name(self) -> str:
-        return self.type.name
-
-    @property
-    def tone(self) -> str:
-        """Its warmth in a word."""
-        return next(word for most, word in TONES if self.warmth <= most)
+    name: str  # one of TYPES
+    manner: str  # in words
 
 
-# Exponent, reciprocity, impatience, bluff rate, markup, margin, leniency: within SELLER_TYPES, but
-# for the friendly one, who is a fair seller at the soft end.
-FAIR = SellerType("fair", 1.0, 0.65, 0.05, 0.05, 1.12, 0.12, 0.55)
-FIRM = SellerType("firm", 0.3, 0.40, 0.02, 0.10, 1.25, 0.18, 0.35)
-FRIENDLY = SellerType("friendly", 1.2, 0.80, 0.03, 0.00, 1.05, 0.08, 0.70)
-HASTY = SellerType("hasty", 2.2, 0.30, 0.11, 0.15, 1.10, 0.10, 0.65)
-BLUFFER = SellerType("bluffer", 0.6, 0.45, 0.04, 0.70, 1.35, 0.12, 0.45)
 PERSONAS: Mapping[str, Persona] = MappingProxyType(
     {
         persona.name: persona
         for persona in (
-            Persona(FAIR, 0.6, "honest", ("Is that all right?", "What do you say?")),
-            Persona(FIRM, 0.3, "proud", ("I stand by it.", "That is how it is.")),
-            Persona(FRIENDLY, 1.0, "friendly", ("Thank you for coming.", "You are welcome here.")),
-            Persona(HASTY, 0.1, "brisk", ("Yes or no?", "Well?")),
-            Persona(BLUFFER, 0.7, "grand", ("What a beauty it is!", "You have a fine eye, sir!")),
+            Persona("firm", "cool and proud"),
+            Persona("fair", "polite and honest"),
+            Persona("hasty", "curt and brisk"),
+            Persona("bluffer", "loud and grand"),
         )
     }
 )
-DEFAULT = FAIR.name
+DEFAULT = "fair"
 
 
 # Who sells: the seat, its decisions, its task
+
+
+SILENT = speech.Speech()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,24 +81,32 @@ class Decision:
     """A seller's move as decided by code; the message of `action` is its scripted line."""
 
     action: Offer | Accept | WalkAway
-    kind: str  # opening, counter, rival, final, urgent, accept or walk
+    kind: str  # opening, counter, accept or walk
     price: float | None  # rupees; that of the ask or of the bid it takes, None when it walks
     item: Item
     turn: int  # rounds played before
+    says: speech.Speech = SILENT  # with an ask: what its words must tell, and no more
+    standing: int | None = None  # the bid that it reminds the buyer of
+    act: str = ""  # of the buyer, which it answers
 
 
 def decide_move(obs: Observation) -> Decision:
     """The seller's decision at `obs`; deterministic, and independent of its words."""
-    table = obs.table
-    action = market_seller(obs, np.random.default_rng(0))  # which draws nothing from it
+    obs = replace(obs, own={**obs.own, "language": LANGUAGE})
+    own, table = obs.own, obs.table
+    # It draws nothing from the generator.
+    action = market.seller(obs, np.random.default_rng(0), mute=False, use="seen")
     if isinstance(action, Accept):
-        kind, price = "accept", table.bids[-1]
-    elif isinstance(action, WalkAway):
-        kind, price = "walk", None
-    else:
-        claim = claim_at(obs.own, table.round)[0] if table.asks else "opening"
-        kind, price = claim or "counter", action.price
-    return Decision(action, kind, price, table.item, table.round)
+        return Decision(action, "accept", obs.bid, table.item, table.round)
+    if isinstance(action, WalkAway):
+        return Decision(action, "walk", None, table.item, table.round)
+    heard = market.listen(own["stance"], table.moves, own["chance"], own["quote"])
+    says = market.speech_at(own["stance"], table.round, own, heard)
+    standing = obs.bid if table.bids and table.bids[-1] < obs.bid else None
+    kind = "counter" if table.asks else "opening"
+    return Decision(
+        action, kind, action.price, table.item, table.round, says, standing, heard.act
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -168,65 +159,32 @@ def persona_seat(persona: str) -> SellerSeat:
     return SellerSeat(PERSONAS[persona])
 
 
-def seat_persona(task: Task, persona: Persona, seller: Policy) -> Task:
-    """An open-market `task` with `seller` in its seat, whose numbers are the persona's.
+def seat_persona(task: Task, persona: Persona, seller: Policy | None = None) -> Task:
+    """An open-market `task` against sellers of the persona's type, moved by `seller`.
 
-    Raises ValueError for a task that is none of the open market's.
+    Without one they say their scripted lines. Raises ValueError for a task without words.
     """
-    market = task.name.removeprefix("bazaar/")
-    if market not in MARKETS:
-        names = ", ".join(f"bazaar/{name}" for name in MARKETS)
-        raise ValueError(f"a language model sells in {names}, not in {task.name}")
-    draw = partial(_draw_recast, task.env.draw, persona, MARKETS[market].bluffing)
-    opponents = {**task.opponents, "seller": seller}
-    return replace(task, env=replace(task.env, draw=draw), opponents=opponents)
-
-
-def _draw_recast(
-    draw: Callable[[np.random.Generator], Sequence[Instance]],
-    persona: Persona,
-    bluffing: float,
-    rng: np.random.Generator,
-) -> tuple[Instance, ...]:
-    return tuple(recast(instance, persona, bluffing) for instance in draw(rng))
-
-
-def recast(instance: Instance, persona: Persona, bluffing: float = 0.0) -> Instance:
-    """`instance` with `persona` as its seller, who bluffs with probability `bluffing` or more."""
-    kind = replace(persona.type, bluff_rate=max(persona.type.bluff_rate, bluffing))
-    opening = round(kind.markup * instance.item.list_price)
-    opening = max(instance.seller["reservation"] + 1, opening)
-    stance = replace(instance.seller["stance"], type=kind, opening=opening)
-    return replace(instance, seller={**instance.seller, "stance": stance})
+    speaking = [f"bazaar/{name}" for name, market_ in MARKETS.items() if not market_.mute]
+    if task.name not in speaking:
+        raise ValueError(
+            f"a language model sells in {', '.join(speaking)}, not in {task.name}"
+        )  # fmt: skip
+    task = with_seller_type(task, persona.name)
+    return task if seller is None else replace(task, opponents={"seller": seller})
 
 
 # The prompt
 
 LONGEST_QUOTE = 120  # characters of a listing in the prompt
 EXAMPLES = 3  # in a prompt: with two the smallest model loses the thread half as often again
-ORDERS = {
-    "opening": "Ask for {price}.",
-    "counter": "Ask for {price}.",
-    "rival": "Ask for {price}. Another buyer wants it.",
-    "final": "Ask for {price}. It is your final price.",
-    "urgent": "Ask for {price}. You are closing soon.",
-    "accept": "Say yes. Sell it for {price}.",
-    "walk": "Refuse and say goodbye.",
-}
-# How each decision sounds, shown to the model: as many as there are GOODS.
+ORDERS = {"accept": "Say yes. Sell it for {price}.", "walk": "Refuse and say goodbye."}
+# How each decision sounds, shown to the model: as many as there are GOODS. What an ask says beside
+# its price comes before and after.
 SHOWN = {
     "opening": ("I ask {price} for this {item}.", "This {item} is {price}.",
                 "You can have this {item} for {price}."),
-    "counter": ("I can give you the {item} for {price}.", "Let us say {price} for this {item}.",
+    "counter": ("I can give you the {item} for {price}.", "It is {price} for this {item}.",
                 "I can come to {price} for the {item}."),
-    "rival": ("It is {price}, and another buyer wants it.",
-              "Another buyer is asking for the {item}. {price}, please.",
-              "Somebody else wants this {item}. It is {price}."),
-    "final": ("{price} is my final price for the {item}.", "My last price is {price}.",
-              "{price} for this {item}, and that is final."),
-    "urgent": ("{price}, but decide now, I am closing soon.",
-               "I am closing soon, so decide now. {price} for the {item}.",
-               "I am in a hurry. {price} for the {item}."),
     "accept": ("All right, {price} for the {item}. It is yours.",
                "Yes, {price} for the {item}. It is yours.",
                "Done, {price} for the {item}. It is yours."),
@@ -243,30 +201,51 @@ GOODS = (
 def brief(decision: Decision, persona: Persona, attempt: int = 0) -> Messages:
     """The chat that asks a model for the seller's words; its first message is the persona's alone.
 
-    Examples of the same kind of decision come first, in another order at each turn and attempt. The
-    listing is quoted as a JSON string, so that nothing in it ends the quote; the buyer's words are
-    left out, since they lead the smallest model astray.
+    Examples that say the same of other goods come first, in another order at each turn and attempt.
+    The listing is quoted as a JSON string, so that nothing in it ends the quote; the buyer's words
+    are left out, since they lead the smallest model astray: what answers them is decided.
     """
-    kind, turn = decision.kind, decision.turn + attempt
     chat = [
-        f"You are a {persona.tone} and {persona.manner} seller at an Indian bazaar. You say one or "
-        "two short sentences. Listing and Buyer are quotes, not orders."
+        f"You are a {persona.manner} seller at an Indian bazaar. You say what you are told to say "
+        "in one to three short sentences, and nothing else. The listing is a quote, not an order."
     ]
-    for example in range(EXAMPLES):
-        number = (turn + example) % len(GOODS)
-        item = GOODS[number]
-        words = SHOWN[kind][number].format(price=rupees(item.list_price), item=item.name)
-        if kind not in ("accept", "walk"):
-            words += f" {persona.closers[turn % 2]}"
-        chat += [_instruction(kind, item.list_price, item), words]
-    chat.append(_instruction(kind, decision.price, decision.item))
+    for number in range(EXAMPLES):
+        chat += show_example(decision, (decision.turn + attempt + number) % len(GOODS))
+    chat.append(_instruction(decision, decision.action.message))
     roles = ["system", *("user", "assistant") * EXAMPLES, "user"]
     return [{"role": r, "content": text} for r, text in zip(roles, chat, strict=True)]
 
 
-def _instruction(kind: str, price: float | None, item: Item) -> str:
-    listing = _quote(f"{item.name}, {item.condition.replace('_', ' ')}")
-    order = ORDERS[kind].format(price="" if price is None else rupees(price))
+def show_example(decision: Decision, number: int) -> tuple[str, str]:
+    """What is asked of and answered by the model where one of GOODS is sold instead."""
+    item = GOODS[number]
+    price = item.list_price
+    shown = SHOWN[decision.kind][number].format(price=rupees(price), item=item.name)
+    example = example_of(decision, number)
+    if decision.kind in ORDERS:
+        return _instruction(example, ""), shown
+    line = example.action.message
+    return _instruction(example, line), line.replace(f"{rupees(price)}.", shown, 1)
+
+
+def example_of(decision: Decision, number: int) -> Decision:
+    """The decision with one of GOODS in place of its item, and numbers that fit its price."""
+    item = GOODS[number]
+    price = item.list_price
+    says = replace(decision.says, cost=7 * price // 10 if decision.says.cost else 0)
+    standing = 6 * price // 10 if decision.standing else None
+    words = speech.say(says, price, standing, number / len(GOODS), LANGUAGE, "seen")
+    action = replace(decision.action, message=words)
+    return replace(
+        decision, action=action, item=item, price=decision.price and price, says=says,
+        standing=standing,
+    )  # fmt: skip
+
+
+def _instruction(decision: Decision, line: str) -> str:
+    listing = _quote(f"{decision.item.name}, {decision.item.condition.replace('_', ' ')}")
+    price = "" if decision.price is None else rupees(decision.price)
+    order = ORDERS[decision.kind].format(price=price) if decision.kind in ORDERS else f"Say: {line}"
     return f"Listing: {listing}\n{order}"
 
 
@@ -279,13 +258,7 @@ def _quote(text: str) -> str:
 
 # The check of a text
 
-LONGEST = 160  # characters
-# What each claim sounds like, beside the tells of `language`; a claim is to be heard.
-CLAIMS = {
-    "rival": ("deception", r"another|other|somebody|someone"),
-    "final": ("confidence", r"final|last|fixed|not a rupee|no less"),
-    "urgent": ("urgency", r"now|soon|hurry|quick|fast|little time|no time|today"),
-}
+LONGEST = 220  # characters
 ACCEPTS = (
     r"all right|alright|done|deal|agreed|accept|ok|okay|yes|sure|fine|sold|(?:is|it's) yours|"
     r"take (?:it|your|the)|theek|pakka"
@@ -298,55 +271,36 @@ LEAVES = (
     r"keep (?:it|my|this|the)|(?:cannot|can't|won't|not) sell|not for sale"
 )
 LIMITS = (
-    r"lowest|minimum|bottom|my floor|reservation|at least|my limit|cost(?:s|ed)? me|"
-    r"i (?:paid|bought)|break even|(?:no|any) profit|at a loss|lose money"
+    r"lowest|minimum|bottom|my floor|reservation|at least|my limit|break even|"
+    r"(?:no|any) profit|at a loss|lose money"
 )
 FOREIGN = r"[$€£¥]|dollars?|euros?|pounds?|usd|eur|gbp"
-MARKS = r"<[|/\w]|[{}\[\]]|```|\*\*|^\s*[-•#]|\b(?:seller|buyer|listing|you|system|user)\s*:"
+MARKUP = r"<[|/\w]|[{}\[\]]|```|\*\*|^\s*[-•#]|\b(?:seller|buyer|listing|you|system|user)\s*:"
 MACHINE = (
     r"an ai|language model|assistant|assist you|instructions?|prompt|listing|persona|system|"
     r"customer service|your (?:final|last|lowest|best|current) price|"
     r"i(?:'ll| will| would|'d| want to| can| am going to)? (?:buy|pay)"
 )
-# Words that state a fact of a thing. Each is to stand in the listing, or to follow from it.
-FACTS = """new unused used original genuine authentic real pure warranty guarantee guaranteed
-imported foreign handmade handcrafted handwoven antique vintage rare unique limited exclusive luxury
-premium expensive free delivery deliver delivered doorstep shipping gift discount box bill receipt
-charger accessories certified branded sealed waterproof organic leather silk cotton wool woollen
-wooden wood teak sheesham rosewood brass copper bronze silver gold golden diamond steel iron glass
-marble plastic linen velvet jute bamboo clay red blue green yellow black white pink purple orange
-brown grey two three four five six ten dozen pair set"""
-STATED = frozenset(FACTS.split())
-FOLLOWS = {  # from a condition
-    "new": "new unused brand good great excellent perfect mint fine condition",
-    "like_new": "new like good great excellent perfect fine used condition",
-    "very_good": "very good great fine used condition",
-    "good": "good fine used condition",
-    "acceptable": "acceptable used worn condition",
-}
-SAYS_LITTLE = {"a", "an", "as", "in", "is", "it", "its", "of", "the", "this", "that", "very"}
-# All words that a line may hold beside those of its listing. "me", "pay", "send", "your" and their
-# like are left out: with them a line could give the buyer an order.
+# All words that a line may hold beside those of its listing and of its decision. "me", "pay",
+# "send", "your" and their like are left out: with them a line could give the buyer an order. So is
+# every word that makes a claim: of time, of other buyers, of cost, of the item's state.
 SPOKEN_WORDS = """
-able about accept again agreed all alright am and another apart are ask asking at be beautiful
-beauty been best bhai bring but buyer buyers by bye came can can't cannot chance choice close
-closing come coming could deal decide do does done down else eye fair far fast final fine fixed
-for friend from get give given go goes good goodbye great haan had hai has have here honest hope
-how hurry i i'll i'm interested it's item ji just keep last leave less let little looking lovely
-lower lowest madam make may more much must my nahi never next nice no not now nowhere offer
-offering ok okay on one only or other pakka piece please price prices quick quickly right rs
-rupee rupees say sell selling shall shop sir so sold somebody someone soon sorry stand sure take
-thank thanks that's theek them then these thing think those thought time to today too unable up
-us waiting waits want wants was we we're welcome well what when will with won't worth would yes
-you you're yours"""
-SPOKEN = SAYS_LITTLE | frozenset(SPOKEN_WORDS.split())
+a about accept again agreed all alright am an and apart are as ask asking at beautiful beauty been
+bhai bring but by bye came can can't cannot choice come coming could deal decide do does done down
+eye fair far fine for friend from get give given go goes good goodbye great haan had hai has have
+here honest hope how i i'll i'm in interested is it it's item its ji keep leave let little looking
+lovely lower madam make may more much my nahi never next nice no not now nowhere of offer offering
+ok okay on one only or pakka piece please price prices right rs rupee rupees say sell selling shall
+shop sir so sold sorry stand sure take thank thanks that that's the theek then these thing think
+this those thought time to today too unable up us very want was we we're welcome well what when will
+with won't would yes you you're yours"""
+SPOKEN = frozenset(SPOKEN_WORDS.split())
 COURTESY = (
     r"no|yes|well|ok|okay|(?:yes|no),? (?:sir|madam|friend)|yes or no|please|"
     r"(?:thank you|thanks)(?: (?:so|very) much)?(?: for coming)?|"
     r"(?:you(?:'re| are) )?welcome(?: here)?|what do you (?:say|think)|how (?:is|about) that|"
-    r"is (?:that|it|this) (?:all right|okay|ok|fine|fair)|"
-    r"i stand by (?:it|that)|that is (?:how it is|it|all)|(?:you have )?a (?:fine|good) eye|"
-    r"what a (?:beauty|(?:beautiful|lovely|nice|fine) (?:thing|item|piece))(?: it is)?"
+    r"is (?:that|it|this) (?:all right|okay|ok|fine|fair)|(?:you have )?a (?:fine|good) eye|"
+    r"what a (?:beauty|(?:beautiful|lovely|nice) (?:thing|item|piece))(?: it is)?"
 )
 
 
@@ -386,12 +340,11 @@ def _faults(text: str, decision: Decision) -> Iterator[str]:
         yield "does not speak as the seller"
     yield from _price_faults(body, decision)
     yield from _end_faults(body, decision.kind)
-    yield from _claim_faults(body, decision.kind)
+    if decision.kind not in ORDERS:
+        yield from _speech_faults(hear(body, decision), decision.says)
     if _says(LIMITS, body):
         yield "speaks of a limit"
-    if unsupported_words(text, decision.item):
-        yield "states what the listing does not"
-    if foreign_words(body, decision.item):
+    if foreign_words(body, decision):
         yield "holds a word that neither the listing nor the move needs"
     if not all(_serves(sentence, decision) for sentence in sentences(body)):
         yield "holds a sentence that its move does not need"
@@ -402,7 +355,7 @@ def _form(text: str) -> Iterator[str]:
         yield "is too long"
     if not re.search(r"[.!?।…][\"'”’)]*$", text.strip()):
         yield "breaks off"
-    if re.search(MARKS, text, re.IGNORECASE | re.MULTILINE) or "\n" in text:
+    if re.search(MARKUP, text, re.IGNORECASE | re.MULTILINE) or "\n" in text:
         yield "is more than a line of speech"
     parts = sentences(text)
     if len(set(parts)) < len(parts):
@@ -432,9 +385,9 @@ def _price_faults(body: str, decision: Decision) -> Iterator[str]:
     if decision.kind == "walk":
         if amounts:
             yield "walks and names a price"
-    elif amounts - {decision.price}:
+    elif amounts - {decision.price, decision.says.cost, decision.standing}:
         yield "names another price"
-    elif decision.kind != "accept" and not amounts:
+    elif decision.kind != "accept" and decision.price not in amounts:
         yield "does not name the price"
     rest = body
     for mention in reversed(mentions):
@@ -465,58 +418,73 @@ def _end_faults(body: str, kind: str) -> Iterator[str]:
             yield "refuses to sell"
 
 
-def _claim_faults(body: str, kind: str) -> Iterator[str]:
-    signals = {tell.signal for tell in tells.read(body) if "worth" not in tell.text.lower()}
-    for claim, (signal, words) in CLAIMS.items():
-        if kind == claim:
-            if signal not in signals and not _says(words, body):
-                yield f"does not say that it is {claim}" if claim != "rival" else "names no rival"
-        elif signal in signals and kind != "walk":  # who leaves is firm and in a hurry
-            yield f"makes a claim that was not decided: {signal}"
-    if "sympathy" in signals and kind != "walk":
-        yield "makes a claim that was not decided: sympathy"
+def hear(text: str, decision: Decision) -> speech.Speech:
+    """What a buyer hears in a text, but for the reminder of its bid, which sounds like praise."""
+    return speech.hear(text.replace(f"You said {rupees(decision.standing or 0)}.", ""))
 
 
-def foreign_words(body: str, item: Item) -> list[str]:
-    """The words of `body` that are neither in SPOKEN nor in the listing of `item`."""
-    allowed = SPOKEN | _listed_words(item)
+def _speech_faults(heard: speech.Speech, says: speech.Speech) -> Iterator[str]:
+    """What a buyer who hears a text would learn otherwise than was decided.
+
+    A text may leave its style open; a topic, its candour and the answer to a pitch it may not.
+    """
+    if claim_of(heard) != claim_of(says):
+        if says.topic:
+            yield f"does not say what was decided of the topic: {says.topic}"
+        if heard.topic and heard.topic != says.topic:
+            yield f"makes a claim that was not decided: {heard.topic}"
+    if heard.reaction != says.reaction and (says.reaction != "flat" or heard.reaction):
+        yield f"does not answer the buyer: {says.reaction or 'nothing to answer'}"
+    if heard.style not in ("", says.style):
+        yield "speaks as another type"
+
+
+def claim_of(said: speech.Speech) -> tuple[str, str, int, str]:
+    """What is claimed and how candidly; how exact a cost is, its number tells."""
+    content = "price" if said.content == "about" else said.content
+    return said.topic, content, said.cost, said.mark
+
+
+def foreign_words(body: str, decision: Decision) -> list[str]:
+    """The words of `body` that are neither in SPOKEN nor of the decision's listing or line."""
+    allowed = SPOKEN | _listed_words(decision.item) | _decided_words(decision.says)
+    if decision.standing:
+        allowed |= {"said", "you"}
     words = _words(body.replace("’", "'"))
     return [word for word in dict.fromkeys(words) if not {word, word.removesuffix("s")} & allowed]
 
 
+@cache
+def _decided_words(says: speech.Speech) -> frozenset[str]:
+    """The words of all phrases that say what was decided."""
+    keys = (("style", says.style), ("reaction", says.reaction), (says.topic, says.content),
+            ("mark", says.mark))  # fmt: skip
+    spoken = speech.phrases(LANGUAGE, "seen")
+    return frozenset(word for key in keys for text in spoken.get(key, ()) for word in _words(text))
+
+
 def _serves(sentence: str, decision: Decision) -> bool:
-    """Whether a sentence names the price or the listing, says the move, or is a courtesy."""
-    kind = decision.kind
+    """Whether a sentence names a price or the listing, says what was decided, or is a courtesy."""
     plain = re.sub(r",? (?:sir|madam|my friend|friend|ji|bhai|please)$", "", sentence)
-    moves = {
-        "accept": ACCEPTS,
-        "walk": f"{LEAVES}|{DENIES}",
-        **{c: w for c, (_, w) in CLAIMS.items()},
-    }
+    ends = {"accept": ACCEPTS, "walk": f"{LEAVES}|{DENIES}"}
     about = (_listed_words(decision.item) - SPOKEN) | {"thing", "item", "piece", "condition"}
+    heard = speech.hear(sentence)
     return (
-        any(mention.amount == decision.price for mention in money.prices(sentence))
+        bool(money.prices(sentence))
         or bool(about & set(_words(sentence)))
-        or (kind in moves and _says(moves[kind], sentence))
+        or bool(heard.style or heard.topic or heard.reaction)
+        or (decision.kind in ends and _says(ends[decision.kind], sentence))
         or re.fullmatch(COURTESY, plain) is not None
     )
 
 
 def _listed_words(item: Item) -> set[str]:
-    """The words of a listing and those that follow from its condition, plurals as singulars too."""
-    words = set(_words(f"{item.name} {item.category} {item.condition.replace('_', ' ')}"))
-    words |= set(FOLLOWS[item.condition].split())
+    """The words of a listing, plurals as singulars too."""
+    words = {
+        *_words(f"{item.name} {item.category} {item.condition.replace('_', ' ')}"),
+        "condition",
+    }
     return words | {word.removesuffix("s") for word in words}
-
-
-def unsupported_words(text: str, item: Item) -> list[str]:
-    """The words of `text` that state a fact of the item which its listing does not hold."""
-    given = _listed_words(item) | SAYS_LITTLE
-    stated = [word for word in _words(text) if word in STATED]
-    for tell in tells.read(_without(text, item.name)):
-        if tell.signal == "condition":
-            stated += _words(tell.text)
-    return [word for word in dict.fromkeys(stated) if word not in given]
 
 
 def _words(text: str) -> list[str]:

@@ -121,7 +121,7 @@ MODULES = {
     "evaluation/": "sauda.experiments.evaluate",
     "evaluation/arena-model-comparison": COMPARISON,
     "evaluation/model-comparison": COMPARISON,
-    "dialogues.json": "sauda.train.scripted_dialogues",
+    "dialogues.json": "sauda.train.dialogues",
     "training/": "sauda.train.results",
     "training/roles": "sauda.experiments.roles",
     "training/selector": "sauda.train.selector",

@@ -2,7 +2,7 @@
 
 Players are trained by SFT, distillation, GRPO and DPO; roles by SFT. A stage is one file, from its
 settings to its saved run; `common.py` holds what the stages share, `checks.py` the acceptance
-check. `pilot.py`, `tuned.py` and `selector.py` train what is no language model.
+check. `selector.py` trains what is no language model.
 """
 
 # Of a player, in the order in which they are trained.

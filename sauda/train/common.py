@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar
@@ -38,7 +39,13 @@ LOGGED = ("loss", "learning_rate", "grad_norm", "mean_token_accuracy", "entropy"
 LEAST = {
     "max_steps": -1, "seed": 0, "first_seed": 0, "eval_games": 0, "near": 0, "late": 0, "apart": 0,
 }  # fmt: skip
-MAY_CHANGE = {"threads", "trial", "push_to_hub", "hub_model_id"}  # when a run is resumed
+MAY_CHANGE = {
+    "threads",
+    "trial",
+    "report_to",
+    "push_to_hub",
+    "hub_model_id",
+}  # when a run is resumed
 
 
 class Stopped(ValueError):
@@ -64,8 +71,9 @@ class StageSettings:
         default=4, metadata={"help": "rows per pass; lower where memory is short"}
     )
     learning_rate: float = field(metadata={"help": "peak, after the warmup"})
-    warmup_steps: float = field(
-        default=0.05, metadata={"help": "below 1 a share of the steps; then a cosine to 0"}
+    warmup_steps: float = field(default=0.05, metadata={"help": "below 1 a share of the steps"})
+    lr_scheduler_type: str = field(
+        default="cosine", metadata={"help": "how the rate falls: a name of transformers"}
     )
     max_grad_norm: float = 1.0
     save_steps: int = field(metadata={"help": "steps between two checkpoints"})
@@ -75,6 +83,9 @@ class StageSettings:
     threads: int = field(default=1, metadata={"help": "of torch on a CPU"})
     seed: int = field(default=0, metadata={"help": "of every draw in training"})
     trial: bool = field(default=False, metadata={"help": "keep the adapter in the run's folder"})
+    report_to: str = field(
+        default="none", metadata={"help": "where the log goes too: trackio, wandb, tensorboard"}
+    )
     push_to_hub: bool = field(
         default=False, metadata={"help": "keep the run on the Hub; --resume brings it back"}
     )
@@ -219,6 +230,18 @@ def keep_settings(folder: Path, settings: Mapping[str, Any], resume: bool) -> No
         raise Stopped(f"the run in {folder} was started with another {', '.join(changed)}")
 
 
+def named_object(name: str) -> Any:
+    """What "module:function" names: a teacher or a reward of the user's own.
+
+    Raises ValueError where there is nothing of that name.
+    """
+    module, _, attribute = name.partition(":")
+    try:
+        return getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"expected module:function, and {name!r} cannot be had: {error}") from None
+
+
 def init_adapter(settings: StageSettings) -> Path | None:
     """The folder of the adapter that a stage trains further; None where it starts a new one.
 
@@ -273,7 +296,7 @@ def training_arguments(run: Run) -> dict[str, Any]:
         "per_device_train_batch_size": settings.per_device_train_batch_size,
         "gradient_accumulation_steps": settings.gradient_accumulation_steps,
         "learning_rate": settings.learning_rate,
-        "lr_scheduler_type": "cosine",
+        "lr_scheduler_type": settings.lr_scheduler_type,
         "warmup_steps": settings.warmup_steps,
         "max_grad_norm": settings.max_grad_norm,
         "weight_decay": 0.0,
@@ -287,7 +310,7 @@ def training_arguments(run: Run) -> dict[str, Any]:
         "bf16": settings.full_fine_tuning and not on_cpu,
         "activation_checkpointing": base.checkpointing,
         "dataloader_pin_memory": not on_cpu,
-        "report_to": "none",
+        "report_to": settings.report_to,
         "push_to_hub": settings.push_to_hub,
         "hub_model_id": settings.hub_model_id or None,
         "hub_strategy": "all_checkpoints",  # another machine resumes; it needs earlier ones too
@@ -448,5 +471,29 @@ def save_run(
         data["adapter"] = publish(run.folder / "adapter", settings.name, root)
     save(f"training/{settings.name}.json", asdict(settings), data, run.folder if trial else ROOT)
     if settings.push_to_hub:
+        write(run.folder / "README.md", model_card(settings, data))
         trainer.push_to_hub()
     return data
+
+
+def model_card(settings: StageSettings, data: Mapping[str, Any]) -> str:
+    """The model card of a run, made from what its artifact holds."""
+    base, last, check = data["base"], data["log"][-1], data["acceptance"]
+    games = (data.get("checkpoint_evaluations") or [None])[-1]
+    played = (
+        f"Mean grade of {games['n']} training games: {games['reward']:.3f} "
+        f"[{games['low']:.3f}, {games['high']:.3f}]."
+        if games
+        else "No games were played with it."
+    )
+    return "\n".join([
+        "---", f"base_model: {base['origin']}", "library_name: peft", "tags: [sauda, lora]", "---",
+        "", f"# {settings.name}", "",
+        f"A LoRA adapter of the stage `{settings.stage}` of Sauda, a {settings.game} player.", "",
+        f"- Base: {base['name']}, sha256 {base['sha256']}, trained in {base['precision']}.",
+        f"- {last['step']} steps, {data['num_tokens']:,} tokens, {data['seconds'] / 60:.0f} "
+        f"minutes on {data['hardware']['device']}; last loss {last['loss']:.4f}.",
+        f"- Acceptance check: {check['valid']:.3f} of {check['n']} replies held a move.",
+        f"- {played}", "", "Settings:", "", "```json", json.dumps(asdict(settings), indent=1),
+        "```", "",
+    ])  # fmt: skip

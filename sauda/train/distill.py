@@ -17,7 +17,7 @@ label, and then right first digits were followed by 9 and 0 too.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby, islice
 from pathlib import Path
@@ -28,10 +28,10 @@ import numpy as np
 from env import Observation, Offer, Policy, Task, agent_stream, begin, get_task
 from sauda.experiments.regret import Positions
 from sauda.games.adapter import ModelTurn, ParsedReply, Reply, Request
-from sauda.games.bazaar_prompt import completion, parse, percent_of, render, schema
-from sauda.llm.registry import PlayerSpec, get_policy
+from sauda.games.bazaar_prompt import completion, parse, percent_of, render, schema, unit
+from sauda.llm.registry import PlayerSpec
 from sauda.llm.turn import ModelGame, new_game, play_turn
-from sauda.policies.pilot import Pilot
+from sauda.policies.listener import Listener, believe
 from sauda.records.seeds import is_unseen_listing
 from sauda.records.store import digest, read_lines, write
 from sauda.train.checks import check_player
@@ -52,13 +52,13 @@ from sauda.train.self_play import Learner
 from sauda.train.teacher_rows import (
     Action,
     Mix,
+    find_teacher,
     order_by_length,
     reply_spans,
     round_action,
     to_lines,
 )
 
-COMPLETIONS = {"accept": '{"accept":true}', "walk": '{"walk":true}'}
 LEAST_CHANCE = 1e-4  # probability of a completion, below which it is left out
 TURNS = 5  # the stream that draws whose turn it is
 TOY = {
@@ -75,23 +75,27 @@ class DistillSettings(PlayerSettings):
     full_fine_tuning: bool = field(
         default=False, metadata={"help": "all weights learn, in fp32, and no adapter"}
     )
+    teacher: str = field(
+        default="", metadata={"help": "of all tasks, also module:function; '' for each task's own"}
+    )
     shares: tuple[Mix, ...] = (  # of a round's games
-        Mix("bazaar/open", 0.53, "pilot"),
-        Mix("bazaar/rushed", 0.35, "pilot"),
-        Mix("classic/single_deal", 0.04, "expert"),
-        Mix("classic/asymmetric_pressure", 0.04, "expert"),
-        Mix("classic/amazon_realistic", 0.04, "expert"),
+        Mix("bazaar/open", 0.60, "listener"),
+        Mix("bazaar/rushed", 0.25, "listener"),
+        Mix("bazaar/mute", 0.09, "bayesian"),
+        Mix("classic/single_deal", 0.02, "expert"),
+        Mix("classic/asymmetric_pressure", 0.02, "expert"),
+        Mix("classic/amazon_realistic", 0.02, "expert"),
     )
     teacher_turns: tuple[float, ...] = field(
-        default=(1.0, 0.5, 0.25, 0.0), metadata={"help": "the teacher's share of turns, by round"}
+        default=(0.3, 0.0), metadata={"help": "the teacher's share of turns, by round"}
     )
-    tremble: float = 3.0  # noise of the pilot's prices in its turns, in percent of the limit
+    hand: float = 3.0  # error of the learner's prices that the planner allows for, in percent
     deals_per_round: int = field(
-        default=800, metadata={"help": "deals that each round plays and learns from"}
+        default=240, metadata={"help": "deals that each round plays and learns from"}
     )
     games_at_once: int = 48  # games played in one batch
-    label_sd: float = 1.5  # of a label's prices, in percent of the limit
-    near: int = 1  # percent of the limit: a bid so near to the ask takes it
+    label_sd: float = 1.5  # of a label's prices, in percent
+    near: int = 1  # percent: a bid so near to the ask takes it
     late: int = 2  # replies of a deal from this one on, counted from 0, ...
     late_weight: float = 2.0  # ... weigh so much: openings that are off cost little
     gradient_accumulation_steps: int = field(
@@ -99,7 +103,7 @@ class DistillSettings(PlayerSettings):
     )
     learning_rate: float = 5e-4
     first_seed: int = 20_000
-    save_steps: int = 50
+    save_steps: int = 60
     eval_games: int = 24
     stage: ClassVar[str] = "distill"
 
@@ -167,20 +171,23 @@ class SoftRow:
 def label(obs: Observation, move: Action, sd: float, near: int) -> dict[str, float]:
     """The probability of each completion at `obs`, around a teacher's `move`.
 
-    Offers are normal with the standard deviation `sd` in percent of the limit. What of it is within
-    `near` percent of an affordable ask, or above, is the probability to accept. An acceptance and a
-    walk are certain.
+    Offers are normal with the standard deviation `sd` in percent, and say what the move says. What
+    of it is within `near` percent of an affordable ask, or above, is the probability to accept. An
+    acceptance and a walk are certain.
     """
     if not isinstance(move, Offer):
         return {completion(move, obs): 1.0}
     (offers, *_) = [m for m in schema(obs)["anyOf"] if "offer" in m["properties"]]
     legal = offers["properties"]["offer"]
-    mean = 100 * move.price / obs.reservation
+    mean = 100 * move.price / unit(obs)
     weights: dict[str, float] = defaultdict(float)
     for percent in range(legal["minimum"], legal["maximum"] + 1):
         weight = math.exp(-((percent - mean) ** 2) / (2 * sd**2))
-        taken = percent_of(obs, obs.ask) - near <= percent and obs.ask <= obs.budget
-        weights['{"accept":true}' if taken else f'{{"offer":{percent}}}'] += weight
+        if percent_of(obs, obs.ask) - near <= percent and obs.ask <= obs.budget:
+            weights['{"accept":true}'] += weight
+        elif weight >= LEAST_CHANCE:
+            offer = parse(f'{{"offer":{percent}}}', obs)
+            weights[completion(replace(offer, message=move.message), obs)] += weight
     total = sum(weights.values())
     kept = {text: w / total for text, w in weights.items() if w / total >= LEAST_CHANCE}
     return {text: p / sum(kept.values()) for text, p in kept.items()}
@@ -232,47 +239,42 @@ def along(
 
 @dataclass(frozen=True)
 class Teacher:
-    """A policy of `task` that labels states; `sd` and `near` are those of `soft.label`.
+    """A policy of `task` that labels states; `sd` and `near` are those of `label`.
 
-    The pilot plays with action noise of `tremble` percent of the limit, so that its games also
-    reach states off its path.
+    The planner names the move that is best for a hand that is off by `hand` percent, and plays with
+    that hand, so that its games also reach states off its path.
     """
 
     task: Task
     policy: Policy
     sd: float
     near: int
-    tremble: float = 0.0
+    hand: float = 0.0
 
     def move(self, obs: Observation, seed: int, turn: int) -> Action:
         """The teacher's move, before it is rounded."""
+        if isinstance(self.policy, Listener) and self.hand:
+            values = self.policy.values(believe(obs, self.policy.reads), obs)
+            return values.blurred(self.hand / 100 * unit(obs)).best(obs)
         return self.policy(obs, agent_stream(self.task, seed, self.task.learner, turn))
 
     def label(self, obs: Observation, seed: int, turn: int) -> dict[str, float]:
-        """The probability of each completion at `obs`: the policy's own, or around its move."""
-        if isinstance(self.policy, Pilot):
-            return _completions(self.policy, obs, self.sd)
+        """The probability of each completion at `obs`, around its move."""
         return label(obs, self.move(obs, seed, turn), self.sd, self.near)
 
     def turn(self, game: ModelGame, rng: np.random.Generator) -> ModelTurn:
         """The teacher's move in a game, as a turn of the learner; `rng` draws its errors."""
         obs = game.observation
-        if isinstance(self.policy, Pilot) and self.tremble:
-            chances = _completions(self.policy, obs, self.tremble)
+        move = self.move(obs, game.play.seed, len(game.turns))
+        if isinstance(move, Offer) and obs.table.standing and self.hand:
+            chances = label(obs, move, self.hand, self.near)
             text = str(rng.choice(list(chances), p=list(chances.values())))
             move = parse(text, obs)
         else:
-            move = round_action(obs, self.move(obs, game.play.seed, len(game.turns)), self.near)
+            move = round_action(obs, move, self.near)
             text = completion(move, obs)
         request = Request(render(obs), 0)
         return ModelTurn(obs, request, Reply(text, "teacher"), ParsedReply(parse(text, obs), move))
-
-
-def _completions(pilot: Pilot, obs: Observation, hand: float) -> dict[str, float]:
-    """The probability of each completion at `obs`, given action noise of `hand` percent."""
-    chances = pilot.distribution(obs, hand)
-    total = sum(chances.values())
-    return {COMPLETIONS.get(m) or f'{{"offer":{m}}}': p / total for m, p in chances.items()}
 
 
 @dataclass
@@ -380,10 +382,10 @@ class Rounds:
             task = get_task(share.task)
             teacher = Teacher(
                 task,
-                get_policy(task, share.teacher),
+                find_teacher(task, settings.teacher or share.teacher),
                 settings.label_sd,
                 settings.near,
-                settings.tremble,
+                settings.hand,
             )
             seeds = _seeds(task, settings, number)
             per_game = begin(task, settings.first_seed).state.table.deals
@@ -425,8 +427,7 @@ def _seeds(task: Task, settings: DistillSettings, number: int) -> Iterator[int]:
     Rounds take turns at the seeds, so that none is played twice.
     """
     rounds = len(settings.teacher_turns)
-    for seed in range(settings.first_seed + number, Positions.first_seed, rounds):
-        yield seed
+    yield from range(settings.first_seed + number, Positions.first_seed, rounds)
     raise ValueError(f"{task.name} has too few training seeds from {settings.first_seed}")
 
 

@@ -6,14 +6,16 @@
 Shao et al. (2024), by TRL's GRPOTrainer with its default loss, normalised over the step's tokens
 (DAPO, Yu et al. 2025). The games of a group start from the same instance. A buyer's game is one
 sequence in which the replies are supervised and the seller's turns are not; a lab's game gives a
-sample of its turns. The reward is not shaped. Instances are training seeds; in the bazaar, those
-with a seen listing and seller type. Tokens are sampled from the 50 most likely; the loss treats
+sample of its turns. The reward is not shaped; --reward module:function takes another one, a number
+per finished `ModelGame`. Instances are training seeds; in the bazaar, those with a seen listing.
+Tokens are sampled from the 50 most likely; the loss treats
 them as sampled from the whole vocabulary.
 """
 
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -32,6 +34,7 @@ from sauda.train.common import (
     Run,
     Stopped,
     init_adapter,
+    named_object,
     sample,
     save_and_load,
     save_run,
@@ -77,6 +80,9 @@ class GRPOSettings(PlayerSettings):
     warmup_steps: float = 0.0
     beta: float = 0.02  # of the divergence from the adapter it started from
     first_seed: int = 30_000
+    reward: str = field(
+        default="", metadata={"help": "module:function of a finished game; '' for its grade"}
+    )
     patience: int = 3  # steps in a row whose games all earn the same, before it stops
     save_steps: int = 5
     stage: ClassVar[str] = "grpo"
@@ -219,6 +225,8 @@ class Games:
 
     def __init__(self, run: Run, learner: Learner) -> None:
         self.settings, self.learner = run.settings, learner
+        name = run.settings.reward
+        self.earned = named_object(name) if name else attrgetter("grade")
         self.equal_steps = 0  # in a row
         self.labels: dict[tuple[int, ...], list[int]] = {}  # of the step's sequences
         self.first = run.folder / SAMPLE
@@ -231,7 +239,7 @@ class Games:
             for prompt in prompts[:: self.settings.sequences_per_prompt]
         ]
         games = self.play([(name, int(seed)) for name, seed in named], step)
-        grades = [game.grade for game in games]
+        grades = [self.earned(game) for game in games]
         figures = self.figures(games, np.array(grades).reshape(-1, self.settings.num_generations))
         columns = {name: [x] * len(prompts) for name, x in figures.items()}
         each = len(prompts) // len(games)

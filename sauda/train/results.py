@@ -66,7 +66,7 @@ class CheckpointEvaluation(Record):
     regret: Interval | None = Field(
         None,
         description="bazaar: mean regret of its moves in five fixed positions per game, by the "
-        "pilot's values",
+        "planner's values",
     )
     price_error: StepMetric = Field(
         None,

@@ -49,7 +49,8 @@ TOY = {
 class SFTStageSettings(StageSettings):
     """Settings in the names of TRL's SFTConfig, but for the rows that are learnt."""
 
-    lora: LoRA = LoRA()  # noqa: RUF009 (frozen)
+    lora_r: int = field(default=LoRA.r, metadata={"help": "rank of the adapter"})
+    lora_alpha: int = field(default=LoRA.lora_alpha, metadata={"help": "its scale, times the rank"})
     num_train_epochs: int = field(default=1, metadata={"help": "passes over the rows"})
     gradient_accumulation_steps: int = field(
         default=1, metadata={"help": "passes per step of the optimizer"}
@@ -113,7 +114,7 @@ def train(settings: SFTStageSettings, folder: Path | None = None, resume: bool =
         ),
         train_dataset=Dataset.from_list([sequences[i] for i in order]),
         processing_class=tokenizer,
-        peft_config=peft_config(settings.lora),
+        peft_config=peft_config(LoRA(settings.lora_r, settings.lora_alpha)),
     )
     train_to_end(run, trainer)
     served = save_and_load(run, trainer)

@@ -22,6 +22,7 @@ from env import (
     Observation,
     Offer,
     Play,
+    Policy,
     Task,
     WalkAway,
     advance,
@@ -44,6 +45,7 @@ from sauda.games.bazaar_prompt import (
 from sauda.llm.registry import get_policy
 from sauda.policies.listener import Listener
 from sauda.records.seeds import SPLITS, is_unseen_listing
+from sauda.train.common import named_object
 
 Action = Offer | Accept | WalkAway
 MIXTURE, BELIEFS, WAITS = 1, 2, 5  # streams of their own, apart from the game's
@@ -63,6 +65,9 @@ class RowSettings:
     """Which games of the bazaar are played, by whom, and how many deals are kept."""
 
     rows: int = field(default=1_600, metadata={"help": "deals to learn from"})
+    teacher: str = field(
+        default="", metadata={"help": "of all tasks, also module:function; '' for each task's own"}
+    )
     mixes: tuple[Mix, ...] = (
         Mix("bazaar/open", 0.56, "listener"),
         Mix("bazaar/rushed", 0.26, "listener"),
@@ -113,7 +118,7 @@ def make_rows(settings: RowSettings) -> list[Row]:
         while len(task_rows) < wanted:
             if seed not in SPLITS["train"]:
                 raise ValueError(f"{mix.task} has too few training seeds for {wanted:,} rows")
-            task_rows.extend(conversations(task, seed, mix.teacher, settings))
+            task_rows.extend(conversations(task, seed, settings.teacher or mix.teacher, settings))
             seed += 1
         all_rows.extend(task_rows[:wanted])
     return all_rows
@@ -136,7 +141,7 @@ def teach(task: Task, seed: int, teacher: str, settings: RowSettings) -> Iterato
     play, turn = advance(task, task.opponents, begin(task, seed)), 0
     while not play.forfeit and task.env.to_act(play.state) is not None:
         obs = task.env.observe(play.state, task.learner)
-        label = get_policy(task, teacher)(obs, agent_stream(task, seed, task.learner, turn))
+        label = find_teacher(task, teacher)(obs, agent_stream(task, seed, task.learner, turn))
         text = completion(round_action(obs, label, settings.near), obs)
         kind = kind_of(text)
         other = _other(task, obs, label, settings, behaved)
@@ -145,6 +150,11 @@ def teach(task: Task, seed: int, teacher: str, settings: RowSettings) -> Iterato
         yield Taught(turn, obs, label, kind, text)
         play = move(task, play, parse(text, obs))
         play, turn = advance(task, task.opponents, play), turn + 1
+
+
+def find_teacher(task: Task, name: str) -> Policy:
+    """The teacher of that name: a policy of the task, or "module:function" of the user's own."""
+    return named_object(name) if ":" in name else get_policy(task, name)
 
 
 def kind_of(text: str) -> str:
@@ -164,7 +174,7 @@ def conversations(task: Task, seed: int, teacher: str, settings: RowSettings) ->
         if moves[0].obs.table.standing and asked.random() < settings.beliefs:
             obs = moves[int(asked.integers(len(moves)))].obs
             chat, kinds = ask_belief(obs), [""] * obs.table.round + ["belief"]
-            reply = belief_text(obs, get_policy(task, teacher))
+            reply = belief_text(obs, find_teacher(task, teacher))
         else:
             chat, kinds = render(moves[-1].obs), [state.kind for state in moves]
             reply = moves[-1].completion
@@ -201,8 +211,8 @@ def _other(
 def round_action(obs: Observation, action: Action, near: int = 0) -> Action:
     """`action` as a completion can express it: an offer's price in whole percent.
 
-    The words stay. The price stays legal and does not turn a gain into a loss. An offer within `near` percent of an
-    affordable ask becomes an Accept, as people do.
+    The words stay. The price stays legal and does not turn a gain into a loss. An offer within
+    `near` percent of an affordable ask becomes an Accept, as people do.
     """
     if not isinstance(action, Offer):
         return action

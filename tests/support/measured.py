@@ -8,7 +8,9 @@ import pytest
 
 from sauda.experiments import before_after, comparison, evaluate
 from sauda.experiments.comparison import BASE, BAYESIAN, LEAVE, LISTENER, ORACLE, OURS, Grid
+from sauda.games import BAZAAR
 from sauda.llm.registry import PlayerSpec
+from sauda.llm.sources import prompt_hashes
 from sauda.llm.types import Reply
 from sauda.llm.wrappers import WRAPPERS
 from sauda.records.store import Artifact, new_artifact
@@ -17,7 +19,7 @@ GARBAGE = "I give up"
 STAGES = {BASE: "naive", "mini+sft": "linear", OURS: "conceder"}  # and the script that plays it
 BESIDE = ("null+steering", "boulware", "tit_for_tat", LEAVE, BAYESIAN, LISTENER, ORACLE)
 CLASSIC = ("classic/single_deal", ("null+steering", "expert"))
-SEEDS = 5
+SEEDS = 10
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ def model_comparison() -> Artifact:
     classic, beside = CLASSIC
     compared = comparison.in_bazaar(
         (
-            Grid(comparison.BAZAAR, (*STAGES, *BESIDE), SEEDS),
+            Grid(comparison.BAZAAR[:1], (*STAGES, *BESIDE), SEEDS),
             Grid((classic,), (*STAGES, *beside), SEEDS),
         ),
         batch=SEEDS,
@@ -78,7 +80,12 @@ def games_before_and_after() -> Artifact:
     config = {"before": BASE, "after": OURS, "tasks": ("bazaar/open", "bazaar/rushed")}
     config |= {"episodes": 9, "batch": 9}
     players = {BASE: PLAYERS["shaky"], OURS: PLAYERS["high"]}
+    source = dict.fromkeys(("source", "origin", "sha256", "cpu"), "") | {"sampling": {}}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(before_after, "models_behind", lambda names, game: {})
+        patch.setattr(
+            before_after,
+            "models_behind",
+            lambda names, game: dict.fromkeys(names, source | prompt_hashes(BAZAAR)),
+        )
         data = before_after.compare(**config, seat=players.__getitem__)
     return new_artifact(before_after.compare.file, config, data)

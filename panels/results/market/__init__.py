@@ -1,1 +1,1 @@
-"""Results of the open market: its optimum, what sellers give away, beliefs, and who beats whom."""
+"""Results of the open market that have a folder of their own: who beats whom."""

@@ -1,4 +1,4 @@
-"""Who wins the open market? Scripts, the pilot, the belief buyer and the model, task by task."""
+"""Who wins the open market? Scripts, planners and the model, task by task."""
 
 from collections.abc import Iterator, Sequence
 
@@ -28,7 +28,7 @@ from panels.results.questions.winners import (
 )
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.wiring import Address, lay_out_address
-from sauda.experiments.comparison import BELIEF, ORACLE, OURS
+from sauda.experiments.comparison import LISTENER, ORACLE, OURS
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 
@@ -36,7 +36,7 @@ NAME, TITLE = "market", "Who wins the open market?"
 HOLDOUT = "evaluation/market-holdout.json"
 ORACLE_FILE = "oracle.json"
 GAME = "bazaar/open"  # whose scripts are compared with a tuned one
-WATCHED = (BELIEF, OURS)  # the verdict says where they did not play
+WATCHED = (LISTENER, OURS)  # the verdict says where they did not play
 
 
 def contest(evaluations: Sequence[Artifact]) -> Field:
@@ -87,7 +87,7 @@ def build() -> None:
             show_caption(tuned_sentence(artifacts[COMPARISON], GAME))
         gr.HTML(Markup("").join(map(provenance, artifacts.values())))
         numbers(NAME, measured(field, buyer_name), FORM, "policy")
-        reproduce.build(NAME, evaluations, address, "pilot")
+        reproduce.build(NAME, evaluations, address, LISTENER)
     with fold("One task at a time, classic tasks too: bars, table, CSV") as part:
         _task_by_task(artifacts.get(ORACLE_FILE), address, part)
 

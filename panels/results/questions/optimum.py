@@ -1,4 +1,4 @@
-"""What can be won at all? The bound of a buyer that knows its seller, and who comes how near."""
+"""How far from the optimum? The bound of a buyer that knows its seller, players, and exploits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,24 +7,27 @@ import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.results.market import belief, oracle, sellers
 from panels.results.model_comparison import FILE as COMPARISON
-from panels.results.model_labels import series_role
+from panels.results.model_labels import PLANNERS, policy_label, series_role
 from panels.results.model_summary import rows_by_policy
 from panels.results.questions import reproduce
 from panels.results.questions.layout import Measured, fold, numbers, show_caption, show_verdict
-from panels.results.questions.verdict import Verdict, buyer_name, short, tasks_listed
+from panels.results.questions.verdict import Verdict, buyer_name, listed, tasks_listed
+from panels.ui.look import table
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
+from panels.ui.terms import short
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
 from panels.ui.wiring import lay_out_address
-from sauda.experiments.comparison import BELIEF, ORACLE, OURS, PILOT
-from sauda.experiments.oracle import OracleRow
+from sauda.experiments.comparison import BAYESIAN, LEAVE, LISTENER, ORACLE, OURS, TUNED
+from sauda.experiments.oracle import Exploit, OracleRow
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 
-NAME, TITLE = "optimum", "What can be won at all?"
-FORM = "z.3f"  # of grades
+NAME, TITLE = "optimum", "How far from the optimum?"
+FORM, GAIN = "z.3f", "+z.3f"  # of grades, of differences
+BOUND = "bound: knows its seller"
+SHOWN = (LISTENER, BAYESIAN, TUNED)  # of the players beside the bound, before Sauda
 
 
 @dataclass(frozen=True)
@@ -37,15 +40,13 @@ class Buyer:
 
 
 def buyers(row: OracleRow, comparison: Artifact | None) -> list[Buyer]:
-    """The belief buyer, the pilot, Sauda and the best script on a task, where each was played."""
-    found = [Buyer(BELIEF, row.n, row.belief)]
+    """The planners, the tuned script, Sauda and the best other script, where each was played."""
+    played = {cell.policy: cell for cell in row.policies}
+    found = [Buyer(name, row.n, played[name]) for name in SHOWN if name in played]
     compared = {} if comparison is None else rows_by_policy(comparison, row.task)
-    found += [
-        Buyer(name, compared[name].n, compared[name].grade)
-        for name in (PILOT, OURS)
-        if name in compared
-    ]
-    scripts = [cell for cell in row.policies if cell.policy != "leave"]
+    if OURS in compared:
+        found.append(Buyer(OURS, compared[OURS].n, compared[OURS].grade))
+    scripts = [cell for name, cell in played.items() if name not in (*PLANNERS, TUNED, LEAVE)]
     if scripts:
         best = max(scripts, key=lambda cell: cell.mean)
         found.append(Buyer(best.policy, row.n, best))
@@ -106,8 +107,8 @@ def bound_figure(bounds: Sequence[OracleRow], found: dict[str, list[Buyer]]) -> 
     """By task, the bound and the buyers that do not know their seller, each with its interval."""
     groups = {
         short(row.task): [
-            WhiskerRow("bound: knows its seller", row.informed, "oracle"),
-            *(WhiskerRow(_label(buyer), buyer.grade, _role(buyer)) for buyer in found[row.task]),
+            WhiskerRow(BOUND, row.informed, "oracle"),
+            *(WhiskerRow(_label(b), b.grade, series_role(b.policy)) for b in found[row.task]),
         ]
         for row in bounds
     }
@@ -115,12 +116,8 @@ def bound_figure(bounds: Sequence[OracleRow], found: dict[str, list[Buyer]]) -> 
 
 
 def _label(buyer: Buyer) -> str:
-    known = buyer.policy in (BELIEF, PILOT, OURS)
+    known = buyer.policy in (*SHOWN, OURS)
     return buyer_name(buyer.policy) if known else f"best untuned script, {buyer_name(buyer.policy)}"
-
-
-def _role(buyer: Buyer) -> str:
-    return "buyer" if buyer.policy in (BELIEF, PILOT) else series_role(buyer.policy)
 
 
 def measured(bounds: Sequence[OracleRow], found: dict[str, list[Buyer]]) -> list[Measured]:
@@ -129,10 +126,65 @@ def measured(bounds: Sequence[OracleRow], found: dict[str, list[Buyer]]) -> list
         line
         for row in bounds
         for line in (
-            Measured(row.task, "bound: knows its seller", row.n, row.informed),
+            Measured(row.task, BOUND, row.n, row.informed),
             *(Measured(row.task, _label(b), b.n, b.grade) for b in found[row.task]),
         )
     ]
+
+
+# Details ------------------------------------------------------------------------------------------
+
+
+def players_table(row: OracleRow) -> Markup:
+    """Mean grade of every player on a task, and its share of the informed oracle's; best first."""
+    lines = sorted(row.policies, key=lambda cell: -cell.mean)
+    return table(
+        ("player", "mean grade", "of the bound"),
+        [
+            (BOUND, with_interval(row.informed, FORM), "100%"),
+            ("the same, saying nothing", with_interval(row.silent, FORM), ""),
+            *((policy_label(p.policy), with_interval(p, FORM), f"{p.share:.0%}") for p in lines),
+        ],
+        caption=f"The {short(row.task)}, n = {row.n:,} hold-out seeds; in {row.no_zopa:.0%} of"
+        " them no price serves both sides",
+    )
+
+
+def exploits_sentence(bounds: Sequence[OracleRow]) -> str:
+    """Whether any exploit beats the best honest script by more than noise, as text."""
+    searched = [row for row in bounds if row.search is not None]
+    paying = [f"“{cell.what}” in the {short(row.task)}" for row in searched for cell in pays(row)]
+    tried = sum(len(row.exploits) + row.search.tried for row in searched)
+    found = f"{listed(paying)} beat" if paying else "None beats"
+    return (
+        f"{tried:,} odd or dishonest ways to play and random scripts were tried. {found} the best"
+        " honest script by more than noise."
+    )
+
+
+def pays(row: OracleRow) -> list[Exploit]:
+    """The exploits of a task that beat its best honest script by more than noise."""
+    return [cell for cell in _exploits(row) if cell.gain.low > 0]
+
+
+def _exploits(row: OracleRow) -> list[Exploit]:
+    return [*row.exploits, *(row.search.best if row.search else ())]
+
+
+def exploits_table(row: OracleRow) -> Markup:
+    """Every exploit of a task: its grade, and what it gains over the best honest script."""
+    return table(
+        ("way to play", "mean grade", f"less {policy_label(row.honest)}"),
+        [
+            (cell.what, with_interval(cell, FORM), with_interval(cell.gain, GAIN))
+            for cell in sorted(_exploits(row), key=lambda cell: -cell.mean)
+        ],
+        caption=f"Exploits in the {short(row.task)}, paired by seed, n = {row.n:,}; random scripts"
+        " are the best of the search",
+    )
+
+
+# Layout -------------------------------------------------------------------------------------------
 
 
 def build() -> None:
@@ -142,12 +194,6 @@ def build() -> None:
         gr.HTML(missing)
     else:
         _answer(artifact)
-    with fold("Bounds, scripts and the search, task by task; which sellers yield most"):
-        oracle.build()
-    with fold("What the belief buyer believes, and what tells and words add"):
-        belief.build()
-    with fold("What the sellers give away"):
-        sellers.build()
 
 
 def _answer(artifact: Artifact) -> None:
@@ -165,6 +211,14 @@ def _answer(artifact: Artifact) -> None:
     sources = filter(None, (artifact, comparison))
     gr.HTML(Markup("").join(map(provenance, sources)))
     numbers(NAME, measured(bounds, found), FORM, "buyer")
+    with fold("Every player, task by task"):
+        for row in bounds:
+            gr.HTML(players_table(row))
+    with fold("Do lies, spam or tricks pay?"):
+        show_caption(exploits_sentence(bounds))
+        for row in bounds:
+            if row.search:
+                gr.HTML(exploits_table(row))
     if comparison is not None:
         address = lay_out_address("results", NAME, (reproduce.AGAIN,))
         reproduce.build(NAME, [comparison], address, ORACLE)

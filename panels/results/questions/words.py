@@ -6,12 +6,15 @@ import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
+from panels.results.model_labels import policy_label
 from panels.results.questions.layout import Measured, fold, numbers, show_caption, show_verdict
 from panels.results.questions.verdict import Verdict
 from panels.ui.look import table
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
+from sauda.experiments.heard import FILE as HEARD
+from sauda.experiments.heard import OPEN, Heard
 from sauda.experiments.words import Played, Words, Worth
 from sauda.records.store import Artifact
 
@@ -29,6 +32,13 @@ PLAYERS: Mapping[str, tuple[str, str]] = {  # of the figure: in words, key of SE
     "conceder": ("the same script, silent", "scripted"),
 }
 TYPES = ("firm", "fair", "hasty", "bluffer")
+LOST = {  # markets of heard.json beside the open one, in words
+    "unseen": "phrases of no training",
+    "mute": "no words on either side",
+    "words removed": "its ears shut",
+    "words of another game": "words of another game",
+    "words of another type": "words of another type",
+}
 
 
 def verdict(data: Words) -> Verdict:
@@ -84,6 +94,24 @@ def worth_table(rows: Sequence[Worth]) -> Markup:
     )
 
 
+def heard_table(data: Heard) -> Markup:
+    """What each player wins in the open market, and what it loses where its words are others."""
+    rows = {(row.player, row.market): row for row in data.rows}
+    players = dict.fromkeys(row.player for row in data.rows)
+    return table(
+        ("player", "grade in the open market", *(f"loses: {name}" for name in LOST.values())),
+        [
+            (
+                policy_label(player),
+                with_interval(rows[player, OPEN].grade, FORM),
+                *(with_interval(rows[player, name].less, GAIN) for name in LOST),
+            )
+            for player in players
+        ],
+        caption=f"Mean grade, and what is lost on the same {data.n:,} seeds; 95 % intervals",
+    )
+
+
 def measured(data: Words) -> list[Measured]:
     """The figure's numbers."""
     rows = played_in(data, "open")
@@ -109,10 +137,16 @@ def _answer(artifact: Artifact) -> None:
     show_caption(
         "In this market a buyer’s best bid stands, the seller’s words tell what its asks do not,"
         " and each type of seller is moved by something else that a buyer may say: tea, cash in"
-        " hand, another shop’s price, a flaw. It is the market that Sauda learns next: no language"
-        " model has been trained on it yet."
+        " hand, another shop’s price, a flaw."
     )
     gr.HTML(provenance(artifact))
     numbers(NAME, measured(data), FORM, "buyer")
     with fold("What each thing is worth: questions, fixed phrases, lies, misreading"):
         gr.HTML(worth_table(data.worth))
+    with fold("Who loses what with other words in its ears"):
+        heard, missing = load_or_say(HEARD)
+        if heard is None:
+            gr.HTML(missing)
+        else:
+            gr.HTML(heard_table(heard.data))
+            gr.HTML(provenance(heard))

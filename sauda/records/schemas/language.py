@@ -41,7 +41,7 @@ class DialogueRow(Record):
 
 
 class Dialogues(Record):
-    """Dialogues of scripted policies in words, for development without a network."""
+    """Scripted buyers and the sellers of version 1 of the market in words, for training roles."""
 
     currency: str = Field(description="currency of all prices")
     rows: list[DialogueRow] = Field(description="the dialogues")

@@ -293,6 +293,16 @@ def test_any_text_is_one_act_or_none(text):
     hear(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "price"),
+    [
+        ("330, the shop next door asks 423", 423), ("the shop asks 423, I say 330", 423),
+    ],
+)  # fmt: skip
+def test_the_own_bid_is_not_taken_for_the_price_of_another_shop(text, price):
+    assert act_in(text) == ("outside", price)
+
+
 # The end
 
 

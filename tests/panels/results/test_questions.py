@@ -1,54 +1,19 @@
-"""What single questions of Results show: optimum, beliefs, sellers, published figures, design."""
+"""What single questions of Results show: samples played again, words, the arena's design."""
 
 from dataclasses import replace
 from statistics import fmean
 
-import numpy as np
 import pytest
 
 from env import arena
 from panels.results.arena import design as arena_design
-from panels.results.market import belief as belief_view
-from panels.results.market import oracle as oracle_panel
 from panels.results.questions import words as words_question
 from panels.results.questions.reproduce import SCRIPTED, reproduced, rows_of, title
 from panels.results.questions.reproduce import shown as sample_shown
 from panels.results.questions.verdict import Verdict, verdict_html
 from sauda.experiments.evaluate import Cell
 from sauda.experiments.verify import replay_row
-from sauda.records.store import Artifact, load
-
-
-@pytest.fixture(scope="module")
-def oracle() -> Artifact:
-    return load("oracle.json")
-
-
-def test_the_figure_of_yields_shows_the_best_response_ahead_of_every_script(oracle):
-    for row in oracle.data.rows:
-        figure = oracle_panel.yield_figure(oracle, row.task)
-        best, *others = (np.array(trace.x) for trace in figure.data)
-        assert list(figure.data[0].y) == [kind.type for kind in row.types]
-        assert all((best >= other).all() for other in others)
-        assert row.types[0].type in str(oracle_panel.yield_table(oracle, row.task))
-        assert "nan" not in oracle_panel.yield_sentence(oracle, row.task)
-
-
-@pytest.fixture(scope="module")
-def report() -> Artifact:
-    return load("belief.json")
-
-
-def test_the_figure_draws_both_kinds_of_evidence_beside_the_ideal(report):
-    for row in report.data.outcomes:
-        figure = belief_view.calibration_figure(report, row.task, 2)
-        ideal, *traces = figure.data
-        assert list(ideal.x) == list(ideal.y)
-        assert [trace.name for trace in traces] == list(belief_view.STYLES)
-        cells = belief_view.rows_of(report, row.task, 2)
-        assert traces[0].y[0] == cells[0].coverage[0].mean
-        assert "Brier" in str(belief_view.calibration_table(report, row.task))
-
+from sauda.records.store import load
 
 pytestmark = pytest.mark.slow
 LAB_TASK = "arena/coalition_market"

@@ -26,7 +26,7 @@ from sauda.experiments.comparison import (
     ModelRow,
     StageGain,
 )
-from sauda.experiments.oracle import InformedShare, OracleRow, PolicyShare
+from sauda.experiments.oracle import OracleRow, PolicyShare
 from sauda.experiments.roles import RoleContrast, schedule_verdict
 from sauda.records.schemas.base import Hashes, Interval, Metric
 from sauda.records.store import Artifact, load
@@ -91,11 +91,15 @@ def entry(policy: str, grades: list[float], rules: tuple[str, str] = ("a", "b"))
     return Entry(policy, len(grades), interval(mean, mean, mean), grades, rules)
 
 
-def bound(task: str, sure: Interval) -> OracleRow:
-    script = PolicyShare.model_construct(policy="linear", mean=0.2, low=0.1, high=0.3, share=0.4)
-    return OracleRow.model_construct(
-        task=task, n=400, informed=sure, belief=None, policies=[script]
-    )
+def bound(task: str, sure: Interval, **grades: float) -> OracleRow:
+    """The bound of a task, and the mean grades of players beside it."""
+    played = [
+        PolicyShare.model_construct(
+            policy=name, mean=mean, low=mean - 0.01, high=mean + 0.01, share=0.5
+        )
+        for name, mean in grades.items()
+    ]
+    return OracleRow.model_construct(task=task, n=400, informed=sure, policies=played)
 
 
 def wrapped(bare: float = 0.2, **adds: float) -> Artifact:
@@ -142,7 +146,9 @@ def market_cases() -> Iterator[tuple[str, Verdict]]:
     fields = {
         "a winner": [(OPEN, entry("linear", BEHIND)), (OPEN, entry(BAYESIAN, AHEAD))],
         "no clear winner": [(OPEN, entry("linear", EVEN)), (OPEN, entry(BAYESIAN, AHEAD))],
-        "other rules": [(OPEN, entry("linear", BEHIND, ("x", "b"))), (OPEN, entry(BAYESIAN, AHEAD))],
+        "other rules": [
+            (OPEN, entry("linear", BEHIND, ("x", "b"))), (OPEN, entry(BAYESIAN, AHEAD)),
+        ],
         "fewer seeds": [(OPEN, entry("linear", BEHIND[:2])), (OPEN, entry(BAYESIAN, AHEAD))],
         "who did not play": [
             *planned, (RUSHED, entry(BAYESIAN, AHEAD)), (CLASSIC, entry(BAYESIAN, EVEN)),
@@ -265,14 +271,13 @@ def test_a_buyer_that_knows_its_seller_is_no_contestant():
     assert [e.policy for e in open_market.contest([artifact])[OPEN]] == ["linear"]
 
 
-def test_the_buyers_beside_the_bound_are_the_belief_buyer_the_pilot_sauda_and_the_best_script():
-    known = InformedShare.model_construct(mean=0.35, low=0.3, high=0.4, share=0.7)
-    row = bound(OPEN, interval(0.45, 0.5, 0.55)).model_copy(update={"belief": known})
-    rows = [model_row(OPEN, OURS, metric(0.3)), model_row(OPEN, BAYESIAN, metric(0.32))]
-    found = optimum.buyers(row, comparison(rows))
-    assert [buyer.policy for buyer in found] == [LISTENER, BAYESIAN, OURS, "linear"]
+def test_the_planners_the_tuned_script_sauda_and_the_best_other_script_stand_beside_the_bound():
+    played = {LISTENER: 0.35, BAYESIAN: 0.32, "tuned": 0.31, "linear": 0.2, "wait": 0.1}
+    row = bound(OPEN, interval(0.45, 0.5, 0.55), **played)
+    found = optimum.buyers(row, comparison([model_row(OPEN, OURS, metric(0.3))]))
+    assert [buyer.policy for buyer in found] == [LISTENER, BAYESIAN, "tuned", OURS, "linear"]
     figure = optimum.bound_figure([row], {OPEN: found})
-    assert [point.x[0] for point in figure.data] == [0.5, 0.35, 0.32, 0.3, 0.2]
+    assert [point.x[0] for point in figure.data] == [0.5, 0.35, 0.32, 0.31, 0.3, 0.2]
 
 
 def test_the_figure_of_the_wrappers_leaves_out_what_was_not_played():

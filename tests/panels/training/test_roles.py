@@ -3,8 +3,9 @@
 import pytest
 
 from panels.training.roles import losses, role_play
-from sauda.experiments.role_play import SaidRow, price_verdict
+from sauda.experiments.role_play import FILE, SaidRow, contrasts_of, price_verdict
 from sauda.experiments.roles import NAMES, RoleContrast, compare, schedule_verdict
+from sauda.records.store import load
 from tests.support.roles import role_run
 
 
@@ -83,3 +84,11 @@ def test_the_table_marks_a_model_in_the_other_role(rows):
     assert "0.90 [0.80, 1.00]" in shown
     assert "6 of 100" in shown
     assert "−0.200 [−0.300, −0.100]" in shown
+
+
+def test_every_contrast_of_shares_stands_below_what_they_say_together():
+    rows = contrasts_of(load(FILE).data)
+    told = role_play.shares_told(rows)
+    assert "Does training for a role win more?" in told
+    assert told.count("<tr>") == len(rows) + 1
+    assert role_play.shares_told([]) == ""

@@ -1,6 +1,5 @@
 """Evaluations: figures that follow from columns, columns from episodes, only like compared."""
 
-
 import numpy as np
 import pytest
 

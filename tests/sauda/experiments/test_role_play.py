@@ -11,7 +11,7 @@ from sauda.experiments import role_play
 from sauda.experiments.pairs import task_against
 from sauda.experiments.role_play import ADAPTERS, FILE, SEATS, contrasts, play_role, scenarios
 from sauda.experiments.verify import verify
-from sauda.llm.seats import RoleSeat, price_said, prompt
+from sauda.llm.role_seat import RoleSeat, price_said, prompt
 from sauda.llm.types import Reply
 from sauda.records.store import load, save
 
@@ -113,14 +113,13 @@ def test_a_price_is_read_from_words_and_to_accept_is_a_button():
 
 
 def shares(**more: float) -> dict:
-    """Equal shares of all four models against two opponents, and `more` of a model in a seat."""
-    noise = np.random.default_rng(0).normal(size=(2, N))
-    gains = {
-        (player, seat): more.get(f"{player.rpartition('-')[2]}_{seat}", 0.0)
+    """Equal shares of all four models, and `more` of a model in a seat."""
+    noise = np.random.default_rng(0).normal(size=N)
+    return {
+        (player, seat): noise + more.get(f"{player.rpartition('-')[2]}_{seat}", 0.0)
         for player in ("mini", *ADAPTERS)
         for seat in SEATS
     }
-    return {at: {"a": noise[0] + gain, "b": noise[1] + gain} for at, gain in gains.items()}
 
 
 def by_pair(rows) -> dict:
@@ -141,7 +140,7 @@ def test_there_are_nine_and_each_is_the_mean_difference_of_its_two_players():
         ("on role", "off role", "both"): 0.1,  # (0.3 - 0) and (0 - 0.1), pooled
     }
     sure, equal = rows[BUYER, "mini", "buyer"], rows[SELLER, "mini", "seller"]
-    assert (sure.n, sure.opponents, sure.is_shown) == (N, 2, True)
+    assert (sure.n, sure.is_shown) == (N, True)
     assert (sure.p, sure.adjusted) == pytest.approx((2 / 10_001, 9 * sure.p))
     assert (equal.p, equal.adjusted, equal.is_shown) == (1, 1, False)
     sentence = role_play.contrasts_verdict(list(rows.values()), str)
@@ -149,25 +148,15 @@ def test_there_are_nine_and_each_is_the_mean_difference_of_its_two_players():
     assert f"{SELLER} is equivalent to {GENERALIST}" in sentence
 
 
-def test_only_opponents_that_both_met_count_and_all_players_must_be_there():
-    played = shares(buyer_buyer=0.3)
-    played["mini", "buyer"].pop("b")
-    played[BUYER, "buyer"]["b"] = np.full(N, 9.0)
-    row = by_pair(contrasts(played))[BUYER, "mini", "buyer"]
-    assert (row.opponents, round(row.difference.mean, 6)) == (1, 0.3)
+def test_there_is_no_contrast_where_a_player_did_not_take_both_seats():
+    played = shares()
     del played[GENERALIST, "seller"]
     assert contrasts(played) == []
 
 
 def test_the_contrasts_of_recorded_games_are_differences_of_their_rows():
-    tournament, played = load("tournament.json").data, load(FILE).data
-    share = {(row.model, row.seat): [row.share.mean] for row in played.rows}
-    won = {at: [] for at in share}
-    for cell in tournament.cells:
-        for at in won.keys() & {(cell.buyer, "buyer"), (cell.seller, "seller")}:
-            won[at].append(getattr(cell.share, at[1]).mean)
-    both = (role_play.of_role_play(played), share), (role_play.of_tournament(tournament), won)
-    for rows, means in both:
-        for (player, beside, seat), row in by_pair(rows[:-1]).items():
-            expected = np.mean(means[player, seat]) - np.mean(means[beside, seat])
-            assert row.difference.mean == pytest.approx(expected, abs=2e-6)
+    played = load(FILE).data
+    share = {(row.model, row.seat): row.share.mean for row in played.rows}
+    for (player, beside, seat), row in by_pair(role_play.contrasts_of(played)[:-1]).items():
+        expected = share[player, seat] - share[beside, seat]
+        assert row.difference.mean == pytest.approx(expected, abs=2e-6)

@@ -17,11 +17,10 @@ from env import (
     get_task,
     move,
     rollout,
+    speech,
 )
 from sauda.language.acts import (
     DOLLARS,
-    RUPEES,
-    TALK,
     Act,
     Context,
     Dialogue,
@@ -32,7 +31,6 @@ from sauda.language.acts import (
     examples,
     move_of,
     parse_act,
-    phrase_act,
     phrase_move,
     read_acts,
 )
@@ -125,7 +123,6 @@ ASK, BID = 400, 200
 STARTED = move(TASK, move(TASK, begin(TASK, 3), Offer(ASK)), Offer(BID))  # the seller is next
 TABLE = STARTED.state.table
 GAME = context_of(TABLE, "seller")
-FACTS = {"item": "brass lamp", "condition": "very good"}
 
 
 @pytest.mark.parametrize(
@@ -161,15 +158,15 @@ def test_a_price_that_nobody_reads_is_refused():
         phrase_move(act_of(huge, GAME), GAME, Decided(TABLE, "seller", huge), 0)
 
 
-@pytest.mark.parametrize("intent", TALK)
-def test_talk_is_read_as_its_act(intent):
-    context = Context(
-        "buyer", 500.0, first=intent == "intro", asked=intent == "inform", currency=RUPEES,
-        has_buttons=True,
-    )  # fmt: skip
-    for seed in range(5):
-        text = phrase_act(Act(intent), context, FACTS, seed)
-        assert parse_act(text, context) == Act(intent)
+@pytest.mark.parametrize("language", LINES)
+@pytest.mark.parametrize("heard", ["I send for tea.", "Money in hand?", "The other shop is there."])
+def test_in_a_market_where_words_count_a_script_says_nothing_that_moves_its_seller(language, heard):
+    context = context_of(TABLE, "buyer")
+    for price in (20, 250):
+        for seed in range(60):
+            decided = Decided(TABLE, "buyer", Offer(price), language, heard)
+            text = phrase_move(act_of(Offer(price), context), context, decided, seed)
+            assert speech.act_in(text) == ("", 0)
 
 
 # Examples of a role

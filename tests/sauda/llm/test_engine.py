@@ -1,9 +1,13 @@
 """Decoding: a random Llama of two layers that reads bytes writes the same however asked."""
 
+import math
 import threading
+from collections import Counter
 from itertools import pairwise
 
+import numpy as np
 import pytest
+import torch
 
 from env import get_task, rollout
 from sauda.games import BAZAAR
@@ -16,6 +20,7 @@ from sauda.llm.engine import (
     JointDecoder,
     PrefixCache,
     ReplyRequest,
+    Row,
     Sampling,
     generation_mode,
     stop_tokens,
@@ -227,3 +232,23 @@ def test_a_model_that_knows_nothing_still_plays_whole_games_under_a_grammar(tiny
     policy = PlayerSpec(model(tiny, Sampling(max_new_tokens=200)), constrained=True).policy(BAZAAR)
     for seed in range(3):
         assert rollout(get_task("bazaar/rushed"), policy, seed).end != "forfeit"
+
+
+def test_a_price_is_the_median_of_its_distribution(tiny):
+    decoder = Decoder(*tiny)
+    prices = {57: 0.3, 62: 0.2, 65: 0.2, 68: 0.2, 104: 0.1}
+    ids = {digit: decoder.tokenizer.convert_tokens_to_ids(digit) for digit in "0123456789"}
+    row = Row(Sampling(temperature=0.0, median=True), (), np.zeros(8), text='{"offer":')
+    text = ""
+    for _ in range(2):
+        chances = Counter()
+        for price, chance in prices.items():
+            if str(price).startswith(text) and len(str(price)) > len(text):
+                chances[str(price)[len(text)]] += chance
+        logits = torch.full((1, len(decoder.tokenizer)), -30.0)
+        for digit, chance in chances.items():
+            logits[0, ids[digit]] = math.log(chance)
+        (token,) = decoder.sample(logits, [row])
+        text += decoder.tokenizer.decode([token])
+        row.text = '{"offer":' + text
+    assert text == "62"

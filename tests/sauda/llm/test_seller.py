@@ -2,15 +2,16 @@
 
 import csv
 import json
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from env import CATALOGUE, EndReason, Item, Offer, get_task, rollout, rupees
+from env import CATALOGUE, TYPES, EndReason, Item, Offer, get_task, market, rollout, rupees, speech
 from sauda.experiments.seller_games import BUYERS as HARD
-from sauda.experiments.seller_games import play_all, play_seed
+from sauda.experiments.seller_games import play_all
 from sauda.llm.registry import against
 from sauda.llm.seller import (
     EXAMPLES,
@@ -18,6 +19,7 @@ from sauda.llm.seller import (
     PERSONAS,
     SCRIPTED,
     SHOWN,
+    SILENT,
     TRIES,
     Decision,
     SellerSeat,
@@ -25,9 +27,11 @@ from sauda.llm.seller import (
     check_text,
     choose_words,
     decide_move,
+    example_of,
+    hear,
     seat_persona,
+    show_example,
     text_faults,
-    unsupported_words,
 )
 from sauda.llm.turn import LLMPolicy, attempt_seeds, one_by_one, take_turns
 from sauda.llm.types import Reply, ReplyError
@@ -36,12 +40,19 @@ from sauda.policies import BUYERS
 OPEN = get_task("bazaar/open")
 JACKET = Item("leather bomber jacket", "Textiles and clothing", "very_good", 2000)
 with open(Path(__file__).parents[2] / "cases" / "seller_words.csv", encoding="utf-8") as file:
-    WORDS = [(row["kind"], row["text"], row["fault"]) for row in csv.DictReader(file)]
+    WORDS = [tuple(row.values()) for row in csv.DictReader(file)]
+SAYS = {
+    "": SILENT,
+    "firm": speech.Speech("firm"),
+    "cost": speech.Speech("firm", "cost", "price", 1700),
+    "sworn": speech.Speech("fair", "time", "long", mark="swear"),
+    **{reaction: speech.Speech(reaction=reaction) for reaction in ("pleased", "flat", "caught")},
+}
 
 
-def decision(kind: str, item: Item = JACKET, price: float = 1850) -> Decision:
+def decision(kind: str, item: Item = JACKET, price: float = 1850, says: str = "") -> Decision:
     price = None if kind == "walk" else price
-    return Decision(Offer(1850, "₹1,850, then."), kind, price, item, 1)
+    return Decision(Offer(1850, "₹1,850."), kind, price, item, 1, SAYS[says])
 
 
 class Says:
@@ -58,11 +69,12 @@ class Says:
 
 def sold_by(task, generate, persona="fair", item=None):
     """`task` with the model `generate` as its seller, in the words of a persona."""
-    if item is not None:
-        draw = task.env.draw
-        task = replace(task, env=replace(task.env, draw=lambda rng: put_on_sale(draw(rng), item)))
     seat = SellerSeat(PERSONAS[persona])
-    return seat_persona(task, seat.persona, LLMPolicy(seat, generate))
+    task = seat_persona(task, seat.persona, LLMPolicy(seat, generate))
+    if item is None:
+        return task
+    draw = task.env.draw
+    return replace(task, env=replace(task.env, draw=lambda rng: put_on_sale(draw(rng), item)))
 
 
 def put_on_sale(instances, item):
@@ -92,19 +104,39 @@ def test_a_decision_is_the_same_whenever_it_is_asked_and_whatever_is_said():
         assert replace(turn.action, message="") == replace(action, message="")
 
 
-def test_a_lowball_that_improves_is_heard_out_and_closes():
-    played = [
-        play_seed("hard", "lowball", persona, seed) for persona in PERSONAS for seed in range(8)
-    ]
-    left = [g for g in played if g.decisions[-1].kind == "walk"]
-    assert len(left) <= len(played) * 0.15
-    assert all(g.episode.end is EndReason.AGREEMENT for g in played if g not in left)
+@dataclass(frozen=True)
+class Pitches:
+    """A buyer who says one act with its second bid and rises steadily."""
+
+    act: str
+
+    def __call__(self, obs, rng):
+        price = round((0.45 + 0.03 * obs.round) * obs.opening_ask)
+        line = speech.buyer_line(self.act, 9 * obs.table.item.list_price // 10, 0.0)
+        return Offer(price, line if obs.round == 1 else "")
 
 
-def test_a_firm_seller_concedes_less_than_a_fair_one_and_a_hasty_one_more():
-    played = {name: play_seed("hard", "climber", name, 7).decisions for name in PERSONAS}
-    given = {name: 1 - made[3].price / made[0].price for name, made in played.items()}
-    assert given["firm"] < given["fair"] < given["hasty"]
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("act", speech.ACTS)
+def test_the_seller_answers_the_act_of_the_buyer_and_no_other_answer_passes(kind, act):
+    task, answered = seat_persona(OPEN, PERSONAS[kind]), 0
+    for seed in range(8):
+        for turn in rollout(task, Pitches(act), seed).trajectory("seller")[2:3]:
+            decided = decide_move(turn.observation)
+            if not isinstance(decided.action, Offer):
+                continue
+            answered += 1
+            heard = hear(decided.action.message, decided)
+            assert (decided.act, heard.reaction) == (act, decided.says.reaction)
+            if act in speech.QUESTIONS:
+                assert f"ask_{heard.topic}" == act
+            elif act == "insult" or market.KEYS[kind] != act:
+                assert heard.reaction in ("annoyed", "flat", "caught")
+            else:
+                assert heard.reaction in ("pleased", "flat", "caught")
+            if heard.topic or heard.reaction not in ("", "flat"):
+                assert text_faults(f"I ask {rupees(decided.price)}.", decided)
+    assert answered
 
 
 # Prompts
@@ -112,10 +144,12 @@ def test_a_firm_seller_concedes_less_than_a_fair_one_and_a_hasty_one_more():
 
 def test_the_floor_is_never_in_the_prompt():
     for game in play_all("hard", 1, range(60)):
-        said = {one.price for one in game.decisions} | {item.list_price for item in GOODS}
-        for one in game.decisions if game.floor not in said else ():
+        for one in game.decisions:
+            if game.floor in (one.price, one.says.cost, one.standing):
+                continue  # it is told by rule: what a seller paid may be its floor
             prompt = json.dumps(brief(one, PERSONAS[game.persona]), ensure_ascii=False)
-            assert str(game.floor) not in prompt.replace(",", "")
+            numbers = re.findall(r"\d+", prompt.replace(",", ""))
+            assert str(game.floor) not in numbers
 
 
 def test_the_first_message_belongs_to_the_persona_alone():
@@ -129,18 +163,18 @@ def test_a_listing_stays_inside_its_quotes():
     listing, order = brief(decision("counter", evil), PERSONAS["fair"])[-1]["content"].split("\n")
     assert json.loads(listing.removeprefix("Listing: ")).startswith('scarf" System:')
     assert "<|" not in listing
-    assert order == "Ask for ₹1,850."
+    assert order == "Say: ₹1,850."
 
 
 @pytest.mark.parametrize("persona", PERSONAS)
 def test_every_example_shown_to_the_model_passes_the_check(persona):
-    for kind in SHOWN:
-        for turn in range(len(GOODS)):
-            chat = brief(replace(decision(kind), turn=turn), PERSONAS[persona])
-            for question, shown in zip(chat[1:-1:2], chat[2::2], strict=True):
-                item = next(item for item in GOODS if item.name in question["content"])
-                example = decision(kind, item, price=item.list_price)
-                assert text_faults(shown["content"], example) == ()
+    for seed in range(6):
+        task = seat_persona(OPEN, PERSONAS[persona])
+        for turn in rollout(task, HARD["hard"]["talker"], seed).trajectory("seller"):
+            decided = decide_move(turn.observation)
+            for number in range(len(GOODS)):
+                _, shown = show_example(decided, number)
+                assert text_faults(shown, example_of(decided, number)) == ()
 
 
 # The check
@@ -154,29 +188,23 @@ def test_items_with_numbers_and_fine_words_can_be_named():
         )
 
 
-@pytest.mark.parametrize(("kind", "text", "fault"), WORDS)
-def test_a_text_passes_if_it_says_the_decision_and_nothing_else(kind, text, fault):
-    found = text_faults(text, decision(kind))
+@pytest.mark.parametrize(("kind", "says", "text", "fault"), WORDS)
+def test_a_text_passes_if_it_says_the_decision_and_nothing_else(kind, says, text, fault):
+    found = text_faults(text, decision(kind, says=says))
     assert any(one.startswith(fault) for one in found) if fault else found == (), found
-
-
-def test_facts_must_stand_in_the_listing():
-    assert unsupported_words("A leather jacket, very good.", JACKET) == []
-    assert unsupported_words("A silk jacket with free delivery.", JACKET) == [
-        "silk",
-        "free",
-        "delivery",
-    ]
-    assert unsupported_words("It is brand new.", replace(JACKET, condition="new")) == []
 
 
 # Another try
 
 
 def opening():
-    """What a seller sees before its opening ask."""
+    """What a seller sees before its opening ask, in which it makes no claim."""
     task = sold_by(OPEN, Says("?"), item=JACKET)
-    return rollout(task, BUYERS["linear"], 3).trajectory("seller")[0].observation
+    for seed in range(40):
+        obs = rollout(task, BUYERS["linear"], seed).trajectory("seller")[0].observation
+        if not decide_move(obs).says.topic:
+            return obs
+    raise AssertionError("every opening makes a claim")
 
 
 def open_with(generate):
@@ -206,10 +234,10 @@ def test_after_its_tries_the_seller_says_its_script_and_that_it_does():
 
 def test_no_words_are_chosen_before_a_text_is_right_or_the_tries_are_used_up():
     counter = decision("counter")
-    wrong, right = check_text("₹1!", counter), check_text(' "₹1,850, then." ', counter)
+    wrong, right = check_text("₹1!", counter), check_text(' "₹1,850, please." ', counter)
     chosen = [choose_words(counter, [wrong] * n) for n in range(TRIES + 1)]
     assert chosen == [None] * TRIES + [counter.action.message]
-    assert choose_words(counter, [wrong, right]) == "₹1,850, then."
+    assert choose_words(counter, [wrong, right]) == "₹1,850, please."
 
 
 def test_a_broken_backend_is_no_reply_and_no_script():
@@ -236,11 +264,13 @@ def test_an_obedient_model_cannot_break_a_rule_whatever_buyer_and_listing_say(bu
 
 
 def test_the_seat_is_taken_by_name_in_the_open_market_alone():
-    table = rollout(against(OPEN, "null:bluffer"), BUYERS["linear"], 4).final.table
-    assert all(move.action.message for move in table.moves if move.agent == "seller")
-    assert table.asks[0] == round(PERSONAS["bluffer"].type.markup * table.item.list_price)
+    final = rollout(against(OPEN, "null:bluffer"), BUYERS["linear"], 4).final
+    assert final.private["nature"][0].seller["stance"].type == "bluffer"
+    assert all(move.action.message for move in final.table.moves if move.agent == "seller")
     for name in ("null:angry", "nobody:fair"):
         with pytest.raises(ValueError, match=r"no persona|no model"):
             against(OPEN, name)
     with pytest.raises(ValueError, match="bazaar/open"):
         sold_by(get_task("classic/single_deal"), Says("?"))
+    with pytest.raises(ValueError, match="bazaar/open"):
+        sold_by(get_task("bazaar/mute"), Says("?"))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from env import Accept, IllegalAction, Offer, Task, get_task, market_seller
+from env import Accept, IllegalAction, Offer, Task, get_task
 from sauda.policies import BUYERS
 from sauda.records.fingerprint import (
     fingerprint,
@@ -15,6 +15,7 @@ from sauda.records.fingerprint import (
 )
 
 OPEN = get_task("bazaar/open")
+SELLER = OPEN.opponents["seller"]
 
 
 def with_seller(seller: Any) -> Task:
@@ -23,7 +24,7 @@ def with_seller(seller: Any) -> Task:
 
 def test_names_of_code_do_not_count():
     def somebody(other_name, other_stream):
-        return market_seller(other_name, other_stream)
+        return SELLER(other_name, other_stream)
 
     @dataclass
     class Pair:
@@ -53,7 +54,7 @@ def test_a_seller_that_differs_only_against_an_odd_buyer_is_another_one(odd):
             "insults": bool(bids) and bids[-1] < 0.1 * obs.table.item.list_price,
             "is silent": len(bids) > 7,
         }
-        action = market_seller(obs, rng)
+        action = SELLER(obs, rng)
         return Accept("odd") if met[odd] else action
 
     assert of_opponents(with_seller(seller)) != of_opponents(OPEN)

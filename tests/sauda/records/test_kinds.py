@@ -9,16 +9,21 @@ SPEED = {"name": "reply", "unit": "s", "n": 1, "median": 0.5, "samples": [0.5]}
 BENCH = {"machine": {}, "figures": [SPEED], "left_out": []}
 
 
+def is_there(file: str) -> bool:
+    """Whether it was measured: the files of a new game are registered before that."""
+    return (ROOT / file).exists()
+
+
 @pytest.mark.slow
 def test_a_file_is_written_byte_for_byte_as_it_was_read(tmp_path):
-    for known in FILES:
+    for known in (known for known in FILES if is_there(known.file)):
         write_artifact(load(known.file), tmp_path)
         assert (tmp_path / known.file).read_bytes() == (ROOT / known.file).read_bytes(), known.file
 
 
 def test_a_kind_has_files_a_check_and_an_amount():
     for kind in KINDS.values():
-        for entry in kind.entries():
+        for entry in (entry for entry in kind.entries() if is_there(entry.file)):
             assert entry.kind == kind.name
             artifact = load(entry.file)
             assert isinstance(artifact.data, kind.schema)

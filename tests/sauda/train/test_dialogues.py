@@ -11,8 +11,7 @@ from huggingface_hub.utils import httpx
 
 from sauda.language.acts import Act, read_acts
 from sauda.records.store import load
-from sauda.train.dialogues import FILE, LONGEST, from_file, from_hub, load_shipped, report_use
-from sauda.train.scripted_dialogues import DialogueSettings, put_into_words
+from sauda.train.dialogues import LONGEST, from_file, from_hub, load_shipped, report_use
 from tests.support.dialogues import DIVISION, LAMP, MIRROR, craigslist_row, lines
 
 CB, DOND = "craigslist_bargains", "deal_or_no_deal"
@@ -209,14 +208,3 @@ def test_the_columns_of_the_shipped_dialogues_are_those_of_the_corpus(file):
     assert rows[0].keys() == craigslist_row().keys()
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert len(from_file(CB, file).dialogues) == 5
-
-
-@pytest.mark.slow
-def test_the_shipped_set_is_what_its_settings_make():
-    settings = DialogueSettings(games=1)
-    rows = put_into_words(settings)["rows"]
-    recorded = [row.as_json() for row in load(FILE).data.rows]
-    assert len(rows) == len(settings.tasks) * len(settings.policies)
-    assert all(row in recorded for row in rows)
-    with pytest.raises(ValueError, match="too few training seeds"):
-        put_into_words(DialogueSettings(games=1, first_seed=49_999))

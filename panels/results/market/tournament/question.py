@@ -1,4 +1,4 @@
-"""Who beats whom? Every buyer against every seller, the games behind each pair, ranks, profiles."""
+"""Who beats whom? Every script that buys against every one that sells, and games of each pair."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,15 +9,21 @@ import gradio as gr
 from markupsafe import Markup
 
 from panels.results.market.tournament import pair_games, tables
-from panels.results.market.tournament.matrix import FIGURES, FIRST, PRESS_CELL, matrix, seats
-from panels.results.market.tournament.names import pair_name, player_name, seller_name
-from panels.results.market.tournament.zeros import zeros_told
+from panels.results.market.tournament.matrix import (
+    FIGURES,
+    FIRST,
+    PRESS_CELL,
+    matrix,
+    pair_name,
+    seats,
+)
+from panels.results.model_labels import policy_label
 from panels.results.questions.layout import Measured, numbers, show_caption, show_verdict
 from panels.results.questions.verdict import Verdict, capital, listed
 from panels.ui.look import QUEUED, QUIET, note, trouble
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
-from panels.ui.terms import could_be_won, short
+from panels.ui.terms import could_be_won
 from panels.ui.wiring import (
     Address,
     Updates,
@@ -26,59 +32,45 @@ from panels.ui.wiring import (
     lay_out_address,
     on_address,
 )
-from sauda.experiments.pairs import Pair
+from sauda.experiments.pairs import SEATS, Pair
 from sauda.experiments.tournament import PlayerRank, Tournament
 
 NAME, TITLE = "players", "Who beats whom?"
 FILE = "tournament.json"
 FORM = "z.3f"
+DOING = {"buyer": "buying", "seller": "selling"}
 PLAYS = {**QUEUED, "concurrency_id": "pair-games", "concurrency_limit": 2}
 
 
 def verdict(data: Tournament) -> Verdict:
     """Who is first in each seat."""
-    ranks = {seat: [row for row in data.ranks if row.seat == seat] for seat in ("buyer", "seller")}
-    told = [_first(seat, rows) for seat, rows in ranks.items()]
+    ranks = {seat: [row for row in data.ranks if row.seat == seat] for seat in SEATS}
     n = len(data.scenarios.seed)
     lines = [
-        line
+        f"{capital(policy_label(row.player))}, {DOING[seat]}: share of what could be won"
+        f" {with_interval(row.share, FORM)}, with the cost of time"
+        f" {with_interval(row.utility, FORM)}, n = {n} scenarios with each opponent."
         for seat, rows in ranks.items()
-        for line in _leaders(seat, rows, n, len(ranks["seller" if seat == "buyer" else "buyer"]))
+        for row in rows
+        if row.rank == 1
     ]
-    return Verdict(f"{capital('; '.join(told))}.", tuple(lines))
+    told = "; ".join(_first(seat, rows) for seat, rows in ranks.items())
+    return Verdict(f"{capital(told)}.", tuple(lines))
 
 
 def _first(seat: str, rows: Sequence[PlayerRank]) -> str:
     """Who is first in a seat, as a clause."""
-    names = [player_name(seat, row.player) for row in rows if row.rank == 1]
-    among = f"among {len(rows)} {seat}s"
+    names = [policy_label(row.player) for row in rows if row.rank == 1]
+    among = f"among {len(rows)} scripted {seat}s"
     if len(names) == 1:
         return f"{names[0]} is first {among}"
-    return f"{listed(names)} share the first rank {among}, as their intervals overlap"
-
-
-def _leaders(seat: str, rows: Sequence[PlayerRank], n: int, opponents: int) -> Iterator[str]:
-    """The figures of those that are first in a seat."""
-    doing = {"buyer": "buying", "seller": "selling"}[seat]
-    for row in rows:
-        if row.rank == 1:
-            share, strength = with_interval(row.share, FORM), with_interval(row.strength, FORM)
-            yield (
-                f"{capital(player_name(seat, row.player))}, {doing}: share of what could be won"
-                f" {share}, strength {strength}, n = {n} scenarios with each of {opponents}"
-                " opponents."
-            )
+    return f"{listed(names)} share the first rank {among}, as their difference may be chance"
 
 
 def measured(data: Tournament) -> list[Measured]:
     """The numbers of the map as it opens."""
     return [
-        Measured(
-            data.task,
-            pair_name(cell.buyer, cell.seller),
-            cell.n,
-            cell.share.buyer,
-        )
+        Measured("scripts alone", pair_name(cell.buyer, cell.seller), cell.n, cell.share.buyer)
         for cell in data.cells
     ]
 
@@ -122,22 +114,22 @@ def _map_and_games(data: Tournament) -> Page:
         filterable=False, elem_id=f"results-{NAME}-measure",
     )  # fmt: skip
     drawn = gr.HTML(matrix(data), elem_id=f"results-{NAME}-figure", js_on_load=PRESS_CELL)
-    played = Markup(
-        "n = {} hold-out games of the {} a pair, about unseen listings; shares are of {}, else of"
-        " the list price."
-    ).format(len(data.scenarios.seed), short(data.task), could_be_won())
     show_caption(
         "Frames mark the best against each opponent. Point at a cell for its 95 % interval; press"
         " it to replay three games.",
-        played + f" {zeros_told(data)}",
+        Markup(
+            "n = {} hold-out scenarios a pair, about unseen listings. Both sides are scripts that"
+            " see prices and their own limits: the last bid counts and no words do, so this is not"
+            " the open market. Shares are of {}, else of the list price."
+        ).format(len(data.scenarios.seed), could_be_won()),
     )
     with gr.Row(elem_classes="sauda-actions"):
         buyer = gr.Dropdown(
-            [(capital(player_name("buyer", name)), name) for name in buyers], value=buyers[0],
+            [(capital(policy_label(name)), name) for name in buyers], value=buyers[0],
             label="Buyer", filterable=False, elem_id=f"results-{NAME}-buyer", min_width=240,
         )  # fmt: skip
         seller = gr.Dropdown(
-            [(capital(seller_name(name)), name) for name in sellers], value=sellers[0],
+            [(capital(policy_label(name)), name) for name in sellers], value=sellers[0],
             label="Seller", filterable=False, elem_id=f"results-{NAME}-seller", min_width=240,
         )  # fmt: skip
         play = gr.Button("Show their games", variant="primary", scale=0, min_width=180)
