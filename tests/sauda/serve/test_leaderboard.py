@@ -217,7 +217,7 @@ def test_a_name_that_is_none_or_hides_letters_is_refused(name):
         "S a u d a", "Sauda (official)", "सौदा", "Śāūdã", "ｅｘｐｅｒｔ",
         "𝐞𝐱𝐩𝐞𝐫𝐭", "eⓧⓟⓔⓡⓣ", "ᴇxᴘᴇʀᴛ", "ᵉˣᵖᵉʳᵗ",
         "ехреrt", "ЕХРЕRТ", "міnі+dіѕtіll", "ехрегт",  # Cyrillic
-        "ΕΧΡΕRΤ", "Sαυda", "ΡΙLΟΤ",  # Greek
+        "ΕΧΡΕRΤ", "Sαυda", "ΟRΑCLΕ",  # Greek
         "ᏚAUᎠA", "ꓢꓮꓴꓓꓮ", "Տauda",  # Cherokee, Lisu, Armenian
         "expert\u3164", "exp\u034fert", "e\u0301xpert", "S\U0001f170UDA", "S\U0001f1e6UDA", "sɑuđa",
         "5auda", "exp3rt", "m1n1", "S@uda", "sauda\u2800",
