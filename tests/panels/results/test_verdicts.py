@@ -16,8 +16,10 @@ from panels.results.questions.winners import Entry
 from panels.tour import figures
 from sauda.experiments.comparison import (
     BAYESIAN,
+    LEAVE,
     LISTENER,
     OURS,
+    TUNED,
     ArenaModelColumns,
     ArenaModelComparison,
     ArenaModelRow,
@@ -26,7 +28,7 @@ from sauda.experiments.comparison import (
     ModelRow,
     StageGain,
 )
-from sauda.experiments.oracle import InformedShare, OracleRow, PolicyShare
+from sauda.experiments.oracle import OracleRow, PolicyShare
 from sauda.experiments.roles import RoleContrast, schedule_verdict
 from sauda.records.schemas.base import Hashes, Interval, Metric
 from sauda.records.store import Artifact, load
@@ -93,9 +95,7 @@ def entry(policy: str, grades: list[float], rules: tuple[str, str] = ("a", "b"))
 
 def bound(task: str, sure: Interval) -> OracleRow:
     script = PolicyShare.model_construct(policy="linear", mean=0.2, low=0.1, high=0.3, share=0.4)
-    return OracleRow.model_construct(
-        task=task, n=400, informed=sure, belief=None, policies=[script]
-    )
+    return OracleRow.model_construct(task=task, n=400, informed=sure, policies=[script])
 
 
 def wrapped(bare: float = 0.2, **adds: float) -> Artifact:
@@ -265,14 +265,17 @@ def test_a_buyer_that_knows_its_seller_is_no_contestant():
     assert [e.policy for e in open_market.contest([artifact])[OPEN]] == ["linear"]
 
 
-def test_the_buyers_beside_the_bound_are_the_belief_buyer_the_pilot_sauda_and_the_best_script():
-    known = InformedShare.model_construct(mean=0.35, low=0.3, high=0.4, share=0.7)
-    row = bound(OPEN, interval(0.45, 0.5, 0.55)).model_copy(update={"belief": known})
-    rows = [model_row(OPEN, OURS, metric(0.3)), model_row(OPEN, BAYESIAN, metric(0.32))]
-    found = optimum.buyers(row, comparison(rows))
-    assert [buyer.policy for buyer in found] == [LISTENER, BAYESIAN, OURS, "linear"]
+def test_the_buyers_beside_the_bound_are_planners_the_tuned_script_sauda_and_the_best_other_script():
+    row = bound(OPEN, interval(0.45, 0.5, 0.55))
+    cells = [
+        PolicyShare.model_construct(policy=name, mean=mean, low=0.1, high=0.4, share=0.7)
+        for name, mean in ((LISTENER, 0.35), (TUNED, 0.31), (BAYESIAN, 0.32), (LEAVE, 0.25))
+    ]
+    row = row.model_copy(update={"policies": [*cells, *row.policies]})
+    found = optimum.buyers(row, comparison([model_row(OPEN, OURS, metric(0.3))]))
+    assert [buyer.policy for buyer in found] == [LISTENER, BAYESIAN, TUNED, OURS, "linear"]
     figure = optimum.bound_figure([row], {OPEN: found})
-    assert [point.x[0] for point in figure.data] == [0.5, 0.35, 0.32, 0.3, 0.2]
+    assert [point.x[0] for point in figure.data] == [0.5, 0.35, 0.32, 0.31, 0.3, 0.2]
 
 
 def test_the_figure_of_the_wrappers_leaves_out_what_was_not_played():
