@@ -16,8 +16,7 @@ from panels.results.questions.verdict import Verdict, verdict_html
 from sauda.experiments.evaluate import Cell
 from sauda.experiments.heard import Heard, heard
 from sauda.experiments.verify import replay_row
-from sauda.records.store import Artifact, load
-
+from sauda.records.store import load
 
 pytestmark = pytest.mark.slow
 LAB_TASK = "arena/coalition_market"

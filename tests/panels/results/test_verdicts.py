@@ -265,7 +265,7 @@ def test_a_buyer_that_knows_its_seller_is_no_contestant():
     assert [e.policy for e in open_market.contest([artifact])[OPEN]] == ["linear"]
 
 
-def test_the_buyers_beside_the_bound_are_planners_the_tuned_script_sauda_and_the_best_other_script():
+def test_the_buyers_beside_the_bound_are_planners_the_tuned_script_sauda_and_a_script():
     row = bound(OPEN, interval(0.45, 0.5, 0.55))
     cells = [
         PolicyShare.model_construct(policy=name, mean=mean, low=0.1, high=0.4, share=0.7)
