@@ -20,7 +20,8 @@ def in_language(line: str, language: str) -> str:
     if spoken == language:
         return line
     book = _book(spoken, language)
-    return _phrases(spoken, language).sub(lambda found: _translate(found[0], book), line)
+    said = _phrases(spoken, language).sub(lambda found: _translate(found[0], book), line)
+    return re.sub(r"[.।](?=\s|$)", "।" if language == "hi" else ".", said)
 
 
 def _translate(phrase: str, book: Mapping[str, str]) -> str:

@@ -4,6 +4,7 @@ What each kind of game shows stands in the golden views and chats.
 """
 
 import re
+from itertools import permutations
 
 import pytest
 from markupsafe import Markup
@@ -170,12 +171,8 @@ def test_a_buyer_sees_which_act_the_seller_heard():
 
 
 def test_a_line_told_in_another_language_tells_the_same():
-    for language in ("en", "hinglish", "hi"):
+    speech = Speech("fair", "cost", "about", 1200, "hedge", "caught")
+    for language, other in permutations(("en", "hinglish", "hi"), 2):
         for use in ("seen", "unseen"):
-            line = said(
-                Speech("fair", "cost", "about", 1200, "hedge", "caught"), language, 0.5, use
-            )
-            for other in ("en", "hinglish", "hi"):
-                told = in_language(line, other)
-                expected = Speech("fair", "cost", "about", 1200, "hedge", "caught")
-                assert told == said(expected, other, 0.5, use)
+            line = said(speech, language, 0.5, use)
+            assert in_language(line, other) == said(speech, other, 0.5, use)
