@@ -82,10 +82,10 @@ def _training_data(run: Artifact) -> Markup:
 
 
 def mix(run: Artifact) -> Markup:
-    """Counts of a run's training data by task, move, register and judge."""
+    """Counts of a run's training data by task, move and judge."""
     parts: dict[str, Mapping[str, float] | None] = {}
     if rows := run.data.rows:
-        parts = {"task": rows.task, "move": rows.moves, "register": rows.speech_register}
+        parts = {"task": rows.task, "move": rows.moves}
     elif games := run.data.games:
         parts = {"task, groups": games.task}
     elif rounds := run.data.rounds:

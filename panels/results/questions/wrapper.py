@@ -116,7 +116,7 @@ def _bare(comparison: Artifact) -> Iterator[str]:
         for task in market_tasks(comparison)
     }
     told = [
-        f"{short(task)} {with_interval(gain[3], '+.3f')}, n = {gain[0]:,}"
+        f"{short(task)} {with_interval(gain[3], '+z.3f')}, n = {gain[0]:,}"
         for task, gain in found.items()
         if gain is not None
     ]

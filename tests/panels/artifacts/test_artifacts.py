@@ -22,7 +22,7 @@ def test_every_file_is_listed_with_a_download_and_its_hash():
     shown = str(artifacts.listing())
     for entry in FILES:
         assert entry.file in shown
-    assert shown.count("download") == len(FILES)
+    assert shown.count("download") == sum((ROOT / entry.file).exists() for entry in FILES)
 
 
 def test_a_missing_file_shows_the_command_that_makes_it(tmp_path):

@@ -53,7 +53,7 @@ def test_the_middle_rounds_of_a_long_game_share_a_row(monkeypatch):
 
 def test_a_reply_that_is_no_move_is_quoted_short_and_escaped():
     record = games_before_and_after()
-    (why,) = {p.why for p in record.data.tasks[0].chosen if p.before.end == EndReason.FORFEIT}
+    why = next(p.why for p in record.data.tasks[0].chosen if p.before.end == EndReason.FORFEIT)
     pair = pick(record, race.TASK, why)
     games = race.recorded_games(pair)
     reply = "<img src=x onerror=alert(1)>" + "z" * 200

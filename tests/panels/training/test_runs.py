@@ -183,13 +183,13 @@ def test_nonsense_in_a_link_is_left_out_and_named_in_one_sentence(key, value, ex
     assert "script" not in fault
 
 
-def test_runs_laid_over_each_other_hold_the_metric_and_share_its_scale(sft, grpo, dpo, lab):
+def test_runs_laid_over_each_other_hold_the_metric_and_share_its_scale(sft, grpo, lab):
     again = made_up(
         "sft",
         [step(1), step(3)],
         checkpoint_evaluations=sft.data.as_json()["checkpoint_evaluations"],
     )
-    logs = [recorded(run) for run in (sft, again, grpo, dpo, lab)]
+    logs = [recorded(run) for run in (sft, again, grpo, lab)]
     assert any(log.game == "arena" and log.holds(REWARD) for log in logs)
     for metric in shared_metrics(logs):
         for over in ("step", "tokens", "time"):

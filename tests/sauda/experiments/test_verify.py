@@ -265,7 +265,7 @@ def cell_of(artifact: Artifact, task: str, policy: str) -> Cell:
     ("file", "task", "policy"),
     [
         (MARKET, "bazaar/rushed", "conceder"),
-        (COMPARISON, "bazaar/rushed", ORACLE),
+        (COMPARISON, "bazaar/open", ORACLE),
         (COMPARISON, "bazaar/open", "null+steering"),
         ("evaluation/arena-holdout.json", "arena/single_trade", "planner"),
         ("evaluation/arena-model-comparison.json", "arena/market_round", "autarky"),
