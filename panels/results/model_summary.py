@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from sauda.policies.tuned import PRICE, WALK
 
 from panels.results.model_labels import BASE, policy_label
 from panels.ui.tables import with_interval
