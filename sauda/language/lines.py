@@ -19,8 +19,6 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from env import speech
-
 ENGLISH, HINGLISH, HINDI = "en", "hinglish", "hi"
 SituationLines = Mapping[str, tuple[str, ...]]
 Lines = Mapping[str, Mapping[str, SituationLines]]
@@ -161,69 +159,3 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
         )
         for template in translations()
     )
-
-
-# The open market ----------------------------------------------------------------------------------
-
-_SENTENCE = re.compile(r"(?<=[.?!।])\s+")
-_ENDS = ".?!।"
-
-
-@cache
-def _places() -> Mapping[str, tuple[str, tuple[str, str], int]]:
-    """Use, family with key, and number of each phrase of sellers, by the phrase in any language."""
-    return {
-        option.rstrip(_ENDS): (use, key, number)
-        for use in ("unseen", "seen")  # where a family has none unseen, the seen ones count
-        for language in speech.LANGUAGES
-        for key, options in speech.phrases(language, use).items()
-        if key[0] != "buyer"
-        for number, option in enumerate(options)
-    }
-
-
-def market_line(words: str, language: str, asks: bool) -> str:
-    """What a seller of the open market said with a move, in `language`, phrase by phrase.
-
-    In an ask, a sentence of a model that only names the price becomes the bare price, and a
-    courtesy is left out; a line that tells more in other words than the market's stays as it is.
-    "" for no words, or for other moves in words that are not the market's.
-    """
-    if not words or speech.language_of(words) == language:
-        return words
-    if not asks:
-        return _translate(words, language)
-    parts = []
-    for sentence in _SENTENCE.split(words.strip()):
-        part = _translate(sentence, language)
-        if not part:
-            prices = re.findall(PRICE, sentence)
-            if len(prices) > 1 or speech.hear(sentence) != speech.Speech():
-                return words
-            part = _end(prices[0], language) if prices else ""
-        parts.append(part)
-    return " ".join(filter(None, parts))
-
-
-def _translate(text: str, language: str) -> str:
-    """A phrase of the market with its price, in `language`; "" where it is none."""
-    price = re.search(PRICE, text)
-    phrase = _phrase(re.sub(PRICE, "#", text).rstrip(_ENDS), language)
-    return _end(phrase.replace("#", price[0] if price else ""), language)
-
-
-def _phrase(plain: str, language: str) -> str:
-    """A phrase, with or without a mark of candour, in `language`; "" for none of the market's."""
-    if place := _places().get(plain):
-        use, key, number = place
-        return speech.phrases(language, use)[key][number]
-    said, _, mark = plain.rpartition(", ")
-    if not said or _places().get(mark, ("", ("", "")))[1][0] != "mark":
-        return ""
-    told = _phrase(said, language)
-    return told and f"{told}, {_phrase(mark, language)}"
-
-
-def _end(part: str, language: str) -> str:
-    stop = "।" if language == HINDI else "."
-    return part if not part or part[-1] in _ENDS else part + stop

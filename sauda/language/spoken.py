@@ -23,14 +23,14 @@ from functools import lru_cache
 import numpy as np
 
 from env import Accept, Offer, Table, WalkAway, rupees, speech
-from sauda.language import money
+from sauda.language import money, phrasebook
 from sauda.language.lines import (
     ACT_LINES,
     CHAT_LINES,
     CLAIMS,
     ENGLISH,
+    HINDI,
     LINES,
-    market_line,
     name_in,
     translation,
 )
@@ -320,7 +320,7 @@ def retell(decided: Decided, words: str, claimed: Collection[str], seed: int) ->
 @lru_cache(maxsize=2048)  # a chat is put together anew at each move
 def _retell(decided: Decided, words: str, claimed: frozenset[str], seed: int) -> str:
     if decided.seen.standing and decided.agent == "seller":
-        told = market_line(words, decided.language, isinstance(decided.action, Offer))
+        told = _market_words(words, decided)
         return told or speak(decided, {"lines": chat_line}, seed).text
     if decided.act[0]:
         return speak(decided, {"act": act_line}, seed).text or words
@@ -336,6 +336,34 @@ def _retell(decided: Decided, words: str, claimed: frozenset[str], seed: int) ->
         if not line_faults(f"{line} {tail}", decided):
             line = f"{line} {tail}"
     return line
+
+
+def _market_words(words: str, decided: Decided) -> str:
+    """What a seller of the open market said with a move, in the chat's language.
+
+    In an ask, a sentence of a model that only names the price becomes the bare price, and a
+    courtesy is left out; a line that tells more in other words than the market's stays as it is.
+    "" for other moves in words that are not the market's.
+    """
+    parts = []
+    for sentence in _sentences(phrasebook.in_language(words, decided.language)):
+        if not _is_in(sentence, decided.language):
+            prices = [rupees(mention.amount) for mention in money.prices(sentence)]
+            if not isinstance(decided.action, Offer):
+                return ""
+            if len(prices) > 1 or speech.hear(sentence) != speech.Speech():
+                return words
+            sentence = f"{prices[0]}{'।' if decided.language == HINDI else '.'}" if prices else ""
+        parts.append(sentence)
+    return " ".join(filter(None, parts))
+
+
+def _is_in(sentence: str, language: str) -> bool:
+    """Whether a sentence, prices apart, is of the language alone; English ones a model says."""
+    if language == HINDI:
+        return not re.search("[A-Za-z]", sentence)
+    bare = not re.search(r"[^\W\d]", sentence)
+    return bare or language == ENGLISH or speech.language_of(sentence) == language
 
 
 def chat_line(decided: Decided, seed: int) -> str:

@@ -7,9 +7,9 @@ from markupsafe import Markup
 from env import Accept, Offer, Turn, rupees
 from panels.haggle.game_view import IN_ENGLISH, limits
 from panels.haggle.opponents.stages import model_name
-from panels.haggle.talk.phrasebook import in_language
 from panels.haggle.words import ENGLISH, Translate
 from panels.ui.look import note
+from sauda.language.phrasebook import in_language
 from sauda.sessions.bazaar import Game, moves_of
 from sauda.sessions.review import OwnMove, Review, Worth, is_planned, is_recorded
 

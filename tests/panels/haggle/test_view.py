@@ -18,11 +18,11 @@ from panels.haggle.review.card import card
 from panels.haggle.review.result_view import board_of, result
 from panels.haggle.review.review_view import on_the_table, review_pending, review_shown
 from panels.haggle.talk.conversation import chat_of
-from panels.haggle.talk.phrasebook import in_language
 from panels.haggle.talk.state import SILENT
 from panels.haggle.talk.visitor_text import converse
 from panels.haggle.words import ENGLISH, HINDI, translator
 from sauda.games import policies_of
+from sauda.language.phrasebook import in_language
 from sauda.llm.types import Reply
 from sauda.sessions.bazaar import Game, after_reply, answer, start
 from sauda.sessions.review import review

@@ -1,5 +1,7 @@
 """Lines of both sides fit the decided move, promise nothing that may change, do not repeat."""
 
+import re
+
 import pytest
 
 from env import Accept, Item, Offer, Table, WalkAway, rupees, speech
@@ -193,12 +195,43 @@ def test_the_price_of_another_shop_is_announced_beside_the_bid():
     assert announce(Offer(600, "₹600 on Amazon")) == "₹600 on Amazon"
 
 
-@pytest.mark.parametrize("language", LINES)
-def test_a_market_seller_s_words_are_told_though_they_were_said_before(language):
-    line = "That counts with me. I paid around ₹500, I think. ₹850. Quick, quick."
+def ask(words, language, action=None, said=()):
+    """A move of an open-market seller in its own `words`."""
     table = seen((900,), (600,))._replace(standing=True)
-    decided = Decided(table, "seller", Offer(850, line), language, "some tea?", (line,))
-    told = retell(decided, line, (), 0)
+    move = action or Offer(850, words)
+    return retell(Decided(table, "seller", move, language, "some tea?", said), words, (), 0)
+
+
+@pytest.mark.parametrize("language", LINES)
+@pytest.mark.parametrize("spoken", speech.LANGUAGES)
+@pytest.mark.parametrize("use", ["seen", "unseen"])
+def test_a_market_seller_s_words_are_told_though_they_were_said_before(use, spoken, language):
+    for family, key in speech.phrases("en", use):
+        if family not in ("style", "reaction", *speech.READ[1:5]):
+            continue
+        parts = {"style": {"style": key}, "reaction": {"reaction": key}}
+        topic = {"topic": family, "content": key, "cost": 500, "mark": "hedge"}
+        said = speech.Speech(**parts.get(family, topic))
+        for draw in (0.0, 0.5, 0.99):
+            line = speech.say(said, 850, None, draw, spoken, use)
+            told = speech.say(said, 850, None, draw, language, use)
+            assert ask(line, language, said=(line, told)) == told
+
+
+@pytest.mark.parametrize("language", LINES)
+def test_a_model_s_words_are_told_with_all_that_they_say_or_as_they_are(language):
+    line = "Someone else wants it, believe me. You can have this inverter for ₹850, sir."
+    told = ask(line, language)
+    assert {mention.amount for mention in money.prices(told)} == {850}
     assert speech.hear(told) == speech.hear(line)
     assert speech.language_of(told) == language
-    assert {mention.amount for mention in money.prices(told)} == {500, 850}
+    both = "I swear it cost me ₹500, but have it for ₹850."
+    assert {mention.amount for mention in money.prices(ask(both, language))} == {500, 850}
+
+
+@pytest.mark.parametrize("language", LINES)
+def test_a_market_seller_closes_in_the_language_of_the_chat(language):
+    for words in ("Done, ₹600.", "Yes, ₹600 for the pan. It is yours.", "चलो, ₹600 पक्का।"):
+        told = ask(words, language, Accept(words))
+        assert {mention.amount for mention in money.prices(told)} == {600}
+        assert bool(re.search("[\u0900-\u097f]", told)) == (language == "hi")

@@ -1,4 +1,4 @@
-"""The lines of an open-market seller in the visitor's language, phrase by phrase.
+"""The lines of the open market in the visitor's language, phrase by phrase.
 
 A seller speaks one of three languages, drawn with its deal; its phrases stand in all three in one
 table. What they tell is the same in each, so the chat says them in the visitor's.
