@@ -1,7 +1,8 @@
 """What is said in a game beside its moves: small talk, questions back, and the words of a chat.
 
 `visitor_text.py` turns a visitor's text into a move or finds that it is talk; `state.py` keeps the
-talk; `asked_back.py` asks about a doubtful move; `phrasebook.py` has a seller's lines in other languages; `conversation.py` makes the chat of moves and
-talk. `words.py`, `hinglish.py` and `names.py` hold the words of the page for it, `trouble.py` the
-mistakes that the page tells in red.
+talk; `asked_back.py` asks about a doubtful move; `conversation.py` makes the chat of moves and
+talk, `phrasebook.py` has the market sellers' lines in the visitor's language. `words.py`,
+`hinglish.py` and `names.py` hold the words of the page for it, `trouble.py` the mistakes that the
+page tells in red.
 """
