@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sauda.train.buyer_lines import LINES, situation
 
 from env import CATALOGUE, Accept, Offer, begin, get_task
 from sauda.games import ARENA
@@ -13,7 +14,6 @@ from sauda.games.bazaar_prompt import parse, percent_of, render, unit
 from sauda.llm.engine import Decoder
 from sauda.llm.types import Reply
 from sauda.train import sft
-from sauda.train.buyer_lines import LINES, situation
 from sauda.train.checks import acceptance, arena_holdout_states, fault_in, spread
 from sauda.train.losses import groups_of_similar_length, score_tokens, shared_prefix
 from sauda.train.model import find_base, read_base, tokenizer_of
