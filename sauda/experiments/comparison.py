@@ -151,17 +151,19 @@ class Comparison:
 
 
 def bazaar_grids(
-    games: int = 400, models: Sequence[str] | None = None, classic_games: int = 100
+    games: int = 200, models: Sequence[str] | None = None, classic_games: int = 40
 ) -> tuple[Grid, ...]:
     """What `models` play in the bazaar, by default all trained stages, and what is beside them.
 
-    `games` are those of each task of the open market; a quarter of them for the wrapped models.
+    `games` are those of the open market; half of them for its other tasks, a quarter for the
+    wrapped models.
     """
     models = trained_stages() if models is None else tuple(models)
     around = [name for name in (BASE, OURS) if name in models]
     wrapped = tuple(f"{name}+{wrapper}" for name in around for wrapper in WRAPPERS)
     grids = (
-        Grid(BAZAAR, (*models, *BESIDE), games),
+        Grid(BAZAAR[:1], (*models, *BESIDE), games),
+        Grid(BAZAAR[1:], (*models, *BESIDE), max(1, games // 2)),
         Grid(BAZAAR[:1], wrapped, max(1, games // 4)),
         Grid(CLASSIC, (*models, "null+steering", "expert", *SCRIPTS), classic_games),
     )
