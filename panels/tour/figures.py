@@ -87,7 +87,7 @@ def what_pays(comparison: Artifact, words: Artifact) -> str:
     worth = next(row.all for row in words.data.worth if row.what == "reading and speaking")
     return (
         f"The open market pays for bargaining and for words: leaving at once scores"
-        f" {rows[LEAVE].grade.mean:z.3f} and {policy_label(script)} {best:z.3f}"
+        f" {rows[LEAVE].grade.mean:z.3f}, the best untuned script {best:z.3f}"
         f" (n = {rows[script].n:,}), and reading and speaking add {with_interval(worth, '+z.3f')}"
         f" to a planner (n = {len(words.data.types):,})."
     )
