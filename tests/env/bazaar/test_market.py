@@ -302,6 +302,12 @@ def test_the_own_bid_is_not_taken_for_the_price_of_another_shop(text, price):
     assert act_in(text) == ("outside", price)
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_reminder_of_the_standing_bid_is_no_praise(language):
+    line = say(Speech(), 450, 270, 0.0, language, "seen")
+    assert hear(line) == Speech()
+
+
 # The end
 
 

@@ -64,8 +64,8 @@ def test_a_label_is_normal_around_the_teachers_price_and_sums_to_one():
 
 
 def test_prices_at_or_above_an_affordable_ask_are_labelled_as_an_acceptance():
-    linear = get_policy(OPEN, "linear")
-    states = (turn.observation for turn in rollout(OPEN, linear, 10_000).trajectory("buyer"))
+    task, naive = get_task("classic/single_deal"), get_policy(OPEN, "boulware")
+    states = (turn.observation for turn in rollout(task, naive, 10_000).trajectory("buyer"))
     obs = next(obs for obs in states if obs.ask <= obs.budget)
     chances = label(obs, Offer(obs.ask), sd=1.5, near=1)
     assert chances['{"accept":true}'] > 0.5
