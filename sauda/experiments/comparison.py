@@ -44,7 +44,6 @@ from sauda.llm.sources import (
     with_cpus,
 )
 from sauda.llm.turn import ModelGame, new_game, play_games
-from sauda.llm.wrappers import WRAPPERS
 from sauda.records.kinds import Check, File, Kind, register_kind
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, ModelSource, Record
@@ -150,24 +149,16 @@ class Comparison:
         }
 
 
-def bazaar_grids(
-    games: int = 200, models: Sequence[str] | None = None, classic_games: int = 40
-) -> tuple[Grid, ...]:
+def bazaar_grids(games: int = 150, models: Sequence[str] | None = None) -> tuple[Grid, ...]:
     """What `models` play in the bazaar, by default all trained stages, and what is beside them.
 
-    `games` are those of the open market; half of them for its other tasks, a quarter for the
-    wrapped models.
+    `games` are those of the open market; a third of them without words, in the mute one.
     """
     models = trained_stages() if models is None else tuple(models)
-    around = [name for name in (BASE, OURS) if name in models]
-    wrapped = tuple(f"{name}+{wrapper}" for name in around for wrapper in WRAPPERS)
-    grids = (
-        Grid(BAZAAR[:1], (*models, *BESIDE), games),
-        Grid(BAZAAR[1:], (*models, *BESIDE), max(1, games // 2)),
-        Grid(BAZAAR[:1], wrapped, max(1, games // 4)),
-        Grid(CLASSIC, (*models, "null+steering", "expert", *SCRIPTS), classic_games),
+    return (
+        Grid(("bazaar/open",), (*models, *BESIDE), games),
+        Grid(("bazaar/mute",), (*models, *BESIDE), max(1, games // 3)),
     )
-    return tuple(grid for grid in grids if grid.policies)
 
 
 def in_bazaar(
