@@ -1,8 +1,7 @@
 """Speed of the games, the page and the language model: `python -m benchmarks.speed --save`.
 
 Run by hand. Every figure keeps its samples; the machine stands beside them. What cannot be measured
-on a machine is left out, with the reason in a sentence. Ways to do one thing are timed in turn, so
-that the load of the machine meets them alike; only figures of one such run are put into a ratio.
+on a machine is left out, with the reason in a sentence.
 """
 
 import argparse
@@ -15,8 +14,6 @@ from importlib.metadata import version
 from itertools import count, islice, product
 from typing import Any
 
-import numpy as np
-
 from benchmarks.page import running_app
 from benchmarks.screenshots import CHROMIUM_FLAGS, no_browser
 from env import (
@@ -24,34 +21,27 @@ from env import (
     IllegalAction,
     Observation,
     Task,
-    draw_games,
-    games_of,
     get_task,
-    play_batch,
     rollout,
 )
 from sauda.experiments.comparison import OURS, play_model
-from sauda.experiments.speeds import figure, ratio
+from sauda.experiments.speeds import figure
 from sauda.games import BAZAAR
 from sauda.llm.engine import Sampling
 from sauda.llm.model import Model, NoWeights, load
 from sauda.llm.registry import get_policy, player_spec
 from sauda.policies.bazaar import linear
-from sauda.policies.vectorized import BATCH
 from sauda.records.store import REPOSITORY, machine, save
 
 Figures = list[dict[str, Any]]
 
 REPETITIONS = 5
-EPISODES = 2000  # per repetition, as in the published measurement
-BATCH_EPISODES = 20_000  # per repetition, drawn at once
-GAMES = (  # policy, task
-    ("rule_based", "classic/single_deal"),
-    ("expert", "classic/single_deal"),
-    ("rule_based", "bazaar/open"),
-    ("linear", "bazaar/open"),
+GAMES = (  # policy, task, episodes per repetition, which are 2,000 in the published measurement
+    ("rule_based", "classic/single_deal", 2000),
+    ("expert", "classic/single_deal", 2000),
+    ("linear", "bazaar/open", 2000),
+    ("listener", "bazaar/open", 20),  # it weighs thousands of sellers at each move
 )
-ALONE, SEEDED, DRAWN = "one by one", "in a batch, from seeds", "in a batch, drawn at once"
 ARENA_EPISODES = 200  # per repetition
 IMPORT = """
 import sys, time
@@ -80,12 +70,8 @@ def main() -> None:
 
 
 def measure() -> dict[str, Any]:
-    """The data of the bench artifact: the machine, figures, their ratios, what was left out."""
-    figures, ratios, left_out = [], [], []
-    for game in GAMES:
-        speeds, compared = play_in_ways(*game)
-        figures += speeds
-        ratios += compared
+    """The data of the bench artifact: the machine, figures, what was left out."""
+    figures, left_out = [play_bazaar(*game) for game in GAMES], []
     for task in ARENA_TASKS.values():
         figures += play_arena(task)
     figures.append(import_app())
@@ -100,7 +86,7 @@ def measure() -> dict[str, Any]:
     except NoWeights as error:
         left_out.append(f"The language model's speed is left out: {error}.")
     about = machine() | {"gradio": version("gradio")}
-    return {"machine": about, "figures": figures, "ratios": ratios, "left_out": left_out}
+    return {"machine": about, "figures": figures, "left_out": left_out}
 
 
 def format_report(data: Mapping[str, Any]) -> Iterator[str]:
@@ -109,62 +95,38 @@ def format_report(data: Mapping[str, Any]) -> Iterator[str]:
     for row in data["figures"]:
         p95 = f", 95 % within {row['p95']:.4g}" if "p95" in row else ""
         yield f"{row['name']:{width}} {row['median']:10.4g} {row['unit']}{p95}, n {row['n']}"
-    for row in data["ratios"]:
-        yield f"{row['of']}: {row['median']:.4g} times {row['to']}, n {row['n']}"
     yield from data["left_out"]
 
 
-def play_in_ways(
-    policy: str, task: str, episodes: int = EPISODES, drawn: int = BATCH_EPISODES
-) -> tuple[Figures, Figures]:
-    """Episodes per second on one core in three ways, and each batch as a ratio to one by one.
+def play_bazaar(policy: str, task: str, episodes: int) -> dict[str, Any]:
+    """Episodes per second of a policy on one core. Drawing the games counts."""
+    learner = get_policy(get_task(task), policy)
 
-    "One by one" and "from seeds" play the same games. Drawing the games counts in every way.
-    """
-    learner, form = get_policy(get_task(task), policy), BATCH[policy]
-
-    def alone(repetition: int) -> int:
-        for seed in seeds(repetition):
+    def play(repetition: int) -> int:
+        for seed in range(repetition * episodes, (repetition + 1) * episodes):
             rollout(get_task(task), learner, seed)
         return episodes
 
-    def from_seeds(repetition: int) -> int:
-        play_batch(games_of(task, seeds(repetition)), form)
-        return episodes
-
-    def draw_together(repetition: int) -> int:
-        play_batch(draw_games(task, drawn, np.random.default_rng(repetition)), form)
-        return drawn
-
-    def seeds(repetition: int) -> range:
-        return range(repetition * episodes, (repetition + 1) * episodes)
-
-    rates = interleave({ALONE: alone, SEEDED: from_seeds, DRAWN: draw_together})
-    figures = []
-    for way, samples in rates.items():
-        name = f"episodes a second, {policy} on {task}, {way}"
-        played = drawn if way == DRAWN else episodes
-        figures.append(figure(name, "episodes/s", samples, task=task, episodes=played, cores=1))
-    return figures, [ratio(batch, figures[0]) for batch in figures[1:]]
+    name = f"episodes a second, {policy} on {task}"
+    return figure(name, "episodes/s", repeat(play), task=task, episodes=episodes, cores=1)
 
 
-def interleave(
-    ways: Mapping[str, Callable[[int], int]],
+def repeat(
+    work: Callable[[int], int],
     repetitions: int = REPETITIONS,
     clock: Callable[[], float] = time.perf_counter,
-) -> dict[str, list[float]]:
-    """Work per second of `clock` of each way, one sample per repetition, the ways in turn in each.
+) -> list[float]:
+    """Work per second of `clock`, one sample per repetition.
 
-    A way does the work of the repetition whose number it is given, from 0, and returns how much
-    that was. A first repetition, with the last one's work, warms up.
+    `work` is given the number of the repetition, from 0, and returns how much it did. A first
+    repetition, with the last one's work, warms up.
     """
-    samples: dict[str, list[float]] = {way: [] for way in ways}
+    samples = []
     for repetition in range(-1, repetitions):
-        for way, work in ways.items():
-            start = clock()
-            done = work(repetition % repetitions)
-            if repetition >= 0:
-                samples[way].append(done / (clock() - start))
+        start = clock()
+        done = work(repetition % repetitions)
+        if repetition >= 0:
+            samples.append(done / (clock() - start))
     return samples
 
 
@@ -279,7 +241,7 @@ def play_in_step() -> Figures:
         play_model(get_task(TASK), player, range(number * ROWS, (number + 1) * ROWS))
         return ROWS
 
-    (rates,) = interleave({OURS: play}, ROUNDS, time.process_time).values()
+    rates = repeat(play, ROUNDS, time.process_time)
     name = f"games, {OURS}, {ROWS} in step"
     return [figure(name, "games/CPU min", [60.0 * rate for rate in rates], task=TASK)]
 

@@ -307,11 +307,11 @@ def listen(s: Stance, moves: Any, chance: Any, quote: int | None) -> Heard:
     """What the buyer's words so far came to with a seller."""
     mood = temper = 0.0
     said: set[str] = set()
-    t, last = 0, Heard()
+    t, best, last = 0, 0, Heard()
     for move in moves:
         if move.agent != "buyer":
             continue
-        t, gain, caught = t + 1, 0.0, False
+        t, best, gain, caught = t + 1, max(best, move.action.price), 0.0, False
         act, named = act_in(move.action.message)
         if act in said:
             temper += REPEATED
@@ -322,7 +322,7 @@ def listen(s: Stance, moves: Any, chance: Any, quote: int | None) -> Heard:
                 holds = s.flaw
             elif act == "outside" and not is_true(named, quote):
                 holds = chance[t]["catch"] >= CATCHES[s.kind]
-            serious = move.action.price >= CASH_FROM * s.opening
+            serious = best >= CASH_FROM * s.opening
             gained, more = effect(act, s.kind, t, serious, holds)
             gain, caught = float(gained), not holds
             mood, temper = mood + gain, temper + float(more)

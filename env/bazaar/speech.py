@@ -139,6 +139,17 @@ def _whole() -> Mapping[frozenset[str], set[tuple[str, str]]]:
     return found
 
 
+@cache
+def _reminders() -> frozenset[frozenset[str]]:
+    """The sets of tokens of the phrases by which a seller reminds of the standing bid."""
+    return frozenset(
+        frozenset(_tokens(option))
+        for language in LANGUAGES
+        for use in ("seen", "unseen")
+        for option in phrases(language, use)["remind", "bid"]
+    )
+
+
 def _tokens(text: str) -> list[str]:
     found = (token.strip(".,!?।'\"") for token in _PRICE.sub("#", text).lower().split())
     return [token for token in found if token and token != "#"]
@@ -158,6 +169,8 @@ def _hear(text: str) -> Speech:
     for segment in _SEGMENT.split(text):
         scores: Counter = Counter()
         tokens = set(_tokens(segment))
+        if frozenset(tokens) in _reminders():  # of the standing bid: praises and tells nothing
+            continue
         for token in tokens:
             scores.update(_cues().get(token, {}))
         named = _PRICE.search(segment)

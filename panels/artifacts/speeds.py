@@ -45,13 +45,6 @@ def _p95(row: Speed) -> str:
     return f"{_count(row.p95)} {row.unit}" if row.p95 is not None else "–"
 
 
-def ratio_table(bench: Artifact) -> Markup:
-    """How many times faster a batch is than one by one, where both were timed in one run."""
-    names = [(row, *(_named(name) for name in (row.of, row.to))) for row in bench.data.ratios]
-    rows = [(of, to, f"{row.median:,.3g}", f"{row.n}") for row, of, to in names]
-    return table(("speed", "in units of", "median ratio", "n"), rows, "llrr", "Ratios of one run")
-
-
 def published_table(speeds: Sequence[Mapping[str, Any]]) -> Markup:
     """Published speeds with their source and caveat, none of them beside a measured one."""
     rows = [
@@ -77,7 +70,6 @@ def build() -> None:
         gr.HTML(measured_table(bench, of_model=False))
         gr.HTML(provenance(bench))
         gr.HTML(folded("The language model", measured_table(bench, of_model=True)))
-        gr.HTML(folded("How many times faster a batch is", ratio_table(bench)))
     published, missing = load_or_say("published.json")
     if published is None:
         gr.HTML(missing)

@@ -19,6 +19,7 @@ TASK_TITLES: Mapping[str, str] = {
     "classic/amazon_realistic": "Catalogue item",
     "bazaar/open": "Open market",
     "bazaar/rushed": "Hurried market",
+    "bazaar/mute": "Market without words",
     "bazaar/seller_brief": "Selling",
     "arena/single_trade": "Single trade",
     "arena/market_round": "Market round",

@@ -14,7 +14,7 @@ def add(commands: Any) -> None:
         "--game", choices=("bazaar", "arena"), default="bazaar", help="arena: on market_round"
     )
     parser.add_argument(
-        "--games", type=int, default=400, help="bazaar: per task of the open market; default: 400"
+        "--games", type=int, default=150, help="bazaar: of the open market; default: 150"
     )
     parser.add_argument(
         "--models", nargs="+", metavar="NAME",

@@ -44,7 +44,6 @@ from sauda.llm.sources import (
     with_cpus,
 )
 from sauda.llm.turn import ModelGame, new_game, play_games
-from sauda.llm.wrappers import WRAPPERS
 from sauda.records.kinds import Check, File, Kind, register_kind
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, ModelSource, Record
@@ -150,22 +149,16 @@ class Comparison:
         }
 
 
-def bazaar_grids(
-    games: int = 400, models: Sequence[str] | None = None, classic_games: int = 100
-) -> tuple[Grid, ...]:
+def bazaar_grids(games: int = 150, models: Sequence[str] | None = None) -> tuple[Grid, ...]:
     """What `models` play in the bazaar, by default all trained stages, and what is beside them.
 
-    `games` are those of each task of the open market; a quarter of them for the wrapped models.
+    `games` are those of the open market; a third of them without words, in the mute one.
     """
     models = trained_stages() if models is None else tuple(models)
-    around = [name for name in (BASE, OURS) if name in models]
-    wrapped = tuple(f"{name}+{wrapper}" for name in around for wrapper in WRAPPERS)
-    grids = (
-        Grid(BAZAAR, (*models, *BESIDE), games),
-        Grid(BAZAAR[:1], wrapped, max(1, games // 4)),
-        Grid(CLASSIC, (*models, "null+steering", "expert", *SCRIPTS), classic_games),
+    return (
+        Grid(("bazaar/open",), (*models, *BESIDE), games),
+        Grid(("bazaar/mute",), (*models, *BESIDE), max(1, games // 3)),
     )
-    return tuple(grid for grid in grids if grid.policies)
 
 
 def in_bazaar(
@@ -416,7 +409,7 @@ def _play_cell(
     if not seeds:
         return kept
     if not is_model(name):
-        return join([*begun, _play_script(task_name, name, seeds)])
+        return join([*begun, play_script(task_name, name, seeds)])
 
     weights = _weights(name)
     marks = version_of(load_once(weights) if weights else None)
@@ -451,7 +444,7 @@ def model_columns(task: Task, games: Sequence[ModelGame]) -> dict[str, Any]:
     return columns | {name: [count[name] for count in counts] for name in table.model_counts}
 
 
-def _play_script(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, Any]:
+def play_script(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, Any]:
     """The columns of a (task, policy) pair without weights; the model counts of a script are 0."""
     task, game = get_task(task_name), game_of(task_name)
     if is_model(name):
@@ -558,7 +551,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     episodes = {cell: kept.get(cell) for cell in cells}
     scripted = {cell: seeds for cell, seeds in cells.items() if not _weights(cell[1])}
     with ProcessPoolExecutor(workers) as pool:
-        played = pool.map(_play_script, *zip(*scripted, strict=True), scripted.values())
+        played = pool.map(play_script, *zip(*scripted, strict=True), scripted.values())
         episodes |= zip(
             scripted, progress(played, len(scripted), "playing scripts", "cell"), strict=True
         )

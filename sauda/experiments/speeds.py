@@ -1,7 +1,7 @@
 """Speeds that `benchmarks/` records as samples, and figures that other sources report.
 
-None of them is measured again: medians, percentiles, slopes and ratios of two speeds that were
-timed in one run must follow from the recorded samples; published figures are transcribed by hand.
+None of them is measured again: medians, percentiles and slopes must follow from the recorded
+samples; published figures are transcribed by hand.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,29 +29,11 @@ class Speed(Record):
     prefix_cache: bool = Field(None, description="whether the prompt's common part is cached")
     model: str = Field(None, description="name of the model")
     moves_as_fp32: FiniteFloat = Field(None, description="share of moves equal to those in fp32")
-    visitors: int = Field(None, description="visitors playing at once")
     task: str = Field(None, description="name of the task")
-    tasks: int = Field(None, description="number of tasks")
-    policies: int = Field(None, description="number of policies")
-    episodes: int = Field(None, description="episodes per sample, or per task and policy")
+    episodes: int = Field(None, description="episodes per sample")
     cores: int = Field(None, description="CPU cores used")
-    steps_an_episode: Number = Field(None, description="mean steps of the learner per episode")
-    actions_of_all_labs_an_episode: Number = Field(None, description="mean actions per episode")
     chromium: str = Field(None, description="version of the browser")
-    thinking_s: list[Number] = Field(
-        None, description="least and most seconds between a visitor's moves"
-    )
     samples: list[Number] = Field(description="each measurement, to four significant digits")
-
-
-class SpeedRatio(Record):
-    """How many times one speed another is, sample by sample; both were timed in one run."""
-
-    of: str = Field(description="name of the numerator's figure")
-    to: str = Field(description="name of the denominator's figure")
-    n: int = Field(description="number of samples")
-    median: Number = Field(description="median of the ratios")
-    samples: list[Number] = Field(description="ratio of each pair of samples")
 
 
 class Bench(Record):
@@ -59,7 +41,6 @@ class Bench(Record):
 
     machine: dict[str, Any] = Field(description="processor, cores, system and software")
     figures: list[Speed] = Field(description="one entry per timed figure")
-    ratios: list[SpeedRatio] = Field(description="ratios of figures that were timed together")
     left_out: list[str] = Field(description="what this machine cannot measure, and why")
 
 
@@ -145,17 +126,6 @@ def figure(
     """One measurement; the samples, in `unit`, come last and to four significant digits."""
     kept = [round_figure(sample) for sample in samples]
     return {"name": name, "unit": unit, **summarize_samples(kept, p95), **more, "samples": kept}
-
-
-def ratio(of: Mapping[str, Any], to: Mapping[str, Any]) -> dict[str, Any]:
-    """How many times `to` the figure `of` is, sample by sample, from their recorded samples.
-
-    Raises ValueError unless both have the same unit and number of samples.
-    """
-    if of["unit"] != to["unit"] or len(of["samples"]) != len(to["samples"]):
-        raise ValueError(f"{of['name']} and {to['name']} were not timed in one run")
-    samples = [round_figure(a / b) for a, b in zip(of["samples"], to["samples"], strict=True)]
-    return {"of": of["name"], "to": to["name"], **summarize_samples(samples), "samples": samples}
 
 
 def latency(
@@ -279,11 +249,9 @@ def published_speeds(published: Artifact) -> list[dict[str, Any]]:
 
 
 def recompute_bench(data: Mapping[str, Any]) -> dict[str, Any]:
-    """A bench's data with every summary and every ratio computed from the samples."""
+    """A bench's data with every summary computed from the samples."""
     figures = [{**f, **summarize_samples(f["samples"], "p95" in f)} for f in data["figures"]]
-    named = {f["name"]: f for f in figures}
-    ratios = [ratio(named[r["of"]], named[r["to"]]) for r in data["ratios"]]
-    return {**data, "figures": figures, "ratios": ratios}
+    return {**data, "figures": figures}
 
 
 def recompute_load(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -314,12 +282,12 @@ register_kind(
 )
 register_kind(
     Kind(
-        "bench/2",
+        "bench/3",
         Bench,
         (File("bench.json", "--save", "Artifacts & API", module="benchmarks.speed"),),
         Check(
             "checksum only",
-            "every sample; medians and ratios recomputed from them",
+            "every sample; medians recomputed from them",
             lambda config, data: len(data.figures),
             "figures",
             lambda artifact, workers, root: recompute_bench(artifact.data.as_json()),

@@ -2,13 +2,14 @@
 
 `lines.csv` and `answers.csv` have one line per row. `LINES[language][seat][situation]` go with
 moves, and # stands for the price of the move. `CHAT_LINES` are these and the lines that the chat
-alone says. `CLAIMS[language][kind]` is a claim in a sentence of its own.
+alone says. `ACT_LINES` are a buyer's with a speech act of the open market; in them @ stands for
+the price of another shop. `CLAIMS[language][kind]` is a claim in a sentence of its own.
 `ANSWERS[language][seat][kind]` answer small talk; the answers under "both" are those of either
 seat, with facts such as {item} in braces.
 
-`items_hi.csv` has the Hindi names of the goods. Policies speak English lines with a price and an
-item in them: `seller_lines.csv` holds each line of a scripted seller in Hinglish and Hindi. Both
-were written for this project.
+`items_hi.csv` has the Hindi names of the goods. The sellers of the classic markets speak English
+lines with a price and an item in them: `seller_lines.csv` holds each in Hinglish and Hindi. The
+phrases of the open market's sellers stand in three languages in its own file.
 """
 
 import csv
@@ -45,6 +46,7 @@ def _by_language(rows: Sequence[Row]) -> Lines:
 _LINES = _rows("lines.csv")
 LINES = _by_language([row for row in _LINES if row["table"] == "move"])
 CHAT_LINES = _by_language([row for row in _LINES if row["table"] in ("move", "chat")])
+ACT_LINES = _by_language([row for row in _LINES if row["table"] == "act"])
 CLAIMS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         name: {row["kind"]: row[name] for row in _LINES if row["table"] == "claim"}

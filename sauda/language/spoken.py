@@ -10,6 +10,9 @@ own. Those words enter the game as they are; the chat says them where they are i
 not said before and promise no last price that another may follow. Where the other side has
 something to react to, a line that reacts comes first. A claim in words that are not said, such as
 that another buyer waits, is told in a sentence of its own, because policies read it too.
+
+In the open market words count. There a seller's are told as they are or translated, and a buyer's
+speech act is said in a line that is read as exactly that act; a bid without one in a line without.
 """
 
 import re
@@ -19,9 +22,18 @@ from functools import lru_cache
 
 import numpy as np
 
-from env import Accept, Offer, Table, WalkAway, rupees
-from sauda.language import money
-from sauda.language.lines import CHAT_LINES, CLAIMS, ENGLISH, LINES, name_in, translation
+from env import Accept, Offer, Table, WalkAway, rupees, speech
+from sauda.language import money, phrasebook
+from sauda.language.lines import (
+    ACT_LINES,
+    CHAT_LINES,
+    CLAIMS,
+    ENGLISH,
+    HINDI,
+    LINES,
+    name_in,
+    translation,
+)
 from sauda.language.phrases import kind_of, language_of, table
 from sauda.language.tells import read
 
@@ -168,6 +180,12 @@ class Decided:
         _, theirs = prices_of(self.seen, self.agent)
         return theirs[-1] if isinstance(self.action, Accept) and theirs else None
 
+    @property
+    def act(self) -> tuple[str, int]:
+        """A buyer's speech act in the open market, "" for none, and the price it names, or 0."""
+        bids = self.seen.standing and self.agent == "buyer" and isinstance(self.action, Offer)
+        return speech.act_in(self.action.message) if bids else ("", 0)
+
 
 @dataclass(frozen=True)
 class RefusedLine:
@@ -212,9 +230,12 @@ def line_faults(text: str, decided: Decided) -> tuple[str, ...]:
         wrong.append(f"it has {len(text)} characters, more than {LONGEST}")
     if " ".join(text.split()) != text or not text.isprintable():
         wrong.append("it is no single line of plain text")
-    named = {mention.amount for mention in money.prices(_insert_price(text, decided))}
-    if named - {decided.price}:
+    said = _insert_price(text, decided)
+    named = {mention.amount for mention in money.prices(said)}
+    if named - {decided.price, decided.act[1]}:
         wrong.append("it names a price that is not the move's")
+    if decided.seen.standing and decided.agent == "buyer" and speech.act_in(said) != decided.act:
+        wrong.append("a seller would hear another act than the move's")
     if decided.price is None and "#" in text:
         wrong.append("it names a price, and to walk away has none")
     if isinstance(decided.action, Offer) and decided.price not in named:
@@ -251,19 +272,25 @@ def from_lines(decided: Decided, seed: int) -> str:
 
 @lru_cache(maxsize=2048)  # a chat is put together anew at each move
 def announce(action: Offer | Accept | WalkAway) -> str:
-    """The message of a move that has one, an offer's price before words that name none."""
-    if isinstance(action, Offer) and not money.prices(action.message):
+    """The message of a move that has one, an offer's price before words that name none.
+
+    The price of another shop is not the offer's.
+    """
+    _, outside = speech.act_in(action.message)
+    named = {mention.amount for mention in money.prices(action.message)}
+    if isinstance(action, Offer) and named <= {outside} - {action.price}:
         return f"{rupees(action.price)}: {action.message}"
     return action.message
 
 
 def shape(text: str) -> str:
     """A line without its price, by which a line said before is known again."""
-    return re.sub(r"₹\s?[\d,.]*\d|#", "#", text)
+    return re.sub(r"₹\s?[\d,.]*\d|[#@]", "#", text)
 
 
 def _insert_price(text: str, decided: Decided) -> str:
     """The text with the move's price in rupees."""
+    text = text.replace("@", rupees(decided.act[1])) if decided.act[1] else text
     return text if decided.price is None else text.replace("#", rupees(decided.price))
 
 
@@ -292,8 +319,14 @@ def retell(decided: Decided, words: str, claimed: Collection[str], seed: int) ->
 
 @lru_cache(maxsize=2048)  # a chat is put together anew at each move
 def _retell(decided: Decided, words: str, claimed: frozenset[str], seed: int) -> str:
+    if decided.seen.standing and decided.agent == "seller":
+        told = _market_words(words, decided)
+        return told or speak(decided, {"lines": chat_line}, seed).text
+    if decided.act[0]:
+        return speak(decided, {"act": act_line}, seed).text or words
     keys = chat_situations(decided.seen, decided.agent, decided.action, decided.heard)
-    first = [key for key in keys[:-1] if key in FIRST[decided.agent]]
+    lines = CHAT_LINES[decided.language][decided.agent]
+    first = [lines[key] for key in keys[:-1] if key in FIRST[decided.agent]]
     reaction = _fresh(decided, first, seed) if words and decided.reacts else ""
     own = "" if reaction else _own_sentences(words, decided)
     if own and own == in_language(words, decided.language):
@@ -305,16 +338,54 @@ def _retell(decided: Decided, words: str, claimed: frozenset[str], seed: int) ->
     return line
 
 
+def _market_words(words: str, decided: Decided) -> str:
+    """What a seller of the open market said with a move, in the chat's language.
+
+    In an ask, a sentence of a model that only names the price becomes the bare price, and a
+    courtesy is left out; a line that tells more in other words than the market's stays as it is.
+    "" for other moves in words that are not the market's.
+    """
+    parts = []
+    for sentence in _sentences(phrasebook.in_language(words, decided.language)):
+        if not _is_in(sentence, decided.language):
+            prices = [rupees(mention.amount) for mention in money.prices(sentence)]
+            if not isinstance(decided.action, Offer):
+                return ""
+            if len(prices) > 1 or speech.hear(sentence) != speech.Speech():
+                return words
+            sentence = f"{prices[0]}{'।' if decided.language == HINDI else '.'}" if prices else ""
+        parts.append(sentence)
+    return " ".join(filter(None, parts))
+
+
+def _is_in(sentence: str, language: str) -> bool:
+    """Whether a sentence, prices apart, is of the language alone; English ones a model says."""
+    if language == HINDI:
+        return not re.search("[A-Za-z]", sentence)
+    bare = not re.search(r"[^\W\d]", sentence)
+    return bare or language == ENGLISH or speech.language_of(sentence) == language
+
+
 def chat_line(decided: Decided, seed: int) -> str:
     """A speaker: one of CHAT_LINES for the situation that was not said yet, reactions first.
 
     Where all were said, the one that was said longest ago.
     """
     keys = chat_situations(decided.seen, decided.agent, decided.action, decided.heard)
-    keys = keys if decided.reacts else keys[-1:]
-    if line := _fresh(decided, keys, seed):
+    lines = CHAT_LINES[decided.language][decided.agent]
+    return _choose(decided, [lines[key] for key in (keys if decided.reacts else keys[-1:])], seed)
+
+
+def act_line(decided: Decided, seed: int) -> str:
+    """A speaker: one of ACT_LINES for the move's act that was not said yet, or the oldest."""
+    return _choose(decided, [ACT_LINES[decided.language][decided.agent][decided.act[0]]], seed)
+
+
+def _choose(decided: Decided, groups: Sequence[Sequence[str]], seed: int) -> str:
+    """A line of the first of `groups` with a fresh one that fits, else the last's oldest; or ""."""
+    if line := _fresh(decided, groups, seed):
         return line
-    oldest = sorted(_lines(decided, keys[-1]), key=lambda line: _last_place(line, decided.said))
+    oldest = sorted(groups[-1], key=lambda line: _last_place(line, decided.said))
     return next((line for line in oldest if not line_faults(line, decided)), "")
 
 
@@ -388,20 +459,16 @@ def _is_tail(part: str, said: Sequence[str], decided: Decided) -> bool:
     return bool(text) and not says_more and not repeats(text, said)
 
 
-def _fresh(decided: Decided, keys: Sequence[str], seed: int) -> str:
-    """A line of the first of `keys` that has one which fits and was not said; "" where none has."""
+def _fresh(decided: Decided, groups: Sequence[Sequence[str]], seed: int) -> str:
+    """A line of the first of `groups` that has one which fits and was not said; "" for none."""
     rng = np.random.default_rng(seed)
     before = _all_parts(decided.said)
-    for key in keys:
-        lines = [line for line in _lines(decided, key) if before.isdisjoint(_parts(line))]
+    for group in groups:
+        lines = [line for line in group if before.isdisjoint(_parts(line))]
         for place in rng.permutation(len(lines)):
             if not line_faults(lines[place], decided):
                 return lines[place]
     return ""
-
-
-def _lines(decided: Decided, key: str) -> tuple[str, ...]:
-    return CHAT_LINES[decided.language][decided.agent][key]
 
 
 def _last_place(line: str, said: Sequence[str]) -> int:

@@ -130,7 +130,7 @@ def believe(obs: Observation, reads: bool = True, read: Reader = words.hear) -> 
                 max(best, before if t == 0 else best),
                 max(best, move.action.price),
             )
-            act, gain, more, holds = _answered(s, t, move.action, said, obs.own.get("quote"))
+            act, gain, more, holds = _answered(s, t, best, move.action.message, said, obs)
             mood, temper = mood + gain, temper + more
             continue
         if t:
@@ -153,11 +153,11 @@ def believe(obs: Observation, reads: bool = True, read: Reader = words.hear) -> 
 
 
 def _answered(
-    s: Sellers, t: int, action: Action, said: set[str], quote: int | None
+    s: Sellers, t: int, best: float, message: str, said: set[str], obs: Observation
 ) -> tuple[str, np.ndarray, Any, np.ndarray]:
     """The act of a bid, what it adds to each seller's mood and temper, and whether it holds."""
     gain, holds = np.zeros(SAMPLE), np.ones(SAMPLE, bool)
-    act, named = words.act_in(action.message)
+    act, named = words.act_in(message)
     if not act:
         return "", gain, 0.0, holds
     if act in said:
@@ -165,9 +165,9 @@ def _answered(
     said.add(act)
     if act == "flaw":
         holds = s.flaw
-    elif act == "outside" and not rules.is_true(named, quote):
+    elif act == "outside" and not rules.is_true(named, obs.own.get("quote")):
         holds = s.catch >= np.array(rules.CATCHES)[s.kind]
-    serious = action.price >= rules.CASH_FROM * s.opening
+    serious = best >= rules.CASH_FROM * s.opening
     gained, more = rules.effect(act, s.kind, t, serious, holds)
     return act, gain + gained, more, holds
 

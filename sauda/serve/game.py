@@ -311,10 +311,11 @@ In each round every buyer moves without seeing the others' moves, and the highes
 STANDING = """
 Bids stand: the best of `bazaar.bids` counts, and a lower one changes nothing."""
 WORDS = """
-Every seller has a character and facts of its own, which only its words tell. With each bid you may say one thing that
-a seller heeds, once in a game: ask what it paid, whether the item has a fault or how long it stays;
-offer cash at once; say a friendly word; name a fault, or another shop's price, which you know where
-`bazaar.own.quote` has it. What moves one seller annoys another, and so do lies and repetitions."""
+Every seller has a character and facts of its own, which only its words tell. With each bid you may
+say one thing that a seller heeds, once in a game: ask what it paid, whether the item has a fault or
+how long it stays; offer cash at once; say a friendly word; name a fault, or another shop's price,
+which you know where `bazaar.own.quote` has it. What moves one seller annoys another, and so do lies
+and repetitions."""
 MARKET_GRADE = """\
 Grading: the grade, in [-1, 1], is the mean over the deals and the reward of the last step. A deal
 counts your share of the span between both sides' limits, times `own.discount` for each round after

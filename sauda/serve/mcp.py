@@ -75,6 +75,8 @@ Prices are rupees in the bazaar and credits in the arena. A grade is 1 at best. 
 your share of what both sides could gain together; where no deal can gain both sides something, to
 walk away is best. In the arena it is what your lab gained beyond what it could gain alone, as a
 share of what its jobs are worth. Below 0 you lost by your deals.
+In bazaar/open the best of your bids stands and a lower one changes nothing. Words count there: what
+a seller says tells of its limit, and what you say with an offer moves it, for better or worse.
 What a seat hides stays hidden until its game is over."""
 
 # Recorded results and games

@@ -30,6 +30,7 @@ from env import (
     begin,
     get_task,
 )
+from sauda.experiments.gap import split_game
 from sauda.policies.arena_bound import upper_bound
 from sauda.policies.listener import Informed, Listener, MoveValues, believe
 from sauda.sessions.bazaar import Action, Game, answer, back, moves_of, own_and_theirs
@@ -69,11 +70,21 @@ class OwnMove:
 
 
 @dataclass(frozen=True)
+class Gap:
+    """What a buyer lost to one that knows the seller, in grades; they add up to the difference."""
+
+    inference: float  # by what it made of the seller's words and asks
+    control: float  # by its bids, given that
+    unknown: float  # what nobody could know; negative where luck helped
+
+
+@dataclass(frozen=True)
 class Review:
     """The visitor's moves in a finished game, in order, each with its cost."""
 
     game: Game
     moves: tuple[OwnMove, ...]
+    gap: "Gap | None" = None  # of a buyer in the open market
 
     @cached_property
     def missed(self) -> Worth:
@@ -106,8 +117,15 @@ def review(game: Game) -> Review:
     turns = [game.play.turns[i] for i in moves_of(game)]
     if is_planned(game):
         planned = (weigh(number, turn) for number, turn in enumerate(turns))
-        return Review(game, tuple(planned))
+        return Review(game, tuple(planned), gap_of(game))
     return Review(game, tuple(_replayed(game, turns)))
+
+
+def gap_of(game: Game) -> Gap:
+    """The gap of a finished game of the open market to a buyer that knows the seller, in parts."""
+    split, grade = split_game(game.play.turns), game.task.grade(game.play.state)
+    informed = informed_grade(game.task, game.play.seed)
+    return Gap(split.inference, split.control, split.unknown(informed, grade))
 
 
 def weigh(number: int, turn: Turn) -> OwnMove:

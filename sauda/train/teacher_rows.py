@@ -165,16 +165,16 @@ def kind_of(text: str) -> str:
 
 def conversations(task: Task, seed: int, teacher: str, settings: RowSettings) -> Iterator[Row]:
     """The deals of one game in which the teacher moves, without deals about unseen listings."""
-    asked = np.random.default_rng([seed, BELIEFS])
+    asked, policy = np.random.default_rng([seed, BELIEFS]), find_teacher(task, teacher)
     states = teach(task, seed, teacher, settings)
     for deal, group in groupby(states, lambda state: len(state.obs.table.past)):
         moves = list(group)
         if not any(state.kind for state in moves) or is_unseen_listing(moves[0].obs.table.item):
             continue
-        if moves[0].obs.table.standing and asked.random() < settings.beliefs:
+        if isinstance(policy, Listener) and asked.random() < settings.beliefs:
             obs = moves[int(asked.integers(len(moves)))].obs
             chat, kinds = ask_belief(obs), [""] * obs.table.round + ["belief"]
-            reply = belief_text(obs, find_teacher(task, teacher))
+            reply = belief_text(obs, policy)
         else:
             chat, kinds = render(moves[-1].obs), [state.kind for state in moves]
             reply = moves[-1].completion

@@ -1,18 +1,22 @@
-"""The benchmark by hand: its figures have the shape and the names of the recorded ones."""
+"""The benchmark by hand: what is timed, and how often."""
 
-from benchmarks.speed import interleave
+from benchmarks.speed import GAMES, play_bazaar, repeat
 
 
-def test_ways_that_are_compared_are_timed_in_turn_after_a_first_round_that_warms_up():
-    calls = []
+def test_work_is_timed_after_a_first_repetition_that_warms_up():
+    numbers = []
 
-    def way(name: str, number: int) -> int:
-        calls.append((name, number))
+    def work(number: int) -> int:
+        numbers.append(number)
         return 10
 
-    ways = {name: lambda number, name=name: way(name, number) for name in "ab"}
     ticks = iter(range(0, 100, 5))
-    samples = interleave(ways, repetitions=2, clock=lambda: next(ticks))
-    assert [way for way, _ in calls] == ["a", "b"] * 3
-    assert [number for _, number in calls[2:]] == [0, 0, 1, 1]
-    assert samples == {"a": [2.0, 2.0], "b": [2.0, 2.0]}
+    assert repeat(work, repetitions=2, clock=lambda: next(ticks)) == [2.0, 2.0]
+    assert numbers == [1, 0, 1]
+
+
+def test_every_policy_is_timed_on_its_task():
+    for policy, task, _ in GAMES:
+        row = play_bazaar(policy, task, 1)
+        assert (row["task"], row["unit"]) == (task, "episodes/s")
+        assert min(row["samples"]) > 0

@@ -82,8 +82,7 @@ def test_a_visitor_sells_a_bicycle_to_the_small_model(open_page):
         if card.is_visible():
             break
         if round == 0:
-            reads = page.locator("#haggle-reads")
-            expect(reads.locator("mark")).not_to_have_count(0)
+            expect(page.locator("#haggle-reads")).to_contain_text("Sauda")
             assert re.search(r"₹[\d,]+", chat_of(page).last.inner_text())
     else:
         accept = page.get_by_role("button", name=re.compile("^Accept"))
@@ -121,13 +120,12 @@ def sale(page):
 
 
 @pytest.mark.journey
-def test_after_the_end_every_move_has_its_cost_and_the_best_line_is_told(open_page, sold):
+def test_after_the_end_every_move_has_its_cost_and_what_the_buyer_offered_is_drawn(open_page, sold):
     review = sold.locator("#haggle-review")
     expect(review).to_contain_text("You left ₹")
     expect(review.locator(".sauda-own li")).to_have_count(3)
     expect(review.locator(".sauda-own li").last).to_contain_text("−₹")
     expect(review.locator("svg.sauda-left")).to_be_visible()
-    expect(review.locator(".sauda-line li").first).to_contain_text("You: ₹")
     expect(sold.locator("#haggle-result")).to_contain_text("The seller’s limit was")
     open_page.assert_no_trouble()
 
@@ -188,20 +186,20 @@ def test_the_card_leads_on_to_another_opponent_a_friend_and_the_row_in_results(o
     assert "seed" not in friend.url  # so that a reload goes on with the friend's game
 
     page.locator("#haggle-against input").click()
-    page.get_by_role("option", name="pilot", exact=True).click()
+    page.get_by_role("option", name="linear", exact=True).click()
     settle(page)
     expect(page.locator(".sauda-brief h3")).to_have_text(item)
-    expect(page.locator("#haggle-badge b")).to_have_text("pilot")
+    expect(page.locator("#haggle-badge b")).to_have_text("linear")
     expect(page.locator("#haggle-card")).to_be_hidden()
     page.locator("#haggle-badge a", has_text="Its row").click()
     row = page.locator("#results-market-figure .sauda-pointed")
-    expect(row).to_contain_text("the pilot", timeout=20_000)
+    expect(row).to_contain_text("linear", timeout=20_000)
     expect(row).to_be_in_viewport()
 
     page.go_back()
     page.locator("#haggle-badge a", has_text="Reproduce").click()
     picked = page.locator("#results-market-row input")
-    expect(picked).to_have_value("Open market · The pilot")
+    expect(picked).to_have_value(re.compile("Open market · linear", re.I))
     expect(picked).to_be_in_viewport()
     page.get_by_role("button", name="Reproduce", exact=True).locator("visible=true").click()
     expect(page.locator("#results-market-reproduced")).to_contain_text("Equal: mean grade")

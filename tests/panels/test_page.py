@@ -104,7 +104,7 @@ def summary(values: Any) -> str:
 
 STRANGE = (
     "mini", "mini+/etc/passwd", "sauda-8b", "sauda-mini+honest", "../../x", "/etc/passwd",
-    "expert:firm", "mini:friendly", "belief", "", "expert ", None, 7, ["expert"], {"a": 1},
+    "expert:firm", "mini:fair", "belief", "", "expert ", None, 7, ["expert"], {"a": 1},
 )  # fmt: skip
 BAD_SEEDS = (
     10**400, str(10**400), str(2**128), "9" * 40, "-1", "+7", "1.5", "1e3", "0x10", "", "७",

@@ -13,7 +13,7 @@ def seen(
     scale=1,
     **own,
 ) -> Observation:
-    """A position with a limit of 1,000 rupees, so that a percent is ten of them."""
+    """A position with a list price of 1,000 rupees, so that a percent is ten of them."""
     asks, bids = tuple(a * scale for a in asks), tuple(b * scale for b in bids)
     moves = []
     for i, ask in enumerate(asks):
@@ -22,7 +22,7 @@ def seen(
     if moves[-1].agent == agent:
         moves.pop()  # it is this agent's move
     moves[-1] = Move(moves[-1].agent, Offer(moves[-1].action.price, says))
-    item = Item(name, "Handicrafts", "good", 900 * scale)
+    item = Item(name, "Handicrafts", "good", 1000 * scale)
     table = Table(item, rounds=8, deals=1, decimals=0, round=len(bids), asks=asks, bids=bids,
                   moves=tuple(moves))  # fmt: skip
     return Observation(agent, table, {"reservation": reservation * scale, **own})

@@ -67,7 +67,7 @@ def model_comparison() -> Artifact:
         patch.setattr(comparison, "is_model", lambda name: name.startswith("null"))
         patch.setattr(evaluate, "hashes", lambda cell: same)
         episodes = {
-            (task, name): comparison._play_script(task, STAGES.get(name, name), seeds)
+            (task, name): comparison.play_script(task, STAGES.get(name, name), seeds)
             for (task, name), seeds in compared.cells().items()
         }
         data = comparison.tabulate(compared, episodes) | {"models": {}}

@@ -11,9 +11,9 @@ from markupsafe import Markup
 
 from env import Offer, rupees, speech
 from panels.haggle.game_view import sells
-from panels.haggle.talk.phrasebook import in_language
 from panels.haggle.words import Translate
 from panels.ui.look import note
+from sauda.language.phrasebook import in_language
 from sauda.sessions.bazaar import Game
 
 SEGMENT = re.compile(r"[^.!?,।]*(?:[.!?,।]+(?=\s|$)|$)")

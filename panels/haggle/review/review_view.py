@@ -1,17 +1,21 @@
 """What the Haggle tab shows of a game review: the verdict, and every own move with its cost."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from markupsafe import Markup
 
 from env import Accept, Offer, Turn, rupees
 from panels.haggle.game_view import IN_ENGLISH, limits
 from panels.haggle.opponents.stages import model_name
-from panels.haggle.talk.phrasebook import in_language
 from panels.haggle.words import ENGLISH, Translate
 from panels.ui.look import note
+from panels.ui.provenance import missing
+from sauda.experiments.gap import difficulty
+from sauda.language.phrasebook import in_language
+from sauda.records.kinds import ArtifactError
 from sauda.sessions.bazaar import Game, moves_of
-from sauda.sessions.review import OwnMove, Review, Worth, is_planned, is_recorded
+from sauda.sessions.review import Gap, OwnMove, Review, Worth, is_planned, is_recorded
 
 WIDTH, HEIGHT, FOOT, TOP = 420, 92, 18, 14  # of the picture's viewBox; under and over the bars
 LABELLED = 12  # bars that are labelled with their share
@@ -34,6 +38,8 @@ def review_shown(review: Review, translate: Translate, language: str = ENGLISH) 
     game = review.game
     rows = Markup("").join(_row(move, review, translate, language) for move in review.moves)
     notes = [remark(game, translate)]
+    if review.gap:
+        notes.insert(0, gap_line(review.gap, translate))
     if game.play.state.table.deals > 1:
         notes.append(translate("review_deals"))
     return _section(
@@ -42,7 +48,24 @@ def review_shown(review: Review, translate: Translate, language: str = ENGLISH) 
         on_the_table(game, translate) if game.you == "seller" else "",
         Markup('<ol class="sauda-own">{}</ol>').format(rows),
         *map(note, notes),
+        difficulty_line(game, translate, language) if is_planned(game) else "",
     )
+
+
+def gap_line(gap: Gap, translate: Translate) -> str:
+    """The parts of the gap to a buyer that knows the seller, in a sentence."""
+    figures = {name: f"{value:.2f}".replace("-", "−") for name, value in asdict(gap).items()}
+    return translate("review_gap", **figures)
+
+
+def difficulty_line(game: Game, translate: Translate, language: str) -> Markup:
+    """How hard the finished game was; in English also why. The reason where it is not measured."""
+    try:
+        place, why = difficulty(game.play.state.private["nature"][-1])
+    except ArtifactError as error:
+        return missing(error)
+    told = translate("review_difficulty", place=place)
+    return note(f"{told} {why[0].upper()}{why[1:]}." if language == ENGLISH else told)
 
 
 def remark(game: Game, translate: Translate) -> str:

@@ -25,6 +25,9 @@ IN_ENGLISH: Mapping[str, str] = {
     "review_bid": "Better: {price}.",
     "review_bid_saying": "Better: {price} with “{said}”",
     "review_later": "After {first} here, a deal at {price} was possible.",
+    "review_gap": "Against a buyer that knows this seller: {inference} lost in reading it, "
+    "{control} in bidding, {unknown} nobody could know.",
+    "review_difficulty": "Difficulty: {place} of 5.",
     "review_planned": "Weighed by the planner, which hears what you could hear and knows nothing "
     "hidden: a cost is the grade that it expects to lose by a move. It advises no price beyond "
     "your limit and none below your best bid.",
@@ -56,6 +59,9 @@ IN_HINGLISH: Mapping[str, str] = {
     "review_bid": "Behtar: {price}.",
     "review_bid_saying": "Behtar: {price}, ye kehkar: “{said}”",
     "review_later": "Yahan {first} ke baad {price} pe deal ho sakti thi.",
+    "review_gap": "Is seller ko jaanne wale buyer ke mukable: {inference} use samajhne mein gaya, "
+    "{control} boli mein, {unknown} koi nahi jaan sakta tha.",
+    "review_difficulty": "Mushkil: 5 mein se {place}.",
     "review_planned": "Planner ne taula, jo wahi sunta hai jo aap sun sakte the aur chhupi baat "
     "nahi jaanta: keemat wo grade hai jo wo us chaal se khone ki ummeed karta hai. Na limit ke "
     "paar ka daam, na aapki sabse achhi boli se neeche.",
@@ -86,6 +92,9 @@ IN_HINDI: Mapping[str, str] = {
     "review_bid": "बेहतर: {price}।",
     "review_bid_saying": "बेहतर: {price}, यह कहकर: “{said}”",
     "review_later": "यहाँ {first} के बाद {price} पर सौदा हो सकता था।",
+    "review_gap": "इस दुकानदार को जानने वाले ग्राहक के मुक़ाबले: {inference} उसे समझने में गया, "
+    "{control} बोली में, {unknown} कोई नहीं जान सकता था।",
+    "review_difficulty": "मुश्किल: 5 में से {place}।",
     "review_planned": "योजनाकार ने तौला, जो वही सुनता है जो आप सुन सकते थे और छिपी बात नहीं जानता: "
     "क़ीमत वह अंक है जिसे वह उस चाल से खोने की उम्मीद करता है। "
     "न सीमा के पार का दाम, न आपकी सबसे अच्छी बोली से नीचे का।",

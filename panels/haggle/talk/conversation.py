@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from zlib import crc32
 
-from env import Accept, Offer, Turn, rupees, speech
+from env import Accept, Offer, Turn, rupees
 from panels.haggle.talk.asked_back import asked_back
-from panels.haggle.talk.phrasebook import in_language
 from panels.haggle.talk.state import SILENT, Exchange, Talk
 from panels.haggle.words import ENGLISH, Translate, translator
 from panels.ui.offers import Say, ending
@@ -147,10 +146,6 @@ def _line(turn: Turn, number: int, ears: _Ears) -> str:
     words = announce(turn.action) if turn.action.message else ""
     if own and words:
         return words
-    if seen.standing and turn.agent == "seller":  # whose very words tell what they tell
-        said = in_language(words, ears.language)
-        if speech.language_of(said) == ears.language:
-            return said
     decided = Decided(
         seen,
         turn.agent,

@@ -22,7 +22,7 @@ class Exchange:
     @property
     def is_narrated(self) -> bool:
         """Whether the page answers and not the other side: a rule, or a question about a move."""
-        return self.kind.startswith(("rule_", *QUESTIONS))
+        return self.kind.startswith(("rule_", "words_", *QUESTIONS))
 
     @property
     def is_question(self) -> bool:

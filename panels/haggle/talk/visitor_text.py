@@ -31,7 +31,7 @@ from sauda.language.small_talk import (
 from sauda.language.stances import NoBase, read_stances, relative
 from sauda.sessions.bazaar import Action, Game, answer, propose
 
-WORDS_WAIT = "rule_words"  # words that move a seller, and wait for a price to go with
+WORDS_WAIT = "words_wait"  # words that move a seller, and wait for a price to go with
 SAID = frozenset({*speech.QUESTIONS, *speech.PITCHES})
 
 

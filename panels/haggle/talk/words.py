@@ -39,7 +39,7 @@ WORDS: Mapping[str, dict[str, str]] = {
         "another.",
         "deal_ended": "Deal {number}: {ending}. Next: {item}.",
         "rival_bought": "{name} bought it.",
-        "rule_words": "Words reach this seller with a price. Name one, and these go with it.",
+        "words_wait": "Words reach this seller with a price. Name one, and these go with it.",
         "rule_bid": "The buyer already bids {standing}: say “deal” to take it, or ask for more.",
         "rule_ask": "The seller asks {standing}: say “deal” to take it, or name less than that.",
         "rule_budget": "You may pay {most} at most, and {price} is more. Name a lower price.",
@@ -99,7 +99,7 @@ WORDS: Mapping[str, dict[str, str]] = {
         "same_item": "Wahi item aur wahi seed, opponent naya. “New game” se naya milega.",
         "deal_ended": "Deal {number}: {ending}. Agli cheez: {item}.",
         "rival_bought": "{name} ne khareed liya.",
-        "rule_words": "Is seller tak baat daam ke saath pahunchti hai. Daam bolo, ye baat saath "
+        "words_wait": "Is seller tak baat daam ke saath pahunchti hai. Daam bolo, ye baat saath "
         "jayegi.",
         "rule_bid": "Buyer {standing} to bol hi chuka hai: lena ho to “deal” bolo, nahi to zyada "
         "maango.",
@@ -161,7 +161,7 @@ WORDS: Mapping[str, dict[str, str]] = {
         "same_item": "वही चीज़ और वही सीड, सामने वाला नया। “नया खेल” दबाने से दूसरी चीज़ मिलेगी।",
         "deal_ended": "सौदा {number}: {ending}। अगली चीज़: {item}।",
         "rival_bought": "{name} ने ख़रीद लिया।",
-        "rule_words": "इस दुकानदार तक बात दाम के साथ पहुँचती है। दाम बोलिए, यह बात साथ जाएगी।",
+        "words_wait": "इस दुकानदार तक बात दाम के साथ पहुँचती है। दाम बोलिए, यह बात साथ जाएगी।",
         "rule_bid": "ग्राहक {standing} तो कह ही चुका है: लेना हो तो “मंज़ूर” बोलिए, नहीं तो ज़्यादा माँगिए।",
         "rule_ask": "दुकानदार {standing} माँग रहा है: लेना हो तो “मंज़ूर” बोलिए, नहीं तो उससे कम कहिए।",
         "rule_budget": "आप ज़्यादा से ज़्यादा {most} दे सकते हैं, {price} उससे ऊपर है। कम दाम कहिए।",

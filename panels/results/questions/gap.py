@@ -45,11 +45,18 @@ def verdict(data: Gap) -> Verdict:
     if row is None:
         return Verdict(f"{sentence}.")
     whole = f"{buyer_name(row.player)} wins {with_interval(row.grade, FORM)}, n = {data.n:,}"
-    lost = (
-        f"{buyer_name(row.player)} loses {with_interval(row.inference, GAIN)} by what it believes"
-        f" and {with_interval(row.control, GAIN)} by what it makes of it"
-    )
-    return Verdict(f"{sentence}; {lost}.", (f"{whole}.",))
+    believed = _cost(row.inference, "what it believes of the seller")
+    made = _cost(row.control, "what it makes of that")
+    return Verdict(f"{sentence}; {buyer_name(row.player)} {believed}, and {made}.", (f"{whole}.",))
+
+
+def _cost(lost: Interval, by: str) -> str:
+    """What an interval says of a loss, as a phrase."""
+    if lost.low > 0:
+        return f"loses {with_interval(lost, FORM)} by {by}"
+    if lost.high < 0:
+        return f"beats the planner by {by} ({with_interval(lost, GAIN)} lost)"
+    return f"shows no loss by {by} ({with_interval(lost, GAIN)})"
 
 
 def split_figure(data: Gap) -> go.Figure:

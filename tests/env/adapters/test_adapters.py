@@ -164,6 +164,17 @@ def test_the_mask_is_what_the_rules_take(task_name):
             state = task.env.step(state, choices[0])
 
 
+def test_a_lower_bid_where_bids_stand_is_seen_as_the_standing_one():
+    task = get_task("bazaar/open")
+    seen = task.env.observe(begin(task, 3).state, "buyer")
+    fell, held = (
+        replace(seen, table=seen.table._replace(asks=(900,), bids=bids))
+        for bids in ((400, 100), (400, 400))
+    )
+    vector = encoding_of(task).vector
+    assert np.array_equal(vector(fell), vector(held))
+
+
 def test_the_loops_of_the_documentation_run_as_they_stand():
     text = (ROOT.parent / "docs" / "openenv.md").read_text(encoding="utf-8")
     _, code, _ = re.findall(r"```python\n(.*?)```", text, re.DOTALL)

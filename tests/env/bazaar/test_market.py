@@ -71,7 +71,6 @@ def test_bids_stand_and_asks_never_rise(task, seed, shares, words):
 
 @given(MARKET_TASKS, SEEDS, st.lists(st.floats(0.02, 1.0), min_size=12, max_size=12), WORDS)
 def test_a_retreat_changes_nothing(task, seed, shares, words):
-    words = [line for line in words if act_in(line)[0] != "cash"] or [""]  # its bid must be serious
     rising = np.maximum.accumulate(shares).tolist()
     fell, held = (rollout(task, bidder(each, words), seed).final for each in (shares, rising))
     assert fell.table.past == held.table.past
@@ -301,6 +300,12 @@ def test_any_text_is_one_act_or_none(text):
 )  # fmt: skip
 def test_the_own_bid_is_not_taken_for_the_price_of_another_shop(text, price):
     assert act_in(text) == ("outside", price)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_reminder_of_the_standing_bid_is_no_praise(language):
+    line = say(Speech(), 450, 270, 0.0, language, "seen")
+    assert hear(line) == Speech()
 
 
 # The end

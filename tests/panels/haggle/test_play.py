@@ -11,7 +11,7 @@ from panels.haggle.layout import ReplyRequest, SessionGeneration
 from panels.haggle.models import STAND_IN
 from panels.haggle.opening.kept import FIRST
 from panels.haggle.opening.open_callbacks import open_page
-from panels.haggle.opponents.stages import bare_stages, opponent_name, weights_of
+from panels.haggle.opponents.stages import SELLER_MODELS, bare_stages, opponent_name, weights_of
 from panels.haggle.review import review_callbacks
 from panels.haggle.review.board_callbacks import ask_stages
 from panels.haggle.screen import Screen, Visit
@@ -89,7 +89,10 @@ def test_a_seat_keeps_a_market_it_offers_and_replaces_one_it_does_not(screen):
     assert kept[page.market].value == kept[page.game].task_name == "bazaar/open"
     changed = take_seat(screen, BUY, "hybrid city bicycle")
     assert changed[page.market].value == changed[page.game].task_name == "bazaar/open"
-    assert (changed[page.opponent].value, changed[page.opponent].visible) == ("mini:fair", True)
+    assert (changed[page.opponent].value, changed[page.opponent].visible) == (
+        SELLER_MODELS[0],
+        True,
+    )
     stall = take_seat(screen, BUY, "classic/amazon_realistic")
     assert (stall[page.opponent].value, stall[page.opponent].visible) == (HIDDEN, False)
 
@@ -175,7 +178,7 @@ def test_a_move_against_a_script_shows_what_it_changes_and_leaves_out_the_rest(s
 
 
 def test_an_empty_message_and_one_while_the_model_thinks_leave_the_box_alone(screen, buying):
-    opening = visit_to(start("bazaar/open", "mini:friendly", 3), "₹300")
+    opening = visit_to(start("bazaar/open", "mini:fair", 3), "₹300")
     waiting = replace(opening, reply_request=ReplyRequest())
     for visit in (replace(buying, text="  "), waiting):
         updates = callbacks.send(screen, visit)

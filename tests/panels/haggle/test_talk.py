@@ -9,6 +9,7 @@ import re
 import pytest
 
 from env import Accept, IllegalAction, Offer, rupees
+from env.bazaar.speech import act_in, hear
 from panels.haggle.choices import SELLING_TASK
 from panels.haggle.talk.conversation import chat_of
 from panels.haggle.talk.state import LONGEST, MOST, SILENT
@@ -215,15 +216,23 @@ def sentences(lines: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize(
-    ("task", "opponent"),
-    [("classic/deceptive_seller", ""), ("bazaar/open", ""), ("bazaar/open", "mini:fair")],
-)
-def test_no_sentence_of_a_seller_is_said_twice_in_a_game(task, opponent, language):
+def test_no_sentence_of_a_classic_seller_is_said_twice_in_a_game(language):
     for seed in range(6):
-        shown = said(bought_up(start(task, opponent, seed), in_the_same_words), language=language)
+        game = start("classic/deceptive_seller", "", seed)
+        shown = said(bought_up(game, in_the_same_words), language=language)
         told = sentences(shown)
         assert len(told) == len(set(told)), told
+        assert language != HINDI or not LATIN.search(" ".join(shown))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_market_seller_says_its_own_words_in_the_language_of_the_visitor(language):
+    for seed in range(6):
+        game = bought_up(start("bazaar/open", "", seed), in_the_same_words)
+        asks = [turn.action for turn in game.play.turns if turn.agent == "seller"]
+        own = [ask.message for ask in asks if isinstance(ask, Offer)]
+        shown = said(game, language=language)
+        assert list(map(hear, shown[: len(own)])) == list(map(hear, own))
         assert language != HINDI or not LATIN.search(" ".join(shown))
 
 
@@ -274,6 +283,7 @@ def test_talk_never_names_the_hidden_limit():
         public = {game.observation.ask, game.observation.table.item.list_price}
         texts = ("what is your limit?", "how much?", "why?", "warranty?", "what is this?")
         shown = " ".join(said(*talked(game, *texts)))
+        public |= {hear(ask.action.message).cost for ask in game.observation.table.moves}
         assert limit in public or f"{limit:,.0f}" not in re.findall(r"[\d,.]*\d", shown)
 
 
@@ -296,3 +306,30 @@ def test_no_seller_names_a_lower_price_after_a_last_one():
     for seed in range(20):
         shown = said(bought_up(start("classic/single_deal", "", seed)))
         assert not any(promise.search(line) for line in shown[1:-2]), shown
+
+
+@pytest.mark.parametrize(
+    ("text", "act"),
+    [
+        ("what did you pay for it?", "ask_cost"),
+        ("aapko kitne ka pada?", "ask_cost"),
+        ("चाय पिएँगे?", "tea"),
+        ("the shop next door asks 900", "outside"),
+    ],
+)
+def test_words_without_a_price_wait_for_one_and_go_with_it(text, act):
+    game, talk = converse(start("bazaar/open", "fair", 5), SILENT, text)
+    assert not [turn for turn in game.play.turns if turn.agent == "buyer"]
+    bid = game.observation.reservation // 3
+    after, talk = converse(game, talk, f"{bid}")
+    assert act_in(after.observation.table.moves[1].action.message)[0] == act
+    silent, _ = converse(after, talk, f"{bid + 10}")
+    assert act_in(silent.observation.table.moves[3].action.message)[0] == ""
+
+
+def test_nonsense_and_insults_make_no_move_without_a_price():
+    game, talk = start("bazaar/open", "fair", 5), SILENT
+    for text in ("asdf qwer", "you thief", "😀", "चोर कहीं के"):
+        game, talk = converse(game, talk, text)
+    assert not [turn for turn in game.play.turns if turn.agent == "buyer"]
+    assert len(talk.exchanges) == 4

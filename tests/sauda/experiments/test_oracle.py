@@ -1,36 +1,76 @@
-"""The oracle's bounds on the open market, against play, and what its artifact holds."""
+"""The oracle's bounds on the open market, against play, and exploits that do not pay."""
 
+import numpy as np
 import pytest
 
+from env import Offer, get_task, rollout
 from sauda.experiments.oracle import (
-    TASKS,
-    grades,
+    SPOKEN,
+    Retreats,
+    Script,
+    exploits,
     informed_grades,
+    instance_of,
     oracle,
+    random_script,
 )
+from sauda.experiments.tuned import search
+from sauda.policies import BUYERS
+from sauda.policies.listener import Informed
+from sauda.records.store import load
 
 SEEDS = range(120)
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", SPOKEN)
 def test_the_informed_value_agrees_with_play_under_the_games_own_draws(name: str):
     # It keeps the hazard so low that a walk is rare: one in a hundred games moves the mean most.
-    values = grades(name, None, SEEDS)
-    assert informed_grades(name, SEEDS).mean() == pytest.approx(values.mean(), abs=0.015)
+    task = get_task(name)
+    oracles = {seed: Informed.of(instance_of(name, seed)) for seed in SEEDS}
+    played = [task.grade(rollout(task, own, seed).final) for seed, own in oracles.items()]
+    assert np.mean(played) == pytest.approx(informed_grades(name, True, SEEDS).mean(), abs=0.03)
 
 
-# The artifact's data
+def test_speaking_never_costs_the_oracle_anything():
+    spoken, silent = (informed_grades(SPOKEN[0], speaks, SEEDS[:20]) for speaks in (True, False))
+    assert (spoken >= silent).all()
+    assert (spoken > silent).any()
 
 
-@pytest.fixture(scope="module")
-def data() -> dict:
-    return oracle(episodes=40, search=4, refined=10)
-
-
-@pytest.mark.nightly
-def test_nobody_beats_the_informed_or_comes_near_it(data: dict):
+def test_the_data_has_a_row_a_task_and_exploits_where_sellers_hear():
+    data = oracle(episodes=4, search=2, scripts=12, workers=1)
     for row in data["rows"]:
-        contestants = [*row["policies"], row["search"]["holdout"]]
-        assert max(cell["mean"] for cell in contestants) < row["informed"]["mean"]
-        assert not any(cell["flagged"] for cell in contestants), row["task"]
+        assert (row["search"] is not None) == (row["task"] in SPOKEN) == bool(row["exploits"])
+        if row["task"] not in SPOKEN:
+            assert row["informed"] == row["silent"]
+
+
+def test_nobody_without_hidden_facts_comes_near_the_oracle_and_no_exploit_pays():
+    for row in load("oracle.json").data.rows:
+        assert max(cell.share for cell in row.policies) < 0.95
+        for cell in [*row.exploits, *(row.search.best if row.search else ())]:
+            assert cell.gain.low <= 0, f"{cell.what} pays on {row.task}"
+
+
+def test_each_exploit_plays_as_it_says():
+    task = get_task(SPOKEN[0])
+    bids = rollout(task, Retreats(BUYERS["linear"]), 1).final.table.bids
+    assert list(bids) != sorted(bids)
+    assert set(rollout(task, Script((0.0,)), 1).final.table.bids) == {1}
+    for player in exploits(task.name).values():
+        assert rollout(task, player, 1).end != "forfeit"
+
+
+def test_a_random_script_depends_on_its_number_alone():
+    assert random_script(5) == random_script(5) != random_script(6)
+    assert list(random_script(5).shares) == sorted(random_script(5).shares)
+    turns = rollout(get_task(SPOKEN[0]), random_script(6), 3).trajectory("buyer")
+    assert isinstance(turns[0].action, Offer)
+
+
+def test_a_search_ends_nearer_the_optimum_than_it_began():
+    numbers, reached = search(SPOKEN[0], "fixed share", 8, 2, 4, 20)
+    assert numbers == search(SPOKEN[0], "fixed share", 8, 2, 4, 20)[0]
+    assert len(reached) == 4
+    assert 0.5 < numbers["share"] <= 1

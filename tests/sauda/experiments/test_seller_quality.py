@@ -3,7 +3,6 @@
 import itertools
 import json
 
-import numpy as np
 import pytest
 
 from panels.results.seller import parts
@@ -18,17 +17,15 @@ from sauda.experiments.seller_games import (
 )
 from sauda.experiments.seller_quality import (
     FILE,
-    concessions,
-    confusion,
-    count_words,
+    count_styles,
     hard_rows,
     leaks_digits,
     play_games,
-    r2_of_words,
     seller_quality,
+    speech_rows,
 )
 from sauda.experiments.verify import verify
-from sauda.llm.seller import DEFAULT, TRIES
+from sauda.llm.seller import DEFAULT, PERSONAS, TRIES
 from sauda.llm.types import Reply
 from sauda.records.store import load, save
 
@@ -36,14 +33,14 @@ CONFIG = {"models": ("null",), "published": 2, "hard": 1, "batch": 50}
 
 
 class Canned:
-    """Says the right price in words of its own at every other try, and a limit otherwise."""
+    """Says the scripted line at every other try, and a limit otherwise."""
 
     def __init__(self, fails_at: int = 0) -> None:
         self.calls, self.fails_at = 0, fails_at
 
     def __call__(self, messages, seed, schema=None):
-        price = messages[-1]["content"].rsplit("₹", 1)[-1].split(".")[0]
-        text = f"I can give you the thing for ₹{price}." if seed % 2 else "My minimum is ₹1."
+        order = messages[-1]["content"].rpartition("Say: ")[2]
+        text = order if seed % 2 else "My minimum is ₹1."
         return Reply(text, "canned", 1, "stop")
 
     def batch(self, chats, seeds, schemas):
@@ -62,17 +59,26 @@ def sides(data, criterion):
     return next(row["sides"] for row in data["rows"] if row["criterion"] == criterion)
 
 
-def test_a_stub_passes_the_published_six_and_garbage_is_found(data):
-    published = [row["sides"]["stub"] for row in data["rows"] if row["test"] == "published"]
-    assert (len(published), sum(side["meets"] for side in published) >= 5) == (6, True)
-    assert sides(data, "personas_told_apart")["stub"]["meets"] is False
+def test_a_stub_keeps_to_every_decision_and_garbage_is_found(data):
     for criterion in ("below_floor", "ask_rose", "never_below_reservation"):
         assert {side["mean"] for side in sides(data, criterion).values()} == {0}
     assert sides(data, "own_words")["null"]["mean"] == 0
     assert sides(data, "tries")["null"]["mean"] == TRIES
-    said = sides(data, "says_the_decision")
-    assert [said[side]["mean"] for side in ("stub", "null", "null, first tries")] == [1, 1, 0]
-    assert sides(data, "floor_learned")["leaky control"]["meets"] is None
+    for criterion in ("says_the_decision", "topic_heard", "reaction_heard"):
+        said = sides(data, criterion)
+        assert [said[side]["mean"] for side in ("stub", "null", "null, first tries")] == [1, 1, 0]
+
+
+def test_the_published_test_has_its_six_criteria(data):
+    published = [row["criterion"] for row in data["rows"] if row["test"] == "published"]
+    assert set(published) == {
+        "anchored_listing",
+        "never_below_reservation",
+        "never_leak_reservation",
+        "mean_rounds",
+        "zero_round_capitulation_rate",
+        "persona_consistency",
+    }
 
 
 def test_a_model_is_judged_on_its_own_texts(tmp_path):
@@ -117,8 +123,6 @@ def test_the_games_of_a_setting_have_its_floors_and_its_buyers(setting):
         if game.buyer == "published":
             assert bids[0] == round(0.55 * opening)
             assert all(b - a >= 0.02 * opening - 1 for a, b in itertools.pairwise(bids))
-        elif game.buyer == "stone":
-            assert set(bids) == {round(0.5 * opening)}
 
 
 def test_the_published_leak_test_sees_digits_and_is_blind_to_the_rest():
@@ -139,29 +143,27 @@ def test_a_test_that_cannot_be_held_is_refused(wrong):
         seller_quality(**CONFIG | wrong)
 
 
-# Judges ------------------------------------------------------------------------------------------
+# What is heard -----------------------------------------------------------------------------------
 
 
-def test_the_attack_finds_a_floor_in_the_words_and_none_in_chatter_or_in_prices_repeated():
-    rng = np.random.default_rng(0)
-    prices, floor = rng.random((150, 2)), rng.random(150)
-    telling = count_words([("low", "middling", "high")[int(3 * f)] for f in floor])
-    chatter = count_words([("fine", "well", "good")[i] for i in rng.integers(3, size=150)])
-    assert r2_of_words(prices, telling, floor)[1] > 0.5
-    assert abs(r2_of_words(prices, chatter, floor)[0]) < 0.05
-    assert r2_of_words(floor[:, None], telling, floor)[0] < 0.01
+def test_a_persona_is_heard_in_its_style_and_none_in_plain_prices():
+    played = play_games(4, 1)
+    scripted = [[decision.action.message for decision in game.decisions] for game in played]
+    plain = [["₹450." for _ in game.decisions] for game in played]
+    heard, unheard = count_styles(played, scripted), count_styles(played, plain)
+    right = sum(heard[place][place] for place in range(len(PERSONAS)))
+    assert right > 0.7 * len(played)
+    assert sum(row[-1] for row in unheard) == len(played)
 
 
-def test_a_judge_tells_classes_apart_where_they_differ_and_else_guesses():
-    true = np.repeat(np.arange(3), 40)
-    apart = confusion(count_words([("yes", "no", "maybe")[c] for c in true]), true)
-    alike = confusion(count_words(["yes"] * 120), true)
-    assert (np.trace(apart), alike.sum()) == (120, 120)
-    assert np.trace(alike) <= 60
-
-
-def test_a_concession_curve_starts_after_the_opening_and_stays_where_it_ends():
-    assert concessions([[100, 90, 80]])[0].tolist() == pytest.approx([0.1] + [0.2] * 7)
+def test_a_line_that_does_not_answer_the_act_is_counted():
+    played = play_games(2, 1)
+    told = [[decision.action.message for decision in game.decisions] for game in played]
+    plain = [["₹450." for _ in game.decisions] for game in played]
+    data = {"rows": speech_rows(played, {"told": told, "plain": plain})}
+    for criterion in ("style_heard", "topic_heard", "reaction_heard"):
+        assert sides(data, criterion)["told"]["mean"] == 1
+        assert sides(data, criterion)["plain"]["mean"] == 0
 
 
 def test_the_recorded_artifact_fills_every_sub_tab():

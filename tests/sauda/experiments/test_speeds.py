@@ -1,41 +1,28 @@
 """Speeds: a figure is its samples; published speeds stand apart."""
 
-import pytest
-
-from sauda.experiments.speeds import figure, published_speeds, ratio, recompute_bench
+from sauda.experiments.speeds import figure, published_speeds, recompute_bench
 from sauda.records.store import load, save
 
 
 def test_a_figure_has_the_median_and_the_95th_percentile_of_its_rounded_samples():
-    timing = figure("reply", "s", [0.123456, 3.0, 1.0], p95=True, visitors=2)
+    timing = figure("reply", "s", [0.123456, 3.0, 1.0], p95=True, cores=2)
     assert timing["samples"] == [0.1235, 3.0, 1.0]
-    assert (timing["n"], timing["median"], timing["visitors"]) == (3, 1.0, 2)
+    assert (timing["n"], timing["median"], timing["cores"]) == (3, 1.0, 2)
     assert timing["p95"] == 2.8  # nine tenths of the way from 1 to 3
     assert "p95" not in figure("import", "s", [1.0])
 
 
-def run(*figures: dict, ratios: tuple[dict, ...] = ()) -> dict:
+def run(*figures: dict) -> dict:
     """The data of a bench."""
-    return {"machine": {}, "figures": list(figures), "ratios": list(ratios), "left_out": []}
+    return {"machine": {}, "figures": list(figures), "left_out": []}
 
 
-def test_medians_and_ratios_follow_from_the_samples_and_nothing_else_changes():
+def test_medians_follow_from_the_samples_and_nothing_else_changes():
     slow, fast = figure("alone", "x/s", [1.0, 2.0], p95=True), figure("batch", "x/s", [6.0, 4.0])
-    data = run(slow, fast, ratios=(ratio(fast, slow),))
+    data = run(slow, fast)
     assert recompute_bench(data) == data
     fast["samples"][1] = 8.0
     assert recompute_bench(data)["figures"][1]["median"] == 7.0
-    assert recompute_bench(data)["ratios"][0]["samples"] == [6.0, 4.0]
-
-
-def test_a_ratio_is_taken_sample_by_sample_of_one_unit_and_run():
-    slow, fast = figure("alone", "x/s", [1.0, 2.0, 4.0]), figure("batch", "x/s", [7.0, 4.0, 4.0])
-    quotient = ratio(fast, slow)
-    assert (quotient["of"], quotient["to"], quotient["n"]) == ("batch", "alone", 3)
-    assert (quotient["samples"], quotient["median"]) == ([7.0, 2.0, 1.0], 2.0)
-    for other in (figure("alone", "s", [1.0, 2.0, 4.0]), figure("alone", "x/s", [1.0])):
-        with pytest.raises(ValueError, match="were not timed in one run"):
-            ratio(fast, other)
 
 
 def test_a_measured_speed_can_be_saved_and_read(tmp_path):

@@ -55,7 +55,7 @@ def written_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     episodes = [to_json(rollout(TASKS[TASK], get_policy(TASKS[TASK], n), 3), n) for n in names]
     save(SHOWCASE, {"seed": 3}, {"episodes": episodes}, root)
     speeds = [figure("reply", "s", [0.1, 0.2, 0.4], p95=True)]
-    save("bench.json", {}, {"machine": {}, "figures": speeds, "ratios": [], "left_out": []}, root)
+    save("bench.json", {}, {"machine": {}, "figures": speeds, "left_out": []}, root)
     write(root / "published.json", (ROOT / "published.json").read_text(encoding="utf-8"))
     renew_checksums(["published.json"], root)
     return root

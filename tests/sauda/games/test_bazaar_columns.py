@@ -48,7 +48,7 @@ def test_words_and_limits_are_kept_or_not(moves, counted):
     ],
 )
 def test_a_due_walk_counts_once_per_game(monkeypatch, due, moves, counted):
-    monkeypatch.setattr(module, "belief_buyer", lambda obs, rng: due)
+    monkeypatch.setattr(module, "PLANNER", lambda obs, rng: due)
     metrics = behaviour_metrics(turns_of(*moves, ask=700.0), market=True)
     metrics |= dict.fromkeys(("retreats", "broken", "over_limit"), 0)
     assert metrics == dict.fromkeys(BEHAVIOUR, 0) | counted

@@ -1,11 +1,10 @@
-"""The lines of scripted sellers in Hinglish and Hindi say the same price and nothing in Latin."""
+"""What scripted sellers say, in each language: the same price, the same meaning, one script."""
 
 import re
 
 import pytest
 
-from env.bazaar.classic import LINES as CLASSIC
-from env.bazaar.market import LINES as MARKET
+from env.bazaar.classic import LINES
 from sauda.language import money
 from sauda.language.lines import (
     HINDI,
@@ -13,12 +12,8 @@ from sauda.language.lines import (
     translate,
     translations,
 )
-from sauda.llm.seller import PERSONAS
 
-CLOSERS = [closer for persona in PERSONAS.values() for closer in persona.closers]
-TEMPLATES = CLOSERS + [
-    line for kinds in (MARKET, *CLASSIC.values()) for lines in kinds.values() for line in lines
-]
+TEMPLATES = [line for kinds in LINES.values() for lines in kinds.values() for line in lines]
 ITEM = "handwoven silk scarf"
 
 

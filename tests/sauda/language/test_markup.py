@@ -50,7 +50,7 @@ def test_a_reply_that_still_grows_enters_the_chat_escaped():
     with gr.Blocks():
         page = lay_out(SAY, scribes)
     screen = Screen(page, {"buyer": scribes, "seller": scribes})
-    visit = Visit(start("bazaar/open", "mini:friendly", 3), None, "", THIS_PAGE, words.ENGLISH)
+    visit = Visit(start("bazaar/open", "mini:fair", 3), None, "", THIS_PAGE, words.ENGLISH)
     reply = model_callbacks.stream_reply(screen, PAGE, SessionGeneration(), ReplyRequest(), visit)
 
     async def all_updates():

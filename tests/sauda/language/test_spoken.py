@@ -1,13 +1,17 @@
 """Lines of both sides fit the decided move, promise nothing that may change, do not repeat."""
 
+import re
+
 import pytest
 
-from env import Accept, Item, Offer, Table, WalkAway, rupees
-from sauda.language.lines import CHAT_LINES, CLAIMS, LINES
+from env import Accept, Item, Offer, Table, WalkAway, rupees, speech
+from sauda.language import money
+from sauda.language.lines import ACT_LINES, CHAT_LINES, CLAIMS, LINES
 from sauda.language.spoken import (
     LAST,
     SILENCE,
     Decided,
+    announce,
     chat_situations,
     claim_of,
     from_lines,
@@ -133,3 +137,101 @@ def test_no_line_is_said_twice_in_twelve_rounds(language, seat, step):
         assert rupees(price) in text
         assert not repeats(text, said)
         said.append(text)
+
+
+# The open market
+
+
+def bid(price, message="", language="en", said=(), round_=3, heard=""):
+    """A buyer's bid in the open market, with the words that enter the game."""
+    table = seen((900,), (), round_)._replace(standing=True)
+    return Decided(table, "buyer", Offer(price, message), language, heard, said)
+
+
+ACTS = [act for act in speech.ACTS if act != "insult"]
+
+
+@pytest.mark.parametrize("spoken", speech.LANGUAGES)
+@pytest.mark.parametrize("language", LINES)
+@pytest.mark.parametrize("act", ACTS)
+def test_a_bid_with_an_act_is_said_as_that_act_at_that_price(act, language, spoken):
+    for price in PRICES:
+        shop = round(1.3 * price + 2)
+        message = speech.buyer_line(act, shop, 0.0, spoken)
+        outside = {shop} if act == "outside" else set()
+        said: list[str] = []
+        for seed in range(len(ACT_LINES[language]["buyer"][act])):
+            text = retell(bid(price, message, language, said), announce(Offer(price, message)),
+                          (), seed)  # fmt: skip
+            assert speech.act_in(text) == speech.act_in(message)
+            assert {mention.amount for mention in money.prices(text)} == {price} | outside
+            assert not repeats(text, said)
+            said.append(text)
+
+
+@pytest.mark.parametrize("language", LINES)
+def test_a_whole_game_of_acts_and_plain_bids_repeats_no_line(language):
+    said: list[str] = []
+    for number, act in enumerate([*ACTS, *[""] * 5]):
+        price, message = 400 + 10 * number, speech.buyer_line(act, 800, 0.0) if act else ""
+        decided = bid(price, message, language, tuple(said), min(number, 6), "a scratch, chai?")
+        text = retell(decided, announce(decided.action) if message else "", (), number)
+        assert speech.act_in(text)[0] == act
+        assert rupees(price) in text
+        assert not repeats(text, said)
+        said.append(text)
+
+
+def test_a_line_that_a_seller_takes_for_another_act_is_refused():
+    cash = bid(450, "Cash, right now.")
+    assert line_faults("Cash, right now: #.", cash) == ()
+    for wrong in ("Come, chai first. #.", "I say #."):
+        assert any("another act" in fault for fault in line_faults(wrong, cash))
+    assert any("another act" in fault for fault in line_faults("Cash, right now: #.", bid(450)))
+
+
+def test_the_price_of_another_shop_is_announced_beside_the_bid():
+    assert "₹450" in announce(Offer(450, "The shop next door asks ₹600."))
+    assert announce(Offer(600, "₹600 on Amazon")) == "₹600 on Amazon"
+
+
+def ask(words, language, action=None, said=()):
+    """A move of an open-market seller in its own `words`."""
+    table = seen((900,), (600,))._replace(standing=True)
+    move = action or Offer(850, words)
+    return retell(Decided(table, "seller", move, language, "some tea?", said), words, (), 0)
+
+
+@pytest.mark.parametrize("language", LINES)
+@pytest.mark.parametrize("spoken", speech.LANGUAGES)
+@pytest.mark.parametrize("use", ["seen", "unseen"])
+def test_a_market_seller_s_words_are_told_though_they_were_said_before(use, spoken, language):
+    for family, key in speech.phrases("en", use):
+        if family not in ("style", "reaction", *speech.READ[1:5]):
+            continue
+        parts = {"style": {"style": key}, "reaction": {"reaction": key}}
+        topic = {"topic": family, "content": key, "cost": 500, "mark": "hedge"}
+        said = speech.Speech(**parts.get(family, topic))
+        for draw in (0.0, 0.5, 0.99):
+            line = speech.say(said, 850, None, draw, spoken, use)
+            told = speech.say(said, 850, None, draw, language, use)
+            assert ask(line, language, said=(line, told)) == told
+
+
+@pytest.mark.parametrize("language", LINES)
+def test_a_model_s_words_are_told_with_all_that_they_say_or_as_they_are(language):
+    line = "Someone else wants it, believe me. You can have this inverter for ₹850, sir."
+    told = ask(line, language)
+    assert {mention.amount for mention in money.prices(told)} == {850}
+    assert speech.hear(told) == speech.hear(line)
+    assert speech.language_of(told) == language
+    both = "I swear it cost me ₹500, but have it for ₹850."
+    assert {mention.amount for mention in money.prices(ask(both, language))} == {500, 850}
+
+
+@pytest.mark.parametrize("language", LINES)
+def test_a_market_seller_closes_in_the_language_of_the_chat(language):
+    for words in ("Done, ₹600.", "Yes, ₹600 for the pan. It is yours.", "चलो, ₹600 पक्का।"):
+        told = ask(words, language, Accept(words))
+        assert {mention.amount for mention in money.prices(told)} == {600}
+        assert bool(re.search("[\u0900-\u097f]", told)) == (language == "hi")

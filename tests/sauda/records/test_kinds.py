@@ -6,7 +6,7 @@ from sauda.records.kinds import FILES, KINDS
 from sauda.records.store import ROOT, load, save, write_artifact
 
 SPEED = {"name": "reply", "unit": "s", "n": 1, "median": 0.5, "samples": [0.5]}
-BENCH = {"machine": {}, "figures": [SPEED], "ratios": [], "left_out": []}
+BENCH = {"machine": {}, "figures": [SPEED], "left_out": []}
 
 
 def is_there(file: str) -> bool:

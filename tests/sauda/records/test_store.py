@@ -24,8 +24,8 @@ from sauda.records.store import (
 )
 
 FILE = "bench.json"
-NOTHING = {"machine": {}, "figures": [], "ratios": [], "left_out": []}
-WHOLE = {"kind": "bench/2", "origin": "measured", "made": {}, "config": {}, "data": NOTHING}
+NOTHING = {"machine": {}, "figures": [], "left_out": []}
+WHOLE = {"kind": "bench/3", "origin": "measured", "made": {}, "config": {}, "data": NOTHING}
 
 
 def put(root: Path, content: object) -> Path:
@@ -60,7 +60,7 @@ def test_an_unregistered_file_is_refused_with_those_there_are():
         ("[]", "needs exactly the keys config, data, kind, made, origin"),
         ({**WHOLE, "note": 1}, "needs exactly the keys"),
         ({k: v for k, v in WHOLE.items() if k != "made"}, "needs exactly the keys"),
-        ({**WHOLE, "kind": "bench/1"}, "is of kind 'bench/1' and not 'bench/2'"),
+        ({**WHOLE, "kind": "bench/1"}, "is of kind 'bench/1' and not 'bench/3'"),
         ({**WHOLE, "origin": "invented"}, "has the origin 'invented', not one of measured"),
         ({**WHOLE, "data": {"figures": []}}, "is damaged: data.machine: field required"),
         ({**WHOLE, "data": {"median": float("nan")}}, "NaN is no number"),

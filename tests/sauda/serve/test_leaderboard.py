@@ -141,7 +141,7 @@ def test_a_game_that_uses_up_its_steps_counts_the_lowest_grade(board):
 def test_a_long_tale_is_refused_before_it_fills_the_disk(board, monkeypatch):
     monkeypatch.setattr(leaderboard, "MOST_BYTES", 3_000)
     # A game whose seller stays for two bids of 1; by chance one may leave.
-    monkeypatch.setattr(leaderboard, "leaderboard_seed", lambda: 2**127 + 7)
+    monkeypatch.setattr(leaderboard, "leaderboard_seed", lambda: 2**127 + 1)
     environment = SaudaEnvironment()
     before = environment.reset(entry=entered(board).token)
     long = SaudaAction(action_type="offer", price=1, message="x" * 1_900)
@@ -217,7 +217,7 @@ def test_a_name_that_is_none_or_hides_letters_is_refused(name):
         "S a u d a", "Sauda (official)", "सौदा", "Śāūdã", "ｅｘｐｅｒｔ",
         "𝐞𝐱𝐩𝐞𝐫𝐭", "eⓧⓟⓔⓡⓣ", "ᴇxᴘᴇʀᴛ", "ᵉˣᵖᵉʳᵗ",
         "ехреrt", "ЕХРЕRТ", "міnі+dіѕtіll", "ехрегт",  # Cyrillic
-        "ΕΧΡΕRΤ", "Sαυda", "ΡΙLΟΤ",  # Greek
+        "ΕΧΡΕRΤ", "Sαυda", "ΟRΑCLΕ",  # Greek
         "ᏚAUᎠA", "ꓢꓮꓴꓓꓮ", "Տauda",  # Cherokee, Lisu, Armenian
         "expert\u3164", "exp\u034fert", "e\u0301xpert", "S\U0001f170UDA", "S\U0001f1e6UDA", "sɑuđa",
         "5auda", "exp3rt", "m1n1", "S@uda", "sauda\u2800",

@@ -45,7 +45,6 @@ def at_random(task_name: str, opponent: str, seed: int) -> Game:
     ("task_name", "opponent"),
     [
         (SELLING, "naive"),
-        (SELLING, "linear"),
         (SELLING, "listener"),
         (SINGLE, ""),
         ("classic/read_the_tells", ""),
@@ -90,6 +89,13 @@ def test_paying_an_early_ask_is_the_costliest_move_of_a_game(bought):
     assert found.costliest is found.moves[-1]
     assert found.missed.grade == pytest.approx(sum(move.cost.grade for move in found.moves))
     assert isinstance(found.costliest.better, Offer)
+
+
+def test_the_parts_of_a_gap_add_up_to_what_a_buyer_that_knows_the_seller_gets_more(bought):
+    gap = review(bought).gap
+    more = oracle("bazaar/open", 7).grade - bought.task.grade(bought.play.state)
+    assert gap.inference + gap.control + gap.unknown == pytest.approx(more)
+    assert min(gap.inference, gap.control) >= 0
 
 
 def test_a_move_that_the_planner_makes_costs_nothing(bought):

@@ -42,10 +42,10 @@ def trained(tmp_path: Path):
 
 def test_every_run_with_a_published_adapter_is_trained(trained):
     runs = trained()
-    assert {*runs} == {"pilot"} | {folder.name for folder in ADAPTERS.iterdir()}
+    assert {folder.name for folder in ADAPTERS.iterdir()} <= {*runs}
     assert runs["sft-arena"] == "sft --game arena"
     assert runs["roles-buyer"] == "roles --role buyer"
-    assert list(runs)[:3] == ["pilot", "sft", "distill"]
+    assert list(runs)[:2] == ["sft", "distill"]
 
 
 def test_a_run_that_was_begun_is_resumed(trained, tmp_path):

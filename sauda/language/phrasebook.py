@@ -1,4 +1,4 @@
-"""The lines of an open-market seller in the visitor's language, phrase by phrase.
+"""The lines of the open market in the visitor's language, phrase by phrase.
 
 A seller speaks one of three languages, drawn with its deal; its phrases stand in all three in one
 table. What they tell is the same in each, so the chat says them in the visitor's.
@@ -20,7 +20,8 @@ def in_language(line: str, language: str) -> str:
     if spoken == language:
         return line
     book = _book(spoken, language)
-    return _phrases(spoken, language).sub(lambda found: _translate(found[0], book), line)
+    said = _phrases(spoken, language).sub(lambda found: _translate(found[0], book), line)
+    return re.sub(r"[.।](?=\s|$)", "।" if language == "hi" else ".", said)
 
 
 def _translate(phrase: str, book: Mapping[str, str]) -> str:

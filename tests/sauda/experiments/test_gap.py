@@ -1,0 +1,130 @@
+"""The gap to the optimum: what is stated, what is adopted, one game, and how hard a game is."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from env import Offer, begin, get_task, rollout
+from sauda.experiments import gap
+from sauda.experiments.gap import BINS, Stated, adopt, bin_of, difficulty, read_stated, split_game
+from sauda.policies import BUYERS, SLOW
+from sauda.policies.listener import believe
+from sauda.records.store import load
+from tests.support.bazaar_games import seen
+
+OPEN = get_task("bazaar/open")
+
+
+def deal(seed: int):
+    return begin(OPEN, seed).state.private["nature"][0]
+
+
+@pytest.mark.parametrize(
+    ("text", "stated"),
+    [
+        ('{"low":40,"high":70,"seller":"fair"}', Stated(360, 630, "fair")),
+        ('It is {"low": 70, "high": 40, "seller": "Firm"}.', Stated(360, 630, "firm")),
+        ('{"low":40,"high":70,"seller":"kind"}', None),
+        ('{"low":"cheap","high":70,"seller":"fair"}', None),
+        ('{"low":true,"high":70,"seller":"fair"}', None),
+        ('{"offer":45}', None),
+        ("I believe it is fair.", None),
+    ],
+)
+def test_a_belief_is_read_in_percent_of_the_list_price_or_not_at_all(text, stated):
+    assert read_stated(text, seen()) == stated
+
+
+def test_a_range_that_is_none_cannot_be_stated():
+    for wrong in ((70, 40, "fair"), (-1, 40, "fair"), (40, 70, "kind")):
+        with pytest.raises(ValueError, match="no range"):
+            Stated(*wrong)
+
+
+def test_who_adopts_a_belief_holds_it_and_nothing_else():
+    obs = rollout(OPEN, BUYERS["linear"], 3).trajectory("buyer")[-1].observation
+    now = believe(obs)
+    low, high = np.quantile(now.sellers.reservation, [0.4, 0.6])
+    adopted = adopt(obs, now, Stated(float(low), float(high), "hasty"))
+    limits = now.sellers.reservation
+    inside = (limits >= low) & (limits <= high)
+    assert adopted.weights[inside].sum() == pytest.approx(gap.INSIDE, abs=0.05)
+    assert adopted.weights[now.sellers.kind == 2].sum() == pytest.approx(gap.PICKED)
+    assert (adopted.mood, adopted.said) == (now.mood, now.said)
+    nothing = adopt(obs, now, None)
+    assert nothing.weights[inside].sum() < adopted.weights[inside].sum()
+    point = adopt(obs, now, Stated(1.0, 1.0, "fair"))  # no seller of the sample lies there
+    assert point.weights.sum() == pytest.approx(1)
+
+
+def test_the_planners_own_moves_lose_nothing_and_bad_ones_lose_by_control_or_belief():
+    own = split_game(rollout(OPEN, SLOW["listener"], 4).turns)
+    assert own.inference == own.control == 0
+    bad = split_game(rollout(OPEN, lambda obs, rng: Offer(obs.budget), 4).turns)
+    assert bad.inference + bad.control > 0
+    assert all(lost.inference >= 0 <= lost.control for lost in bad.moves)
+    assert bad.unknown(0.5, 0.1) == pytest.approx(0.4 - bad.inference - bad.control)
+
+
+def test_a_belief_for_each_move_is_needed_or_none():
+    turns = rollout(OPEN, BUYERS["linear"], 4).turns
+    with pytest.raises(ValueError, match="zip"):
+        split_game(turns, [None])
+
+
+def test_bins_are_fifths_and_harder_ones_pay_less():
+    data = load(gap.FILE).data
+    shares = [part.n / data.n for part in data.bins]
+    assert shares == pytest.approx([1 / len(BINS)] * len(BINS), abs=0.02)
+    for means in (
+        [part.oracle.mean for part in data.bins],
+        [cell.mean for cell in next(r for r in data.rows if r.player == "listener").bins],
+    ):
+        assert means == sorted(means, reverse=True)
+    assert [bin_of(grade, data.edges) for grade in (1.0, 0.0)] == [1, len(BINS)]
+
+
+def test_a_game_is_told_as_hard_as_it_is_with_its_reasons():
+    place, words = difficulty(deal(50_000))
+    assert words.startswith(f"{BINS[place - 1]}: ")
+    stance = deal(50_000).seller["stance"]
+    assert ("bluffer" if stance.type == "bluffer" else stance.type) in words
+    hopeless = replace(deal(50_000), buyer={**deal(50_000).buyer, "reservation": 1})
+    assert difficulty(hopeless)[0] == 1
+    assert "to leave is right" in difficulty(hopeless)[1]
+
+
+def test_the_parts_sum_to_the_gap_and_statements_are_scored():
+    data = gap.gap(("linear", "bayesian", "listener"), episodes=5, workers=1)
+    gap.Gap.model_validate(data)
+    for row in data["rows"]:
+        parts = row["inference"]["mean"] + row["control"]["mean"] + data["uncertainty"]["mean"]
+        assert parts == pytest.approx(data["oracle"]["mean"] - row["grade"]["mean"], abs=1e-5)
+    by_name = {row["player"]: row["beliefs"] for row in data["rows"]}
+    assert by_name["linear"] is None
+    assert by_name["listener"]["held"] == by_name["listener"]["own_held"]
+    with pytest.raises(ValueError, match="listener"):
+        gap.gap(("linear",), episodes=5)
+
+
+def test_a_model_is_asked_at_the_positions_of_the_planner_and_answers_count(monkeypatch):
+    class Canned:
+        name = "canned"
+
+        def batch(self, chats, seeds, schemas):
+            texts = ['{"low":40,"high":80,"seller":"fair"}', "no idea"]
+            return [Said(texts[i % 2]) for i in range(len(chats))]
+
+    class Said:
+        def __init__(self, text):
+            self.text = text
+
+    class Player:
+        generate = Canned()
+
+    columns = gap.play_believing([50_000, 50_001], gap.states_of_model(Player()))
+    assert columns["asked"][0] == columns["stated"][0] > 0
+    score = gap.score_of(columns)
+    assert 0 < score["stated"]["mean"] < 1
+    assert score["width"]["mean"] == pytest.approx(0.4, abs=0.01)
