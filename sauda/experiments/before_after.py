@@ -120,8 +120,8 @@ def table(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def compare(
     before: str = BASE,
     after: str = OURS,
-    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed"),
-    episodes: int = 400,  # per task and model, from the first hold-out seed
+    tasks: tuple[str, ...] = ("bazaar/open",),
+    episodes: int = 100,  # per task and model, from the first hold-out seed
     batch: int = 50,  # games played together, as in the model comparison
     *,
     seat: Callable[[str], PlayerSpec] = player_spec,
