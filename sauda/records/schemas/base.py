@@ -61,4 +61,4 @@ class ModelSource(Record):
     cpu: str = Field(description="vector instructions of the CPUs, which decide bf16 rounding")
     prompt: str = Field(description="fingerprint of the prompt")
     parser: str = Field(description="fingerprint of the parser")
-    sampling: dict[str, Number] = Field(description="sampling parameters by name")
+    sampling: dict[str, bool | Number] = Field(description="sampling parameters by name")
