@@ -44,6 +44,7 @@ from sauda.llm.sources import (
     with_cpus,
 )
 from sauda.llm.turn import ModelGame, new_game, play_games
+from sauda.llm.wrappers import WRAPPERS
 from sauda.records.kinds import Check, File, Kind, register_kind
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, ModelSource, Record
@@ -152,13 +153,18 @@ class Comparison:
 def bazaar_grids(games: int = 150, models: Sequence[str] | None = None) -> tuple[Grid, ...]:
     """What `models` play in the bazaar, by default all trained stages, and what is beside them.
 
-    `games` are those of the open market; a third of them without words, in the mute one.
+    `games` are those of the open market; a third of them without words, in the mute one, and as
+    many of the served model in its wrappers.
     """
     models = trained_stages() if models is None else tuple(models)
-    return (
+    wrapped = tuple(f"{OURS}+{wrapper}" for wrapper in WRAPPERS if OURS in models)
+    fewer = max(1, games // 3)
+    grids = (
         Grid(("bazaar/open",), (*models, *BESIDE), games),
-        Grid(("bazaar/mute",), (*models, *BESIDE), max(1, games // 3)),
+        Grid(("bazaar/open",), wrapped, fewer),
+        Grid(("bazaar/mute",), (*models, *BESIDE), fewer),
     )
+    return tuple(grid for grid in grids if grid.policies)
 
 
 def in_bazaar(
