@@ -154,10 +154,11 @@ def bazaar_grids(games: int = 150, models: Sequence[str] | None = None) -> tuple
     """What `models` play in the bazaar, by default all trained stages, and what is beside them.
 
     `games` are those of the open market; a third of them without words, in the mute one, and as
-    many of the served model in its wrappers.
+    many of the served model in its wrappers and of the base under the grammar of moves.
     """
     models = trained_stages() if models is None else tuple(models)
     wrapped = tuple(f"{OURS}+{wrapper}" for wrapper in WRAPPERS if OURS in models)
+    wrapped += (f"{BASE}+constrained",) if BASE in models else ()
     fewer = max(1, games // 3)
     grids = (
         Grid(("bazaar/open",), (*models, *BESIDE), games),
