@@ -23,7 +23,7 @@ from sauda.experiments.batches import in_batches
 from sauda.experiments.words import MARKETS
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import TUNED
-from sauda.llm.model import CACHE, SAUDA, load_once
+from sauda.llm.model import CACHE, load_once
 from sauda.llm.registry import get_policy, is_model, player_spec
 from sauda.llm.sources import models_behind, prompt_hashes
 from sauda.llm.turn import new_game, play_games
@@ -252,8 +252,8 @@ def per_row(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     table=per_row,
 )
 def heard(
-    players: tuple[str, ...] = (TUNED, "bayesian", "reader", "listener", f"mini+{SAUDA}"),
-    episodes: int = 200,  # hold-out seeds, from 50,000
+    players: tuple[str, ...] = (TUNED, "bayesian", "reader", "listener"),
+    episodes: int = 100,  # hold-out seeds, from 50,000
     *,
     workers: int = 2,
 ) -> dict[str, Any]:

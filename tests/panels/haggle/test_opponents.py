@@ -38,7 +38,7 @@ IN_ENGLISH = translator(ENGLISH)
 def test_every_stage_with_a_row_is_offered_bare_and_with_its_measured_wrappers():
     offered = values(opponent_choices(SELL, ANY_ITEM))
     assert offered[: len(SERVED)] == list(SERVED)
-    assert {"mini", "mini+sft", *bare_stages(MARKET)} - {OURS} <= set(offered)
+    assert {"mini", *bare_stages(MARKET)} - {OURS} <= set(offered)
     assert {HIDDEN, "listener", *BUYERS} <= set(offered)
     assert OURS not in offered  # under this name; it is the one that the page serves
     for name in buyer_models():
@@ -46,14 +46,13 @@ def test_every_stage_with_a_row_is_offered_bare_and_with_its_measured_wrappers()
         assert name in SERVED or name in measured()
 
 
-def test_a_new_stage_is_offered_once_it_has_a_row_and_an_adapter():
-    entry = measured()["mini+sft"]
-    new = "mini+distill" if OURS != "mini+distill" else "mini+dpo"
-    names = ("mini", "mini+sft", new, f"{new}+honest", "mini+untold")
+def test_a_stage_is_offered_once_it_has_a_row_and_an_adapter():
+    entry = measured()["mini"]
+    names = ("mini", OURS, f"{OURS}+honest", "mini+untold")
     known = Rows({MARKET: {name: replace(entry, policy=name) for name in names}}, names)
-    assert known.stages == ("mini", "mini+sft", new)
-    others = [name for name in known.buyers if name not in SERVED]
-    assert others == ["mini", "mini+sft", new, f"{new}+honest"]
+    assert known.stages == ("mini", OURS)
+    assert "mini" in known.buyers
+    assert "mini+untold" not in known.buyers
 
 
 def test_every_score_is_that_of_the_row_in_results_that_it_links_to():
@@ -91,7 +90,7 @@ def test_a_hidden_opponent_has_no_name_and_no_score_before_the_end():
     ("opponent", "name"),
     [
         ("sauda-mini+honest", f"{buyer_name(OURS)}, guard rails on"),
-        ("mini+sft", "SFT, guard rails off"),
+        ("mini", "Untrained base, guard rails off"),
         ("mini+constrained", "Untrained base, held to legal moves"),
         ("mini:firm", "SmolLM2, firm"),
         ("tit_for_tat", "tit for tat"),
@@ -103,7 +102,7 @@ def test_an_opponent_is_named_by_its_stage_and_its_rails(opponent, name):
 
 @pytest.mark.parametrize(
     ("opponent", "name"),
-    [("sauda-mini", "Sauda"), ("mini:firm", "SmolLM2"), ("mini+sft", "SFT")],
+    [("sauda-mini", "Sauda"), ("mini:firm", "SmolLM2")],
 )
 def test_a_sentence_about_a_reply_names_the_model_that_wrote_it(opponent, name):
     assert model_name(opponent, IN_ENGLISH) == name

@@ -303,9 +303,9 @@ def test_a_model_that_writes_no_legal_move_forfeits_and_is_quoted():
 def test_another_stage_of_training_is_played_by_weights_of_its_own():
     asked, served = [], Model()
     screen = replace(screen_of(served), by_name=lambda name: asked.append(name) or served)
-    for opponent in ("mini+sft", "mini", "sauda-mini", "linear"):
+    for opponent in ("mini", "sauda-mini", "linear"):
         assert screen.model_of(opponent, THIS_PAGE) is served
-    assert asked == ["mini+sft", "mini"]
+    assert asked == ["mini"]
 
 
 @pytest.mark.parametrize(

@@ -80,9 +80,9 @@ def test_a_shared_game_comes_before_the_one_that_the_tab_kept(screen):
 
 def test_a_stage_in_a_link_is_loaded_while_a_script_plays():
     screen = screen_of(Model(stage=Loading(THIS_PAGE, 0.0)))
-    updates = open_tab(screen, query=SHARED | {"against": "mini+sft"})
+    updates = open_tab(screen, query=SHARED | {"against": "mini"})
     game = updates[screen.page.game]
-    assert (game.stands_in_for, game.opponent) == ("mini+sft", "tit_for_tat")
+    assert (game.stands_in_for, game.opponent) == ("mini", "tit_for_tat")
     assert "loading" in updates[screen.page.badge]
     assert updates[screen.page.clock].active
 
@@ -121,7 +121,7 @@ def opened(query: str) -> Game:
     [
         (SELL, ANY_ITEM, "linear"),
         (SELL, ANY_ITEM, HIDDEN),
-        (SELL, "hybrid city bicycle", "mini+sft"),
+        (SELL, "hybrid city bicycle", "mini"),
         (BUY, "bazaar/open", HIDDEN),
         (BUY, "bazaar/open", "firm"),
         (BUY, "classic/single_deal", HIDDEN),

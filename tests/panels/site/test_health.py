@@ -24,7 +24,6 @@ from panels.site.shutdown import stay_until_stopped
 from sauda.cloud import space
 from sauda.llm import backends
 from sauda.llm.server import Loading
-from sauda.policies import pilot
 from sauda.records import store
 from sauda.sessions.bazaar import Game
 from tests.support.endpoint import server
@@ -130,7 +129,7 @@ def no_artifacts(request, monkeypatch):
 
     monkeypatch.setattr(store, "read_json", read)
     kept = (
-        pilot.load_pilot, badge.seller_figures, badge.persona_figures, stages.rows,
+        badge.seller_figures, stages.rows,
         players.script_rows, players.model_rows,
     )  # fmt: skip
     for cache in kept:

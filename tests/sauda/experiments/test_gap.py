@@ -23,8 +23,8 @@ def deal(seed: int):
 @pytest.mark.parametrize(
     ("text", "stated"),
     [
-        ('{"low":40,"high":70,"seller":"fair"}', Stated(360, 630, "fair")),
-        ('It is {"low": 70, "high": 40, "seller": "Firm"}.', Stated(360, 630, "firm")),
+        ('{"low":40,"high":70,"seller":"fair"}', Stated(400, 700, "fair")),
+        ('It is {"low": 70, "high": 40, "seller": "Firm"}.', Stated(400, 700, "firm")),
         ('{"low":40,"high":70,"seller":"kind"}', None),
         ('{"low":"cheap","high":70,"seller":"fair"}', None),
         ('{"low":true,"high":70,"seller":"fair"}', None),

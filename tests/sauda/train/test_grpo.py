@@ -87,9 +87,7 @@ def test_instances_are_training_games_that_no_evaluation_is_about():
     settings = grpo.GRPOSettings(max_steps=20)
     instances = grpo.instances(settings)
     assert len(set(instances)) == len(instances) == 80
-    assert not any(
-        is_unseen_game(get_task(name), seed, settings.unseen_seller) for name, seed in instances
-    )
+    assert not any(is_unseen_game(get_task(name), seed) for name, seed in instances)
     with pytest.raises(ValueError, match="too few training seeds"):
         grpo.instances(replace(settings, max_steps=10**6))
 

@@ -80,9 +80,9 @@ def llama(four_bits):
 
 @pytest.fixture(scope="module")
 def row():
-    """A deal of the pilot with its labels."""
+    """A deal of a script with its labels."""
     task = get_task("bazaar/open")
-    teacher = Teacher(task, get_policy(task, "pilot"), 1.5, 1)
+    teacher = Teacher(task, get_policy(task, "linear"), 1.5, 1)
     return next(play_shared(teacher, [20_000], None, 1.0, (0,)))
 
 
