@@ -271,7 +271,8 @@ def of_games(hits: Sequence[bool]) -> dict[str, Any]:
 def of_texts(values: Sequence[Sequence[float]]) -> dict[str, Any]:
     """Mean over texts; bootstrapped over games, whose texts belong together.
 
-    Games without such a text do not count. Where every text has the same 0 or 1, Wilson's interval over the games: no sample proves never.
+    Games without such a text do not count. Where every text has the same 0 or 1, Wilson's interval
+    over the games: no sample proves never.
     """
     values = [game for game in values if len(game)]
     flat = {value for game in values for value in game}

@@ -183,12 +183,7 @@ def recompute(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]
     return {**recorded, **kept, "log": log, **last}
 
 
-LATER = (
-    "distill",
-    "distill-seed1",
-    "grpo",
-    "dpo",
-)  # stages that are registered once there is a log of them
+LATER = ("distill", "distill-seed1", "grpo", "dpo")  # registered once there is a log of them
 FILES = {  # by name of the run: the command after `train`, and what the file holds
     "sft": (
         "sft",
