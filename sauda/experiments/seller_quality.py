@@ -101,7 +101,7 @@ class SellerModel(Record):
 
     source: str = Field(description="base, adapter, precision and device in words")
     sha256: str = Field(description="digest of the weights")
-    sampling: dict[str, Number] = Field(description="sampling parameters by name")
+    sampling: dict[str, bool | Number] = Field(description="sampling parameters by name")
     prompt: str = Field(description="fingerprint of the prompt")
     check: str = Field(description="fingerprint of the check of a text against the decision")
 
