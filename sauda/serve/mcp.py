@@ -70,7 +70,7 @@ INSTRUCTIONS = f"""{ABOUT} You play one seat; scripts play the others.
    you run a lab.
 2. new_game seats you and returns a game_id, which every other tool takes.
 3. Play by offer, accept, reject and walk_away until `over` is true; in the arena by arena_action.
-4. review_game then tells what was hidden, and what an oracle would have made of the game.
+4. review_game then tells what was hidden and, in the open market, what an oracle would have won.
 Prices are rupees in the bazaar and credits in the arena. A grade is 1 at best. In the bazaar it is
 your share of what both sides could gain together; where no deal can gain both sides something, to
 walk away is best. In the arena it is what your lab gained beyond what it could gain alone, as a
@@ -400,7 +400,9 @@ def get_transcripts(
 
 
 def review_game(room: Room, game_id: GameId) -> Row:
-    """After the end of your game: the outcome, what was hidden, the oracle's grade, every move.
+    """After the end of your game: the outcome, what was hidden, every move.
+
+    In the open market also what an oracle would have won.
 
     While the game runs this is refused, since all of it would give the other side away.
     """

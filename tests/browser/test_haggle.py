@@ -45,12 +45,12 @@ def sell(page, price: int, round: int) -> None:
 @pytest.mark.journey
 def test_a_visitor_buys_from_the_small_model_changes_the_seller_and_goes_back(open_page):
     page = open_page(tab="Haggle")
-    expect(page.locator("#haggle-badge")).to_contain_text("bf16 on CPU", timeout=LOADED)
+    expect(page.locator("#haggle-badge")).to_contain_text("on CPU", timeout=LOADED)
     page.locator("#haggle-seat").get_by_text("I buy", exact=True).click()
     pick_at(page, "#haggle-market", "Open market: a stranger")
-    pick_at(page, "#haggle-other", "SmolLM2, friendly")  # while the first seller still speaks
+    pick_at(page, "#haggle-other", "SmolLM2, hasty")  # while the first seller still speaks
     badge = page.locator("#haggle-badge b")
-    expect(badge).to_have_text("SmolLM2, friendly", timeout=LOADED)  # a model of its own
+    expect(badge).to_have_text("SmolLM2, hasty", timeout=LOADED)  # a model of its own
     expect(chat_of(page)).to_have_count(1, timeout=REPLIED)
     expect(page.get_by_role("button", name="Stop")).to_be_hidden(timeout=REPLIED)
     page.get_by_role("button", name="Walk away").click()
@@ -68,7 +68,7 @@ def pick_at(page, place: str, option: str) -> None:
 @pytest.mark.model
 def test_a_visitor_sells_a_bicycle_to_the_small_model(open_page):
     page = open_page(tab="Haggle")
-    expect(page.locator("#haggle-badge")).to_contain_text("bf16 on CPU", timeout=LOADED)
+    expect(page.locator("#haggle-badge")).to_contain_text("on CPU", timeout=LOADED)
     ware = page.locator("#haggle-market input")
     ware.click()
     ware.fill("")

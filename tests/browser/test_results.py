@@ -116,7 +116,7 @@ def test_an_agent_that_enters_by_the_code_on_the_page_stands_there_with_its_game
     show_question(page, "Leaderboard")
     expect(page.locator("#results-leaderboard-verdict")).to_contain_text("“rising bids” leads")
     figure = page.locator("#results-leaderboard-figure")
-    for name in ("rising bids", "the pilot", buyer_name(OURS), "bound of what can be won"):
+    for name in ("rising bids", buyer_name(OURS), "bound of what can be won"):
         expect(figure.get_by_text(name).first).to_be_visible()
     unfold(page, "Open a game of an entry")
     game = page.locator("#leaderboard-game")
@@ -191,7 +191,6 @@ def test_the_table_of_policies_is_sorted_by_number_and_searched(open_page):
     page = task_by_task(open_page)
     table = page.locator("#results-bazaar-table")
     names = table.locator("[role=gridcell].first-column")
-    expect(names.first).to_have_text("pilot")
     header = table.get_by_role("columnheader", name="mean [95 % interval]").last
     header.hover()
     header.get_by_label("Open cell menu").click()

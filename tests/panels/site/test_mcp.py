@@ -100,7 +100,8 @@ def test_a_fresh_agent_buys_one_item_sells_one_and_learns_only_then_what_was_hid
                 assert limits[seat] == game["bazaar"]["own"]["reservation"]
                 (deal,) = game["bazaar"]["past"]
                 assert limits["seller"] <= deal["price"] <= limits["buyer"]
-                assert -1 <= review["oracle"]["grade"] <= 1
+                known = review["oracle"]  # which solves the open market alone
+                assert -1 <= known["grade"] <= 1 if task == "bazaar/open" else known is None
                 assert review["transcript"]["moves"][-1]["action"] == "accept"
 
     run(visit())
