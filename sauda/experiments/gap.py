@@ -1,10 +1,11 @@
 """Where players of the open market lose against the optimum: uncertainty, inference, control.
 
 One planner splits the gap between a player and the informed oracle, as TERMS-Bench does. What the
-planner with the exact belief loses to the oracle nobody can win back: uncertainty. What it loses
-when it plays with what the player says that it believes is inference, and what the player loses to
-that planner is control. A player that states no belief counts with the prior, so that its inference
-and control are split by convention. Games are also graded by how hard they are.
+planner with the exact belief loses to the oracle is uncertainty: it does not know the seller, and a
+better planner might lose less. What it loses when it plays with what the player says that it
+believes is inference, and what the player loses to that planner is control. A player that states no
+belief counts with the prior, so that its inference and control are split by convention. Games are
+also graded by how hard they are.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -452,7 +452,7 @@ def speech_rows(played: Sequence[Game], sides: Mapping[str, Said]) -> list[dict[
     """How often a buyer hears what was decided, in the texts of asks that were to tell it."""
 
     def row(name: str, about: str, part: Callable, target: str = "") -> dict[str, Any]:
-        cells = {side: of_texts(_heard(played, texts, part)) for side, texts in sides.items()}
+        cells = {side: of_texts(_count_heard(played, texts, part)) for side, texts in sides.items()}
         return criterion_row(name, about, cells, target)
 
     return [
@@ -464,7 +464,7 @@ def speech_rows(played: Sequence[Game], sides: Mapping[str, Said]) -> list[dict[
     ]  # fmt: skip
 
 
-def _heard(played: Sequence[Game], texts: Said, part: Callable) -> list[list[float]]:
+def _count_heard(played: Sequence[Game], texts: Said, part: Callable) -> list[list[float]]:
     """1.0 for each text in which a part of speech is heard as decided, else 0.0, by game."""
     return [
         [

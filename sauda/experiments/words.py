@@ -128,7 +128,7 @@ WORTH: Sequence[tuple[str, tuple[str, str], tuple[str, str]]] = (
     ("reading and speaking, mute market", ("mute", "both"), ("mute", "numbers")),
     ("reading, rushed", ("rushed", "reads"), ("rushed", "numbers")),
     ("reading and speaking, rushed", ("rushed", "both"), ("rushed", "numbers")),
-    ("uncertainty that nobody can win back", ("open", "oracle"), ("open", "both")),
+    ("knowing the seller", ("open", "oracle"), ("open", "both")),
     ("the type, told", ("open", "both, told the type"), ("open", "both")),
     ("all that words may tell, told", ("open", "both, told all"), ("open", "both")),
     ("learning from prices", ("open", "numbers"), ("open", "prior")),

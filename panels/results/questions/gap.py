@@ -25,22 +25,22 @@ PARTS = {
     "inference": "inference: lost by what it believes of the seller",
     "control": "control: lost by what it makes of its belief",
 }
-UNCERTAINTY = "uncertainty: what nobody could know"
+UNCERTAINTY = "uncertainty: lost by the planner, which does not know the seller"
 
 
-def shown(data: Gap) -> list[GapRow]:
+def select_rows(data: Gap) -> list[GapRow]:
     """The rows of the figure: language models, the tuned script, the planners."""
     rows = [row for row in data.rows if is_model(row.player)]
     return rows + [row for row in data.rows if row.player in (TUNED, *PLANNERS)]
 
 
 def verdict(data: Gap) -> Verdict:
-    """What nobody can win back, and where Sauda, or else the tuned script, loses the rest."""
+    """What the planner itself loses, and where Sauda, or else the tuned script, loses the rest."""
     by_name = {row.player: row for row in data.rows}
     row = by_name.get(OURS, by_name.get(TUNED))
     sentence = (
-        f"Of a bound of {data.oracle.mean:{FORM}}, {with_interval(data.uncertainty, FORM)} cannot"
-        " be won by anybody who does not know the seller"
+        f"Of a bound of {data.oracle.mean:{FORM}}, {with_interval(data.uncertainty, FORM)} is lost"
+        " even by the planner that reads and speaks, since it does not know the seller"
     )
     if row is None:
         return Verdict(f"{sentence}.")
@@ -65,7 +65,7 @@ def split_figure(data: Gap) -> go.Figure:
     groups |= {
         title: [
             WhiskerRow(policy_label(row.player), getattr(row, part), series_role(row.player))
-            for row in shown(data)
+            for row in select_rows(data)
         ]
         for part, title in PARTS.items()
     }
@@ -78,7 +78,7 @@ def measured(data: Gap) -> list[Measured]:
     return lines + [
         Measured(data.task, f"{part}, {policy_label(row.player)}", data.n, getattr(row, part))
         for part in PARTS
-        for row in shown(data)
+        for row in select_rows(data)
     ]
 
 

@@ -1,4 +1,4 @@
-"""What are words worth? Reading and speaking in the market where bids stand, and what is not."""
+"""What are words worth? Reading and speaking in the open market, and what is not."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,8 +13,8 @@ from panels.ui.look import table
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
-from sauda.experiments.heard import FILE as HEARD
-from sauda.experiments.heard import OPEN, Heard
+from sauda.experiments.hearing import FILE as HEARING
+from sauda.experiments.hearing import OPEN, Hearing
 from sauda.experiments.words import Played, Words, Worth
 from sauda.records.store import Artifact
 
@@ -32,7 +32,7 @@ PLAYERS: Mapping[str, tuple[str, str]] = {  # of the figure: in words, key of SE
     "conceder": ("the same script, silent", "scripted"),
 }
 TYPES = ("firm", "fair", "hasty", "bluffer")
-LOST = {  # markets of heard.json beside the open one, in words
+LOST = {  # markets of hearing.json beside the open one, in words
     "unseen": "phrases of no training",
     "mute": "no words on either side",
     "words removed": "its ears shut",
@@ -76,7 +76,7 @@ def grades_figure(data: Words) -> go.Figure:
     """Mean grades in the market, the bound on top."""
     rows = played_in(data, "open")
     points = [WhiskerRow(label, rows[name].grade, role) for name, (label, role) in PLAYERS.items()]
-    return whisker_rows({"the market where bids stand": points}, "mean grade, 1 at best", FORM)
+    return whisker_rows({"open market": points}, "mean grade, 1 at best", FORM)
 
 
 def worth_table(rows: Sequence[Worth]) -> Markup:
@@ -94,7 +94,7 @@ def worth_table(rows: Sequence[Worth]) -> Markup:
     )
 
 
-def heard_table(data: Heard) -> Markup:
+def hearing_table(data: Hearing) -> Markup:
     """What each player wins in the open market, and what it loses where its words are others."""
     rows = {(row.player, row.market): row for row in data.rows}
     players = dict.fromkeys(row.player for row in data.rows)
@@ -144,9 +144,9 @@ def _answer(artifact: Artifact) -> None:
     with fold("What each thing is worth: questions, fixed phrases, lies, misreading"):
         gr.HTML(worth_table(data.worth))
     with fold("Who loses what with other words in its ears"):
-        heard, missing = load_or_say(HEARD)
-        if heard is None:
+        hearing, missing = load_or_say(HEARING)
+        if hearing is None:
             gr.HTML(missing)
         else:
-            gr.HTML(heard_table(heard.data))
-            gr.HTML(provenance(heard))
+            gr.HTML(hearing_table(hearing.data))
+            gr.HTML(provenance(hearing))

@@ -14,7 +14,7 @@ from panels.results.questions.reproduce import SCRIPTED, reproduced, rows_of, ti
 from panels.results.questions.reproduce import shown as sample_shown
 from panels.results.questions.verdict import Verdict, verdict_html
 from sauda.experiments.evaluate import Cell
-from sauda.experiments.heard import Heard, heard
+from sauda.experiments.hearing import Hearing, hearing
 from sauda.experiments.verify import replay_row
 from sauda.records.store import load
 
@@ -134,7 +134,7 @@ def test_the_gap_is_told_by_part_with_a_row_for_each_player_and_bin():
 
 
 def test_what_a_player_loses_with_other_words_stands_in_one_row():
-    data = heard(("tuned", "linear"), episodes=3, workers=1)
-    shown = str(words_question.heard_table(Heard.model_validate(data)))
+    data = hearing(("tuned", "linear"), episodes=3, workers=1)
+    shown = str(words_question.hearing_table(Hearing.model_validate(data)))
     assert shown.count("<tr") == 3
     assert "tuned script" in shown

@@ -3,8 +3,8 @@
 import pytest
 
 from env import Offer, begin, get_task, rollout, speech
-from sauda.experiments import heard
-from sauda.experiments.heard import EARS, another_game, another_type, as_it_is, retell
+from sauda.experiments import hearing
+from sauda.experiments.hearing import EARS, another_game, another_type, as_it_is, retell
 from sauda.policies import BUYERS, SLOW
 
 OPEN = get_task("bazaar/open")
@@ -44,22 +44,22 @@ def test_another_type_speaks_in_another_style():
 
 
 def test_who_reads_nothing_plays_alike_whatever_is_said():
-    grades = {ears: heard.play(("bayesian", ears), SEEDS[:4]) for ears in EARS}
+    grades = {ears: hearing.play(("bayesian", ears), SEEDS[:4]) for ears in EARS}
     assert all(own == grades["open"] for own in grades.values())
 
 
 def test_who_reads_plays_otherwise_with_other_words():
-    silent = heard.play(("reader", "words removed"), SEEDS)
-    assert silent != heard.play(("reader", "open"), SEEDS)
-    assert silent == heard.play(("bayesian", "open"), SEEDS)
+    silent = hearing.play(("reader", "words removed"), SEEDS)
+    assert silent != hearing.play(("reader", "open"), SEEDS)
+    assert silent == hearing.play(("bayesian", "open"), SEEDS)
 
 
 def test_losses_are_paired_with_the_open_market():
-    data = heard.heard(("tuned", "linear"), episodes=4, workers=1)
-    heard.Heard.model_validate(data)
+    data = hearing.hearing(("tuned", "linear"), episodes=4, workers=1)
+    hearing.Hearing.model_validate(data)
     for row in data["rows"]:
         own = next(r for r in data["rows"] if (r["player"], r["market"]) == (row["player"], "open"))
         gap = own["grade"]["mean"] - row["grade"]["mean"]
         assert row["less"]["mean"] == pytest.approx(gap, abs=1e-5)
     with pytest.raises(ValueError, match="no policy"):
-        heard.heard(("nobody",), episodes=1)
+        hearing.hearing(("nobody",), episodes=1)

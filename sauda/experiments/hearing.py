@@ -33,7 +33,7 @@ from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact
 from sauda.statistics import mean_interval, name_interval, paired_difference
 
-FILE, OPEN = "heard.json", "open"
+FILE, OPEN = "hearing.json", "open"
 BATCH = 40  # games of a player played together
 SAMPLE = 40  # games of each script and market that `verify` plays again
 
@@ -145,7 +145,7 @@ class HeardRow(Record):
     grades: list[FiniteFloat] = Field(description="one grade per seed")
 
 
-class Heard(Record):
+class Hearing(Record):
     """What the seller's words are worth to players: as they are, unseen, absent, or another's."""
 
     n: int = Field(description="hold-out seeds")
@@ -178,7 +178,7 @@ def play_model(name: str, ears: str, seeds: Sequence[int]) -> list[float]:
     pieces = in_batches(
         seeds,
         BATCH,
-        CACHE / "heard",
+        CACHE / "hearing",
         lambda some: repr((name, ears, list(some), *mark)),
         play_some,
     )
@@ -238,7 +238,7 @@ def per_row(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 @experiment(
     FILE,
-    Heard,
+    Hearing,
     version=1,
     tab="Results",
     method="replayed in part",
@@ -251,7 +251,7 @@ def per_row(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     model_hashes=lambda: prompt_hashes(BAZAAR),
     table=per_row,
 )
-def heard(
+def hearing(
     players: tuple[str, ...] = (TUNED, "bayesian", "reader", "listener"),
     episodes: int = 100,  # hold-out seeds, from 50,000
     *,
