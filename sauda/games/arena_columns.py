@@ -245,11 +245,6 @@ def episode_row(task: Task, played: Episode) -> dict[str, Any]:
     }
 
 
-def batch_columns(task_name: str, policy_name: str, seeds: Sequence[int]) -> dict[str, Any] | None:
-    """None: the arena has no faster engine."""
-    return None
-
-
 def worlds_of(task_name: str, seeds: Sequence[int]) -> dict[str, Any]:
     """The world of each seed: the learner's stake and its BATNA."""
     task = get_task(task_name)
