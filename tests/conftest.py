@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import settings
@@ -10,6 +11,7 @@ from hypothesis import settings
 from sauda.experiments.evaluate import EvaluationSpec, evaluate
 from sauda.games.arena_columns import DRAWN
 from sauda.llm.model import packaged_file
+from sauda.records.seeds import LEADERBOARD
 from sauda.records.store import Artifact, new_artifact
 from tests.support.lanes import FULL, QUICK, unavailable
 
@@ -63,12 +65,17 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture
 def board(tmp_path: Path, monkeypatch) -> Iterator:
-    """The leaderboard of this process, empty, in a folder of the test."""
+    """The leaderboard of this process, empty, in a folder of the test; its seeds are fixed."""
     from sauda.serve.leaderboard import (
         VARIABLE,
         own_board,  # slow to import, and few tests need it
     )
 
+    drawn = Random(1)  # a seller of the market may end a game after a bid: the same ones each time
+    monkeypatch.setattr(
+        "sauda.serve.leaderboard.leaderboard_seed",
+        lambda: drawn.randrange(LEADERBOARD.start, LEADERBOARD.stop),
+    )
     monkeypatch.setenv(VARIABLE, str(tmp_path / "data"))
     own_board.cache_clear()
     yield own_board()
