@@ -65,17 +65,19 @@ def render(obs: Observation) -> list[dict[str, str]]:
     seat = "seller" if obs.agent == "seller" else "buyer"
     rules = RULES["market" if obs.table.standing and seat == "buyer" else seat]
     chat = [{"role": "system", "content": rules}]
-    news, number = [*_position(obs, seat)], 0
+    news, number, best = [*_position(obs, seat)], 0, None
     for move in _moves(obs):
         if move.agent == obs.agent:
-            chat.append({"role": "user", "content": _turn(obs, news, number)})
+            chat.append({"role": "user", "content": _turn(obs, news, number, best)})
             chat.append({"role": "assistant", "content": completion(move.action, obs)})
             news, number = [], number + 1
+            if isinstance(move.action, Offer):
+                best = max(best or 0, move.action.price)
         else:
             news.append(_answer(move, obs))
     if obs.table.rivals:
         news.append(_rivals(obs))
-    chat.append({"role": "user", "content": _turn(obs, news, number)})
+    chat.append({"role": "user", "content": _turn(obs, news, number, best)})
     return chat
 
 
@@ -92,7 +94,8 @@ def _position(obs: Observation, seat: str) -> Iterator[str]:
     table, own = obs.table, obs.own
     item = f"{clean(table.item.name)}, {clean(table.item.condition)}".replace("_", " ")
     if seat == "buyer":
-        yield f"{item}. Limit {_inside(obs, obs.reservation)}."
+        limit = "" if table.standing else f" Limit {_inside(obs, obs.reservation)}."
+        yield f"{item}.{limit}"
     else:
         yield f"{item}. List {percent_of(obs, table.item.list_price)}."
     if own.get("quote") is not None and seat == "buyer":
@@ -129,11 +132,19 @@ def _rivals(obs: Observation) -> str:
     return f"Rivals {active}.{' You were outbid.' if obs.table.outbid else ''}"
 
 
-def _turn(obs: Observation, news: Sequence[str], number: int) -> str:
-    """The events since the last own move, the round, and the round by which a deal must be made."""
+def _turn(obs: Observation, news: Sequence[str], number: int, best: float | None) -> str:
+    """The events since the last own move, the round, and the round by which a deal must be made.
+
+    Where bids stand, the best one and the limit come last, next to the reply: a small model that
+    read its limit only at the start bid above it in nine games of ten.
+    """
     deadline = obs.own.get("deadline")
     until = "" if deadline is None else f", deadline {deadline}"
-    return " ".join(filter(None, [*news, f"Round {number + 1}/{obs.table.rounds}{until}."]))
+    parts = [*news, f"Round {number + 1}/{obs.table.rounds}{until}."]
+    if obs.table.standing and obs.agent != "seller":
+        standing = "" if best is None else f"Your best bid {percent_of(obs, best)}. "
+        parts.append(f"{standing}Limit {_inside(obs, obs.reservation)}.")
+    return " ".join(filter(None, parts))
 
 
 def completion(action: Action, obs: Observation) -> str:
