@@ -87,13 +87,13 @@ class DistillSettings(PlayerSettings):
         Mix("classic/amazon_realistic", 0.02, "expert"),
     )
     teacher_turns: tuple[float, ...] = field(
-        default=(0.3, 0.0), metadata={"help": "the teacher's share of turns, by round"}
+        default=(1.0, 0.3), metadata={"help": "the teacher's share of turns, by round"}
     )
     hand: float = 3.0  # error of the learner's prices that the planner allows for, in percent
     deals_per_round: int = field(
-        default=240, metadata={"help": "deals that each round plays and learns from"}
+        default=320, metadata={"help": "deals that each round plays and learns from"}
     )
-    games_at_once: int = 48  # games played in one batch
+    games_at_once: int = 24  # games played in one batch; more crowd out the cache of prefixes
     label_sd: float = 1.5  # of a label's prices, in percent
     near: int = 1  # percent: a bid so near to the ask takes it
     late: int = 2  # replies of a deal from this one on, counted from 0, ...

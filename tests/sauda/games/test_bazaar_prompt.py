@@ -121,3 +121,12 @@ def test_a_constrained_buyer_may_offer_up_to_its_purse_and_take_only_what_it_can
     allowed = schema(seen(purse=850.0))["anyOf"]
     assert [next(iter(move["properties"])) for move in allowed] == ["offer", "walk"]
     assert allowed[0]["properties"]["offer"] == {"type": "integer", "minimum": 1, "maximum": 85}
+
+
+def test_a_buyer_whose_bids_stand_reads_its_best_bid_and_its_limit_next_to_its_reply():
+    trajectory = rollout(get_task("bazaar/open"), linear, 3).trajectory("buyer")
+    first, *_, last = [turn.observation for turn in trajectory]
+    limit = int(100 * last.reservation / last.table.item.list_price)
+    best = round(100 * last.bid / last.table.item.list_price)
+    assert render(first)[-1]["content"].endswith(f"Limit {limit}.")
+    assert render(last)[-1]["content"].endswith(f"Your best bid {best}. Limit {limit}.")
