@@ -11,14 +11,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from huggingface_hub import HfApi, JobHardware, JobHardwareInfo
+from huggingface_hub import HfApi, JobHardware
 from huggingface_hub.errors import HfHubHTTPError
 
 from sauda import __main__ as command
 from sauda.cloud import CloudFault
 from sauda.cloud.jobs import (
     FLAVORS,
-    Flavor,
     Job,
     ShardJobs,
     TrainingJob,
@@ -26,7 +25,6 @@ from sauda.cloud.jobs import (
     collect,
     cpu_flavors,
     flavor,
-    list_flavors,
     submit,
 )
 from sauda.cloud.shards import Plan, merge, play_pieces
@@ -111,29 +109,6 @@ def test_flavors_are_those_of_the_hub_with_the_memory_the_cheapest_first():
         choose_flavors(200e9)
     with pytest.raises(ValueError, match="l4x1 has a GPU that nobody would use"):
         cpu_flavors(["cpu-upgrade", "l4x1"])
-
-
-def test_a_submission_chooses_among_the_machines_that_the_hub_lists_with_one_gpu_and_bf16():
-    gpu = {"type": "gpu", "manufacturer": "Nvidia", "model": "L4", "quantity": "1"}
-    machines = (
-        ("cpu-basic", None, 0.01 / 60, "minute"),
-        ("t4-small", gpu | {"model": "T4", "vram": "16 GB"}, 0.1, "hour"),
-        ("l4x1", gpu | {"vram": "24 GB"}, 0.80 / 60, "minute"),
-        ("l4x4", gpu | {"quantity": "4", "vram": "96 GB"}, 3.80 / 60, "minute"),
-        ("giant", gpu | {"model": "X1", "vram": "1 TB"}, 9.0, "hour"),
-    )
-    listed = [
-        JobHardwareInfo(
-            name=name, prettyName=name, cpu="2 vCPU", ram="16 GB", accelerator=accelerator,
-            unitCostMicroUSD=0, unitCostUSD=cost, unitLabel=unit,
-        )
-        for name, accelerator, cost, unit in machines
-    ]  # fmt: skip
-    assert list_flavors(SimpleNamespace(list_jobs_hardware=lambda: listed)) == (
-        Flavor("cpu-basic", "cpu", 16, 0.01),
-        Flavor("l4x1", "cuda", 24, 0.80),
-        Flavor("giant", "cuda", 1000, 9.0),
-    )
 
 
 class Hub:
