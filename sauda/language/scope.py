@@ -12,9 +12,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from sauda.language.lexicon import GROUPS, NEGATORS, QUESTIONS, Found, Word, keys
+from sauda.language.numerals import word_list
 
-_NEGATORS = keys(NEGATORS)
-_QUESTIONS = keys(QUESTIONS)
 _AFTER = keys("nahi nahin nhi nahee nai mat नहीं मत")  # Hindi denies what stands before
 _OTHERWISE = keys("to toh तो")  # "nahi to": or else
 _VOCATIVES = keys("bro bhai bhaiya sir madam yaar dear boss thanks sorry भाई भैया")  # "no bro, 500"
@@ -27,10 +26,7 @@ _SCOPE = 4  # words between a negator and what it denies
 _ENDS = frozenset(".!?।॥…\n") | {""}
 _ASKS = frozenset("?？")
 _QUOTES = frozenset('"“”')
-_JOINS = keys(
-    "and but so because bcoz bcz coz since though although aur par lekin magar kyunki kyonki "
-    "isliye warna varna jabki phir fir और पर लेकिन मगर क्योंकि इसलिए वरना फिर"
-)
+_JOINS = word_list("joins")
 _CONTRASTS = keys("but par lekin magar पर लेकिन मगर")
 _REQUESTS = keys("can could will would shall may")
 _YOU = keys("you u we i it")
@@ -50,15 +46,9 @@ _MIDWAY = {  # what asks in the middle of a sentence too: "too high for me is th
 _TAGS = keys("is isnt are arent does doesnt did didnt right na no hai है ना")
 _ANYWHERE = keys("kya kia kitna kitne kitni kaun kab क्या कितना कितने कितनी कौन कब")
 
-_OTHERS = keys(
-    "he she they you u usne unhone unhonne aapne apne tumne tune aap ap tum wo vo उसने उन्होंने आपने "
-    "तुमने आप तुम वो वह"
-)
+_OTHERS = word_list("others")
 _SELF = keys("i maine mene मैंने")
-_SAY = keys(
-    "said told says say claimed thought asked wrote bola bole boli kaha kahte kehte kahti bataya "
-    "बोला बोले बोली कहा कहते कहती बताया"
-)
+_SAY = word_list("say")
 _IF = keys("if agar yadi अगर यदि")
 _UNREAL = keys("were was had hota hoti hote होता होती होते")
 _SAYING = keys("keh kah bol कह बोल")  # "aap keh rahe the"
@@ -67,19 +57,11 @@ _EVEN = keys("even")
 _SUPPOSED = ("deception", "condition", "sympathy")  # "if another buyer came"
 _PAST_BEFORE = keys("was were")
 _PAST_AFTER = keys("tha thi the था थी थे")
-_YOURS = keys(
-    "your ur aapka aapke aapki apka apke apki tumhara tumhare tumhari आपका आपके आपकी तुम्हारा तुम्हारी"
-)
-_THEIRS = keys(
-    "his her their unka unke unki uska uske uski buyers sellers customers owners others someones "
-    "somebodys उनका उनके उनकी उसका उसके उसकी"
-)
+_YOURS = word_list("yours")
+_THEIRS = word_list("theirs")
 _FAMILY = keys(GROUPS["family"])
 _OWN = keys("my our mera mere meri hamara hamare hamari मेरा मेरे मेरी हमारा हमारे हमारी")
-_FORMER = keys(
-    "last old previous former other purana purane purani pichla pichle pichli पुराना पुराने पुरानी "
-    "पिछला पिछले पिछली"
-)  # "my last bike"
+_FORMER = word_list("former")  # "my last bike"
 
 
 class _Clause(NamedTuple):
@@ -170,7 +152,7 @@ def _is_tag(line: Sequence[Word], a: int, b: int) -> bool:
 
 def _opens_question(line: Sequence[Word], i: int) -> bool:
     key, after = line[i].key, line[i + 1].key if i + 1 < len(line) else ""
-    return key in _QUESTIONS or after in _INVERTED.get(key, ())
+    return key in QUESTIONS or after in _INVERTED.get(key, ())
 
 
 def _unreal(line: Sequence[Word], clauses: Sequence[_Clause]) -> list[int]:
@@ -205,7 +187,7 @@ def _says(line: Sequence[Word], i: int) -> bool:
     )
     if verb is None or "" in following[:verb]:
         return False
-    doubts = any(key in _NEGATORS or key in _ANYWHERE for key in following[:verb])
+    doubts = any(key in NEGATORS or key in _ANYWHERE for key in following[:verb])
     return doubts or line[i].key in _OTHERS
 
 
@@ -270,11 +252,11 @@ def _is_of_others(line: Sequence[Word], phrase: Found, clause: _Clause) -> bool:
 
 def _is_denied(line: Sequence[Word], phrase: Found, first: _Clause, last: _Clause) -> bool:
     """Whether a negator has the phrase in its scope: before it, in Hindi after it, or within."""
-    if any(word.key in _NEGATORS for word in line[phrase.first : phrase.end]):
+    if any(word.key in NEGATORS for word in line[phrase.first : phrase.end]):
         return True
     start = max(first.start, phrase.first - _SCOPE)
     for i in range(phrase.first - 1, start - 1, -1):
-        if line[i].key in _NEGATORS - _AFTER and not _is_interjection(line, i):
+        if line[i].key in NEGATORS - _AFTER and not _is_interjection(line, i):
             return True
     for i in range(phrase.end, min(last.end, phrase.end + _SCOPE)):
         if line[i].key in _AFTER:

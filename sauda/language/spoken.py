@@ -34,27 +34,12 @@ from sauda.language.lines import (
     name_in,
     translation,
 )
+from sauda.language.numerals import read_rows
 from sauda.language.phrases import kind_of, language_of, table
 from sauda.language.tells import read
 
 Action = Offer | Accept | WalkAway
-ARGUMENTS = table(
-    {
-        "warranty": "warranty; waranty; guarantee; garanti; bill; receipt; वारंटी; गारंटी; बिल",
-        "scratch": "scratch; scratches; scratched; dent; dents; damage; damaged; defect; defects; "
-        "crack; cracked; broken; kharoch; kharonch; toota; tuta; daag; nishan; खरोंच; खरोच; टूटा; "
-        "टूटी; दाग; निशान; स्क्रैच",
-        "tea": "tea; chai; coffee; lassi; चाय; कॉफ़ी; लस्सी",
-        "cash": "cash; nakad; naqad; nagad; upi; pay now; नकद; कैश",
-        "student": "student; college; hostel; students; vidyarthi; छात्र; छात्रा; विद्यार्थी; कॉलेज",
-        "loyal": "loyal; regular; hamesha; purana grahak; purane grahak; old customer; always "
-        "buy; "
-        "हमेशा; पुराना ग्राहक; पुराने ग्राहक",
-        "shop": "other shop; another shop; next shop; amazon; flipkart; online; elsewhere; "
-        "cheaper; "
-        "dusri dukan; dusri dukaan; doosri dukaan; अमेज़न; ऑनलाइन; दूसरी दुकान",
-    }
-)
+ARGUMENTS = table({row["kind"]: row["phrases"] for row in read_rows("arguments.csv")})
 # The other side's first price as a share of the list price: from here on it is far or absurd, up
 # to here it is near. A seller's ask counts upwards, a buyer's bid downwards.
 FAR = {"seller": 1.2, "buyer": 0.45}

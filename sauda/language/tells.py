@@ -15,20 +15,16 @@ was in a hurry") is no tell; a denied fault still tells of the condition. Claims
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sauda.language.lexicon import SIGNALS, Found, Word, find, keys, words
+from sauda.language.lexicon import SIGNALS, Found, Word, find, words
+from sauda.language.numerals import word_list
 from sauda.language.scope import scope
 
 HALF_LIFE = 3  # messages; a side sends 8 to 12, so the first still counts at the end
 
 FEWEST_WORDS = 2  # a message such as "final" alone may be a question
 
-_STRONG = keys(
-    "very really so extremely super too totally absolutely bahut bohot bahot kafi ekdum bilkul "
-    "behad बहुत काफी एकदम बिल्कुल बेहद सच"
-)
-_WEAK = keys(
-    "little bit slightly somewhat maybe perhaps kinda thoda thodi zara shayad थोड़ा ज़रा शायद"
-)
+_STRONG = word_list("intensifiers")
+_WEAK = word_list("softeners")
 _STRONGER, _WEAKER = 1.25, 0.75  # factors of such a word on a score
 
 
