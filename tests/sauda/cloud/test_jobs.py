@@ -177,30 +177,12 @@ def test_a_job_that_could_not_run_on_the_hub_is_refused_before_it_is_sent(job, t
     assert not hub.requests
 
 
-@pytest.mark.parametrize(
-    ("arguments", "fault"),
-    [
-        (["walk"], "no stage 'walk'; stages are sft, distill, grpo, dpo, or all"),
-        (["sft", "--flavor", "abacus"], "no flavor 'abacus'; flavors are cpu-basic"),
-        (["sft", "--flavor", "cpu-basic", "l4x1"], "all with a GPU or all without"),
-        (["sft", "--flavor", "l4x1", "--model", "8b"], "needs 32 GB and l4x1 has 24"),
-        (["sft", "--timeout", "soon"], "such as 90m; not 'soon'"),
-        (["sft", "--timeout", "0h"], "such as 90m; not '0h'"),
-        (["sft", "--attempts", "0"], "1 attempt or more; not 0"),
-        (["sft", "--model", "some/model"], "no size is known of 'some/model'"),
-        (["sft", "--revision", "main"], "the hash of a commit by --revision; not 'main'"),
-        (["sft", "--to", "nowhere"], "OWNER/NAME or a folder file:PATH; not 'nowhere'"),
-        (["sft", "--source", f"https://me:{SECRET}@example.org/x"], "give one without"),
-    ],
-)
-def test_a_mistake_in_the_arguments_is_reported_in_one_sentence(arguments, fault, capsys):
-    usual = ["jobs", "train", "--dry-run", "--to", "me/results", "--source", ADDRESS]
-    assert command.main([*usual, *arguments]) == 2
+def test_a_password_in_the_address_of_the_source_is_refused_and_not_quoted(capsys):
+    arguments = ["sft", "--to", "me/results", "--source", f"https://me:{SECRET}@example.org/x"]
+    assert command.main(["jobs", "train", "--dry-run", *arguments]) == 2
     out, error = capsys.readouterr()
-    assert fault in error
-    assert error.count("\n") == 1
-    assert out == ""
-    assert SECRET not in error
+    assert "give one without" in error
+    assert SECRET not in out + error
 
 
 def test_a_dry_run_shows_the_job_and_of_its_secrets_the_names(monkeypatch, capsys):

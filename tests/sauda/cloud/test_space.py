@@ -169,10 +169,3 @@ def test_a_dry_run_stages_and_checks_and_asks_nobody(capsys, monkeypatch):
     assert "ok   front matter, sizes, secrets, versions" in out
     assert "skip imports: no fresh environment was made" in out
     assert f"a dry run: nothing was uploaded to {SPACE}" in out
-
-
-def test_names_and_addresses_that_cannot_be_are_refused_in_a_sentence(capsys):
-    assert command.main(["deploy", "--space", "sauda", "--dry-run"]) == 2
-    assert "a Space is named OWNER/NAME, not 'sauda'" in capsys.readouterr().err
-    assert command.main(["smoke", "localhost:7860"]) == 2
-    assert "begins with http:// or https://" in capsys.readouterr().err
