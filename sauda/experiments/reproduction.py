@@ -3,7 +3,7 @@
 The published side was measured on that game's own code. The streams of chance differ, so figures
 must agree within sampling error: z is the difference in standard errors of the difference, and
 where neither side varies the figures must be equal to four decimals. Where our rules differ from
-the published ones on purpose (`reproduction_rules.csv`), both sides are measured and need not agree.
+the published ones on purpose (`reproduction_rules.csv`), both are measured and need not agree.
 """
 
 import csv
