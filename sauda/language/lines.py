@@ -9,7 +9,8 @@ seat, with facts such as {item} in braces.
 
 `items_hi.csv` has the Hindi names of the goods. The sellers of the classic markets speak English
 lines with a price and an item in them: `seller_lines.csv` holds each in Hinglish and Hindi. The
-phrases of the open market's sellers stand in three languages in its own file.
+phrases of the open market's sellers stand in three languages in its own file: each speaks one of
+them, drawn with its deal, and `translate_phrases` says the same in the visitor's.
 """
 
 import re
@@ -17,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 
+from env import speech
 from sauda.language.numerals import read_rows
 
 ENGLISH, HINGLISH, HINDI = "en", "hinglish", "hi"
@@ -150,3 +152,43 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
         )
         for template in translations()
     )
+
+
+# The open market's lines, phrase by phrase --------------------------------------------------------
+
+RUPEES = re.compile(r"₹(?:\d[\d,]*)?\d")
+
+
+@cache
+def translate_phrases(line: str, language: str) -> str:
+    """The line with every phrase that the table has put into `language`; the rest stays."""
+    spoken = speech.language_of(line)
+    if spoken == language:
+        return line
+    book = _book(spoken, language)
+    said = _phrases(spoken, language).sub(lambda found: _translate(found[0], book), line)
+    return re.sub(r"[.।](?=\s|$)", "।" if language == "hi" else ".", said)
+
+
+def _translate(phrase: str, book: Mapping[str, str]) -> str:
+    prices = iter(RUPEES.findall(phrase))
+    return re.sub("#", lambda _: next(prices), book[RUPEES.sub("#", phrase)])
+
+
+@cache
+def _book(spoken: str, language: str) -> Mapping[str, str]:
+    """Every phrase of one language and the same one in another, "#" for a price."""
+    return {
+        phrase: other
+        for use in ("unseen", "seen")
+        for key, options in speech.phrases(spoken, use).items()
+        for phrase, other in zip(options, speech.phrases(language, use)[key], strict=True)
+    }
+
+
+@cache
+def _phrases(spoken: str, language: str) -> re.Pattern[str]:
+    """Finds a phrase as a whole, the longest that fits."""
+    phrases = sorted(_book(spoken, language), key=len, reverse=True)
+    listed = "|".join(re.escape(phrase).replace(r"\#", RUPEES.pattern) for phrase in phrases)
+    return re.compile(rf"(?<![^\s])(?:{listed})(?![^\s.,।!?])")

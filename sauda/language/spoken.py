@@ -23,7 +23,7 @@ from functools import lru_cache
 import numpy as np
 
 from env import Accept, Offer, Table, WalkAway, rupees, speech
-from sauda.language import money, phrasebook
+from sauda.language import money
 from sauda.language.lines import (
     ACT_LINES,
     CHAT_LINES,
@@ -32,6 +32,7 @@ from sauda.language.lines import (
     HINDI,
     LINES,
     name_in,
+    translate_phrases,
     translation,
 )
 from sauda.language.numerals import read_rows
@@ -331,7 +332,7 @@ def _market_words(words: str, decided: Decided) -> str:
     "" for other moves in words that are not the market's.
     """
     parts = []
-    for sentence in _sentences(phrasebook.in_language(words, decided.language)):
+    for sentence in _sentences(translate_phrases(words, decided.language)):
         if not _is_in(sentence, decided.language):
             prices = [rupees(mention.amount) for mention in money.prices(sentence)]
             if not isinstance(decided.action, Offer):
