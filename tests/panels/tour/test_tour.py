@@ -40,7 +40,6 @@ def test_the_tours_figures_are_those_of_the_artifacts():
 def test_the_middle_moves_of_a_long_game_are_dots(monkeypatch):
     pair = typical(games_before_and_after(), race.TASK)
     _, after = games = race.recorded_games(pair)
-    assert str(race.race(games, pair)).count('class="sauda-turn') == len(after.turns)
     monkeypatch.setattr(race, "TURNS", len(after.turns) - 1)
     monkeypatch.setattr(race, "LAST", 1)
     shown = str(race.race(games, pair))
