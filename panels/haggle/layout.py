@@ -231,11 +231,11 @@ def _pickers(translate: Translate) -> Parts:
         )  # fmt: skip
         market = gr.Dropdown(
             market_choices(FIRST.seat), value=FIRST.market, label=translate("ware"), scale=3,
-            min_width=200, elem_id="haggle-market",
+            min_width=160, elem_id="haggle-market",
         )  # fmt: skip
         opponent = gr.Dropdown(
             opponent_choices(FIRST.seat, FIRST.market), value=FIRST_OPPONENT,
-            label=translate("buyer"), scale=3, min_width=190, elem_id="haggle-other",
+            label=translate("buyer"), scale=3, min_width=160, elem_id="haggle-other",
         )  # fmt: skip
         new_game = gr.Button(translate("new"), variant="secondary", scale=0, min_width=110)
         language = gr.Radio(

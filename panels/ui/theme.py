@@ -70,12 +70,15 @@ def _dark_figures() -> str:
     )
 
 
+# The Tour's scene, which the first view shows before the page is drawn.
+SCENE = (FOLDER / "scene.css").read_text(encoding="utf-8")
 CSS = "\n".join(
     (
         font_faces(),
         _variables(),
         _dark_figures(),
         (FOLDER / "look.css").read_text(encoding="utf-8"),
+        SCENE,
     )
 )
 

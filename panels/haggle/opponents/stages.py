@@ -31,7 +31,7 @@ SERVED = tuple(f"{SEATS['buyer'].model}{how}" for how in ("+honest", "", "+steer
 RAILS = ("", "+honest", "+constrained")
 SELLER_MODEL = SEATS["seller"].model
 SELLER_MODELS = tuple(f"{SELLER_MODEL}:{persona}" for persona in PERSONAS)
-ANY_SELLER = f"{SELLER_MODEL}:hidden"  # the model as a seller whose type the end of the game reveals
+ANY_SELLER = f"{SELLER_MODEL}:hidden"  # its type shows at the end
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,24 @@ import pytest
 
 from env import Accept, Offer, WalkAway, begin, get_task
 from panels.haggle import callbacks, model_callbacks
-from panels.haggle.choices import ANY_ITEM, BUY, HIDDEN, SELL, SELLING_TASK, item_of, new_game
+from panels.haggle.choices import (
+    ANY_ITEM,
+    BUY,
+    HIDDEN,
+    SELL,
+    SELLING_TASK,
+    chosen_opponent,
+    game_at,
+    item_of,
+    new_game,
+)
+from panels.haggle.game_view import IN_ENGLISH
 from panels.haggle.layout import ReplyRequest, SessionGeneration
 from panels.haggle.models import STAND_IN
 from panels.haggle.opening.kept import FIRST
 from panels.haggle.opening.open_callbacks import open_page
-from panels.haggle.opponents.stages import SELLER_MODELS, bare_stages, opponent_name, weights_of
+from panels.haggle.opponents.badge import opponent_badge
+from panels.haggle.opponents.stages import ANY_SELLER, bare_stages, opponent_name, weights_of
 from panels.haggle.review import review_callbacks
 from panels.haggle.review.board_callbacks import ask_stages
 from panels.haggle.screen import Screen, Visit
