@@ -77,6 +77,9 @@ def test_arrow_keys_move_between_tabs(open_page):
     selected(page, "Tour")
     page.keyboard.press("ArrowLeft")
     selected(page, "Artifacts & API")
+    for key, tab in (("Home", "Tour"), ("End", "Artifacts & API")):
+        page.keyboard.press(key)
+        selected(page, tab)
 
 
 def test_a_round_of_the_judge_has_an_address(open_page):
