@@ -4,22 +4,30 @@ The recorded game plays at once, by the stylesheet's animation alone; the same g
 again live, and is compared with what was recorded.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
 import gradio as gr
 from markupsafe import Markup
 
-from env import EndReason, Episode, Offer, Turn, get_task, rupees, shares, zopa_width
+from env import EndReason, Episode, Offer, Turn, get_task, rollout, rupees, shares, zopa_width
+from panels.haggle.opponents.stages import bare_stages, weights_of
+from panels.results.model_comparison import FILE as COMPARISON
+from panels.results.model_labels import policy_label
+from panels.results.model_summary import best_script, rows_by_policy
 from panels.results.questions.verdict import capital
 from panels.transcripts.before_after import FILE, typical
-from panels.transcripts.episodes import by_model
+from panels.transcripts.episodes import awaited_model, while_awaited
 from panels.ui.look import QUEUED, QUIET, note, trouble
 from panels.ui.offers import ending
 from panels.ui.pictures import SAUDA, goods, picture
 from panels.ui.provenance import load_or_say, provenance
 from sauda.experiments.before_after import PERCENTILES, SIDES, ChosenPair, act_of
+from sauda.experiments.comparison import OURS
+from sauda.games import game_of, policies_of
 from sauda.games.transcript import from_json, in_words
+from sauda.llm.registry import CONSTRAINED, is_model, player_spec
 from sauda.llm.types import ReplyError
 from sauda.records.store import Artifact
 
@@ -27,11 +35,14 @@ TASK = "bazaar/open"
 WRITTEN = 20  # characters shown of a reply that is no move
 TURNS = 7  # bubbles for which the first screen has room
 LAST = 4  # final moves that a longer game keeps
-PLAYERS = {"before": "mini", "after": "sauda-mini"}  # of this page
+BEFORE, AFTER = "mini", OURS  # the players of the recorded games
 
 
-def race(games: Sequence[Episode], pair: ChosenPair) -> Markup:
-    """The game after training as a scene: the stall, the moves as bubbles, the scale, both ends."""
+def race(games: Sequence[Episode], pair: ChosenPair, rival: str = BEFORE) -> Markup:
+    """The game after training as a scene: the stall, the moves as bubbles, the scale, both ends.
+
+    The first of `games` is that of `rival`.
+    """
     before, after = games
     (instance,) = after.final.private["nature"]
     item, turns = instance.item, _fitted(after.turns)
@@ -43,10 +54,10 @@ def race(games: Sequence[Episode], pair: ChosenPair) -> Markup:
         '<div class="sauda-stall">{}<div><span class="sauda-tag">{}</span><br>{}</div></div>'
     ).format(goods(item.category), rupees(item.list_price), capital(item.name))
     ends = Markup("").join(
-        _end(len(turns), label, game, record.replies)
+        _end(len(turns), label, game, record.replies if record else ())
         for label, game, record in (
             ("After training", after, pair.after),
-            ("Before", before, pair.before),
+            (rivals()[rival], before, pair.before if rival == BEFORE else None),
         )
     )
     return Markup(
@@ -121,7 +132,8 @@ def _end(row: int, label: str, game: Episode, replies: Sequence[str]) -> Markup:
     """How a game ended for the model, good and bad told by a mark and words as well as colour."""
     (share,) = shares(game.final, get_task(game.task).learner)
     tone, mark = ("good", "▲") if share > 0 else ("bad", "▼")
-    wrote = f"; it {_quoted(replies)}" if game.end == EndReason.FORFEIT else ""
+    is_quoted = replies and game.end == EndReason.FORFEIT
+    wrote = f"; it {_quoted(replies)}" if is_quoted else ""
     return Markup(
         '<div class="sauda-outcome" style="--row: {}"><b class="sauda-{}">{} {}:</b> {}{}</div>'
     ).format(row + 1, tone, mark, label, outcome(game), wrote)
@@ -135,6 +147,27 @@ def outcome(game: Episode) -> str:
     width = zopa_width(instance.buyer["reservation"], instance.seller["reservation"])
     won = f"{share:.0%} of the {rupees(width)} that could be won" if width else "nothing to win"
     return f"{how}, {won}"
+
+
+@cache
+def rivals() -> Mapping[str, str]:
+    """Who can stand beside the trained model, with its label: stages, and the best script."""
+    names = {BEFORE: "Before training", f"{BEFORE}+{CONSTRAINED}": "Untrained, held to legal moves"}
+    comparison, _ = load_or_say(COMPARISON)
+    if comparison is not None:
+        script, _ = best_script(rows_by_policy(comparison, TASK))
+        stages = (stage for stage in bare_stages(TASK) if stage not in (BEFORE, AFTER))
+        names |= {name: capital(policy_label(name)) for name in (*stages, script)}
+    return names
+
+
+def played_by(name: str, seed: int) -> Episode:
+    """The game of a seed, played by a stage of training or a script; raises ReplyError."""
+    task = get_task(TASK)
+    if not is_model(name):
+        return rollout(task, policies_of(task)[name], seed)
+    player = replace(player_spec(name), generate=awaited_model(weights_of(name)))
+    return rollout(task, while_awaited(player.policy(game_of(task))), seed)
 
 
 def recorded_games(pair: ChosenPair) -> list[Episode]:
@@ -196,25 +229,32 @@ def build(first_buttons: Callable[[], None]) -> None:
     with gr.Row(elem_classes="sauda-actions"):
         first_buttons()
         again = gr.Button("Watch again", scale=0, min_width=130)
+        rival = gr.Dropdown(
+            [(label, name) for name, label in rivals().items()], value=BEFORE, filterable=False,
+            label="Beside it", scale=0, min_width=260, elem_id="tour-rival",
+        )  # fmt: skip
         live = gr.Button("Let both play it now", scale=0, min_width=180)
     gr.HTML(note(about(pair, games, possible_deals(artifact))))
     seeds = len(artifact.data.tasks[0].seeds)
     gr.HTML(provenance(artifact, f"seed {pair.seed}, n = 1 pair of {seeds}"))
 
-    def play_live() -> Iterator[tuple[Markup, Markup]]:
-        yield race(games, pair), note("Both models play; that takes up to a minute.")
+    def play_live(name: str) -> Iterator[tuple[Markup, Markup]]:
+        if name not in rivals():  # any client can send anything
+            name = BEFORE
+        yield race(games, pair), note("Both play; that takes up to a minute.")
         try:
-            played = [by_model(TASK, pair.seed, name) for name in PLAYERS.values()]
+            played = [played_by(player, pair.seed) for player in (name, AFTER)]
         except ReplyError as error:
             yield race(games, pair), trouble(error)
             return
-        yield race(played, pair), note(compared(games, played))
+        told = compared(games, played) if name == BEFORE else "Played now, in this page."
+        yield race(played, pair, name), note(told)
 
     # an empty place first, so that the animation starts anew
     again.click(lambda: ("", ""), None, [shown, said], **QUIET).then(
         lambda: race(games, pair), None, shown, **QUIET
     )
     live.click(
-        play_live, None, [shown, said],
+        play_live, rival, [shown, said],
         **QUEUED, concurrency_id="tour-race", concurrency_limit=2,
     )  # fmt: skip

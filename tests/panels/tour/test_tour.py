@@ -6,7 +6,9 @@ import pytest
 
 from env import EndReason
 from panels import PANELS
-from panels.results.model_summary import rows_by_policy
+from panels.haggle.opponents.stages import bare_stages
+from panels.results.model_comparison import FILE as COMPARISON
+from panels.results.model_summary import best_script, rows_by_policy
 from panels.tour import figures, race
 from panels.tour import first_view as first
 from panels.transcripts.before_after import pick, typical
@@ -79,3 +81,14 @@ def test_without_artifacts_it_is_the_header_alone(monkeypatch):
     assert "<h1>Sauda</h1>" in shown
     assert "<main></main>" in shown
     assert all(f"<span>{escape(panel.TITLE)}</span>" in str(shown) for panel in PANELS)
+
+
+def test_untrained_under_the_grammar_each_stage_and_the_best_script_can_stand_beside():
+    rivals = race.rivals()
+    script, _ = best_script(rows_by_policy(load(COMPARISON), race.TASK))
+    assert {"mini", "mini+constrained", script} <= rivals.keys()
+    assert set(bare_stages(race.TASK)) - {OURS} <= rivals.keys()
+    pair = typical(games_before_and_after(), race.TASK)
+    game = race.played_by(script, pair.seed)
+    assert game.seed == pair.seed
+    assert rivals[script] in race.race([game, game], pair, script)
