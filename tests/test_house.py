@@ -47,15 +47,6 @@ def test_tests_use_no_private_name_of_ours(path: Path):
     assert not used, f"{path}: {used}"
 
 
-@for_every([p for p in TESTS if p.name.startswith("test_")])
-def test_tests_skip_only_by_their_lane(path: Path):
-    """The markers `browser` and `model` skip what a machine has not; all else passes or fails."""
-    if path == Path(__file__):
-        return
-    names = {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(tree(path))}
-    assert not names & {"skip", "skipif", "importorskip", "xfail", "SkipTest"}
-
-
 def private_imports(path: Path) -> list[str]:
     """Imported names of ours that begin with an underscore."""
     return [

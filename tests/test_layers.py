@@ -14,7 +14,6 @@ import pytest
 import env
 from sauda.commands import COMMANDS
 from tests.support.source import (
-    LAYERS,
     MODULES,
     PACKAGES,
     ROOMS,
@@ -28,21 +27,12 @@ from tests.support.source import (
 )
 
 HEAVY = {"torch", "transformers", "peft", "trl"}
-OPENERS = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "loadtxt", "read_csv"}
 
 every_module = for_every(MODULES)
 
 
 def layer(path: Path) -> str:
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
-
-
-@pytest.mark.slow
-@every_module
-def test_a_module_imports_only_its_own_layer_and_those_below(path: Path):
-    above = LAYERS[: LAYERS.index(layer(path))]
-    for module, _, line in imports(ast.walk(tree(path))):
-        assert module.split(".")[0] not in above, f"{path}:{line} imports {module}"
 
 
 @for_every(PACKAGES["sauda"])
@@ -84,49 +74,11 @@ def test_other_packages_import_only_the_public_names_of_the_games(path: Path):
             assert set(names) <= set(env.__all__), f"{path}:{line} imports a name env has not"
 
 
-def test_every_public_name_of_the_games_is_there_once_and_in_order():
-    assert len(set(env.__all__)) == len(env.__all__)
-    assert all(hasattr(env, name) for name in env.__all__)
-
-
-@every_module
-def test_no_private_name_is_imported_from_another_module(path: Path):
-    for module, names, line in imports(ast.walk(tree(path))):
-        if module.split(".")[0] in LAYERS:
-            private = [n for n in names if n.startswith("_") and not n.startswith("__")]
-            assert not private, f"{path}:{line} imports {private} from {module}"
-
-
 @every_module
 def test_no_heavy_package_is_imported_with_the_module(path: Path):
     for module, _, line in imports(at_import(tree(path))):
         heavy = module.split(".")[0] in HEAVY
         assert not heavy, f"{path}:{line} imports {module} at import; do it where it is used"
-
-
-@pytest.mark.slow
-@every_module
-def test_only_the_store_opens_files_under_artifacts(path: Path):
-    """A function that names the folder, by `store.ROOT` or in words, opens no file."""
-    if path == ROOT / "sauda" / "records" / "store.py":
-        return
-    scopes = [at_import(tree(path))]
-    scopes += [ast.walk(n) for n in ast.walk(tree(path)) if isinstance(n, ast.FunctionDef)]
-    for scope in map(list, scopes):
-        calls = [node for node in scope if isinstance(node, ast.Call)]
-        opened = [call.lineno for call in calls if called(call.func) in OPENERS]
-        named = any(map(names_the_folder, scope))
-        assert not (named and opened), f"{path}:{opened} opens a file; use sauda.records.store.load"
-
-
-def names_the_folder(node: ast.AST) -> bool:
-    if isinstance(node, ast.Constant):
-        return str(node.value).split("/")[0] == "artifacts"
-    return isinstance(node, ast.Name) and node.id == "ROOT"
-
-
-def called(function: ast.expr) -> str:
-    return getattr(function, "attr", getattr(function, "id", ""))
 
 
 def imported_of(names: set[str], by: str) -> list[str]:

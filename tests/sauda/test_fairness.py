@@ -44,18 +44,6 @@ def test_addresses_take_turns_whatever_number_of_requests_each_has():
     assert order == ["greedy 0", "polite", "greedy 1", "greedy 2", "greedy 3"]
 
 
-def test_the_sessions_of_an_address_take_turns():
-    queue = FairQueue(Limits(running=1))
-    for key, session in enumerate(("greedy", "greedy", "greedy", "polite", "polite")):
-        queue.enter(key, Visitor(session, "a"))
-    expected = queue.order()
-    order = []
-    while (key := queue.start_next()) is not None:
-        order.append(key)
-        queue.leave(key)
-    assert order == expected == [0, 3, 1, 4, 2]
-
-
 def test_an_address_takes_neither_all_places_to_run_nor_all_to_wait():
     queue = FairQueue(LIMITS)
     entered = 0
@@ -178,26 +166,6 @@ def test_at_the_gate_addresses_take_turns():
         assert (busy[2].inside, polite.inside) == (False, True)
         for visit in (polite, busy[2]):
             await visit.leave()
-        assert (gate.running, gate.waiting) == (0, 0)
-
-    run(play())
-
-
-def test_what_waits_of_an_address_is_bounded_in_bytes_whatever_its_sessions():
-    async def play() -> None:
-        gate = FairGate(Limits(running=1, waiting_bytes_of_address=10))
-        first = Visit(gate, "a", "0", size=10)
-        await settle()
-        waiting = [Visit(gate, "a", "1", size=6), Visit(gate, "a", "2", size=4)]
-        await settle()
-        with pytest.raises(QueueFull):
-            await Visit(gate, "a", "3", size=1).task
-        waiting[0].task.cancel()
-        await settle()
-        fits = Visit(gate, "a", "3", size=6)
-        for visit in (first, waiting[1], fits):
-            await visit.leave()
-        assert fits.inside
         assert (gate.running, gate.waiting) == (0, 0)
 
     run(play())

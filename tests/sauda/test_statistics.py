@@ -8,8 +8,6 @@ from sauda.statistics import (
     f1_interval,
     holm,
     mean_interval,
-    moving_average,
-    paired_difference,
     pooled_share,
     share_of_gap,
     sign_flip_p,
@@ -32,11 +30,6 @@ def test_the_interval_is_that_of_scipy_up_to_the_noise_of_resampling(size: int):
 
 def test_the_iqm_is_the_mean_of_the_middle_half():
     assert summary(np.array([-100, 1, 2, 3, 4, 5, 6, 900])).iqm == (2 + 3 + 4 + 5) / 4
-
-
-def test_a_paired_difference_needs_as_many_values_on_both_sides():
-    with pytest.raises(ValueError, match="not 3 and 2"):
-        paired_difference(np.zeros(3), np.zeros(2))
 
 
 def test_a_part_of_a_way_is_that_of_the_means_with_the_interval_of_scipy():
@@ -84,12 +77,6 @@ def test_f1_is_the_harmonic_mean_of_precision_and_recall():
     precision, recall = 3 / 4, 3 / 5
     assert f1 == pytest.approx(2 * precision * recall / (precision + recall))
     assert 0 <= low < f1 < high <= 1
-
-
-def test_an_average_is_debiased_and_none_without_smoothing():
-    assert moving_average([2.0, 2.0, 2.0], 0.9) == pytest.approx([2.0, 2.0, 2.0])
-    assert moving_average([1.0, 3.0], 0.0) == [1.0, 3.0]
-    assert moving_average([0.0, 1.0], 0.5) == pytest.approx([0.0, 2 / 3])
 
 
 def test_a_pooled_share_weighs_clusters_by_their_size():

@@ -10,7 +10,6 @@ import pytest
 from pydantic import Field
 
 from sauda.experiments import base, find, names
-from sauda.records.kinds import FILES, KINDS, METHODS, entry
 from sauda.records.schemas.base import Record
 from sauda.records.store import ROOT, Artifact, load
 
@@ -71,24 +70,6 @@ def test_a_replay_calls_the_function_again_with_the_recorded_settings(registered
     made = base.experiment("sum.json", Sum, **ABOUT)(sum_up)
     again = made.kind.check.recompute()(recorded(made, of=[3, 4], times=2), 5, ROOT)
     assert again == {"rows": [{"sum": 14, "workers": 5}]}
-
-
-@NAMED
-def test_the_entry_of_an_experiment_follows_from_its_decorator(name: str):
-    known = entry(find(name).file)
-    assert known in FILES
-    assert known.command in (f"python -m sauda run {name}", "python -m sauda acts --data FILE")
-    assert KINDS[known.kind] is find(name).kind
-    assert find(name).kind.check.method in METHODS
-
-
-@NAMED
-def test_the_recorded_settings_are_those_of_the_signature(name: str):
-    made = find(name)
-    if made.kind.files[0].command != f"run {name}":
-        return  # its command records what it was given
-    assert load(made.file).config.keys() == made.settings().keys() | made.inputs.keys()
-    made.parser(f"run {name}").parse_args([])
 
 
 @NAMED

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from env import ARENA_TASKS, Accept, IllegalAction, Offer, arena, get_task, rollout
+from env import ARENA_TASKS, Accept, IllegalAction, arena, get_task, rollout
 from sauda.experiments.evaluate import (
-    ORACLE,
     BazaarRow,
     Cell,
     EvaluationSpec,
@@ -16,8 +15,8 @@ from sauda.experiments.evaluate import (
     row,
 )
 from sauda.experiments.verify import verify
-from sauda.games.arena_columns import COMPONENTS, DRAWN, against, episode_row, events
-from sauda.games.bazaar_columns import ENDS, deal_price, ends, rounds
+from sauda.games.arena_columns import COMPONENTS, DRAWN, episode_row, events
+from sauda.games.bazaar_columns import deal_price, ends, rounds
 from sauda.policies import LABS
 from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact, save
@@ -78,17 +77,6 @@ def test_counts_add_up_from_ends_to_deals_to_episodes(data):
         assert not any(isinstance(value, np.generic) for value in r.values())
 
 
-def test_only_a_deal_of_ones_own_has_a_price_and_a_share(data):
-    for c in (c for by_policy in data["episodes"].values() for c in by_policy.values()):
-        assert set(c["end"]) <= set(ENDS)
-        for letter, price, share in zip(c["end"], c["price"], c["share"], strict=True):
-            assert (price is not None) == (letter == "A")
-            assert share == 0 or letter == "A"
-    single = data["episodes"][SINGLE]["rule_based"]  # where the ZOPA is from 30 to 100
-    for price, share in zip(single["price"], single["share"], strict=True):
-        assert price is None or share == pytest.approx((100 - price) / 70, abs=1e-6)
-
-
 def test_a_mean_and_its_difference_are_those_of_the_columns(data):
     own, base = (per_episode(data["episodes"][CAREER][p], "share") for p in TINY.policies[::-1])
     share = row_of(data, CAREER, "aggressive")["share"]
@@ -97,12 +85,6 @@ def test_a_mean_and_its_difference_are_those_of_the_columns(data):
     assert share["low"] <= share["mean"] <= share["high"]
     baseline = row_of(data, SINGLE, "rule_based")["grade"]
     assert [baseline[f"difference{end}"] for end in ("", "_low", "_high")] == [0, 0, 0]
-
-
-def test_a_career_counts_as_the_mean_over_its_deals():
-    two_careers = {"share": [1.0, 0.0, 0.5, 0.5, 0.0, 0.0], "grade": [0.4, 0.1]}
-    assert list(per_episode(two_careers, "share")) == [0.5, pytest.approx(1 / 6)]
-    assert list(per_episode(two_careers, "grade")) == [0.4, 0.1]
 
 
 def test_forfeits_count_as_ends_of_their_own_and_as_nothing_won():
@@ -131,12 +113,6 @@ def test_the_deals_after_a_forfeit_are_forfeits_of_no_rounds_and_no_price():
     assert ends(played, "buyer") == "AAFFFFFFFF"
     assert rounds(played) == [1, 1, 0, 0, 0, 0, 0, 0, 0, 0]
     assert [deal_price(played, i, "buyer") for i in range(4)] == [60, 60, None, None]
-
-
-def test_a_rivals_purchase_is_an_end_without_a_price_for_the_learner():
-    played = rollout(get_task(RIVALS), lambda obs, rng: Offer(1), 0)
-    assert ends(played, "buyer") == "O"
-    assert deal_price(played, 0, "buyer") is None
 
 
 # Rows and columns of the arena
@@ -180,17 +156,6 @@ def test_a_forfeit_is_an_action_that_is_not_valid_and_an_end_of_its_own():
     assert (ended["end"], ended["actions"], ended["valid"]) == ("F", 2, 1)
 
 
-def test_correlations_are_those_of_a_policys_columns_and_of_all_together(labs):
-    recorded, stake = labs["episodes"][DRAWN][MARKET], np.array(labs["worlds"][MARKET]["stake"])
-    pairs = {p: (c["reward"], np.array(c["utility"]) / stake) for p, c in recorded.items()}
-    figures = row_of(labs, MARKET, "planner")["correlation"]
-    assert figures["mean"] == pytest.approx(np.corrcoef(*pairs["planner"])[0, 1], abs=1e-5)
-    (pooled,) = [r for r in labs["correlations"] if (r["others"], r["task"]) == (DRAWN, MARKET)]
-    together = [np.concatenate(some) for some in zip(*pairs.values(), strict=True)]
-    assert pooled["n"] == together[0].size
-    assert pooled["correlation"]["mean"] == pytest.approx(np.corrcoef(*together)[0, 1], abs=1e-5)
-
-
 def test_an_example_is_a_step_that_can_be_played_again(labs):
     assert labs["examples"]
     for example in labs["examples"]:
@@ -201,16 +166,6 @@ def test_an_example_is_a_step_that_can_be_played_again(labs):
         assert (step.words, step.code) == (example["words"], example["code"])
         amounts = [getattr(event.reward, example["component"]) for event in own]
         assert example["amount"] == pytest.approx(max(amounts, key=abs), abs=1e-6) != 0
-
-
-def test_only_the_opponents_hash_tells_other_labs_from_those_that_are_drawn(labs):
-    drawn, selfish = (
-        row_of(labs, MARKET, "planner", others)["hashes"] for others in (DRAWN, "selfish")
-    )
-    assert drawn["opponents"] != selfish["opponents"]
-    assert (drawn["task"], drawn["policy"]) == (selfish["task"], selfish["policy"])
-    with pytest.raises(ValueError, match="no other labs 'kind'; they may be as drawn, coop"):
-        against(ARENA_TASKS[TRADE], "kind")
 
 
 # Chance
@@ -224,20 +179,6 @@ def test_a_cell_depends_on_its_seeds_alone(data, labs):
         "", SINGLE, "rule_based", range(6)
     )
     assert evaluate(TINY, workers=2) == data
-
-
-def test_the_oracle_scores_at_least_what_a_planner_does_that_sees_the_same_game():
-    seeds = SPLITS["holdout"][:40]
-    oracle, listener = (
-        np.mean(play_cell("", "bazaar/mute", name, seeds)["grade"]) for name in (ORACLE, "bayesian")
-    )
-    assert oracle > listener
-
-
-def test_training_and_hold_out_seeds_are_disjoint():
-    train, holdout = (EvaluationSpec((), (), split, 50_000).seeds() for split in SPLITS)
-    assert (train[0], holdout[0]) == (0, 50_000)
-    assert not set(train) & set(holdout)
 
 
 # Comparisons

@@ -3,19 +3,14 @@
 import numpy as np
 import pytest
 
-from env import Offer, get_task, rollout
+from env import get_task, rollout
 from sauda.experiments.oracle import (
     SPOKEN,
-    Retreats,
-    Script,
-    exploits,
     informed_grades,
     instance_of,
     oracle,
-    random_script,
 )
 from sauda.experiments.tuned import search
-from sauda.policies import BUYERS
 from sauda.policies.listener import Informed
 from sauda.records.store import load
 
@@ -51,22 +46,6 @@ def test_nobody_without_hidden_facts_comes_near_the_oracle_and_no_exploit_pays()
         assert max(cell.share for cell in row.policies) < 0.95
         for cell in [*row.exploits, *(row.search.best if row.search else ())]:
             assert cell.gain.low <= 0, f"{cell.what} pays on {row.task}"
-
-
-def test_each_exploit_plays_as_it_says():
-    task = get_task(SPOKEN[0])
-    bids = rollout(task, Retreats(BUYERS["linear"]), 1).final.table.bids
-    assert list(bids) != sorted(bids)
-    assert set(rollout(task, Script((0.0,)), 1).final.table.bids) == {1}
-    for player in exploits(task.name).values():
-        assert rollout(task, player, 1).end != "forfeit"
-
-
-def test_a_random_script_depends_on_its_number_alone():
-    assert random_script(5) == random_script(5) != random_script(6)
-    assert list(random_script(5).shares) == sorted(random_script(5).shares)
-    turns = rollout(get_task(SPOKEN[0]), random_script(6), 3).trajectory("buyer")
-    assert isinstance(turns[0].action, Offer)
 
 
 def test_a_search_ends_nearer_the_optimum_than_it_began():

@@ -62,13 +62,6 @@ def test_ucb1_tries_every_arm_once_and_then_the_best_of_two_more_often():
     assert count[ARMS[0]] > count[ARMS[1]] > max(count[arm] for arm in ARMS[2:])
 
 
-def test_the_adapting_advocate_uses_no_strategy_that_the_judge_still_remembers():
-    used = [played.strategy for played in negotiation(ADVOCATES["adapting"], 11)]
-    for at, strategy in enumerate(used):
-        assert strategy not in used[max(0, at - arena.JUDGE_MEMORY) : at]
-    assert set(used[: len(ARMS)]) == set(ARMS)
-
-
 @pytest.mark.slow
 def test_a_shown_round_holds_what_the_page_needs_and_nothing_private(data):
     for game in data["shown"]:

@@ -58,11 +58,6 @@ def test_a_reply_that_is_no_move_counts_as_leaving(judged):
     assert (silent["no_move"], leaves["no_move"]) == (SMALL.states, 0)
 
 
-def test_too_few_seeds_are_refused():
-    with pytest.raises(ValueError, match="too few training seeds"):
-        states(Positions(states=10, first_seed=49_999))
-
-
 def test_the_values_of_moves_are_read_off_between_prices_and_of_equal_ones_an_offer_is_made():
     values = MoveValues(("",), np.array([10.0, 20.0]), np.array([[0.1, 0.3]]), accept=0.3, walk=0.3)
     obs = rollout(get_task("bazaar/open"), BUYERS["linear"], 1).trajectory("buyer")[0].observation

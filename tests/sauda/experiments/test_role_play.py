@@ -1,6 +1,5 @@
 """Role play: a script decides, a model says it, and what is read from its words is played."""
 
-import json
 import re
 
 import numpy as np
@@ -55,12 +54,6 @@ def test_what_is_read_from_the_words_is_played(seat):
     assert all(row["said"] == row["offers"] - 1 for row in lost)
 
 
-@pytest.mark.parametrize("games", [1, role_play.MOST])
-def test_too_few_or_too_many_games_are_refused(games):
-    with pytest.raises(ValueError, match="games are 2 to"):
-        scenarios(games)
-
-
 def test_the_artifact_is_replayed_from_the_recorded_words(tmp_path):
     assert verify(FILE) == []
     recorded = load(FILE)
@@ -91,13 +84,6 @@ def test_the_prompt_has_the_game_in_words_the_own_limit_and_the_intention():
     assert "seller: It is yours for ₹140." in chat[1]["content"]
     assert chat[3]["content"] == "seller: ₹130\n(Name another price: ₹45.)"
     assert prompt(obs, Accept())[-1]["content"].endswith("(Agree: ₹130.)")
-
-
-@pytest.mark.parametrize(("seat", "other"), [("buyer", "seller"), ("seller", "buyer")])
-def test_the_other_sides_limit_is_in_no_prompt(seat, other):
-    obs = observe(seat, *([] if seat == "seller" else [Offer(140)]))
-    hidden = begin(task_against("linear"), SEEDS[0]).state.private[other]["reservation"]
-    assert f"{hidden:,}" not in json.dumps(prompt(obs, Offer(45)), ensure_ascii=False)
 
 
 def test_a_price_is_read_from_words_and_to_accept_is_a_button():
@@ -146,17 +132,3 @@ def test_there_are_nine_and_each_is_the_mean_difference_of_its_two_players():
     sentence = role_play.contrasts_verdict(list(rows.values()), str)
     assert f"{BUYER} is not shown to be equivalent to {GENERALIST}" in sentence
     assert f"{SELLER} is equivalent to {GENERALIST}" in sentence
-
-
-def test_there_is_no_contrast_where_a_player_did_not_take_both_seats():
-    played = shares()
-    del played[GENERALIST, "seller"]
-    assert contrasts(played) == []
-
-
-def test_the_contrasts_of_recorded_games_are_differences_of_their_rows():
-    played = load(FILE).data
-    share = {(row.model, row.seat): row.share.mean for row in played.rows}
-    for (player, beside, seat), row in by_pair(role_play.contrasts_of(played)[:-1]).items():
-        expected = share[player, seat] - share[beside, seat]
-        assert row.difference.mean == pytest.approx(expected, abs=2e-6)

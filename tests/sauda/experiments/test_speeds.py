@@ -1,7 +1,6 @@
 """Speeds: a figure is its samples; published speeds stand apart."""
 
-from sauda.experiments.speeds import figure, published_speeds, recompute_bench
-from sauda.records.store import load
+from sauda.experiments.speeds import figure, recompute_bench
 
 
 def test_a_figure_has_the_median_and_the_95th_percentile_of_its_rounded_samples():
@@ -23,11 +22,3 @@ def test_medians_follow_from_the_samples_and_nothing_else_changes():
     assert recompute_bench(data) == data
     fast["samples"][1] = 8.0
     assert recompute_bench(data)["figures"][1]["median"] == 7.0
-
-
-def test_published_speeds_are_those_of_the_source():
-    rows = published_speeds(load("published.json"))
-    published = {(row["id"], row["name"]): row["median"] for row in rows}
-    assert published["reference-throughput", "episodes a second, gym wrapper"] == 531
-    assert published["arena-reference-speed", "steps a second, coalition_market"] == 2159
-    assert all(row["source"] and row["caveat"] for row in rows)

@@ -21,12 +21,10 @@ from env import (
 )
 from sauda.language.acts import (
     DOLLARS,
-    Act,
     Context,
     Dialogue,
     Turn,
     act_of,
-    amounts,
     context_of,
     examples,
     move_of,
@@ -85,34 +83,12 @@ def test_a_dialogue_is_read_in_the_light_of_what_was_read_before():
     ]  # fmt: skip
 
 
-def test_the_annotation_of_words_is_not_looked_at():
-    turns = (Turn("buyer", "Hi", Act("insist", 3.0)), Turn("seller", "It is $500", Act("quit")))
-    dialogue = Dialogue("test/1", "lamp", "", {}, turns, DOLLARS, 500.0)
-    assert list(map(str, read_acts(dialogue))) == ["intro", "init-price(500)"]
-
-
 @given(st.text(max_size=200), st.sampled_from(list(CONTEXTS.values())))
 def test_any_text_has_an_act(text, context):
     assert parse_act(text, context)
 
 
 # Amounts
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("I could do $1,250.", [(1250, True)]),
-        ("1500$ at most", [(1500, True)]),
-        ("how about 90 dollars", [(90, True)]),
-        ("90 USD", [(90, True)]),
-        ("would 90 do?", [(90, False)]),
-        ("$1.5k or $1600", [(1500, True), (1600, True)]),
-        ("it has 2 doors", []),
-    ],
-)
-def test_dollars_are_found_in_a_text_that_declares_them(text, found):
-    assert amounts(text, DOLLARS) == found
 
 
 # Words for an act
@@ -123,21 +99,6 @@ ASK, BID = 400, 200
 STARTED = move(TASK, move(TASK, begin(TASK, 3), Offer(ASK)), Offer(BID))  # the seller is next
 TABLE = STARTED.state.table
 GAME = context_of(TABLE, "seller")
-
-
-@pytest.mark.parametrize(
-    ("action", "act"),
-    [
-        (Offer(ASK), f"insist({ASK})"),
-        (Offer(ASK - 1), f"counter-price({ASK - 1})"),
-        (Offer(BID), f"offer({BID})"),
-        (Accept(), f"accept({BID})"),
-        (WalkAway(), "reject"),
-    ],
-)
-def test_a_move_is_an_act_and_the_act_is_that_move(action, act):
-    assert str(act_of(action, GAME)) == act
-    assert move_of(act_of(action, GAME)) == action
 
 
 @pytest.mark.parametrize("language", LINES)
@@ -186,18 +147,6 @@ def test_no_input_holds_a_private_value_of_the_other_side(lamp):
         assert (shown[0] == shown[1]) is same
     (first, *_), _ = examples([lamp], "seller")
     assert first.shown().keys() == {"role", "context", "thought", "values"}
-
-
-def test_no_input_holds_the_words_to_learn(lamp):
-    for number, turn in enumerate(lamp.turns):
-        if turn.text:
-            other = replace(turn, text="Quite other words")
-            changed = replace(lamp, turns=(*lamp.turns[:number], other, *lamp.turns[number + 1 :]))
-            before, after = (
-                next(one for one in examples([d])[0] if one.turn == number) for d in (lamp, changed)
-            )
-            assert before.utterance != after.utterance
-            assert before.shown() == after.shown()  # the act is annotated
 
 
 # A scripted policy through acts

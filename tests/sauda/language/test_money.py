@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from env import rupees
 from sauda.language import numerals
-from sauda.language.money import HIGHEST_PRICE, LONGEST_MESSAGE, find_price, price, prices
+from sauda.language.money import HIGHEST_PRICE, find_price, price, prices
 from tests.support.cases import cases
 
 ANY_TEXT = st.text(st.characters() | st.sampled_from("0123456789₹-.,ek/% "), max_size=200)
@@ -35,12 +35,6 @@ def test_a_number_that_is_no_price_is_not_read(text, expect):
 @each("prices")
 def test_every_price_of_a_text_is_read_in_order(text, expect):
     assert [mention.amount for mention in prices(text)] == [float(x) for x in expect.split()]
-
-
-@each("span")
-def test_a_mention_says_where_its_price_stands(text, expect):
-    (mention,) = prices(text)
-    assert text[mention.start : mention.end] == expect
 
 
 @each("refused")
@@ -70,20 +64,6 @@ def test_any_text_is_a_whole_price_or_none_and_a_price_or_a_refusal(text):
     assert amount is None or 0 < amount <= HIGHEST_PRICE
     with suppress(ValueError):
         assert 0 < price(text) <= HIGHEST_PRICE
-
-
-@pytest.mark.parametrize("piece", ["9", "1,", "1e9", "₹-", "k ", "lakh half ", "<a ", "{", "A-1"])
-def test_a_hostile_message_is_read_to_its_end(piece):
-    text = (piece * LONGEST_MESSAGE)[:LONGEST_MESSAGE]
-    assert all(0 <= mention.start < mention.end <= len(text) for mention in prices(text))
-
-
-@given(st.text(st.sampled_from("0123456789₹-.,ek/% दोsau"), max_size=60))
-def test_mentions_are_ordered_and_lie_within_the_text(text):
-    end = 0
-    for mention in prices(text):
-        assert end <= mention.start < mention.end <= len(text)
-        end = mention.end
 
 
 @given(WHOLE_PRICES)
@@ -125,11 +105,6 @@ def test_a_price_in_words_reads_as_its_amount(below_hundred, multipliers, curren
     assert price(" ".join([*number_words, currency])) == amount
 
 
-def test_every_number_below_a_hundred_has_its_words():
-    for words in (HINDI, DEVANAGARI, ENGLISH):
-        assert [price(f"₹{word}") for word in words[1:]] == list(range(1, 100))
-
-
 @pytest.mark.parametrize(
     ("amount", "text"),
     [(0, "₹0"), (999, "₹999"), (120_000, "₹1,20,000"), (31.5, "₹31.50"), (0.999, "₹1"),
@@ -137,9 +112,3 @@ def test_every_number_below_a_hundred_has_its_words():
 )  # fmt: skip
 def test_rupees_are_written_the_indian_way(amount, text):
     assert rupees(amount) == text
-
-
-@pytest.mark.parametrize("amount", [float("nan"), float("-inf")])
-def test_rupees_refuses_what_is_no_amount(amount):
-    with pytest.raises(ValueError, match="expected a finite amount"):
-        rupees(amount)

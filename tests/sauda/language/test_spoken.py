@@ -6,14 +6,13 @@ import pytest
 
 from env import Accept, Item, Offer, Table, WalkAway, rupees, speech
 from sauda.language import money
-from sauda.language.lines import ACT_LINES, CHAT_LINES, CLAIMS, LINES
+from sauda.language.lines import ACT_LINES, CHAT_LINES, LINES
 from sauda.language.spoken import (
     LAST,
     SILENCE,
     Decided,
     announce,
     chat_situations,
-    claim_of,
     from_lines,
     line_faults,
     repeats,
@@ -82,14 +81,6 @@ def counter(price=850, said=("For this brass lamp, ₹900.",), heard="", languag
     return Decided(seen(**standing), "seller", Offer(price), language, heard, said)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_words_that_were_said_before_give_way_to_a_line(seed):
-    said = ("For this brass lamp, ₹900.", "₹880, then.")
-    text = retell(counter(said=said), "₹850, then.", (), seed)
-    assert not repeats(text, said)
-    assert "₹850" in text
-
-
 @pytest.mark.parametrize(
     "words",
     ["Fine, ₹850, and there I stop.", "₹850, my last word.", "₹850. I cannot go under that."],
@@ -100,43 +91,6 @@ def test_a_last_price_is_promised_in_the_last_round_alone(words, language):
     assert not LAST.search(text)
     assert "there I stop" not in text
     assert retell(counter(round_=7), words, (), 0) == words
-
-
-@pytest.mark.parametrize("language", LINES)
-@pytest.mark.parametrize(("heard", "key"), cases("spoken.csv", "argument"))
-def test_an_argument_is_answered_though_the_words_are_new(heard, key, language):
-    text = retell(counter(heard=heard, language=language), "I can come to ₹850.", (), 0)
-    assert text in [line.replace("#", "₹850") for line in CHAT_LINES[language]["seller"][key]]
-
-
-@pytest.mark.parametrize(("words", "claim"), cases("spoken.csv", "claim"))
-def test_a_claim_is_told_once_though_its_words_are_not(words, claim):
-    assert claim_of(words) == claim
-    for language in LINES:
-        decided = counter(heard="chai?", language=language)
-        first, again = (retell(decided, words, claimed, 0) for claimed in ((), (claim,)))
-        sentence = CLAIMS[language].get(claim, "")
-        assert claim_of(first) == claim or sentence in first
-        assert not sentence or sentence not in again
-
-
-@pytest.mark.parametrize(("language", "seat"), MANNERS)
-@pytest.mark.parametrize("step", [0, 5])
-def test_no_line_is_said_twice_in_twelve_rounds(language, seat, step):
-    said: list[str] = []
-    for number in range(12):
-        price = 500 + step * number if seat == "buyer" else 800 - step * number
-        mine = tuple(500 + step * n if seat == "buyer" else 800 - step * n for n in range(number))
-        table = (
-            {"asks": (701,), "bids": mine} if seat == "buyer" else {"asks": mine, "bids": (600,)}
-        )
-        decided = Decided(
-            seen(**table, round_=min(number, 6)), seat, Offer(price), language, said=said
-        )
-        text = retell(decided, "", (), number)
-        assert rupees(price) in text
-        assert not repeats(text, said)
-        said.append(text)
 
 
 # The open market
@@ -188,11 +142,6 @@ def test_a_line_that_a_seller_takes_for_another_act_is_refused():
     for wrong in ("Come, chai first. #.", "I say #."):
         assert any("another act" in fault for fault in line_faults(wrong, cash))
     assert any("another act" in fault for fault in line_faults("Cash, right now: #.", bid(450)))
-
-
-def test_the_price_of_another_shop_is_announced_beside_the_bid():
-    assert "₹450" in announce(Offer(450, "The shop next door asks ₹600."))
-    assert announce(Offer(600, "₹600 on Amazon")) == "₹600 on Amazon"
 
 
 def ask(words, language, action=None, said=()):

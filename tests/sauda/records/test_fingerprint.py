@@ -1,6 +1,6 @@
 """A fingerprint changes with what is played, and with nothing else."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,7 +8,6 @@ import pytest
 from env import Accept, IllegalAction, Offer, Task, get_task
 from sauda.policies import BUYERS
 from sauda.records.fingerprint import (
-    fingerprint,
     of_opponents,
     of_policy,
     of_rules,
@@ -20,20 +19,6 @@ SELLER = OPEN.opponents["seller"]
 
 def with_seller(seller: Any) -> Task:
     return replace(OPEN, opponents={"seller": seller})
-
-
-def test_names_of_code_do_not_count():
-    def somebody(other_name, other_stream):
-        return SELLER(other_name, other_stream)
-
-    @dataclass
-    class Pair:
-        first: int
-        second: str
-
-    assert of_opponents(with_seller(somebody)) == of_opponents(OPEN)
-    assert fingerprint(Pair(1, "a")) == fingerprint([1, "a"])
-    assert fingerprint({1.0 / 3: None}) == fingerprint([[0.3333333333, None]])
 
 
 def test_rules_do_not_depend_on_the_opponents_and_opponents_not_on_luck():

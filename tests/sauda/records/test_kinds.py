@@ -1,4 +1,4 @@
-"""Every kind has one entry, every field a description, and every file comes out as it was read."""
+"""Every kind has files and a check, and every file comes out as it was read."""
 
 import pytest
 

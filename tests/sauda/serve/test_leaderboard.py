@@ -3,10 +3,7 @@
 import contextlib
 import json
 import multiprocessing
-import random
 import signal
-import time
-from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 
 import numpy as np
@@ -15,12 +12,10 @@ import pytest
 from env import TASKS
 from sauda.__main__ import main as sauda_command
 from sauda.games import policies_of
-from sauda.records.seeds import DAILY, LEADERBOARD, SEED_BITS, SPLITS, draw_seed
-from sauda.serve import leaderboard
-from sauda.serve.game import MOST_STEPS, WORST, SaudaAction
+from sauda.records.seeds import DAILY, LEADERBOARD, SPLITS, draw_seed
+from sauda.serve.game import WORST
 from sauda.serve.leaderboard import (
     FILE,
-    OF_A_SPACE,
     RANKED,
     UNFINISHED,
     Board,
@@ -28,7 +23,6 @@ from sauda.serve.leaderboard import (
     Storage,
     Unavailable,
     commitment,
-    data_folder,
     entry_faults,
     episode_of,
     record_of,
@@ -118,46 +112,6 @@ def test_what_is_not_over_at_the_deadline_counts_the_lowest_grade(board):
     _, begun, not_begun = late.games(entry)
     shown = episode_of(replay_game(OPEN, begun.seed, begun.actions))
     assert (str(shown.end), len(begun.actions), not_begun.actions) == ("forfeit", 1, ())
-
-
-def test_a_game_that_uses_up_its_steps_counts_the_lowest_grade(board):
-    environment = SaudaEnvironment()
-    environment.reset(entry=entered(board, games=1).token)
-    for _ in range(MOST_STEPS + 1):
-        observation = environment.step(SaudaAction(action_type="offer"))
-    assert observation.outcome["grade"] == observation.reward == WORST
-    assert environment.state.grade == WORST
-    (entry,) = complete(board)
-    assert entry.grades == (WORST,)
-    assert list(entry_faults(record_of(board, entry))) == []
-
-
-def test_a_long_tale_is_refused_before_it_fills_the_disk(board, monkeypatch):
-    monkeypatch.setattr(leaderboard, "MOST_BYTES", 3_000)
-    # A game whose seller stays for two bids of 1; by chance one may leave.
-    monkeypatch.setattr(leaderboard, "leaderboard_seed", lambda: 2**127 + 1)
-    environment = SaudaEnvironment()
-    before = environment.reset(entry=entered(board).token)
-    long = SaudaAction(action_type="offer", price=1, message="x" * 1_900)
-    environment.step(long)
-    with pytest.raises(ValueError, match="say less"):
-        environment.step(long)
-    assert len(environment.step(move_of(before)).bazaar["bids"]) == 2  # the game goes on
-
-
-def test_a_clock_that_jumps_ends_no_entry_and_deletes_none(board):
-    """Deadlines follow the time that passes, not the time of day, which somebody may set anew."""
-    wall, passed = [time.time()], [5.0]
-    now = leaderboard.steady(lambda: wall[0], lambda: passed[0])
-    later = Board(board.storage, now)
-    begun, unused = entered(later), entered(later)
-    next(iter(played_on(begun.token)))
-    wall[0] += 86_400 * 2
-    entered(later)  # entries that nobody began in time are deleted here
-    assert (later.entry(begun.entry), complete(later)) == (None, [])  # so no seed is shown
-    assert later.next_game(unused.token).number == 1
-    passed[0] += leaderboard.HOURS * 3600 + 1
-    assert {entry.id for entry in complete(later)} == {begun.entry, unused.entry}
 
 
 def test_the_standing_is_computed_when_it_changes_and_not_when_it_is_read(board):
@@ -265,14 +219,6 @@ def test_a_command_removes_an_entry_with_all_that_is_kept_of_it_while_the_page_i
     assert not (tmp_path / "none").exists()
 
 
-def test_entries_that_are_played_at_once_are_all_stored(board):
-    tickets = [entered(board, f"agent {number}", games=2) for number in range(8)]
-    with ThreadPoolExecutor(8) as threads:
-        list(threads.map(play_all, tickets))
-    assert {entry.id for entry in complete(board)} == {ticket.entry for ticket in tickets}
-    assert all(not list(entry_faults(record_of(board, entry))) for entry in complete(board))
-
-
 def tell_moves(token: str, told: Connection) -> None:
     """Play the entry of `token`, tell of each move that was answered, and wait for the end."""
     with contextlib.suppress(ValueError):  # all its games are over
@@ -323,24 +269,7 @@ def test_reading_makes_no_file_and_a_file_that_cannot_be_used_says_why(tmp_path)
     assert full.next_game(entered(full).token).number == 1  # what fits is still kept
 
 
-def test_the_folder_is_the_one_that_is_set_or_a_spaces_storage_or_the_cache(tmp_path):
-    assert data_folder({"SAUDA_DATA": str(tmp_path)}) == tmp_path
-    assert data_folder({}).parts[-2:] == (".cache", "sauda")
-    there = OF_A_SPACE.is_dir()
-    assert (data_folder({"SPACE_ID": "a/b"}) == OF_A_SPACE) == there
-
-
 # The seeds of an entry before its end
-
-
-def test_nothing_that_can_be_set_decides_the_seeds(board):
-    drawn = []
-    for _ in range(2):
-        random.seed(0)
-        np.random.seed(0)  # noqa: NPY002
-        drawn += seeds_of(board, entered(board, games=20).entry)
-    assert len(set(drawn)) == 40
-    assert all(seed.bit_length() == SEED_BITS for seed in drawn)
 
 
 def seeds_of(board: Board, entry: str) -> list[int]:
@@ -394,12 +323,3 @@ def test_a_reset_of_an_entry_takes_no_seed_and_no_task(board):
     for wrong in ("", "x" * 1000, token[:-1], token.swapcase(), 7, ["x"], "' OR 1=1 --"):
         with pytest.raises(ValueError, match="token"):
             environment.reset(entry=wrong)
-
-
-def test_the_files_hold_no_token_and_are_their_owners_alone(board):
-    ticket = entered(board)
-    play_all(ticket)
-    files = list(board.storage.file.parent.iterdir())
-    assert board.storage.file in files
-    assert all(file.stat().st_mode & 0o077 == 0 for file in files)  # its owner alone reads seeds
-    assert not any(ticket.token.encode() in file.read_bytes() for file in files)

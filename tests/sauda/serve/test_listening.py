@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from sauda.records.store import REPOSITORY
-from sauda.serve.listening import check_free, host_and_port
+from sauda.serve.listening import check_free
 
 NO_GRADIO = "import sys; sys.modules['gradio'] = None; import runpy; "
 START = NO_GRADIO + "runpy.run_path('app.py', run_name='__main__')"
@@ -30,11 +30,3 @@ def test_a_page_at_a_busy_port_ends_with_a_sentence_before_it_loads_gradio():
     check_free("127.0.0.1", port)
     with pytest.raises(ValueError, match="no address of this machine"):
         check_free("192.0.2.1", port)
-
-
-def test_a_port_is_a_number_and_a_space_listens_on_all_addresses():
-    assert host_and_port({}) == ("127.0.0.1", 7860)
-    assert host_and_port({"SPACE_ID": "a/b", "PORT": "65535"}) == ("0.0.0.0", 65535)
-    for port in ("0", "65536", "x", "-1", "८"):
-        with pytest.raises(ValueError, match="PORT is a number"):
-            host_and_port({"PORT": port})

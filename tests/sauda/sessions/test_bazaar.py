@@ -1,7 +1,5 @@
 """A visitor's game: moves, buttons, doubts, the opponent it is against, comparison at its end."""
 
-from dataclasses import replace
-
 import pytest
 
 from env import BAZAAR_TASKS, Accept, IllegalAction, Offer, WalkAway
@@ -11,7 +9,6 @@ from sauda.sessions.bazaar import (
     BACKWARDS,
     LOSS,
     Game,
-    Standing,
     after_reply,
     answer,
     back,
@@ -20,11 +17,9 @@ from sauda.sessions.bazaar import (
     loss_at,
     propose,
     quick_moves,
-    rank,
     request,
     standings,
     start,
-    without_words,
 )
 
 SINGLE, SELLING = "classic/single_deal", "bazaar/seller_brief"
@@ -45,12 +40,6 @@ def states(task_name: str, opponent: str, seed: int, pick: int) -> list[Game]:
 # Play
 
 
-def test_a_move_is_answered_at_once():
-    game = answer(start(SINGLE, "", 0), Offer(20))
-    assert [turn.agent for turn in game.play.turns] == ["seller", "buyer", "seller"]
-    assert (game.observation.bid, game.observation.ask) == (20, 54)
-
-
 def test_a_forbidden_move_leaves_the_game_as_it_was():
     game = start(SINGLE, "", 0)
     with pytest.raises(IllegalAction, match="the budget is ₹100"):
@@ -59,21 +48,6 @@ def test_a_forbidden_move_leaves_the_game_as_it_was():
 
 
 # The opponent
-
-
-@pytest.mark.parametrize(
-    ("task_name", "opponent", "fault"),
-    [
-        (SELLING, "nobody", "no buyer 'nobody' to sell to; buyers are expert,"),
-        (SINGLE, "firm", "no seller type 'firm' in classic/single_deal; the tasks bazaar/open,"),
-        ("bazaar/open", "linear", "no seller type 'linear' in bazaar/open; .* firm, fair, hasty"),
-    ],
-)
-def test_an_opponent_that_cannot_sit_there_is_refused_with_those_who_can(
-    task_name, opponent, fault
-):
-    with pytest.raises(ValueError, match=fault):
-        start(task_name, opponent, 0)
 
 
 def test_a_chosen_type_of_seller_changes_nothing_else_of_the_deal():
@@ -131,13 +105,6 @@ def test_the_comparison_holds_the_visitor_and_every_policy_best_grade_first(task
     assert grades == sorted(grades, reverse=True)
 
 
-def test_a_place_is_shared_where_somebody_did_as_well():
-    you = Standing("you", 0.5, 0.5, 10, visitor=True)
-    better, same, worse = (Standing(n, g, g, 10) for n, g in (("a", 0.9), ("b", 0.5), ("c", 0.1)))
-    assert rank([better, you, worse]) == (2, False)
-    assert rank([better, you, same, worse]) == (2, True)
-
-
 # A language model across the table
 
 
@@ -188,29 +155,7 @@ def test_what_is_played_again_from_an_earlier_move_is_the_same_game(selling):
         back(after, 2)
 
 
-@pytest.mark.parametrize(
-    ("place", "name"), [("bazaar/open", "mini"), (SELLING, "mini:firm"), (SELLING, "mini:nobody")]
-)
-def test_a_model_in_a_seat_that_is_not_its_own_is_refused(place, name):
-    with pytest.raises(ValueError, match=r"no seller for|sells in|no persona"):
-        start(place, name, 1)
-
-
 # Doubts
-
-
-def test_the_same_price_again_is_made():
-    game = start(SELLING, "naive", 3)
-    sold = propose(propose(game, Offer(1)), Offer(1, "yes, ₹1"))
-    assert sold == replace(answer(game, Offer(1, "yes, ₹1")), unconfirmed=None)
-
-
-def test_a_price_within_bounds_is_made_at_once_and_ends_the_question():
-    game = start(SELLING, "naive", 3)
-    list_price = game.observation.table.item.list_price
-    after = propose(propose(game, Offer(1)), Offer(list_price))
-    assert after.unconfirmed is None
-    assert after.observation.table.asks[0] == list_price
 
 
 @pytest.mark.parametrize("share", [0.25, 0.5, 1])
@@ -286,23 +231,6 @@ def test_a_lower_bid_is_asked_back_and_the_seller_reminds_of_the_one_that_stands
     assert f"{game.observation.bid:,}" in lower.play.turns[-1].action.message
     shown = [quick.action for quick in quick_moves(lower.observation)[1:3]]
     assert all(offer is None or offer.price > game.observation.bid for offer in shown)
-
-
-def test_words_that_close_a_deal_close_none_without_them():
-    """Some hasty seller takes for cash what it does not take in silence."""
-    for seed in range(200):
-        game = start("bazaar/open", "hasty", seed)
-        game = answer(game, Offer(round(0.6 * game.observation.opening_ask), "cash, right now"))
-        silent = without_words(game)
-        if game.over and not silent.over:
-            assert silent.observation.bid == game.play.state.table.past[-1].price
-            return
-    raise AssertionError("cash closed no deal")
-
-
-def test_a_game_without_words_goes_as_it_went():
-    game = of_type("fair", (0.4, ""), (0.5, ""))
-    assert without_words(game).play.turns == game.play.turns
 
 
 def test_the_planner_buys_from_a_visitor_in_whole_rupees_within_its_limit():

@@ -4,10 +4,8 @@ from datetime import date, timedelta
 
 import pytest
 
-from env import Accept, Offer, WalkAway, get_task, rollout
-from sauda.games import policies_of
-from sauda.records.seeds import DAILY, SPLITS
-from sauda.sessions.bazaar import answer, as_episode
+from env import Accept, Offer, WalkAway, get_task
+from sauda.sessions.bazaar import answer
 from sauda.sessions.daily import (
     TASK,
     BadLink,
@@ -15,10 +13,8 @@ from sauda.sessions.daily import (
     day_of,
     encode,
     gaining_scripts,
-    player,
     replay,
     resume,
-    scripts,
     seed_of_day,
     today,
 )
@@ -34,11 +30,6 @@ def played(day: date, *moves):
         price = isinstance(one, float) and round(one * game.observation.table.item.list_price)
         game = answer(game, Offer(price) if price else one)
     return game
-
-
-def test_no_training_and_no_evaluation_takes_the_seeds_of_the_days():
-    assert not any(set(DAILY) & set(seeds) for seeds in SPLITS.values())
-    assert all(seed_of_day(DAY + timedelta(days=n)) in DAILY for n in range(60))
 
 
 @pytest.mark.slow
@@ -62,12 +53,6 @@ def test_a_link_to_no_day_is_refused_with_a_sentence(text):
 def test_a_link_replays_the_very_game(moves):
     game = played(DAY, *moves)
     assert replay(DAY, encode(game)).play.state == game.play.state
-
-
-@pytest.mark.parametrize("moves", [(), (0.3,), (0.3, 0.4), (0.3, WalkAway())])
-def test_the_moves_of_a_running_game_lead_to_it_again(moves):
-    game = played(DAY, *moves)
-    assert resume(DAY, encode(game)).play == game.play
 
 
 @pytest.mark.parametrize(
@@ -107,10 +92,3 @@ def test_a_link_that_was_cut_or_changed_anywhere_is_refused():
             replay(DAY, other)
     with pytest.raises(BadLink):
         replay(DAY + timedelta(days=1), code)
-
-
-def test_a_visitor_who_moves_as_a_script_does_as_well():
-    episode = rollout(get_task(TASK), policies_of(get_task(TASK))["linear"], seed_of_day(DAY))
-    game = played(DAY, *(turn.action for turn in episode.trajectory("buyer")))
-    (linear,) = (row for row in scripts(DAY) if row.name == "linear")
-    assert player("linear", as_episode(game)) == linear
