@@ -11,15 +11,12 @@ import asyncio
 import json
 import math
 import re
-import subprocess
-import tempfile
 import time
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -28,11 +25,10 @@ import psutil
 
 from benchmarks.page import TRUSTED, running_app
 from sauda.experiments.speeds import latency, memory_growth
-from sauda.records.store import REPOSITORY, machine, save
+from sauda.records.store import machine, provenance, save
 
 FILE = "load.json"
 SECONDS = 600.0  # of the longest mixes
-BEFORE = 5  # an earlier commit plays a fifth of each mix
 SAMPLES = 20  # of memory
 MODEL_PROCESS = "sauda.llm.process"  # the module that a page's model process runs
 PATIENCE, MODEL_PATIENCE = 30, 120  # seconds for an answer, and for an event of the queue
@@ -523,31 +519,16 @@ async def play_mix(
             "memory": memory}  # fmt: skip
 
 
-@contextmanager
-def checkout(commit: str) -> Iterator[Path]:
-    """Context: a folder with `commit` checked out; CalledProcessError where there is none."""
-    git = ["git", "-C", str(REPOSITORY), "worktree"]
-    with tempfile.TemporaryDirectory(prefix="sauda-") as parent:
-        folder = Path(parent) / "before"
-        subprocess.run([*git, "add", "--detach", str(folder), commit], check=True)
-        try:
-            yield folder
-        finally:
-            subprocess.run([*git, "remove", "--force", str(folder)], check=True)
-
-
-def play_on_own_page(name: str, seconds: float, folder: Path, state: str) -> dict[str, Any]:
-    """Play a mix on a fresh page of the code in `folder`."""
-    head = ["git", "-C", str(folder), "rev-parse", "HEAD"]
-    commit = subprocess.run(head, capture_output=True, text=True, check=True).stdout.strip()
-    with running_app(folder, TRUSTED) as page:
+def play_on_own_page(name: str, seconds: float) -> dict[str, Any]:
+    """Play a mix on a fresh page."""
+    with running_app(environment=TRUSTED) as page:
         played = asyncio.run(play_mix(name, seconds, page.address, page.pid))
-    return {"state": state, "commit": commit, **played}
+    return {"state": "now", "commit": provenance()["commit"], **played}
 
 
 def print_mix(mix: Mapping[str, Any]) -> None:
     """Print the actions of a mix, and failures with their reasons."""
-    print(f"{mix['name']}, {mix['state']}, {mix['seconds']:g} s: {mix['about']}", flush=True)
+    print(f"{mix['name']}, {mix['seconds']:g} s: {mix['about']}", flush=True)
     for row in mix["rows"]:
         counts = f"n {row['n']}, refused {row['refused']}, failures {row['failures']}"
         print(f"  {row['what']:32} median {row['p50_ms']} ms, 95 % {row['p95_ms']} ms, {counts}")
@@ -563,20 +544,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Many visitors of the page at once.")
     parser.add_argument("--mix", nargs="+", choices=MIXES, default=list(MIXES))
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of the longest mixes")
-    parser.add_argument("--before", metavar="COMMIT", help="play a fifth on an earlier commit, too")
     parser.add_argument("--save", action="store_true", help=f"write artifacts/{FILE}")
     options = parser.parse_args()
     mixes: list[dict[str, Any]] = []
     for name in options.mix:
         seconds = options.seconds * MIXES[name].part
-        if options.before:
-            with checkout(options.before) as folder:
-                mixes.append(play_on_own_page(name, seconds / BEFORE, folder, "before"))
-            print_mix(mixes[-1])
-        mixes.append(play_on_own_page(name, seconds, REPOSITORY, "now"))
+        mixes.append(play_on_own_page(name, seconds))
         print_mix(mixes[-1])
     if options.save:
-        config = {"seconds": options.seconds, "mixes": options.mix, "before": options.before}
+        config = {"seconds": options.seconds, "mixes": options.mix}
         save(FILE, config, {"machine": machine(), "mixes": mixes})
 
 
