@@ -1,7 +1,7 @@
 """The open market: bids stand, asks never rise, and what only words may tell stands in words."""
 
 import time
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -12,17 +12,13 @@ from env import (
     CATALOGUE,
     MARKETS,
     TYPES,
-    Accept,
     EndReason,
-    IllegalAction,
     Offer,
-    WalkAway,
     begin,
     get_task,
     market,
     move,
     rollout,
-    with_seller_type,
 )
 from env.bazaar.speech import ACTS, LANGUAGES, Speech, act_in, buyer_line, hear, phrases, say
 
@@ -88,20 +84,6 @@ def test_a_better_bid_is_never_less_likely_to_be_taken(seed, t, mood, early, tem
     assert (np.diff(walks) <= 1e-12).all()
 
 
-@given(SEEDS, st.floats(0.02, 0.98))
-def test_a_bid_a_rupee_higher_is_taken_where_the_lower_one_was(seed, share):
-    start = opened(seed)
-    (lower, higher) = (
-        move(OPEN, start, Offer(int(share * seller_of(seed).opening) + more)) for more in (0, 1)
-    )
-    answers = [
-        OPEN.opponents["seller"](OPEN.env.observe(play.state, "seller"), None)
-        for play in (lower, higher)
-    ]
-    assert not isinstance(answers[0], Accept) or isinstance(answers[1], Accept)
-    assert not isinstance(answers[1], WalkAway) or isinstance(answers[0], WalkAway)
-
-
 # Chance and secrets
 
 
@@ -126,16 +108,6 @@ def test_what_only_words_may_tell_is_in_no_field_that_a_buyer_sees(task, seed, w
         assert all(made.tells is None for made in seen.table.moves)
 
 
-@given(SEEDS)
-def test_the_hidden_facts_change_no_field_that_a_buyer_sees_first(seed):
-    state = begin(OPEN, seed).state
-    seen = OPEN.env.observe(state, "buyer")
-    stance = state.private["seller"]["stance"]
-    other = replace(stance, kind=(stance.kind + 1) % 4, cost=1, reservation=1, pressed=True)
-    told = {**state.private, "seller": {**state.private["seller"], "stance": other}}
-    assert OPEN.env.observe(replace(state, private=told), "buyer") == seen
-
-
 # Words move the seller
 
 
@@ -145,15 +117,6 @@ def test_each_type_is_moved_by_its_own_pitch_alone(name):
     gains = {act: float(market.effect(act, kind, 1, True, True)[0]) for act in market.MOODS}
     assert [act for act, gain in gains.items() if gain > 0] == [market.KEYS[name]]
     assert market.effect(market.KEYS[name], kind, 1, True, False)[0] < 0
-
-
-def test_only_the_first_use_of_a_pitch_counts():
-    s = replace(seller_of(3), kind=TYPES.index("fair"))
-    chance = begin(OPEN, 3).state.private["seller"]["chance"]
-    tea = move(OPEN, opened(3), Offer(1, "Come, chai first")).state.table.moves
-    once, twice = (market.listen(s, moves, chance, None) for moves in (tea, (*tea, tea[-1])))
-    assert once.mood == twice.mood > 0
-    assert twice.temper > once.temper
 
 
 def test_the_mute_market_hears_and_says_no_words():
@@ -166,16 +129,6 @@ def test_the_mute_market_hears_and_says_no_words():
         assert (silent.asks, silent.past) == (spoken.asks, spoken.past)
         asked = [m.action for m in silent.moves if m.agent == "seller"]
         assert all(hear(a.message) == Speech() for a in asked if isinstance(a, Offer))
-
-
-def test_a_seller_of_a_chosen_type_has_the_same_other_draws():
-    for name in TYPES:
-        (instance,) = begin(with_seller_type(OPEN, name), 5).state.private["nature"]
-        (drawn,) = begin(OPEN, 5).state.private["nature"]
-        assert instance.seller["stance"].type == name
-        assert (instance.item, instance.buyer) == (drawn.item, drawn.buyer)
-    with pytest.raises(ValueError, match="no seller type 'shy'"):
-        with_seller_type(OPEN, "shy")
 
 
 # Words are read
@@ -292,31 +245,4 @@ def test_any_text_is_one_act_or_none(text):
     hear(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "price"),
-    [
-        ("330, the shop next door asks 423", 423), ("the shop asks 423, I say 330", 423),
-    ],
-)  # fmt: skip
-def test_the_own_bid_is_not_taken_for_the_price_of_another_shop(text, price):
-    assert act_in(text) == ("outside", price)
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_reminder_of_the_standing_bid_is_no_praise(language):
-    line = say(Speech(), 450, 270, 0.0, language, "seen")
-    assert hear(line) == Speech()
-
-
 # The end
-
-
-def test_accepting_and_leaving_end_the_game():
-    for action, end in ((Accept(), EndReason.AGREEMENT), (WalkAway(), EndReason.WALKAWAY)):
-        assert OPEN.env.end(move(OPEN, opened(5), action).state) is end
-
-
-def test_a_bid_above_the_purse_is_refused_whatever_is_said_with_it():
-    start = opened(5)
-    with pytest.raises(IllegalAction, match="the budget is"):
-        move(OPEN, start, Offer(start.state.private["buyer"]["purse"] + 1, "Cash, right now."))
