@@ -7,7 +7,6 @@ import pytest
 from panels.haggle.opponents import stages
 from panels.transcripts.episodes import MODELS as TRANSCRIPT_MODELS
 from sauda.experiments.seller_games import word_hashes
-from sauda.llm import backends
 from sauda.llm.backends import (
     ENDPOINT,
     FIRST,
@@ -17,16 +16,12 @@ from sauda.llm.backends import (
     Endpoint,
     FirstOf,
     RetryPolicy,
-    ThreadEngine,
     TransientError,
     find_backends,
-    find_servers,
     probe,
 )
-from sauda.llm.engine import DEFAULT_SAMPLING
-from sauda.llm.model import CannotLoad, NullModel, adapter_folder, find_model, smollm2
+from sauda.llm.model import NullModel, adapter_folder, find_model
 from sauda.llm.registry import player_spec, row_name
-from sauda.llm.server import Ready, ReplyService
 from sauda.llm.types import Reply, ReplyError, ReplyTimeout
 from sauda.records.store import load as load_artifact
 from sauda.records.store import sha256
@@ -126,16 +121,6 @@ def _everything_shown(backend) -> str:
     return f"{reply} {backend.source} {backend!r} {probe(backend)}"
 
 
-@pytest.mark.parametrize(
-    "url", ["me:s3cret@host", "http://me:s3cret@host:port", "ftp://me:s3cret@host", "http://", "["]
-)
-def test_an_address_that_is_none_is_refused_at_the_start_and_not_quoted(url):
-    for name in ("ENDPOINT", "OLLAMA"):
-        with pytest.raises(ValueError, match="address of a language model") as refused:
-            find_servers({f"SAUDA_{name}_URL": url, f"SAUDA_{name}_MODEL": "m"}, DEFAULT_SAMPLING)
-        assert "s3cret" not in str(refused.value)
-
-
 # The page
 
 
@@ -158,28 +143,6 @@ class Named:
 
     def stream(self, messages, seed, schema=None):
         yield Reply("mine", self.source, 1, "stop")
-
-
-@pytest.mark.parametrize("own_replies", [True, False])
-def test_whichever_answers_is_ready_once_any_of_them_is(monkeypatch, own_replies):
-    """The page's own model stands first; where it cannot reply, another server does."""
-
-    def load(name):
-        if own_replies:
-            return Named()
-        raise CannotLoad("no weights here")
-
-    own = ReplyService(lambda report: ThreadEngine(report, load))
-    own.wait("sauda-mini", 30)
-    monkeypatch.setattr(backends, "own_service", lambda: own)
-    with server(openai("OK, 45")) as (url, _):
-        environment = {"SAUDA_ENDPOINT_URL": url, "SAUDA_ENDPOINT_MODEL": "m"}
-        worker = find_backends(environment)["buyer"][FIRST]
-        assert isinstance(worker.wait(30), Ready)
-        reply = worker(CHAT, 0)
-    assert (reply.text, reply.source) == (
-        ("mine", Named.source) if own_replies else ("OK, 45", f"m at {url}")
-    )
 
 
 def test_every_buyer_on_the_page_has_rows_in_the_model_comparison():
@@ -206,13 +169,3 @@ def test_the_model_sellers_on_the_page_are_those_whose_words_were_measured():
     measured = data["models"][seat.model]
     assert measured["sampling"] == asdict(seat.sampling)
     assert {name: measured[name] for name in ("prompt", "check")} == word_hashes()
-
-
-@pytest.mark.model
-def test_the_sellers_seat_of_the_page_holds_the_measured_weights():
-    measured = load_artifact("seller_quality.json").data.as_json()["models"][SEATS["seller"].model]
-    stage = find_backends({})["seller"][THIS_PAGE].wait()
-    assert isinstance(stage, Ready)
-    # The base alone: an adapter's name would show. The precision is the machine's.
-    assert stage.source.split(",")[0] == measured["source"].split(",")[0]
-    assert smollm2().sha256 == measured["sha256"]

@@ -1,7 +1,6 @@
 """Decoding: a random Llama of two layers that reads bytes writes the same however asked."""
 
 import math
-import threading
 from collections import Counter
 from itertools import pairwise
 
@@ -22,11 +21,10 @@ from sauda.llm.engine import (
     ReplyRequest,
     Row,
     Sampling,
-    generation_mode,
     stop_tokens,
 )
 from sauda.llm.model import Model
-from sauda.llm.process import BatchEngine, bytes_of_token, share_equal_weights
+from sauda.llm.process import BatchEngine, bytes_of_token
 from sauda.llm.server import Begin
 from sauda.llm.turn import PlayerSpec
 from sauda.policies.bazaar import linear
@@ -122,17 +120,6 @@ def test_the_cache_of_all_models_stays_within_its_bytes(tiny, monkeypatch):
     assert len(cache) < 30
 
 
-def test_models_share_the_tensors_that_are_equal(tiny):
-    import torch
-
-    network, other = tiny[0], tiny_network()[0]
-    with torch.no_grad():
-        other.lm_head.weight.add_(1)
-    share_equal_weights(other, [network])
-    assert other.model.norm.weight.data_ptr() == network.model.norm.weight.data_ptr()
-    assert other.lm_head.weight.data_ptr() != network.lm_head.weight.data_ptr()
-
-
 def test_a_prompt_that_many_rows_share_is_read_once(tiny, chats):
     some, read = model(tiny, WARM), []
     prefill = some.decoder.prefill
@@ -159,46 +146,12 @@ def test_a_row_that_joins_or_leaves_changes_no_other(tiny, chats):
     assert len(rows[2].tokens) == 1
 
 
-def test_two_replies_at_once_do_not_mix(tiny, chats):
-    some, texts = model(tiny), [""] * 4
-
-    def write(number):
-        texts[number] = some(chats[number], number).text
-
-    threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert texts == write_alone(tiny, chats[:4])
-
-
 def test_a_reply_grows_token_by_token_and_says_when_it_is_whole(tiny, chats):
     grown = list(model(tiny).stream(chats[0], 0))
     assert [reply.tokens for reply in grown] == list(range(1, len(grown) + 1))
     assert [bool(reply.finish) for reply in grown] == [False] * (len(grown) - 1) + [True]
     assert all(b.text.startswith(a.text) for a, b in pairwise(grown))
     assert grown[-1].source == "tiny, fp32 on CPU"
-
-
-def test_generation_turns_checkpointing_off_and_the_cache_on_and_training_gets_both_back(tiny):
-    network = tiny[0]
-
-    def mode():
-        checkpoints = any(getattr(m, "gradient_checkpointing", False) for m in network.modules())
-        return network.training, network.config.use_cache, checkpoints
-
-    network.train()
-    network.gradient_checkpointing_enable()
-    network.config.use_cache = False
-    try:
-        with generation_mode(network):
-            assert mode() == (False, True, False)
-        assert mode() == (True, False, True)
-    finally:
-        network.gradient_checkpointing_disable()
-        network.config.use_cache = True
-        network.eval()
 
 
 def test_every_end_of_turn_of_a_family_stops(tiny):

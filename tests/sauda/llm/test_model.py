@@ -4,14 +4,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from env import get_task, rollout
-from sauda.experiments.seller_games import play_seed
 from sauda.games import BAZAAR
 from sauda.games.bazaar_prompt import render, schema
-from sauda.llm import model as module
 from sauda.llm.engine import Decoder, Sampling
 from sauda.llm.model import (
     CONVERTED_SHA256,
@@ -26,10 +23,8 @@ from sauda.llm.model import (
     multiplies_bf16,
     smollm2,
 )
-from sauda.llm.seller import PERSONAS, SAMPLING, SellerSeat, text_faults
-from sauda.llm.turn import PlayerSpec, attempt_seeds, in_batches, take_turns
+from sauda.llm.turn import PlayerSpec
 from sauda.policies.bazaar import linear
-from sauda.train.teacher_rows import label_tokens
 from tests.support.models import tiny_network
 
 ROOT = Path(__file__).parents[3]
@@ -84,14 +79,6 @@ def test_damaged_weights_are_refused_with_what_to_do(tmp_path):
 
 
 @needs_weights
-def test_the_tokens_and_labels_of_the_page_are_those_of_training():
-    from transformers import AutoTokenizer
-
-    own, theirs = chat_tokenizer(), AutoTokenizer.from_pretrained(smollm2().folder)
-    assert label_tokens(CHAT, [True, True], own) == label_tokens(CHAT, [True, True], theirs)
-
-
-@needs_weights
 def test_the_real_model_plays_a_whole_game_and_says_how_it_runs(mini):
     observations = rollout(get_task("bazaar/open"), linear, 0).trajectory("buyer")[:4]
     chats = [render(turn.observation) for turn in observations]
@@ -101,24 +88,6 @@ def test_the_real_model_plays_a_whole_game_and_says_how_it_runs(mini):
     player = PlayerSpec(mini, constrained=True).policy(BAZAAR)
     assert rollout(get_task("bazaar/rushed"), player, 0).end != "forfeit"
     assert (mini.source, mini.sha256) == (f"mini, {mini.precision} on CPU", CONVERTED_SHA256)
-
-
-@needs_weights
-def test_the_real_model_words_most_of_a_sellers_decisions_itself(mini):
-    game = play_seed("hard", "climber", "hasty", 0)
-    seen = [turn.observation for turn in game.episode.trajectory("seller")[:3]]
-    seats = [SellerSeat(PERSONAS["hasty"])] * len(seen)
-    seeds = [attempt_seeds(np.random.default_rng(number)) for number in range(len(seen))]
-    turns = take_turns(seats, seen, seeds, in_batches(mini.with_sampling(SAMPLING)))
-    assert sum(turn.parsed.source == mini.source for turn in turns) >= 2
-    for decision, turn in zip(game.decisions, turns, strict=False):
-        assert text_faults(turn.action.message, decision) == ()
-
-
-@needs_weights
-def test_the_untrained_base_says_that_it_is_untrained(monkeypatch, tmp_path):
-    monkeypatch.setattr(module, "ADAPTERS", tmp_path)
-    assert load("sauda-mini").source.startswith("sauda-mini (untrained base)")
 
 
 def test_an_adapter_is_merged_and_changes_what_is_said(tmp_path):

@@ -13,7 +13,7 @@ from sauda.fairness import Visitor
 from sauda.llm.engine import Decoder, Sampling
 from sauda.llm.model import Model
 from sauda.llm.process import ProcessEngine
-from sauda.llm.server import Failed, ModelWorker, Ready, ReplyService
+from sauda.llm.server import ModelWorker, Ready, ReplyService
 from sauda.llm.types import NotReady, ReplyError, ReplyTimeout
 from tests.support.models import tiny_network
 from tests.support.toy_process import HANG, NO_NETWORK, SLOW
@@ -51,23 +51,6 @@ def test_replies_of_the_process_are_those_of_the_model_in_this_one(worker):
         replies = list(pool.map(lambda own, one: own(chat(one), 7), workers, words))
     assert [reply.text for reply in replies] == alone
     assert [worker(chat(one), 7).text for one in words] == alone  # and again, from the cache
-
-
-def test_a_reply_that_begins_beside_a_cancelled_one_is_as_alone(worker):
-    first = worker.for_visitor(Visitor("s1", "a1")).stream(chat("never mind"), 7)
-    next(first)
-    second = worker.for_visitor(Visitor("s2", "a2")).stream(chat("a short one"), 7)
-    next(second)
-    first.close()
-    *_, last = second
-    assert last.text == worker(chat("a short one"), 7).text
-    assert not worker.service.queue.running
-
-
-def test_a_model_that_cannot_load_says_why_and_the_others_reply(worker):
-    other = ModelWorker("other", worker.service, "/etc/passwd", GREEDY)
-    assert other.wait(30) == Failed("/etc/passwd", "CannotLoad: no model '/etc/passwd'")
-    assert worker(chat("still there?"), 7).finish
 
 
 def test_a_request_that_breaks_ends_alone(worker):

@@ -1,7 +1,5 @@
 """The service before an engine: loading, the queue, time limits, cancellation, crashes."""
 
-import asyncio
-import queue
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -9,10 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from sauda.fairness import Visitor
-from sauda.llm.backends import ThreadEngine, serve_in_threads
+from sauda.llm.backends import serve_in_threads
 from sauda.llm.engine import DEFAULT_SAMPLING, ReplyRequest
 from sauda.llm.model import CannotLoad
-from sauda.llm.process import BatchEngine
 from sauda.llm.server import (
     CRASH_WINDOW,
     LONGEST_PAUSE,
@@ -27,7 +24,6 @@ from sauda.llm.server import (
     Waiting,
 )
 from sauda.llm.types import NotReady, Reply, ReplyError, ReplyRefused, ReplyTimeout
-from tests.support.coroutines import run
 
 REQUEST = ReplyRequest([{"role": "user", "content": "60?"}], 7, None, DEFAULT_SAMPLING)
 
@@ -101,20 +97,6 @@ def test_it_recovers_after_every_crash_with_a_pause_that_grows_up_to_a_limit(pro
     assert process.pauses[-1] == 0  # the earlier crashes count no more
 
 
-def test_models_are_loaded_once_after_two_crashes_and_those_that_failed_are_not(process):
-    process.service.start("other")
-    process.report(Failed("other", "no such file"))
-    assert process.service.trouble() == "other is failed"
-    process.orders.clear()
-    process.report(Ended("killed"))
-    first = process.resume
-    process.report(Ended("killed"))
-    first()
-    assert process.orders == []
-    process.resume()
-    assert process.orders == [Load("mini")]
-
-
 # Models in threads
 
 
@@ -172,24 +154,6 @@ def test_loading_is_seen_and_a_failure_says_why_and_may_be_tried_again():
     assert worker([], 1).text == "11111"
 
 
-@pytest.mark.parametrize("engine", [BatchEngine, lambda load, report: ThreadEngine(report, load)])
-def test_models_are_loaded_one_after_the_other(engine):
-    loading, most, reports = [], [], queue.SimpleQueue()
-
-    def load(name):
-        loading.append(name)
-        most.append(len(loading))
-        time.sleep(0.05)
-        loading.remove(name)
-        raise CannotLoad("tried")
-
-    loads = engine(load, reports.put)
-    for name in ("one", "two", "three"):
-        (loads.take if isinstance(loads, BatchEngine) else loads.send)(Load(name))
-    assert {reports.get(timeout=5).name for _ in range(3)} == {"one", "two", "three"}
-    assert max(most) == 1
-
-
 def test_a_hanging_reply_ends_in_time_and_the_next_one_works():
     hanging = Slow(pause=1.0)
     worker = ready(hanging, reply_limit=0.2)
@@ -224,25 +188,6 @@ def test_visitors_wait_in_turn_are_told_their_place_and_get_their_own_reply():
     assert all(of_one == sorted(of_one, reverse=True) for of_one in places)
     assert max(max(of_one, default=0) for of_one in places) > 4
     assert slow.most == 1
-
-
-def test_waiting_for_many_replies_holds_no_thread():
-    worker = ready(Slow(pause=0.01))
-
-    async def visit_async(number):
-        own, threads = worker.for_visitor(Visitor(f"s{number}", f"a{number}")), []
-        async for update in own.stream_async([], number):
-            threads.append(threading.active_count())
-            last = update
-        return last.text, max(threads)
-
-    async def visits():
-        return threading.active_count(), await asyncio.gather(*map(visit_async, range(9)))
-
-    before, visited = run(visits())
-    texts, threads = zip(*visited, strict=True)
-    assert texts == tuple(f"{number}" * 5 for number in range(9))
-    assert max(threads) <= before + 3  # the one reply that runs, one that just ended, the watch
 
 
 def test_a_full_queue_refuses_and_says_for_how_long():

@@ -20,7 +20,7 @@ from sauda.records.store import load as load_artifact
 from sauda.train import STAGES, common, sft
 from sauda.train.common import Stopped, run_name
 from sauda.train.grpo import ArenaGRPOSettings, GRPOSettings
-from sauda.train.model import ADAPTER_CONFIG, ADAPTER_WEIGHTS, find_base, save_adapter, trainable
+from sauda.train.model import find_base
 from sauda.train.teacher_rows import Mix
 from tests.support.training import repeatable, start_training, trained
 
@@ -76,13 +76,6 @@ def test_a_value_that_no_run_can_have_is_one_sentence_and_no_run(
     (sentence,) = capsys.readouterr().err.splitlines()
     assert option in sentence or "cycles" in sentence or "passes" in sentence
     assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.model
-def test_settings_that_give_no_step_are_refused(tmp_path, capsys):
-    few = ["--model", "toy", "--deals-per-round", "3", "--out", str(tmp_path)]
-    assert main(["train", "distill", *few]) == 2
-    assert "no step of the optimizer" in capsys.readouterr().err
 
 
 RUNS = [e for e in FILES if e.kind == "training_run/1" and (ROOT / e.file).exists()]
@@ -250,35 +243,6 @@ def test_a_run_on_the_hub_is_brought_back_and_keeps_every_checkpoint(tmp_path, m
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory):
     return find_base("toy", tmp_path_factory.mktemp("toy"), 4)
-
-
-@pytest.mark.model
-@pytest.mark.parametrize(
-    ("file", "content"),
-    [(ADAPTER_WEIGHTS, b"cut"), (ADAPTER_CONFIG, b'{"r": 8'), (TRAINED, b"{")],
-)
-def test_a_damaged_adapter_is_one_clear_sentence_to_train_on_and_to_play(
-    toy, tmp_path, file, content
-):
-    save_adapter(trainable(toy, None), tmp_path, toy, {})
-    (tmp_path / file).write_bytes(content)
-    for use in (
-        lambda: trainable(toy, tmp_path),
-        lambda: load(f"{toy.weights.folder}+{tmp_path}", precision="fp32"),
-    ):
-        with pytest.raises(CannotLoad) as refused:
-            use()
-        assert str(tmp_path) in str(refused.value)
-        assert "\n" not in str(refused.value)
-
-
-@pytest.mark.model
-def test_what_cannot_be_trained_here_is_refused_before_it_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("sauda.train.model.free_memory", lambda device: 2**20)
-    with pytest.raises(CannotLoad, match="training toy on 4 rows"):
-        find_base("toy", tmp_path, 4)
-    with pytest.raises(CannotLoad, match="no adapter 'nowhere'"):
-        common.init_adapter(GRPOSettings(init_adapter="nowhere"))
 
 
 def test_an_adapter_that_fails_its_check_is_refused_and_not_published(tmp_path, monkeypatch):

@@ -10,7 +10,6 @@ from datasets.exceptions import DatasetNotFoundError
 from huggingface_hub.utils import httpx
 
 from sauda.language.acts import Act, read_acts
-from sauda.records.store import load
 from sauda.train.dialogues import LONGEST, from_file, from_hub, load_shipped, report_use
 from tests.support.dialogues import DIVISION, LAMP, MIRROR, craigslist_row, lines
 
@@ -75,15 +74,6 @@ def test_words_that_no_model_should_read_leave_their_dialogue_out(words, reason,
     assert from_file(CB, file).counts() == {"used": 1, reason: 1}
 
 
-@pytest.mark.parametrize(
-    "words", ["₹500 <3", "<= 400", "5 < 6 > 2", "[x] | <", "x" * LONGEST, "छूट", "a\u2028b"]
-)
-def test_other_signs_are_words(words, file):
-    row = json.dumps(said(words), ensure_ascii=False)
-    file.write_text(f"\ufeff{lines(craigslist_row())}{row}\n")  # a byte order mark is no fault
-    assert from_file(CB, file).counts() == {"used": 2}
-
-
 @pytest.mark.parametrize("other", ["", "..."])
 def test_a_dialogue_of_one_side_is_counted_and_used_only_where_it_is_asked_for(other, file):
     intent = "unknown" if other else "accept"
@@ -117,28 +107,12 @@ def test_a_file_of_another_format_is_one_sentence_with_its_first_fault(name, con
         report_use(from_file(name, file))
 
 
-def test_a_report_of_a_row_is_short_and_can_be_printed(file):
-    row = craigslist_row() | {"mood\ud800\x1b": 1}
-    file.write_text(lines(craigslist_row(), row, craigslist_row([(0, "Hi", "b" * 999, -1)] * 2)))
-    damaged, long = reports(CB, file)
-    assert damaged.startswith("2: ")
-    assert damaged.isprintable()
-    assert len(long) < 250
-
-
 def test_filters_count_what_they_leave_out(file):
     silent = craigslist_row([LAMP[0], *LAMP[-2:]])
     file.write_text(lines(craigslist_row(), silent, craigslist_row(), craigslist_row(title="Desk")))
     loaded = from_file(CB, file)
     assert loaded.counts() == {"used": 2, "fewer than 2 turns with words": 1, "duplicate": 1}
     assert str(loaded.left_out[1]) == "dialogues.json:3: duplicate: the dialogue of line 1 again"
-
-
-def test_a_missing_file_and_an_unknown_data_set_are_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"cannot read .*none\.json: No such file"):
-        from_file(CB, tmp_path / "none.json")
-    with pytest.raises(ValueError, match="no data set 'ebay'; data sets are craigslist_bargains"):
-        from_file("ebay", tmp_path)
 
 
 def worth(*values: int) -> dict[str, int]:
@@ -201,10 +175,3 @@ def test_the_shipped_dialogues_are_all_used():
     assert loaded.left_out == ()
     for dialogue in loaded.dialogues:
         assert read_acts(dialogue) == [turn.act for turn in dialogue.turns], dialogue.id
-
-
-def test_the_columns_of_the_shipped_dialogues_are_those_of_the_corpus(file):
-    rows = [row.as_json() for row in load("dialogues.json").data.rows[:5]]
-    assert rows[0].keys() == craigslist_row().keys()
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert len(from_file(CB, file).dialogues) == 5

@@ -1,9 +1,6 @@
 """Distillation: soft labels token by token, games shared with a teacher, the loss, a kill."""
 
-from dataclasses import replace
-
 import pytest
-from safetensors.torch import load_file
 
 from env import Accept, Offer, WalkAway, advance, begin, get_task, rollout
 from sauda.llm.registry import get_policy
@@ -155,21 +152,3 @@ def test_a_run_plays_each_round_anew_on_games_of_its_own(tmp_path):
     rows = [read_lines(tmp_path / f"rows-{n}.jsonl") for n in (0, 1)]
     seeds = [{row["seed"] for row in some if row["task"] == OPEN.name} for some in rows]
     assert not seeds[0] & seeds[1]
-
-
-@pytest.mark.model
-@pytest.mark.nightly
-def test_all_weights_learn_and_no_adapter_is_published(tmp_path):
-    data = distill.train(replace(TOY, full_fine_tuning=True), tmp_path)
-    assert "adapter" not in data
-    saved = load_file(tmp_path / "adapter/model.safetensors")
-    base = load_file(tmp_path / "base/model.safetensors")
-    learnt = [name for name in saved if not saved[name].float().equal(base[name].float())]
-    assert len(learnt) > len(saved) / 2
-
-
-@pytest.mark.parametrize("deals", [16, 150, 200])
-def test_the_shares_of_a_round_add_up_to_its_deals(deals):
-    shared = distill.DistillSettings(deals_per_round=deals).deals
-    assert sum(shared) == deals
-    assert shared == sorted(shared, reverse=True)

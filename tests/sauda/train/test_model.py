@@ -11,7 +11,7 @@ import pytest
 
 from env import get_task
 from sauda.games.bazaar_prompt import completion, render
-from sauda.llm.engine import Sampling, stop_tokens
+from sauda.llm.engine import Sampling
 from sauda.llm.model import base_weights, load, smollm2
 from sauda.llm.registry import get_policy
 from sauda.llm.turn import PlayerSpec, new_game, play_games
@@ -129,32 +129,6 @@ def test_a_lora_learns_on_weights_in_four_bits_and_is_served_beside_them(four_bi
             assert torch.equal(halves[name].half(), p.half())
 
 
-def test_a_pass_without_gradients_leaves_the_gradients_of_4_bit_weights_as_they_were(
-    four_bits, row
-):
-    """A CPU with AVX512-BF16 would pack the weights in it, and gradients would be wrong after."""
-    import torch
-
-    network, tokenizer = trainable(four_bits, None), tokenizer_of(four_bits)
-    first = replace(row, messages=row.messages[:3], labels=row.labels[:1], own=row.own[:1])
-    ids, places, tokens, chances, _ = collate([soft_tokens(first, tokenizer, 2, 2.0)])
-    learnt = {name: p for name, p in network.named_parameters() if p.requires_grad}
-
-    def gradients():
-        network.zero_grad()
-        loss, *_ = soft_cross_entropy(network, ids, places, tokens, chances)
-        loss.mean().backward()
-        return {name: p.grad.clone() for name, p in learnt.items()}
-
-    before = gradients()
-    assert all(gradient.any() for name, gradient in before.items() if "lora_B" in name)
-    network.eval()
-    with torch.no_grad():
-        network(ids)
-    network.train()
-    assert all(torch.equal(gradient, before[name]) for name, gradient in gradients().items())
-
-
 @pytest.mark.parametrize(
     ("free", "setting", "precision"),
     [(10.0, "short", "bf16"), (3.9, "short", "nf4"), (10.0, "gpu", "nf4")],
@@ -194,11 +168,3 @@ def test_a_template_that_does_not_grow_by_whole_turns_is_refused(llama, row):
     shifting.chat_template = LLAMA.replace(turns, "{{- messages | length }}" + turns)
     with pytest.raises(ValueError, match="grow by whole turns"):
         soft_tokens(row, shifting, 2, 2.0)
-
-
-def test_a_turn_of_llama_3_1_ends_at_its_own_mark(llama):
-    class Network:
-        class config:
-            eos_token_id = 0
-
-    assert llama.convert_tokens_to_ids("<|eot_id|>") in stop_tokens(llama, Network())

@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import pytest
 
@@ -79,12 +79,6 @@ def test_a_control_is_named_for_what_it_leaves_out(changes, name, cycles, decay)
     assert factors[length - 1] == pytest.approx(1 / (length - warmup))
 
 
-def test_a_last_cycle_ends_early_where_the_cycles_do_not_divide_the_steps():
-    settings = roles.RoleSettings(dialogues=58)
-    assert (settings.max_steps, settings.cycle) == (29, (15, 2))
-    assert settings.rate_factor(28) == pytest.approx(2 / 13)
-
-
 def test_each_layer_has_the_rate_of_its_height(tmp_path):
     base = find_base("toy", tmp_path, 1)
     groups = roles.layer_groups(roles.make_network(TOY, base), 0.8, 0.5, 0.02)
@@ -132,16 +126,6 @@ def test_a_run_keeps_the_checkpoint_of_the_lowest_validation_loss(tmp_path):
     assert [row["loss_average"] for row in log] == means
     marked = {(row["role"], row["off_role"]) for row in (*data["holdout"], *data["replies"])}
     assert marked == {("buyer", False), ("seller", True)}
-
-
-@pytest.mark.model
-def test_a_control_keeps_its_figures_and_no_adapter(tmp_path):
-    settings = replace(TOY, no_schedule=True, dialogues=2, save_steps=1, holdout_dialogues=1)
-    data = roles.train(settings, tmp_path)
-    assert "adapter" not in data
-    assert {row["role"] for row in data["holdout"]} == {"buyer"}
-    assert all(r["learning_rate"] == r["learning_rate_lowest"] for r in data["log"])
-    assert verify("training/roles-buyer-control-toy.json", root=tmp_path) == []
 
 
 SMALL = ["--model", "toy", "--dialogues", "4", "--gradient-accumulation-steps", "1",

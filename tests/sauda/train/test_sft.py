@@ -13,14 +13,13 @@ from sauda.games.bazaar_prompt import parse, percent_of, render, unit
 from sauda.llm.engine import Decoder
 from sauda.llm.types import Reply
 from sauda.train import sft
-from sauda.train.checks import acceptance, arena_holdout_states, fault_in, spread
+from sauda.train.checks import acceptance, arena_holdout_states, fault_in
 from sauda.train.losses import groups_of_similar_length, score_tokens, shared_prefix
 from sauda.train.model import find_base, read_base, tokenizer_of
 from sauda.train.teacher_rows import (
     RowSettings,
     encode_row,
     make_rows,
-    order_by_length,
     round_action,
     summarize_rows,
     teach,
@@ -119,15 +118,6 @@ def test_learnt_completions_follow_the_served_prompts(toy, sft_rows):
     assert learnt == {i for i, label in enumerate(labels) if label != -100}
 
 
-def test_batches_hold_rows_of_like_length_and_every_row_once():
-    rng = np.random.default_rng(0)
-    lengths = rng.integers(50, 250, 203)
-    order = order_by_length(lengths, 10, rng)
-    assert sorted(order) == list(range(203))
-    spans = [np.ptp(lengths[order[i : i + 10]]) for i in range(0, 200, 10)]
-    assert np.mean(spans) < 40 < np.ptp(lengths)
-
-
 @pytest.mark.model
 @pytest.mark.parametrize("checkpointing", [False, True])
 def test_the_loss_and_its_gradients_are_those_of_the_whole_computation(toy, checkpointing):
@@ -158,19 +148,6 @@ def test_the_loss_and_its_gradients_are_those_of_the_whole_computation(toy, chec
     assert groups == [[0, 2], [4, 1], [3]]
     for name, p in network.named_parameters():
         torch.testing.assert_close(ours[name], p.grad, rtol=1e-3, atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("steps", "chosen"),
-    [
-        ([], []),
-        ([50], [50]),
-        (list(range(50, 501, 50)), list(range(50, 501, 50))),
-        (list(range(50, 801, 50)), list(range(100, 801, 100))),
-    ],
-)
-def test_checkpoints_to_evaluate_are_spread_up_to_the_last(steps, chosen):
-    assert spread(steps, 10) == chosen
 
 
 def test_the_check_names_foreign_letters_loops_and_replies_without_an_end():
