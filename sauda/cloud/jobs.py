@@ -24,6 +24,7 @@ from sauda.train.common import run_name
 from sauda.train.model import PARAMETERS, TOY, training_bytes
 
 IMAGE = "python:3.12"  # has git; torch brings CUDA with it
+ATTEMPTS = 2  # of a job: the second resumes from what the first has uploaded
 SECRET = "HF_TOKEN"  # what the Hub's client reads
 NO_RIGHTS = (401, 402, 403)  # another flavor would be refused as well
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}  # seconds
@@ -69,8 +70,8 @@ def flavor(name: str) -> Flavor:
     raise ValueError(f"no flavor {name!r}; flavors are {names}")
 
 
-def memory_needed(model: str, device: str, precision: str, stages: Sequence[str] = STAGES) -> float:
-    """Bytes that the largest of some stages of training a named model takes on a device.
+def memory_needed(model: str, device: str, stages: Sequence[str] = STAGES) -> float:
+    """Bytes that the largest of some stages of training a named model in bf16 takes on a device.
 
     Raises ValueError for another model.
     """
@@ -78,13 +79,13 @@ def memory_needed(model: str, device: str, precision: str, stages: Sequence[str]
         raise ValueError(
             f"no size is known of {model!r}; name one of {', '.join(PARAMETERS)}, or say --flavor"
         )
-    held = "fp32" if model == TOY else precision
+    held = "fp32" if model == TOY else "bf16"
     configs = [import_module(f"sauda.train.{stage}").SETTINGS["bazaar"] for stage in stages]
     return max(
         training_bytes(
             PARAMETERS[model] * BYTES[held],
             config.per_device_train_batch_size,
-            0 if held == "nf4" else config.copies,  # in 4 bits the learner itself plays
+            config.copies,
             checkpointing=device == "cuda",
         )
         for config in configs
@@ -99,15 +100,12 @@ def choose_flavors(needed: float, device: str = "cuda") -> tuple[Flavor, ...]:
     largest = max(there, key=lambda f: f.memory)
     raise ValueError(
         f"training needs {needed / 1e9:.0f} GB and the largest flavor, {largest.name}, has "
-        f"{largest.memory}; choose a smaller model or --precision nf4"
+        f"{largest.memory}; choose a smaller model"
     )
 
 
 def training_flavors(
-    model: str,
-    precision: str,
-    stages: Sequence[str],
-    names: Sequence[str] = (),
+    model: str, stages: Sequence[str], names: Sequence[str] = ()
 ) -> tuple[Flavor, ...]:
     """The flavors that are named, if they can hold the model, else all that fit.
 
@@ -115,12 +113,12 @@ def training_flavors(
     """
     if not names:
         device = "cpu" if model == TOY else "cuda"
-        return choose_flavors(memory_needed(model, device, precision, stages), device)
+        return choose_flavors(memory_needed(model, device, stages), device)
     named = tuple(flavor(name) for name in names)
     if len({f.device for f in named}) > 1:
         raise ValueError("the flavors of a job are all with a GPU or all without")
     for f in named if model in PARAMETERS else ():
-        needed = memory_needed(model, f.device, precision, stages)
+        needed = memory_needed(model, f.device, stages)
         if needed > f.memory * 10**9:
             raise ValueError(
                 f"training {model} needs {needed / 1e9:.0f} GB and {f.name} has {f.memory}; leave "
@@ -151,9 +149,7 @@ class Job:
     revision: str = ""  # the commit of a repository; "" for a folder
     flavors: tuple[Flavor, ...] = ()  # each tried where the one before is refused
     folder: str = "/tmp/sauda"  # the job's own, and the same in every attempt
-    image: str = IMAGE
     timeout: str  # of one attempt: a number and s, m, h or d
-    attempts: int = 2  # the second resumes from what the first has uploaded
 
     PARTS: ClassVar[str]  # the file with the functions of the script
 
@@ -162,8 +158,6 @@ class Job:
             raise ValueError(
                 f"a timeout is a number and s, m, h or d, such as 90m; not {self.timeout!r}"
             )
-        if self.attempts < 1:
-            raise ValueError(f"a job has 1 attempt or more; not {self.attempts}")
         check_place(self.results)
         if re.match(r"(?i)https?://[^/]*@", self.source):  # not repeated: it would be shown
             raise ValueError(
@@ -198,9 +192,9 @@ class Job:
         """The request to the Hub, to read before it costs anything; secrets by name alone."""
         costs = [f"{f.name} ({f.memory} GB, ${f.price:.2f}/h)" for f in self.flavors]
         rows = {
-            "image": self.image,
+            "image": IMAGE,
             "flavors": ", else ".join(costs) or "this machine",
-            "timeout": f"{self.timeout}, {self.attempts} attempts at most",
+            "timeout": f"{self.timeout}, {ATTEMPTS} attempts at most",
             "secrets": SECRET,
             "environment": "set in the script",
         } | more
@@ -242,12 +236,12 @@ def submit(
     for flavor in job.flavors:
         try:
             info = api.run_job(
-                image=job.image,
+                image=IMAGE,
                 command=["bash", "-c", script],
                 secrets={SECRET: token},
                 flavor=flavor.name,
                 timeout=job.timeout,
-                attempts=job.attempts,
+                attempts=ATTEMPTS,
                 name=re.sub(r"[^\w-]", "-", name),
                 token=token,
             )
@@ -353,12 +347,12 @@ class ShardJobs(Job):
     def summary(self) -> str:
         """The request to the Hub as text: what it may cost, then the script of the first shard."""
         jobs, dearest = len(self.shards), max(flavor.price for flavor in self.flavors)
-        most = jobs * self.attempts * self.hours * dearest
+        most = jobs * ATTEMPTS * self.hours * dearest
         return self.describe(
             self.script(self.shards[0]),
             results=f"{self.results}, once a shard has ended",
             jobs=f"{jobs}, one for each of the shards {', '.join(map(str, self.shards))}",
-            cost=f"${most:.2f} at most: {jobs} jobs x {self.attempts} attempts x "
+            cost=f"${most:.2f} at most: {jobs} jobs x {ATTEMPTS} attempts x "
             f"{self.hours:g} h x ${dearest:.2f}/h",
         )
 

@@ -201,14 +201,14 @@ def check_name(space: str) -> str:
     return space
 
 
-def upload(staged: Staged, space: str, api: Any, private: bool = False) -> str:
+def upload(staged: Staged, space: str, api: Any) -> str:
     """Replace what the Space has by the staged folder, wait for the page, return its address.
 
     `api` is an HfApi. Raises HfHubHTTPError where the Hub refuses or fails, after which the same
     command may be given again, and CloudFault where the page does not start.
     """
     about = {"repo_id": space, "repo_type": "space"}
-    api.create_repo(**about, space_sdk="gradio", private=private or None, exist_ok=True)
+    api.create_repo(**about, space_sdk="gradio", exist_ok=True)
     commit = api.upload_folder(
         **about,
         folder_path=staged.folder,

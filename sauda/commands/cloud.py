@@ -4,7 +4,6 @@ import argparse
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -41,10 +40,6 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--skip-imports", action="store_true", help="make no fresh environments: they take minutes"
     )
-    parser.add_argument(
-        "--python", nargs="+", default=PYTHONS, metavar="VERSION", help="of the fresh environments"
-    )
-    parser.add_argument("--private", action="store_true", help="of a Space that is created")
     parser = add_command(commands, "smoke", smoke)
     parser.add_argument("address", help="such as http://127.0.0.1:7860")
 
@@ -60,16 +55,6 @@ def _add_jobs(verbs: Any) -> None:
     verb.add_argument("--model", default="mini", help="toy, mini, 8b, or a repository")
     _add_job_options(verb, timeout="6h")
     verb.add_argument("--flavor", nargs="+", default=(), help="by default all that fit")
-    verb.add_argument(
-        "--precision",
-        choices=("bf16", "nf4"),
-        default="bf16",
-        help="of the weights, for the choice of flavors; training takes bf16 wherever it fits",
-    )
-    verb.add_argument(
-        "--local", action="store_true", help="run the script here, with this Python and this tree"
-    )
-    verb.add_argument("--folder", type=Path, help="of a local run; by default a cache")
     verb = add_command(verbs, "upload", upload, "keep the folder of a run in the results")
     verb.add_argument("folder", type=Path)
     verb.add_argument("--to", required=True)
@@ -84,27 +69,25 @@ def _add_job_options(parser: argparse.ArgumentParser, timeout: str) -> None:
     parser.add_argument("--to", required=True, help="results: a repository OWNER/NAME or file:PATH")
     parser.add_argument("--source", help="repository to clone; by default origin")
     parser.add_argument("--revision", help="its commit; by default this tree's")
-    parser.add_argument("--image", default="python:3.12")
     parser.add_argument("--timeout", default=timeout, help="such as 90m or 6h")
-    parser.add_argument("--attempts", type=int, default=2)
     parser.add_argument("--dry-run", action="store_true", help="print the job; submit nothing")
 
 
-def _job_settings(options: argparse.Namespace, here: bool = False) -> dict[str, Any]:
-    """The settings that every job takes; `here` trains from this tree where no source is named."""
+def _job_settings(options: argparse.Namespace) -> dict[str, Any]:
+    """The settings that every job takes."""
     from sauda.cloud.jobs import is_address
     from sauda.cloud.kept_runs import local_folder
 
     results = options.to
     if (folder := local_folder(results)) is not None:
         results = f"file:{folder.absolute()}"
-    source = options.source or (str(REPOSITORY) if here else _git("remote", "get-url", "origin"))
+    source = options.source or _git("remote", "get-url", "origin")
     if is_address(source):
         revision = options.revision or _git("rev-parse", "HEAD")
     else:
         source, revision = str(Path(source).absolute()), ""
-    asked = {name: getattr(options, name) for name in ("image", "timeout", "attempts")}
-    return {"results": results, "source": source, "revision": revision, **asked}
+    names = ("results", "source", "revision", "timeout")
+    return dict(zip(names, (results, source, revision, options.timeout), strict=True))
 
 
 def _git(*command: str) -> str:
@@ -117,30 +100,18 @@ def _git(*command: str) -> str:
 
 
 def train(options: argparse.Namespace) -> int:
-    """Submit the training of stages, print it, or run its script here."""
+    """Submit the training of stages, or print what would be submitted."""
     from huggingface_hub import HfApi, get_token
 
     from sauda.cloud import jobs
     from sauda.train import STAGES
-    from sauda.train.common import RUNS
 
     stages = STAGES if options.stage == "all" else (options.stage,)
-    settings = _job_settings(options, here=options.local)
-    job = jobs.TrainingJob(stages=stages, model=options.model, **settings)
-
-    if options.local:
-        folder = options.folder or RUNS / "jobs" / Path(options.model).name
-        job = replace(job, folder=str(folder.absolute()))
-    else:
-        wanted = (options.model, options.precision, stages, options.flavor)
-        job = replace(job, flavors=jobs.training_flavors(*wanted))
+    job = jobs.TrainingJob(stages=stages, model=options.model, **_job_settings(options))
+    job = replace(job, flavors=jobs.training_flavors(options.model, stages, options.flavor))
     if options.dry_run:
         print(job.summary(), end="")
         return 0
-    if options.local:
-        sys.stdout.flush()
-        python = {"SAUDA_PYTHON": os.environ.get("SAUDA_PYTHON", sys.executable)}
-        os.execvpe("bash", ["bash", "-c", job.script()], os.environ | python)
     jobs.check_submission(job, token := get_token() or "")
     return exit_code(lambda: jobs.submit(job, job.name, job.script(), HfApi(), token))
 
@@ -341,7 +312,7 @@ def deploy(options: argparse.Namespace) -> int:
         if options.skip_imports:
             print("skip imports: no fresh environment was made, as --skip-imports says")
         else:
-            checked = [_check_imports(staged.folder, python) for python in options.python]
+            checked = [_check_imports(staged.folder, python) for python in PYTHONS]
         if not well or False in checked:
             print("there are faults; nothing was uploaded")
             return 1
@@ -351,7 +322,7 @@ def deploy(options: argparse.Namespace) -> int:
         if not options.skip_imports and True not in checked:
             print("no imports were checked; say --skip-imports to upload all the same")
             return 1
-        return exit_code(lambda: _upload(staged, space, options.private))
+        return exit_code(lambda: _upload(staged, space))
 
 
 def _check_imports(folder: Path, python: str) -> bool | None:
@@ -371,7 +342,7 @@ def _check_imports(folder: Path, python: str) -> bool | None:
     return _report(f"imports under Python {python}", found)
 
 
-def _upload(staged: Any, space: str, private: bool) -> None:
+def _upload(staged: Any, space: str) -> None:
     from huggingface_hub import HfApi, get_token
 
     from sauda.cloud.space import upload, wait_until_it_answers
@@ -379,7 +350,7 @@ def _upload(staged: Any, space: str, private: bool) -> None:
     token = get_token()
     if not token:
         raise ValueError("a Space needs a token that may write: `hf auth login`, or set HF_TOKEN")
-    address = upload(staged, space, HfApi(token=token), private)
+    address = upload(staged, space, HfApi(token=token))
     print(f"the page runs at {address}")
     wait_until_it_answers(address, ANSWERS_WITHIN, token)
     if not _run_smoke(address, token):

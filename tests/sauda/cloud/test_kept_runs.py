@@ -34,12 +34,6 @@ def test_an_uploaded_run_can_be_resumed(tmp_path):
     assert kept_runs.download("dpo", kept, tmp_path / "elsewhere") is None
 
 
-def test_a_run_is_found_where_an_upload_was_killed_as_it_was_replaced(tmp_path):
-    run_in(tmp_path / "kept", 2).rename(tmp_path / "kept" / ".sft.before")
-    back = kept_runs.download("sft", f"file:{tmp_path / 'kept'}", tmp_path)
-    assert last_checkpoint(back).name == "checkpoint-2"
-
-
 class Repository:
     """A repository of results; it takes what `HfApi` takes."""
 

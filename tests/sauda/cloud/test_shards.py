@@ -42,13 +42,6 @@ def test_the_merged_table_is_that_of_one_process_digit_for_digit(config, tmp_pat
     assert as_saved(merge(tmp_path)[1]) == as_saved(evaluate(config, workers=1))
 
 
-def test_shards_hold_every_seed_once_in_order_and_differ_by_one_in_size():
-    for count in (1, 2, 5, 13):
-        parts = [Plan(BAZAAR, count).seeds(shard) for shard in range(1, count + 1)]
-        assert [seed for part in parts for seed in part] == list(BAZAAR.seeds())
-        assert max(map(len, parts)) - min(map(len, parts)) <= 1
-
-
 def test_a_stopped_shard_resumes_where_it_was_and_says_what_it_lacks(tmp_path):
     plan, computed = Plan(BAZAAR, shards=2), []
 
@@ -135,15 +128,6 @@ def test_an_engine_of_processes_yields_every_item_with_its_result():
             list(run(squared, [13, 1]))
         with pytest.raises(CloudFault, match="what was computed before is kept"):
             list(run(dies, [1, 2]))
-
-
-@pytest.mark.parametrize(
-    ("name", "workers", "fault"),
-    [("dask", 1, "no engine 'dask'; engines are process, ray"), ("process", 0, "at least 1")],
-)
-def test_an_engine_that_there_is_not_is_refused_in_a_sentence(name, workers, fault):
-    with pytest.raises(ValueError, match=fault), engine(name, workers):
-        pass
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """A page for a Space: what a staged folder is checked for, its imports, an upload that fails."""
 
 import inspect
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +16,6 @@ from sauda import __main__ as command
 from sauda.cloud import CloudFault
 from sauda.cloud.space import (
     MOST_FILE,
-    NoEnvironment,
     Staged,
     import_faults,
     stage,
@@ -80,22 +78,11 @@ def test_each_fault_is_named_in_one_line_that_repeats_no_secret(folder, file, ol
     assert not any(TOKEN in line or "secret1" in line for line in found)
 
 
-def test_a_file_whose_name_says_that_it_holds_secrets_is_named(folder):
-    (folder / ".env").write_text("")
-    assert staging_faults(folder) == [".env: a file of that name holds secrets"]
-
-
 def test_the_app_loads_in_a_fresh_environment_or_what_it_lacks_is_named(folder):
     assert import_faults(folder, sys.executable, []) == []
     (folder / "app.py").write_text("import trainer_kit\n")
     (fault,) = import_faults(folder, sys.executable, [])
     assert fault == "importing app: ModuleNotFoundError: No module named 'trainer_kit'"
-
-
-def test_where_no_environment_can_be_made_the_reason_is_told(folder, monkeypatch):
-    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
-    with pytest.raises(NoEnvironment, match="uv is not installed"):
-        import_faults(folder, "3.11", [])
 
 
 SPACE, OID = "me/sauda", "c0ffee"
