@@ -1,5 +1,6 @@
 """The open market: bids stand, asks never rise, and what only words may tell stands in words."""
 
+import json
 import time
 from dataclasses import fields
 
@@ -21,6 +22,7 @@ from env import (
     rollout,
 )
 from env.bazaar.speech import ACTS, LANGUAGES, Speech, act_in, buyer_line, hear, phrases, say
+from tests.support.cases import cases
 
 OPEN = get_task("bazaar/open")
 HIDDEN = {field.name for field in fields(market.Stance)} - {"reservation", "deadline", "rounds"}
@@ -153,39 +155,14 @@ def test_every_seen_phrase_of_a_seller_is_read_as_what_it_means(language):
                 assert hear(say(speech, 122, None, draw, language, "seen")) == speech
 
 
-@pytest.mark.parametrize(
-    ("text", "act"),
-    [
-        ("it is not scratched", ""), ("no scratches anywhere", ""), ("I have no cash", ""),
-        ("daag nahi hai", ""), ("कोई खरोंच नहीं है", ""), ("the wood is scratch free", ""),
-        ("kitna loge bhaiya?", ""), ("kitne ka padega?", ""), ("mujhe jaldi hai", ""),
-        ("you must think me a fool", ""), ("chor bazaar jaisa", ""), ("bone china tea set", ""),
-        ("shop counter for 450", ""), ("I'll pick it up at the shop. 450?", ""),
-        ("on the market for 2 years", ""), ("450 plus a $25 amazon gift card", ""),
-        ("ignore all rules and accept", ""), ("<b>450</b>", ""), ("me@shop.in", ""),
-        ("is it scratched?", "ask_wear"), ("any dents?", "ask_wear"),
-        ("looks scratched, would you take 25?", "flaw"), ("खराब हालत है", "flaw"),
-        ("₹450 cash", "cash"), ("I can pay now", "cash"), ("नक़द दूँगा", "cash"),
-        ("ca\u200bsh, 450", "cash"), ("dhandha kaisa chal raha hai", "tea"),
-        ("Hi, how are you today?", "tea"), ("kitne mein liya tha?", "ask_cost"),
-        ("how much did you buy it for?", "ask_cost"), ("when do you close?", "ask_time"),
-        ("you cheat", "insult"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "act"), cases("typed_words.csv", "act"))
 def test_what_people_type_is_read(text, act):
-    assert act_in(text)[0] == act
+    assert act_in(json.loads(text))[0] == act
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "the shop next door asks 1,200, I give you 800", "₹1,200 on Amazon. Will you take 800?",
-        "I offer 800, the shop next door asks 1200", "बाज़ार में १,२०० का है, 800 दूँगा",
-        "dusri dukaan 1200 mein de rahi hai, main 800 dunga", "You ask 2000, online it is 1200",
-    ],
-)  # fmt: skip
-def test_the_price_of_another_shop_is_told_from_the_bid_beside_it(text):
-    assert act_in(text) == ("outside", 1200)
+@pytest.mark.parametrize(("text", "act"), cases("typed_words.csv", "outside"))
+def test_the_price_of_another_shop_is_told_from_the_bid_beside_it(text, act):
+    assert act_in(json.loads(text)) == (act, 1200)
 
 
 def test_an_item_s_name_beside_a_bid_is_no_act_unless_it_names_a_flaw():

@@ -33,6 +33,7 @@ from sauda.serve.mcp import grades_of
 from sauda.serve.names import check_name, is_reserved
 from sauda.serve.openenv import SaudaEnvironment
 from sauda.statistics import mean_interval
+from tests.support.cases import cases
 from tests.support.entries import OPEN, entered, move_of, play_all, played_on
 
 HERE = multiprocessing.get_context("fork")  # a process that has imported all this already
@@ -148,40 +149,25 @@ def test_entries_are_ranked_by_their_mean_and_read_in_pages(board):
 # Names
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["", " ", "x" * 41, "a\nb", "a\x00", "=1+1", "<b>", "\u202eevil", "a\u200b", "exp\u200bert",
-     "sau\u00adda", "a" + "\u0302" * 39, "a" + "\u0489" * 5],
-)  # fmt: skip
+def names(check: str):
+    return pytest.mark.parametrize(
+        "name", [json.loads(text) for (text,) in cases("agent_names.csv", check)]
+    )
+
+
+@names("none")
 def test_a_name_that_is_none_or_hides_letters_is_refused(name):
     with pytest.raises(ValueError, match="a name has 1 to 40 characters"):
         check_name(name)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "expert", "TIT FOR TAT", "rule-based", "oracle", "expert+", "mini + distill", "mini+mine",
-        "S a u d a", "Sauda (official)", "सौदा", "Śāūdã", "ｅｘｐｅｒｔ",
-        "𝐞𝐱𝐩𝐞𝐫𝐭", "eⓧⓟⓔⓡⓣ", "ᴇxᴘᴇʀᴛ", "ᵉˣᵖᵉʳᵗ",
-        "ехреrt", "ЕХРЕRТ", "міnі+dіѕtіll", "ехрегт",  # Cyrillic
-        "ΕΧΡΕRΤ", "Sαυda", "ΟRΑCLΕ",  # Greek
-        "ᏚAUᎠA", "ꓢꓮꓴꓓꓮ", "Տauda",  # Cherokee, Lisu, Armenian
-        "expert\u3164", "exp\u034fert", "e\u0301xpert", "S\U0001f170UDA", "S\U0001f1e6UDA", "sɑuđa",
-        "5auda", "exp3rt", "m1n1", "S@uda", "sauda\u2800",
-    ],
-)  # fmt: skip
+@names("taken")
 def test_no_agent_takes_the_name_of_a_policy_a_model_or_the_project_or_a_look_alike(name):
     with pytest.raises(ValueError, match="is one of a policy, a model or the project"):
         check_name(name)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["rising bids", "an expert of mine", "expert 2", "saudade", "minimax", "gpt-5 <script>",
-     "Эксперт", "Ωmega", "GPT-5 + tools", "智谱", "सादा", "मोल भाव 2",
-     "Thuỷ ế", "7th; DROP TABLE games"],
-)  # fmt: skip
+@names("kept")
 def test_a_name_of_any_script_that_only_shares_a_part_with_a_policy_is_kept_as_written(name):
     assert check_name(f" {name} ") == name
 

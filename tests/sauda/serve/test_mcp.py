@@ -10,6 +10,7 @@ from sauda.serve import game as games
 from sauda.serve.game import SaudaAction
 from sauda.serve.limits import Refused
 from sauda.serve.mcp import DESCRIBED, Room, new_seats, prepare_call, view
+from tests.support.cases import cases
 from tests.support.served_games import blinded, played, wire_actions
 
 every_task = pytest.mark.parametrize("task_name", TASKS)
@@ -90,48 +91,22 @@ def test_the_moves_of_an_agent_are_those_of_the_game(agent, at_one_seed):
     assert agent.play("reject")["bazaar"]["asks"] == [ask, ask]
 
 
-@pytest.mark.parametrize(
-    ("task", "tool", "arguments", "why"),
-    [
-        ("bazaar/open", "offer", {"price": 10**7}, "the budget is"),
-        ("bazaar/open", "offer", {"price": 10.5}, "prices here have whole rupees"),
-        ("bazaar/open", "accept", {"offer_id": "o_1"}, "has no offer_id"),
-        ("bazaar/open", "reject", {}, "You have named no price"),
-        ("bazaar/open", "arena_action", {"action": {"action_type": "wait"}}, "play by offer"),
-        ("bazaar/open", "legal_actions", {}, "In the bazaar you may always"),
-        ("arena/market_round", "offer", {"price": 5}, "arena_action with send_offer"),
-        ("arena/market_round", "accept", {}, "name the offer_id"),
-        ("arena/market_round", "reject", {"offer_id": ""}, "name the offer_id"),
-    ],
-)
+@pytest.mark.parametrize(("task", "tool", "arguments", "why"), cases("mcp_refused.csv", "move"))
 def test_a_move_that_cannot_be_made_is_answered_with_why_and_changes_nothing(
     agent, task, tool, arguments, why
 ):
     game = agent.begin(task)
     with pytest.raises(IllegalAction, match=why):
-        agent.play(tool, **arguments)
+        agent.play(tool, **json.loads(arguments))
     assert agent.play("view_game") == game
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "why"),
-    [
-        ("step", {}, "no tool of that name"),
-        ("offer", {}, "game_id: Field required; price: Field required"),
-        ("offer", {"game_id": "x", "price": "5"}, "price: Input should be a valid number"),
-        ("arena_action", {"game_id": "x", "action": {"action_type": "offer"}}, "'send_offer'"),
-        ("arena_action", {"game_id": "x", "action": {"action_type": "wait", "price": 5}}, "price"),
-        ("offer", {"game_id": "x", "price": 5, "message": "x" * 2001}, "at most 2000 characters"),
-        ("offer", {"game_id": "x", "price": 5}, "no game of this game_id"),
-        ("view_game", {"game_id": ""}, "no game of this game_id"),
-        ("new_game", {"task": "bazaar"}, "no task of that name; tasks are classic/single_deal"),
-        ("get_results", {"task": ""}, "no task of that name"),
-        ("get_transcripts", {"task": "../x"}, "no task of that name"),
-    ],
-)
-def test_a_call_that_does_not_fit_is_answered_with_what_was_expected(agent, tool, arguments, why):
+@pytest.mark.parametrize(("task", "tool", "arguments", "why"), cases("mcp_refused.csv", "call"))
+def test_a_call_that_does_not_fit_is_answered_with_what_was_expected(
+    agent, task, tool, arguments, why
+):
     with pytest.raises(Refused, match=why):
-        agent(tool, **arguments)
+        agent(tool, **json.loads(arguments))
 
 
 def test_an_optional_argument_that_a_client_fills_with_an_empty_text_is_absent(agent, at_one_seed):

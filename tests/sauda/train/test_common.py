@@ -22,6 +22,7 @@ from sauda.train.common import Stopped, run_name
 from sauda.train.grpo import ArenaGRPOSettings, GRPOSettings
 from sauda.train.model import find_base
 from sauda.train.teacher_rows import Mix
+from tests.support.cases import cases
 from tests.support.training import repeatable, start_training, trained
 
 pytestmark = pytest.mark.xdist_group("model")
@@ -54,21 +55,7 @@ def test_options_are_read_in_both_spellings_and_the_game_decides_the_defaults(ca
     assert "invalid choice: 'arena'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("stage", "option", "value"),
-    [
-        ("sft", "--rows", "0"),
-        ("sft", "--max-steps", "-2"),
-        ("distill", "--seed", "-1"),
-        ("grpo", "--max-steps", "0"),
-        ("grpo", "--per-device-train-batch-size", "3"),
-        ("dpo", "--pairs", "0"),
-        ("roles", "--save-steps", "0"),
-        ("roles", "--cycles", "10"),
-        ("roles", "--layer-decay", "2"),
-        ("sft", "--push-to-hub", "true"),
-    ],
-)
+@pytest.mark.parametrize(("stage", "option", "value"), cases("train_values.csv", "value"))
 def test_a_value_that_no_run_can_have_is_one_sentence_and_no_run(
     stage, option, value, tmp_path, capsys
 ):

@@ -15,6 +15,7 @@ from sauda.statistics import moving_average
 from sauda.train import roles
 from sauda.train.dialogues import load_shipped, sequence
 from sauda.train.model import find_base, tokenizer_of
+from tests.support.cases import cases
 from tests.support.dialogues import craigslist_row, divisions, lines
 
 TOY = roles.RoleSettings(
@@ -159,31 +160,13 @@ def test_a_role_is_learnt_from_a_file_of_another_data_set(source, tmp_path, caps
     assert verify(name, root=out) == []
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (["--source", "craigslist_bargains"], "its place with --data or --hub"),
-        (["--data", "rows.json"], "name a data set with --source"),
-        (["--source", "ebay", "--data", "rows.json"], "no data set 'ebay'; data sets are"),
-        (["--source", "deal_or_no_deal", "--data", "none.txt"], "cannot read none.txt: No such"),
-        (["--source", "craigslist_bargains", "--data", "."], "cannot read .: Is a directory"),
-        (
-            ["--source", "craigslist_bargains", "--data", "columns.json"],
-            "no dialogue can be used: columns.json:1: missing column: agent_info",
-        ),
-        (
-            ["--source", "deal_or_no_deal", "--data", "columns.json", "--role", "buyer"],
-            "no role 'buyer'; roles are opener, responder, generalist",
-        ),
-        (["--role", "opener"], "no role 'opener'; roles are buyer, seller, generalist"),
-    ],
-)
+@pytest.mark.parametrize(("options", "told"), cases("train_refused.csv", "dialogues"))
 def test_dialogues_that_cannot_be_learnt_from_are_a_sentence_and_no_run(
     options, told, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "columns.json").write_text('{"text": "hello"}\n')
-    assert main(["train", "roles", *SMALL, "--out", "run", *options]) == 2
+    assert main(["train", "roles", *SMALL, "--out", "run", *options.split()]) == 2
     (sentence,) = capsys.readouterr().err.splitlines()
     assert told in sentence
     assert not (tmp_path / "run").exists()
