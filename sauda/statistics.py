@@ -48,8 +48,12 @@ def mean_interval(values: np.ndarray) -> tuple[float, float, float]:
 
 def name_interval(figures: Sequence[float]) -> dict[str, float]:
     """(mean, low, high) as artifacts hold it, to six digits."""
-    names = ("mean", "low", "high")
-    return {name: round(float(x), 6) for name, x in zip(names, figures, strict=True)}
+    return {name: round(x, 6) for name, x in exact_interval(figures).items()}
+
+
+def exact_interval(figures: Sequence[float]) -> dict[str, float]:
+    """(mean, low, high) under these names, with all digits."""
+    return dict(zip(("mean", "low", "high"), map(float, figures), strict=True))
 
 
 @lru_cache(maxsize=2)

@@ -23,7 +23,7 @@ from sauda.experiments.base import experiment
 from sauda.language.acts import INTENTS, RUPEES, Dialogue, amounts, read_acts
 from sauda.records.schemas.base import Interval, Record
 from sauda.records.store import Artifact
-from sauda.statistics import pooled_share, wilson_interval
+from sauda.statistics import exact_interval, pooled_share, wilson_interval
 
 FILE = "acts.json"
 PARTS = ("tuning", "held_out")
@@ -196,7 +196,7 @@ def compute_figures(counted: Mapping[str, Any]) -> dict[str, Any]:
         "rows": [_row(part, act, counted["confusion"]) for part in PARTS for act in INTENTS],
         "confusion": counted["confusion"],
         "prices": [
-            {**row, "found_rate": _interval(wilson_interval(row["found"], row["n"]))}
+            {**row, "found_rate": exact_interval(wilson_interval(row["found"], row["n"]))}
             for row in counted["prices"]
         ],
         "counts": counted["counts"],
@@ -210,8 +210,8 @@ def _part(counted: Mapping[str, Any]) -> dict[str, Any]:
         "dialogues": len(turns),
         "n": int(turns.sum()),
         "right": int(right.sum()),
-        "accuracy": _interval(pooled_share(right, turns)),
-        "usual_accuracy": _interval(pooled_share(usual, turns)),
+        "accuracy": exact_interval(pooled_share(right, turns)),
+        "usual_accuracy": exact_interval(pooled_share(usual, turns)),
     }
 
 
@@ -227,10 +227,6 @@ def _row(part: str, intent: str, confusion: Sequence[Mapping[str, Any]]) -> dict
         "annotated": annotated,
         "read": as_read,
         "right": right,
-        "precision": _interval(wilson_interval(right, as_read)) if as_read else None,
-        "recall": _interval(wilson_interval(right, annotated)) if annotated else None,
+        "precision": exact_interval(wilson_interval(right, as_read)) if as_read else None,
+        "recall": exact_interval(wilson_interval(right, annotated)) if annotated else None,
     }
-
-
-def _interval(interval: tuple[float, float, float]) -> dict[str, float]:
-    return dict(zip(("mean", "low", "high"), interval, strict=True))

@@ -118,7 +118,7 @@ def experiment(
     unit: str,
     method: str = "replayed",
     replay: Replay | None = None,
-    model_hashes: Callable[[], Mapping[str, str]] | str | None = None,
+    model_hashes: Callable[[], Mapping[str, str]] = dict,
     name: str = "",
     command: str = "",
     **options: Any,

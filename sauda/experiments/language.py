@@ -19,7 +19,7 @@ are one signal here.
 
 import csv
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain, product
@@ -34,7 +34,7 @@ from sauda.language import money, tells
 from sauda.language.lexicon import SIGNALS
 from sauda.language.numerals import read_rows
 from sauda.records.schemas.base import Interval, Number, Record
-from sauda.statistics import f1_interval, wilson_interval
+from sauda.statistics import exact_interval, f1_interval, wilson_interval
 
 LABELLED = Path(__file__).parents[1] / "language" / "labelled.csv"
 BLIND = LABELLED.with_name("labelled_blind.csv")
@@ -168,32 +168,18 @@ class Reader:
 def read_sentences(path: Path = LABELLED) -> tuple[Sentence, ...]:
     """The labelled sentences; a ValueError names the first that is not as the table promises."""
     with path.open(encoding="utf-8", newline="") as lines:
-        return tuple(_sentence(row) for row in csv.DictReader(lines))
+        return tuple(map(_sentence, csv.DictReader(lines)))
 
 
 def _sentence(row: Mapping[str, str]) -> Sentence:
-    text, signals = row["text"], frozenset(row["signals"].split())
-    if row["language"] not in LANGUAGES or not signals <= set(SIGNALS):
-        raise ValueError(f"{text!r} is labelled {row['language']} {sorted(signals)}")
-    if row["split"] != split_of(text):
-        raise ValueError(f"{text!r} belongs to {split_of(text)}, not to {row['split']}")
-    price = float(row["price"]) if row["price"] else None
-    return Sentence(text, row["language"], row["split"], signals, price)
-
-
-def blind(path: Path = BLIND) -> tuple[Sentence, ...]:
-    """The sentences of the blind writer; a ValueError names the first that breaks the layout."""
-    with path.open(encoding="utf-8", newline="") as lines:
-        return tuple(_blind_sentence(row) for row in csv.DictReader(lines))
-
-
-def _blind_sentence(row: Mapping[str, str]) -> Sentence:
-    text, signals = row["text"], frozenset(row["signals"].split())
-    known = row["language"] in LANGUAGES and row["split"] in SPLITS and row["kind"] in KINDS
+    text, signals, kind = row["text"], frozenset(row["signals"].split()), row.get("kind", "")
+    known = row["language"] in LANGUAGES and row["split"] in SPLITS and kind in ("", *KINDS)
     if not known or not signals <= set(SIGNALS):
         raise ValueError(f"{text!r} is labelled {list(row.values())[1:]}")
+    if not kind and row["split"] != split_of(text):
+        raise ValueError(f"{text!r} belongs to {split_of(text)}, not to {row['split']}")
     price = float(row["price"]) if row["price"] else None
-    return Sentence(text, row["language"], row["split"], signals, price, row["kind"])
+    return Sentence(text, row["language"], row["split"], signals, price, kind)
 
 
 def split_of(text: str) -> str:
@@ -248,20 +234,34 @@ def quality(
     writer's sentences, whose figures stand apart.
     """
     sentences = read_sentences() if sentences is None else sentences
-    unseen = blind() if unseen is None else unseen
     readings = _readings(sentences)
-    rows, prices = [], []
-    for name, split_name, language in _cells():
-        chosen = [
-            (sentence, *reading)
-            for sentence, reading in zip(sentences, readings[name], strict=True)
-            if sentence.split == split_name and language in ("all", sentence.language)
-        ]
-        cell = {"reader": name, "split": split_name, "language": language, "n": len(chosen)}
-        rows += [{**cell, **_signal_row(chosen, signal)} for signal in (*SIGNALS, "all")]
-        prices.append({**cell, **_price_row(chosen)})
-    recorded = _record(sentences, readings)
-    return {"rows": rows, "prices": prices, "sentences": recorded, "blind": blind_quality(unseen)}
+    by_language = list(_cells(sentences, readings, LANGUAGES, "language"))
+    prices = [
+        {**cell, "language": language, "n": len(chosen), **_price_row(chosen)}
+        for cell, language, chosen in by_language
+    ]
+    return {
+        "rows": _signal_rows(by_language),
+        "prices": prices,
+        "sentences": _record(sentences, readings),
+        "blind": blind_quality(read_sentences(BLIND) if unseen is None else unseen),
+    }
+
+
+def blind_quality(sentences: Sequence[Sentence]) -> dict[str, Any]:
+    """The figures on the blind writer's sentences: signals by language, prices by kind."""
+    told = [sentence for sentence in sentences if sentence.kind == "tells"]
+    priced = [sentence for sentence in sentences if sentence.kind != "tells"]
+    prices = [
+        {**cell, "language": "all", "kind": kind, "n": len(chosen), **_price_row(chosen)}
+        for cell, kind, chosen in _cells(priced, _readings(priced), KINDS[:-1], "kind")
+    ]
+    recorded = zip(_record(sentences, _readings(sentences)), sentences, strict=True)
+    return {
+        "rows": _signal_rows(_cells(told, _readings(told), LANGUAGES, "language")),
+        "prices": prices,
+        "sentences": [{**row, "kind": sentence.kind} for row, sentence in recorded],
+    }
 
 
 def _readings(sentences: Sequence[Sentence]) -> dict[str, list[tuple]]:
@@ -271,41 +271,28 @@ def _readings(sentences: Sequence[Sentence]) -> dict[str, list[tuple]]:
     }
 
 
-def blind_quality(sentences: Sequence[Sentence]) -> dict[str, Any]:
-    """The figures on the blind writer's sentences: signals by language, prices by kind."""
-    readings = _readings(sentences)
-    rows, prices = [], []
-    for name, split_name, language in _cells():
-        tell_cell = [
+def _cells(
+    sentences: Sequence[Sentence],
+    readings: Mapping[str, Sequence[tuple]],
+    groups: Sequence[str],
+    name_of_group: str,
+) -> Iterator[tuple[dict[str, str], str, list[tuple]]]:
+    """Each reader and split, each group of sentences and all, and what is read in them."""
+    for name, split_name, group in product(readings, SPLITS, (*groups, "all")):
+        chosen = [
             (sentence, *reading)
             for sentence, reading in zip(sentences, readings[name], strict=True)
-            if (sentence.split, sentence.kind) == (split_name, "tells")
-            and language in ("all", sentence.language)
+            if sentence.split == split_name and group in ("all", getattr(sentence, name_of_group))
         ]
-        cell = {"reader": name, "split": split_name, "language": language, "n": len(tell_cell)}
-        rows += [{**cell, **_signal_row(tell_cell, signal)} for signal in (*SIGNALS, "all")]
-    for name, split_name, kind in product(readings, SPLITS, (*KINDS[:-1], "all")):
-        price_cell = [
-            (sentence, *reading)
-            for sentence, reading in zip(sentences, readings[name], strict=True)
-            if sentence.split == split_name
-            and sentence.kind != "tells"
-            and kind in ("all", sentence.kind)
-        ]
-        cell = {"reader": name, "split": split_name, "language": "all", "kind": kind}
-        prices.append({**cell, "n": len(price_cell), **_price_row(price_cell)})
-    recorded = [
-        {**row, "kind": sentence.kind}
-        for row, sentence in zip(_record(sentences, readings), sentences, strict=True)
+        yield {"reader": name, "split": split_name}, group, chosen
+
+
+def _signal_rows(cells: Iterable[tuple[dict[str, str], str, list[tuple]]]) -> list[dict[str, Any]]:
+    return [
+        {**cell, "language": language, "n": len(chosen), **_signal_row(chosen, signal)}
+        for cell, language, chosen in cells
+        for signal in (*SIGNALS, "all")
     ]
-    return {"rows": rows, "prices": prices, "sentences": recorded}
-
-
-def _cells() -> Iterator[tuple[str, str, str]]:
-    for reader in READERS:
-        for split_name in SPLITS:
-            for language in (*LANGUAGES, "all"):
-                yield reader.name, split_name, language
 
 
 def _signal_row(readings: Sequence[tuple], signal: str) -> dict[str, Any]:
@@ -322,7 +309,7 @@ def _signal_row(readings: Sequence[tuple], signal: str) -> dict[str, Any]:
         "false_negatives": unread,
         "precision": _share(true, true + false),
         "recall": _share(true, true + unread),
-        "f1": _interval(f1_interval(right, wrong, missed)) if true + false + unread else None,
+        "f1": exact_interval(f1_interval(right, wrong, missed)) if true + false + unread else None,
     }
 
 
@@ -346,11 +333,7 @@ def _price_row(readings: Sequence[tuple]) -> dict[str, Any]:
 
 
 def _share(part: int, whole: int) -> dict[str, float] | None:
-    return _interval(wilson_interval(part, whole)) if whole else None
-
-
-def _interval(interval: tuple[float, float, float]) -> dict[str, float]:
-    return dict(zip(("mean", "low", "high"), interval, strict=True))
+    return exact_interval(wilson_interval(part, whole)) if whole else None
 
 
 def _record(sentences: Sequence[Sentence], readings: Mapping[str, Sequence]) -> list[dict]:

@@ -159,7 +159,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     amount=lambda config, data: sum(len(cell.games) for cell in data.games),
     unit="games",
     replay=replay,
-    model_hashes="sauda.experiments.role_play:prompt_hashes",
+    model_hashes=lambda: prompt_hashes(),
 )
 def role_play(
     models: tuple[str, ...] = (BASE, *ADAPTERS),

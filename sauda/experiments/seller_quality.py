@@ -28,6 +28,7 @@ from sauda.experiments.seller_games import (
     describe_model,
     play_all,
     read_persona,
+    word_hashes,
     write_texts,
 )
 from sauda.llm.model import CACHE
@@ -148,7 +149,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     amount=lambda config, data: len(data.games),
     unit="games",
     replay=replay,
-    model_hashes="sauda.experiments.seller_games:word_hashes",
+    model_hashes=word_hashes,
     table=by_side,
 )
 def seller_quality(

@@ -43,7 +43,7 @@ def verify(file: str, workers: int = 2, root: Path = ROOT) -> list[str]:
         return [f"{file} has no line in {CHECKSUMS}; `make checksums` writes one"]
     if recorded != now:
         return [f"{file} was changed: its SHA-256 is {now}, and {CHECKSUMS} has {recorded}"]
-    replayed = KINDS[artifact.kind].check.recompute()(artifact, workers, root)
+    replayed = KINDS[artifact.kind].check.recompute(artifact, workers, root)
     moved = {mark.place: mark.fault for mark in read_hashes(artifact) if mark.fault}
     places = differences(artifact.data.as_json(), replayed, "data")
     return [*moved.values(), *(p for p in places if p.partition(": ")[0] not in moved)]
@@ -112,7 +112,7 @@ def read_hashes(artifact: Artifact) -> list[RecordedHash]:
             others = row.get("others", game_of(row["task"]).others["holdout"][0])
             now = hashes(Cell(others, row["task"], row["policy"]))
             today |= {("rows", i, "hashes", name): value for name, value in now.items()}
-    if of_models := KINDS[artifact.kind].hashes_of_models():
+    if of_models := KINDS[artifact.kind].model_hashes():
         for model in data["models"]:
             today |= {("models", model, name): value for name, value in of_models.items()}
     return [

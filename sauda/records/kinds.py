@@ -60,23 +60,11 @@ class Check:
     about: str
     amount: Callable[[Mapping[str, Any], Any], int]  # of what is checked, from config and data
     unit: str  # of that amount
-    # Returns the data as it should be; "module:function" where that module cannot be imported here.
-    verifier: str | Callable[..., Mapping[str, Any]]
+    # The data as it should be, of an artifact, a number of processes, and the folder of artifacts.
+    recompute: Callable[..., Mapping[str, Any]]
 
     def __str__(self) -> str:
         return f"{self.method}: {self.about}"
-
-    def recompute(self) -> Callable[..., Mapping[str, Any]]:
-        """The verifier, imported late: its package depends on this one."""
-        return _import_function(self.verifier)
-
-
-def _import_function(function: Callable[..., Any] | str) -> Callable[..., Any]:
-    """The function, imported late where its package depends on this one."""
-    if not isinstance(function, str):
-        return function
-    module, _, function = function.partition(":")
-    return getattr(import_module(module), function)
 
 
 @dataclass(frozen=True)
@@ -87,12 +75,8 @@ class Kind:
     schema: type[Record]  # of their `data`
     files: tuple[File, ...]
     check: Check
-    # Today's fingerprints of what it records of each model: a function, or "module:function".
-    model_hashes: Callable[[], Mapping[str, str]] | str | None = None
-
-    def hashes_of_models(self) -> Mapping[str, str]:
-        """Today's fingerprints of prompt and parser of its models; none where it has no models."""
-        return _import_function(self.model_hashes)() if self.model_hashes else {}
+    # Today's fingerprints of what it records of each of its models; {} where it has none.
+    model_hashes: Callable[[], Mapping[str, str]] = dict
 
     def entries(self) -> Iterator[Entry]:
         """One entry a file."""

@@ -29,7 +29,7 @@ from sauda.records.schemas.base import Interval
 from sauda.records.seeds import LEADERBOARD, leaderboard_seed, seed_in_json, whole_seed
 from sauda.records.store import read_object
 from sauda.serve.game import WORST, SaudaAction, ServedGame, act, start
-from sauda.statistics import mean_interval
+from sauda.statistics import exact_interval, mean_interval
 
 GAMES = 50  # of an entry
 HOURS = 24.0  # that an entry has
@@ -252,9 +252,7 @@ class Entry:
     @cached_property
     def grade(self) -> Interval:
         """The mean grade with its bootstrap interval."""
-        return Interval(
-            **dict(zip(("mean", "low", "high"), mean_interval(self.grades), strict=True))
-        )
+        return Interval(**exact_interval(mean_interval(self.grades)))
 
     @property
     def count(self) -> Counter[str]:
@@ -599,9 +597,7 @@ def _faults(recorded: Mapping[str, Any]) -> Iterator[str]:
         fault = _find_fault(task, seed, game)
         if fault:
             yield f"game {number}: {fault}"
-    row = dict(
-        zip(("mean", "low", "high"), mean_interval([g["grade"] for g in games]), strict=True)
-    )
+    row = exact_interval(mean_interval([game["grade"] for game in games]))
     if row != recorded["grade"]:
         yield f"the grades make {row}, and the row is {recorded['grade']}"
 

@@ -68,7 +68,7 @@ def test_other_settings_never_replace_the_artifact(tmp_path):
 
 def test_a_replay_calls_the_function_again_with_the_recorded_settings(registered):
     made = base.experiment("sum.json", Sum, **ABOUT)(sum_up)
-    again = made.kind.check.recompute()(recorded(made, of=[3, 4], times=2), 5, ROOT)
+    again = made.kind.check.recompute(recorded(made, of=[3, 4], times=2), 5, ROOT)
     assert again == {"rows": [{"sum": 14, "workers": 5}]}
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sauda.experiments.language import (
-    blind,
+    BLIND,
     blind_quality,
     quality,
     read_sentences,
@@ -117,7 +117,7 @@ def test_the_development_sentences_are_read_well_in_every_language():
     assert prices["false_positive_rate"]["mean"] <= 0.02
 
 
-BLIND_SENTENCES = blind()
+BLIND_SENTENCES = read_sentences(BLIND)
 
 
 def test_the_blind_development_sentences_are_read_well():
