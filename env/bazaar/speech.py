@@ -4,16 +4,15 @@ The phrases are data: `phrases.csv` has one row per phrase in three languages, a
 family kept for evaluation ("unseen"), and `acts.csv` the patterns by which a buyer's act is read.
 """
 
-import csv
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from pathlib import Path
 
 from ..amounts import rupees
+from .types import read_rows
 
 LANGUAGES = ("en", "hinglish", "hi")
 QUESTIONS = ("ask_cost", "ask_wear", "ask_time")
@@ -50,11 +49,6 @@ def _vocabulary(language: str) -> frozenset[str]:
     return frozenset(found[language] - others)
 
 
-def _rows(name: str) -> list[dict[str, str]]:
-    with Path(__file__).with_name(name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 @cache
 def phrases(language: str, use: str) -> Phrases:
     """The phrases of a language for one use, "seen" or "unseen".
@@ -62,7 +56,7 @@ def phrases(language: str, use: str) -> Phrases:
     A family without unseen phrases has the seen ones for both uses.
     """
     found: dict[tuple[str, str], dict[str, list[str]]] = {}
-    for row in _rows("phrases.csv"):
+    for row in read_rows("phrases.csv"):
         by_use = found.setdefault((row["family"], row["key"]), {"seen": [], "unseen": []})
         by_use[row["use"]].append(row[language])
     return {key: tuple(by_use[use] or by_use["seen"]) for key, by_use in found.items()}
@@ -221,7 +215,7 @@ def _plain(text: str) -> str:
 @cache
 def _acts() -> list[tuple[str, re.Pattern]]:
     joined: dict[str, list[str]] = {}
-    for row in _rows("acts.csv"):
+    for row in read_rows("acts.csv"):
         joined.setdefault(row["act"], []).append(_NOT_SEEN.sub("", row["cue"]))
     return [(act, re.compile("|".join(cues), re.IGNORECASE)) for act, cues in joined.items()]
 

@@ -4,7 +4,7 @@ Prices are rupees; a table's `decimals` says how fine they may be. Rounds are co
 """
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,11 +17,6 @@ from ..core import EndReason
 # copies no data set. The items are in `listings.csv` beside this module, which is read once, at
 # import.
 
-CONDITIONS = ("new", "like_new", "very_good", "good", "acceptable")
-LOWEST_PRICE, HIGHEST_PRICE = 50, 80_000  # rupees, both allowed
-LONGEST_NAME = 44  # characters
-HEADER = ["name", "category", "condition", "list_price"]
-
 
 @dataclass(frozen=True, slots=True)
 class Item:
@@ -33,37 +28,15 @@ class Item:
     list_price: int  # whole rupees
 
 
-def items_from_csv(lines: Iterable[str]) -> tuple[Item, ...]:
-    """The items in CSV text with a header. Raises ValueError that names the first bad line."""
-    rows = csv.reader(lines, quoting=csv.QUOTE_NONE)
-    header = next(rows, None)
-    if header != HEADER:
-        raise ValueError(f"listings.csv line 1: expected the header {HEADER}, got {header}")
-    items: dict[str, Item] = {}
-    for row in rows:
-        where = f"listings.csv line {rows.line_num}"
-        if len(row) != len(HEADER) or any(field != field.strip() for field in row):
-            raise ValueError(f"{where}: expected 4 fields with no space around them, got {row}")
-        name, category, condition, price = row
-        digits_only = price.isascii() and price.isdigit()
-        checks = {
-            f"a name of 1 to {LONGEST_NAME} characters": 0 < len(name) <= LONGEST_NAME,
-            "a name without quotes": not set(name) & set("\"'"),
-            "a name not used above": name not in items,
-            "a category": category != "",
-            f"a condition among {', '.join(CONDITIONS)}": condition in CONDITIONS,
-            f"whole rupees from {LOWEST_PRICE} to {HIGHEST_PRICE}": digits_only
-            and LOWEST_PRICE <= int(price) <= HIGHEST_PRICE,
-        }
-        for expected, holds in checks.items():
-            if not holds:
-                raise ValueError(f"{where}: expected {expected}, got {row}")
-        items[name] = Item(name, category, condition, int(price))
-    return tuple(items.values())
+def read_rows(name: str) -> list[dict[str, str]]:
+    """The rows of a table of this package's words and data."""
+    with Path(__file__).with_name(name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
-CATALOGUE: tuple[Item, ...] = items_from_csv(
-    Path(__file__).with_name("listings.csv").read_text(encoding="utf-8").splitlines()
+CATALOGUE: tuple[Item, ...] = tuple(
+    Item(row["name"], row["category"], row["condition"], int(row["list_price"]))
+    for row in read_rows("listings.csv")
 )
 
 

@@ -13,7 +13,7 @@ from sauda.language.lines import (
     translations,
 )
 
-TEMPLATES = [line for kinds in LINES.values() for lines in kinds.values() for line in lines]
+TEMPLATES = [line for lines in LINES.values() for line in lines]
 ITEM = "handwoven silk scarf"
 
 
