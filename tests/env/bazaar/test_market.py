@@ -213,13 +213,4 @@ def test_odd_words_are_answered_as_the_plain_line_of_their_act_is():
         ], text
 
 
-@given(st.text(max_size=3000))
-def test_any_text_is_one_act_or_none(text):
-    act, price = act_in(text)
-    assert act in ("", *ACTS)
-    assert price >= 0
-    assert act == "outside" or price == 0
-    hear(text)
-
-
 # The end

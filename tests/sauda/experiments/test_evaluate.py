@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from env import ARENA_TASKS, Accept, IllegalAction, arena, get_task, rollout
+from env import arena, get_task
 from sauda.experiments.evaluate import (
     BazaarRow,
     Cell,
@@ -15,9 +15,7 @@ from sauda.experiments.evaluate import (
     row,
 )
 from sauda.experiments.verify import verify
-from sauda.games.arena_columns import COMPONENTS, DRAWN, episode_row, events
-from sauda.games.bazaar_columns import deal_price, ends, rounds
-from sauda.policies import LABS
+from sauda.games.arena_columns import COMPONENTS, DRAWN
 from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact, save
 
@@ -103,18 +101,6 @@ def test_a_success_is_an_episode_graded_at_the_tasks_threshold_or_above():
     assert row(NAIVE, {NAIVE: recorded}, {}, "rule_based")["success_rate"] == 0.5
 
 
-def test_the_deals_after_a_forfeit_are_forfeits_of_no_rounds_and_no_price():
-    def learner(obs, rng):
-        if len(obs.table.past) == 2:
-            raise IllegalAction("no more")
-        return Accept()
-
-    played = rollout(get_task(CAREER), learner, 0)
-    assert ends(played, "buyer") == "AAFFFFFFFF"
-    assert rounds(played) == [1, 1, 0, 0, 0, 0, 0, 0, 0, 0]
-    assert [deal_price(played, i, "buyer") for i in range(4)] == [60, 60, None, None]
-
-
 # Rows and columns of the arena
 
 
@@ -143,29 +129,6 @@ def test_valid_actions_are_those_that_were_not_refused(labs):
     fines = c["greedy_hoarder"]["components"]["invalid_action_penalty"]
     assert 0 < actions - valid == round(-sum(fines) / 0.10)
     assert hoards["valid"] == pytest.approx(valid / actions, abs=1e-6)
-
-
-def test_a_forfeit_is_an_action_that_is_not_valid_and_an_end_of_its_own():
-    def gives_up(obs, rng):
-        if obs.own.recent:
-            raise IllegalAction("no more")
-        return arena.Action("send_message", message="hello")
-
-    task = ARENA_TASKS[TRADE]
-    ended = episode_row(task, rollout(task, gives_up, 3))
-    assert (ended["end"], ended["actions"], ended["valid"]) == ("F", 2, 1)
-
-
-def test_an_example_is_a_step_that_can_be_played_again(labs):
-    assert labs["examples"]
-    for example in labs["examples"]:
-        task = ARENA_TASKS[example["task"]]
-        played = rollout(task, LABS[example["policy"]], example["seed"])
-        own = [event for event in events(played, "lab_0") if event.reward is not None]
-        step = own[example["step"] - 1]
-        assert (step.words, step.code) == (example["words"], example["code"])
-        amounts = [getattr(event.reward, example["component"]) for event in own]
-        assert example["amount"] == pytest.approx(max(amounts, key=abs), abs=1e-6) != 0
 
 
 # Chance

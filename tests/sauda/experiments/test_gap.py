@@ -7,10 +7,9 @@ import pytest
 
 from env import Offer, begin, get_task, rollout
 from sauda.experiments import gap
-from sauda.experiments.gap import BINS, Stated, adopt, bin_of, difficulty, read_stated, split_game
+from sauda.experiments.gap import BINS, Stated, adopt, difficulty, read_stated, split_game
 from sauda.policies import BUYERS, SLOW
 from sauda.policies.listener import believe
-from sauda.records.store import load
 from tests.support.bazaar_games import seen
 
 OPEN = get_task("bazaar/open")
@@ -59,18 +58,6 @@ def test_the_planners_own_moves_lose_nothing_and_bad_ones_lose_by_control_or_bel
     assert bad.inference + bad.control > 0
     assert all(lost.inference >= 0 <= lost.control for lost in bad.moves)
     assert bad.unknown(0.5, 0.1) == pytest.approx(0.4 - bad.inference - bad.control)
-
-
-def test_bins_are_fifths_and_harder_ones_pay_less():
-    data = load(gap.FILE).data
-    shares = [part.n / data.n for part in data.bins]
-    assert shares == pytest.approx([1 / len(BINS)] * len(BINS), abs=0.02)
-    for means in (
-        [part.oracle.mean for part in data.bins],
-        [cell.mean for cell in next(r for r in data.rows if r.player == "listener").bins],
-    ):
-        assert means == sorted(means, reverse=True)
-    assert [bin_of(grade, data.edges) for grade in (1.0, 0.0)] == [1, len(BINS)]
 
 
 def test_a_game_is_told_as_hard_as_it_is_with_its_reasons():

@@ -1,30 +1,22 @@
 """The seller's test: what a stub passes, what gives a bad seller away, and that all comes again."""
 
-import itertools
 import json
 
 import pytest
 
-from panels.results.seller import parts
 from sauda.experiments.seller_games import (
-    BUYERS,
-    FLOORS,
     all_sides,
-    play_all,
     play_seed,
     write_texts,
 )
 from sauda.experiments.seller_quality import (
-    FILE,
     hard_rows,
     leaks_digits,
     play_games,
     seller_quality,
-    speech_rows,
 )
 from sauda.llm.seller import TRIES
 from sauda.llm.types import Reply
-from sauda.records.store import load
 
 CONFIG = {"models": ("null",), "published": 2, "hard": 1, "batch": 50}
 
@@ -87,21 +79,6 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path):
     assert all((tmp_path / name).stat().st_mtime_ns == when for name, when in before.items())
 
 
-@pytest.mark.parametrize("setting", FLOORS)
-def test_the_games_of_a_setting_have_its_floors_and_its_buyers(setting):
-    played = play_all(setting, 2, range(60))
-    (low, high), openings = FLOORS[setting], [game.decisions[0].price for game in played]
-    floors = [game.floor / opening for game, opening in zip(played, openings, strict=True)]
-    assert low - 0.01 <= min(floors) < max(floors) <= high + 0.01
-    assert max(floors) - min(floors) > 0.7 * (high - low)
-    assert {game.buyer for game in played} == set(BUYERS[setting])
-    for game, opening in zip(played, openings, strict=True):
-        bids = game.episode.final.table.bids
-        if game.buyer == "published":
-            assert bids[0] == round(0.55 * opening)
-            assert all(b - a >= 0.02 * opening - 1 for a, b in itertools.pairwise(bids))
-
-
 def test_the_published_leak_test_sees_digits_and_is_blind_to_the_rest():
     game = play_seed("hard", "prober", "fair", 1)
     assert leaks_digits(game, [f"I paid {game.floor}, friend."])
@@ -110,17 +87,3 @@ def test_the_published_leak_test_sees_digits_and_is_blind_to_the_rest():
 
 
 # What is heard -----------------------------------------------------------------------------------
-
-
-def test_a_line_that_does_not_answer_the_act_is_counted():
-    played = play_games(2, 1)
-    told = [[decision.action.message for decision in game.decisions] for game in played]
-    plain = [["₹450." for _ in game.decisions] for game in played]
-    data = {"rows": speech_rows(played, {"told": told, "plain": plain})}
-    for criterion in ("style_heard", "topic_heard", "reaction_heard"):
-        assert sides(data, criterion)["told"]["mean"] == 1
-        assert sides(data, criterion)["plain"]["mean"] == 0
-
-
-def test_the_recorded_artifact_fills_every_sub_tab():
-    assert all(parts(load(FILE)).values())

@@ -10,7 +10,6 @@ from sauda.experiments.pairs import Pair, Payoffs, Scenarios
 from sauda.experiments.tournament import (
     FILE,
     cell,
-    choose_shown,
     exploitability,
     ranks,
     tournament,
@@ -64,12 +63,6 @@ def test_the_exploiter_is_chosen_on_other_scenarios_than_it_is_measured_on():
     assert (row["by"], row["n"]) == ("lucky", 4)
     means = [row[name]["mean"] for name in ("taken", "usual", "more")]
     assert means == pytest.approx([0, 0.3, -0.3])
-
-
-def test_the_shown_games_have_a_zopa_and_run_from_a_poor_one_to_a_good_one():
-    shown = choose_shown(GAMES, AT)
-    assert [game.seed for game in shown] == [2, 3, 1]
-    assert choose_shown(GAMES, Scenarios(AT.seeds, *[AT.list_price] * 3, AT.discount)) == []
 
 
 # The artifact ------------------------------------------------------------------------------------

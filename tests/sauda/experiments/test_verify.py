@@ -197,11 +197,3 @@ def test_a_scripted_row_comes_out_as_recorded(file, task, policy):
     assert sample.differing == []
     assert sample.digests[0] == sample.digests[1]
     assert len(sample.seeds) == len(sample.recorded["grade"]) == 3
-
-
-def test_a_column_that_differs_is_named():
-    artifact = load(MARKET)
-    cell = cell_of(artifact, "bazaar/open", "linear")
-    sample = replay_row(artifact, cell, 4, lambda task, name: get_policy(task, "conceder"))
-    assert "grade" in sample.differing
-    assert sample.digests[0] != sample.digests[1]

@@ -21,7 +21,6 @@ from sauda.llm.engine import (
     ReplyRequest,
     Row,
     Sampling,
-    stop_tokens,
 )
 from sauda.llm.model import Model
 from sauda.llm.process import BatchEngine, bytes_of_token
@@ -152,20 +151,6 @@ def test_a_reply_grows_token_by_token_and_says_when_it_is_whole(tiny, chats):
     assert [bool(reply.finish) for reply in grown] == [False] * (len(grown) - 1) + [True]
     assert all(b.text.startswith(a.text) for a, b in pairwise(grown))
     assert grown[-1].source == "tiny, fp32 on CPU"
-
-
-def test_every_end_of_turn_of_a_family_stops(tiny):
-    network, tokenizer = tiny
-
-    class Llama3:
-        eos_token_id = 7
-
-        def get_vocab(self):
-            return {"<|eot_id|>": 5, "<|eom_id|>": 6, "hello": 1}
-
-    assert stop_tokens(tokenizer, network) == [0, 2]  # <|endoftext|>, <|im_end|>
-    bare = type("Network", (), {"config": type("C", (), {"eos_token_id": [7, 8]})()})()
-    assert stop_tokens(Llama3(), bare) == [5, 6, 7, 8]
 
 
 def test_a_constrained_reply_is_a_move_and_a_free_one_beside_it_is_as_alone(tiny, positions):

@@ -34,31 +34,19 @@ def seen(
     return Observation("buyer", table, {"reservation": budget, "deadline": deadline})
 
 
-def test_the_expert_bids_the_discounted_floor_once_the_fall_shrinks():
-    list_price = seen((100, 90, 80, 78), budget=100)
-    assert expert(list_price, CHANCE) == Offer(76.44)
-
-
-def test_the_expert_keeps_waiting_while_the_ask_falls_in_equal_steps():
-    list_price = seen((100, 90, 80, 70), budget=100)
-    assert expert(list_price, CHANCE) == Offer(33)
-
-
-def test_the_expert_takes_a_resting_ask_whose_discount_was_refused():
-    assert expert(seen((60, 54, 48, 48, 48), (20, 20, 20, 47.04)), CHANCE) == Accept()
-
-
-def test_the_expert_does_not_try_for_a_discount_on_its_last_move():
-    assert expert(seen((60, 54, 48, 48), rounds=4), CHANCE) == Accept()
-
-
-def test_the_expert_pays_the_whole_ask_of_a_seller_that_gives_no_discount():
-    obs = seen((69, 64, 40, 40), seller_type="deceptive")
-    assert expert(obs, CHANCE) == Accept()
-
-
-def test_the_expert_never_accepts_more_than_its_reservation_price():
-    assert expert(seen((60, 54, 48, 48), rounds=4, budget=40), CHANCE) == Offer(40)
+@pytest.mark.parametrize(
+    ("obs", "action"),
+    [
+        (seen((100, 90, 80, 78)), Offer(76.44)),  # the fall shrinks: the discounted floor
+        (seen((100, 90, 80, 70)), Offer(33)),  # the ask falls in equal steps: it waits
+        (seen((60, 54, 48, 48, 48), (20, 20, 20, 47.04)), Accept()),  # the discount was refused
+        (seen((60, 54, 48, 48), rounds=4), Accept()),  # its last move: no try for a discount
+        (seen((69, 64, 40, 40), seller_type="deceptive"), Accept()),  # who gives no discount
+        (seen((60, 54, 48, 48), rounds=4, budget=40), Offer(40)),  # never more than its limit
+    ],
+)
+def test_the_expert_waits_for_the_floor_and_tries_for_a_discount(obs, action):
+    assert expert(obs, CHANCE) == action
 
 
 @pytest.mark.parametrize("played", BUYER_TASKS, ids=lambda t: t.name)

@@ -133,17 +133,6 @@ def test_an_agent_reads_what_each_action_of_a_lab_needs_and_what_came_of_its_own
     assert (seen["last_action"]["ok"], seen["last_action"]["code"]) == (False, "unknown_offer")
 
 
-def test_a_game_that_takes_too_many_moves_is_forfeited(agent):
-    agent.begin("classic/single_deal")
-    for _ in range(games.MOST_STEPS):
-        with pytest.raises(IllegalAction):
-            agent.play("offer", price=10**8)
-    assert "at most 200 steps" in agent.play("offer", price=1)["outcome"]["forfeit"]
-    with pytest.raises(IllegalAction, match="This game is over"):
-        agent.play("accept")
-    assert agent.play("review_game")["outcome"]["end"] == "forfeit"
-
-
 @every_task
 def test_every_result_has_n_interval_and_source(agent, task_name):
     for row in agent("get_results", task=task_name)["results"]:

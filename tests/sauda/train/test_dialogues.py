@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 from datasets import Dataset
-from datasets.exceptions import DatasetNotFoundError
-from huggingface_hub.utils import httpx
 
 from sauda.language.acts import Act, read_acts
 from sauda.train.dialogues import LONGEST, from_file, from_hub, load_shipped, report_use
@@ -83,13 +81,6 @@ def test_a_dialogue_of_one_side_is_counted_and_used_only_where_it_is_asked_for(o
     assert from_file(CB, file, one_sided=True).counts() == {"used": 2}
 
 
-def test_lines_that_are_no_json_or_no_utf8_or_empty_cost_themselves_alone(file):
-    good = lines(craigslist_row()).encode()
-    latin = lines(craigslist_row(title="Café lamp")).encode().replace(b"\\u00e9", b"\xe9")
-    file.write_bytes(good + b"{'agent_info'\n" + latin + b"\n" + good[:40])
-    assert from_file(CB, file).counts() == {"used": 1, "not JSON": 4}
-
-
 @pytest.mark.parametrize(
     ("content", "told"),
     [
@@ -156,17 +147,6 @@ def test_the_hub_gives_the_same_dialogues_as_a_file(monkeypatch, file):
     file.write_text(lines(*hub.answer))
     assert [d.turns for d in loaded.dialogues] == [d.turns for d in from_file(CB, file).dialogues]
     assert loaded.dialogues[1].id == "craigslist_bargains/validation/2"
-
-
-@pytest.mark.parametrize(
-    "error",
-    [ConnectionError("offline"), httpx.ConnectError("offline"), DatasetNotFoundError("gone")],
-    ids=lambda error: type(error).__name__,
-)
-def test_a_hub_that_does_not_answer_is_one_sentence(error, monkeypatch):
-    monkeypatch.setattr("datasets.load_dataset", Hub(error))
-    with pytest.raises(ValueError, match=r"the Hub does not give .*; save its file and name it"):
-        from_hub(CB, "validation")
 
 
 def test_the_shipped_dialogues_are_all_used():

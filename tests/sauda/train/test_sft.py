@@ -70,15 +70,6 @@ def test_a_rounded_price_is_within_a_percent_and_never_turns_a_gain_into_a_loss(
                 assert action.price <= obs.budget or action.price == obs.bid
 
 
-def test_a_bid_within_a_percent_of_an_affordable_ask_takes_it(seen):
-    affordable = [state.obs for state in seen if state.obs.ask <= state.obs.budget]
-    assert affordable
-    for obs in affordable:
-        near, far = (Offer(obs.priced(obs.ask - p * unit(obs) / 100)) for p in (1, 3))
-        assert round_action(obs, near, near=1) == Accept()
-        assert isinstance(round_action(obs, far, near=1), Offer)
-
-
 @pytest.mark.slow
 def test_rows_are_the_same_each_time_and_nothing_is_in_them_that_is_kept_for_evaluation(sft_rows):
     assert make_rows(SMALL) == sft_rows
