@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sauda.commands.console import add_command, mean_with_interval
-from sauda.records.kinds import FILES, KINDS, amount, entry
-from sauda.records.store import load
+from sauda.records.kinds import FILES, KINDS, entry
 
 SHOWN = 10  # places named a file
 
@@ -41,8 +40,6 @@ def verify(options: argparse.Namespace) -> int:
         return _verify_models(options.models or ["bazaar/open"])
     files = options.files or [known.file for known in FILES]
     files = [file.removeprefix("artifacts/") for file in files]
-    for file in files:
-        _say(f"to do {file}: {_amount(file)}")
     failed = [file for file in files if _verify(file)]
     return 1 if failed else 0
 
@@ -98,8 +95,3 @@ def leaderboard(options: argparse.Namespace) -> int:
 
 def _say(line: str) -> None:
     print(line, flush=True)
-
-
-def _amount(file: str) -> str:
-    artifact = load(file)
-    return amount(artifact.kind, artifact.config, artifact.data)

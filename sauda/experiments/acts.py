@@ -109,8 +109,6 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     method="checksum only",
     checks="every count; figures recomputed from them. The dialogues are not ours to ship: "
     "`acts --data FILE --check` reads them again where they are",
-    amount=lambda config, data: sum(part.n for part in data.parts),
-    unit="turns with words",
     command="acts --data FILE",
     replay=replay,
     table=all_rows,

@@ -114,8 +114,6 @@ def experiment(
     version: int,
     tab: str,
     checks: str,
-    amount: Callable[[Data, Any], int],
-    unit: str,
     method: str = "replayed",
     replay: Replay | None = None,
     model_hashes: Callable[[], Mapping[str, str]] = dict,
@@ -125,8 +123,8 @@ def experiment(
 ) -> Callable[[Callable[..., Data]], Experiment]:
     """Register a function as what fills `file` with a `result`, shown on `tab`.
 
-    `checks` says in words what `verify` repeats, `amount` counts it in `unit`s from config and
-    result, `method` is one of `METHODS`. `replay` takes the place of calling the function again.
+    `checks` says in words what `verify` repeats, `method` is one of `METHODS`. `replay` takes the
+    place of calling the function again.
     `model_hashes` gives today's fingerprints of what the result records of each language model
     under "models". `name` is that of the module, where the file has another; `command` makes the
     file where `run NAME` cannot. `options` are the last fields of `Experiment`.
@@ -137,7 +135,7 @@ def experiment(
             return (replay or registered.replay)(artifact, workers, root)
 
         called = name or name_of(file)
-        check = Check(method, checks, amount, unit, repeat)
+        check = Check(method, checks, repeat)
         files = (File(file, command or f"run {called}", tab),)
         kind = register_kind(Kind(f"{called}/{version}", result, files, check, model_hashes))
         registered = EXPERIMENTS[called] = Experiment(function, file, kind, **options)

@@ -111,8 +111,6 @@ def table(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     method="replayed in part",
     checks="the games shown replayed from the recorded replies, and chosen again; other grades "
     "are not repeated",
-    amount=lambda config, data: 2 * sum(len(task.chosen) for task in data.tasks),
-    unit="games",
     replay=replay,
     model_hashes=bazaar_prompt,
     table=table,

@@ -89,8 +89,6 @@ def play(task_name: str, policy: str, seed: int) -> dict[str, Any]:
     name="episodes",
     tab="Artifacts & API",
     checks="every move",
-    amount=lambda config, data: len(data.episodes),
-    unit="episodes",
     replay=replay,
     table=table,
 )

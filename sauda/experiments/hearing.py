@@ -233,10 +233,6 @@ def per_row(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     tab="Results",
     method="replayed in part",
     checks="the first games of scripts and planners, and every figure; models play none again",
-    amount=lambda config, data: (
-        min(SAMPLE, data.n) * sum(not is_model(r.player) for r in data.rows)
-    ),
-    unit="games",
     replay=replay,
     model_hashes=lambda: prompt_hashes(BAZAAR),
     table=per_row,

@@ -219,8 +219,6 @@ def all_rows(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     version=2,
     tab="Results",
     checks="every sentence and every figure",
-    amount=lambda config, data: len(data.sentences),
-    unit="sentences",
     inputs={"labelled": LABELLED, "blind": BLIND},
     table=all_rows,
 )

@@ -255,13 +255,6 @@ def search_all(
     )
 
 
-def count_games(config: Mapping[str, Any], data: Oracle) -> int:
-    """Games of every player, exploit and random script, and games solved."""
-    played = sum(row.n * (2 + len(row.policies) + len(row.exploits)) for row in data.rows)
-    searches = [row.search for row in data.rows if row.search]
-    return played + sum(s.tried * s.n + len(s.best) * config["episodes"] for s in searches)
-
-
 def per_policy(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """One row per task and player, the oracle first; then the exploits."""
     for row in data["rows"]:
@@ -281,8 +274,6 @@ def per_policy(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     version=3,
     tab="Results",
     checks="every solved game and every episode",
-    amount=count_games,
-    unit="games to play or solve",
     table=per_policy,
 )
 def oracle(

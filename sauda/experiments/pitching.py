@@ -272,8 +272,6 @@ def _stream(seed: int, now: int, party: int) -> Rng:
     version=1,
     tab="Judge",
     checks="every negotiation and every verdict",
-    amount=lambda config, data: sum(row.n for row in data.rows),
-    unit="negotiations",
 )
 def negotiate(
     episodes: int = 100,  # hold-out seeds; gives intervals near ±0.02 of the win rate

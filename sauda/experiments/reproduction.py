@@ -213,8 +213,6 @@ class Reproduction(Record):
     version=1,
     tab="Tour, Results",
     checks="rows from the two files that it compares; probes and differences replayed",
-    amount=lambda config, data: len(data.rows),
-    unit="figures",
     method="recomputed",
     table=lambda data: [*data["rows"], data["agreement"]],
 )

@@ -156,8 +156,6 @@ def replay(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     version=1,
     tab="Training",
     checks="every game from the recorded words, the script's own games, and every figure",
-    amount=lambda config, data: sum(len(cell.games) for cell in data.games),
-    unit="games",
     replay=replay,
     model_hashes=lambda: prompt_hashes(),
 )

@@ -71,8 +71,6 @@ class RoleComparison(Record):
     tab="Training",
     method="recomputed",
     checks="every difference and interval, from the losses of the runs",
-    amount=lambda config, data: len(data.contrasts),
-    unit="contrasts",
     table=lambda data: data["contrasts"],
 )
 def roles(runs: tuple[str, ...] = NAMES, *, root: Path = ROOT) -> dict[str, Any]:
@@ -236,8 +234,6 @@ register_kind(
             "checksum only",
             "every step and loss; the best checkpoint, perplexities and the adapter's digest "
             "computed from them",
-            lambda config, data: len(data.log) + len(data.holdout),
-            "steps and losses",
             recompute_run,
         ),
     )

@@ -146,8 +146,6 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     tab="Results",
     method="replayed in part",
     checks="every game replayed; figures recomputed from the recorded texts",
-    amount=lambda config, data: len(data.games),
-    unit="games",
     replay=replay,
     model_hashes=word_hashes,
     table=by_side,

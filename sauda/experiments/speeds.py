@@ -274,8 +274,6 @@ register_kind(
         Check(
             "checksum only",
             "every figure, as it was transcribed by hand",
-            lambda config, data: len(data.figures),
-            "figures",
             lambda artifact, workers, root: artifact.data.as_json(),
         ),
     )
@@ -288,8 +286,6 @@ register_kind(
         Check(
             "checksum only",
             "every sample; medians recomputed from them",
-            lambda config, data: len(data.figures),
-            "figures",
             lambda artifact, workers, root: recompute_bench(artifact.data.as_json()),
         ),
     )
@@ -302,8 +298,6 @@ register_kind(
         Check(
             "checksum only",
             "every sample; percentiles and slopes recomputed from them",
-            lambda config, data: sum(row.n for mix in data.mixes for row in mix.rows),
-            "timed actions",
             lambda artifact, workers, root: recompute_load(artifact.data.as_json()),
         ),
     )

@@ -111,8 +111,6 @@ class Tournament(Record):
     version=2,
     tab="Results",
     checks="every game and every figure",
-    amount=lambda config, data: sum(cell.n for cell in data.cells),
-    unit="games",
     table=lambda data: chain(data["ranks"], data["exploitability"]),
 )
 def tournament(

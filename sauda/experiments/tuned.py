@@ -91,12 +91,6 @@ def tune(task: str, family: str, settings: Mapping[str, int], episodes: int) -> 
     }
 
 
-def count_games(config: Mapping[str, Any], data: TunedScripts) -> int:
-    """Games of the search and of both grades."""
-    searched = config["population"] * config["generations"] * config["seeds"]
-    return len(data.rows) * (searched + data.graded + config["episodes"])
-
-
 def per_family(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """One row per task and family."""
     for row in data["rows"]:
@@ -109,8 +103,6 @@ def per_family(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     version=1,
     tab="Results",
     checks="the whole search and both grades",
-    amount=count_games,
-    unit="games",
     table=per_family,
 )
 def tuned(

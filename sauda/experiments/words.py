@@ -251,8 +251,6 @@ def replay(artifact: Any, workers: int, root: Path) -> dict[str, Any]:
     version=1,
     tab="Results",
     checks="each player's first games, and every figure",
-    amount=lambda config, data: min(SAMPLE, config["episodes"]) * len(data.played),
-    unit="games",
     method="replayed in part",
     replay=replay,
     table=lambda data: data["worth"],

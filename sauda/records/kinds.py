@@ -58,8 +58,6 @@ class Check:
 
     method: str  # of METHODS
     about: str
-    amount: Callable[[Mapping[str, Any], Any], int]  # of what is checked, from config and data
-    unit: str  # of that amount
     # The data as it should be, of an artifact, a number of processes, and the folder of artifacts.
     recompute: Callable[..., Mapping[str, Any]]
 
@@ -153,12 +151,6 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     entries = (entry for kind in KINDS.values() for entry in kind.entries())
     return tuple(sorted(entries, key=lambda entry: entry.file))
-
-
-def amount(kind: str, config: Mapping[str, Any], data: Record) -> str:
-    """How much `verify` has to replay or recompute, such as 53,000 episodes."""
-    check = KINDS[kind].check
-    return f"{check.amount(config, data):,} {check.unit}"
 
 
 def training_runs() -> list[str]:

@@ -174,11 +174,6 @@ def _interval(figures: tuple[float, float, float]) -> dict[str, float]:
     return dict(zip(("mean", "low", "high"), (round(x, DIGITS) for x in figures), strict=True))
 
 
-def count_games(config: Mapping[str, Any], data: Selector) -> int:
-    """Training episodes with the expert's at the same seeds, and the evaluation of every arm."""
-    return 2 * len(data.curve) + sum(row.n * len(row.arms) for row in data.final)
-
-
 register_kind(
     Kind(
         "selector/1",
@@ -187,8 +182,6 @@ register_kind(
         Check(
             "replayed",
             "every choice, update and episode",
-            count_games,
-            "episodes",
             replay,
         ),
     )
