@@ -37,8 +37,6 @@ from sauda.games.transcript import from_json, to_json, to_markdown
 from tests.support.golden import assert_golden
 
 SEEDS = range(3)
-BUYER_TASKS = [t for t in BAZAAR_TASKS.values() if t.learner == "buyer"]
-MARKETS = [t for t in BUYER_TASKS if t.name.startswith("bazaar/")]  # walking away may be right
 
 every_task = pytest.mark.parametrize("played", TASKS.values(), ids=TASKS.keys())
 every_bazaar_task = pytest.mark.parametrize(

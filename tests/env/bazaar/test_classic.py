@@ -13,7 +13,6 @@ import pytest
 from env import (
     Deal,
     EndReason,
-    Offer,
     begin,
     bonus,
     get_task,
@@ -26,15 +25,6 @@ from tests.support.cases import cases
 
 def published(check: str):
     return pytest.mark.parametrize("row", cases("published_game.csv", check), ids=":".join)
-
-
-def script(*actions: Any) -> Callable[..., Any]:
-    """Plays the actions one a round, the last one from then on, in every deal alike."""
-    return lambda obs, rng: actions[min(obs.round, len(actions) - 1)]
-
-
-def bids(*prices: float) -> Callable[..., Any]:
-    return script(*map(Offer, prices))
 
 
 def asks(name: str, buyer: Callable[..., Any], seed: int = 0) -> tuple[float, ...]:

@@ -18,7 +18,6 @@ from env import (
     begin,
     get_task,
     market,
-    move,
     rollout,
 )
 from env.bazaar.speech import ACTS, LANGUAGES, Speech, act_in, buyer_line, hear, phrases, say
@@ -45,11 +44,6 @@ def bidder(shares, words=("",)):
 
 def seller_of(seed):
     return begin(OPEN, seed).state.private["seller"]["stance"]
-
-
-def opened(seed):
-    """The game of a seed after its seller's opening ask."""
-    return move(OPEN, begin(OPEN, seed), Offer(seller_of(seed).opening))
 
 
 # Prices

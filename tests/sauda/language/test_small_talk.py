@@ -1,7 +1,6 @@
 """Small talk is recognised, and answered from public facts alone."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +13,6 @@ from sauda.language.small_talk import answer_to, small_talk
 from sauda.language.stances import read_stances
 from tests.support.cases import cases
 
-LABELLED = Path(money.__file__).parent
 LAMP = Item("brass oil lamp", "Handicrafts and decor", "like_new", 900)
 OPENED = Table(LAMP, 8, 1, 0, asks=(950.0,), bids=(300.0,))
 SEATS = ("buyer", "seller")

@@ -22,7 +22,7 @@ from sauda.llm.backends import (
 )
 from sauda.llm.model import NullModel, adapter_folder, find_model
 from sauda.llm.registry import player_spec, row_name
-from sauda.llm.types import Reply, ReplyError, ReplyTimeout
+from sauda.llm.types import ReplyError, ReplyTimeout
 from sauda.records.store import load as load_artifact
 from sauda.records.store import sha256
 from tests.support.endpoint import openai, server
@@ -134,15 +134,6 @@ def test_only_names_of_our_own_configure_the_backends():
     assert list(find_backends(ours)["seller"]) == [THIS_PAGE, ENDPOINT, OLLAMA, FIRST]
     with pytest.raises(ValueError, match="SAUDA_ENDPOINT_URL and SAUDA_ENDPOINT_MODEL go together"):
         find_backends({"SAUDA_ENDPOINT_URL": "http://127.0.0.1:9"})
-
-
-class Named:
-    """A model that only says what it is."""
-
-    source = "mini, bf16 on CPU"
-
-    def stream(self, messages, seed, schema=None):
-        yield Reply("mine", self.source, 1, "stop")
 
 
 def test_every_buyer_on_the_page_has_rows_in_the_model_comparison():

@@ -22,11 +22,6 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "dialogues.json"
 
 
-def reports(name: str, file: Path) -> list[str]:
-    """What is said of each row that is left out, without its file."""
-    return [str(row).removeprefix(f"{file.name}:") for row in from_file(name, file).left_out]
-
-
 def test_a_row_is_a_dialogue_of_a_buyer_and_a_seller(file):
     file.write_text(lines(craigslist_row()))
     (dialogue,) = from_file(CB, file).dialogues
