@@ -34,7 +34,7 @@ from sauda.games.bazaar_prompt import Action, percent_of
 from sauda.policies import BUYERS, SELLERS, SLOW
 from sauda.policies.bazaar import leave
 from sauda.policies.listener import Listener
-from sauda.policies.tuned import tuned
+from sauda.policies.tuned import SEARCHED, tuned
 
 LEAVE, TUNED = "leave", "tuned"  # to compare with: no play at all, the best script found by search
 OTHERS: Mapping[str, tuple[str, ...]] = {"train": ("",), "holdout": ("",)}  # the task's own
@@ -43,14 +43,16 @@ OTHERS: Mapping[str, tuple[str, ...]] = {"train": ("",), "holdout": ("",)}  # th
 def policies(task: Task) -> Mapping[str, Policy]:
     """The policies that can take the learner's seat of `task`, by name.
 
-    Leaving at once and the tuned script, to compare with, are for the open market alone.
+    Leaving at once, to compare with, is for the open market alone, and the tuned script for its
+    tasks for which one was searched.
     """
     if task.learner == "seller":
         return SELLERS
     market = task.name.removeprefix("bazaar/") in MARKETS
     if not market:
         return BUYERS
-    return MappingProxyType({**BUYERS, LEAVE: leave, TUNED: tuned(task.name)})
+    found = {TUNED: tuned(task.name)} if task.name in SEARCHED else {}
+    return MappingProxyType({**BUYERS, LEAVE: leave, **found})
 
 
 def slow_policies(task: Task) -> Mapping[str, Policy]:
