@@ -17,7 +17,7 @@ The signal "none" marks look-alikes: "rush" within "rush hour" does not count.
 
 import csv
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,13 +66,14 @@ class Element(NamedTuple):
     stems: tuple[str, ...] = ()
     kinds: frozenset[str] = frozenset()
     optional: bool = False
+    endings: tuple[str, ...] = ()
+    excludes: bool = False  # any word but these fits
 
     def fits(self, word: Word) -> bool:
-        return (
-            word.key in self.words
-            or word.kind in self.kinds
-            or (bool(self.stems) and word.key.startswith(self.stems))
-        )
+        if self.excludes:
+            return word.kind in ("word", "number") and word.key not in self.words
+        is_word = word.key in self.words or word.kind in self.kinds
+        return is_word or word.key.startswith(self.stems) or word.key.endswith(self.endings)
 
 
 _GAP = Element()
@@ -157,20 +158,25 @@ def phrase_end(line: Sequence[Word], i: int, elements: Sequence[Element], k: int
     return phrase_end(line, i, elements, k + 1) if element.optional else 0
 
 
-def element_of(place: str) -> Element:
+def element_of(place: str, kinds_of: Mapping[str, Sequence[str]] = _KINDS) -> Element:
+    """The element written as `place`; `kinds_of` has the kinds of word that a sign stands for."""
     if place == "..":
         return _GAP
-    names, stems, kinds = set(), [], set()
-    for name in place.removesuffix("?").split("/"):
-        if name in _KINDS:
-            kinds.update(_KINDS[name])
+    names, stems, endings, kinds = set(), [], [], set()
+    for name in place.removesuffix("?").removeprefix("!").split("/"):
+        if name in kinds_of:
+            kinds.update(kinds_of[name])
         elif name.startswith("{"):
             names |= keys(GROUPS[name[1:-1]])
         elif name.endswith("*"):
             stems.append(fold(name[:-1]))
+        elif name.startswith("*"):
+            endings.append(fold(name[1:]))
         else:
             names.add(fold(name))
-    return Element(frozenset(names), tuple(stems), frozenset(kinds), place.endswith("?"))
+    optional, excludes = place.endswith("?"), place.startswith("!")
+    signs = tuple(stems), frozenset(kinds), optional, tuple(endings)
+    return Element(frozenset(names), *signs, excludes)
 
 
 def phrases(path: Path) -> Iterator[tuple[tuple[Element, ...], Cue]]:

@@ -27,34 +27,24 @@ from typing import NamedTuple
 
 from env import Table
 from sauda.language import lexicon
-from sauda.language.lexicon import Word, keys
+from sauda.language.lexicon import Element, Word, element_of, keys
 from sauda.language.money import Mention, prices, without_code
-from sauda.language.numerals import fold
 
 _ENDS = frozenset(".!?।॥\n") | {""}
 _SILENT = frozenset("'’‘\"“”`*_")  # marks that part no words
-_GAPS = {"..": (3, False), "...": (14, True)}  # most words, and whether a comma may stand there
 _YEARS = range(1950, 2036)
-_NUMBERS = ("#", "₹", "@")
+_NUMBERS = {"#": ("number", "price", "year"), "₹": ("price", "year"), "@": ("year",)}
 
 
-class _Place(NamedTuple):
-    """One place of a phrase: words that fit, or a gap of up to `gap` words."""
+class _Gap(NamedTuple):
+    """Up to `most` other words of a sentence; a comma may stand among those of a wide gap."""
 
-    words: frozenset[str] = frozenset()
-    stems: tuple[str, ...] = ()
-    endings: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
-    optional: bool = False
-    excludes: bool = False
-    gap: int = 0
-    wide: bool = False
+    most: int
+    wide: bool
 
-    def fits(self, word: Word) -> bool:
-        if self.excludes:
-            return word.kind in ("word", "number") and word.key not in self.words
-        is_word = word.key in self.words or word.kind in self.kinds
-        return is_word or word.key.startswith(self.stems) or word.key.endswith(self.endings)
+
+_Place = Element | _Gap
+_GAPS = {"..": _Gap(3, wide=False), "...": _Gap(14, wide=True)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +53,9 @@ class Phrase:
 
     meaning: str
     before: tuple[_Place, ...]  # the nearest first
-    number: _Place | None  # None: all places stand in `after`
+    number: Element | None  # None: all places stand in `after`
     after: tuple[_Place, ...]
-    needs: tuple[_Place, ...]  # places that some word of a text has to fit
+    needs: tuple[Element, ...]  # places that some word of a text has to fit
 
     def at(self, line: Sequence[Word], i: int) -> tuple[int, int] | None:
         """The first word and the end of the phrase whose number, or start, is word `i`."""
@@ -132,7 +122,11 @@ def _price(text: str, mention: Mention) -> Word:
 def _phrase(meaning: str, names: Sequence[str]) -> Phrase:
     places = list(map(_place, names))
     at = next((k for k, name in enumerate(names) if name in _NUMBERS), None)
-    needs = tuple(p for p in places if not (p.gap or p.optional or p.kinds or p.excludes))
+    needs = tuple(
+        place
+        for place in places
+        if isinstance(place, Element) and not (place.optional or place.kinds or place.excludes)
+    )
     if at is None:
         return Phrase(meaning, (), None, tuple(places), needs)
     before = tuple(reversed(places[:at]))
@@ -140,28 +134,7 @@ def _phrase(meaning: str, names: Sequence[str]) -> Phrase:
 
 
 def _place(name: str) -> _Place:
-    if name in _GAPS:
-        most, wide = _GAPS[name]
-        return _Place(gap=most, wide=wide)
-    words, stems, endings, kinds = set(), [], [], []
-    for each in name.removesuffix("?").removeprefix("!").split("/"):
-        if each in _NUMBERS:
-            kinds += {"#": ("number", "price", "year"), "₹": ("price", "year"), "@": ("year",)}[
-                each
-            ]
-        elif each == ".":
-            kinds.append("mark")
-        elif each.startswith("{"):
-            words |= lexicon.keys(lexicon.GROUPS[each[1:-1]])
-        elif each.endswith("*"):
-            stems.append(fold(each[:-1]))
-        elif each.startswith("*"):
-            endings.append(fold(each[1:]))
-        else:
-            words.add(fold(each))
-    optional, excludes = name.endswith("?"), name.startswith("!")
-    sets = (tuple(stems), tuple(endings), tuple(kinds))
-    return _Place(frozenset(words), *sets, optional, excludes)
+    return _GAPS.get(name) or element_of(name, {**_NUMBERS, ".": ("mark",)})
 
 
 def _match(line: Sequence[Word], i: int, step: int, places: Sequence[_Place]) -> int | None:
@@ -172,8 +145,8 @@ def _match(line: Sequence[Word], i: int, step: int, places: Sequence[_Place]) ->
     if not places:
         return i
     place, rest = places[0], places[1:]
-    if place.gap:
-        for j in range(i, i + step * (place.gap + 1), step):
+    if isinstance(place, _Gap):
+        for j in range(i, i + step * (place.most + 1), step):
             if (past := _match(line, j, step, rest)) is not None:
                 return past
             if not 0 <= j < len(line) or line[j].kind in ("price", "year"):
