@@ -4,7 +4,7 @@ None of them is measured again: medians, percentiles and slopes must follow from
 samples; published figures are transcribed by hand.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ from sauda.records.kinds import Check, File, Kind, register_kind
 from sauda.records.schemas.base import Cell, Number, Record
 from sauda.records.store import Artifact
 
+Recompute = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 SPEEDS = ("reference-throughput", "arena-reference-speed")  # figures of published.json
 
 
@@ -266,39 +267,32 @@ def recompute_load(data: Mapping[str, Any]) -> dict[str, Any]:
     return {**data, "mixes": mixes}
 
 
-register_kind(
-    Kind(
-        "published/1",
-        Published,
-        (File("published.json", "verify published.json", "Results"),),
-        Check(
-            "checksum only",
-            "every figure, as it was transcribed by hand",
-            lambda artifact, workers, root: artifact.data.as_json(),
-        ),
-    )
+def _register(
+    name: str, schema: type[Record], file: File, about: str, recompute: Recompute
+) -> None:
+    """Register a kind of one file that cannot be measured again."""
+    check = Check("checksum only", about, lambda artifact, *_: recompute(artifact.data.as_json()))
+    register_kind(Kind(name, schema, (file,), check))
+
+
+_register(
+    "published/1",
+    Published,
+    File("published.json", "verify published.json", "Results"),
+    "every figure, as it was transcribed by hand",
+    lambda data: data,
 )
-register_kind(
-    Kind(
-        "bench/3",
-        Bench,
-        (File("bench.json", "--save", "Artifacts & API", module="benchmarks.speed"),),
-        Check(
-            "checksum only",
-            "every sample; medians recomputed from them",
-            lambda artifact, workers, root: recompute_bench(artifact.data.as_json()),
-        ),
-    )
+_register(
+    "bench/3",
+    Bench,
+    File("bench.json", "--save", "Artifacts & API", module="benchmarks.speed"),
+    "every sample; medians recomputed from them",
+    recompute_bench,
 )
-register_kind(
-    Kind(
-        "load/1",
-        LoadTest,
-        (File("load.json", "--save", "Artifacts & API", module="benchmarks.load"),),
-        Check(
-            "checksum only",
-            "every sample; percentiles and slopes recomputed from them",
-            lambda artifact, workers, root: recompute_load(artifact.data.as_json()),
-        ),
-    )
+_register(
+    "load/1",
+    LoadTest,
+    File("load.json", "--save", "Artifacts & API", module="benchmarks.load"),
+    "every sample; percentiles and slopes recomputed from them",
+    recompute_load,
 )

@@ -1,7 +1,6 @@
 """The games for programs: other people's trainers, agents and libraries.
 
-`openenv/` serves them by the OpenEnv protocol, `mcp/` as tools for an agent, `leaderboard/` keeps
-what agents played there to be ranked. `address.py` says who calls, and the gate of `sauda.fairness`
-lets few calls run at a time; `listening.py` says where the page listens, `episodes.py` keeps games
-between calls, `json_object.py` reads what a stranger sends.
+`openenv.py` and `http.py` serve them by the OpenEnv protocol, `mcp.py` as tools for an agent, and
+`leaderboard.py` keeps what agents played there to be ranked. `limits.py` says who may call how
+often; the gate of `sauda.fairness` lets few calls run at a time.
 """
