@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from env import arena, get_task
+from env import ARENA_TASKS, IllegalAction, arena, get_task, rollout
 from sauda.experiments.evaluate import (
     BazaarRow,
     Cell,
@@ -15,7 +15,8 @@ from sauda.experiments.evaluate import (
     row,
 )
 from sauda.experiments.verify import verify
-from sauda.games.arena_columns import COMPONENTS, DRAWN
+from sauda.games.arena_columns import COMPONENTS, DRAWN, against, episode_row, events
+from sauda.policies import LABS
 from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact, save
 
@@ -132,6 +133,50 @@ def test_valid_actions_are_those_that_were_not_refused(labs):
 
 
 # Chance
+
+
+def test_a_forfeit_is_an_action_that_is_not_valid_and_an_end_of_its_own():
+    def gives_up(obs, rng):
+        if obs.own.recent:
+            raise IllegalAction("no more")
+        return arena.Action("send_message", message="hello")
+
+    task = ARENA_TASKS[TRADE]
+    ended = episode_row(task, rollout(task, gives_up, 3))
+    assert (ended["end"], ended["actions"], ended["valid"]) == ("F", 2, 1)
+
+
+def test_correlations_are_those_of_a_policys_columns_and_of_all_together(labs):
+    recorded, stake = labs["episodes"][DRAWN][MARKET], np.array(labs["worlds"][MARKET]["stake"])
+    pairs = {p: (c["reward"], np.array(c["utility"]) / stake) for p, c in recorded.items()}
+    figures = row_of(labs, MARKET, "planner")["correlation"]
+    assert figures["mean"] == pytest.approx(np.corrcoef(*pairs["planner"])[0, 1], abs=1e-5)
+    (pooled,) = [r for r in labs["correlations"] if (r["others"], r["task"]) == (DRAWN, MARKET)]
+    together = [np.concatenate(some) for some in zip(*pairs.values(), strict=True)]
+    assert pooled["n"] == together[0].size
+    assert pooled["correlation"]["mean"] == pytest.approx(np.corrcoef(*together)[0, 1], abs=1e-5)
+
+
+def test_an_example_is_a_step_that_can_be_played_again(labs):
+    assert labs["examples"]
+    for example in labs["examples"]:
+        task = ARENA_TASKS[example["task"]]
+        played = rollout(task, LABS[example["policy"]], example["seed"])
+        own = [event for event in events(played, "lab_0") if event.reward is not None]
+        step = own[example["step"] - 1]
+        assert (step.words, step.code) == (example["words"], example["code"])
+        amounts = [getattr(event.reward, example["component"]) for event in own]
+        assert example["amount"] == pytest.approx(max(amounts, key=abs), abs=1e-6) != 0
+
+
+def test_only_the_opponents_hash_tells_other_labs_from_those_that_are_drawn(labs):
+    drawn, selfish = (
+        row_of(labs, MARKET, "planner", others)["hashes"] for others in (DRAWN, "selfish")
+    )
+    assert drawn["opponents"] != selfish["opponents"]
+    assert (drawn["task"], drawn["policy"]) == (selfish["task"], selfish["policy"])
+    with pytest.raises(ValueError, match="no other labs 'kind'; they may be as drawn, coop"):
+        against(ARENA_TASKS[TRADE], "kind")
 
 
 def test_a_cell_depends_on_its_seeds_alone(data, labs):

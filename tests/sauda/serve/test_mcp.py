@@ -133,6 +133,18 @@ def test_an_agent_reads_what_each_action_of_a_lab_needs_and_what_came_of_its_own
     assert (seen["last_action"]["ok"], seen["last_action"]["code"]) == (False, "unknown_offer")
 
 
+def test_legal_actions_of_a_lab_can_be_taken_as_they_are_listed(agent, at_one_seed):
+    for kind in ("send_offer", "allocate_to_job", "make_pitch", "form_coalition"):
+        agent.begin("arena/market_round")
+        legal = agent.play("legal_actions", action_type=kind)
+        assert 0 < len(legal["actions"]) <= legal["counts"][kind]
+        after = agent.play("arena_action", action=legal["actions"][0])
+        assert after["arena"]["own"]["results"][0]["ok"]
+    agent.begin("arena/market_round")
+    some = agent.play("legal_actions")
+    assert {each["action_type"] for each in some["actions"]} == some["counts"].keys()
+
+
 @every_task
 def test_every_result_has_n_interval_and_source(agent, task_name):
     for row in agent("get_results", task=task_name)["results"]:

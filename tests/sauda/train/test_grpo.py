@@ -157,3 +157,18 @@ def test_turns_of_a_labs_game_are_learnt_with_the_grade_of_the_game_each_as_like
             count[game.turns.index(turn)] += 1
     wanted = 1200 / len(count)
     assert all(abs(n - wanted) < 5 * np.sqrt(wanted) for n in count.values())
+
+
+@pytest.mark.nightly
+def test_a_lab_learns_from_its_games(tmp_path):
+    settings = replace(LAB, max_steps=2, save_steps=1, constrained=True, acceptance_prompts=3)
+    data = grpo.train(settings, tmp_path)
+    assert all(row["valid_rate"] == 1.0 for row in data["log"])  # under the grammar
+    assert any(row["grad_norm"] > 0 for row in data["log"])
+    assert data["games"]["task"] == {"arena/market_round": 4}
+
+
+@pytest.mark.parametrize("task", ["arena/market_round", "bazaar/nowhere"])
+def test_a_task_must_be_one_of_the_game(task):
+    with pytest.raises(ValueError, match=f"no task '?(of the bazaar|{task})"):
+        grpo.GRPOSettings(tasks=("bazaar/open", task))

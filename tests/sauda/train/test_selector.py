@@ -5,10 +5,13 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
+from env import get_task, rollout
 from sauda.experiments.verify import verify
+from sauda.llm.registry import get_policy
 from sauda.records.store import save, validate
 from sauda.train.selector import (
     SelectorSettings,
+    episode_return,
     select,
     softmax,
     update,
@@ -43,6 +46,15 @@ def test_the_curve_can_be_computed_again_from_its_choices_and_rewards(data):
             preferences = update(preferences, chances, SMALL.arms.index(row["policy"]), step)
             np.testing.assert_allclose(row["after"], softmax(preferences, 0.75), atol=1e-4)
             baseline = 0.92 * baseline + 0.08 * row["reward"]
+
+
+def test_the_return_follows_the_true_utility():
+    """Both sides of the reward's identity, where no penalty falls: see env/arena/reward.py."""
+    task = get_task("arena/single_trade")
+    for seed in range(5):
+        own = rollout(task, get_policy(task, "planner"), seed).final.private["lab_0"]
+        gained = (own.utility - 0.5 * own.batna) / own.stake
+        assert episode_return(task.name, "planner", seed) == pytest.approx(gained, abs=0.01)
 
 
 def test_the_selector_learns_which_arm_pays(data):
