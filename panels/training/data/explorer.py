@@ -117,7 +117,7 @@ class _Role:
 
     def _shown(self, words: str, act: str, place: int) -> tuple[Any, ...]:
         """The nearest place, and what stands there; a sentence where nothing is found."""
-        found = self.made.found(self.role, words, act)
+        found = self.made.found(self.role, words or "", act)
         if not found:
             nothing = ValueError("no example has these words and this act; search for other ones")
             return 0, trouble(nothing), "", "", note(MASK_HINT)
@@ -133,7 +133,7 @@ class _Role:
         )
 
     def _mask(self, words: str, act: str, place: int) -> Markup:
-        found = self.made.found(self.role, words, act)
+        found = self.made.found(self.role, words or "", act)
         if not found:
             return trouble(ValueError("there is no example to show the tokens of"))
         try:
