@@ -11,7 +11,6 @@ from markupsafe import Markup
 
 from env import Policy, Task
 from panels.results.model_labels import series_role
-from panels.results.questions.layout import fold
 from panels.results.questions.verdict import buyer_name, capital, listed
 from panels.site.visitor import as_visitor, visitor_of_event
 from panels.transcripts.episodes import within
@@ -132,6 +131,11 @@ def shown(sample: Sample, machines: str = "") -> Markup:
     played_on = note(machines) if machines else Markup("")
     games = one_by_one(sample.seeds, then, now, "grade")
     return side_by_side(beside, why) + played_on + games
+
+
+def fold(title: str, is_open: bool = False) -> gr.Accordion:
+    """A folded part of a question, to be filled in its context."""
+    return gr.Accordion(title, open=is_open, elem_classes="sauda-fold")
 
 
 def build(

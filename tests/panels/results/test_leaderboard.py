@@ -2,7 +2,7 @@
 
 import pytest
 
-from panels.results.questions import entered_games, leaderboard
+from panels.results.questions import leaderboard
 from panels.results.questions.leaderboard import (
     Standing,
     measurements,
@@ -50,7 +50,7 @@ def test_before_anybody_entered_the_code_is_open_beside_the_measured_rows(board,
     for name in (buyer_name(LISTENER), buyer_name(BAYESIAN), buyer_name(OURS)):
         assert name in drawn
     assert "Entered" not in drawn
-    assert parts["game"] == entered_games.NOBODY
+    assert parts["game"] == leaderboard.NOBODY
     assert not board.storage.file.exists()  # a look makes no file
 
 
@@ -94,7 +94,7 @@ def test_a_game_of_an_entry_opens_with_its_moves_its_end_and_its_seed(board, tas
     play_all(entered(board, NAME, task))
     (entry,) = board.entries(task, rules_of(task))
     game = board.games(entry)[1]
-    shown = str(entered_games.shown(entry.id, 2))
+    shown = str(leaderboard.show_game(entry.id, 2))
     assert "Game 2 of 3 of “9 &lt;b&gt;bold&lt;/b&gt;”, grade " in shown
     assert f"seed {game.seed}." in shown
     assert f'href="leaderboard/games?entry={entry.id}"' in shown
@@ -107,7 +107,7 @@ def test_a_game_of_an_entry_opens_with_its_moves_its_end_and_its_seed(board, tas
 def test_a_game_that_is_not_there_is_answered_in_words(board, number):
     play_all(entered(board))
     (entry,) = board.all_entries()
-    assert "Choose an entry of this list" in entered_games.shown(entry.id, number)
+    assert "Choose an entry of this list" in leaderboard.show_game(entry.id, number)
 
 
 def test_a_file_that_cannot_be_read_is_said_and_the_measured_rows_stay(board, measured):

@@ -5,7 +5,6 @@ import json
 
 import pytest
 
-from panels.results.seller import parts
 from sauda.experiments.seller_games import (
     BUYERS,
     FLOORS,
@@ -167,4 +166,4 @@ def test_a_line_that_does_not_answer_the_act_is_counted():
 
 
 def test_the_recorded_artifact_fills_every_sub_tab():
-    assert all(parts(load(FILE)).values())
+    assert all(seller_parts(load(FILE)).values())
