@@ -20,7 +20,7 @@ from sauda.experiments.seller_quality import SellerCell, SellerRow
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact, load
 
-TITLES = {"published": "The published six", "better": "What a stub can fail"}
+TESTS = {"published": "The published six", "better": "What a stub can fail"}
 COUNTED = {"mean_rounds", "tries"}  # no shares
 
 
@@ -55,7 +55,7 @@ def build_seller() -> None:
 def seller_parts(artifact: Artifact) -> dict[str, Markup]:
     """Both tests, the personas by the styles heard, and the faults of the texts, by title."""
     heard = Markup("").join(personas(artifact, side) for side in (STUB, *artifact.data.models))
-    tests = {title: criteria(artifact, test) for test, title in TITLES.items()}
+    tests = {title: criteria(artifact, test) for test, title in TESTS.items()}
     return {**tests, "Which persona is heard": heard, "Faults": faults(artifact)}
 
 
@@ -77,7 +77,7 @@ def criteria(artifact: Artifact, test: str) -> Markup:
             for row in rows
         ],
         align="lll" + "r" * (published + len(names)),
-        caption=f"{TITLES[test]}: figure, 95 % interval, n; in bold where the target is missed",
+        caption=f"{TESTS[test]}: figure, 95 % interval, n; in bold where the target is missed",
     )
 
 

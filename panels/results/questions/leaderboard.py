@@ -323,10 +323,8 @@ def show(task: str, measured: Measurements) -> dict[str, Any]:
         "verdict": told,
         "figure": drawn_once(now, measured),
         "table": table,
-        "no_file": gr.HTML(no_file, visible=bool(no_file)),
         "csv": csv,
-        "origin": origin_of(now, measured),
-        "code": gr.Accordion(open=not now.entries),
+        "origin": origin_of(now, measured) + no_file,
         **games_of(now.entries),
     }
 
@@ -377,11 +375,10 @@ def _outputs(now: Standing, rows: Sequence[Reference], origin: Markup) -> dict[s
     )
     outputs["origin"] = gr.HTML(origin)
     filled = numbers(NAME, rows_of(now, rows), FORM, "policy", "Entries and hold-out seeds")
-    outputs |= dict(zip(("table", "no_file", "csv"), filled, strict=True))
+    outputs["table"], _, outputs["csv"] = filled
     with fold("Open a game of an entry"):
         outputs |= build_games()
-    outputs["code"] = fold("Enter your agent: the whole code", is_open=True)
-    with outputs["code"]:
+    with fold("Enter your agent: the whole code", is_open=True):
         _how_to_enter()
     return outputs
 

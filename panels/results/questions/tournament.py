@@ -226,7 +226,6 @@ def _table(columns: Sequence[Column], rows: Sequence[Record], label: str, name: 
 
 NAME = "players"
 FILE = "tournament.json"
-FORM = "z.3f"
 DOING = {"buyer": "buying", "seller": "selling"}
 PLAYS = {**QUEUED, "concurrency_id": "pair-games", "concurrency_limit": 2}
 

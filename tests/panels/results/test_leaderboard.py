@@ -45,7 +45,6 @@ def test_before_anybody_entered_the_code_is_open_beside_the_measured_rows(board,
         "No agent has entered the open market yet; the code below enters one." in parts["verdict"]
     )
     assert "best measured: " in parts["verdict"]
-    assert parts["code"].open
     drawn = "\n".join(labels(parts["figure"]))
     for name in (buyer_name(LISTENER), buyer_name(BAYESIAN), buyer_name(OURS)):
         assert name in drawn
@@ -64,7 +63,6 @@ def test_an_entry_stands_as_text_in_the_verdict_the_figure_and_the_table(board, 
     assert parts["table"]["data"][0][:3] == [task_title(OPEN), f"entered: {NAME}", entry.n]
     assert parts["table"]["data"][0][3] == entry.grade.mean
     assert len(parts["table"]["data"]) == 1 + len(measured["bazaar"].references[OPEN])
-    assert not parts["code"].open
     assert parts["entry"].value == entry.id
 
 

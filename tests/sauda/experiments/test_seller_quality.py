@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from panels.results.questions.everything_else import seller_parts
 from sauda.experiments.seller_games import (
     BUYERS,
     FLOORS,
