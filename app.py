@@ -18,14 +18,12 @@ import gradio as gr
 
 from panels import PANELS
 from panels.haggle import models as haggle_models
-from panels.site.front import Opening
+from panels.site.cache import Opening
 from panels.site.health import trouble_with_temporary_files
-from panels.site.internals import Page
 from panels.site.log import log_once_per_minute
-from panels.site.serving import serve
-from panels.site.shutdown import stay_until_stopped
+from panels.site.serving import serve, stay_until_stopped
 from panels.tour.first_view import first_view
-from panels.ui import theme
+from panels.ui import downloads, theme
 from panels.ui.look import QUIET, trouble
 
 HEADER = (
@@ -44,7 +42,8 @@ LINK_TAGS = """
 
 def build_app() -> gr.Blocks:
     """The whole page, not yet launched."""
-    with Page(title="Sauda", analytics_enabled=False, delete_cache=(600, 3600)) as app:  # seconds
+    seconds = 600, 3600
+    with gr.Blocks(title="Sauda", analytics_enabled=False, delete_cache=seconds) as app:
         gr.HTML(HEADER)
         unknown = gr.HTML(visible=False)
         with gr.Tabs(elem_classes="sauda-tabs", overflow_behavior="wrap") as tabs:
@@ -55,6 +54,7 @@ def build_app() -> gr.Blocks:
         for button, tab in links:
             button.click(lambda tab=tab: gr.Tabs(selected=tab), None, tabs, **QUIET)
         app.load(opened, None, [tabs, unknown], **QUIET)
+    downloads.keep_written()
     return app
 
 
@@ -112,7 +112,7 @@ def main() -> int:
     url = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}"
     wait_until_it_answers(url)
     print(f"Sauda is at {url}", flush=True)
-    stay_until_stopped(app, page.doors)
+    stay_until_stopped(app, page.counts)
     return 0
 
 

@@ -30,8 +30,8 @@ from panels.gpu_arena.layout import Layout
 from panels.gpu_arena.names import block_name
 from panels.gpu_arena.settlement import settlement
 from panels.gpu_arena.words import ACTIONS, advised, player_title
-from panels.site.internals import visitor_of_event
 from panels.site.sessions import Gone, no_longer_here, states_of
+from panels.site.visitor import visitor_of_event
 from panels.ui.look import note, trouble
 from sauda.llm.types import ReplyError
 from sauda.records.seeds import draw_seed, whole_seed
@@ -161,7 +161,7 @@ def resume(page: Layout, first: ArenaGame, earlier: str | None) -> Updates:
         game = None
     if isinstance(game, ArenaGame):
         return show(page, game)
-    gone = f"{no_longer_here('your game was', earlier)}; this is a new one"
+    gone = f"{no_longer_here('your game was')}; this is a new one"
     return afresh | {page.problem: trouble(ValueError(gone))}
 
 

@@ -9,8 +9,9 @@ from panels.gpu_arena.callbacks import Updates
 from panels.gpu_arena.first_world import SEED, TASK
 from panels.gpu_arena.layout import RECALL, REMEMBER, TITLE, Layout, lay_out
 from panels.gpu_arena.players import FIRST_PLAYER
+from panels.site.visitor import CALLER, visitor_of
 from panels.ui.look import QUEUED, QUIET, QUIET_UNCHECKED
-from panels.ui.wiring import bound, event_value, named, on_return, with_closed
+from panels.ui.wiring import bound, event_value, named, on_return, queued, with_closed
 from sauda.sessions.arena import ArenaGame
 
 __all__ = ["TITLE", "build"]
@@ -33,11 +34,11 @@ HEAVY = {**QUEUED, "preprocess": False, "concurrency_id": "arena", "concurrency_
 def _wire_game(page: Layout, first: ArenaGame) -> None:
     begin = bound(address.begin_here, page)
     change_task = bound(address.change_task, page)
-    take_step = bound(callbacks.take_step, page)
-    advise = bound(callbacks.advise, page)
-    tick = bound(callbacks.tick, page)
+    take_step = queued(callbacks.take_step, page)
+    advise = queued(callbacks.advise, page)
+    tick = queued(callbacks.tick, page)
     toggle_run = bound(callbacks.toggle_run, page)
-    wait_for_round = bound(callbacks.wait_for_round, page)
+    wait_for_round = queued(callbacks.wait_for_round, page)
 
     def opened(request: gr.Request, earlier: str | None) -> Updates:
         query = request.query_params
@@ -71,11 +72,13 @@ def _wire_presses(page: Layout) -> None:
     press_calendar = bound(callbacks.press_calendar, page)
     press_offer = bound(callbacks.press_offer, page)
 
-    def on_calendar(event: gr.EventData, game: ArenaGame | None) -> Updates:
+    def on_calendar(request: gr.Request, event: gr.EventData, game: ArenaGame | None) -> Updates:
+        CALLER.set(visitor_of(request))
         sent = (event_value(event, name) for name in ("blocks", "job", "want"))
         return press_calendar(game, *sent)
 
-    def on_offer(event: gr.EventData, game: ArenaGame | None) -> Updates:
+    def on_offer(request: gr.Request, event: gr.EventData, game: ArenaGame | None) -> Updates:
+        CALLER.set(visitor_of(request))
         sent = (event_value(event, name) for name in ("action", "counter"))
         return press_offer(game, *sent)
 
@@ -92,8 +95,8 @@ def _wire_presses(page: Layout) -> None:
 def _wire_form(page: Layout) -> None:
     choose_kind = bound(callbacks.choose_kind, page)
     choose_action = bound(callbacks.choose_action, page)
-    act_by_form = bound(callbacks.act_by_form, page)
-    act_by_json = bound(callbacks.act_by_json, page)
+    act_by_form = queued(callbacks.act_by_form, page)
+    act_by_json = queued(callbacks.act_by_json, page)
 
     with_closed(
         [page.choice], [page.kind.input],

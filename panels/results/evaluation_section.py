@@ -40,6 +40,15 @@ def load_evaluations(game: Game) -> tuple[list[Artifact], list[Markup]]:
     )
 
 
+def build(game: Game, address: Address, around: gr.Accordion) -> None:
+    """Lay out the section of the game's evaluations, or why there is none."""
+    evaluations, missing = load_evaluations(game)
+    for message in missing:
+        gr.HTML(message)
+    if evaluations:
+        section(game, evaluations, address, around)
+
+
 def by_task(evaluations: list[Artifact]) -> Evaluations:
     """Each evaluation under its (task, split)."""
     return {

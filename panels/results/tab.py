@@ -2,24 +2,19 @@
 
 import gradio as gr
 
-from panels.results.market.tournament import question as tournament
-from panels.results.questions import (
-    arena,
-    everything_else,
-    gap,
-    leaderboard,
-    open_market,
-    optimum,
-    training,
-    words,
-    wrapper,
-)
+from panels.results.questions.arena import ARENA
+from panels.results.questions.everything_else import ELSE
+from panels.results.questions.layout import section
+from panels.results.questions.leaderboard import LEADERBOARD
+from panels.results.questions.optimum import GAP, OPTIMUM, WORDS
+from panels.results.questions.tournament import PLAYERS
+from panels.results.questions.training import TRAINING, WRAPPER
+from panels.results.questions.winners import MARKET_QUESTION
 from panels.ui.look import heading
 
 TITLE = "Results"
 QUESTIONS = (
-    training, open_market, tournament, words, optimum, gap, wrapper, arena, leaderboard,
-    everything_else,
+    TRAINING, MARKET_QUESTION, PLAYERS, WORDS, OPTIMUM, GAP, WRAPPER, ARENA, LEADERBOARD, ELSE
 )  # fmt: skip
 
 
@@ -29,5 +24,6 @@ def build() -> None:
     with gr.Tabs(elem_id="results-questions", elem_classes="sauda-subtabs",
                  overflow_behavior="wrap"):  # fmt: skip
         for question in QUESTIONS:
-            with gr.Tab(question.TITLE, id=question.NAME, elem_id=f"results-{question.NAME}-part"):
-                question.build()
+            part = f"results-{question.name}-part"
+            with gr.Tab(question.title, id=question.name, elem_id=part):
+                section(question)

@@ -1,8 +1,6 @@
-"""How the page is served. `serving.py` opens it behind `guard.py`, which admits requests.
+"""How the page is served. `serving.py` opens it behind `gate.py`, which admits requests.
 
-`routes.py` lists what may be asked for and `calls.py` what an event may be given; `streams.py`,
-`queue_door.py` and `sauda.serve.limits` limit an address, and `sauda.fairness` orders those who
-wait. `front.py` keeps the page as all visitors get it, `sessions.py` their states; `internals.py`
-is all that is read of Gradio's inside. `health.py`, `headers.py` and `shutdown.py` do what they are
-called.
+The gate knows sizes, rates, files and origins, by path and address; `hosts.py` has the page's names
+and `connections.py` limits what the web server holds. `cache.py` keeps the page as all visitors get
+it, `sessions.py` their states, the one place that reads an undocumented module of Gradio.
 """

@@ -11,13 +11,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from panels.site.front import NAMES, Kept
-from panels.site.internals import queued_events, waiting
-from panels.site.queue_door import QueueDoor
-from panels.site.sessions import Sessions
-from panels.site.streams import Streams
+from panels.site.cache import NAMES, PageCache
+from panels.site.gate import Counts
+from panels.site.sessions import OPEN
 from panels.ui.downloads import BYTES, NotWritten, downloads
-from sauda.fairness import FairGate
 from sauda.llm import backends
 from sauda.llm.process import CACHE_BYTES
 from sauda.serve.http import CAPACITY
@@ -31,19 +28,11 @@ MIB = 2**20
 OURS = ("env", "panels", "sauda")  # packages
 
 
-def health_route(
-    gate: FairGate,
-    queue_door: QueueDoor,
-    streams: Streams,
-    pages: Kept,
-    sockets: Sockets,
-    mcp: McpServer,
-) -> Route:
+def health_route(counts: Counts, page: PageCache, sockets: Sockets, mcp: McpServer) -> Route:
     """The route of `/health`."""
     began = time.monotonic()
 
     async def health(request: Request) -> Response:
-        blocks, sessions = request.app.get_blocks(), request.app.state_holder
         trouble = backends.own_service().trouble()
         return JSONResponse(
             {
@@ -51,17 +40,15 @@ def health_route(
                 **({"trouble": trouble} if trouble else {}),
                 "uptime_s": round(time.monotonic() - began),
                 "sessions": {
-                    "kept": len(sessions.session_data),
-                    "most": sessions.capacity,
-                    "connections": streams.held.total,
+                    "kept": len(OPEN.session_data),
+                    "most": OPEN.capacity,
+                    "connections": counts.streams.total,
                 },
-                "games": games(sessions),
+                "games": games(),
                 "events": {
-                    "running": gate.running,
-                    "at_the_gate": gate.waiting,
-                    "before_the_queue": queue_door.waiting,
-                    "in_queue": len(queued_events(blocks)),
-                    "waiting_in_queue": waiting(blocks),
+                    "running": counts.calls.running,
+                    "at_the_gate": counts.calls.waiting,
+                    "awaited": counts.answers.total,
                 },
                 "openenv": {
                     "sessions": sockets.sessions.total,
@@ -70,7 +57,7 @@ def health_route(
                     "steps_running": sockets.gate.running,
                 },
                 "mcp": {"games": len(mcp.seats), "most": MOST_EPISODES},
-                "pages": {"kept": len(pages), "most": NAMES},
+                "pages": {"kept": len(page.kept), "most": NAMES},
                 "caches": caches(),
                 "language_models": backends.own_service().health(),
                 "memory_mib": memory() | {"most_of_model_cache": CACHE_BYTES / MIB},
@@ -82,15 +69,15 @@ def health_route(
     return Route("/health", health)
 
 
-def games(sessions: Sessions) -> dict[str, int]:
+def games() -> dict[str, int]:
     """The visitors' games that are kept: a session has at most one of each kind, for an hour."""
     over = [
         state.over
-        for session in list(sessions.session_data.values())
+        for session in list(OPEN.session_data.values())
         for state in list(session.state_data.values())
         if isinstance(state, Game | ArenaGame)
     ]
-    most = len((Game, ArenaGame)) * sessions.capacity
+    most = len((Game, ArenaGame)) * OPEN.capacity
     return {"running": over.count(False), "finished": over.count(True), "most": most}
 
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 
-from panels.site.calls import BadCall
+from sauda.serve.limits import Refused
 
 VARIABLE = "SAUDA_HOSTS"  # more names, with commas between them; ".example.com" is all below it
 LOOPBACK = ("localhost", ".localhost")
@@ -45,20 +45,20 @@ class Hosts:
             )
 
     def check(self, headers: Headers) -> None:
-        """Raise BadCall where a request came under a name that is not the page's."""
+        """Raise Refused where a request came under a name that is not the page's."""
         own, foreign = self._claimed(headers)
         if foreign and not (self.on_space and own):
-            raise BadCall(
+            raise Refused(
                 421,
                 f"This page is not known as {foreign[0]}; whoever runs it can add a name to"
                 f" {VARIABLE}.",
             )
 
     def check_origin(self, headers: Headers) -> None:
-        """Raise BadCall where a browser sends a request for the page of another site."""
+        """Raise Refused where a browser sends a request for the page of another site."""
         origin, (own, _) = headers.get("origin"), self._claimed(headers)
         if origin is not None and origin not in {f"{s}://{host}" for s in SCHEMES for host in own}:
-            raise BadCall(403, "The environment takes no calls from the pages of other sites.")
+            raise Refused(403, "The environment takes no calls from the pages of other sites.")
 
     def _claimed(self, headers: Headers) -> tuple[list[str], list[str]]:
         """The hosts under which a request says that it reached the page: own and foreign ones."""
@@ -69,7 +69,7 @@ class Hosts:
         for host in filter(None, (headers.get("host"), first)):
             match = HOST.fullmatch(host)
             if not match:
-                raise BadCall(400, "The Host header names no host.")
+                raise Refused(400, "The Host header names no host.")
             (own if self.are_own(match["name"]) else foreign).append(host)
         return own, foreign
 

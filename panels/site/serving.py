@@ -1,88 +1,55 @@
-"""Opens the page behind its guard."""
+"""Opens the page behind its gate, and ends it on SIGTERM."""
 
-import asyncio
 import contextlib
 import os
+import signal
+import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
-from gradio.routes import App
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from panels.site.connections import limits_of_system
-from panels.site.front import NO_OPENING, Kept, Opening
-from panels.site.guard import Doors, Guard
+from panels.site import sessions
+from panels.site.cache import Opening, PageCache
+from panels.site.connections import Connections, limits_of_system
+from panels.site.gate import STEPS, TOOLS, Counts, Gate
 from panels.site.health import health_route
 from panels.site.hosts import own_hosts
-from panels.site.internals import (
-    announce_mcp,
-    cancel,
-    limit_connections,
-    limit_frames,
-    names,
-    queued_events,
-    remember_constants,
-)
-from panels.site.queue_door import QueueDoor
-from panels.site.routes import TOOLS, Kind
-from panels.site.sessions import Sessions
-from panels.site.streams import Streams
 from panels.site.visitor import trust_proxies
 from panels.ui import theme
-from sauda.fairness import FairGate, Limits
+from sauda.fairness import FairGate
 from sauda.serve.http import openenv_app
 from sauda.serve.mcp import McpServer, tool_schemas
 from sauda.serve.openenv import Sockets
 
-LISTENS_WITHIN = 15.0  # seconds from a call to the caller who fetches its answer
 # Gradio runs events in threads of their own then, and never in those that serve the page's files.
 THREADS = 104  # as many as run at once, by the limits of all groups
-QUEUE = 512  # events in all; `queue_door.py` limits those of one address
-# Gradio computes statistics of all its last events after each; nobody sees them here.
-VARIABLES = {"GRADIO_ANALYTICS_MAX_EVENTS": "1", "GRADIO_ANALYTICS_CACHE_FREQUENCY": "1000000"}
-
-
-# A tab that opens starts about 20 events; a hundred tabs of one address may open at once.
-EVENTS = Limits(waiting_of_address=2048)
-# Programs that play have a gate of their own: no trainer and no agent takes a visitor's turn.
-STEPS = Limits(running=4, running_of_address=3)
+QUEUE = 512  # events in all; `gate.py` limits those of one address
 MOST_FRAME = 256 * 1024  # bytes; a larger message over a socket closes it
+GRACE = 10.0  # seconds for the replies in progress at the end; a Space gives about thirty
 
 
 @dataclass(frozen=True)
 class Served:
-    """A page that is open: Gradio's app, the doors that a shutdown closes, OpenEnv's and MCP's."""
+    """A page that is open: Gradio's app, what its gate counts, OpenEnv's door and MCP's."""
 
-    app: App
-    doors: Doors
+    app: Any
+    counts: Counts
     sockets: Sockets
     mcp: McpServer
 
 
-def serve(blocks: gr.Blocks, host: str, port: int, opening: Opening = NO_OPENING) -> Served:
+def serve(blocks: gr.Blocks, host: str, port: int, opening: Opening | None = None) -> Served:
     """Open the page at this address, in threads of its own; OSError where it cannot listen."""
-    for name, value in VARIABLES.items():
-        os.environ.setdefault(name, value)
-    remember_constants()
-    gate, streams, doors, pages = FairGate(EVENTS), Streams(), Doors(), Kept()
-    steps, queue_door = FairGate(STEPS), QueueDoor()
+    counts, page = Counts(), PageCache(opening or Opening())
+    steps = FairGate(STEPS)
     sockets, mcp = Sockets(openenv_app(), steps), McpServer(steps)
-    parts = {
-        "gate": gate,
-        "streams": streams,
-        "doors": doors,
-        "pages": pages,
-        "opening": opening,
-        "sockets": sockets,
-        "mcp": mcp,
-        "queue_door": queue_door,
-    }
     hosts = own_hosts(os.environ, host, behind_proxy=trust_proxies())
-    guard = Middleware(Guard, **parts, hosts=hosts)
+    gate = Middleware(Gate, counts=counts, page=page, sockets=sockets, mcp=mcp, hosts=hosts)
     blocks.queue(max_size=QUEUE, api_open=False)  # what is queued cannot skip the queue
     app, _, _ = blocks.launch(
         server_name=host,
@@ -97,42 +64,46 @@ def serve(blocks: gr.Blocks, host: str, port: int, opening: Opening = NO_OPENING
         run_history=False,
         max_threads=THREADS,
         max_file_size=0,
+        state_session_capacity=sessions.SESSIONS,
         app_kwargs={
-            "middleware": [guard],
-            "routes": [
-                health_route(gate, queue_door, streams, pages, sockets, mcp),
-                Route(TOOLS, tool_schemas),
-            ],
-            "lifespan": lifespan(streams, mcp),
+            "middleware": [gate],
+            "routes": [health_route(counts, page, sockets, mcp), Route(TOOLS, tool_schemas)],
+            "lifespan": lifespan(mcp),
         },
     )
-    limit_frames(blocks, MOST_FRAME, sockets.limits.idle_seconds)
-    limit_connections(blocks, limits_of_system())
-    announce_mcp(blocks)
-    return Served(app, doors, sockets, mcp)
+    sessions.OPEN.session_data.clear()
+    sessions.OPEN.set_blocks(blocks)
+    app.state_holder = sessions.OPEN
+    config = blocks.server.config
+    # A client whose model is generating in its event loop answers no ping meanwhile.
+    config.ws_max_size, config.ws_ping_timeout = MOST_FRAME, sockets.limits.idle_seconds
+    Connections(limits_of_system(), config.loaded_app.trusted_hosts).limit(config)
+    return Served(app, counts, sockets, mcp)
 
 
-def lifespan(streams: Streams, mcp: McpServer) -> Callable[[App], Any]:
-    """What holds while the page is served: lean sessions, awaited events, the MCP server."""
+def lifespan(mcp: McpServer) -> Callable[[Any], Any]:
+    """The MCP server answers while the page is served."""
 
     @contextlib.asynccontextmanager
-    async def serving(app: App) -> AsyncIterator[None]:
-        app.state_holder = Sessions(streams)
-        app.state_holder.set_blocks(app.get_blocks())
-        task = asyncio.create_task(_drop_unheard(app.get_blocks(), streams))
-        try:
-            async with mcp.running():
-                yield
-        finally:
-            task.cancel()
+    async def serving(app: Any) -> AsyncIterator[None]:
+        async with mcp.running():
+            yield
 
     return serving
 
 
-async def _drop_unheard(blocks: gr.Blocks, streams: Streams) -> None:
-    while True:
-        await asyncio.sleep(1)
-        for event in queued_events(blocks):
-            heard = any(streams.of_session[Kind.MESSAGES, name] for name in names(event))
-            if not heard and time.monotonic() - event.enqueue_time > LISTENS_WITHIN:
-                await cancel(blocks, event)
+def stay_until_stopped(blocks: gr.Blocks, counts: Counts, grace: float = GRACE) -> None:
+    """Return after SIGTERM or SIGINT, when no answer is awaited or `grace` seconds are over.
+
+    New calls are refused meanwhile with a sentence. Call it in the main thread.
+    """
+    stopped = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopped.set())
+    while not stopped.wait(0.2):  # a signal that came to another thread waits for this one
+        continue
+    counts.is_open = False
+    deadline = time.monotonic() + grace
+    while (counts.answers.total or counts.calls.running) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    blocks.close()  # tells the browsers that still wait that the page stopped

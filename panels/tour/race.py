@@ -17,8 +17,9 @@ from panels.results.model_comparison import FILE as COMPARISON
 from panels.results.model_labels import policy_label
 from panels.results.model_summary import best_script, rows_by_policy
 from panels.results.questions.verdict import capital
+from panels.site.visitor import as_visitor
 from panels.transcripts.before_after import FILE, typical
-from panels.transcripts.episodes import awaited_model, while_awaited
+from panels.transcripts.episodes import awaited_model, within
 from panels.ui.look import QUEUED, QUIET, note, trouble
 from panels.ui.offers import ending
 from panels.ui.pictures import SAUDA, goods, picture
@@ -167,7 +168,7 @@ def played_by(name: str, seed: int) -> Episode:
     if not is_model(name):
         return rollout(task, policies_of(task)[name], seed)
     player = replace(player_spec(name), generate=awaited_model(weights_of(name)))
-    return rollout(task, while_awaited(player.policy(game_of(task))), seed)
+    return rollout(task, within(player.policy(game_of(task))), seed)
 
 
 def recorded_games(pair: ChosenPair) -> list[Episode]:
@@ -255,6 +256,6 @@ def build(first_buttons: Callable[[], None]) -> None:
         lambda: race(games, pair), None, shown, **QUIET
     )
     live.click(
-        play_live, rival, [shown, said],
+        as_visitor(play_live), rival, [shown, said],
         **QUEUED, concurrency_id="tour-race", concurrency_limit=2,
     )  # fmt: skip

@@ -8,9 +8,7 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from panels.results.model_labels import policy_label
-from panels.training import runs
-from panels.training.data import explorer
-from panels.training.roles import losses
+from panels.training import data, roles, runs
 from panels.ui.look import QUIET, SERIES, heading, line_style, note, styled
 from panels.ui.provenance import (
     Beside,
@@ -121,9 +119,9 @@ def build() -> None:
         with gr.Tab("Selector", id="selector"):
             _selector_part()
         with gr.Tab("Roles", id="roles"):
-            losses.build()
+            roles.build()
         with gr.Tab("Data explorer", id="data"):
-            explorer.build()
+            data.build()
 
 
 def _selector_part() -> None:

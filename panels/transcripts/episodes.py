@@ -1,6 +1,7 @@
 """The episodes that the Transcripts tab plays: who can play a task, one seed for all, downloads."""
 
 import json
+import time
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -10,7 +11,7 @@ from markupsafe import Markup
 
 from env import ARENA_TASKS, Episode, Policy, get_task, rollout
 from panels.results.model_labels import policy_label
-from panels.site.internals import is_awaited, visitor_of_event
+from panels.site.visitor import visitor_of_event
 from panels.transcripts import arena as arena_transcripts
 from panels.transcripts import before_after
 from panels.transcripts.arena import is_arena
@@ -30,7 +31,8 @@ from sauda.records.seeds import whole_seed
 from sauda.records.store import Artifact
 
 MOST = 4  # policies side by side
-LOOK = 2.0  # seconds between two looks at a model that loads
+LOADS_WITHIN = 120.0  # seconds that a game waits for a model
+GAME_SECONDS = 300.0  # that a game of a language model may take
 MODELS = ("mini", "sauda-mini")  # bare: the untrained base, and Sauda
 MEDIANS = "evaluation/arena-holdout.json"  # holds the grades of each seed
 
@@ -92,38 +94,35 @@ def recorded_at(task_name: str, seed: int) -> Mapping[str, Episode]:
 def by_model(task_name: str, seed: int, name: str) -> Episode:
     """An episode that a language model of this page plays; cached, as a game takes seconds.
 
-    Its requests stand in line as those of the visitor who asked for it. Raises ReplyError once
-    nobody waits for it any more.
+    Its requests stand in line as those of the visitor who asked for it. Raises ReplyError where it
+    cannot be played in time.
     """
     task, model = get_task(task_name), awaited_model(name)
-    return rollout(task, while_awaited(PlayerSpec(model).policy(game_of(task))), seed)
+    return rollout(task, within(PlayerSpec(model).policy(game_of(task))), seed)
 
 
 def awaited_model(name: str) -> ModelWorker:
-    """The model called `name` of this page, once it has loaded or failed to.
+    """The model called `name` of this page, loaded, for the visitor whose event runs."""
+    return loaded(in_page(name).for_visitor(visitor_of_event()))
 
-    Its requests stand in line as those of the visitor whose event runs. Raises ReplyError once
-    nobody waits for that event any more.
-    """
-    model = in_page(name).for_visitor(visitor_of_event())
-    while isinstance(model.wait(LOOK), Loading):
-        _stop_unless_awaited()
+
+def loaded(model: ModelWorker) -> ModelWorker:
+    """`model` once it has loaded or failed to; ReplyError where it takes too long."""
+    if isinstance(model.wait(LOADS_WITHIN), Loading):
+        raise ReplyError("the model is still loading; try again in a minute")
     return model
 
 
-def while_awaited(policy: Policy) -> Policy:
-    """`policy`, which raises ReplyError once nobody waits for its game any more."""
+def within(policy: Policy, seconds: float = GAME_SECONDS) -> Policy:
+    """`policy`, which raises ReplyError once its game has lasted longer."""
+    deadline = time.monotonic() + seconds
 
     def play(obs: Any, rng: np.random.Generator) -> Any:
-        _stop_unless_awaited()
+        if time.monotonic() > deadline:
+            raise ReplyError(f"the game was not over after {seconds:g} s")
         return policy(obs, rng)
 
     return play
-
-
-def _stop_unless_awaited() -> None:
-    if not is_awaited():
-        raise ReplyError("nobody waits for this game any more")
 
 
 def of_arena(episodes: dict[str, Episode]) -> bool:

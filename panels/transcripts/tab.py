@@ -7,7 +7,7 @@ from panels.transcripts.episodes import MEDIANS, play
 from panels.transcripts.layout import PART, Layout, lay_out
 from panels.ui.look import QUEUED, QUIET, heading
 from panels.ui.provenance import load_or_say
-from panels.ui.wiring import bound, on_address, with_closed
+from panels.ui.wiring import bound, on_address, queued, with_closed
 from sauda.experiments.episodes import POLICIES, SEED
 from sauda.records.store import Artifact
 
@@ -44,14 +44,14 @@ def _wire(page: Layout, evaluation: Artifact | None) -> None:
         "concurrency_id": "transcripts",
         "concurrency_limit": 2,
     }
-    change_task = bound(callbacks.change_task, page)
-    show_median = bound(callbacks.show_median, page, evaluation)
-    show_demo = bound(callbacks.show_demo, page)
+    change_task = queued(callbacks.change_task, page)
+    show_median = queued(callbacks.show_median, page, evaluation)
+    show_demo = queued(callbacks.show_demo, page)
     record, _ = load_or_say(before_after.FILE)
-    shoot_out = bound(callbacks.shoot_out, page, record)
+    shoot_out = queued(callbacks.shoot_out, page, record)
     play_or_pause = bound(callbacks.play_or_pause, page)
     show_next = bound(callbacks.show_next, page)
-    replay = bound(callbacks.replay, page)
+    replay = queued(callbacks.replay, page)
     show_step = bound(callbacks.show_step, page)
 
     for trigger, choose, inputs in (

@@ -17,9 +17,7 @@ from threading import Lock
 import gradio as gr
 from markupsafe import Markup
 
-from panels.site.internals import visitor_of_event
 from panels.ui.look import trouble
-from sauda.fairness import PAGE
 from sauda.records.store import replace_file
 
 MIB = 2**20
@@ -72,10 +70,13 @@ class Downloads:
         self._use(path, size)
         return path
 
+    def keep_all(self) -> None:
+        """Keep all files that are here now, beyond the limits."""
+        self.kept |= set(self.sizes)
+        self.sizes.clear()
+
     def _use(self, path: Path, size: int) -> None:
         with self._lock:
-            if visitor_of_event() == PAGE:
-                self.kept.add(path)
             if path in self.kept:
                 return
             self.sizes[path] = max(size, self.sizes.get(path, 0))
@@ -98,6 +99,12 @@ def downloads() -> Downloads:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     gr.set_static_paths([folder])
     return Downloads(folder)
+
+
+def keep_written() -> None:
+    """Keep the files that the page offers as it opens; called once it is built."""
+    if downloads.cache_info().currsize:
+        downloads().keep_all()
 
 
 def text_file(name: str, text: str) -> str:

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 import gradio as gr
 from markupsafe import Markup
 
+from panels.site.visitor import CALLER, as_visitor, visitor_of
 from panels.ui.look import QUIET
 
 Updates = dict[Any, Any]  # new values, or components with new properties, by component
@@ -18,6 +19,11 @@ Updates = dict[Any, Any]  # new values, or components with new properties, by co
 def bound(callback: Callable, *values: Any) -> Callable:
     """`callback` with its first arguments fixed and its name kept, by which Gradio lists events."""
     return named(partial(callback, *values), callback)
+
+
+def queued(callback: Callable, *values: Any) -> Callable:
+    """`bound` for an event of the queue in which `visitor_of_event` is asked."""
+    return as_visitor(partial(callback, *values))
 
 
 def named(function: Callable, origin: Callable) -> Callable:
@@ -104,6 +110,7 @@ def on_address(
         here = (query.get("tab"), query.get("part", address.part)) == (address.tab, address.part)
         if not here or not any(name in query for name in own):
             return {address.shown: gr.skip()}
+        CALLER.set(visitor_of(request))
         return show({name: query[name] for name in own if name in query})
 
     gr.on(None, named(opened, show), None, _with(address, outputs), **how)
@@ -120,7 +127,8 @@ def on_return(
     """Let `show` answer the values of the address as Back or Forward lead there."""
     own = names or address.names
 
-    def followed(search: str) -> Updates:
+    def followed(search: str, request: gr.Request) -> Updates:
+        CALLER.set(visitor_of(request))
         query = queried(search)
         values = {name: query[name] for name in own if name in query}
         if not values and any(name in query for name in address.names):  # those of another part

@@ -26,8 +26,8 @@ ANSWERED = QUESTIONS[:-1]  # the last sub-tab holds what answers no question
 def test_a_question_shows_its_verdict_one_figure_and_details_that_unfold(open_page):
     page = open_page(tab="Results")
     for question in ANSWERED:
-        show_question(page, question.TITLE)
-        part = f"#results-{question.NAME}"
+        show_question(page, question.title)
+        part = f"#results-{question.name}"
         expect(page.locator(f"{part}-verdict .sauda-answer")).to_have_text(re.compile(r"^\w.+\.$"))
         expect(page.locator(f"{part}-figure")).to_be_visible()
         table = page.locator(f"{part}-numbers")
@@ -36,7 +36,7 @@ def test_a_question_shows_its_verdict_one_figure_and_details_that_unfold(open_pa
         expect(table).to_be_visible()
         with page.expect_download() as download:
             page.locator("button:visible", has_text="Download these numbers as CSV").click()
-        assert download.value.suggested_filename == f"results-{question.NAME}.csv"
+        assert download.value.suggested_filename == f"results-{question.name}.csv"
         assert download.value.path().read_text(encoding="utf-8-sig").startswith("task,")
     open_page.assert_no_trouble()
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from inspect import Parameter, signature
+from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
@@ -62,7 +63,7 @@ def name_of(function: Callable) -> str:
     return f"{function.__module__}.{function.__qualname__}"
 
 
-def title(part: gr.blocks.Block | None) -> str:
+def title(part: Any) -> str:
     """The name by which a reader finds a component in the code."""
     if part is None:
         return "an event before"
@@ -206,8 +207,9 @@ def test_a_name_that_cannot_be_picked_is_played_in_no_tab(name, no_models, event
     with pytest.raises(ValueError, match="the policies of bazaar/open are expert"):
         played_episodes.play("bazaar/open", 7, ["expert", name])
     game = gpu_arena.new_game("arena/single_trade", "5")
+    nobody = SimpleNamespace(client=None, session_hash="")
     for event in (named(events, gpu_arena, "take_step"), named(events, gpu_arena, "tick")):
-        answer = " ".join(map(str, event.fn(game, name, None).values()))
+        answer = " ".join(map(str, event.fn(nobody, game, name, None).values()))
         assert "The policies of lab_0 are planner" in answer
         assert event.queue
 

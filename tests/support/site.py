@@ -13,7 +13,7 @@ import pytest
 
 from app import build_app
 from panels.haggle import models
-from panels.site.guard import Doors
+from panels.site.gate import Counts
 from panels.site.serving import serve
 from sauda.llm import backends
 from sauda.llm.backends import ThreadEngine
@@ -43,7 +43,7 @@ class Site:
 
     address: str
     app: Any  # Gradio's FastAPI app
-    doors: Doors
+    counts: Counts
     sockets: Sockets  # of the OpenEnv environment
     mcp: McpServer
     shared: httpx.Client  # of all callers; making one takes longer than most calls
@@ -114,5 +114,5 @@ def served_page(build: Callable[[], gr.Blocks] = build_app) -> Iterator[Site]:
     page = serve(blocks, "127.0.0.1", port)
     address = f"http://127.0.0.1:{port}"
     with httpx.Client(base_url=address, timeout=PATIENCE, limits=MANY) as shared:
-        yield Site(address, page.app, page.doors, page.sockets, page.mcp, shared)
+        yield Site(address, page.app, page.counts, page.sockets, page.mcp, shared)
     blocks.close()

@@ -18,7 +18,7 @@ from panels.challenges.spot.recorded import pairs_of
 from panels.challenges.spot.stages import stages_of
 from panels.haggle.screen import Updates
 from panels.results.model_comparison import FILE as COMPARISON
-from panels.site.visitor import visitor_of
+from panels.site.visitor import as_visitor, visitor_of
 from panels.ui.look import QUEUED, QUIET
 from panels.ui.provenance import load_or_say
 from panels.ui.wiring import named
@@ -72,7 +72,7 @@ def _wire(tab: gr.Tab, spot: Spot, language: gr.Radio) -> None:
 
     gr.on(
         [page.price.submit, page.ask.click],
-        named(ask, callbacks.ask),
+        named(as_visitor(ask), callbacks.ask),
         [language, page.generation, page.price, page.duel],
         shown,
         **QUEUED,

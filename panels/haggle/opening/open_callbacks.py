@@ -22,7 +22,7 @@ from panels.haggle.opening.kept import FIRST, Kept, Picks, possible, read_kept
 from panels.haggle.opening.link import MarketGone, Setup, check_market, from_query
 from panels.haggle.screen import Screen, Updates, Visit
 from panels.haggle.words import translator
-from panels.site.sessions import EXPIRED, Gone, states_of
+from panels.site.sessions import Gone, states_of
 from panels.ui.look import note
 from sauda.sessions.bazaar import Game
 
@@ -67,8 +67,8 @@ def _visit(
             return visit(_shared(screen, setup, picks)), "shared_game"
         if found:
             return _former(screen, found), ""
-    except Gone as gone:
-        remark = f"gone_{gone.why}" if found.moved else ""
+    except Gone:
+        remark = "gone" if found.moved else ""
     except MarketGone:
         remark = "gone_market"
     except ValueError:
@@ -87,7 +87,7 @@ def _former(screen: Screen, found: Kept) -> Visit:
     page, picks = screen.page, found.picks
     game, first, talk = states_of(found.session, (page.game, page.first_game, page.talk))
     if game is None:
-        raise Gone(EXPIRED)
+        raise Gone(found.session)
     return Visit(game, first, "", picks.backend, picks.language, talk)
 
 

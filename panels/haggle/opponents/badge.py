@@ -19,7 +19,8 @@ from panels.haggle.opponents.stages import (
     weights_of,
 )
 from panels.haggle.words import Translate
-from panels.results.questions import everything_else, open_market, reproduce
+from panels.results.questions import everything_else, reproduce
+from panels.results.questions.winners import MARKET_QUESTION
 from panels.ui.look import note
 from panels.ui.pictures import SAUDA, STRANGER, picture
 from panels.ui.provenance import load_or_say
@@ -85,13 +86,13 @@ def score(opponent: str, translate: Translate) -> Markup:
         interval=_percent(grade),
         n=f"{entry.n:,}",
     )
-    address = "?" + urlencode({"tab": "results", "part": open_market.NAME, "row": row})
+    address = "?" + urlencode({"tab": "results", "part": MARKET_QUESTION.name, "row": row})
     again = reproduce.key(Cell("", MARKET, row))
     return Markup('{} <a class="sauda-inpage" href="{}">{}</a> · {}').format(
         sentence,
         address,
         translate("row_link"),
-        reproduce.link_to(open_market.NAME, again, translate("again_link")),
+        reproduce.link_to(MARKET_QUESTION.name, again, translate("again_link")),
     )
 
 

@@ -12,9 +12,8 @@ from env import TYPES
 from panels.haggle.words import Translate
 from panels.results import model_comparison
 from panels.results.model_labels import BASE
-from panels.results.questions.open_market import HOLDOUT, contest
 from panels.results.questions.verdict import buyer_name
-from panels.results.questions.winners import Entry
+from panels.results.questions.winners import HOLDOUT, Entry, market_contest
 from panels.ui.provenance import load_or_say
 from sauda.experiments.comparison import OURS
 from sauda.llm.backends import SEATS
@@ -65,7 +64,7 @@ def _can_be_loaded(row: str) -> bool:
 def rows() -> Rows:
     """The rows as Results shows them; none where no artifact can be read."""
     holdout, comparison = (load_or_say(file)[0] for file in (HOLDOUT, model_comparison.FILE))
-    field = contest([artifact for artifact in (holdout, comparison) if artifact is not None])
+    field = market_contest([artifact for artifact in (holdout, comparison) if artifact is not None])
     by_task = {task: {row.policy: row for row in ranked} for task, ranked in field.items()}
     compared = dict.fromkeys(row.policy for row in comparison.data.rows) if comparison else ()
     return Rows(by_task, tuple(compared))

@@ -17,17 +17,14 @@ from panels.haggle.review.card import card
 from panels.haggle.review.result_view import Board, board_of, result
 from panels.haggle.screen import Screen, Updates, Visit
 from panels.haggle.talk.trouble import translated
-from panels.site.internals import is_awaited
-from panels.transcripts.episodes import while_awaited
+from panels.transcripts.episodes import loaded, within
 from panels.ui.look import note, trouble
 from sauda.fairness import Visitor
 from sauda.games import game_of
 from sauda.llm.registry import player_spec
-from sauda.llm.server import Loading, ModelWorker
+from sauda.llm.server import ModelWorker
 from sauda.llm.types import ReplyError
 from sauda.sessions.bazaar import Game, Standing, stand
-
-LOOK = 2.0  # seconds between two looks at a model that loads
 
 
 async def ask_stages(
@@ -62,12 +59,10 @@ async def ask_stages(
 def played(game: Game, stage: str, model: ModelWorker) -> Standing:
     """How a stage, bare, fares in the visitor's place at the seed of `game`.
 
-    Waits for a model that loads. Raises ReplyError where it cannot reply, or nobody waits for it.
+    Waits for a model that loads. Raises ReplyError where it cannot reply in time.
     """
-    while isinstance(model.wait(LOOK), Loading) and is_awaited():
-        continue
-    player = replace(player_spec(stage), generate=model)
-    policy = while_awaited(player.policy(game_of(game.task)))
+    player = replace(player_spec(stage), generate=loaded(model))
+    policy = within(player.policy(game_of(game.task)))
     return stand(stage, game.task, rollout(game.task, policy, game.play.seed))
 
 

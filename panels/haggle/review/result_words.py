@@ -51,10 +51,7 @@ IN_ENGLISH: Mapping[str, str] = {
     "bad_link": "The link names no game that this page has, so here is a new one.",
     "gone_market": "The link is to a game of the former market, which is gone: bids did not stand "
     "there, and words changed nothing. Here is a new game.",
-    "gone_left": "Your game was put away after its tab had been left for a while. Here is a new "
-    "one.",
-    "gone_expired": "Your game was put away after an hour. Here is a new one.",
-    "gone_restarted": "The page was restarted, and your game was lost. Here is a new one.",
+    "gone": "Your game was put away after an hour, or lost at a restart. Here is a new one.",
 }
 IN_HINGLISH: Mapping[str, str] = {
     "card_sold": "{price} mein bika",
@@ -102,9 +99,7 @@ IN_HINGLISH: Mapping[str, str] = {
     "bad_link": "Link mein is page ka koi game nahi hai, isliye ye raha naya.",
     "gone_market": "Ye link purane market ke game ka hai, jo ab nahi raha: wahan boli tikti nahi "
     "thi aur baaton se kuch badalta nahi tha. Ye raha naya game.",
-    "gone_left": "Tab kaafi der chhoda gaya tha, isliye aapka game hata diya gaya. Ye raha naya.",
-    "gone_expired": "Ek ghante baad aapka game hata diya gaya. Ye raha naya.",
-    "gone_restarted": "Page dobara shuru hua aur aapka game kho gaya. Ye raha naya.",
+    "gone": "Ek ghante baad ya page dobara shuru hone par aapka game hata diya gaya. Ye raha naya.",
 }
 CHART_HINGLISH: Mapping[str, str] = {  # of `panels.ui.offers.CHART_WORDS`
     "none": "Abhi koi daam nahi bola gaya.",
@@ -169,7 +164,5 @@ IN_HINDI: Mapping[str, str] = {
     "bad_link": "लिंक में इस पन्ने का कोई खेल नहीं है, इसलिए यह रहा नया।",
     "gone_market": "यह लिंक पुराने बाज़ार के खेल का है, जो अब नहीं रहा: वहाँ बोली टिकती नहीं थी और बातों से "
     "कुछ बदलता नहीं था। यह रहा नया खेल।",
-    "gone_left": "टैब काफ़ी देर छोड़ा गया था, इसलिए आपका खेल हटा दिया गया। यह रहा नया।",
-    "gone_expired": "एक घंटे बाद आपका खेल हटा दिया गया। यह रहा नया।",
-    "gone_restarted": "पन्ना दोबारा शुरू हुआ और आपका खेल खो गया। यह रहा नया।",
+    "gone": "एक घंटे बाद या पन्ना दोबारा शुरू होने पर आपका खेल हटा दिया गया। यह रहा नया।",
 }

@@ -1,18 +1,16 @@
 """Who wins the GPU arena? Scripted labs on every task, and the model as a lab."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import gradio as gr
-from markupsafe import Markup
 
-from panels.results import model_comparison
+from panels.results import evaluation_section, model_comparison
 from panels.results.arena import design, evaluations
 from panels.results.evaluation import DRAWN
-from panels.results.evaluation_section import load_evaluations, section
+from panels.results.evaluation_section import load_evaluations
 from panels.results.model_comparison import LAB_FILE
 from panels.results.model_labels import policy_label
-from panels.results.questions import reproduce
-from panels.results.questions.layout import fold, numbers, show_caption, show_verdict
+from panels.results.questions.layout import Answer, Artifacts, Question
 from panels.results.questions.verdict import Verdict, no_row, short
 from panels.results.questions.winners import (
     FORM,
@@ -26,13 +24,12 @@ from panels.results.questions.winners import (
     ranked,
     winners_sentence,
 )
-from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
-from panels.ui.wiring import Address, lay_out_address
+from panels.ui.wiring import Address
 from sauda.policies import ZERO_GRADE
 from sauda.records.store import Artifact
 
-NAME, TITLE = "arena", "Who wins the arena?"
+NAME = "arena"
 HOLDOUT = "evaluation/arena-holdout.json"
 
 
@@ -90,46 +87,51 @@ def _trained(comparison: Artifact) -> tuple[str, str]:
     )
 
 
-def build() -> None:
-    """Lay out the question. Called inside the Results tab."""
-    address = lay_out_address("results", NAME, ("task", reproduce.AGAIN))
-    holdout, no_holdout = load_or_say(HOLDOUT)
-    comparison, no_comparison = load_or_say(LAB_FILE)
-    for missing in filter(None, (no_holdout, no_comparison)):
-        gr.HTML(missing)
-    if field := contest(holdout, comparison):
-        show_verdict(NAME, verdict(field, comparison))
-        ours = "" if comparison is None else comparison.config["stages"][-1]
-        _show_map(field, ours)
-        gr.HTML(Markup("").join(map(provenance, filter(None, (holdout, comparison)))))
-        numbers(NAME, measured(field, name), FORM, "policy")
-        reproduce.build(NAME, list(filter(None, (holdout, comparison))), address, "planner", ours)
-    _details(address)
-
-
-def _show_map(field: Field, ours: str) -> None:
+def arena_answer(artifacts: Artifacts) -> Answer | None:
+    """The map of all labs, one task at a time, the model as a lab, the reward and the actions."""
+    holdout, comparison = artifacts.get(HOLDOUT), artifacts.get(LAB_FILE)
+    field = contest(holdout, comparison)
+    if not field:
+        return None
+    ours = "" if comparison is None else comparison.config["stages"][-1]
+    sources = list(filter(None, (holdout, comparison)))
     caption = "Mean grade on hold-out seeds; below 0 a lab would have done better alone"
-    gr.HTML(heat_map(field, name, caption, ours), elem_id=f"results-{NAME}-figure")
-    show_caption(
-        "A stronger colour means farther from 0; losses have a minus sign and another colour. The"
-        f" best grade of each task is framed. A dash means not played. {counts_told(field)}"
+    return Answer(
+        verdict(field, comparison),
+        heat_map(field, name, caption, ours),
+        [
+            "A stronger colour means farther from 0; losses have a minus sign and another colour."
+            " The best grade of each task is framed. A dash means not played."
+            f" {counts_told(field)}"
+        ],
+        measured(field, name),
+        "policy",
+        sources,
+        FORM,
+        replayed=(sources, "planner"),
+        ours=ours,
+        details={
+            "One task at a time: other labs, utility, reward, CSV": _one_by_one,
+            "The language model as a lab, stage by stage": lambda address, part: (
+                model_comparison.build(model_comparison.ARENA)
+            ),
+            "How the reward is made up": _reward,
+            "The actions of a lab": lambda address, part: design.action_space(),
+        },
     )
 
 
-def _details(address: Address) -> None:
+def _one_by_one(address: Address, part: gr.Accordion) -> None:
     game = evaluations.game()
-    played: Sequence[Artifact]
-    played, missing = load_evaluations(game)
-    with fold("One task at a time: other labs, utility, reward, CSV") as part:
-        gr.HTML(evaluations.glance(played))
-        for message in missing:
-            gr.HTML(message)
-        if played:
-            section(game, list(played), address, part)
-    with fold("The language model as a lab, stage by stage"):
-        model_comparison.build(model_comparison.ARENA)
-    with fold("How the reward is made up"):
-        if played:
-            design.reward_design(played[0])
-    with fold("The actions of a lab"):
-        design.action_space()
+    played, _ = load_evaluations(game)
+    gr.HTML(evaluations.glance(played))
+    evaluation_section.build(game, address, part)
+
+
+def _reward(address: Address, part: gr.Accordion) -> None:
+    played, _ = load_evaluations(evaluations.game())
+    if played:
+        design.reward_design(played[0])
+
+
+ARENA = Question(NAME, "Who wins the arena?", (HOLDOUT, LAB_FILE), arena_answer)

@@ -1,15 +1,18 @@
-"""What every question of Results lays out: verdict, folded details, its figure's numbers as CSV."""
+"""A question of Results: its answer as one value, and the section that lays it out."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import gradio as gr
 import pandas as pd
+import plotly.graph_objects as go
 from markupsafe import Markup
 
+from panels.results.questions import reproduce
+from panels.results.questions.reproduce import fold
 from panels.results.questions.verdict import Verdict, verdict_html
-from panels.ui.look import note
+from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import (
     Column,
     comparison,
@@ -20,7 +23,10 @@ from panels.ui.tables import (
     sortable_table,
 )
 from panels.ui.terms import task_title
+from panels.ui.wiring import Address, lay_out_address
+from sauda.experiments.comparison import OURS
 from sauda.records.schemas.base import Interval
+from sauda.records.store import Artifact
 
 
 @dataclass(frozen=True)
@@ -33,19 +39,77 @@ class Measured:
     interval: Interval
 
 
-def show_verdict(name: str, verdict: Verdict) -> None:
-    """Show the verdict of the question called `name`."""
-    gr.HTML(verdict_html(verdict), elem_id=f"results-{name}-verdict")
+@dataclass(frozen=True)
+class Answer:
+    """What a question shows: a verdict, one figure with its numbers, rows to replay, details."""
+
+    verdict: Verdict
+    figure: go.Figure | Markup | None
+    captions: Sequence[str | Markup]
+    rows: Sequence[Measured]
+    what: str  # heads the column of policies or steps
+    sources: Sequence[Artifact]
+    form: str = "z.3f"
+    n: str = ""  # of the provenance line
+    replayed: tuple[Sequence[Artifact], str] | None = None  # and the policy that is picked first
+    ours: str = OURS
+    # By title: HTML, or what lays the part out with the question's address inside its fold.
+    details: Mapping[str, Markup | Callable[[Address, gr.Accordion], None]] = field(
+        default_factory=dict
+    )
 
 
-def show_caption(text: str, remark: str = "") -> None:
-    """Show what the figure above shows, in words, and a remark in small print."""
-    gr.HTML(Markup("<p>{}</p>{}").format(text, note(remark) if remark else ""))
+Artifacts = Mapping[str, Artifact]  # those that could be read, by file
 
 
-def fold(title: str, is_open: bool = False) -> gr.Accordion:
-    """A folded part of a question, to be filled in its context."""
-    return gr.Accordion(title, open=is_open, elem_classes="sauda-fold")
+@dataclass(frozen=True)
+class Question:
+    """One question of Results, and how its files answer it; None where those it needs are gone.
+
+    One whose parts are others lays itself out by `build`.
+    """
+
+    name: str  # in addresses and in element ids
+    title: str
+    files: Sequence[str] = ()
+    answer: Callable[[Artifacts], Answer | None] = lambda artifacts: None
+    build: Callable[[], None] | None = None
+
+
+def section(question: Question) -> None:
+    """Lay out a question. Called inside the Results tab."""
+    if question.build is not None:
+        question.build()
+        return
+    artifacts = {}
+    for file in question.files:
+        artifact, missing = load_or_say(file)
+        if artifact is None:
+            gr.HTML(missing)
+        else:
+            artifacts[file] = artifact
+    answer = question.answer(artifacts)
+    if answer is None:
+        return
+    address = lay_out_address("results", question.name, ("task", reproduce.AGAIN))
+    prefix = f"results-{question.name}"
+    gr.HTML(verdict_html(answer.verdict), elem_id=f"{prefix}-verdict")
+    if isinstance(answer.figure, Markup):
+        gr.HTML(answer.figure, elem_id=f"{prefix}-figure")
+    elif answer.figure is not None:
+        gr.Plot(answer.figure, show_label=False, elem_id=f"{prefix}-figure")
+    gr.HTML(Markup("").join(Markup("<p>{}</p>").format(text) for text in answer.captions))
+    gr.HTML(Markup("").join(provenance(source, answer.n) for source in answer.sources))
+    if answer.rows:
+        numbers(question.name, answer.rows, answer.form, answer.what)
+    if answer.replayed:
+        reproduce.build(question.name, answer.replayed[0], address, answer.replayed[1], answer.ours)
+    for title, part in answer.details.items():
+        with fold(title) as unfolded:
+            if callable(part):
+                part(address, unfolded)
+            else:
+                gr.HTML(part)
 
 
 def numbers(

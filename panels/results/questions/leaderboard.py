@@ -13,12 +13,13 @@ from markupsafe import Markup
 from panels.results.model_comparison import FILE as COMPARISON
 from panels.results.model_comparison import LAB_FILE
 from panels.results.model_labels import LAB_STAGES, series_role
-from panels.results.questions import arena, entered_games, open_market
-from panels.results.questions.layout import Measured, fold, numbers, numbers_values
+from panels.results.questions import arena, winners
+from panels.results.questions.layout import Measured, Question, fold, numbers, numbers_values
 from panels.results.questions.verdict import Verdict, buyer_name, capital, short, verdict_html
 from panels.results.questions.winners import FORM, Field
-from panels.ui.look import QUIET, as_typed, badge, trouble
-from panels.ui.provenance import folded_commands, load_or_say, provenance
+from panels.transcripts.view import columns, longest
+from panels.ui.look import QUIET, QUIET_UNCHECKED, as_typed, badge, trouble
+from panels.ui.provenance import Beside, folded_commands, load_or_say, provenance, side_by_side
 from panels.ui.tables import with_interval
 from panels.ui.terms import task_choices
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
@@ -26,9 +27,105 @@ from panels.ui.wiring import lay_out_address, pick_in_address
 from sauda.experiments.comparison import BASE, BAYESIAN, LISTENER, OURS, TUNED
 from sauda.games import game_of
 from sauda.records.schemas.base import Interval
-from sauda.serve.leaderboard import GAMES, HOURS, RANKED, Standing, Unavailable, own_board, rules_of
+from sauda.records.store import digest
+from sauda.serve.game import ServedGame
+from sauda.serve.leaderboard import (
+    GAMES,
+    HOURS,
+    RANKED,
+    UNFINISHED,
+    Entry,
+    Standing,
+    StoredGame,
+    Unavailable,
+    end_and_grade,
+    episode_of,
+    in_utc,
+    own_board,
+    replay_game,
+    rules_of,
+)
 
-NAME, TITLE = "leaderboard", "Leaderboard"
+NOBODY = Markup("<p>No entry of this task is complete yet, so there is no game to open.</p>")
+
+
+def choices(entries: Sequence[Entry]) -> list[tuple[str, str]]:
+    """The entries for a picker: name, mean grade and day; their ids as values."""
+    return [
+        (f"{entry.name}, {entry.grade.mean:.3f}, {in_utc(entry.created)[:10]}", entry.id)
+        for entry in entries
+    ]
+
+
+def games_of(entries: Sequence[Entry]) -> dict[str, Any]:
+    """The pickers for these entries and the first game of the best one, by component."""
+    first = entries[0].id if entries else None
+    return {
+        "entry": gr.Dropdown(choices(entries), value=first),
+        "number": gr.Slider(1, GAMES, value=1),
+        "game": show_game(first, 1),
+    }
+
+
+def show_game(entry_id: object, number: Any) -> Markup:
+    """Game `number` of an entry, from 1; a sentence where there is none."""
+    if entry_id is None:
+        return NOBODY
+    try:
+        entry = own_board().entry(entry_id) if isinstance(entry_id, str) else None
+        if entry is None or number not in range(1, entry.n + 1):
+            return trouble(ValueError("choose an entry of this list and one of its games"))
+        return transcript(entry, int(number), own_board().games(entry)[int(number) - 1])
+    except Unavailable as error:
+        return trouble(error)
+
+
+def transcript(entry: Entry, number: int, game: StoredGame) -> Markup:
+    """A game with its seed, end and grade, its offers and moves."""
+    head = (
+        f"Game {number} of {entry.n} of “{entry.name}”, grade {game.grade:.3f}, seed {game.seed}."
+    )
+    if game.end == UNFINISHED:
+        head += " It was not over at the deadline, so it counts the lowest grade."
+    again = replay_game(entry.task, game.seed, game.actions)
+    episode = episode_of(again)
+    moves = {entry.name: episode}
+    story = columns(moves, longest(moves)) if game.actions else Markup("<p>Nobody moved.</p>")
+    return Markup(
+        '<p style="overflow-wrap: anywhere">{}</p>{}{}'
+        '<p><a href="leaderboard/games?entry={}" download="record.json">'
+        "Seeds and moves of all its games, to verify</a></p>"
+    ).format(head, reproduced(game, again), story, entry.id)
+
+
+def reproduced(game: StoredGame, again: ServedGame) -> Markup:
+    """The stored grade beside that of the same moves played again; "" where the game had no end."""
+    now = end_and_grade(again)
+    if game.end == UNFINISHED or now is None:
+        return Markup("")
+    then = {"end": game.end, "grade": game.grade}
+    fresh = dict(zip(then, now, strict=True))
+    differing = [name for name in then if then[name] != fresh[name]]
+    digests = digest(then), digest(fresh)
+    return side_by_side(
+        Beside("grade", game.grade, fresh["grade"], 1, len(then), differing, digests)
+    )
+
+
+def build_games() -> dict[str, Any]:
+    """Lay out the pickers and the game; the components by the names that `updates` gives."""
+    with gr.Row():
+        entry = gr.Dropdown(
+            [], label="Entry", elem_id="leaderboard-entry", filterable=False, min_width=280
+        )
+        number = gr.Slider(1, GAMES, value=1, step=1, label="Game of the entry", min_width=280)
+    game = gr.HTML(NOBODY, elem_id="leaderboard-game")
+    gr.on([entry.input, number.input], show_game, [entry, number], game, trigger_mode="always_last",
+          **QUIET_UNCHECKED)  # fmt: skip
+    return {"entry": entry, "number": number, "game": game}
+
+
+NAME = "leaderboard"
 DRAWN = 8  # entries in the figure; the table has more
 SCRIPTS = 2  # in the figure
 FITS = 24  # characters of a name in the figure
@@ -93,7 +190,7 @@ def measurements(game: str) -> Measurements:
     """The measured rows of the game called `game`; what is missing is said in `origin`."""
     of_arena = game == "arena"
     files = (arena.HOLDOUT, LAB_FILE) if of_arena else (
-        open_market.HOLDOUT, COMPARISON, open_market.ORACLE_FILE
+        winners.HOLDOUT, COMPARISON, winners.ORACLE_FILE
     )  # fmt: skip
     loaded = {file: load_or_say(file) for file in files}
     first, second, *rest = (artifact for artifact, _ in loaded.values())
@@ -101,7 +198,7 @@ def measurements(game: str) -> Measurements:
         field, name = arena.contest(first, second), arena.name
         bounds = {}
     else:
-        field, name = open_market.contest([a for a in (first, second) if a]), buyer_name
+        field, name = winners.market_contest([a for a in (first, second) if a]), buyer_name
         bounds = {r.task: (r.n, r.informed) for r in (rest[0].data.rows if rest[0] else ())}
     origin = (missing if a is None else provenance(a) for a, missing in loaded.values())
     return Measurements(references(field, name, bounds), Markup("").join(origin))
@@ -226,11 +323,9 @@ def show(task: str, measured: Measurements) -> dict[str, Any]:
         "verdict": told,
         "figure": drawn_once(now, measured),
         "table": table,
-        "no_file": gr.HTML(no_file, visible=bool(no_file)),
         "csv": csv,
-        "origin": origin_of(now, measured),
-        "code": gr.Accordion(open=not now.entries),
-        **entered_games.updates(now.entries),
+        "origin": origin_of(now, measured) + no_file,
+        **games_of(now.entries),
     }
 
 
@@ -280,11 +375,10 @@ def _outputs(now: Standing, rows: Sequence[Reference], origin: Markup) -> dict[s
     )
     outputs["origin"] = gr.HTML(origin)
     filled = numbers(NAME, rows_of(now, rows), FORM, "policy", "Entries and hold-out seeds")
-    outputs |= dict(zip(("table", "no_file", "csv"), filled, strict=True))
+    outputs["table"], _, outputs["csv"] = filled
     with fold("Open a game of an entry"):
-        outputs |= entered_games.build()
-    outputs["code"] = fold("Enter your agent: the whole code", is_open=True)
-    with outputs["code"]:
+        outputs |= build_games()
+    with fold("Enter your agent: the whole code", is_open=True):
         _how_to_enter()
     return outputs
 
@@ -304,3 +398,6 @@ def _how_to_enter() -> None:
         elem_id=f"results-{NAME}-code",
     )
     gr.on(None, None, None, code, js=SNIPPET_HERE)
+
+
+LEADERBOARD = Question(NAME, "Leaderboard", build=build)

@@ -11,10 +11,9 @@ from markupsafe import Markup
 
 from env import Policy, Task
 from panels.results.model_labels import series_role
-from panels.results.questions.layout import fold
 from panels.results.questions.verdict import buyer_name, capital, listed
-from panels.site.internals import visitor_of_event
-from panels.transcripts.episodes import while_awaited
+from panels.site.visitor import as_visitor, visitor_of_event
+from panels.transcripts.episodes import within
 from panels.ui.look import note, trouble
 from panels.ui.provenance import PLAYS_AGAIN, Beside, one_by_one, side_by_side
 from panels.ui.terms import task_title
@@ -87,7 +86,7 @@ def of_this_page(task: Task, name: str) -> Policy:
     player = player_spec(name)
     model = in_page(player.weights).for_visitor(visitor_of_event())
     model.wait()
-    return while_awaited(replace(player, generate=model).policy(game_of(task)))
+    return within(replace(player, generate=model).policy(game_of(task)))
 
 
 def cpus(artifact: Artifact, policy: str) -> str:
@@ -134,6 +133,11 @@ def shown(sample: Sample, machines: str = "") -> Markup:
     return side_by_side(beside, why) + played_on + games
 
 
+def fold(title: str, is_open: bool = False) -> gr.Accordion:
+    """A folded part of a question, to be filled in its context."""
+    return gr.Accordion(title, open=is_open, elem_classes="sauda-fold")
+
+
 def build(
     name: str, artifacts: Sequence[Artifact], address: Address, first: str = "", ours: str = OURS
 ) -> None:
@@ -172,7 +176,7 @@ def controls(name: str, rows: Rows, first: str = "") -> tuple[gr.Dropdown, gr.HT
     def reproduce(label: str) -> Iterator[Markup]:
         yield from reproduced(rows, label)
 
-    button.click(reproduce, row, result, **PLAYS_AGAIN)
+    button.click(as_visitor(reproduce), row, result, **PLAYS_AGAIN)
     return row, result, chosen
 
 

@@ -2,16 +2,31 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from markupsafe import Markup
 
-from panels.results.questions.layout import Measured
-from panels.results.questions.verdict import capital, listed, short, tasks_listed
+from panels.results import bazaar, evaluation_section
+from panels.results.model_comparison import FILE as COMPARISON
+from panels.results.model_summary import tuned_sentence
+from panels.results.questions.layout import Answer, Artifacts, Measured, Question
+from panels.results.questions.training import MARKET
+from panels.results.questions.verdict import (
+    Verdict,
+    buyer_name,
+    capital,
+    listed,
+    no_row,
+    short,
+    tasks_listed,
+)
 from panels.ui.look import with_minus_signs
 from panels.ui.tables import MISSING, with_interval
+from sauda.experiments.comparison import LISTENER, ORACLE, OURS
 from sauda.experiments.evaluate import ArenaRow, BazaarRow
 from sauda.records.schemas.base import Interval
+from sauda.records.store import Artifact
 from sauda.statistics import paired_difference
 
 FORM = "z.3f"  # of grades
@@ -244,3 +259,78 @@ def heat_cell(
         attributes,
         with_minus_signs(format(value, form)),
     )
+
+
+HOLDOUT = "evaluation/market-holdout.json"
+ORACLE_FILE = "oracle.json"
+TUNED_ON = "bazaar/open"  # whose scripts are compared with a tuned one
+WATCHED = (LISTENER, OURS)  # the verdict says where they did not play
+
+
+def market_contest(evaluations: Sequence[Artifact]) -> Field:
+    """All that played the open market's tasks without hidden information, best first."""
+    return ranked(
+        (task, entry)
+        for evaluation in evaluations
+        for task, entry in _market_entries(evaluation)
+        if entry.policy != ORACLE
+    )
+
+
+def _market_entries(evaluation: Artifact) -> Iterator[tuple[str, Entry]]:
+    for row in evaluation.data.rows:
+        if row.task.startswith(MARKET):
+            grades = evaluation.data.episodes[row.task][row.policy].grade
+            yield row.task, entry_of(row, grades)
+
+
+def known_seller(oracle: Artifact | None) -> dict[str, Interval]:
+    """What a buyer that knows its seller would win, by task."""
+    return {} if oracle is None else {row.task: row.informed for row in oracle.data.rows}
+
+
+def market_verdict(field: Field, comparison: Artifact | None) -> Verdict:
+    """Who wins each task, by how much, and which place Sauda takes."""
+    place = place_of(field, OURS, buyer_name)
+    if not place and comparison is not None:
+        place = no_row(comparison)
+    lines = [*leads(field, buyer_name), *filter(None, [place])]
+    return Verdict(f"{winners_sentence(field, buyer_name, WATCHED)}.", tuple(lines))
+
+
+def market_answer(artifacts: Artifacts) -> Answer | None:
+    """The map of all that played, and one task at a time."""
+    evaluations = [artifacts[file] for file in (HOLDOUT, COMPARISON) if file in artifacts]
+    if not evaluations:
+        return None
+    field, oracle = market_contest(evaluations), artifacts.get(ORACLE_FILE)
+    comparison = artifacts.get(COMPARISON)
+    caption = "Mean grade on hold-out seeds, 1 at best"
+    bounds = "bound: knows its seller", known_seller(oracle)
+    captions = [
+        "A stronger colour means closer to the best grade of the task, which is framed. A dash"
+        " means not played. The bound knows its seller and does not compete."
+        f" {counts_told(field)}"
+    ]
+    if comparison is not None:
+        captions.append(tuned_sentence(comparison, TUNED_ON))
+    return Answer(
+        market_verdict(field, comparison),
+        heat_map(field, buyer_name, caption, OURS, bounds),
+        captions,
+        measured(field, buyer_name),
+        "policy",
+        list(artifacts.values()),
+        FORM,
+        replayed=(evaluations, LISTENER),
+        details={
+            "One task at a time, classic tasks too: bars, table, CSV": partial(
+                evaluation_section.build, bazaar.game(oracle)
+            )
+        },
+    )
+
+
+MARKET_QUESTION = Question(
+    "market", "Who wins the open market?", (HOLDOUT, COMPARISON, ORACLE_FILE), market_answer
+)

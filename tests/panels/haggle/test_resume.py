@@ -63,7 +63,7 @@ def test_the_first_visit_leaves_the_pickers_alone_and_learns_the_session(screen)
 def test_a_game_that_is_gone_is_told_with_its_reason_and_the_choices_stay(screen, language):
     page, picks = screen.page, {**asdict(CHOSEN), "language": language}
     updates = open_tab(screen, kept(**picks))
-    assert translator(language)("gone_restarted") in updates[page.problem]
+    assert translator(language)("gone") in updates[page.problem]
     assert updates[page.game].opponent == "firm"
     shown = [updates[part].value for part in (page.seat, page.market, page.opponent)]
     assert shown == [BUY, "bazaar/open", "firm"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from panels.results.questions import entered_games, leaderboard
+from panels.results.questions import leaderboard
 from panels.results.questions.leaderboard import (
     Standing,
     measurements,
@@ -45,12 +45,11 @@ def test_before_anybody_entered_the_code_is_open_beside_the_measured_rows(board,
         "No agent has entered the open market yet; the code below enters one." in parts["verdict"]
     )
     assert "best measured: " in parts["verdict"]
-    assert parts["code"].open
     drawn = "\n".join(labels(parts["figure"]))
     for name in (buyer_name(LISTENER), buyer_name(BAYESIAN), buyer_name(OURS)):
         assert name in drawn
     assert "Entered" not in drawn
-    assert parts["game"] == entered_games.NOBODY
+    assert parts["game"] == leaderboard.NOBODY
     assert not board.storage.file.exists()  # a look makes no file
 
 
@@ -64,7 +63,6 @@ def test_an_entry_stands_as_text_in_the_verdict_the_figure_and_the_table(board, 
     assert parts["table"]["data"][0][:3] == [task_title(OPEN), f"entered: {NAME}", entry.n]
     assert parts["table"]["data"][0][3] == entry.grade.mean
     assert len(parts["table"]["data"]) == 1 + len(measured["bazaar"].references[OPEN])
-    assert not parts["code"].open
     assert parts["entry"].value == entry.id
 
 
@@ -94,7 +92,7 @@ def test_a_game_of_an_entry_opens_with_its_moves_its_end_and_its_seed(board, tas
     play_all(entered(board, NAME, task))
     (entry,) = board.entries(task, rules_of(task))
     game = board.games(entry)[1]
-    shown = str(entered_games.shown(entry.id, 2))
+    shown = str(leaderboard.show_game(entry.id, 2))
     assert "Game 2 of 3 of “9 &lt;b&gt;bold&lt;/b&gt;”, grade " in shown
     assert f"seed {game.seed}." in shown
     assert f'href="leaderboard/games?entry={entry.id}"' in shown
@@ -107,7 +105,7 @@ def test_a_game_of_an_entry_opens_with_its_moves_its_end_and_its_seed(board, tas
 def test_a_game_that_is_not_there_is_answered_in_words(board, number):
     play_all(entered(board))
     (entry,) = board.all_entries()
-    assert "Choose an entry of this list" in entered_games.shown(entry.id, number)
+    assert "Choose an entry of this list" in leaderboard.show_game(entry.id, number)
 
 
 def test_a_file_that_cannot_be_read_is_said_and_the_measured_rows_stay(board, measured):

@@ -7,9 +7,7 @@ import pytest
 
 from env import arena
 from panels.results.arena import design as arena_design
-from panels.results.questions import gap as gap_question
-from panels.results.questions import optimum as optimum_question
-from panels.results.questions import words as words_question
+from panels.results.questions import optimum
 from panels.results.questions.reproduce import SCRIPTED, reproduced, rows_of, title
 from panels.results.questions.reproduce import shown as sample_shown
 from panels.results.questions.verdict import Verdict, verdict_html
@@ -99,42 +97,42 @@ def test_a_row_of_the_arena_names_the_other_labs_unless_they_are_the_worlds_own(
 def test_what_words_are_worth_is_said_with_its_interval_by_type_and_in_unseen_phrases():
     data = load("words.json").data
     worth = {row.what: row for row in data.worth}
-    verdict = words_question.verdict(data)
-    for row in (worth[words_question.BOTH].all, worth[words_question.BOTH].bluffer):
+    verdict = optimum.words_verdict(data)
+    for row in (worth[optimum.BOTH].all, worth[optimum.BOTH].bluffer):
         assert f"{row.mean:+.3f}" in f"{verdict.sentence} {' '.join(verdict.evidence)}".replace(
             "−", "-"
         )
-    figure = words_question.grades_figure(data)
-    means = [row.interval.mean for row in words_question.measured(data)]
+    figure = optimum.grades_figure(data)
+    means = [row.interval.mean for row in optimum.words_rows(data)]
     assert max(means) == means[0]  # nobody who does not know the seller passes the bound
     assert len(figure.data) == len(means)
-    assert str(words_question.worth_table(data.worth)).count("<tr") == len(data.worth) + 1
+    assert str(optimum.worth_table(data.worth)).count("<tr") == len(data.worth) + 1
 
 
 def test_the_optimum_stands_above_all_players_and_says_whether_an_exploit_pays():
     (row, *_) = load("oracle.json").data.rows
-    shown = str(optimum_question.players_table(row))
+    shown = str(optimum.players_table(row))
     assert shown.count("<tr") == len(row.policies) + 3  # head, bound, silent bound
-    assert "None beats" in optimum_question.exploits_sentence([row])
+    assert "None beats" in optimum.exploits_sentence([row])
     first = row.exploits[0]
     better = first.model_copy(update={"gain": first.gain.model_copy(update={"low": 0.01})})
     paying = row.model_copy(update={"exploits": [better, *row.exploits[1:]]})
-    assert f"“{first.what}” in the open market beat" in optimum_question.exploits_sentence([paying])
+    assert f"“{first.what}” in the open market beat" in optimum.exploits_sentence([paying])
 
 
 def test_the_gap_is_told_by_part_with_a_row_for_each_player_and_bin():
     data = load("gap.json").data
-    sentence = gap_question.verdict(data).sentence
+    sentence = optimum.gap_verdict(data).sentence
     assert f"{data.uncertainty.mean:.3f}" in sentence
-    assert len(gap_question.split_figure(data).data) == len(gap_question.measured(data))
-    shown = str(gap_question.bins_table(data))
+    assert len(optimum.split_figure(data).data) == len(optimum.gap_rows(data))
+    shown = str(optimum.bins_table(data))
     assert all(part.name in shown for part in data.bins)
     stating = [row for row in data.rows if row.beliefs]
-    assert str(gap_question.beliefs_table(data.rows)).count("<tr") == len(stating) + 1
+    assert str(optimum.beliefs_table(data.rows)).count("<tr") == len(stating) + 1
 
 
 def test_what_a_player_loses_with_other_words_stands_in_one_row():
     data = hearing(("tuned", "linear"), episodes=3, workers=1)
-    shown = str(words_question.hearing_table(Hearing.model_validate(data)))
+    shown = str(optimum.hearing_table(Hearing.model_validate(data)))
     assert shown.count("<tr") == 3
     assert "tuned script" in shown

@@ -4,9 +4,18 @@ import re
 
 import pytest
 
-from panels.results.market.tournament.matrix import FIGURES, FIRST, LEAST, matrix, seats
-from panels.results.market.tournament.pair_games import games_of, shown
-from panels.results.market.tournament.question import map_named, named_in_address, verdict
+from panels.results.questions.tournament import (
+    FIGURES,
+    FIRST,
+    LEAST,
+    draw_map,
+    games_of,
+    map_named,
+    named_in_address,
+    replay_pair,
+    seats,
+    verdict,
+)
 from sauda.experiments.pairs import Pair, Payoffs, Scenarios
 from sauda.experiments.tournament import choose_shown
 from sauda.records.store import load
@@ -21,7 +30,7 @@ def data():
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_pair_has_its_cell_with_its_figure(data, name):
-    cells = CELL.findall(matrix(data, name))
+    cells = CELL.findall(draw_map(data, name))
     values = {(cell.buyer, cell.seller): FIGURES[name].of(cell) for cell in data.cells}
     assert len(cells) == len(values)
     for _, buyer, seller, text in cells:
@@ -30,7 +39,7 @@ def test_every_pair_has_its_cell_with_its_figure(data, name):
 
 
 def test_the_best_buyer_against_each_seller_is_framed(data):
-    framed = [(b, s) for marks, b, s, _ in CELL.findall(matrix(data)) if "sauda-best" in marks]
+    framed = [(b, s) for marks, b, s, _ in CELL.findall(draw_map(data)) if "sauda-best" in marks]
     shares = {(cell.buyer, cell.seller): cell.share.buyer.mean for cell in data.cells}
     buyers, sellers = seats(data)
     beaten = [s for s in sellers if max(shares[b, s] for b in buyers) >= LEAST]
@@ -93,5 +102,5 @@ def test_a_record_that_the_rules_do_not_give_is_told(data):
 
 @pytest.mark.parametrize(("buyer", "seller"), [("linear", "nobody"), (None, []), ("x" * 99, {})])
 def test_a_pair_that_did_not_play_gets_one_sentence(data, buyer, seller):
-    (told,) = shown(data, buyer, seller)
+    (told,) = replay_pair(data, buyer, seller)
     assert 'role="alert"' in told

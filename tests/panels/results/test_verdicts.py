@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from panels.results import model_summary
-from panels.results.questions import arena, open_market, optimum, training, winners, wrapper
+from panels.results.questions import arena, optimum, training, winners
 from panels.results.questions.optimum import Buyer
 from panels.results.questions.verdict import Verdict, buyer_name
 from panels.results.questions.winners import Entry
@@ -157,7 +157,7 @@ def market_cases() -> Iterator[tuple[str, Verdict]]:
     }  # fmt: skip
     for name, entries in fields.items():
         field = winners.ranked(entries)
-        yield name, open_market.verdict(field, comparison())
+        yield name, winners.market_verdict(field, comparison())
         yield f"{name}, leads", Verdict(winners.counts_told(field), tuple(
             winners.leads(field, buyer_name)))  # fmt: skip
 
@@ -166,19 +166,19 @@ def bound_cases() -> Iterator[tuple[str, Verdict]]:
     row = bound(OPEN, interval(0.45, 0.5, 0.55))
     for name, grade in (("room", (0.3, 0.35, 0.4)), ("no room", (0.4, 0.47, 0.5)),
                         ("above", (0.6, 0.65, 0.7))):  # fmt: skip
-        yield name, optimum.verdict([row], {OPEN: [Buyer(LISTENER, 400, interval(*grade))]})
-    yield "no buyer", optimum.verdict([row], {OPEN: []})
+        yield name, optimum.optimum_verdict([row], {OPEN: [Buyer(LISTENER, 400, interval(*grade))]})
+    yield "no buyer", optimum.optimum_verdict([row], {OPEN: []})
 
 
 def wrapper_cases() -> Iterator[tuple[str, Verdict]]:
     for bare, adds in ((0.2, 0.1), (0.5, 0.0), (0.05, -0.1), (0.25, 0.0)):
         artifact = wrapped(bare, open=adds, rushed=adds)
-        yield f"alone {bare}, around it {adds:+}", wrapper.verdict(artifact)
-    yield "one task alone", wrapper.verdict(wrapped(open=0.1, rushed=0.0))
+        yield f"alone {bare}, around it {adds:+}", training.wrapper_verdict(artifact)
+    yield "one task alone", training.wrapper_verdict(wrapped(open=0.1, rushed=0.0))
     for missing in (OURS, f"{OURS}+steering"):
         artifact = wrapped(open=0.1)
         del artifact.data.episodes[OPEN][missing]
-        yield f"without {missing}", wrapper.verdict(artifact)
+        yield f"without {missing}", training.wrapper_verdict(artifact)
 
 
 def arena_cases() -> Iterator[tuple[str, Verdict]]:
@@ -268,7 +268,7 @@ def test_the_map_marks_the_best_of_a_task_and_tells_losses_apart():
 def test_a_buyer_that_knows_its_seller_is_no_contestant():
     rows = [model_row(OPEN, name, metric(0.5)) for name in ("oracle", "linear")]
     artifact = comparison(rows, grades={OPEN: {"oracle": [0.5], "linear": [0.5]}})
-    assert [e.policy for e in open_market.contest([artifact])[OPEN]] == ["linear"]
+    assert [e.policy for e in winners.market_contest([artifact])[OPEN]] == ["linear"]
 
 
 def test_the_planners_the_tuned_script_sauda_and_the_best_other_script_stand_beside_the_bound():
@@ -282,8 +282,8 @@ def test_the_planners_the_tuned_script_sauda_and_the_best_other_script_stand_bes
 
 def test_the_figure_of_the_wrappers_leaves_out_what_was_not_played():
     artifact = wrapped(open=0.1)
-    assert wrapper.wrapped_rows(artifact, OPEN) == [("Sauda, bare", OURS)]
-    (point,) = wrapper.wrapper_figure(artifact).data
+    assert training.wrapped_rows(artifact, OPEN) == [("Sauda, bare", OURS)]
+    (point,) = training.wrapper_figure(artifact).data
     assert point.x[0] == 0.2
 
 

@@ -17,10 +17,9 @@ import pytest
 
 from panels.gpu_arena import players
 from panels.haggle.opponents import badge, stages
-from panels.site import shutdown
-from panels.site.guard import Doors
-from panels.site.headers import HEADERS
-from panels.site.shutdown import stay_until_stopped
+from panels.site.gate import HEADERS, Counts
+from panels.site.serving import stay_until_stopped
+from panels.site.sessions import OPEN
 from sauda.cloud import space
 from sauda.llm import backends
 from sauda.llm.server import Loading
@@ -41,7 +40,7 @@ def test_health_counts_sessions_games_events_caches_replies_memory_and_files(sit
     assert health["memory_mib"]["page"] > 50
     assert health["language_models"]["waiting"] == 0
     kept = health["sessions"]["kept"]
-    site.app.state_holder["one more"]
+    assert OPEN["one more"]
     assert site.shared.get("/health").json()["sessions"]["kept"] == kept + 1
 
 
@@ -54,38 +53,37 @@ def test_every_answer_has_the_security_headers_and_may_stand_in_a_frame_of_a_spa
 
 
 def test_a_page_that_is_about_to_end_takes_no_new_call(site):
-    site.doors.open = False
+    site.counts.is_open = False
     try:
         answer = site.shared.post("/gradio_api/call/play", json={"data": []})
         assert answer.status_code == 503
         assert answer.json()["error"].startswith("The page is being restarted")
         assert site.shared.get("/").status_code == 200
     finally:
-        site.doors.open = True
+        site.counts.is_open = True
 
 
-def test_what_runs_is_finished_before_the_page_ends(monkeypatch):
-    """SIGTERM arrives while an event runs; the blocks are closed after its end, never before."""
-    events, closed = ["an event"], []
-    monkeypatch.setattr(shutdown, "queued_events", lambda blocks: events)
+def test_what_runs_is_finished_before_the_page_ends():
+    """SIGTERM comes while an answer is awaited; the blocks are closed after it, never before."""
+    closed, counts = [], Counts()
+    assert counts.answers.take("an address")
     blocks = SimpleNamespace(close=lambda: closed.append(True))
-    doors = Doors()
 
     def finish() -> None:
         signal.raise_signal(signal.SIGTERM)
-        while doors.open:
+        while counts.is_open:
             time.sleep(0.01)
         assert not closed
-        events.clear()
+        counts.answers.give_back("an address")
 
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         threading.Timer(0.3, finish).start()
-        stay_until_stopped(blocks, doors, grace=60)
+        stay_until_stopped(blocks, counts, grace=60)
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-    assert (events, closed) == ([], [True])
+    assert closed == [True]
 
 
 def test_the_smoke_test_passes_on_the_page_and_names_what_is_wrong_elsewhere(
@@ -176,7 +174,7 @@ def called(site: Site, module: str, name: str, data: list, session: str) -> str:
 
 
 def kept_game(site: Site, session: str) -> Game:
-    states = site.app.state_holder[session].state_data.values()
+    states = OPEN[session].state_data.values()
     return next(state for state in states if isinstance(state, Game))
 
 

@@ -6,11 +6,10 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from panels.site.calls import BadCall
 from panels.site.hosts import own_hosts
 from panels.site.visitor import INTERNAL, NO_SESSION, trusted_proxies, visitor_of
 from sauda.fairness import Visitor
-from sauda.serve.limits import NO_ADDRESS
+from sauda.serve.limits import NO_ADDRESS, Refused
 from tests.support.coroutines import run
 
 SPACE = {"SPACE_ID": "a/b", "SPACE_HOST": "a-b.hf.space"}
@@ -20,7 +19,7 @@ def status(check, **headers: str) -> int:
     """The status by which `check` refuses a request with these headers; 200 where it does not."""
     try:
         check(Headers({name.replace("_", "-"): value for name, value in headers.items()}))
-    except BadCall as refused:
+    except Refused as refused:
         return refused.status
     return 200
 

@@ -1,19 +1,14 @@
-"""What a visitor's session costs, how long it is kept, and what is said once it is gone."""
+"""What a visitor's session keeps, and what is said once it is gone."""
 
 import json
-import time
 import uuid
 from collections.abc import Iterator
-from types import SimpleNamespace
 
 import gradio as gr
 import pytest
-from gradio.state_holder import SessionState
 
 from panels.site import sessions
-from panels.site.routes import Kind
 from panels.site.sessions import Sessions
-from panels.site.streams import Streams
 from tests.support.site import Site
 
 
@@ -29,7 +24,7 @@ def blocks() -> gr.Blocks:
 
 @pytest.fixture
 def holder(blocks) -> Iterator[Sessions]:
-    kept = Sessions(Streams())
+    kept = Sessions()
     kept.set_blocks(blocks)
     return kept
 
@@ -48,40 +43,9 @@ def test_states_and_changed_components_are_a_sessions_own(blocks, holder):
     assert name in holder["two"]
 
 
-def test_a_lean_session_says_of_its_parts_what_gradios_own_does(blocks, holder):
-    theirs, ours = SessionState(blocks), holder["one"]
-    for number in [*blocks.blocks, 10**6]:
-        assert (number in ours) == (number in theirs)
-        assert ours.get(number) is theirs.get(number) or ours.get(number) == theirs.get(number)
-    assert dict(ours.blocks_config.fns) == theirs.blocks_config.fns
-    assert list(ours.components) == []  # no configurations: there are no links to a state
-
-
-def test_a_session_goes_some_time_after_its_tab_and_not_before(holder, monkeypatch):
-    now = time.monotonic()
-    later = [now]
-    clock = SimpleNamespace(monotonic=lambda: later[0])  # of the sessions alone: the page is served
-    monkeypatch.setattr(sessions, "time", clock)
-    assert holder["left"] is not holder["open"]
-    with holder.streams.open("a", Kind.HEARTBEAT, "open"):
-        later[0] = now + sessions.LEFT_FOR - 1
-        holder.delete_all_expired_state()
-        assert set(holder.session_data) == {"left", "open"}
-        later[0] = now + sessions.LEFT_FOR + 1
-        holder.delete_all_expired_state()
-        assert set(holder.session_data) == set(holder.last_used) == {"open"}
-    assert set(holder.put_away) == {"left"}
-
-
-def test_one_address_cannot_push_out_the_sessions_of_another(holder, monkeypatch):
-    monkeypatch.setattr(sessions, "OF_ADDRESS", 3)
-    for name, address in [("polite", "a"), *((f"greedy {n}", "b") for n in range(5))]:
-        holder.claim(name, address)
-        assert holder[name]
-    assert list(holder.session_data) == ["polite", "greedy 2", "greedy 3", "greedy 4"]
-    holder.claim("polite", "b")  # the visitor's address changed
-    assert list(holder.of_address["b"]) == ["greedy 3", "greedy 4", "polite"]
-    assert "a" not in holder.of_address
+def test_a_session_begins_without_the_configurations_of_the_page(blocks, holder):
+    assert list(holder["one"].components) == []
+    assert set(holder["one"].blocks_config.fns) == set(blocks.fns)
 
 
 def test_the_oldest_session_goes_where_there_are_too_many(holder):
@@ -133,17 +97,15 @@ def test_a_reload_finds_the_game_talk_and_language_again_and_leaves_the_former_s
 
 
 @pytest.mark.slow
-def test_a_reloaded_page_shows_the_game_that_its_tab_had_begun(site, monkeypatch):
+def test_a_reloaded_page_shows_the_game_that_its_tab_had_begun(site):
     open_page(site, "before")
     site.call(site.event_number("gpu_arena.callbacks", "wait_for_round"), [None, "wait"], "before")
     shown = json.dumps(call(site, "gpu_arena.callbacks.resume", "after", "before"))
     assert "Round 2 of 5" in shown
     strangers = json.dumps(call(site, "gpu_arena.callbacks.resume", "new", ""))
     assert "Round 2" not in strangers
-    with monkeypatch.context() as patch:
-        patch.setattr(sessions, "LEFT_FOR", 0)
-        site.app.state_holder.delete_all_expired_state()
-    problem = json.dumps(call(site, "gpu_arena.callbacks.resume", "later", "before"))
-    assert "Your game was put away 10 minutes after its tab was left; this is a new one" in problem
     problem = json.dumps(call(site, "gpu_arena.callbacks.resume", "later", "of-another-page"))
-    assert "The page was restarted, and your game was lost; this is a new one" in problem
+    assert "lost as the page was restarted; this is a new one" in problem
+    del sessions.OPEN.session_data["before"]
+    problem = json.dumps(call(site, "gpu_arena.callbacks.resume", "latest", "before"))
+    assert "this is a new one" in problem

@@ -4,11 +4,15 @@ import re
 
 import pytest
 
-from panels.training.data.rows import ANY, acts_of, at, corpus, intent_of
-from panels.training.data.view import (
+from panels.training.data import (
+    ANY,
     TONES,
+    acts_of,
+    at,
+    corpus,
     counts_table,
     dialogue_view,
+    intent_of,
     loss_mask,
 )
 from sauda.language.acts import INTENTS, view

@@ -2,7 +2,7 @@
 
 import pytest
 
-from panels.training.roles import losses, role_play
+from panels.training import roles
 from sauda.experiments.role_play import FILE, SaidRow, contrasts_of, price_verdict
 from sauda.experiments.roles import NAMES, RoleContrast, compare, schedule_verdict
 from sauda.records.store import load
@@ -21,32 +21,32 @@ def contrasts(runs):
 
 
 def test_both_losses_of_a_role_are_drawn_with_and_without_the_schedule(runs):
-    drawn = {trace.name: trace for trace in losses.loss_figure(runs, "buyer").data}
+    drawn = {trace.name: trace for trace in roles.loss_figure(runs, "buyer").data}
     assert set(drawn) == {
         f"{kind}, {run}" for kind in ("training", "validation") for run in ("schedule", "control")
     }
     assert list(drawn["validation, control"].x) == [0, 2]
     assert list(drawn["validation, control"].y) == [4.0, 1.0]
-    assert len(losses.rate_figure(runs, "buyer").data) == 4
-    assert len(losses.loss_figure({"roles-buyer": runs["roles-buyer"]}, "buyer").data) == 2
+    assert len(roles.rate_figure(runs, "buyer").data) == 4
+    assert len(roles.loss_figure({"roles-buyer": runs["roles-buyer"]}, "buyer").data) == 2
 
 
 def test_the_verdict_counts_what_the_intervals_say(contrasts):
     assert schedule_verdict(contrasts) == (
         "Yes: with the schedule, the loss was lower in all 4 comparisons with a control."
     )
-    shown = str(losses.contrast_table(contrasts))
+    shown = str(roles.contrast_table(contrasts))
     assert "−0.200 [−0.200, −0.200]" in shown
     assert shown.count("off role, compared with own role") == 2
 
 
 def test_a_reply_in_the_other_role_is_marked_and_escaped(runs):
     buyer = runs["roles-buyer"]
-    shown = str(losses.reply_table(buyer.data.replies, "roles-buyer"))
+    shown = str(roles.reply_table(buyer.data.replies, "roles-buyer"))
     assert shown.count("seller, off role") == 1
     assert "buyer, off role" not in shown
     assert "&lt;b&gt;₹1,500" in shown
-    line = losses.check_line({"roles-buyer": buyer})
+    line = roles.check_line({"roles-buyer": buyer})
     assert line.endswith("buyer 100% of 1, off role 0% of 1.")
 
 
@@ -79,7 +79,7 @@ def test_a_sentence_a_seat_compares_specialist_generalist_and_base(rows):
 
 
 def test_the_table_marks_a_model_in_the_other_role(rows):
-    shown = str(role_play.said_table(rows))
+    shown = str(roles.said_table(rows))
     assert shown.count("off role") == 2
     assert "0.90 [0.80, 1.00]" in shown
     assert "6 of 100" in shown
@@ -88,7 +88,7 @@ def test_the_table_marks_a_model_in_the_other_role(rows):
 
 def test_every_contrast_of_shares_stands_below_what_they_say_together():
     rows = contrasts_of(load(FILE).data)
-    told = role_play.shares_told(rows)
+    told = roles.shares_told(rows)
     assert "Does training for a role win more?" in told
     assert told.count("<tr>") == len(rows) + 1
-    assert role_play.shares_told([]) == ""
+    assert roles.shares_told([]) == ""

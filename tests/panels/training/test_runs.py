@@ -7,10 +7,19 @@ from typing import Any
 
 import pytest
 
-from panels.training import run_text, runs
-from panels.training.logs import EVALUATION, REWARD, Log, log_table, published_logs, recorded
-from panels.training.permalink import View, from_query, to_query
-from panels.training.together import GRADES, shared_metrics, together
+from panels.training import runs
+from panels.training.curves import GRADES, shared_metrics, together
+from panels.training.logs import (
+    EVALUATION,
+    REWARD,
+    Log,
+    View,
+    from_query,
+    log_table,
+    published_logs,
+    recorded,
+    to_query,
+)
 from panels.ui.tables import to_csv
 from sauda.records.store import Artifact, load, validate
 from tests.support.golden import assert_golden, plain
@@ -126,7 +135,7 @@ def test_the_page_draws_the_same_curves_and_words_of_runs_that_nobody_trained(
             drawn = hasattr(value, "data")
             lines += [part, *figure_lines(value)] if drawn else [f"{part}: {plain(value)}"]
     for run in (sft, grpo, lab, dpo):
-        lines += [plain(part(run)) for part in (run_text.summary, run_text.mix, run_text.sample)]
+        lines += [plain(part(run)) for part in (runs.summary, runs.mix, runs.sample)]
     assert_golden("training.txt", "\n".join(lines) + "\n")
 
 
@@ -138,7 +147,7 @@ def test_a_published_log_has_its_badge_its_caveat_and_an_axis_of_its_own(grpo, p
     assert parts["left"].layout.yaxis99.overlaying == "y"
     assert parts["captions"].count("sauda-badge sauda-published") == 2
     assert all(published[name].caveat in parts["captions"] for name in OVERLAYS)
-    assert "&lt;b&gt;Ask 91" in run_text.sample(grpo)
+    assert "&lt;b&gt;Ask 91" in runs.sample(grpo)
 
 
 def test_the_csv_has_human_columns_raw_values_and_empty_cells(sft, grpo):

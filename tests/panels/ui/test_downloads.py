@@ -7,12 +7,6 @@ import pytest
 
 from panels.ui import downloads as room
 from panels.ui.downloads import Downloads, NotWritten, offered
-from sauda.fairness import PAGE, Visitor
-
-
-@pytest.fixture
-def by_visitor(monkeypatch):
-    monkeypatch.setattr(room, "visitor_of_event", lambda: Visitor("one", "127.0.0.1"))
 
 
 def write(files: Downloads, name: str, text: str):
@@ -23,7 +17,7 @@ def on_disk(files: Downloads) -> list[str]:
     return sorted(path.name for path in files.folder.rglob("*") if path.is_file())
 
 
-def test_two_files_of_one_name_lie_side_by_side(tmp_path, by_visitor):
+def test_two_files_of_one_name_lie_side_by_side(tmp_path):
     files = Downloads(tmp_path)
     first, second = write(files, "a/b c.csv", "1"), write(files, "a/b c.csv", "2")
     assert first.name == second.name == "a-b-c.csv"
@@ -31,7 +25,7 @@ def test_two_files_of_one_name_lie_side_by_side(tmp_path, by_visitor):
     assert write(files, "a/b c.csv", "1") == first
 
 
-def test_the_files_used_longest_ago_give_way_by_number(tmp_path, by_visitor):
+def test_the_files_used_longest_ago_give_way_by_number(tmp_path):
     files = Downloads(tmp_path, most_files=3)
     for name in "abc":
         write(files, name, name)
@@ -40,7 +34,7 @@ def test_the_files_used_longest_ago_give_way_by_number(tmp_path, by_visitor):
     assert on_disk(files) == ["a", "c", "d"]
 
 
-def test_the_files_used_longest_ago_give_way_by_bytes_and_the_newest_stays(tmp_path, by_visitor):
+def test_the_files_used_longest_ago_give_way_by_bytes_and_the_newest_stays(tmp_path):
     files = Downloads(tmp_path, most_bytes=10)
     for name, size in (("a", 6), ("b", 4), ("c", 5)):
         write(files, name, name * size)
@@ -49,17 +43,16 @@ def test_the_files_used_longest_ago_give_way_by_bytes_and_the_newest_stays(tmp_p
     assert on_disk(files) == ["large"]
 
 
-def test_files_of_the_page_itself_are_kept_even_if_visitors_ask_for_them_too(tmp_path, monkeypatch):
-    files, callers = Downloads(tmp_path, most_files=1), [PAGE]
-    monkeypatch.setattr(room, "visitor_of_event", lambda: callers[-1])
+def test_files_of_the_page_itself_are_kept_even_if_visitors_ask_for_them_too(tmp_path):
+    files = Downloads(tmp_path, most_files=1)
     write(files, "own", "own")
-    callers.append(Visitor("one", "127.0.0.1"))
+    files.keep_all()
     for name in ("own", "a", "b"):
         write(files, name, name)
     assert on_disk(files) == ["b", "own"]
 
 
-def test_a_full_disk_is_a_sentence_and_leaves_no_part_of_a_file(tmp_path, by_visitor):
+def test_a_full_disk_is_a_sentence_and_leaves_no_part_of_a_file(tmp_path):
     files = Downloads(tmp_path)
 
     def fill(path) -> None:

@@ -1,21 +1,105 @@
-"""Curves of training logs, stacked over one x axis, so that hovering one reads all at that step.
-
-A value that a log does not hold is a gap in its line.
-"""
+"""Curves of training logs: stacked over one x axis, and of all runs laid over each other."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+import gradio as gr
 import plotly.graph_objects as go
+from markupsafe import Markup
 
-from panels.training.logs import EVALUATION, REWARD, REWARD_STD, Log, Metric, Row
-from panels.training.permalink import SCALES, View
-from panels.training.references import Reference, Rows, references
-from panels.ui.look import PALETTE, SERIES, line_style, styled, whiskers, with_minus_signs
+from panels.training.logs import (
+    ENTROPY,
+    EVALUATION,
+    GRAD_NORM,
+    LEARNING_RATE,
+    REWARD,
+    REWARD_STD,
+    SCALES,
+    TOKEN_ACCURACY,
+    Log,
+    Metric,
+    Row,
+    Runs,
+    View,
+    recorded,
+)
+from panels.ui.look import (
+    PALETTE,
+    QUIET,
+    SERIES,
+    line_style,
+    note,
+    styled,
+    whiskers,
+    with_minus_signs,
+)
+from panels.ui.provenance import load_or_say
+from sauda.experiments.comparison import TUNED
+from sauda.experiments.evaluate import BazaarRow
 from sauda.records.schemas.base import Interval
 from sauda.statistics import moving_average
+from sauda.train.checks import EVAL_TASKS
+
+FILES = ("evaluation/market-train.json", "evaluation/arena-train.json")
+Rows = Mapping[str, Sequence[BazaarRow]]  # of scripted policies, by task
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The mean grade of a scripted policy on the games that a curve is about."""
+
+    policy: str
+    grade: float
+    n: int  # training seeds a task
+
+    @property
+    def label(self) -> str:
+        """The policy with its grade: "best script: linear 0.225"."""
+        who = "tuned script" if self.policy == TUNED else f"best script: {self.policy}"
+        return f"{who} {self.grade:.3f}"
+
+
+def scripted_rows() -> Rows:
+    """The rows of scripted policies on training seeds, without those of missing files."""
+    rows: dict[str, list[BazaarRow]] = {}
+    for file in FILES:
+        evaluation, _ = load_or_say(file)
+        for row in evaluation.data.rows if evaluation else ():
+            rows.setdefault(row.task, []).append(row)
+    return rows
+
+
+def references(log: Log, metric: Metric, rows: Rows) -> list[Reference]:
+    """The best script and the tuned one on the tasks of `metric`, weighted as the run plays them.
+
+    A checkpoint plays one task; the reward of a step is over all tasks of the run.
+    """
+    if metric is EVALUATION:
+        weights = {EVAL_TASKS[log.game]: 1}
+    elif metric is REWARD and log.tasks:
+        weights = dict(log.tasks)
+    else:
+        return []
+    grades: dict[str, list[tuple[float, int, int]]] = {}
+    for task, weight in weights.items():
+        for row in rows.get(task, ()):
+            grades.setdefault(row.policy, []).append((row.grade.mean, weight, row.n))
+    means = [
+        Reference(
+            policy,
+            sum(grade * weight for grade, weight, _ in cells) / sum(weights.values()),
+            min(n for *_, n in cells),
+        )
+        for policy, cells in grades.items()
+        if len(cells) == len(weights)
+    ]
+    scripts = [each for each in means if each.policy != TUNED]
+    best = [max(scripts, key=lambda each: each.grade)] if scripts else []
+    return best + [each for each in means if each.policy == TUNED]
+
 
 Values = Sequence[float | None]
 
@@ -300,3 +384,126 @@ def _resumes(figure: go.Figure, log: Log, over: str, axis: str) -> None:
                 type="line", xref="x", yref=f"{axis} domain", x0=x, x1=x, y0=0, y1=1,
                 line={"dash": "dot", "width": 1, "color": SERIES["oracle"].light},
             )  # fmt: skip
+
+
+EACH_LOSS = Metric("loss", "loss", "as each stage defines it")
+GRADES = (EVALUATION, REWARD)  # which differ in scale from game to game
+SHARED_METRICS = (EVALUATION, EACH_LOSS, REWARD, TOKEN_ACCURACY, ENTROPY, LEARNING_RATE, GRAD_NORM)
+SMOOTHING = 0.9  # of the moving average of what is noisy
+HEIGHT = 300  # px
+# The dashes of a line as SVG has them, in px, by the names that plotly gives them.
+DASHES = {"solid": "", "dot": "2 2", "dash": "7 4"}
+
+
+def shared_metrics(logs: list[Log]) -> list[Metric]:
+    """Those of METRICS that two runs or more hold and share a scale in."""
+    return [metric for metric in SHARED_METRICS if len(comparable(logs, metric)) > 1]
+
+
+def comparable(logs: list[Log], metric: Metric) -> list[Log]:
+    """The runs that hold `metric`; of a grade only the bazaar's, for a lab's has its own scale."""
+    return [
+        log for log in logs if log.holds(metric) and (metric not in GRADES or log.game == "bazaar")
+    ]
+
+
+def together(logs: list[Log], metric: Metric, over: str, scripts: Rows | None = None) -> go.Figure:
+    """A line a comparable run, named with its last value; `key` says which is which.
+
+    `scripts` are drawn as level lines where checkpoints are evaluated, which all play one task.
+    """
+    figure = go.Figure()
+    drawn = comparable(logs, metric)
+    for log in drawn:
+        figure.add_trace(_line(log, metric, over) | {"name": _name(log, metric, over)})
+    if metric is EVALUATION and drawn:
+        at = [x for log in drawn for x in x_values(log.rows_of(metric), over)]
+        for line in references(drawn[0], metric, scripts or {}):
+            draw_reference(figure, "y", line, at)
+    figure.update_xaxes(title=SCALES[over], rangemode="tozero")
+    short = metric.unit if metric is EVALUATION else metric.label  # the choice above says it whole
+    figure.update_layout(showlegend=False)
+    return styled(figure, HEIGHT).update_yaxes(title=short)
+
+
+def key(logs: list[Log], metric: Metric, over: str) -> Markup:
+    """The lines of `together` with their names and last values.
+
+    Outside the figure it wraps like text: on a phone a legend would take the room of the curves.
+    """
+    entry = Markup(
+        '<li><svg viewBox="0 0 28 8" aria-hidden="true"><path d="M0 4h28" stroke-dasharray="{}"'
+        ' style="--light: {}; --dark: {}"/></svg>{}</li>'
+    )
+    drawn = comparable(logs, metric)
+    entries = [
+        entry.format(
+            DASHES[_dash(log)],
+            SERIES[log.role].light,
+            SERIES[log.role].dark,
+            _name(log, metric, over),
+        )
+        for log in drawn
+    ]
+    legend = Markup('<ul class="sauda-key">{}</ul>').format(Markup("").join(entries))
+    if len(drawn) < sum(log.holds(metric) for log in logs):
+        legend += note("Runs in the bazaar; grades of the arena have their own scale.")
+    return legend
+
+
+def _name(log: Log, metric: Metric, over: str) -> str:
+    _, last = last_point(log, metric, over, SMOOTHING)
+    return f"{log.name}: {readable(last)}"
+
+
+def _dash(log: Log) -> str:
+    """Dashed in the arena, dotted for a further training of the same stage."""
+    if log.game == "arena":
+        return "dash"
+    return "dot" if log.seed else "solid"
+
+
+def _line(log: Log, metric: Metric, over: str) -> dict[str, Any]:
+    """The trace of a run: checkpoint evaluations with whiskers, all else as an averaged line."""
+    rows = log.rows_of(metric)
+    at, style = x_values(rows, over), line_style(log.role)
+    style["line"] |= {"dash": _dash(log)}
+    if metric is EVALUATION:
+        trace = evaluation_trace(rows, at, style)
+        # thin and in the run's colour: there are too many for the curves to be seen behind them
+        trace["error_y"] |= {"color": style["line"]["color"], "thickness": 1, "width": 0}
+        return trace
+    values = [row.get(metric.name) for row in rows]
+    return {
+        "type": "scatter", "x": at, "mode": "lines", "line": style["line"],
+        "y": with_gaps(values, SMOOTHING) if metric.noisy else values,
+        "hovertemplate": f"{log.name}: %{{y:.3g}}<extra></extra>",
+    }  # fmt: skip
+
+
+def build_together(runs: Runs, scripts: Rows) -> None:
+    """Lay out the part. Called inside the Training tab."""
+    logs = [recorded(run) for run in runs.values()]
+    metrics = {metric.name: metric for metric in shared_metrics(logs)}
+    if not metrics:
+        return
+    first = next(iter(metrics))
+    with gr.Row():
+        picked = gr.Dropdown(
+            [(metric.label, name) for name, metric in metrics.items()], value=first,
+            label="Runs laid over each other", filterable=False, min_width=240,
+            elem_id="training-together-metric",
+        )  # fmt: skip
+        over = gr.Radio(list(SCALES), value="tokens", label="Over", min_width=240)
+    figure = gr.Plot(
+        together(logs, metrics[first], "tokens", scripts),
+        show_label=False,
+        elem_id="training-together",
+    )
+    legend = gr.HTML(key(logs, metrics[first], "tokens"))
+
+    def show(name: str, scale: str) -> tuple[go.Figure, Markup]:
+        metric = metrics[name]
+        return together(logs, metric, scale, scripts), key(logs, metric, scale)
+
+    gr.on([picked.input, over.input], show, [picked, over], [figure, legend], **QUIET)

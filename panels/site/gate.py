@@ -1,0 +1,283 @@
+"""ASGI middleware before Gradio: size, rate and origin of requests, by path and address.
+
+Gradio runs the functions of events in the threads that serve its files too, so calls without a
+limit freeze the page. Calls pass a fair gate, in which addresses take turns, and each address has
+limits on how many events and sessions it begins.
+"""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import gradio as gr
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+
+from panels.site import sessions
+from panels.site.cache import PageCache
+from panels.site.hosts import Hosts
+from panels.site.visitor import CALLER
+from sauda.fairness import FairGate, QueueFull, Visitor
+from sauda.fairness import Limits as GateLimits
+from sauda.serve.limits import Limiter, Refused, address_of, is_this_machine, json_object
+from sauda.serve.mcp import McpServer
+from sauda.serve.openenv import Sockets
+
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+API = "/gradio_api"
+TOOLS = f"{API}/mcp/schema"  # the list of the tools for agents
+MCP = re.compile(rf"{API}/mcp/?")  # where Gradio's own server would be, which agents expect
+SOCKET = "/ws"  # of the OpenEnv environment; the page has no other
+OPENENV = {
+    "GET": r"/(openapi\.json|docs|metadata|schema|state|score|tasks|list_environments)"
+    r"|/sauda/splits|/leaderboard(/games)?",
+    "POST": r"/(reset|step|mcp|leaderboard/enter|sauda/(tasks|num_tasks|task|task_range))",
+}
+# The page takes no files, fetches none, and keeps no links to a state of it.
+NOT_HERE = re.compile(rf"{API}/(upload|proxy=|deep_link|file=https?:)", re.IGNORECASE)
+JOINS = re.compile(rf"{API}/(queue/join|call/)")  # begin an event in Gradio's queue
+ANSWERS = re.compile(rf"{API}/(queue/data|call/)")  # stay open until an event is over
+
+MOST_BYTES = 1024 * 1024  # of a call
+BODY_SECONDS = 10  # within which the body of a call has come
+STREAMS_OF_ADDRESS = 512  # open requests of the API, up to two per tab
+JOINS_OF_ADDRESS, JOINS_SECONDS = 256, 10.0  # events that begin in the queue, within so long
+SESSIONS_OF_ADDRESS = 400  # that begin within an hour: fewer than `sessions.SESSIONS`
+# A tab that opens starts about 20 events; a hundred tabs of one address may open at once.
+EVENTS = GateLimits(waiting_of_address=2048)
+# Programs that play have a gate of their own: no trainer and no agent takes a visitor's turn.
+STEPS = GateLimits(running=4, running_of_address=3)
+# Gradio fetches, stores and serves what an object with some of these names points at; one with the
+# last is an update of a component.
+FILE_NAMES = gr.FileData.model_fields.keys() - {"size"} | {"is_file", "__type__"}
+# By the first of these a caller would choose the page's own address, and Gradio fails on the last.
+NEVER_READ = {b"x-gradio-server", b"range"}
+OF_PROXIES = {b"x-forwarded-host", b"x-forwarded-proto"}
+REFUSED = 1008  # the code of a socket that is not opened
+
+FRAMES = "'self' https://huggingface.co https://*.huggingface.co https://*.hf.space"
+HEADERS = {  # as strict as a page in a frame of huggingface.co can have
+    # Gradio's scripts and styles stand in the page itself, so no rule for scripts is possible.
+    "content-security-policy": f"frame-ancestors {FRAMES}; object-src 'none'; base-uri 'self'",
+    "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=()",
+    "referrer-policy": "strict-origin-when-cross-origin",
+    "x-content-type-options": "nosniff",
+}
+
+BUSY = Refused(429, "Too many requests of your network address are open; try again in a moment.")
+NO_FILES = Refused(422, "The events of this page take no files.")
+NOTHING = Refused(404, "The page has nothing at this address.")
+POST_ALONE = Refused(405, "This is the address of an MCP server; a client sends messages to it.")
+CLOSING = Refused(503, "The page is being restarted; open it again in a minute.")
+OTHER_SITE = Refused(403, "The page takes no calls from the pages of other sites.")
+
+
+@dataclass
+class Counts:
+    """What is open at a time, and whether the page takes new calls."""
+
+    is_open: bool = True  # False once the page is about to end
+    calls: FairGate = field(default_factory=lambda: FairGate(EVENTS))
+    streams: Limiter = field(default_factory=lambda: Limiter(STREAMS_OF_ADDRESS))
+    answers: Limiter = field(default_factory=lambda: Limiter(STREAMS_OF_ADDRESS))
+    joins: Limiter = field(default_factory=lambda: Limiter(JOINS_OF_ADDRESS, seconds=JOINS_SECONDS))
+    sessions: Limiter = field(default_factory=lambda: Limiter(SESSIONS_OF_ADDRESS, seconds=3600.0))
+
+
+class Gate:
+    """ASGI middleware for Gradio's app."""
+
+    def __init__(
+        self,
+        app: App,
+        counts: Counts,
+        page: PageCache,
+        sockets: Sockets,
+        mcp: McpServer,
+        hosts: Hosts,
+    ) -> None:
+        self.app, self.counts, self.page, self.hosts = app, counts, page, hosts
+        self.sockets = sockets  # of the OpenEnv environment, with its app and its gate
+        self.mcp = mcp  # the tools for agents, likewise
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket" and scope["path"] == SOCKET:
+            await self._socket(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        send = with_headers(send)
+        try:
+            await self._answer(self._named(scope), receive, send)
+        except Refused as refused:
+            await refusal(refused)(scope, receive, send)
+
+    def _named(self, scope: Scope) -> Scope:
+        """The scope without headers that nobody should read; Refused under a foreign name."""
+        self.hosts.check(Headers(scope=scope))
+        left_out = NEVER_READ if self.hosts.behind_proxy else NEVER_READ | OF_PROXIES
+        return scope | {"headers": [pair for pair in scope["headers"] if pair[0] not in left_out]}
+
+    async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a socket of the OpenEnv environment; a refused one is never opened."""
+        try:
+            self.hosts.check_origin(Headers(scope=self._named(scope)))
+            if not self.counts.is_open:
+                raise CLOSING
+        except Refused:
+            await receive()
+            await send({"type": "websocket.close", "code": REFUSED})
+            return
+        await self.sockets.serve(scope, receive, send, address_of(scope))
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        method, path, address = scope["method"], scope["path"], address_of(scope)
+        if NOT_HERE.match(path):
+            raise NOTHING
+        if method == "POST":
+            self._check_site(scope)
+            if not self.counts.is_open:
+                raise CLOSING
+        if MCP.fullmatch(path):
+            if method != "POST":
+                raise POST_ALONE
+            await self._program(scope, receive, send, self.mcp)
+        elif method in OPENENV and re.fullmatch(OPENENV[method], path):
+            await self._program(scope, receive, send, self.sockets)
+        elif method == "POST":
+            await self._call(scope, receive, send, address)
+        elif path.startswith(f"{API}/"):
+            held = self.counts.answers if ANSWERS.match(path) else self.counts.streams
+            with held.hold(address, full=BUSY):
+                await self.app(scope, receive, send)
+        else:
+            await self.page.answer(self.app, scope, receive, send)
+
+    def _check_site(self, scope: Scope) -> None:
+        """Raise Refused where a browser says that the page of another site makes the call.
+
+        The page's own calls are never refused, whatever name a proxy gives to the page.
+        """
+        if Headers(scope=scope).get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            raise OTHER_SITE
+
+    async def _program(
+        self, scope: Scope, receive: Receive, send: Send, door: Sockets | McpServer
+    ) -> None:
+        """Let the environment, or the tools for agents, answer a program."""
+        self.hosts.check_origin(Headers(scope=scope))
+        body = await _bytes(receive, self.sockets.limits.frame_bytes)
+        if body:
+            _json(body)
+        await self._run(scope, body, receive, send, door.gate, "", door.app)
+
+    async def _call(self, scope: Scope, receive: Receive, send: Send, address: str) -> None:
+        """Let Gradio answer a call, which names its session and no file."""
+        body = await _bytes(receive, MOST_BYTES)
+        call = _json(body)
+        if names_file(call):
+            raise NO_FILES
+        session = str(call.get("session_hash") or "")
+        exempt = is_this_machine(address)
+        if session not in sessions.OPEN.session_data:
+            self._take(self.counts.sessions, address, exempt)
+        if JOINS.match(scope["path"]):
+            self._take(self.counts.joins, address, exempt)
+        CALLER.set(Visitor(session, address))
+        await self._run(scope, body, receive, send, self.counts.calls, session, self.app)
+
+    def _take(self, limiter: Limiter, address: str, is_exempt: bool) -> None:
+        if not limiter.take(address, is_exempt):
+            raise BUSY
+
+    async def _run(
+        self,
+        scope: Scope,
+        body: bytes,
+        receive: Receive,
+        send: Send,
+        gate: FairGate,
+        session: str,
+        app: App,
+    ) -> None:
+        try:
+            async with gate.place(address_of(scope), session, len(body)):
+                await app(dict(scope), replayed(body, receive), send)
+        except QueueFull:
+            raise BUSY from None
+
+
+def with_headers(send: Send) -> Send:
+    """`send`, which adds HEADERS to the start of an answer."""
+    ours = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+
+    async def added(message: dict[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            own = [pair for pair in message.get("headers", ()) if pair[0].decode() not in HEADERS]
+            message = message | {"headers": [*own, *ours]}
+        await send(message)
+
+    return added
+
+
+def _json(body: bytes) -> dict[str, Any]:
+    """The JSON object in `body`; raises Refused where it holds none that can be written again."""
+    try:
+        return json_object(body, "The body of a call")
+    except ValueError as error:
+        raise Refused(400, str(error)) from None
+
+
+async def _bytes(receive: Receive, most: int) -> bytes:
+    """The body of a request, of at most so many bytes."""
+    parts, size, more = [], 0, True
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            while more:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise Refused(400, "The body of the call ended early.")
+                parts.append(message.get("body", b""))
+                size += len(parts[-1])
+                if size > most:
+                    raise Refused(413, f"A call has at most {most // 1024} KiB.")
+                more = message.get("more_body", False)
+    except TimeoutError:
+        raise Refused(408, f"The call did not come within {BODY_SECONDS} s.") from None
+    return b"".join(parts)
+
+
+def replayed(body: bytes, receive: Receive) -> Receive:
+    """A `receive` that brings `body` first, and then what `receive` brings."""
+    messages = iter([{"type": "http.request", "body": body, "more_body": False}])
+
+    async def replay() -> dict[str, Any]:
+        return next(messages, None) or await receive()
+
+    return replay
+
+
+def names_file(value: Any) -> bool:
+    """Whether Gradio may take something in a value of JSON, at any depth, for a file."""
+    values = [value]
+    while values:
+        one = values.pop()
+        if isinstance(one, dict):
+            if FILE_NAMES & one.keys() or str(one.get("data")).startswith("data:"):
+                return True
+            values += one.values()
+        elif isinstance(one, list):
+            values += one
+    return False
+
+
+def refusal(refused: Refused) -> JSONResponse:
+    """The answer to a call that is refused; clients show `error`, or the `detail` of FastAPI."""
+    return JSONResponse({"error": str(refused), "detail": str(refused)}, refused.status)

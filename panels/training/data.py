@@ -1,0 +1,319 @@
+"""The data explorer: examples of each role to search and to page through, as training has them."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import gradio as gr
+from markupsafe import Markup
+
+from panels.training.runs import marked
+from panels.ui.look import QUEUED, QUIET, heading, note, table, trouble
+from panels.ui.provenance import load_or_say, provenance
+from panels.ui.tables import with_interval
+from sauda.experiments.acts import FILE as ACTS_FILE
+from sauda.experiments.acts import Acts
+from sauda.language.acts import (
+    INTENTS,
+    PARTS,
+    Act,
+    Dialogue,
+    Example,
+    View,
+    examples,
+    format_amount,
+    view,
+)
+from sauda.language.acts import SELLING as AGENTS
+from sauda.llm.model import NoWeights, chat_tokenizer
+from sauda.train.dialogues import FILE, load_shipped, sequence
+
+ANY = "any act"
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The shipped dialogues and every role example in them."""
+
+    dialogues: dict[str, Dialogue]  # by id
+    examples: dict[str, tuple[Example, ...]]  # by role
+    left_out: Counter[str]  # turns without an example, by reason
+
+    def found(self, role: str, words: str, act: str) -> list[Example]:
+        """The examples of `role` with the words in its utterance or in the item, and the act."""
+        sought = words.casefold().strip()
+        return [
+            example
+            for example in self.examples[role]
+            if act in (ANY, intent_of(example))
+            and (
+                sought in example.utterance.casefold()
+                or sought in self.dialogues[example.dialogue].scenario.casefold()
+            )
+        ]
+
+    def counts(self) -> list[tuple[str, *tuple[int, ...]]]:
+        """By act, how many examples each role has; acts without any are left out."""
+        by_role = {role: Counter(map(intent_of, self.examples[role])) for role in AGENTS}
+        rows = [(intent, *(by_role[role][intent] for role in AGENTS)) for intent in INTENTS]
+        return [row for row in rows if any(row[1:])]
+
+    def parts(self) -> list[tuple[str, *tuple[int, ...]]]:
+        """By part of the split, how many examples each role has."""
+        by_role = {role: Counter(one.part for one in self.examples[role]) for role in AGENTS}
+        return [(part, *(by_role[role][part] for role in AGENTS)) for part in PARTS]
+
+
+@lru_cache(maxsize=1)
+def corpus() -> Corpus:
+    """The shipped dialogues. Raises ArtifactError where their file is missing or damaged."""
+    dialogues = load_shipped().dialogues
+    made, left_out = examples(dialogues)
+    by_role = {role: tuple(one for one in made if one.role == role) for role in AGENTS}
+    return Corpus({dialogue.id: dialogue for dialogue in dialogues}, by_role, left_out)
+
+
+def intent_of(example: Example) -> str:
+    """The act of an example without its price."""
+    return example.act.partition("(")[0]
+
+
+def acts_of(role: str, made: Corpus) -> list[str]:
+    """The acts that a role's examples have, in the order of INTENTS."""
+    there = set(map(intent_of, made.examples[role]))
+    return [intent for intent in INTENTS if intent in there]
+
+
+def at(found: Sequence[Example], place: int) -> int:
+    """The place in `found` nearest to `place`."""
+    return min(max(place, 0), len(found) - 1)
+
+
+# What an act does, which is its colour; its name stands beside it.
+TONES: Mapping[str, str] = {
+    **dict.fromkeys(("intro", "inquire", "inform", "unknown"), "talk"),
+    **dict.fromkeys(("init-price", "counter-price", "offer"), "price"),
+    **dict.fromkeys(("insist", "vague-price"), "press"),
+    **dict.fromkeys(("agree", "accept"), "agree"),
+    **dict.fromkeys(("disagree", "reject", "quit"), "refuse"),
+}
+IGNORED = -100  # the label of a token without a loss
+READ, LEARNT, NEITHER = "a model reads it", "the model learns it", "no model sees it"
+
+
+class Piece(NamedTuple):
+    """Neighbouring tokens that are all in the loss, or all outside of it."""
+
+    text: str
+    in_loss: bool
+
+
+def fields_table(example: Example) -> Markup:
+    """Every field of an example with its value, what it holds, and who sees it."""
+    shown = example.shown()
+    seen = dict.fromkeys(shown, READ) | {"utterance": LEARNT}
+    values = asdict(example)
+    rows = [
+        (each.name, _value(values[each.name]), each.metadata["about"], seen.get(each.name, NEITHER))
+        for each in fields(example)
+    ]
+    return table(("field", "value", "what it holds", "who sees it"), rows, "llll", "The example")
+
+
+def _value(value: Any) -> Markup:
+    if isinstance(value, Mapping):
+        value = ", ".join(f"{name} {amount:,.0f}" for name, amount in value.items()) or "none"
+    return Markup('<span class="sauda-field">{}</span>').format(str(value))
+
+
+def dialogue_view(dialogue: Dialogue, example: Example) -> Markup:
+    """The dialogue of an example, each turn with its act; the example's own turn is marked."""
+    rows = []
+    for number, turn in enumerate(dialogue.turns):
+        words = turn.text or "[a button without words]"
+        here = number == example.turn
+        rows.append(
+            Markup('<li class="sauda-{}{}"><b>{}</b> {}{} {}</li>').format(
+                turn.agent,
+                " sauda-apart" if here else "",
+                turn.agent,
+                act_label(turn.act, dialogue.currency),
+                Markup(' <span class="sauda-here">this example:</span>') if here else "",
+                words,
+            )
+        )
+    return Markup('<ol class="sauda-told sauda-acts">{}</ol>').format(Markup("").join(rows))
+
+
+def act_label(act: Act | None, currency: str) -> Markup:
+    """An act as a coloured label with its price."""
+    if act is None:
+        return Markup("")
+    price = "" if act.price is None else f" {format_amount(act.price, currency)}"
+    return Markup('<span class="sauda-act sauda-act-{}">{}{}</span>').format(
+        TONES[act.intent], act.intent, price
+    )
+
+
+def counts_table(made: Corpus) -> Markup:
+    """Examples by act and role, then by part of the split."""
+    rows = [*made.counts(), *((f"part: {name}", *counts) for name, *counts in made.parts())]
+    shown = [(name, *(f"{count:,}" for count in counts)) for name, *counts in rows]
+    left_out = "; ".join(f"{reason} {n:,}" for reason, n in made.left_out.items())
+    return table(("act", *AGENTS), shown, caption="Examples by act and role") + note(
+        f"{len(made.dialogues):,} dialogues. Turns without an example: {left_out or 'none'}."
+    )
+
+
+def agreement(data: Acts) -> str:
+    """How often acts are read as annotated in human dialogues that the rules were not tuned on."""
+    (part,) = (row for row in data.parts if row.part == "held_out")
+    return (
+        "In human dialogues the act parser agrees with the annotation in"
+        f" {with_interval(part.accuracy)} of the turns (n = {part.n:,} turns with words in"
+        f" {part.dialogues:,} held-out dialogues of CraigslistBargains; always reading"
+        f" “{part.usual}” agrees in {with_interval(part.usual_accuracy)}). Published rules made"
+        " these annotations, not people, and the parser follows the same rules: this is agreement"
+        " with rules."
+    )
+
+
+def loss_mask(view: View, tokenizer: Any) -> Markup:
+    """The dialogue as a training sequence with the tokens in the loss marked, and their number."""
+    learnt = sequence(view, tokenizer)
+    tokens = list(zip(learnt["input_ids"], learnt["labels"], strict=True))
+    learnt = sum(label != IGNORED for _, label in tokens)
+    told = (
+        f"One training sequence: the whole dialogue from the {view.role}’s side."
+        f" {learnt:,} of {len(tokens):,} tokens are in the loss, and marked: the {view.role}’s"
+        " words with the token that ends each turn. The others are context."
+    )
+    return marked(told, _pieces(tokens, tokenizer))
+
+
+def _pieces(tokens: Sequence[tuple[int, int]], tokenizer: Any) -> Iterator[Piece]:
+    """Tokens with their labels in runs with and without a loss; a letter may take several."""
+    for in_loss, run in groupby(tokens, key=lambda token: token[1] != IGNORED):
+        yield Piece(tokenizer.decode([token for token, _ in run]), in_loss)
+
+
+MASKS = {**QUEUED, "concurrency_id": "loss-masks", "concurrency_limit": 1}
+MASK_HINT = "Press the button to see this dialogue as a training sequence."
+tokenizer = lru_cache(maxsize=1)(chat_tokenizer)
+
+
+def build() -> None:
+    """Lay out the explorer. Called inside the Training tab."""
+    gr.HTML(
+        heading(
+            "What a role learns from",
+            "Each turn with words is an example of the role that speaks. The shipped dialogues are"
+            " games of scripted policies put into words.",
+        )
+    )
+    artifact, fault = load_or_say(FILE)
+    if artifact is None:
+        gr.HTML(fault)
+        return
+    made = corpus()
+    with gr.Tabs(elem_classes="sauda-subtabs", elem_id="training-roles"):
+        for role in AGENTS:
+            with gr.Tab(role.capitalize(), id=role):
+                _Role(made, role).build()
+    with gr.Row():
+        with gr.Column(min_width=280):
+            gr.HTML(counts_table(made), elem_id="training-counts")
+        with gr.Column(min_width=280):
+            _agreement()
+    gr.HTML(provenance(artifact, f"n = {len(made.dialogues)} dialogues"))
+
+
+def _agreement() -> None:
+    artifact, fault = load_or_say(ACTS_FILE)
+    if artifact is None:
+        gr.HTML(fault)
+        return
+    gr.HTML(
+        heading("How well are acts read?")
+        + Markup("<p>{}</p>").format(agreement(artifact.data))
+        + provenance(artifact),
+        elem_id="training-acts",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Role:
+    """The examples of one role: layout, callbacks and wiring."""
+
+    made: Corpus
+    role: str
+
+    def build(self) -> None:
+        """Lay out the part and wire it."""
+        with gr.Row(elem_classes="sauda-actions"):
+            words = gr.Textbox(
+                label="Search words and items", max_lines=1, elem_id=f"data-{self.role}-search",
+                scale=2, min_width=220,
+            )  # fmt: skip
+            act = gr.Dropdown(
+                [ANY, *acts_of(self.role, self.made)], value=ANY, label="Act", filterable=False,
+                elem_id=f"data-{self.role}-act", scale=1, min_width=180,
+            )  # fmt: skip
+            back = gr.Button("‹ Previous", size="sm", elem_id=f"data-{self.role}-previous")
+            on = gr.Button("Next ›", size="sm", elem_id=f"data-{self.role}-next")
+        place, parts = gr.State(0), self._parts(self.made.examples[self.role], 0)
+        where = gr.HTML(parts[0], elem_id=f"data-{self.role}-place")
+        with gr.Row():
+            with gr.Column(scale=3, min_width=320):
+                example = gr.HTML(parts[1], elem_id=f"data-{self.role}-example")
+            with gr.Column(scale=2, min_width=320):
+                dialogue = gr.HTML(parts[2], elem_id=f"data-{self.role}-dialogue")
+        with gr.Accordion("A training sample with its loss mask", open=False,
+                          elem_classes="sauda-fold"):  # fmt: skip
+            show = gr.Button("Show the tokens of this dialogue", size="sm", scale=0)
+            mask = gr.HTML(note(MASK_HINT), elem_id=f"data-{self.role}-mask")
+        chosen, shown = [words, act, place], [place, where, example, dialogue, mask]
+        gr.on([words.change, act.input], self._search, chosen[:2], shown,
+              trigger_mode="always_last", **QUIET)  # fmt: skip
+        back.click(self._previous, chosen, shown, **QUIET)
+        on.click(self._next, chosen, shown, **QUIET)
+        show.click(self._mask, chosen, mask, **MASKS)
+
+    def _search(self, words: str, act: str) -> tuple[Any, ...]:
+        return self._shown(words, act, 0)
+
+    def _previous(self, words: str, act: str, place: int) -> tuple[Any, ...]:
+        return self._shown(words, act, place - 1)
+
+    def _next(self, words: str, act: str, place: int) -> tuple[Any, ...]:
+        return self._shown(words, act, place + 1)
+
+    def _shown(self, words: str, act: str, place: int) -> tuple[Any, ...]:
+        """The nearest place, and what stands there; a sentence where nothing is found."""
+        found = self.made.found(self.role, words or "", act)
+        if not found:
+            nothing = ValueError("no example has these words and this act; search for other ones")
+            return 0, trouble(nothing), "", "", note(MASK_HINT)
+        place = at(found, place)
+        return place, *self._parts(found, place), note(MASK_HINT)
+
+    def _parts(self, found: Sequence[Example], place: int) -> tuple[Markup, Markup, Markup]:
+        example = found[place]
+        return (
+            note(f"Example {place + 1:,} of {len(found):,} of the {self.role}"),
+            fields_table(example),
+            dialogue_view(self.made.dialogues[example.dialogue], example),
+        )
+
+    def _mask(self, words: str, act: str, place: int) -> Markup:
+        found = self.made.found(self.role, words or "", act)
+        if not found:
+            return trouble(ValueError("there is no example to show the tokens of"))
+        try:
+            dialogue = self.made.dialogues[found[at(found, place)].dialogue]
+            return loss_mask(view(dialogue, self.role), tokenizer())
+        except NoWeights as error:
+            return trouble(error)

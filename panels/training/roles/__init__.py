@@ -1,1 +1,0 @@
-"""Roles: `losses.py` shows what their training changed, `role_play.py` how they fare in games."""
