@@ -55,7 +55,7 @@ ROUTES = {
 }
 OPENENV = {
     "GET": r"/(openapi\.json|docs|metadata|schema|state|score|tasks|list_environments)"
-    r"|/sauda/splits|/leaderboard(/games)?",
+    r"|/sauda/splits|/leaderboard(/games|/people)?",
     "POST": r"/(reset|step|mcp|leaderboard/enter|sauda/(tasks|num_tasks|task|task_range))",
 }
 for method, paths in OPENENV.items():

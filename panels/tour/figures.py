@@ -11,6 +11,7 @@ from panels.results.model_labels import series_role
 from panels.results.model_summary import best_script, gain_on_same_seeds, rows_by_policy, standing
 from panels.results.questions.verdict import buyer_name, capital, listed
 from panels.tour.facts import MARKET, PERCENT
+from panels.ui.look import with_minus_signs
 from panels.ui.provenance import load_or_say
 from panels.ui.tables import with_interval
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
@@ -111,7 +112,7 @@ def points(difference: Interval) -> str:
     """A difference of grades in percentage points, with its interval."""
     ends = (difference.mean, difference.low, difference.high)
     mean, low, high = (format(100 * end, POINTS) for end in ends)
-    return f"{mean} [{low}, {high}]"
+    return with_minus_signs(f"{mean} [{low}, {high}]")
 
 
 def what_pays(words: Artifact) -> str:

@@ -103,7 +103,9 @@ def let_sauda_play(screen: DailyScreen, visit: DailyVisit) -> Updates:
     if not said:
         try:
             rows = [
-                replace(sauda_plays.standing_of(visit.bargain.day), name=translate("daily_sauda"))
+                replace(
+                    sauda_plays.standing_of(visit.game.play.seed), name=translate("daily_sauda")
+                )
             ]
             versus = view.versus(visit.you, *rows, translate)
             model = opponent_name(FIRST.opponent, translate)

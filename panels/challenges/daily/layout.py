@@ -89,7 +89,7 @@ def lay_out() -> Layout:
         with gr.Column(scale=2, min_width=240):
             parts["brief"] = gr.HTML(elem_id="daily-brief")
         with gr.Column(scale=4, min_width=320):
-            parts |= _talk(translate)
+            parts |= lay_out_talk(NAME, translate)
         with gr.Column(scale=4, min_width=320):
             parts["offers"] = gr.HTML(elem_id="daily-chart")
     parts["result"] = gr.HTML(elem_id="daily-result")
@@ -100,18 +100,19 @@ def lay_out() -> Layout:
     return Layout(**parts, **_share(translate), **_session())
 
 
-def _talk(translate: Translate) -> Parts:
+def lay_out_talk(part: str, translate: Translate) -> Parts:
+    """Place the chat with what a visitor may say, in the sub-tab called `part`."""
     chat = gr.Chatbot(
         height=240, show_label=False, render_markdown=False, latex_delimiters=[], buttons=[],
-        layout="bubble", elem_id="daily-chat", placeholder=translate("unpacking"),
+        layout="bubble", elem_id=f"{part}-chat", placeholder=translate("unpacking"),
     )  # fmt: skip
     with gr.Row(elem_classes="sauda-actions") as saying:
         message = gr.Textbox(
             placeholder=translate("placeholder"), label=translate("price"), lines=1, max_lines=1,
-            scale=4, min_width=160, elem_id="daily-price",
+            scale=4, min_width=160, elem_id=f"{part}-price",
         )  # fmt: skip
         send = gr.Button(translate("send"), variant="primary", scale=0, min_width=96)
-    problem = gr.HTML(elem_id="daily-problem")
+    problem = gr.HTML(elem_id=f"{part}-problem")
     with gr.Row(elem_classes="sauda-quick") as quick:
         quick_moves = tuple(gr.Button("…", size="sm", min_width=90) for _ in range(QUICK_MOVES))
     return {
