@@ -61,8 +61,11 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
         press = on_visit(haggle.press_quick_move, number)
         button.click(press, [page.shown_turns, *values], page.of_game, **QUIET)
     page.watch.click(on_visit(callbacks.watch), values, page.of_game, **QUIET)
+    counting = page.counted.input(
+        on_visit(callbacks.count_me), [page.counted, *values], page.kept, **QUIET
+    )
     gr.on(  # the table of players appears when a game ends: no other move costs a queued event
-        [page.players.change, page.ask_sauda.click],
+        [page.players.change, page.ask_sauda.click, counting.success],
         on_visit(callbacks.let_sauda_play), values, page.of_players,
         **QUEUED, concurrency_id="daily", concurrency_limit=1,
     )  # fmt: skip
@@ -74,5 +77,6 @@ def _visit(
     origin = request.headers.get("origin", "")
     return DailyVisit(
         game, None, text, THIS_PAGE, language, talk, bargain=bargain,
-        kept=callbacks.own_games(kept), origin=origin if ORIGIN.fullmatch(origin) else "",
+        kept=callbacks.own_games(kept), address=visitor_of(request).address,
+        origin=origin if ORIGIN.fullmatch(origin) else "",
     )  # fmt: skip
