@@ -49,10 +49,10 @@ def build() -> None:
             language = _any_bargain()
         with gr.Tab(translate("tab_daily"), id=daily.NAME) as tabs["tab_daily"]:
             daily.build(tabs["tab_daily"], language)
-        with gr.Tab(translate("tab_people"), id=people.NAME) as tabs["tab_people"]:
-            people.build(tabs["tab_people"], language)
         with gr.Tab(translate("tab_spot"), id=spot.NAME) as tabs["tab_spot"]:
             spot.build(tabs["tab_spot"], language)
+        with gr.Tab(translate("tab_people"), id=people.NAME) as tabs["tab_people"]:
+            people.build(tabs["tab_people"], language)
 
     def name_tabs(chosen: str) -> list[gr.Tab]:
         return [gr.Tab(label=translator(chosen)(key)) for key in tabs]

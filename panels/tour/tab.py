@@ -55,7 +55,9 @@ SECTIONS = (  # what else there is: a title, a sentence, its address
     ("Read a game", "One seed, up to four players, side by side.", "?tab=transcripts"),
     ("Judge", "Labs argue for GPU time and a judge checks every claim; write a pitch of your own.",
      "?tab=judge"),
-    ("Leaderboard", "Enter an agent, or play yourself: hidden seeds, one table.",
+    ("For the record", "Five bargains at hidden seeds; Sauda plays the same ones.",
+     "?tab=haggle&part=people"),
+    ("Leaderboard", "People and agents at hidden seeds, in one table. Enter your own.",
      "?tab=results&part=leaderboard"),
 )  # fmt: skip
 SHOW_LEARNT = """() => {

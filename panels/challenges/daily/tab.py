@@ -64,11 +64,13 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
     counting = page.counted.input(
         on_visit(callbacks.count_me), [page.counted, *values], page.kept, **QUIET
     )
-    gr.on(  # the table of players appears when a game ends: no other move costs a queued event
-        [page.players.change, page.ask_sauda.click, counting.success],
-        on_visit(callbacks.let_sauda_play), values, page.of_players,
-        **QUEUED, concurrency_id="daily", concurrency_limit=1,
-    )  # fmt: skip
+    plays = {
+        "fn": on_visit(callbacks.let_sauda_play), "inputs": values, "outputs": page.of_players,
+        **QUEUED, "concurrency_id": "daily", "concurrency_limit": 1,
+    }  # fmt: skip
+    # The table of players appears when a game ends: no other move costs a queued event.
+    gr.on([page.players.change, page.ask_sauda.click], **plays)
+    counting.then(**plays)
 
 
 def _visit(

@@ -12,6 +12,7 @@ from panels.haggle.talk.conversation import chart_words
 from panels.haggle.words import ENGLISH, Translate
 from panels.ui.look import code, folded, note, short_seed, table
 from panels.ui.offers import SMALL, ending
+from panels.ui.terms import term
 from sauda.language.lines import name_in
 from sauda.sessions.bazaar import Game, Standing, as_episode, rank, rank_standings, stand, standings
 from sauda.sessions.review import informed_grade, is_planned
@@ -96,7 +97,7 @@ def compared(rows: Sequence[Standing], translate: Translate = IN_ENGLISH) -> Mar
         heads,
         [
             (
-                you if row.visitor else opponent_name(row.name, translate),
+                you if row.visitor else term(opponent_name(row.name, translate), row.name),
                 f"{row.grade:.3f}",
                 f"{row.share:.3f}",
                 "–" if row.price is None else rupees(row.price),

@@ -10,8 +10,8 @@ from PIL import Image, ImageFont
 from env import Accept, Offer, rupees
 from panels.challenges.daily import callbacks, sauda_plays
 from panels.challenges.daily.card import DEVANAGARI
-from panels.challenges.daily.layout import lay_out
-from panels.challenges.daily.screen import DailyScreen, DailyVisit
+from panels.challenges.daily.layout import VISITOR, lay_out
+from panels.challenges.daily.screen import Bargain, DailyScreen, DailyVisit
 from panels.haggle import callbacks as haggle
 from panels.haggle.game_view import brief
 from panels.haggle.words import ENGLISH, HINDI, WORDS
