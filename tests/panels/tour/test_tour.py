@@ -38,10 +38,10 @@ def test_the_tours_figures_are_those_of_the_artifacts():
 
 
 def test_what_parts_sauda_from_the_bound_adds_up():
-    comparison = model_comparison()
+    comparison = load(COMPARISON)
     grades = {n: r.grade.mean for n, r in rows_by_policy(comparison, facts.MARKET).items()}
     told = figures.why_behind(comparison)
-    steps = [float(step) for step in re.findall(r": ([+-]\d+) \[", told)]
+    steps = [float(step.replace("−", "-")) for step in re.findall(r": ([+−]\d+) \[", told)]
     whole = 100 * (grades["oracle"] - grades[OURS])
     assert sum(steps) == pytest.approx(whole, abs=0.5 * len(steps))
 
