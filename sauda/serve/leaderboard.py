@@ -253,9 +253,9 @@ class Entry:
     rules: str  # hashes of the task and of the policies in the other seats
     commitment: str
     created: float
-    person: int  # 1 where a person played, 0 for an agent
     ends: tuple[str, ...]  # how each game ended
     grades: tuple[float, ...]
+    person: int = 0  # 1 where a person played, 0 for an agent
 
     @property
     def n(self) -> int:

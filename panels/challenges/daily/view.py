@@ -153,7 +153,7 @@ def result(
     played = as_episode(game)
     return Markup("").join(
         [
-            took(you.share, translate),
+            took(you, translate),
             strip(
                 stat(f"{you.grade:.2f}", translate("grade")),
                 stat(placed([you, *scripts], translate), translate("place")),

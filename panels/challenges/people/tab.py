@@ -26,7 +26,7 @@ from panels.haggle.words import ENGLISH, Translate, translator
 from panels.site.sessions import HOUR, no_longer_here
 from panels.site.visitor import visitor_of
 from panels.tour.figures import points
-from panels.ui.look import QUEUED, QUIET, heading, note, trouble
+from panels.ui.look import QUEUED, QUIET, heading, note, stat, strip, trouble
 from panels.ui.tables import with_interval
 from panels.ui.wiring import named
 from sauda.llm.backends import THIS_PAGE
@@ -197,7 +197,7 @@ def result(visit: PeopleVisit) -> Markup:
     you = stand("you", game.task, played, visitor=True)
     return Markup("").join(
         [
-            took(you.share, translate),
+            took(you, translate),
             zopa_bar(game, translate),
             seller_line(played, translate),
             oracle_line(game.task, played, translate),
@@ -206,7 +206,7 @@ def result(visit: PeopleVisit) -> Markup:
 
 
 def told(translate: Translate) -> Markup:
-    """People against Sauda in a sentence, the leaderboard, and the file of all games."""
+    """People against Sauda in figures, the leaderboard, and the file of all games."""
     try:
         found = tally(own_board())
     except Unavailable as error:
@@ -214,12 +214,19 @@ def told(translate: Translate) -> Markup:
     links = LINKS.format(translate("people_board"), translate("people_export"))
     if found is None:
         return note(translate("people_nobody")) + links
-    sentence = translate(
-        "people_tally", person=with_interval(found.person, PERCENT),
-        sauda=with_interval(found.sauda, PERCENT), oracle=with_interval(found.oracle, PERCENT),
-        difference=points(found.difference), n=found.n, people=found.people,
-    )  # fmt: skip
-    return Markup('<p class="sauda-answer">{}</p>{}').format(sentence, links)
+    figures = [
+        (found.person, "people_people"), (found.sauda, "people_sauda"),
+        (found.oracle, "people_oracle"),
+    ]  # fmt: skip
+    cards = [
+        stat(
+            f"{one.mean:{PERCENT}}", translate(key), f"[{one.low:{PERCENT}}, {one.high:{PERCENT}}]"
+        )
+        for one, key in figures
+    ]
+    less, _, interval = points(found.difference).partition(" ")
+    counted = translate("people_n", n=found.n, people=found.people)
+    return strip(*cards, stat(less, translate("people_less"), interval)) + note(counted) + links
 
 
 # Events -----------------------------------------------------------------------------------------
@@ -277,9 +284,9 @@ def let_sauda_play(screen: PeopleScreen, visit: PeopleVisit) -> Updates:
     except (ReplyError, Unavailable) as error:
         return screen.refuse(error, visit)
     you = stand("you", game.task, as_episode(game), visitor=True)
-    told_apart = note(translate("people_beside", number=visit.place.number))  # the next may be on
-    rows = compared(rank_standings([you, sauda]), translate)
-    return {page.players: told_apart + rows, page.tally: told(translate)}
+    caption = translate("people_beside", number=visit.place.number)  # the next one may be on
+    rows = compared(rank_standings([you, sauda]), translate, caption)
+    return {page.players: rows, page.tally: told(translate)}
 
 
 # Layout -----------------------------------------------------------------------------------------

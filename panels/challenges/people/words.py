@@ -24,9 +24,11 @@ IN_ENGLISH: Mapping[str, str] = {
     "one.",
     "people_nobody": "Nobody has finished five bargains yet, so people and Sauda cannot be "
     "compared.",
-    "people_tally": "People against Sauda at the same seeds: {person} and {sauda} of the best "
-    "outcome, difference {difference} percentage points; n = {n} games, people: {people}, "
-    "95 % interval. An oracle that knows the seller: {oracle}.",
+    "people_people": "people, of the best outcome",
+    "people_sauda": "Sauda at the same seeds",
+    "people_less": "people less Sauda, percentage points",
+    "people_oracle": "an oracle that knows the seller",
+    "people_n": "n = {n} games, people: {people}; 95 % intervals.",
     "people_export": "All games without names (JSON)",
     "people_board": "Leaderboard",
     "people_beside": "Bargain {number}, you and Sauda:",
@@ -52,9 +54,11 @@ IN_HINGLISH: Mapping[str, str] = {
     "doosra chuno.",
     "people_nobody": "Abhi kisi ne paanch sauda poore nahi kiye, isliye logon aur Sauda ka "
     "muqabla nahi dikh sakta.",
-    "people_tally": "Log aur Sauda, wahi seeds: best nateeje ka {person} aur {sauda}, farq "
-    "{difference} percentage points; n = {n} games, log: {people}, 95 % interval. Oracle, jo "
-    "seller ko jaanta hai: {oracle}.",
+    "people_people": "log, best nateeje ka hissa",
+    "people_sauda": "Sauda, wahi seeds",
+    "people_less": "logon aur Sauda ka farq, percentage points",
+    "people_oracle": "oracle, jo seller ko jaanta hai",
+    "people_n": "n = {n} games, log: {people}; 95 % intervals.",
     "people_export": "Saare games bina naam ke (JSON)",
     "people_beside": "Sauda {number}, aap aur Sauda:",
 }
@@ -76,8 +80,11 @@ IN_HINDI: Mapping[str, str] = {
     "people_not_now": "यह अभी नहीं हो सकता; पन्ना फिर से खोलिए।",
     "people_bad_name": "यह नाम लिया हुआ है, हमारे किसी नाम जैसा है, या बहुत लंबा है; दूसरा चुनिए।",
     "people_nobody": "अभी किसी ने पाँच सौदे पूरे नहीं किए, इसलिए लोगों और सौदा की तुलना नहीं हो सकती।",
-    "people_tally": "लोग और सौदा, वही सीड: सबसे अच्छे नतीजे का {person} और {sauda}, अंतर {difference} "
-    "प्रतिशत अंक; n = {n} खेल, लोग: {people}, 95 % अंतराल। दुकानदार को जानने वाला ऑरेकल: {oracle}।",
+    "people_people": "लोग, सबसे अच्छे नतीजे का हिस्सा",
+    "people_sauda": "सौदा, वही सीड",
+    "people_less": "लोगों और सौदा का अंतर, प्रतिशत अंक",
+    "people_oracle": "ऑरेकल, जो दुकानदार को जानता है",
+    "people_n": "n = {n} खेल, लोग: {people}; 95 % अंतराल।",
     "people_export": "सभी खेल बिना नाम के (JSON)",
     "people_board": "लीडरबोर्ड",
     "people_beside": "सौदा {number}, आप और सौदा:",

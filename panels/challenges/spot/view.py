@@ -171,7 +171,7 @@ def verdict(duel: Duel, stages: Stages, translate: Translate) -> Markup:
     link = Markup('<a href="{}">{}</a>')
     whys = Markup("").join(
         Markup("<p>{}</p>").format(
-            why(f"{name}, {opponent_name(side.policy, translate)},", side, translate)
+            why(f"{name}, {opponent_name(side.policy, translate)}", side, translate)
         )
         for name, side in zip(SIDES, duel.sides, strict=True)
     )
@@ -195,7 +195,7 @@ def why(name: str, side: Side, translate: Translate) -> str:
     return translate(
         "spot_why", name=name, bids=len(bids), first=rupees(bids[0]), last=rupees(bids[-1]),
         raised=sum(later > earlier for earlier, later in pairwise(bids)),
-        said=sum(bool(action.message) for action in own), end=end,
+        said=sum(isinstance(one, Offer) and bool(one.message) for one in own), end=end,
     )  # fmt: skip
 
 

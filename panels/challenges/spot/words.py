@@ -34,10 +34,10 @@ IN_ENGLISH: Mapping[str, str] = {
     "spot_no_move_hidden": "writes something that is no move",
     "spot_right": "Right: buyer {side} is the trained one.",
     "spot_wrong": "Wrong: buyer {side} is the trained one.",
-    "spot_why": "{name} bid {bids} times, from {first} to {last}, and raised its price {raised} "
-    "times; it spoke {said} times. The end: {end}.",
+    "spot_why": "{name}: {bids} bids from {first} to {last}, {raised} of them above the one "
+    "before, {said} of them with words. The end: {end}.",
     "spot_no_end": "open",
-    "spot_why_no_bid": "{name} made no bid. The end: {end}.",
+    "spot_why_no_bid": "{name}: no bid. The end: {end}.",
     "spot_rows": "Both rows in Results",
     "spot_caption": "Measured as buyers in the open market, hold-out seeds",
     "spot_player": "player",
@@ -81,10 +81,10 @@ IN_HINGLISH: Mapping[str, str] = {
     "spot_no_move_hidden": "kuch likhta hai jo koi chaal nahi",
     "spot_right": "Sahi: buyer {side} trained hai.",
     "spot_wrong": "Galat: buyer {side} trained hai.",
-    "spot_why": "{name} ne {bids} baar daam bola, {first} se {last} tak, aur {raised} baar "
-    "badhaya; {said} baar kuch kaha. Ant: {end}.",
+    "spot_why": "{name}: {bids} baar daam bola, {first} se {last} tak, {raised} baar badhaya, "
+    "{said} baar kuch kaha. Ant: {end}.",
     "spot_no_end": "khula",
-    "spot_why_no_bid": "{name} ne koi daam nahi bola. Ant: {end}.",
+    "spot_why_no_bid": "{name}: koi daam nahi bola. Ant: {end}.",
     "spot_rows": "Results mein dono rows",
     "spot_caption": "Open market mein buyer ke roop mein naape gaye, hold-out seeds",
     "spot_player": "khiladi",
@@ -129,10 +129,10 @@ IN_HINDI: Mapping[str, str] = {
     "spot_no_move_hidden": "कुछ लिखता है जो कोई चाल नहीं",
     "spot_right": "सही: ग्राहक {side} सीखा हुआ है।",
     "spot_wrong": "ग़लत: ग्राहक {side} सीखा हुआ है।",
-    "spot_why": "{name} ने {bids} बार दाम कहा, {first} से {last} तक, और {raised} बार बढ़ाया; "
-    "{said} बार कुछ कहा। अंत: {end}।",
+    "spot_why": "{name}: {bids} बार दाम कहा, {first} से {last} तक, {raised} बार बढ़ाया, {said} बार "
+    "कुछ कहा। अंत: {end}।",
     "spot_no_end": "खुला",
-    "spot_why_no_bid": "{name} ने कोई दाम नहीं कहा। अंत: {end}।",
+    "spot_why_no_bid": "{name}: कोई दाम नहीं कहा। अंत: {end}।",
     "spot_rows": "नतीजों में दोनों पंक्तियाँ",
     "spot_caption": "खुले बाज़ार में ग्राहक के रूप में मापे गए, अलग रखे सीडों पर",
     "spot_player": "खिलाड़ी",

@@ -175,7 +175,7 @@ def build() -> None:
     show_caption(
         "A wrapper checks or changes the moves of the model inside it; around no model it plays"
         " alone, and what it wins there is its own work. Steering is the published wrapper, honest"
-        f" is ours, and Sauda is {policy_label(OURS)}. Whiskers are 95 % bootstrap intervals. Rows"
+        f" is ours, the model is {policy_label(OURS)}. Whiskers are 95 % bootstrap intervals. Rows"
         " have different n (see the numbers below), so a mean may differ from the verdict’s, which"
         " compares on the same seeds."
     )

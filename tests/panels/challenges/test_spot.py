@@ -130,7 +130,7 @@ def test_a_guess_reveals_the_sides_counts_and_shows_both_measured_rows(spot, rig
             in updates[page.verdict]
         )
     assert "?tab=results" in updates[page.verdict]
-    told = re.findall(r"bid (\d+) times", updates[page.verdict])
+    told = re.findall(r"(\d+) bids from", updates[page.verdict])
     assert [int(bids) for bids in told] == [
         sum(isinstance(turn.action, Offer) for turn in side.turns if turn.agent == "buyer")
         for side in duel.sides
