@@ -1,4 +1,4 @@
-"""Sub-tabs of Haggle that anybody can play in a minute: `daily/` and `spot/`.
+"""Sub-tabs of Haggle that anybody can play in a minute: `daily/`, `people/` and `spot/`.
 
-Both take the games, the chat and the words of Haggle; neither keeps anything on the server.
+All take the games, the chat and the words of Haggle; `people/` keeps its games on the server.
 """

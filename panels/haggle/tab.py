@@ -12,6 +12,7 @@ from typing import Any
 import gradio as gr
 
 from panels.challenges.daily import tab as daily
+from panels.challenges.people import tab as people
 from panels.challenges.spot import tab as spot
 from panels.haggle import callbacks, model_callbacks
 from panels.haggle.layout import (
@@ -50,6 +51,8 @@ def build() -> None:
             daily.build(tabs["tab_daily"], language)
         with gr.Tab(translate("tab_spot"), id=spot.NAME) as tabs["tab_spot"]:
             spot.build(tabs["tab_spot"], language)
+        with gr.Tab(translate("tab_people"), id=people.NAME) as tabs["tab_people"]:
+            people.build(tabs["tab_people"], language)
 
     def name_tabs(chosen: str) -> list[gr.Tab]:
         return [gr.Tab(label=translator(chosen)(key)) for key in tabs]

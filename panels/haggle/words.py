@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from panels.challenges.daily import words as daily
+from panels.challenges.people import words as people
 from panels.challenges.spot import words as spot
 from panels.haggle.opponents import hearing_words
 from panels.haggle.opponents import words as opponents
@@ -118,6 +119,7 @@ OWN: Mapping[str, dict[str, str]] = {
         **result_words.IN_ENGLISH,
         **review_words.IN_ENGLISH,
         **daily.IN_ENGLISH,
+        **people.IN_ENGLISH,
         **spot.IN_ENGLISH,
     },
     HINGLISH: {  # beside what `talk/hinglish.py` has
@@ -265,6 +267,7 @@ OWN: Mapping[str, dict[str, str]] = {
         **result_words.IN_HINDI,
         **review_words.IN_HINDI,
         **daily.IN_HINDI,
+        **people.IN_HINDI,
         **spot.IN_HINDI,
     },
 }
@@ -285,6 +288,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         **result_words.IN_HINGLISH,
         **review_words.IN_HINGLISH,
         **daily.IN_HINGLISH,
+        **people.IN_HINGLISH,
         **spot.IN_HINGLISH,
         **words.WORDS[HINGLISH],
         **_chart(result_words.CHART_HINGLISH),

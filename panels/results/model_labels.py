@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sauda.experiments.comparison import BASE, LEAVE, ORACLE, TUNED
+from sauda.experiments.comparison import BASE, LEAVE, ORACLE, OURS, TUNED
 from sauda.llm.registry import is_model
 from sauda.records.store import Artifact
 
@@ -33,9 +33,9 @@ PLANNERS: Mapping[str, str] = {
 }
 PARTS: Mapping[str, str] = {
     "null": "no model",
-    "constrained": "grammar",
+    "constrained": "held to legal moves",
     "steering": "published steering",
-    "honest": "honest wrapper",
+    "honest": "guard rails on",
     LEAVE: "leaves at once",
     TUNED: "tuned script",
     **PLANNERS,
@@ -44,12 +44,16 @@ PARTS: Mapping[str, str] = {
 
 
 def policy_label(name: str) -> str:
-    """A policy's name in words: "null+steering" is "no model + published steering"."""
+    """A policy's name in words: "null+steering" is "no model, published steering".
+
+    The stage that the page serves is Sauda.
+    """
     known = {**STAGES, **LAB_STAGES, **ROLES}
     stage = max((s for s in known if f"{name}+".startswith(f"{s}+")), key=len, default="")
     rest = [part for part in name.removeprefix(stage).split("+") if part]
     words = [PARTS.get(part, part.replace("_", " ")) for part in rest]
-    return " + ".join([known[stage], *words] if stage else words)
+    label = f"Sauda ({known[stage]})" if stage == OURS else known.get(stage, "")
+    return ", ".join(filter(None, [label, *words]))
 
 
 def series_role(name: str) -> str:

@@ -1,123 +1,127 @@
-"""The Tour's three figures with a sentence each, and who still wins more than the model."""
+"""What training gained, what beats Sauda and why, what words are worth: sentences and one figure.
 
-from markupsafe import Markup
+Grades are told as the share of the best outcome that a game allows.
+"""
 
+import plotly.graph_objects as go
+
+from panels.haggle.opponents.stages import bare_stages
 from panels.results.model_comparison import LAB_FILE
-from panels.results.model_labels import policy_label
-from panels.results.model_summary import (
-    best_script,
-    in_percent,
-    rows_by_policy,
-    standing,
-    tuned_sentence,
-)
+from panels.results.model_labels import series_role
+from panels.results.model_summary import best_script, gain_on_same_seeds, rows_by_policy, standing
 from panels.results.questions.verdict import buyer_name, capital, listed
-from panels.ui.look import stat, strip
+from panels.tour.facts import MARKET, PERCENT
+from panels.ui.look import with_minus_signs
 from panels.ui.provenance import load_or_say
 from panels.ui.tables import with_interval
-from sauda.experiments.comparison import LEAVE, LISTENER, OURS, TUNED
-from sauda.llm.registry import is_model
+from panels.ui.whisker_rows import WhiskerRow, whisker_rows
+from sauda.experiments.comparison import (
+    BASE,
+    BAYESIAN,
+    LEAVE,
+    LISTENER,
+    ORACLE,
+    OURS,
+    TUNED,
+    ModelRow,
+)
+from sauda.llm.registry import CONSTRAINED, is_model
 from sauda.records.kinds import ArtifactError, entry
+from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 
-MARKET = "bazaar/open"  # the task of the figures
-ORACLE = "oracle"  # knows the seller's limit, so it is a bound and no player
+POINTS = "+.0f"  # of differences, in percentage points
 LONER = "autarky"  # the lab that never trades
+CONTENDERS = (f"{BASE}+{CONSTRAINED}", LEAVE, TUNED, BAYESIAN, LISTENER)  # of the figure
 COUNTS = ("No player", "One player", "Two players", "Three players", "Four players")
 
 
-def glance(comparison: Artifact, reproduction: Artifact, words: Artifact) -> Markup:
-    """Three figures, each computed from an artifact, with its interval or its count and a sentence.
-
-    Raises ArtifactError where an artifact lacks a figure.
-    """
-    agreement = reproduction.data.agreement
-    agree = agreement.within_three + agreement.without_error_equal
-    cards = strip(
-        *trained(comparison),
-        stat(
-            f"{agree} of {agreement.figures}",
-            "figures of the published game, reproduced",
-            note="On 1,000 seeds each, within three standard errors, or equal to four decimals"
-            " where nothing varies.",
-        ),
-    )
-    sentences = (
-        what_pays(comparison, words),
-        still_ahead(comparison),
-        tuned_sentence(comparison, MARKET),
-    )
-    told = " ".join(filter(None, sentences))
-    return Markup('{}<p class="sauda-answer">{}</p>').format(cards, told)
-
-
-def trained(comparison: Artifact) -> tuple[Markup, Markup]:
-    """The trained model's grade on the open market, and the share of the gap training closed."""
+def gain(comparison: Artifact) -> str:
+    """How far training brought the model, in a sentence; ArtifactError where it lacks a figure."""
     place = standing(comparison, MARKET)
     if place is None or place.gap_closed is None:
         command = entry(comparison.file).command
         fault = f"artifacts/{comparison.file} lacks a trained model on {MARKET}"
         raise ArtifactError(fault, command)
-    grade, (script, best) = place.row.grade, place.script
-    rows = rows_by_policy(comparison, MARKET)
-    planner, most = rows[LISTENER].grade.mean, rows[ORACLE].grade.mean
-    part, interval = in_percent(place.gap_closed)
+    closed = place.gap_closed
+    share = with_interval(Interval(mean=closed.share, low=closed.low, high=closed.high), PERCENT)
     return (
-        stat(
-            f"{grade.mean:z.3f}",
-            f"mean grade of Sauda in the open market; {most:.3f} is the most that can be won",
-            f"[{grade.low:z.3f}, {grade.high:z.3f}]",
-            f"On {place.row.n} games that it never trained on. The best untuned script,"
-            f" {policy_label(script)}, scores {best:z.3f}.",
-        ),
-        stat(
-            part,
-            f"of the way from the untrained base to {buyer_name(LISTENER)}, whose moves SFT copied",
-            interval,
-            f"The untrained base scores {place.base:z.3f}, {buyer_name(LISTENER)} {planner:z.3f},"
-            f" n = {place.gap_closed.n}.",
-        ),
+        f"Training took the model from {place.base:{PERCENT}} to"
+        f" {with_interval(place.row.grade, PERCENT)} of the best outcome, on {place.row.n} games"
+        f" that it never trained on. That is {share} of the way to {buyer_name(LISTENER)}, whose"
+        " moves SFT copied."
     )
 
 
-def what_pays(comparison: Artifact, words: Artifact) -> str:
-    """What bargaining and words are worth in the open market, in a sentence with n."""
+def grades_figure(comparison: Artifact) -> go.Figure:
+    """Base, stages, scripts, planners and the best possible as sorted dots with whiskers."""
     rows = rows_by_policy(comparison, MARKET)
-    script, best = best_script(rows)
-    worth = next(row.all for row in words.data.worth if row.what == "reading and speaking")
-    return (
-        f"The open market pays for bargaining and for words: leaving at once scores"
-        f" {rows[LEAVE].grade.mean:z.3f}, the best untuned script {best:z.3f}"
-        f" (n = {rows[script].n:,}), and reading and speaking add {with_interval(worth, '+z.3f')}"
-        f" to a planner (n = {len(words.data.types):,})."
-    )
+    script, _ = best_script(rows)
+    shown = {BASE, *bare_stages(MARKET), *CONTENDERS, script} & rows.keys()
+    points = sorted((rows[name] for name in shown), key=lambda row: -row.grade.mean)
+    lines = [
+        WhiskerRow(_label(row, rows[OURS].n), row.grade, series_role(row.policy)) for row in points
+    ]
+    bound = WhiskerRow("knows the seller, so a bound", rows[ORACLE].grade, "oracle")
+    figure = whisker_rows({"The open market": [bound, *lines]}, "of the best outcome", PERCENT)
+    return figure.update_xaxes(tickformat=".0%")
+
+
+def _label(row: ModelRow, n: int) -> str:
+    """The name of a row, with its games where they are not as many as `n`; Sauda’s is bold."""
+    label = buyer_name(row.policy) + (f", n = {row.n}" if row.n != n else "")
+    return f"<b>{label}</b>" if row.policy == OURS else label
 
 
 def still_ahead(comparison: Artifact) -> str:
-    """Who scores more than Sauda on the open market without a language model, with n.
-
-    The tuned script has a sentence of its own.
-    """
+    """Who scores more than Sauda on the open market without a language model, with n."""
     rows = rows_by_policy(comparison, MARKET)
     ours = rows[OURS].grade.mean
     ahead = sorted(
         (
             row
             for name, row in rows.items()
-            if name not in (ORACLE, TUNED) and not is_model(name) and row.grade.mean > ours
+            if name != ORACLE and not is_model(name) and row.grade.mean > ours
         ),
         key=lambda row: -row.grade.mean,
     )
     if not ahead:
         return f"{COUNTS[0]} without a language model scores more, n = {rows[OURS].n}."
     count = COUNTS[len(ahead)] if len(ahead) < len(COUNTS) else f"{len(ahead)} players"
-    names = listed([f"{buyer_name(row.policy)} ({row.grade.mean:z.3f})" for row in ahead])
+    names = listed([f"{buyer_name(row.policy)} ({row.grade.mean:{PERCENT}})" for row in ahead])
     verb = "scores" if len(ahead) == 1 else "score"
-    fewest = min(row.n for row in ahead)
-    each = " each" if len(ahead) > 1 else ""
+    return f"{capital(count)} without a language model still {verb} more: {names}."
+
+
+def why_behind(comparison: Artifact) -> str:
+    """What parts Sauda from the bound, step by step, each paired by seed."""
+    told = (
+        (ORACLE, LISTENER, "knowing the seller"),
+        (LISTENER, BAYESIAN, "reading and speaking words as the planner does"),
+        (BAYESIAN, OURS, "planning the prices exactly"),
+    )
+    steps = []
+    for better, worse, what in told:
+        found = gain_on_same_seeds(comparison, MARKET, better, worse)
+        if found is not None:
+            steps.append(f"{what}: {points(found[3])}")
+    return f"From the bound down to Sauda, in percentage points: {'; '.join(steps)}."
+
+
+def points(difference: Interval) -> str:
+    """A difference of grades in percentage points, with its interval."""
+    ends = (difference.mean, difference.low, difference.high)
+    mean, low, high = (format(100 * end, POINTS) for end in ends)
+    return with_minus_signs(f"{mean} [{low}, {high}]")
+
+
+def what_pays(words: Artifact) -> str:
+    """What reading and speaking are worth to a planner in the open market, with n."""
+    worth = {row.what: row.all for row in words.data.worth}
     return (
-        f"{capital(count)} without a language model still {verb} more: {names},"
-        f" n = {fewest} games{each}."
+        f"Reading and speaking add {points(worth['reading and speaking'])} percentage points to a"
+        f" planner; reading alone {points(worth['reading'])} (n = {len(words.data.types):,} games,"
+        " paired by seed)."
     )
 
 

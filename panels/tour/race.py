@@ -153,12 +153,13 @@ def outcome(game: Episode) -> str:
 @cache
 def rivals() -> Mapping[str, str]:
     """Who can stand beside the trained model, with its label: stages, and the best script."""
-    names = {BEFORE: "Before training", f"{BEFORE}+{CONSTRAINED}": "Untrained, held to legal moves"}
+    names = {BEFORE: "Before training"}
     comparison, _ = load_or_say(COMPARISON)
     if comparison is not None:
         script, _ = best_script(rows_by_policy(comparison, TASK))
         stages = (stage for stage in bare_stages(TASK) if stage not in (BEFORE, AFTER))
-        names |= {name: capital(policy_label(name)) for name in (*stages, script)}
+        held = f"{BEFORE}+{CONSTRAINED}"
+        names |= {name: capital(policy_label(name)) for name in (held, *stages, script)}
     return names
 
 

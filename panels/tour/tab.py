@@ -1,17 +1,19 @@
 """Tour: one scroll that answers what was trained, how, at what cost, and what it gained."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import gradio as gr
 from markupsafe import Markup
 
+from env import arena
 from panels.results.model_comparison import FILE as COMPARISON
-from panels.tour import figures, race
-from panels.tour.facts import chain, facts, in_short
-from panels.ui.look import empty, heading
-from panels.ui.provenance import load_or_say, provenance
+from panels.tour import facts, figures, race
+from panels.training.run_text import sample
+from panels.ui.look import code, empty, heading
+from panels.ui.provenance import provenance
+from sauda.games import arena_prompt, bazaar_prompt
 from sauda.records.kinds import ArtifactError
-from sauda.records.store import Artifact
+from sauda.records.store import load
 
 TITLE = "Tour"
 
@@ -19,10 +21,9 @@ PROMISE = "Can a tiny language model learn to haggle?"
 GAMES = (  # a game, what it is about, the tab to open and the button's words
     (
         "The bazaar",
-        "One item, a buyer and a seller, each with a limit the other does not know. A deal splits"
-        " what lies between the limits; no deal is worth nothing. In the open market a bid stands"
-        " and the right word moves a seller. Sauda learnt to buy. You can buy or sell, in English,"
-        " Hinglish or Hindi.",
+        "One item, a buyer and a seller, each with a limit the other does not know. In the open"
+        " market a bid stands and the right word moves a seller. Sauda learnt to buy. You can buy"
+        " or sell, in English, Hinglish or Hindi.",
         "haggle",
         "Haggle with Sauda",
     ),
@@ -34,30 +35,30 @@ GAMES = (  # a game, what it is about, the tab to open and the button's words
         "Run a lab",
     ),
 )
-SECTIONS = (  # a question, the answer's place: sentence, address, words of the link
-    ("Did it help?", "Every stage beside scripts, planners and an oracle, on games it never"
-     " trained on.", "?tab=results&part=market", "Who wins the open market"),
-    ("Did each stage of training help?", "The gain of each stage, with its interval.",
-     "?tab=results&part=training", "Does training help"),
-    ("What beats it, and why?", "The parts of what it loses to a player that knows the seller.",
-     "?tab=results&part=gap", "Where it is lost"),
-    ("What are words worth?", "The same planner with and without reading and speaking.",
-     "?tab=results&part=words", "What words are worth"),
-    ("How did it learn?", "The curves of every run, read from its log: loss, reward, tokens,"
-     " minutes.", "?tab=training", "Training curves"),
-    ("What does it learn from?", "One training sample, with the act beside each turn.",
-     "?tab=training&part=data", "Data explorer"),
-    ("How do two games differ?", "One seed, up to four players, side by side.",
-     "?tab=transcripts", "Read a game"),
-    ("How are rewards and actions made in the arena?", "The rules, the reward and who wins.",
-     "?tab=results&part=arena", "Who wins the arena"),
-    ("Who judges a claim?", "Labs argue for GPU time and a judge checks every claim; write a pitch"
-     " of your own.", "?tab=judge", "Judge"),
-    ("Can I enter a player of my own?", "It plays hidden seeds and stands beside ours.",
-     "?tab=results&part=leaderboard", "Leaderboard"),
-    ("How do I check a number?", "Download any file; one command plays it again and names the"
-     " first digit that differs. Endpoints for OpenEnv and MCP.",
-     "?tab=artifacts", "Artifacts & API"),
+REWARDS: Mapping[str, str] = {  # how a game is scored, and the prompt with its actions
+    "In the bazaar the reward comes once, at the end: the buyer’s part of what lies between the two"
+    " limits, less the price of each round. Leaving counts 1 where no price serves both sides, a"
+    " price above the own limit counts against the buyer. The model reads:": bazaar_prompt.RULES[
+        "market"
+    ],
+    f"In the arena each step is rewarded: {len(arena.COMPONENTS)} named components add up to the"
+    " change of the lab’s utility and of half the value of its best plan (a potential, so that a"
+    " good trade counts when it is made), less fixed penalties for refused, malformed and repeated"
+    " actions. The model reads:": arena_prompt.RULES.format(lab="lab_0"),
+}
+CHECK = "python -m sauda verify evaluation/model-comparison.json\npython -m sauda verify"
+SECTIONS = (  # what else there is: a title, a sentence, its address
+    ("The bargain of the day", "One item and one seller for everybody, once a day.",
+     "?tab=haggle&part=daily"),
+    ("Spot the trained one", "Two hidden buyers, one of them trained. Which?",
+     "?tab=haggle&part=spot"),
+    ("Read a game", "One seed, up to four players, side by side.", "?tab=transcripts"),
+    ("Judge", "Labs argue for GPU time and a judge checks every claim; write a pitch of your own.",
+     "?tab=judge"),
+    ("For the record", "Five bargains at hidden seeds; Sauda plays the same ones.",
+     "?tab=haggle&part=people"),
+    ("Leaderboard", "People and agents at hidden seeds, in one table. Enter your own.",
+     "?tab=results&part=leaderboard"),
 )  # fmt: skip
 SHOW_LEARNT = """() => {
     document.getElementById("tour-learnt").scrollIntoView({block: "start"});
@@ -74,14 +75,15 @@ def build() -> list[tuple[gr.Button, str]]:
         learnt.click(None, js=SHOW_LEARNT)
 
     gr.HTML(title())
-    _trained(lambda runs: Markup('<p class="sauda-tour-about">{}</p>').format(in_short(runs)))
+    _shown(_about)
     race.build(first_buttons)
-    gr.HTML(heading("How it learnt, and what it gained"), elem_id="tour-learnt")
-    _trained(facts)
-    _glance()
-    gr.HTML(heading("Two games"))
-    links += _games()
-    gr.HTML(sections())
+    with gr.Column(elem_classes="sauda-story"):
+        _shown(_learnt)
+        _shown(_compared)
+        _shown(_rewards)
+        gr.HTML(heading("Two games"))
+        links += _games()
+        gr.HTML(sections())
     return links
 
 
@@ -91,25 +93,113 @@ def title() -> Markup:
 
 
 def sections() -> Markup:
-    """Every question that another tab answers, with the link that opens it."""
-    rows = Markup("").join(
+    """What else the page holds; each card opens it."""
+    cards = Markup("").join(
         Markup(
-            '<div class="sauda-card"><h3>{}</h3><p>{}</p>'
-            '<a class="sauda-inpage" href="{}">{} →</a></div>'
-        ).format(*section)
-        for section in SECTIONS
-    )
-    return heading("Everything else, by question") + Markup(
-        '<div class="sauda-cards">{}</div>'
-    ).format(rows)
+            '<a class="sauda-card sauda-inpage" href="{}"><h3>{} →</h3><p>{}</p></a>'
+        ).format(address, title, told)
+        for title, told, address in SECTIONS
+    )  # fmt: skip
+    return heading("What else there is") + Markup('<div class="sauda-cards">{}</div>').format(cards)
 
 
-def _trained(shown: Callable[[list[Artifact]], Markup]) -> None:
-    """What `shown` makes of the runs behind the served stage."""
+def _shown(part: Callable[[], None]) -> None:
+    """Lay out a part of the story, or say which artifact it lacks and what makes it."""
     try:
-        gr.HTML(shown(chain()))
+        part()
     except ArtifactError as error:
         gr.HTML(empty(f"This cannot be shown: {error.fault}.", error.command))
+
+
+def _answer(question: str, *sentences: str, address: str = "", words: str = "") -> Markup:
+    """A question with its answer, and the link that opens the whole."""
+    link = Markup('<p><a class="sauda-inpage" href="{}">Open in {} →</a></p>')
+    return Markup("").join(
+        [
+            heading(question),
+            *(Markup("<p>{}</p>").format(sentence) for sentence in sentences),
+            link.format(address, words) if address else "",
+        ]
+    )
+
+
+def _about() -> None:
+    gr.HTML(Markup('<p class="sauda-tour-about">{}</p>').format(facts.in_short(facts.chain())))
+
+
+def _learnt() -> None:
+    """How Sauda learnt beside what it gained; then its stages, one a row."""
+    runs, comparison = facts.chain(), load(COMPARISON)
+    with gr.Row(elem_id="tour-learnt"):
+        with gr.Column(min_width=320):
+            gr.HTML(
+                _answer(
+                    "How did it learn?",
+                    "SFT: the model copies the moves of a planner that reads and speaks, in"
+                    f" {runs[0].data.rows.rows:,} bargains at training seeds. Only a LoRA adapter"
+                    " learns; every point below is read from the log of the run.",
+                    address="?tab=training", words="Training",
+                )
+            )  # fmt: skip
+            gr.Plot(facts.curve(runs, comparison), show_label=False, elem_id="tour-curve")
+        with gr.Column(min_width=320):
+            told = figures.gain(comparison)
+            gr.HTML(
+                _answer("Did it help?", told, address="?tab=results&part=market", words="Results")
+            )
+            gr.Plot(figures.grades_figure(comparison), show_label=False, elem_id="tour-grades")
+    gr.HTML(facts.stages(runs, comparison))
+    gr.HTML(Markup("").join(provenance(run, f"n = {len(run.data.log)} steps") for run in runs))
+    gr.HTML(provenance(comparison, "95 % bootstrap intervals over games"))
+
+
+def _compared() -> None:
+    """What beats Sauda and why, and what words are worth."""
+    comparison, words = load(COMPARISON), load("words.json")
+    with gr.Row():
+        with gr.Column(min_width=320):
+            gr.HTML(
+                _answer(
+                    "What beats it, and why?",
+                    figures.still_ahead(comparison), figures.why_behind(comparison),
+                    address="?tab=results&part=gap", words="Results",
+                )
+            )  # fmt: skip
+        with gr.Column(min_width=320):
+            gr.HTML(
+                _answer(
+                    "What are words worth?", figures.what_pays(words),
+                    address="?tab=results&part=words", words="Results",
+                )
+                + provenance(words)
+            )  # fmt: skip
+
+
+def _rewards() -> None:
+    """How rewards and actions are made, one training sample, and how to check a number."""
+    gr.HTML(_answer("How are rewards and actions made?"))
+    with gr.Row():
+        for told, prompt in REWARDS.items():
+            with gr.Column(min_width=320):
+                gr.HTML(Markup("<p>{}</p>").format(told) + code(prompt))
+    gr.HTML(
+        _answer("What does it learn from?", address="?tab=training&part=data", words="Training")
+        + sample(facts.chain()[-1])
+    )
+    agreement = load("evaluation/reproduction.json").data.agreement
+    agree = agreement.within_three + agreement.without_error_equal
+    gr.HTML(
+        _answer(
+            "How do I check a number?",
+            "“check it” under a figure names the command that made it. The command below plays a"
+            " sample of its games again and names the first digit that differs; “Reproduce” in"
+            " Results does so in this page. Of the figures of the published game"
+            f" {agree} of {agreement.figures} come out here, within three standard errors on 1,000"
+            " seeds each, or equal to four decimals where nothing varies.",
+            address="?tab=artifacts", words="Artifacts & API",
+        )
+        + code(CHECK)
+    )  # fmt: skip
 
 
 def _games() -> list[tuple[gr.Button, str]]:
@@ -121,19 +211,3 @@ def _games() -> list[tuple[gr.Button, str]]:
                 gr.HTML(Markup("<h3>{}</h3><p>{}</p>").format(title, told))
                 links.append((gr.Button(label, scale=0, min_width=180), tab))
     return links
-
-
-def _glance() -> None:
-    files = (COMPARISON, "evaluation/reproduction.json", "words.json")
-    loaded = [load_or_say(file) for file in files]
-    missing = [sentence for artifact, sentence in loaded if artifact is None]
-    if missing:
-        gr.HTML(missing[0])
-        return
-    artifacts = [artifact for artifact, _ in loaded]
-    try:
-        gr.HTML(figures.glance(*artifacts))
-    except ArtifactError as error:
-        gr.HTML(empty(f"This cannot be shown: {error.fault}.", error.command))
-        return
-    gr.HTML(provenance(artifacts[0], "with reproduction.json and words.json"))

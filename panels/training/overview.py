@@ -22,7 +22,7 @@ STAGES = (
     " GRPO plays for the grade, DPO learns from pairs of replies."
 )
 NOT_RECORDED = "not recorded yet"
-COLUMNS = ("run", "hold-out gain", "last checkpoint", "steps", "tokens", "minutes")
+COLUMNS = ("run", "hold-out gain", "last checkpoint", "steps", "tokens", "minutes", "machine")
 
 
 def overview(runs: Runs, comparisons: list[Artifact]) -> Markup:
@@ -40,9 +40,16 @@ def overview(runs: Runs, comparisons: list[Artifact]) -> Markup:
                 f"{len(data.log):,}",
                 f"{data.num_tokens:,}",
                 f"{data.seconds / 60:.0f}",
+                machine(run),
             )
         )
-    return table(COLUMNS, rows, "lrrrrr", "Every run")
+    return table(COLUMNS, rows, "lrrrrrl", "Every run")
+
+
+def machine(run: Artifact) -> str:
+    """The hardware of a run: "2 CPU cores", or the GPU by its name."""
+    hardware = run.data.hardware
+    return f"{hardware.cores} CPU cores" if "CPU" in hardware.device else hardware.device
 
 
 def all_gains(comparisons: list[Artifact]) -> Iterator[StageGain]:

@@ -287,12 +287,16 @@ def table(
             raise ValueError(f"expected {len(columns)} cells, got {cells!r}")
         cell = Markup('<{0} class="sauda-{1}"{2}>{3}</{0}>')
         scope = Markup(' scope="col"') if tag == "th" else Markup(' scope="row"')
+
+        def kind(place: int, value: object) -> str:
+            return "td" if value == "" else "th" if place == 0 else tag  # "" heads nothing
+
         return Markup("<tr>{}</tr>").format(
             Markup("").join(
                 cell.format(
-                    "th" if i == 0 else tag,
+                    kind(i, c),
                     a,
-                    scope if tag == "th" or i == 0 else "",
+                    scope if kind(i, c) == "th" else "",
                     with_tooltips(c) if tag == "th" else titled(c if a == "l" else signed(c)),
                 )
                 for i, (a, c) in enumerate(zip(align, cells, strict=True))

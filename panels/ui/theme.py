@@ -115,10 +115,13 @@ document.addEventListener("mouseover", (event) => {
   });
 });
 """
-# A chat may scroll, so the keyboard has to reach it; Gradio gives it no place in the tab order.
+# A chat may scroll, so the keyboard has to reach it; Gradio gives it no place in the tab order, and
+# no name to the box that searches a table.
 CHATS = """
 new MutationObserver(() => {
   document.querySelectorAll("[role=log]:not([tabindex])").forEach((log) => { log.tabIndex = 0; });
+  document.querySelectorAll(".sauda-sortable .search-input:not([aria-label])")
+    .forEach((box) => { box.ariaLabel = "Search in this table"; });
 }).observe(document, { childList: true, subtree: true });
 """
 # Gradio's lists of tabs answer the arrow keys alone.

@@ -40,6 +40,7 @@ from sauda.serve.limits import Episodes, Limiter, Refused, address_of, json_obje
 from sauda.serve.names import LONGEST_NAME, check_name
 from sauda.serve.observations import SaudaObservation, SaudaState
 from sauda.serve.openenv import LONGEST_ID, SaudaEnvironment
+from sauda.serve.people import export
 
 CAPACITY = 64  # sessions over `/ws` at a time
 ENTRIES_OF_ADDRESS, ENTRIES_IN_ALL = 6, 60  # of the leaderboard, within an hour
@@ -283,7 +284,7 @@ def _add_refusals(app: FastAPI) -> None:
 
 
 def _add_leaderboard(app: FastAPI, state: Any) -> None:
-    """Add `/leaderboard`, `/leaderboard/enter` and `/leaderboard/games`."""
+    """Add `/leaderboard` with `enter`, `games` and `people` below it."""
     more: dict[str, Any] = {"responses": PROBLEMS, "tags": ["Leaderboard"]}
 
     @app.post("/leaderboard/enter", **more)
@@ -326,6 +327,12 @@ def _add_leaderboard(app: FastAPI, state: Any) -> None:
             if known is not None:
                 return record_of(board, known)
         raise Refused(404, "No complete entry has this id; its games are shown once all are over.")
+
+    @app.get("/leaderboard/people", **more)
+    def people() -> dict[str, Any]:
+        """The games of people without their names: seeds, actions, and Sauda's grades beside."""
+        with sentences():
+            return export(own_board())
 
 
 def row_of(entry: Entry) -> BoardRow:

@@ -19,6 +19,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,6 @@ VARIABLE = "SAUDA_DATA"
 OF_A_SPACE = Path("/data")  # where a Space has its storage, if it was given any
 FILE = "leaderboard.sqlite"
 DATABASE = b"SQLite format 3\0"  # how such a file begins
-TABLES_VERSION = 1
 MOST_FILE_BYTES = 512 * 2**20
 OTHERS_WRITE = 5.0  # seconds to wait for another process that writes
 
@@ -66,6 +66,19 @@ TABLES = (
     ) STRICT, WITHOUT ROWID""",
     "CREATE INDEX entries_of_task ON entries (task)",
 )
+PEOPLE = (  # entries of people, what Sauda and the oracle made of their games, games of a day
+    "ALTER TABLE entries ADD COLUMN person INTEGER NOT NULL DEFAULT 0",
+    """CREATE TABLE pairs (
+        entry TEXT NOT NULL, number INTEGER NOT NULL, sauda REAL NOT NULL, oracle REAL NOT NULL,
+        PRIMARY KEY (entry, number),
+        FOREIGN KEY (entry, number) REFERENCES games ON DELETE CASCADE
+    ) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE days (
+        day TEXT NOT NULL, visitor TEXT NOT NULL, grade REAL NOT NULL,
+        PRIMARY KEY (day, visitor)
+    ) STRICT, WITHOUT ROWID""",
+)
+VERSIONS = (TABLES, PEOPLE)  # what each version of the file adds to the one before
 # Entries whose games are all over, or whose time is; a game that is not over counts WORST.
 COMPLETE = """
     SELECT *, (SELECT AVG(COALESCE(grade, ?)) FROM games WHERE entry = entries.id) AS mean
@@ -186,12 +199,11 @@ class Storage:
         connection.execute(f"PRAGMA max_page_count = {self.most_bytes // page}")
         connection.execute("BEGIN IMMEDIATE")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version not in (0, TABLES_VERSION):
-            raise Unavailable(f"{self.file} has tables of version {version}, not {TABLES_VERSION}")
-        if version == 0:
-            for table in TABLES:
-                connection.execute(table)
-            connection.execute(f"PRAGMA user_version = {TABLES_VERSION}")
+        if version > len(VERSIONS):
+            raise Unavailable(f"{self.file} has tables of version {version}, not {len(VERSIONS)}")
+        for statement in chain(*VERSIONS[version:]):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {len(VERSIONS)}")
         connection.execute("COMMIT")
 
 
@@ -243,6 +255,7 @@ class Entry:
     created: float
     ends: tuple[str, ...]  # how each game ended
     grades: tuple[float, ...]
+    person: int = 0  # 1 where a person played, 0 for an agent
 
     @property
     def n(self) -> int:
@@ -318,7 +331,9 @@ class Board:
         # By task and rules: the standing, the changes before it, and when an entry's time is over.
         self._standings: dict[tuple[str, str], tuple[Standing, tuple[int, int], float]] = {}
 
-    def enter(self, name: str, task: str, rules: str, games: int = GAMES) -> Ticket:
+    def enter(
+        self, name: str, task: str, rules: str, games: int = GAMES, person: bool = False
+    ) -> Ticket:
         """A new entry of the agent called `name`, on a task whose rules have the hash `rules`.
 
         Name and task are as `names.check_name` and `check_task` return them.
@@ -336,13 +351,14 @@ class Board:
             ticket.commitment,
             now,
             ticket.deadline,
+            person,
         )
         numbered = [(entry, number, str(seed)) for number, seed in enumerate(seeds, 1)]
         with self.storage.transaction() as connection:
             connection.execute("DELETE FROM entries WHERE NOT begun AND deadline < ?", (now,))
             connection.execute(
                 "INSERT INTO entries (id, token_sha256, name, task, rules, commitment, created,"
-                " deadline) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                " deadline, person) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 values,
             )
             connection.executemany(
@@ -406,6 +422,33 @@ class Board:
                     (*ended, *game),
                 )
         self._changes += ended is not None
+
+    def pair(self, place: Place, sauda: float, oracle: float) -> None:
+        """Store the grades of Sauda and of the oracle at the seed of a person's finished game."""
+        values = (place.entry, place.number, sauda, oracle)
+        with self.storage.transaction() as connection:
+            connection.execute("INSERT OR REPLACE INTO pairs VALUES (?, ?, ?, ?)", values)
+
+    def pairs(self, task: str, rules: str) -> list[sqlite3.Row]:
+        """Entry, number and the three grades of each paired game in a person's complete entry."""
+        return self.storage.rows(
+            f"SELECT c.id AS entry, number, grade, sauda, oracle FROM ({COMPLETE}) c"
+            " JOIN games ON games.entry = c.id JOIN pairs USING (entry, number)"
+            " WHERE c.person AND c.task = ? AND c.rules = ? ORDER BY c.id, number",
+            (WORST, self._clock(), task, rules),
+        )
+
+    def add_day(self, day: str, visitor: str, grade: float) -> None:
+        """Store a grade in a day's bargain, the first of each `visitor`, who is a digest."""
+        with self.storage.transaction() as connection:
+            connection.execute("INSERT OR IGNORE INTO days VALUES (?, ?, ?)", (day, visitor, grade))
+
+    def grades_of_day(self, day: str) -> list[float]:
+        """The grades of all people who let their game of a day count."""
+        return [
+            row["grade"]
+            for row in self.storage.rows("SELECT grade FROM days WHERE day = ?", (day,))
+        ]
 
     def remove(self, entry: str) -> str:
         """Delete an entry with its games and moves, and return its name; ValueError if none."""
@@ -493,7 +536,7 @@ class Board:
             " ORDER BY number",
             (UNFINISHED, WORST, row["id"]),
         )
-        names = ("id", "name", "task", "rules", "commitment", "created")
+        names = ("id", "name", "task", "rules", "commitment", "created", "person")
         ends, grades = zip(*games, strict=True)
         return Entry(**{name: row[name] for name in names}, ends=ends, grades=grades)
 

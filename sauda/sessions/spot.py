@@ -14,7 +14,7 @@ from sauda.llm.types import Generate
 from sauda.sessions.bazaar import Game, after_reply, answer, back, doubt, moves_of, request, start
 
 TASK = "bazaar/seller_brief"  # of a live duel: the visitor sells
-EXCHANGES = 3  # asks with their answers, at most
+EXCHANGES = 8  # asks with their answers, at most
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,15 @@
 A callback takes the screen and the values of its inputs, and returns new values by component.
 """
 
+import secrets
 from collections.abc import Mapping
 from dataclasses import replace
 
 import gradio as gr
+from markupsafe import Markup
 
 from panels.challenges.daily import sauda_plays, view
+from panels.challenges.daily.layout import VISITOR
 from panels.challenges.daily.screen import Bargain, DailyScreen, DailyVisit
 from panels.challenges.reload import former_states
 from panels.haggle.opening.kept import FIRST
@@ -16,8 +19,10 @@ from panels.haggle.opponents.stages import opponent_name
 from panels.haggle.screen import Updates
 from panels.haggle.talk.state import SILENT
 from panels.haggle.talk.trouble import translated
-from panels.ui.look import trouble
+from panels.ui.look import note, trouble
 from sauda.llm.types import ReplyError
+from sauda.serve.leaderboard import Unavailable, own_board, token_digest
+from sauda.serve.limits import Limiter
 from sauda.sessions.daily import (
     LONGEST_CODE,
     BadLink,
@@ -30,6 +35,7 @@ from sauda.sessions.daily import (
 )
 
 IN_ADDRESS = ("day", "moves")
+COUNTED = Limiter(30, 600, seconds=3600.0)  # games of an address and in all, that are counted
 
 
 def open_day(screen: DailyScreen, address: Mapping[str, str], visit: DailyVisit) -> Updates:
@@ -103,7 +109,9 @@ def let_sauda_play(screen: DailyScreen, visit: DailyVisit) -> Updates:
     if not said:
         try:
             rows = [
-                replace(sauda_plays.standing_of(visit.bargain.day), name=translate("daily_sauda"))
+                replace(
+                    sauda_plays.standing_of(visit.game.play.seed), name=translate("daily_sauda")
+                )
             ]
             versus = view.versus(visit.you, *rows, translate)
             model = opponent_name(FIRST.opponent, translate)
@@ -111,11 +119,38 @@ def let_sauda_play(screen: DailyScreen, visit: DailyVisit) -> Updates:
         except ReplyError as error:
             said = translate("daily_failed", reason=translated(error, visit.language))
     shown = view.players(screen.rows(visit, *rows), said, translate)
-    return {page.players: shown, page.ask_sauda: gr.update(visible=not rows)}
+    return {
+        page.players: shown,
+        page.ask_sauda: gr.update(visible=not rows),
+        page.people: among_people(visit),
+    }
+
+
+def count_me(screen: DailyScreen, counted: bool, visit: DailyVisit) -> Updates:
+    """Let the games of this browser count among people's from now on, or no longer."""
+    kept = {day: code for day, code in visit.kept.items() if day != VISITOR}
+    return {screen.page.kept: kept | ({VISITOR: secrets.token_hex(16)} if counted else {})}
+
+
+def among_people(visit: DailyVisit) -> Markup:
+    """The visitor's place among all whose games of the day count; "" where the own one does not."""
+    visitor = visit.kept.get(VISITOR)
+    if visitor is None:
+        return Markup("")
+    if not COUNTED.take(visit.address):
+        return note(visit.translate("people_often"))
+    day, mine = visit.bargain.day.isoformat(), visit.you.grade
+    try:
+        own_board().add_day(day, token_digest(visitor), mine)
+        grades = own_board().grades_of_day(day)
+    except Unavailable as error:
+        return trouble(error)
+    place = 1 + sum(grade > mine for grade in grades)
+    return note(visit.translate("daily_among", place=place, all=len(grades)))
 
 
 def own_games(kept: object) -> dict[str, str]:
-    """The games that a browser sent, day -> code: whatever else it sent is left out."""
+    """What a browser sent, day -> code and VISITOR -> token: whatever else it sent is left out."""
     if not isinstance(kept, dict):
         return {}
     return {

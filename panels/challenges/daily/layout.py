@@ -16,6 +16,7 @@ NAME = "daily"
 FORMER = "sauda-daily-tab"  # where a tab keeps the name of its session
 # Where a browser keeps its own games. The key is no secret: it only has to stay the same.
 KEPT, KEPT_KEY = "sauda-daily", "bargain-of-the-day"
+VISITOR = "visitor"  # names this browser where its games count among people's
 Parts = dict[str, Any]  # components by the name of their field in `Layout`
 
 
@@ -41,6 +42,8 @@ class Layout:
     result: gr.HTML
     players: gr.HTML  # the table of all who played this seed
     ask_sauda: gr.Button  # offered where the model had not loaded
+    people: gr.HTML  # the visitor's place among the people of the day
+    counted: gr.Checkbox  # whether the visitor's games count among people's
     shared: gr.Column
     share_title: gr.HTML
     text: gr.Textbox
@@ -51,18 +54,19 @@ class Layout:
     bargain: gr.State  # a Bargain, or None before the first visit
     shown_turns: gr.Number  # turns of the game that this browser shows
     session: gr.Textbox  # the session's name, which the tab keeps over a reload
-    kept: gr.BrowserState  # own games in this browser: day -> code
+    kept: gr.BrowserState  # own games, day -> code, and VISITOR -> a token
 
     @property
     def of_players(self) -> list[Any]:
         """The components that Sauda's own game changes."""
-        return [self.players, self.ask_sauda]
+        return [self.players, self.ask_sauda, self.people]
 
     @property
     def with_words(self) -> list[Any]:
         """The components that show the game, and those whose own words follow the language."""
         return [
             *self.of_game, self.title, self.language, self.send, self.share_title, self.session,
+            self.counted,
         ]  # fmt: skip
 
     @property
@@ -89,7 +93,7 @@ def lay_out() -> Layout:
         with gr.Column(scale=2, min_width=240):
             parts["brief"] = gr.HTML(elem_id="daily-brief")
         with gr.Column(scale=4, min_width=320):
-            parts |= _talk(translate)
+            parts |= lay_out_talk(NAME, translate)
         with gr.Column(scale=4, min_width=320):
             parts["offers"] = gr.HTML(elem_id="daily-chart")
     parts["result"] = gr.HTML(elem_id="daily-result")
@@ -97,21 +101,24 @@ def lay_out() -> Layout:
     parts["ask_sauda"] = gr.Button(
         translate("daily_ask_sauda"), visible=False, scale=0, min_width=160
     )
+    parts["people"] = gr.HTML(elem_id="daily-people")
+    parts["counted"] = gr.Checkbox(label=translate("daily_count"), elem_id="daily-counted")
     return Layout(**parts, **_share(translate), **_session())
 
 
-def _talk(translate: Translate) -> Parts:
+def lay_out_talk(part: str, translate: Translate) -> Parts:
+    """Place the chat with what a visitor may say, in the sub-tab called `part`."""
     chat = gr.Chatbot(
         height=240, show_label=False, render_markdown=False, latex_delimiters=[], buttons=[],
-        layout="bubble", elem_id="daily-chat", placeholder=translate("unpacking"),
+        layout="bubble", elem_id=f"{part}-chat", placeholder=translate("unpacking"),
     )  # fmt: skip
     with gr.Row(elem_classes="sauda-actions") as saying:
         message = gr.Textbox(
             placeholder=translate("placeholder"), label=translate("price"), lines=1, max_lines=1,
-            scale=4, min_width=160, elem_id="daily-price",
+            scale=4, min_width=160, elem_id=f"{part}-price",
         )  # fmt: skip
         send = gr.Button(translate("send"), variant="primary", scale=0, min_width=96)
-    problem = gr.HTML(elem_id="daily-problem")
+    problem = gr.HTML(elem_id=f"{part}-problem")
     with gr.Row(elem_classes="sauda-quick") as quick:
         quick_moves = tuple(gr.Button("…", size="sm", min_width=90) for _ in range(QUICK_MOVES))
     return {

@@ -1,6 +1,5 @@
-"""Sauda in the bargain of the day: the served model plays the same seed in this page's process."""
+"""Sauda in a visitor's place: the served model plays the same seed in this page's process."""
 
-from datetime import date
 from functools import lru_cache
 
 from env import get_task, rollout
@@ -11,19 +10,19 @@ from sauda.llm.backends import in_page
 from sauda.llm.registry import player_spec
 from sauda.llm.server import Failed, Ready, Stage
 from sauda.sessions.bazaar import Standing
-from sauda.sessions.daily import DAYS_KEPT, TASK, player, seed_of_day
+from sauda.sessions.daily import DAYS_KEPT, TASK, player
 
 LABEL = "Sauda"  # as Haggle calls its first opponent
 
 
 @lru_cache(maxsize=DAYS_KEPT)
-def standing_of(day: date) -> Standing:
-    """Sauda's game of a day, played once a process; takes seconds.
+def standing_of(seed: int) -> Standing:
+    """Sauda's game of a seed, played once a process; takes seconds.
 
     Raises ReplyError where the model cannot reply, or nobody waits for the game any more.
     """
     task = get_task(TASK)
-    return player(LABEL, rollout(task, of_this_page(task, FIRST.opponent), seed_of_day(day)))
+    return player(LABEL, rollout(task, of_this_page(task, FIRST.opponent), seed))
 
 
 def stage() -> Stage:

@@ -5,7 +5,8 @@ It is the screen of Haggle with other components, so that Haggle's callbacks mak
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, timedelta
+from itertools import count, takewhile
 
 import gradio as gr
 from markupsafe import Markup
@@ -13,7 +14,7 @@ from markupsafe import Markup
 from env import IllegalAction
 from panels.challenges.daily import view
 from panels.challenges.daily.card import picture_file
-from panels.challenges.daily.layout import Layout
+from panels.challenges.daily.layout import VISITOR, Layout
 from panels.challenges.language import followed
 from panels.haggle.game_view import brief, bubbles, chart
 from panels.haggle.review.result_view import placed
@@ -44,6 +45,7 @@ class DailyVisit(Visit):
 
     bargain: Bargain | None = None
     kept: Mapping[str, str] = field(default_factory=dict)  # own games, running or over: day -> code
+    address: str = ""  # of the network
     origin: str = ""  # scheme and host of the page; "" where the browser did not say
     former: str = ""  # the name of this tab's session before it was loaded again
 
@@ -57,6 +59,12 @@ class DailyVisit(Visit):
     def you(self) -> Standing:
         """The visitor's standing in the finished game."""
         return player("you", as_episode(self.game), visitor=True)
+
+    @property
+    def streak(self) -> int:
+        """How many days in a row, up to the open one, this browser has a game of."""
+        days = (self.bargain.day - timedelta(days=back) for back in count())
+        return sum(1 for _ in takewhile(lambda day: day.isoformat() in self.kept, days))
 
     @property
     def friend(self) -> Game | None:
@@ -80,6 +88,7 @@ class DailyScreen(Screen):
             page.message: gr.update(label=translate("price"), placeholder=translate("placeholder")),
             page.send: translate("send"),
             page.share_title: heading(translate("daily_share"), translate("daily_share_lead")),
+            page.counted: gr.update(value=VISITOR in visit.kept, label=translate("daily_count")),
         }
 
     def after_the_end(self, visit: DailyVisit) -> str:
@@ -133,6 +142,7 @@ class DailyScreen(Screen):
             return {
                 page.result: note(translate("hidden_limit")),
                 page.players: "",
+                page.people: "",
                 page.ask_sauda: gr.update(value=translate("daily_ask_sauda"), visible=False),
                 page.shared: gr.update(visible=False),
                 page.text: gr.update(value="", label=translate("daily_text")),
@@ -142,7 +152,7 @@ class DailyScreen(Screen):
         others, you = scripts(visit.bargain.day), visit.you
         return {
             page.ask_sauda: gr.update(value=translate("daily_ask_sauda")),
-            page.result: view.result(game, you, others, translate),
+            page.result: view.result(game, you, others, visit.streak, translate),
             page.players: view.players(self.rows(visit), translate("daily_waits"), translate),
             **self._shared(visit, placed([you, *others], translate)),
         }

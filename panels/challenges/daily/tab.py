@@ -61,11 +61,16 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
         press = on_visit(haggle.press_quick_move, number)
         button.click(press, [page.shown_turns, *values], page.of_game, **QUIET)
     page.watch.click(on_visit(callbacks.watch), values, page.of_game, **QUIET)
-    gr.on(  # the table of players appears when a game ends: no other move costs a queued event
-        [page.players.change, page.ask_sauda.click],
-        on_visit(callbacks.let_sauda_play), values, page.of_players,
-        **QUEUED, concurrency_id="daily", concurrency_limit=1,
-    )  # fmt: skip
+    counting = page.counted.input(
+        on_visit(callbacks.count_me), [page.counted, *values], page.kept, **QUIET
+    )
+    plays = {
+        "fn": on_visit(callbacks.let_sauda_play), "inputs": values, "outputs": page.of_players,
+        **QUEUED, "concurrency_id": "daily", "concurrency_limit": 1,
+    }  # fmt: skip
+    # The table of players appears when a game ends: no other move costs a queued event.
+    gr.on([page.players.change, page.ask_sauda.click], **plays)
+    counting.then(**plays)
 
 
 def _visit(
@@ -74,5 +79,6 @@ def _visit(
     origin = request.headers.get("origin", "")
     return DailyVisit(
         game, None, text, THIS_PAGE, language, talk, bargain=bargain,
-        kept=callbacks.own_games(kept), origin=origin if ORIGIN.fullmatch(origin) else "",
+        kept=callbacks.own_games(kept), address=visitor_of(request).address,
+        origin=origin if ORIGIN.fullmatch(origin) else "",
     )  # fmt: skip

@@ -146,15 +146,18 @@ def replay(friend: Game, words: Words) -> Markup:
 # The end ----------------------------------------------------------------------------------------
 
 
-def result(game: Game, you: Standing, scripts: Sequence[Standing], translate: Translate) -> Markup:
-    """The visitor's share, grade and place among the scripts, and what was hidden."""
+def result(
+    game: Game, you: Standing, scripts: Sequence[Standing], streak: int, translate: Translate
+) -> Markup:
+    """The visitor's share, grade, place among the scripts and days in a row; what was hidden."""
     played = as_episode(game)
     return Markup("").join(
         [
-            took(you.share, translate),
+            took(you, translate),
             strip(
                 stat(f"{you.grade:.2f}", translate("grade")),
                 stat(placed([you, *scripts], translate), translate("place")),
+                stat(f"{streak}", translate("daily_streak")),
             ),
             zopa_bar(game, translate),
             seller_line(played, translate),

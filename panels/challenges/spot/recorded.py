@@ -15,7 +15,7 @@ from sauda.records.seeds import SPLITS
 FILE = Path(__file__).with_name("recorded.json")
 TASK = "bazaar/open"
 SEEDS = SPLITS["holdout"][:16]
-LEAST = 2  # moves of each buyer: fewer show no way of bargaining
+LEAST = 6  # moves of each buyer: fewer show no way of bargaining
 Row = Mapping[str, Any]  # a game of a language model as JSON, with its replies
 
 
@@ -51,7 +51,7 @@ def data() -> Mapping[str, Any]:
 
 
 def pairs_of(untrained: str, trained: str) -> Sequence[Pair]:
-    """The recorded pairs of two players by seed; none where other players were recorded."""
+    """The recorded pairs of two players in which both move; none of other players."""
     if data()["players"] != [untrained, trained]:
         return []
-    return [Pair(*rows) for rows in data()["pairs"]]
+    return [pair for rows in data()["pairs"] if both_move(pair := Pair(*rows))]

@@ -1,5 +1,6 @@
 """What “Spot the trained one” shows: two buyers side by side, the verdict, the measured scores."""
 
+from itertools import pairwise
 from zlib import crc32
 
 from markupsafe import Markup
@@ -49,7 +50,7 @@ def about(duel: Duel, language: str) -> Markup:
 
 
 def columns(duel: Duel, language: str) -> Markup:
-    """Both buyers' exchanges; their names and their own words show after the guess."""
+    """Both buyers' exchanges; their names and the rest of a recorded game show after the guess."""
     translate = translator(language)
     cards = [
         Markup('<section class="sauda-card"><h3>{}{}</h3>{}</section>').format(
@@ -91,7 +92,8 @@ def asked_back(duel: Duel, translate: Translate) -> str:
 
 def _told(duel: Duel, side: Side, language: str) -> Markup:
     translate = translator(language)
-    shown = side.exchanges()[: duel.shown if not duel.is_live else None]
+    cut_off = not duel.is_live and duel.guess is None
+    shown = side.exchanges()[: duel.shown if cut_off else None]
     lines: list[Markup] = []
     sellers_words: list[str] = []
     for turn in (turn for exchange in shown for turn in exchange):
@@ -112,12 +114,10 @@ def _told(duel: Duel, side: Side, language: str) -> Markup:
 def _words(duel: Duel, turn: Turn, language: str, said: list[str]) -> str:
     """What was said with a move, "" for nothing: a scripted seller's words are in the language.
 
-    They join `said`. A buyer's own words, by which it is known, wait for the guess.
+    They join `said`. A buyer's words are its own.
     """
     words = turn.action.message
-    if turn.agent == "buyer":
-        return words if duel.guess is not None else ""
-    if duel.is_live or language == ENGLISH or not words:
+    if turn.agent == "buyer" or duel.is_live or language == ENGLISH or not words:
         return words
     seen = turn.observation.table
     public = (len(seen.asks), seen.item.name, seen.item.list_price, seen.asks, seen.bids)
@@ -169,9 +169,34 @@ def verdict(duel: Duel, stages: Stages, translate: Translate) -> Markup:
     )
     said = translate("spot_right" if is_right(duel, stages) else "spot_wrong", side=trained)
     link = Markup('<a href="{}">{}</a>')
-    return Markup('<p class="sauda-answer">{}</p>{}<p class="sauda-note">{}</p>').format(
-        said, scores(duel, stages, translate), link.format(ROWS, translate("spot_rows"))
+    whys = Markup("").join(
+        Markup("<p>{}</p>").format(
+            why(f"{name}, {opponent_name(side.policy, translate)}", side, translate)
+        )
+        for name, side in zip(SIDES, duel.sides, strict=True)
     )
+    return Markup('<p class="sauda-answer">{}</p>{}{}<p class="sauda-note">{}</p>').format(
+        said, whys, scores(duel, stages, translate), link.format(ROWS, translate("spot_rows"))
+    )
+
+
+def why(name: str, side: Side, translate: Translate) -> str:
+    """By what a side could be known: its bids, how often it raised them and spoke, and its end."""
+    own = [turn.action for turn in side.turns if turn.agent == "buyer" and turn.action is not None]
+    bids = [action.price for action in own if isinstance(action, Offer)]
+    last = side.turns[-1]
+    end = translate("spot_no_end")
+    if side.no_move or last.action is None:
+        end = translate("spot_no_move_hidden")
+    elif not isinstance(last.action, Offer):
+        end = f"{translate(last.agent)} {_move(last, own=False, translate=translate, words='')}"
+    if not bids:
+        return translate("spot_why_no_bid", name=name, end=end)
+    return translate(
+        "spot_why", name=name, bids=len(bids), first=rupees(bids[0]), last=rupees(bids[-1]),
+        raised=sum(later > earlier for earlier, later in pairwise(bids)),
+        said=sum(isinstance(one, Offer) and bool(one.message) for one in own), end=end,
+    )  # fmt: skip
 
 
 def is_right(duel: Duel, stages: Stages) -> bool:

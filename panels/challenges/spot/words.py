@@ -21,7 +21,7 @@ IN_ENGLISH: Mapping[str, str] = {
     "both buyers hear the same ask.",
     "spot_about_recorded": "{item}. A scripted seller asks both buyers, at the same seed.",
     "spot_rule": "Pairs: of the first {seeds} hold-out seeds, those on which each buyer makes at "
-    "least {least} moves. The untrained one is held to legal moves. Words show after your guess.",
+    "least {least} moves. The untrained one is held to legal moves.",
     "spot_buyer": "Buyer {side}",
     "spot_waits": "Waits for your first ask.",
     "spot_you": "you",
@@ -34,6 +34,10 @@ IN_ENGLISH: Mapping[str, str] = {
     "spot_no_move_hidden": "writes something that is no move",
     "spot_right": "Right: buyer {side} is the trained one.",
     "spot_wrong": "Wrong: buyer {side} is the trained one.",
+    "spot_why": "{name}: {bids} bids from {first} to {last}, {raised} of them above the one "
+    "before, {said} of them with words. The end: {end}.",
+    "spot_no_end": "open",
+    "spot_why_no_bid": "{name}: no bid. The end: {end}.",
     "spot_rows": "Both rows in Results",
     "spot_caption": "Measured as buyers in the open market, hold-out seeds",
     "spot_player": "player",
@@ -65,8 +69,7 @@ IN_HINGLISH: Mapping[str, str] = {
     "zyada {most} baar: dono buyer wahi daam sunte hain.",
     "spot_about_recorded": "{item}. Ek scripted seller dono se daam kehta hai, ek hi seed pe.",
     "spot_rule": "Jodiyan: pehle {seeds} hold-out seeds mein se wo, jin pe har buyer kam se kam "
-    "{least} chaalein chalta hai. Bina training wala sirf legal chaalein chal sakta hai. Unke "
-    "shabd andaaze ke baad dikhte hain.",
+    "{least} chaalein chalta hai. Bina training wala sirf legal chaalein chal sakta hai.",
     "spot_waits": "Aapke pehle daam ka intezaar hai.",
     "spot_you": "aap",
     "spot_seller_asks": "{price} maangta hai",
@@ -78,6 +81,10 @@ IN_HINGLISH: Mapping[str, str] = {
     "spot_no_move_hidden": "kuch likhta hai jo koi chaal nahi",
     "spot_right": "Sahi: buyer {side} trained hai.",
     "spot_wrong": "Galat: buyer {side} trained hai.",
+    "spot_why": "{name}: {bids} baar daam bola, {first} se {last} tak, {raised} baar badhaya, "
+    "{said} baar kuch kaha. Ant: {end}.",
+    "spot_no_end": "khula",
+    "spot_why_no_bid": "{name}: koi daam nahi bola. Ant: {end}.",
     "spot_rows": "Results mein dono rows",
     "spot_caption": "Open market mein buyer ke roop mein naape gaye, hold-out seeds",
     "spot_player": "khiladi",
@@ -109,7 +116,7 @@ IN_HINDI: Mapping[str, str] = {
     "बार: दोनों ग्राहक वही दाम सुनते हैं।",
     "spot_about_recorded": "{item}। एक स्क्रिप्ट दोनों से दाम कहती है, एक ही सीड पर।",
     "spot_rule": "जोड़ियाँ: पहले {seeds} अलग रखे सीडों में से वे, जिन पर हर ग्राहक कम से कम {least} चालें चलता "
-    "है। बिना सीखा ग्राहक सिर्फ़ सही चालें चल सकता है। उनके शब्द अंदाज़े के बाद दिखते हैं।",
+    "है। बिना सीखा ग्राहक सिर्फ़ सही चालें चल सकता है।",
     "spot_buyer": "ग्राहक {side}",
     "spot_waits": "आपके पहले दाम का इंतज़ार है।",
     "spot_you": "आप",
@@ -122,6 +129,10 @@ IN_HINDI: Mapping[str, str] = {
     "spot_no_move_hidden": "कुछ लिखता है जो कोई चाल नहीं",
     "spot_right": "सही: ग्राहक {side} सीखा हुआ है।",
     "spot_wrong": "ग़लत: ग्राहक {side} सीखा हुआ है।",
+    "spot_why": "{name}: {bids} बार दाम कहा, {first} से {last} तक, {raised} बार बढ़ाया, {said} बार "
+    "कुछ कहा। अंत: {end}।",
+    "spot_no_end": "खुला",
+    "spot_why_no_bid": "{name}: कोई दाम नहीं कहा। अंत: {end}।",
     "spot_rows": "नतीजों में दोनों पंक्तियाँ",
     "spot_caption": "खुले बाज़ार में ग्राहक के रूप में मापे गए, अलग रखे सीडों पर",
     "spot_player": "खिलाड़ी",

@@ -11,7 +11,7 @@ from functools import cache, cached_property
 from env import TYPES
 from panels.haggle.words import Translate
 from panels.results import model_comparison
-from panels.results.model_labels import BASE
+from panels.results.model_labels import BASE, policy_label
 from panels.results.questions.verdict import buyer_name
 from panels.results.questions.winners import HOLDOUT, Entry, market_contest
 from panels.ui.provenance import load_or_say
@@ -124,7 +124,7 @@ def opponent_name(opponent: str, translate: Translate) -> str:
     if opponent == PLANNER:
         return translate("planner")
     if not is_model(opponent):
-        return opponent.replace("_", " ")
+        return policy_label(opponent)
     how = stage_of(opponent)[1] or "bare"
     return translate(f"how_{how}", stage=stage_name(opponent, translate))
 

@@ -15,7 +15,7 @@ from panels.haggle.review.result_view import (
 )
 from panels.haggle.words import Translate
 from panels.ui.look import note, stat, strip
-from sauda.sessions.bazaar import Game, as_episode, stand
+from sauda.sessions.bazaar import Game, Standing, as_episode, stand
 
 
 def card(game: Game, translate: Translate = IN_ENGLISH, board: Board | None = None) -> Markup:
@@ -39,7 +39,7 @@ def card(game: Game, translate: Translate = IN_ENGLISH, board: Board | None = No
         '<section class="sauda-result"><h3>{}</h3>{}{}{}{}<p class="sauda-who"><b>{}</b> '
         '<a class="sauda-share" href="{}" data-copied="{}" data-kept="{}">{}</a></p></section>'
     ).format(
-        headline(game, translate), took(you.share, translate),
+        headline(game, translate), took(you, translate),
         zopa_bar(game, translate) if game.play.state.table.deals == 1 else "",
         strip(*figures), remark,
         translate("card_against", name=name) if name else "",
@@ -48,12 +48,15 @@ def card(game: Game, translate: Translate = IN_ENGLISH, board: Board | None = No
     )  # fmt: skip
 
 
-def took(share: float, translate: Translate) -> Markup:
-    """The share of the gain as a verdict, told by a mark and words as well as by colour."""
-    tone, mark = ("good", "▲") if share > 0 else ("bad", "▼")
-    return Markup('<p class="sauda-took sauda-{}">{} {} {}</p>').format(
-        tone, mark, f"{share:.0%}", translate("zopa_yours")
-    )
+def took(you: Standing, translate: Translate) -> Markup:
+    """The share of the gain as a verdict, told by a mark and words as well as by colour.
+
+    Where nothing could be won, who left is told so.
+    """
+    tone, mark = ("good", "▲") if max(you.share, you.grade) > 0 else ("bad", "▼")
+    left = you.price is None and you.share == 0 < you.grade
+    told = translate("no_zopa") if left else f"{you.share:.0%} {translate('zopa_yours')}"
+    return Markup('<p class="sauda-took sauda-{}">{} {}</p>').format(tone, mark, told)
 
 
 def headline(game: Game, translate: Translate) -> str:

@@ -12,6 +12,7 @@ from panels.haggle.talk.conversation import chart_words
 from panels.haggle.words import ENGLISH, Translate
 from panels.ui.look import code, folded, note, short_seed, table
 from panels.ui.offers import SMALL, ending
+from panels.ui.terms import term
 from sauda.language.lines import name_in
 from sauda.sessions.bazaar import Game, Standing, as_episode, rank, rank_standings, stand, standings
 from sauda.sessions.review import informed_grade, is_planned
@@ -88,7 +89,9 @@ def bonus_line(game: Game, price: float | None, translate: Translate) -> str:
     return translate("your_bonus", earned=rupees(earned), most=rupees(most))
 
 
-def compared(rows: Sequence[Standing], translate: Translate = IN_ENGLISH) -> Markup:
+def compared(
+    rows: Sequence[Standing], translate: Translate = IN_ENGLISH, caption: str = ""
+) -> Markup:
     """Table of the visitor's and every player's result at the same seed."""
     heads = [translate(f"board_{name}") for name in ("player", "grade", "share", "price")]
     you = Markup('<b class="sauda-you">{}</b>').format(translate("board_you"))
@@ -96,15 +99,21 @@ def compared(rows: Sequence[Standing], translate: Translate = IN_ENGLISH) -> Mar
         heads,
         [
             (
-                you if row.visitor else opponent_name(row.name, translate),
+                you if row.visitor else _named(row.name, translate),
                 f"{row.grade:.3f}",
                 f"{row.share:.3f}",
                 "–" if row.price is None else rupees(row.price),
             )
             for row in rows
         ],
-        caption=translate("board"),
+        caption=caption or translate("board"),
     )
+
+
+def _named(player: str, translate: Translate) -> str:
+    """A player in words, with its technical name in a tooltip where that is another one."""
+    name = opponent_name(player, translate)
+    return name if name == player else term(name, player)
 
 
 def placed(rows: Sequence[Standing], translate: Translate) -> str:

@@ -269,8 +269,8 @@ def verdict(now: Standing, measured: Sequence[Reference]) -> Verdict:
 def figure(now: Standing, measured: Sequence[Reference]) -> go.Figure:
     """The best entries and the measured rows, each with its interval."""
     groups = {
-        f"Entered, {GAMES} hidden games each": [
-            WhiskerRow(as_typed(cut(entry.name)), entry.grade, "visitor")
+        "Entered, hidden games": [
+            WhiskerRow(as_typed(f"{cut(entry.name)}, n = {entry.n}"), entry.grade, "visitor")
             for entry in now.entries[:DRAWN]
         ],
         "Measured on hold-out seeds": [
@@ -295,7 +295,10 @@ def cut(name: str) -> str:
 def rows_of(now: Standing, measured: Sequence[Reference]) -> list[Measured]:
     """The numbers of all entries and of all measured rows."""
     return [
-        *(Measured(now.task, f"entered: {e.name}", e.n, e.grade) for e in now.entries),
+        *(
+            Measured(now.task, f"{'person' if e.person else 'entered'}: {e.name}", e.n, e.grade)
+            for e in now.entries
+        ),
         *(Measured(now.task, row.label, row.n, row.grade) for row in measured),
     ]
 
@@ -304,7 +307,7 @@ def origin_of(now: Standing, measured: Measurements) -> Markup:
     """Where both kinds of rows come from."""
     own = Markup('<div class="sauda-note">{} {} · {}</div>').format(
         badge("measured"),
-        f"n = {GAMES} hidden games an entry, computed by this page from the moves it stored",
+        "hidden games, computed by this page from the moves it stored",
         folded_commands([CHECK]),
     )
     return (own if now.entries else Markup("")) + measured.origin

@@ -53,9 +53,7 @@ def in_words(signs: Signs, above: str, unclear: str, below: str) -> str:
 
 
 def buyer_name(policy: str) -> str:
-    """A buyer in words; the model that the page serves is called Sauda."""
-    if policy == OURS:
-        return f"Sauda ({policy_label(policy)})"
+    """A buyer in words, within a sentence."""
     return f"the {policy_label(policy)}" if policy in (TUNED, *PLANNERS) else policy_label(policy)
 
 

@@ -10,8 +10,8 @@ from PIL import Image, ImageFont
 from env import Accept, Offer, rupees
 from panels.challenges.daily import callbacks, sauda_plays
 from panels.challenges.daily.card import DEVANAGARI
-from panels.challenges.daily.layout import lay_out
-from panels.challenges.daily.screen import DailyScreen, DailyVisit
+from panels.challenges.daily.layout import VISITOR, lay_out
+from panels.challenges.daily.screen import Bargain, DailyScreen, DailyVisit
 from panels.haggle import callbacks as haggle
 from panels.haggle.game_view import brief
 from panels.haggle.words import ENGLISH, HINDI, WORDS
@@ -190,6 +190,26 @@ def test_sauda_plays_the_same_seed_once_the_game_is_over(screen, monkeypatch):
     assert "0.400" in shown
     assert "You did worse." in shown
     assert "guard rails on" in shown
+
+
+def test_only_people_who_agree_are_counted_and_each_of_them_once(screen, board, monkeypatch):
+    monkeypatch.setattr(sauda_plays, "stage", lambda: Failed("sauda-mini", "none here"))
+    page, silent = screen.page, ended(screen, opened(screen)[0])[0]
+    assert sauda(screen, silent)[page.people] == ""
+    assert board.grades_of_day(DAY.isoformat()) == []
+    for n in (1, 2):
+        counted = after(screen, silent, callbacks.count_me(screen, True, silent))
+        for _ in range(2):
+            told = sauda(screen, counted)[page.people]
+        assert f"place 1 of {n}" in told
+    again = after(screen, counted, callbacks.count_me(screen, False, counted))
+    assert sauda(screen, again)[page.people] == ""
+
+
+def test_days_in_a_row_end_at_the_first_day_without_a_game():
+    days = {(DAY - timedelta(days=back)).isoformat(): "" for back in (0, 1, 3)}
+    visit = replace(OPEN, bargain=Bargain(DAY, (None, None)), kept=days | {VISITOR: "a"})
+    assert visit.streak == 2
 
 
 @pytest.mark.parametrize(

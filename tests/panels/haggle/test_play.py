@@ -454,7 +454,7 @@ def test_each_stage_plays_the_seed_or_is_said_not_to_and_the_place_counts_them()
     shown = collect(ask_stages(screen, VISITOR, SessionGeneration(), visit_to(game)))
     last = shown[-1][screen.page.result]
     assert asked == [weights_of(stage) for stage in STAGES]
-    names = [f"{opponent_name(stage, translator(ENGLISH))}</th>" for stage in STAGES]
+    names = [f"{opponent_name(stage, translator(ENGLISH))}</abbr></th>" for stage in STAGES]
     assert [name in last for name in names] == [False] + [True] * (len(STAGES) - 1)
     assert "too slow" in last
     assert f"of {last.count('<tr') - 1}" in shown[-1][screen.page.card_text]

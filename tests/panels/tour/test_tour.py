@@ -1,5 +1,7 @@
 """The Tour's figures are those of the artifacts."""
 
+import re
+from dataclasses import replace
 from html import escape
 
 import pytest
@@ -9,10 +11,11 @@ from panels import PANELS
 from panels.haggle.opponents.stages import bare_stages
 from panels.results.model_comparison import FILE as COMPARISON
 from panels.results.model_summary import best_script, rows_by_policy
-from panels.tour import figures, race
+from panels.tour import facts, figures, race
 from panels.tour import first_view as first
 from panels.transcripts.before_after import pick, typical
-from sauda.experiments.comparison import OURS
+from panels.ui.tables import with_interval
+from sauda.experiments.comparison import BASE, OURS
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import load
 from tests.support.measured import games_before_and_after, model_comparison
@@ -20,23 +23,45 @@ from tests.support.measured import games_before_and_after, model_comparison
 
 def test_the_tours_figures_are_those_of_the_artifacts():
     comparison, words = model_comparison(), load("words.json")
-    shown = str(figures.glance(comparison, load("evaluation/reproduction.json"), words))
-    rows = rows_by_policy(comparison, figures.MARKET)
-    grades = {name: row.grade.mean for name, row in rows.items()}
-    last = OURS
-    assert f">{grades[last]:.3f}" in shown
-    closed = (grades[last] - grades["mini"]) / (grades["listener"] - grades["mini"])
-    assert f"{closed:.0%}" in shown
+    grades = {name: row.grade for name, row in rows_by_policy(comparison, facts.MARKET).items()}
+    told = figures.gain(comparison)
+    assert f"{grades[BASE].mean:z.0%} to {with_interval(grades[OURS], 'z.0%')}" in told
     (way,) = [
-        way
-        for way in comparison.data.gap_closed
-        if (way.task, way.policy) == (figures.MARKET, last)
+        way for way in comparison.data.gap_closed if (way.task, way.policy) == (facts.MARKET, OURS)
     ]
-    assert way.share == pytest.approx(closed, abs=1e-4)
-    assert way.low < way.share < way.high
-    assert f"[{way.low:.0%}, {way.high:.0%}]" in shown
+    assert f"{way.share:.0%} [{way.low:.0%}, {way.high:.0%}]" in told
+    drawn = figures.grades_figure(comparison).data
+    assert drawn[0].x[0] == grades["oracle"].mean
+    assert [trace.x[0] for trace in drawn] == sorted((t.x[0] for t in drawn), reverse=True)
     worth = next(row.all.mean for row in words.data.worth if row.what == "reading and speaking")
-    assert f"{worth:+.3f}" in shown
+    assert f"{100 * worth:+.0f}" in figures.what_pays(words)
+
+
+def test_what_parts_sauda_from_the_bound_adds_up():
+    comparison = load(COMPARISON)
+    grades = {n: r.grade.mean for n, r in rows_by_policy(comparison, facts.MARKET).items()}
+    told = figures.why_behind(comparison)
+    steps = [float(step.replace("−", "-")) for step in re.findall(r": ([+−]\d+) \[", told)]
+    whole = 100 * (grades["oracle"] - grades[OURS])
+    assert sum(steps) == pytest.approx(whole, abs=0.5 * len(steps))
+
+
+def test_a_second_stage_begins_where_the_first_ended():
+    (run,) = facts.chain()[:1]
+    figure = facts.curve([run, run], model_comparison())
+    first, second = (trace.x for trace in figure.data if trace.mode == "lines")
+    assert second[0] == pytest.approx(run.data.seconds / 60 + first[0])
+    assert len(figure.layout.shapes) == 2
+
+
+def test_a_run_on_a_gpu_says_so_and_has_no_cpu_price():
+    (run,) = facts.chain()[:1]
+    gpu = run.data.hardware.model_copy(update={"device": "NVIDIA H100"})
+    other = replace(run, data=run.data.model_copy(update={"hardware": gpu}))
+    told = facts.in_short([run, other])
+    assert f"{run.data.hardware.cores} CPU cores, then NVIDIA H100" in told
+    assert "$" not in told
+    assert facts.cost(other) is None
 
 
 def test_the_middle_moves_of_a_long_game_are_dots(monkeypatch):
