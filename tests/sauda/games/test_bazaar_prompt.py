@@ -130,3 +130,28 @@ def test_a_buyer_whose_bids_stand_reads_its_best_bid_and_its_limit_next_to_its_r
     best = round(100 * last.bid / last.table.item.list_price)
     assert render(first)[-1]["content"].endswith(f"Limit {limit}.")
     assert render(last)[-1]["content"].endswith(f"Your best bid {best}. Limit {limit}.")
+
+
+def test_four_bids_do_not_tell_the_limit():
+    """The attack that found it where bids were whole percents of the limit itself."""
+
+    def write(obs, rng):
+        return parse(completion(linear(obs, rng), obs), obs)
+
+    task, found, games = get_task("bazaar/open"), 0, 0
+    for seed in range(10_000, 10_150):
+        turns = rollout(task, write, seed).trajectory("buyer")
+        bids = sorted({turn.action.price for turn in turns if isinstance(turn.action, Offer)})[:4]
+        if len(bids) == 4:
+            games += 1
+            obs = turns[0].observation
+            found += limits_that_fit(bids, obs.table.item.list_price) == [obs.reservation]
+    assert games > 50
+    assert found <= games / 20
+
+
+def limits_that_fit(bids, list_price):
+    """The limits, in rupees, of which every bid is a whole percent."""
+    limits = np.arange(max(bids), 1.5 * list_price)
+    bids = np.array(bids)[:, None]
+    return list(limits[(np.round(limits * np.round(100 * bids / limits) / 100) == bids).all(0)])
