@@ -563,25 +563,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Many visitors of the page at once.")
     parser.add_argument("--mix", nargs="+", choices=MIXES, default=list(MIXES))
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of the longest mixes")
-    page = parser.add_mutually_exclusive_group()
-    page.add_argument("--url", help="a page that runs already, and trusts this machine as a proxy")
-    page.add_argument("--before", metavar="COMMIT", help="play a fifth on an earlier commit, too")
+    parser.add_argument("--before", metavar="COMMIT", help="play a fifth on an earlier commit, too")
     parser.add_argument("--save", action="store_true", help=f"write artifacts/{FILE}")
     options = parser.parse_args()
-    if options.save and options.url:
-        parser.error("what ran at --url is not known; save without it")
     mixes: list[dict[str, Any]] = []
     for name in options.mix:
         seconds = options.seconds * MIXES[name].part
-        if options.url:
-            played = asyncio.run(play_mix(name, seconds, options.url))
-            mixes.append({"state": "now", "commit": None, **played})
-        elif options.before:
+        if options.before:
             with checkout(options.before) as folder:
                 mixes.append(play_on_own_page(name, seconds / BEFORE, folder, "before"))
             print_mix(mixes[-1])
-        if not options.url:
-            mixes.append(play_on_own_page(name, seconds, REPOSITORY, "now"))
+        mixes.append(play_on_own_page(name, seconds, REPOSITORY, "now"))
         print_mix(mixes[-1])
     if options.save:
         config = {"seconds": options.seconds, "mixes": options.mix, "before": options.before}

@@ -52,12 +52,6 @@ def test_every_listed_version_is_exact_and_the_one_that_is_locked():
             )
 
 
-def test_tests_of_one_group_stay_on_one_worker(request):
-    """As `make test` runs them: two browsers at once are slower than what the tests wait for."""
-    grouped = getattr(request.config.option, "loadgroup", False)
-    assert request.node.nodeid.endswith("@test_install.py") == grouped
-
-
 def test_the_locks_name_a_hash_for_everything_and_neither_an_index_nor_a_path():
     for lock in (LOCK, DEV):
         entries = re.split(r"\n(?=\S)", lock.partition("make lock\n")[2].strip())

@@ -27,8 +27,6 @@ IMAGE = "python:3.12"  # has git; torch brings CUDA with it
 SECRET = "HF_TOKEN"  # what the Hub's client reads
 NO_RIGHTS = (401, 402, 403)  # another flavor would be refused as well
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}  # seconds
-UNITS_AN_HOUR = {"minute": 60, "hour": 1}  # of the Hub's prices
-WITHOUT_BF16 = ("T4",)  # GPUs that cannot compute in the precision that training takes
 # The stage whose adapter a stage trains further.
 ADAPTER_OF = {"distill": "sft", "grpo": "sft", "dpo": "grpo"}
 
@@ -46,7 +44,7 @@ class Flavor:
     price: float  # $ per hour
 
 
-# For a dry run, which asks nobody: https://huggingface.co/docs/hub/jobs-pricing, 2026.
+# Those that can compute in bf16: https://huggingface.co/docs/hub/jobs-pricing, 2026.
 FLAVORS = (
     Flavor("cpu-basic", "cpu", 16, 0.01),
     Flavor("cpu-upgrade", "cpu", 32, 0.03),
@@ -62,30 +60,12 @@ FLAVORS = (
 )
 
 
-def list_flavors(api: Any) -> tuple[Flavor, ...]:
-    """The machines that the Hub rents out now, by `api.list_jobs_hardware` of an HfApi.
-
-    Left out are machines with several GPUs, with other accelerators, and without bf16. Raises
-    HfHubHTTPError where the Hub does not answer.
-    """
-    flavors = []
-    for hardware in api.list_jobs_hardware():
-        gpu = hardware.accelerator
-        if gpu and (gpu.type != "gpu" or int(gpu.quantity) > 1 or gpu.model in WITHOUT_BF16):
-            continue
-        number, unit = (gpu.vram if gpu else hardware.ram).split()  # such as "24 GB"
-        size = round(float(number) * {"GB": 1, "TB": 1000}[unit])
-        price = hardware.unit_cost_usd * UNITS_AN_HOUR[hardware.unit_label]
-        flavors.append(Flavor(hardware.name, "cuda" if gpu else "cpu", size, round(price, 2)))
-    return tuple(flavors)
-
-
-def flavor(name: str, rented: Sequence[Flavor] = FLAVORS) -> Flavor:
+def flavor(name: str) -> Flavor:
     """The flavor called `name`; raises ValueError."""
-    for known in rented:
+    for known in FLAVORS:
         if known.name == name:
             return known
-    names = ", ".join(known.name for known in rented)
+    names = ", ".join(known.name for known in FLAVORS)
     raise ValueError(f"no flavor {name!r}; flavors are {names}")
 
 
@@ -111,11 +91,9 @@ def memory_needed(model: str, device: str, precision: str, stages: Sequence[str]
     )
 
 
-def choose_flavors(
-    needed: float, device: str = "cuda", rented: Sequence[Flavor] = FLAVORS
-) -> tuple[Flavor, ...]:
+def choose_flavors(needed: float, device: str = "cuda") -> tuple[Flavor, ...]:
     """The flavors of a device with `needed` bytes of memory, the cheapest first; ValueError."""
-    there = sorted((f for f in rented if f.device == device), key=lambda f: f.price)
+    there = sorted((f for f in FLAVORS if f.device == device), key=lambda f: f.price)
     if fit := tuple(f for f in there if f.memory * 10**9 >= needed):
         return fit
     largest = max(there, key=lambda f: f.memory)
@@ -130,16 +108,15 @@ def training_flavors(
     precision: str,
     stages: Sequence[str],
     names: Sequence[str] = (),
-    rented: Sequence[Flavor] = FLAVORS,
 ) -> tuple[Flavor, ...]:
-    """The flavors of `rented` that are named, if they can hold the model, else all that fit.
+    """The flavors that are named, if they can hold the model, else all that fit.
 
     Only the toy looks for a CPU by itself: it is cheaper per hour than a GPU, but not per step.
     """
     if not names:
         device = "cpu" if model == TOY else "cuda"
-        return choose_flavors(memory_needed(model, device, precision, stages), device, rented)
-    named = tuple(flavor(name, rented) for name in names)
+        return choose_flavors(memory_needed(model, device, precision, stages), device)
+    named = tuple(flavor(name) for name in names)
     if len({f.device for f in named}) > 1:
         raise ValueError("the flavors of a job are all with a GPU or all without")
     for f in named if model in PARAMETERS else ():
@@ -152,9 +129,9 @@ def training_flavors(
     return named
 
 
-def cpu_flavors(names: Sequence[str], rented: Sequence[Flavor] = FLAVORS) -> tuple[Flavor, ...]:
+def cpu_flavors(names: Sequence[str]) -> tuple[Flavor, ...]:
     """The flavors called so, each without a GPU: no script uses one. Raises ValueError."""
-    chosen = tuple(flavor(name, rented) for name in names)
+    chosen = tuple(flavor(name) for name in names)
     if dear := [each.name for each in chosen if each.device != "cpu"]:
         raise ValueError(
             f"scripts play on a CPU; {', '.join(dear)} has a GPU that nobody would use"

@@ -1,9 +1,5 @@
-"""The page on a Hugging Face Space: staged, checked, uploaded, tested where it then is.
+"""The page on a Hugging Face Space: staged, checked, uploaded, tested where it then is."""
 
-The keys and values of the front matter are those of the Hub's documentation, August 2026.
-"""
-
-import ast
 import contextlib
 import io
 import json
@@ -15,16 +11,13 @@ import sys
 import tarfile
 import tempfile
 import time
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
 import httpx
 from packaging.requirements import InvalidRequirement, Requirement
-from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential
 
 from env import TASKS, get_task, rollout
 from sauda.cloud import CloudFault
@@ -33,20 +26,9 @@ from sauda.llm.registry import get_policy
 from sauda.records.store import REPOSITORY
 
 LEFT_OUT = ("tests", ".ci")  # at the root of the repository
-KEYS = {
-    "title", "emoji", "colorFrom", "colorTo", "sdk", "python_version", "sdk_version", "app_file",
-    "app_port", "base_path", "fullWidth", "header", "short_description", "models", "datasets",
-    "tags", "thumbnail", "pinned", "license", "hf_oauth", "hf_oauth_scopes",
-    "hf_oauth_expiration_minutes", "hf_oauth_authorized_org", "disable_embedding",
-    "startup_duration_timeout", "custom_headers", "preload_from_hub", "suggested_hardware",
-}  # fmt: skip
-NEEDED = ("title", "sdk", "sdk_version", "python_version", "app_file")
-COLOURS = ("red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray")
 PYTHONS = ("3.10", "3.12")  # that ZeroGPU has
-DESCRIPTION = 60  # characters
 MIB = 2**20
 MOST_FILE, MOST_TOTAL = 20 * MIB, 500 * MIB  # ours; an adapter of rank 32 has 18.7 MiB
-MOST_FILES = 10_000  # in one folder
 SECRETS = {  # each begins with letters or signs that Python's search finds fast
     "a token of the Hub": r"hf_[A-Za-z0-9]{30,}",
     "a key of OpenAI or Anthropic": r"sk-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{20,}",
@@ -57,9 +39,8 @@ SECRETS = {  # each begins with letters or signs that Python's search finds fast
 }
 SECRET_FILES = re.compile(r"(?i)\.env(\..*)?|\.netrc|id_(rsa|ed25519|ecdsa)|.*\.(pem|p12|pfx|key)")
 IMPORTS_WITHIN = 300  # seconds for the app
-ATTEMPTS, FIRST_PAUSE = 5, 2.0  # of one call of the Hub; the pause, in seconds, doubles
 STARTS_WITHIN = 1800.0  # seconds for the build and the start, the Hub's own limit
-PASSING = (429, 500, 502, 503, 504)  # HTTP statuses that may be gone at the next attempt
+POLL = 5.0  # seconds between two questions whether it runs
 LOG_LINES = 30
 GAME = ("classic/single_deal", "expert", 7)  # of the smoke test: task, policy, seed
 TITLE = "Sauda"
@@ -112,31 +93,21 @@ def front_matter(folder: Path) -> Mapping[str, Any]:
 
 
 def front_matter_faults(folder: Path) -> Iterator[str]:
-    """What the Hub or ZeroGPU would not take, and versions that are not pinned, or not as said."""
+    """What the Space would not run, and versions that are not pinned, or not as said.
+
+    Keys and values that the Hub does not know are refused by the Hub itself, at the upload.
+    """
     matter, pins = front_matter(folder), {r.name: r.specifier for r in requirements(folder)}
-
-    def value(key: str, *allowed: str) -> Iterator[str]:
-        if matter.get(key, allowed[0]) not in allowed:
-            one_of = f"one of {', '.join(allowed)}, as text" if len(allowed) > 1 else allowed[0]
-            yield f"README.md: {key} is {one_of}, not {matter[key]!r}"
-
-    for key in NEEDED:
-        if key not in matter:
-            yield f"README.md: the front matter has no {key}"
-    for key in sorted(matter.keys() - KEYS):
-        yield f"README.md: the front matter has {key}, which the Hub does not know"
-    yield from value("sdk", "gradio")
-    yield from value("python_version", *PYTHONS)
-    yield from value("colorFrom", *COLOURS)
-    yield from value("colorTo", *COLOURS)
-    if len(matter.get("short_description", "")) > DESCRIPTION:
-        yield f"README.md: short_description has more than {DESCRIPTION} characters"
-    if not (folder / matter.get("app_file", "README.md")).exists():
-        yield f"README.md: the app_file {matter['app_file']} is not there"
-    if "sdk_version" in matter and str(pins.get("gradio")) != f"=={matter['sdk_version']}":
+    if matter.get("sdk") != "gradio":
+        yield f"README.md: sdk is gradio, not {matter.get('sdk')!r}"
+    if (python := matter.get("python_version")) not in PYTHONS:
+        yield f"README.md: python_version is one of {', '.join(PYTHONS)}, as text, not {python!r}"
+    if not (folder / str(matter.get("app_file"))).exists():
+        yield f"README.md: the app_file {matter.get('app_file')} is not there"
+    if str(pins.get("gradio")) != f"=={matter.get('sdk_version')}":
         yield (
-            f"README.md: sdk_version is {matter['sdk_version']}, and requirements.txt has gradio"
-            f" {pins.get('gradio', 'nowhere')}"
+            f"README.md: sdk_version is {matter.get('sdk_version')}, and requirements.txt has"
+            f" gradio {pins.get('gradio', 'nowhere')}"
         )
     for name, specifier in pins.items():
         if [pin.operator for pin in specifier] != ["=="]:
@@ -144,14 +115,12 @@ def front_matter_faults(folder: Path) -> Iterator[str]:
 
 
 def size_faults(folder: Path) -> Iterator[str]:
-    """Files and folders that are too large, and links."""
+    """Files that are too large, alone or together, and links."""
     total = 0
     for path in sorted(folder.rglob("*")):
         place = path.relative_to(folder)
         if path.is_symlink():
             yield f"{place}: a link, which the Hub would not keep"
-        elif path.is_dir() and (count := len(list(path.iterdir()))) > MOST_FILES:
-            yield f"{place}: {count:,} entries; the most are {MOST_FILES:,}"
         elif path.is_file():
             total += (size := path.stat().st_size)
             if size > MOST_FILE:
@@ -194,32 +163,22 @@ class NoEnvironment(RuntimeError):
     """No fresh environment could be made; the message says why."""
 
 
-def import_faults(folder: Path, python: str, wanted: Sequence[str]) -> tuple[list[str], str]:
-    """What a staged folder imports and an environment with `wanted` lacks; how that was found.
+def import_faults(folder: Path, python: str, wanted: Sequence[str]) -> list[str]:
+    """What is wrong where the app of a staged folder is loaded in a new environment.
 
-    `python` is a version such as "3.12". Where it is on this machine, the app is loaded too.
-    Packages come from the index that uv is set to. Raises NoEnvironment where uv or a package is
-    not available.
+    The environment has the Python of a version such as "3.12" and the packages `wanted`, from the
+    index that uv is set to. Raises NoEnvironment where uv, this Python or a package is not there.
     """
     with tempfile.TemporaryDirectory(prefix="sauda-fresh-") as place:
         fresh = Path(place, "bin", "python")
-        try:
-            _run_uv(python, "venv", "--no-python-downloads", "--python", python, place)
-        except NoEnvironment:
-            target = ["--python-version", python, "--only-binary", ":all:", "--target", place]
-            _run_uv(python, "pip", "install", *target, *wanted)
-            return missing_packages(folder, Path(place)), "found in packages, not loaded"
+        _run_uv(python, "venv", "--no-python-downloads", "--python", python, place)
         if wanted:
             _run_uv(python, "pip", "install", "--python", str(fresh), *wanted)
-        (packages,) = Path(place).glob("lib/python*/site-packages")
-        found = missing_packages(folder, packages)
         command = [str(fresh), "-P", "-c", "import sys; sys.path.insert(0, '.'); import app"]
         run = subprocess.run(
             command, cwd=folder, capture_output=True, text=True, timeout=IMPORTS_WITHIN
         )
-        if run.returncode:
-            found.append(f"importing app: {run.stderr.strip().splitlines()[-1]}")
-        return found, "loaded"
+        return [f"importing app: {run.stderr.strip().splitlines()[-1]}"] if run.returncode else []
 
 
 def _run_uv(python: str, *arguments: str) -> None:
@@ -232,48 +191,6 @@ def _run_uv(python: str, *arguments: str) -> None:
         raise NoEnvironment(f"`uv {arguments[0]}` for Python {python}: {reason}")
 
 
-def missing_packages(folder: Path, packages: Path) -> list[str]:
-    """What a staged folder imports that is neither in it, in `packages`, nor in Python's library.
-
-    Nothing is loaded: `packages` may be for another Python. Left out are packages that an extra of
-    pyproject.toml brings, and imports in a `try` that catches their absence.
-    """
-    project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    lines = [line for extra in project["optional-dependencies"].values() for line in extra]
-    known = {Requirement(line).name.lower().replace("-", "_") for line in lines}
-    known |= sys.stdlib_module_names
-    found = []
-    for path in sorted(folder.rglob("*.py")):
-        for name, line in imported_packages(ast.parse(path.read_text(encoding="utf-8"))):
-            if name in known:
-                continue
-            known.add(name)
-            if PathFinder.find_spec(name, [str(folder), str(packages)]) is None:
-                place = f"{path.relative_to(folder)}:{line}"
-                found.append(
-                    f"{place}: imports {name}, which requirements.txt does not bring and no extra"
-                    " names"
-                )
-    return found
-
-
-def imported_packages(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    """The packages that a module imports anywhere, with lines; not those it can do without."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.Try) and any(map(_catches_absence, node.handlers)):
-            continue
-        if isinstance(node, ast.Import):
-            yield from ((alias.name.partition(".")[0], node.lineno) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            yield node.module.partition(".")[0], node.lineno
-        yield from imported_packages(node)
-
-
-def _catches_absence(handler: ast.ExceptHandler) -> bool:
-    names = {getattr(node, "id", "") for node in ast.walk(handler.type or ast.Pass())}
-    return bool(names & {"ImportError", "ModuleNotFoundError"})
-
-
 # The upload
 
 
@@ -284,53 +201,30 @@ def check_name(space: str) -> str:
     return space
 
 
-def upload(
-    staged: Staged,
-    space: str,
-    api: Any,
-    private: bool = False,
-    say: Callable[[str], None] = print,
-    first_pause: float = FIRST_PAUSE,
-) -> str:
+def upload(staged: Staged, space: str, api: Any, private: bool = False) -> str:
     """Replace what the Space has by the staged folder, wait for the page, return its address.
 
-    `api` is an HfApi. Calls that fail for the moment are repeated with pauses that double. Raises
-    HfHubHTTPError where the Hub refuses, CloudFault where the page does not start.
+    `api` is an HfApi. Raises HfHubHTTPError where the Hub refuses or fails, after which the same
+    command may be given again, and CloudFault where the page does not start.
     """
-    steady = Retrying(
-        retry=retry_if_exception(may_pass),
-        stop=stop_after_attempt(ATTEMPTS),
-        wait=wait_exponential(multiplier=first_pause),
-        before_sleep=lambda state: say(f"{state.outcome.exception()}; again"),
-        reraise=True,
-    )
-    steady(
-        api.create_repo,
-        repo_id=space,
-        repo_type="space",
-        space_sdk="gradio",
-        private=private or None,
-        exist_ok=True,
-    )
-    commit = steady(
-        api.upload_folder,
-        repo_id=space,
-        repo_type="space",
+    about = {"repo_id": space, "repo_type": "space"}
+    api.create_repo(**about, space_sdk="gradio", private=private or None, exist_ok=True)
+    commit = api.upload_folder(
+        **about,
         folder_path=staged.folder,
         delete_patterns="*",
         commit_message=f"Deploy {staged.commit}",
     )
-    say(f"uploaded; waiting for the Space to build and start, {STARTS_WITHIN / 60:.0f} min at most")
-    runtime = _wait_until_started(steady, api, space, commit.oid, first_pause)
+    print(f"uploaded; waiting for the Space to build, {STARTS_WITHIN / 60:.0f} min at most")
+    runtime = _wait_until_started(api, space, commit.oid)
     if runtime.stage != "RUNNING":
-        build = "BUILD" in runtime.stage
-        log = list(steady(api.fetch_space_logs, repo_id=space, build=build))[-LOG_LINES:]
-        end = "\n".join(line.rstrip("\n") for line in log)
+        log = list(api.fetch_space_logs(repo_id=space, build="BUILD" in runtime.stage))
+        end = "\n".join(line.rstrip("\n") for line in log[-LOG_LINES:])
         raise CloudFault(f"the Space is in the stage {runtime.stage}; the end of its log:\n{end}")
-    return steady(api.space_info, repo_id=space).host
+    return api.space_info(repo_id=space).host
 
 
-def _wait_until_started(steady: Retrying, api: Any, space: str, commit: str, pause: float) -> Any:
+def _wait_until_started(api: Any, space: str, commit: str) -> Any:
     """The Space's runtime once it is neither building nor starting; CloudFault out of time.
 
     Right after an upload the Space still runs what it had before, so a runtime of another commit is
@@ -339,23 +233,13 @@ def _wait_until_started(steady: Retrying, api: Any, space: str, commit: str, pau
     deadline = time.monotonic() + STARTS_WITHIN
     while (left := deadline - time.monotonic()) > 0:
         try:
-            runtime = steady(api.wait_for_space, repo_id=space, timeout=left, poll_interval=5.0)
+            runtime = api.wait_for_space(repo_id=space, timeout=left, poll_interval=POLL)
         except TimeoutError:
             break
         if runtime.raw.get("sha", commit) == commit:
             return runtime
-        time.sleep(pause)
+        time.sleep(POLL)
     raise CloudFault(f"the Space does not run the commit {commit} after {STARTS_WITHIN:.0f} s")
-
-
-def may_pass(error: BaseException) -> bool:
-    """Whether a failed call may succeed at the next attempt."""
-    from huggingface_hub.errors import HfHubHTTPError
-    from huggingface_hub.utils import httpx as hub_http
-
-    if isinstance(error, HfHubHTTPError):
-        return error.response.status_code in PASSING
-    return isinstance(error, hub_http.TransportError | ConnectionError)
 
 
 # The smoke test: whether the page at an address opens, is well, and plays as this code does

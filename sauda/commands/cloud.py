@@ -128,28 +128,21 @@ def train(options: argparse.Namespace) -> int:
     settings = _job_settings(options, here=options.local)
     job = jobs.TrainingJob(stages=stages, model=options.model, **settings)
 
-    def with_flavors(rented: tuple[jobs.Flavor, ...]) -> jobs.TrainingJob:
-        wanted = (options.model, options.precision, stages, options.flavor)
-        return replace(job, flavors=jobs.training_flavors(*wanted, rented))
-
     if options.local:
         folder = options.folder or RUNS / "jobs" / Path(options.model).name
         job = replace(job, folder=str(folder.absolute()))
+    else:
+        wanted = (options.model, options.precision, stages, options.flavor)
+        job = replace(job, flavors=jobs.training_flavors(*wanted))
     if options.dry_run:
-        print((job if options.local else with_flavors(jobs.FLAVORS)).summary(), end="")
+        print(job.summary(), end="")
         return 0
     if options.local:
         sys.stdout.flush()
         python = {"SAUDA_PYTHON": os.environ.get("SAUDA_PYTHON", sys.executable)}
         os.execvpe("bash", ["bash", "-c", job.script()], os.environ | python)
     jobs.check_submission(job, token := get_token() or "")
-    api = HfApi()
-
-    def submit() -> None:
-        ready = with_flavors(jobs.list_flavors(api))
-        jobs.submit(ready, ready.name, ready.script(), api, token)
-
-    return exit_code(submit)
+    return exit_code(lambda: jobs.submit(job, job.name, job.script(), HfApi(), token))
 
 
 def upload(options: argparse.Namespace) -> int:
@@ -243,9 +236,8 @@ def submit_shards(options: argparse.Namespace) -> int:
     api = HfApi()
 
     def submit() -> None:
-        ready = replace(wanted, flavors=jobs.cpu_flavors(options.flavor, jobs.list_flavors(api)))
         for shard in shards:
-            jobs.submit(ready, ready.name(shard), ready.script(shard), api, token)
+            jobs.submit(wanted, wanted.name(shard), wanted.script(shard), api, token)
 
     return exit_code(submit)
 
@@ -372,11 +364,11 @@ def _check_imports(folder: Path, python: str) -> bool | None:
     space_adds = f"gradio[oauth,mcp]=={front_matter(folder)['sdk_version']}"
     wanted = ["--requirement", str(folder / "requirements.txt"), space_adds]
     try:
-        found, how = import_faults(folder, python, wanted)
+        found = import_faults(folder, python, wanted)
     except NoEnvironment as error:
         print(f"not checked: imports under Python {python}; {error}")
         return None
-    return _report(f"imports under Python {python}, {how}", found)
+    return _report(f"imports under Python {python}", found)
 
 
 def _upload(staged: Any, space: str, private: bool) -> None:

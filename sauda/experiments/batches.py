@@ -5,12 +5,16 @@ tables by name.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from sauda.records.progress import progress
 from sauda.records.store import write
+
+Cell = TypeVar("Cell", bound=Hashable)  # such as a player and a market
 
 
 def in_batches(
@@ -32,6 +36,25 @@ def in_batches(
             write(file, json.dumps(play(some), ensure_ascii=False))
         pieces.append(json.loads(file.read_text(encoding="utf-8")))
     return pieces
+
+
+def play_cells(
+    play: Callable[[Cell, Sequence[int]], list[float]],
+    cells: Iterable[Cell],
+    seeds: Sequence[int],
+    batch: int,
+    workers: int,
+) -> dict[Cell, list[float]]:
+    """The values that `play` gives of each cell at `seeds`, in batches spread over processes."""
+    played: dict[Cell, list[float]] = {cell: [] for cell in cells}
+    starts = range(0, len(seeds), batch)
+    jobs = [(cell, seeds[start : start + batch]) for cell in played for start in starts]
+    with ProcessPoolExecutor(workers) as pool:
+        done = pool.map(play, *zip(*jobs, strict=True)) if jobs else ()
+        done = progress(done, len(jobs), "playing", "batch")
+        for (cell, _), values in zip(jobs, done, strict=True):
+            played[cell] += values
+    return played
 
 
 def join(pieces: Sequence[Any]) -> Any:

@@ -7,7 +7,6 @@ nothing by that does not read.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -19,7 +18,7 @@ from pydantic import Field, FiniteFloat
 from env import Bazaar, Instance, Move, Observation, Offer, Task, get_task, market, rollout, rupees
 from env import speech as spoken
 from sauda.experiments.base import experiment
-from sauda.experiments.batches import in_batches
+from sauda.experiments.batches import in_batches, play_cells
 from sauda.experiments.words import MARKETS
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import TUNED
@@ -27,7 +26,6 @@ from sauda.llm.model import CACHE, load_once
 from sauda.llm.registry import get_policy, is_model, player_spec
 from sauda.llm.sources import models_behind, prompt_hashes
 from sauda.llm.turn import new_game, play_games
-from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, ModelSource, Record
 from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact
@@ -189,16 +187,8 @@ def play_scripts(
     names: Sequence[str], seeds: Sequence[int], workers: int
 ) -> dict[tuple[str, str], list[float]]:
     """The grades of scripts and planners by player and market."""
-    pieces = [seeds[at : at + BATCH] for at in range(0, len(seeds), BATCH)]
-    cells = list(product(names, EARS))
-    jobs = [(cell, piece) for cell in cells for piece in pieces]
-    played: dict[tuple[str, str], list[float]] = {cell: [] for cell in cells}
-    with ProcessPoolExecutor(workers) as pool:
-        done = pool.map(play, *zip(*jobs, strict=True)) if jobs else ()
-        done = progress(done, len(jobs), "playing", "batch")
-        for (cell, _), grades in zip(jobs, done, strict=True):
-            played[cell] += grades
-    return played
+    scripts = [name for name in names if not is_model(name)]
+    return play_cells(play, product(scripts, EARS), seeds, BATCH, workers)
 
 
 def summarize(
@@ -225,7 +215,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     recorded, players = artifact.data.as_json(), artifact.settings()["players"]
     played = {(row["player"], row["market"]): row["grades"] for row in recorded["rows"]}
     seeds = SPLITS["holdout"][: min(SAMPLE, recorded["n"])]
-    again = play_scripts([name for name in players if not is_model(name)], seeds, workers)
+    again = play_scripts(players, seeds, workers)
     played |= {cell: some + played[cell][len(seeds) :] for cell, some in again.items()}
     return {**recorded, "rows": summarize(players, played)}
 
@@ -261,7 +251,7 @@ def hearing(
     seeds = SPLITS["holdout"][:episodes]
     for name in players:
         get_policy(get_task("bazaar/open"), name)
-    played = play_scripts([name for name in players if not is_model(name)], seeds, workers)
+    played = play_scripts(players, seeds, workers)
     for name, ears in product([name for name in players if is_model(name)], EARS):
         played[name, ears] = play_model(name, ears, seeds)
     models = models_behind(players, BAZAAR)

@@ -32,6 +32,7 @@ from pydantic import Field
 from sauda.experiments.base import experiment
 from sauda.language import money, tells
 from sauda.language.lexicon import SIGNALS
+from sauda.language.numerals import read_rows
 from sauda.records.schemas.base import Interval, Number, Record
 from sauda.statistics import f1_interval, wilson_interval
 
@@ -55,17 +56,7 @@ HELD_OUT = 141 / 256  # share of texts; a little over half
 
 # In the manner of the published list: Latin letters, anywhere in the text. Where the published one
 # counts a loss as urgency it is counted as sympathy here, which favours it.
-KEYWORDS = {
-    "urgency": "kal se|abhi|jaldi|today only|final price|last price|fixed price|is fixed|"
-    "no negotiation|no more negotiation|time waste|immediately|send money|send the money",
-    "deception": "teen aur|other people|other buyers|others are|koi aur|aur log|demand|best price|"
-    "other offers|more offers|got offers|people interested|already have",
-    "confidence": "market rate|nahi hoga|mushkil|isse kam nahi|isse upar nahi|not lower|not higher",
-    "sympathy": "making a loss|losing|not making profit|not making money|barely breaking even",
-    "condition": "box closed|sealed|seal pack|just unboxed|brand new|naya|like new|mint|"
-    "barely used|scratch|dent|chip|screen replaced|battery|years old|original box|"
-    "original charger|warranty|perfect condition|working condition",
-}
+KEYWORDS = {row["signal"]: row["words"].split("|") for row in read_rows("keywords.csv")}
 
 
 Split = Literal["dev", "held_out"]
@@ -212,8 +203,7 @@ def split_of(text: str) -> str:
 
 def keyword_signals(text: str) -> frozenset[str]:
     lowered = text.lower()
-    lists = {signal: words.split("|") for signal, words in KEYWORDS.items()}
-    return frozenset(s for s, words in lists.items() if any(word in lowered for word in words))
+    return frozenset(s for s, words in KEYWORDS.items() if any(word in lowered for word in words))
 
 
 def first_digits(text: str) -> float | None:

@@ -3,9 +3,10 @@
 The published side was measured on that game's own code. The streams of chance differ, so figures
 must agree within sampling error: z is the difference in standard errors of the difference, and
 where neither side varies the figures must be equal to four decimals. Where our rules differ from
-the published ones on purpose (`DIFFERENCES`), both sides are measured and need not agree.
+the published ones on purpose (`reproduction_rules.csv`), both are measured and need not agree.
 """
 
+import csv
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -46,46 +47,7 @@ GYM_WALK = 0.05  # walk probability of the seller in the published gym task of t
 
 # Where our classic family differs from the published game on purpose: name, what the published
 # game does, what ours does and why.
-DIFFERENCES = (
-    (
-        "bid_above_budget",
-        "A bid above the budget is clipped to the budget; only the step reward is fined.",
-        "The bid is illegal and the episode is a forfeit, in a career with all its deals: "
-        "no error of a policy is repaired silently.",
-    ),
-    (
-        "rivals",
-        "The gym task marketplace_arena has one buyer, and a seller who may walk away.",
-        "Three buyers bid under seal, the judged one against smart and aggressive, and the seller "
-        "never walks: the published server's arena.",
-    ),
-    (
-        "ties",
-        "Of equal best bids the one handed in first wins.",
-        "Of equal best bids one wins by lot, drawn at reset: the order of seats gives nobody an "
-        "advantage.",
-    ),
-    (
-        "bids_hold",
-        "The best bid ever made keeps its buyer, even one who has left since.",
-        "A bid holds for its round alone, and a buyer who left buys nothing.",
-    ),
-    (
-        "opening_accept",
-        "Accepting before the first counter-offer does nothing, without end.",
-        "It is a deal at the opening ask, so that every policy ends.",
-    ),
-    (
-        "bid_of_zero",
-        "A bid of zero is legal.",
-        "A price is positive; zero is illegal and a forfeit.",
-    ),
-    (
-        "decimals",
-        "A bid may have any number of decimals.",
-        "A bid has two decimals at most, as money has; more are illegal and a forfeit.",
-    ),
-)
+RULES = Path(__file__).with_name("reproduction_rules.csv")
 
 # Buyers of both games. Those of EVERY_ROUND bid until the last round of a deal, so they show how
 # many rounds there are; the others make moves to which the two games reply differently.
@@ -284,7 +246,7 @@ def reproduction(
         "rows": rows,
         "agreement": agreement(rows),
         "differences": [difference(next(played), reference) for reference in different],
-        "rules": [dict(zip(("name", "published", "ours"), d, strict=True)) for d in DIFFERENCES],
+        "rules": list(csv.DictReader(RULES.read_text(encoding="utf-8").splitlines())),
     }
 
 

@@ -7,7 +7,6 @@ and fixed phrases in the mouth of a script.
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,10 +18,10 @@ from pydantic import Field, FiniteFloat
 from env import Policy, Task, instance_stream, market, rollout
 from env import speech as spoken
 from sauda.experiments.base import experiment
+from sauda.experiments.batches import play_cells
 from sauda.policies import BUYERS
 from sauda.policies.listener import Informed, Listener
 from sauda.policies.talk import Babbles, Keyed, Quotes, Says
-from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Record
 from sauda.records.seeds import SPLITS
 from sauda.statistics import mean_interval, name_interval, paired_difference
@@ -226,19 +225,6 @@ def summarize(played: Mapping[tuple[str, str], Sequence[float]], types: Sequence
     }
 
 
-def play_all(seeds: Sequence[int], workers: int) -> dict[tuple[str, str], list[float]]:
-    """The grades of every player in every market."""
-    pieces = [seeds[at : at + CHUNK] for at in range(0, len(seeds), CHUNK)]
-    tasks = [(cell, piece) for cell in CELLS for piece in pieces]
-    played: dict[tuple[str, str], list[float]] = {cell: [] for cell in CELLS}
-    with ProcessPoolExecutor(workers) as pool:
-        done = pool.map(play, *zip(*tasks, strict=True))
-        done = progress(done, len(tasks), "playing the market", "piece")
-        for (cell, _), values in zip(tasks, done, strict=True):
-            played[cell] += values
-    return played
-
-
 SAMPLE = 40  # games of each player that `verify` plays again
 
 
@@ -246,7 +232,7 @@ def replay(artifact: Any, workers: int, root: Path) -> dict[str, Any]:
     """Each player's first games played again, all figures computed again from the grades."""
     recorded = artifact.data.as_json()
     seeds = SPLITS["holdout"][: min(SAMPLE, artifact.config["episodes"])]
-    again = play_all(seeds, workers)
+    again = play_cells(play, CELLS, seeds, CHUNK, workers)
     played = {
         (row["market"], row["player"]): again[row["market"], row["player"]]
         + row["grades"][len(seeds) :]
@@ -275,5 +261,5 @@ def words(episodes: int = 1000, *, workers: int = 2) -> dict[str, Any]:
     """The data of the artifact, from hold-out seeds."""
     seeds = SPLITS["holdout"][:episodes]
     types = [instance_at(MARKETS["open"], seed).seller["stance"].type for seed in seeds]
-    played = play_all(seeds, workers)
+    played = play_cells(play, CELLS, seeds, CHUNK, workers)
     return {"types": types, "retreat": retreats(seeds[:200]), **summarize(played, types)}

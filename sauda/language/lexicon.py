@@ -10,7 +10,7 @@ weak sign to 0.9 for a clear one; they rank phrases and are no probabilities. In
     a?            may be left out (not the first)
     ..            is up to three other words of the same clause
     #, ₹          are a number, and a number that may be a price
-    {group}       is any word of a group in `GROUPS`
+    {group}       is any word of a group in `cue_groups.csv`
 
 The signal "none" marks look-alikes: "rush" within "rush hour" does not count.
 """
@@ -22,46 +22,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sauda.language import numerals
-from sauda.language.numerals import fold, number_at
+from sauda.language.numerals import fold, number_at, read_rows, word_list
 
 SIGNALS = ("urgency", "deception", "confidence", "sympathy", "condition")
-NEGATORS = """not no never none nobody nothing neither nor without cannot cant cudnt couldnt wont
-wouldnt shouldnt dont doesnt dosent didnt isnt arent wasnt werent aint havent hasnt hadnt
-nahi/nahin/nhi/nahee/nai/nai/naheen mat bina नहीं नहि मत बिना"""
-QUESTIONS = """how what why who whom whose where which kya/kia kitna/kitne/kitni kaun/kon kab
-kaise/kese/kaisa/kaisi kyu/kyun/kyon क्या कितना/कितने/कितनी कौन कब कैसे/कैसा/कैसी क्यों"""
-GROUPS = {
-    "neg": NEGATORS,
-    "is": "hai h he hain hein hu hun hoon hoo ho tha thi है हूँ हो था थी",
-    "in": "mein me main m mai में",
-    "day": """today tonight tomorrow tmrw tmr monday tuesday wednesday thursday friday saturday
-        sunday weekend week month noon morning evening night aaj/aj kal parso/parson somvar mangal
-        budhvar guruvar shukravar shanivar ravivar sandey itvar subah/subha shaam/sham raat/rat
-        hafte mahine आज कल परसों सोमवार मंगल मंगलवार बुधवार गुरुवार शुक्रवार शनिवार रविवार इतवार
-        सुबह शाम रात हफ्ते महीने""",
-    "span": "min mins minute minutes hour hours hr hrs day days week weeks",
-    "years": "year years yr yrs month months week weeks saal/sal mahine/mahina hafte baras साल वर्ष "
-    "महीने महीना हफ्ते",
-    "family": """mother mom mum father dad wife husband son daughter daughters sons kid kids child
-        parents grandmother grandfather grandma grandpa brother sister baby maa/ma/mummy/mammi
-        papa/pita/pitaji/baap/abbu patni/biwi/bivi pati beti beta bete bachche/bache bhai
-        behen/bahan dadi dada nani nana ammi माँ मम्मी पापा पिता पिताजी बाप पत्नी बीवी पति बेटी बेटा
-        बेटे बच्चे भाई बहन दादी दादा नानी नाना अम्मी""",
-    "buyers": """buyers buyer customers customer bidders bidder takers offers parties grahak/grahaak
-        gahak kharidar/khariddar ग्राहक ग्राहकों खरीदार खरीददार""",
-    "rivals": """people persons buyers buyer customers customer parties party guys guy folks bidders
-        bidder takers offers log/logo/logon bande/banda/bandhe/bandi grahak/grahaak/gahak aadmi/admi
-        uncle aunty madam kharidar/khariddar लोग लोगों ग्राहक ग्राहकों खरीदार खरीददार आदमी बंदा बंदे
-        जने पार्टी मैडम अंकल""",
-    "shops": """amazon flipkart olx quikr meesho myntra ebay online website app croma snapdeal
-        dealer showroom mandi dukan/dukaan market/markit bazaar/bazar shop store अमेज़न अमेजन फ्लिपकार्ट
-        ऑनलाइन मंडी दुकान बाज़ार मार्केट शोरूम डीलर""",
-    "market": """market/markit bazaar/bazar shehar/sheher/city dilli/delhi mumbai duniya area बाज़ार
-        मार्केट शहर दुनिया इलाके""",
-    "will": """hoga hogi honge karunga karungi karenge karte karta karti kar ho hota hone hogaa
-        karoonga paunga paega payega sakta sakte sakti milega होगा होगी होंगे करूँगा करूँगी करेंगे
-        करते करता करती कर हो होता होने पाएगा सकता सकते सकती मिलेगा""",
-}
+NEGATORS, QUESTIONS = word_list("negators"), word_list("questions")
+GROUPS = {row["group"]: row["words"] for row in read_rows("cue_groups.csv")}
 LONGEST_GAP = 3  # words
 SMALLEST_PRICE = 20  # rupees; "2 left" counts, "200 left" may be money
 
@@ -210,13 +175,12 @@ def element_of(place: str) -> Element:
 
 def phrases(path: Path) -> Iterator[tuple[tuple[Element, ...], Cue]]:
     """The elements and the cue of each phrase in the table at `path`."""
-    negators, questions = keys(NEGATORS), keys(QUESTIONS)
     with path.open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
             for phrase in ";".join(row[column] for column in ("en", "hinglish", "hi")).split(";"):
                 elements = tuple(map(element_of, phrase.split()))
                 used = frozenset().union(*(element.words for element in elements))
-                negates, asks = bool(used & negators), bool(used & questions)
+                negates, asks = bool(used & NEGATORS), bool(used & QUESTIONS)
                 score, explanation, denied = row["score"], row["explanation"], row["denied"]
                 cue = Cue(row["signal"], float(score), explanation, denied, negates, asks)
                 yield elements, cue

@@ -9,25 +9,22 @@ seat, with facts such as {item} in braces.
 
 `items_hi.csv` has the Hindi names of the goods. The sellers of the classic markets speak English
 lines with a price and an item in them: `seller_lines.csv` holds each in Hinglish and Hindi. The
-phrases of the open market's sellers stand in three languages in its own file.
+phrases of the open market's sellers stand in three languages in its own file: each speaks one of
+them, drawn with its deal, and `translate_phrases` says the same in the visitor's.
 """
 
-import csv
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
+
+from env import speech
+from sauda.language.numerals import read_rows
 
 ENGLISH, HINGLISH, HINDI = "en", "hinglish", "hi"
 SituationLines = Mapping[str, tuple[str, ...]]
 Lines = Mapping[str, Mapping[str, SituationLines]]
 Row = Mapping[str, str]
-
-
-def _rows(file: str) -> list[Row]:
-    with Path(__file__).with_name(file).open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
 
 
 def _by_seat(rows: Sequence[Row], language: str) -> Mapping[str, SituationLines]:
@@ -43,7 +40,7 @@ def _by_language(rows: Sequence[Row]) -> Lines:
     return MappingProxyType({name: _by_seat(rows, name) for name in (ENGLISH, HINGLISH, HINDI)})
 
 
-_LINES = _rows("lines.csv")
+_LINES = read_rows("lines.csv")
 LINES = _by_language([row for row in _LINES if row["table"] == "move"])
 CHAT_LINES = _by_language([row for row in _LINES if row["table"] in ("move", "chat")])
 ACT_LINES = _by_language([row for row in _LINES if row["table"] == "act"])
@@ -53,10 +50,9 @@ CLAIMS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         for name in (ENGLISH, HINGLISH, HINDI)
     }
 )
-ANSWERS = _by_language(_rows("answers.csv"))
+ANSWERS = _by_language(read_rows("answers.csv"))
 
 
-NAMES = Path(__file__).with_name("items_hi.csv")
 CONDITIONS: Mapping[str, str] = {
     "new": "नई हालत",
     "like_new": "नई जैसी हालत",
@@ -83,8 +79,7 @@ CATEGORIES: Mapping[str, str] = {
 @cache
 def hindi_names() -> Mapping[str, str]:
     """The Hindi name of each item of the catalogue and of the classic markets."""
-    with NAMES.open(encoding="utf-8", newline="") as lines:
-        return {row["name"]: row["hindi"] for row in csv.DictReader(lines)}
+    return {row["name"]: row["hindi"] for row in read_rows("items_hi.csv")}
 
 
 def name_in(language: str, name: str) -> str:
@@ -103,15 +98,13 @@ def category_in(language: str, category: str) -> str:
     return CATEGORIES.get(category, category) if language == HINDI else category
 
 
-FILE = Path(__file__).with_name("seller_lines.csv")
 PRICE = r"(?P<price>₹[\d,.]*\d)"
 
 
 @cache
 def translations() -> Mapping[str, Mapping[str, str]]:
     """The line in each other language by its English template, as in the sellers' LINES."""
-    with FILE.open(encoding="utf-8", newline="") as lines:
-        return {row.pop("english"): row for row in csv.DictReader(lines)}
+    return {row.pop("english"): row for row in read_rows("seller_lines.csv")}
 
 
 def translate(message: str, language: str) -> str:
@@ -159,3 +152,43 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
         )
         for template in translations()
     )
+
+
+# The open market's lines, phrase by phrase --------------------------------------------------------
+
+RUPEES = re.compile(r"₹(?:\d[\d,]*)?\d")
+
+
+@cache
+def translate_phrases(line: str, language: str) -> str:
+    """The line with every phrase that the table has put into `language`; the rest stays."""
+    spoken = speech.language_of(line)
+    if spoken == language:
+        return line
+    book = _book(spoken, language)
+    said = _phrases(spoken, language).sub(lambda found: _translate(found[0], book), line)
+    return re.sub(r"[.।](?=\s|$)", "।" if language == "hi" else ".", said)
+
+
+def _translate(phrase: str, book: Mapping[str, str]) -> str:
+    prices = iter(RUPEES.findall(phrase))
+    return re.sub("#", lambda _: next(prices), book[RUPEES.sub("#", phrase)])
+
+
+@cache
+def _book(spoken: str, language: str) -> Mapping[str, str]:
+    """Every phrase of one language and the same one in another, "#" for a price."""
+    return {
+        phrase: other
+        for use in ("unseen", "seen")
+        for key, options in speech.phrases(spoken, use).items()
+        for phrase, other in zip(options, speech.phrases(language, use)[key], strict=True)
+    }
+
+
+@cache
+def _phrases(spoken: str, language: str) -> re.Pattern[str]:
+    """Finds a phrase as a whole, the longest that fits."""
+    phrases = sorted(_book(spoken, language), key=len, reverse=True)
+    listed = "|".join(re.escape(phrase).replace(r"\#", RUPEES.pattern) for phrase in phrases)
+    return re.compile(rf"(?<![^\s])(?:{listed})(?![^\s.,।!?])")

@@ -14,14 +14,12 @@ from itertools import pairwise
 
 from env import group_digits, rupees
 from sauda.language import numerals
-from sauda.language.numerals import Number, Token, fold, number_at, small_at, words
+from sauda.language.numerals import Number, Token, fold, number_at, small_at, word_list, words
 
 LONGEST_MESSAGE = 2_000  # characters
 HIGHEST_PRICE = 10_00_00_000  # rupees: ten crore
 
-_LEAST = words(
-    "bhi kam nahi nahin nhi upar zyada jyada less more lower भी कम नहीं ऊपर ज्यादा"
-)  # "ek rupya bhi kam nahi": not one rupee less
+_LEAST = word_list("least")  # "ek rupya bhi kam nahi": not one rupee less
 _HINDI = ("hindi", "part", "offset")
 
 
@@ -197,60 +195,25 @@ def _is_cued(line: Sequence[Token], i: int, end: int) -> bool:
 _OFF = words("off discount less chhoot छूट")  # "500 off" names a cut
 TO = words("- – to se or ya से या")  # "2-3 hazaar", "do ya teen sau"
 AT = words("mein me pe par में मे पे पर")  # "32 mein", "32 pe"
-GIVE = words(
-    "de dedo do dena dijiye dijiyega doge dega denge dunga doonga lunga loonga lenge le lo lelo "
-    "chalega chalegi milega final pakka done deal theek thik bech becho kar karo ho hoga "
-    "दे दो देना दीजिए दीजिये दोगे देंगे दूंगा लूंगा लेंगे ले लो चलेगा मिलेगा पक्का ठीक कर करो बेचो"
-)  # "sau mein de do"
-_GLUED = (
-    AT
-    | GIVE
-    | words(
-        "ka ke ki ko se tak tk mai mei men meh par pr hi bhi bas wala wale wali only last fix "
-        "fixed ish का के की को से तक वाला वाले वाली"
-    )
-)  # "32mein" and "500se" are prices
+GIVE = word_list("give")  # "sau mein de do"
+_GLUED = AT | GIVE | word_list("glued")  # "32mein" and "500se" are prices
 _AFTER_SMALL = (
-    _GLUED
-    | TO
-    | words(
-        "and but or if because bcoz please pls plz bhai bhaiya yaar sir madam ji each apiece per a "
-        "an is for ok okay na max today now right this kya with total flat sounds seems "
-        "would could maybe perhaps instead up so it take then thank thanks cash plus "
-        "और भाई जी क्या बस"
-    )
+    _GLUED | TO | word_list("after_small")
 )  # other words after a bare number up to ten show that it counts something
-_NO_PLURAL = words(
-    "this plus thanks always perhaps unless wapas yours theirs lets thats works sounds seems feels "
-    "makes means does goes gets takes suits looks stays guys sirs yaars fits helps feels comes "
-    "covers leaves says sells beats saves needs includes sales boss"
-)  # "12 works" is a price, "12 chairs" a count
+_NO_PLURAL = word_list("no_plural")  # "12 works" is a price, "12 chairs" a count
 _SIZE = words("size साइज़ साइज")  # "42 size chahiye"
 _QUOTES = {'"': '"', "'": "'", "″": "″", "”": "“"}  # marks of inches and feet, and what opens them
 _YEARS = range(1950, 2036)
-_MODEL = words(
-    "model edition version registered registration reg make manufactured manufacturing bought "
-    "purchased onwards मॉडल"
-)  # "2019 model"
-_BRANDS = words(
-    "honda hyundai maruti suzuki toyota tata mahindra bajaj hero yamaha tvs royal ktm ford kia "
-    "chevrolet bmw audi dell hp lenovo apple macbook ipad samsung sony activa swift alto wagonr "
-    "splendor pulsar bullet scooty"
-)  # "2015 Honda"
+_MODEL = word_list("model")  # "2019 model"
+_BRANDS = word_list("brands")  # "2015 Honda"
 _DISTANCE = words("driven clocked odometer")  # "driven 30000"
-_TOOK = words(
-    "kharida kharidi kharide kharid liya li bana bani aaya aayi launch mila mili खरीदा खरीदी खरीदे "
-    "ख़रीदा लिया ली बना बनी आया आई मिला मिली"
-)  # "2021 mein kharida"
+_TOOK = word_list("took")  # "2021 mein kharida"
 _OF = words("ka ke ki का के की")  # "2019 ka model"
 _FOR = words("for ke ka ki me mein के का की में")  # "2 for 900", "2 ke 900"
 _MOTION = words("reach come coming arrive meet leave call pick pickup")  # "I'll reach at 5"
 _EACH = words("each apiece per har प्रति हर")  # "120 each for 5" names no single price
 _ONE, _ONES = words("ek एक"), words("ka ki ke का की के")  # "ek ka 80"
-_PIECES = words(
-    "piece pieces pc pcs unit units pair pairs lunga loonga lenge lene lena chahiye chaiye "
-    "पीस लूंगा लेंगे चाहिए"
-)  # "4 pieces", "4 chahiye"
+_PIECES = word_list("pieces")  # "4 pieces", "4 chahiye"
 _TAKE = words("for buy take need want")  # "120 each for 5"
 _OUT, _ALL = words("out"), words("all")
 
@@ -401,11 +364,7 @@ _ASIDE = words("forget ignore cancel chhodo छोड़ो")  # "forget 600"
 _SCRATCH, _THAT, _THE = words("scratch"), words("that it"), words("the my this")
 _BEFORE_SCRATCH = words("no so ok okay sorry oops wait please actually and")
 _SLIPS = words("galti galat typo mistake mistakenly wrongly गलती गलत")  # "galti se 5000"
-_REPLACES = _SLIPS | words(
-    "sorry oops wait err actually meant mean correction matlab balki likhna bolna kehna badha "
-    "badhakar ghata ghatakar hata hatakar jagah badle maaf cancel too मतलब बल्कि लिखना बोलना कहना "
-    "बढ़ा घटा बढ़ाकर घटाकर हटा हटाकर जगह बदले सॉरी माफ"
-)
+_REPLACES = _SLIPS | word_list("replaces")
 _MUCH = words("zyada jyada mehnga mahanga ज्यादा महंगा")  # "500 zyada hai, 450 lo"
 _THAN = words("se से")
 _PAST = words("tha thi था थी")
@@ -416,10 +375,7 @@ _EARLIER = words("pehle pahle earlier previously before first was पहले")
 _FORMER = _EARLIER | words("old purana पुराना")
 _NOW = words("now new ab abhi naya अब अभी नया")
 _OR = words("or nor and ya aur to या और")
-_MOVES = words(
-    "raise raised raising increase increased up down drop dropped reduce reduced lower lowered "
-    "bring come came go went move moved change changed changing revise revised"
-)
+_MOVES = word_list("moves")
 _MAKES = words("kar karo kardo karta karte karti karunga कर करो करता करते करूंगा")
 
 

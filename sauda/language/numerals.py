@@ -1,15 +1,17 @@
 """Numbers in text, read from left to right: digits, and words in English, Hinglish and Devanagari.
 
 Hindi has a word of its own for every number up to 99, and each is romanised in many ways, so words
-are looked up by `fold`, which maps the common spellings to one. Spellings that folding cannot join
-stand as `first/second`. `tokenize` cuts a text up; `number_at` joins tokens ("do hazaar
+are looked up by `fold`, which maps the common spellings to one. `number_words.csv` has the words of
+each number, with the spellings that folding cannot join: "dedh sau" is 150, "saade teen" 3.5, "sava
+sau" 125, "paune do sau" 175. `tokenize` cuts a text up; `number_at` joins tokens ("do hazaar
 paanch sau").
 """
 
+import csv
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import count
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 _SPELLINGS = (
@@ -41,127 +43,49 @@ def words(text: str) -> frozenset[str]:
     return frozenset(map(fold, text.split()))
 
 
-def _table(rows: str, values: Iterable[float]) -> dict[str, float]:
-    entries = zip(rows.split(), values, strict=False)
-    return {fold(name): value for names, value in entries for name in names.split("/")}
+def read_rows(file: str) -> list[dict[str, str]]:
+    """The rows of a CSV file beside this one."""
+    with Path(__file__).with_name(file).open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
 
 
-ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
-fifteen sixteen seventeen eighteen nineteen"""
-TENS = "twenty thirty forty/fourty fifty sixty seventy eighty ninety/ninty"
-ROMAN = """
-shunya ek do teen char panch che/cheh/chah saat aath nau
-das gyarah/gyara/igyarah barah/bara terah chaudah/chauda/chodah pandrah/pandra/pandhrah
-    solah/sola satrah/satra/satarah atharah/athara/attharah unnis
-bees ikkis/ekkis bais teis/tehis/teais chaubis/chobis pachis chabbis sattais
-    atthais/attais untis/unatis
-tees ikattis/iktis/ektis battis taintis/tentis/taitis/tetis chauntis/chautis
-    paintis/pentis/paitis chattis saintis/sentis/saitis adtis/artis/adhtis untalis/unchalis
-chalis iktalis/ikatalis/ektalis bayalis/byalis/biyalis taintalis/tentalis/taitalis/tirtalis
-    chauvalis/chavalis/chauntalis paintalis/pentalis/paitalis chiyalis/chayalis/cheyalis
-    saintalis/sentalis/saitalis adtalis/artalis/adhtalis unchas/unanchas
-pachas ikyavan/ikavan/ekavan bavan tirpan/tirepan chauvan pachpan/pachapan chappan sattavan
-    atthavan/attavan unsath
-saath iksath/ikasath/eksath basath tirsath/tiresath/tersath chausath/chaunsath
-    painsath/pensath/paisath chiyasath/cheyasath sadsath/sarsath adsath/arsath unhattar/unahattar
-sattar ikhattar/ikahattar/ekhattar bahattar tihattar/tehattar chauhattar
-    pachattar/pachahattar/pichattar/pachhattar chihattar/chehattar satattar/satahattar/sathattar
-    athattar/athahattar unasi/unyasi
-assi ikyasi/ikasi/ekasi bayasi/byasi/biyasi tirasi/terasi chaurasi pachasi/pichasi
-    chiyasi/cheyasi satasi athasi navasi
-nabbe/nabbey ikyanve/ikyanave/ikanve/ikyanbe banve/banave/bayanve/banbe tiranve/tiranave/tiranbe
-    chauranve/chauranave/chauranbe pachanve/pachanave/pichanve/panchanve chiyanve/chiyanave/chiyanbe
-    sattanve/sattanave/sattanbe atthanve/atthanave/atthanbe ninyanve/ninyanave/ninanve/ninyanbe
-"""
+_LISTS = {row["name"]: row["words"] for row in read_rows("word_lists.csv")}
 
-DEVANAGARI = """
-शून्य एक दो तीन चार पांच छह/छः/छ/छे सात आठ नौ
-दस ग्यारह बारह तेरह चौदह पंद्रह/पन्द्रह/पंदरह सोलह सत्रह/सतरह अठारह उन्नीस
-बीस इक्कीस बाईस तेईस चौबीस पच्चीस/पचीस छब्बीस सत्ताईस अठाईस उनतीस/उन्तीस
-तीस इकतीस/इकत्तीस/इकतिस बत्तीस तैंतीस/तेंतीस चौंतीस पैंतीस छत्तीस सैंतीस अड़तीस उनतालीस/उन्तालीस/उनचालीस
-चालीस इकतालीस बयालीस/बियालीस तैंतालीस/तिरतालीस चौवालीस/चवालीस पैंतालीस
-    छियालीस सैंतालीस अड़तालीस उनचास/उन्चास
-पचास इक्यावन बावन तिरपन/तिरेपन चौवन/चव्वन पचपन छप्पन सत्तावन अठावन उनसठ
-साठ इकसठ बासठ तिरसठ/तिरेसठ चौंसठ पैंसठ छियासठ सड़सठ अड़सठ उनहत्तर
-सत्तर इकहत्तर बहत्तर तिहत्तर चौहत्तर पचहत्तर छिहत्तर सतहत्तर अठहत्तर उनासी/उन्यासी
-अस्सी इक्यासी बयासी तिरासी चौरासी पचासी छियासी सतासी/सत्तासी अठासी नवासी
-नब्बे इक्यानवे बानवे तिरानवे चौरानवे पचानवे/पंचानवे छियानवे सत्तानवे/सतानवे अठानवे निन्यानवे
-"""
 
-HINDI = _table(ROMAN, count(0.0)) | _table(DEVANAGARI, count(0.0))
-ENGLISH = _table(ONES, count(0.0)) | _table(TENS, count(20.0, 10.0))
-TIMES = _table(
-    "hundred/hundreds/sau/सौ thousand/thousands/hazaar/हज़ार lakh/lakhs/lac/lacs/lkh/लाख "
-    "crore/crores/cr/karod/karor/करोड़ million/millions/mn billion/billions/bn/arab/अरब trillion",
-    (1e2, 1e3, 1e5, 1e7, 1e6, 1e9, 1e12),
-)
-PARTS = _table(
-    "dedh/deedh/derh/dhedh/डेढ़ dhai/dhaayi/adhai/ढाई/अढ़ाई half/aadha/aadhe/आधा/आधे/½ ¼ ¾",
-    (1.5, 2.5, 0.5, 0.25, 0.75),
-)  # dedh sau is 150
-OFFSETS = _table(
-    "saade/saadhe/saarhe/साढ़े/साड़े sava/sva/सवा paune/pauney/pone/पौने", (0.5, 0.25, -0.25)
-)  # saade teen is 3.5, sava sau 125, paune do sau 175
+def word_list(name: str) -> frozenset[str]:
+    """The folded words of the list called `name` in `word_lists.csv`."""
+    return words(_LISTS[name])
+
+
+VALUES: dict[str, dict[str, float]] = {}  # of number words, by kind and folded word
+for _row in read_rows("number_words.csv"):
+    _names = map(fold, _row["words"].split())
+    VALUES.setdefault(_row["kind"], {}).update(dict.fromkeys(_names, float(_row["value"])))
 
 SHARES = {"half": 0.5, "quarter": 0.25}  # after "and a"
 QUARTERS = ("quarter", "quarters")  # after "and three"
 WHOLE = words("hundred sau सौ thousand hazaar हज़ार lakh lac लाख crore करोड़")  # "hazaar" is 1,000
-CURRENCY = words(
-    "₹ ₨ /- /= rs rs. inr inr. रु रु. रू रू. rupee rupees rupe rupay rupaye rupaya rupaiya rupaiye "
-    "rupye rupya rupiya rupiye buck bucks रुपये रुपए रुपया रुपयों रुपयो रूपये रूपए रूपया"
-)
+CURRENCY = word_list("currency")
 PREFIXES = words("₹ ₨ rs rs. inr inr. रु रु. रू रू.")  # currency that may precede its number
 PAISE = words("paise paisa पैसे पैसा")
 EVERYDAY = words("sau सौ bees tees saath bara")  # ordinary words too: "saath" is also "with"
-UNITS = words(
-    "litre liter ltr ml kg kilo gm gram km kmpl kmph mpg miles cc inch inches ft feet foot cm mm "
-    "meter metre kb gb tb mb mp mah watt volt hp amp hz ton star year yr saal sal month mahine "
-    "mahina week hafte hafta day din dino hour hr ghante ghanta minute min second sec am pm baje "
-    "bje tareekh tarikh piece pc unit set pair jodi pack packet dozen darjan box boxes bottle "
-    "people person "
-    "log logo logon aadmi buyers customers grahak friends kids bache bachche owners users time "
-    "baar bar dafa percent pratishat fisadi door seater seat wheel speed gear floor room bedroom "
-    "bhk number other more extra photo pic page sheet sqft rpm left x "
-    "लीटर किलो ग्राम किमी मीटर इंच साल वर्ष महीने महीना हफ्ते हफ्ता दिन घंटे घंटा मिनट बजे तारीख बार "
-    "दफा लोग लोगों आदमी ग्राहक खरीदार पीस जोड़ी दर्जन प्रतिशत फीसदी अन्य नंबर "
-    "सेंटीमीटर सेमी मिलीमीटर फुट फीट वाट वॉट"
-)  # these, and their plurals in -s, make the number before them a measure or a count
-MONTHS = words(
-    "january jan february feb march april apr june jun july jul august aug september sept sep "
-    "october oct november nov december dec जनवरी फरवरी मार्च अप्रैल जून जुलाई अगस्त सितंबर अक्टूबर "
-    "नवंबर दिसंबर"
-)  # not may and mar: "450 may be too much"
-LABELS = words(
-    "model version size number iphone ipad galaxy pixel pulsar windows class round room "
-    "age aged umar umr sector seat row gali lane top covid level chapter step "
-    "उम्र उमर आयु नंबर सेक्टर गली"
-)  # before a number below 100
+# These, and their plurals in -s, make the number before them a measure or a count
+UNITS = word_list("units")
+MONTHS = word_list("months")  # not may and mar: "450 may be too much"
+LABELS = word_list("labels")  # before a number below 100
 NUMBERED = words("house flat shop room plot gate sector street makan dukan kamra")  # "house no 14"
 CODES = words("pin pincode otp code")  # before a number of any size
-BOUGHT = words(
-    "bought purchased made manufactured launched registered mfg owner born"
-)  # "bought in 2019"
-FOREIGN = frozenset("$€£¥") | words(
-    "dollar dollars usd euro euros eur pound pounds gbp dirham dirhams aed yen sgd cad aud riyal "
-    "riyals yuan rmb franc francs chf ringgit ruble rubles peso pesos baht btc bitcoin bitcoins "
-    "डॉलर यूरो पाउंड रियाल दिरहम"
-)  # currencies that are no rupees, before or after a number
+BOUGHT = word_list("bought")  # "bought in 2019"
+# Currencies that are no rupees, before or after a number
+FOREIGN = frozenset("$€£¥") | word_list("foreign")
 HUNDRED_TYPED = words("so")  # "12 so" is "12 sau"
-BEHIND_SO = words(
-    "do de dedo dena doge dunga doonga denge dijiye mein me pe rupaye rupees rs lo lunga loonga "
-    "final fix chalega hi bas max tak se ka ke ki le lelo lenge loge rakh rakho kar karo kardo "
-    "laga lagao bol bolo mil milega theek thik pakka hai nahi wala bhai bhaiya ji sahi deta deti"
-)  # what follows "12 so" where it is a price, and not "I have 12 so …"
+# What follows "12 so" where it is a price, and not "I have 12 so …"
+BEHIND_SO = word_list("behind_so")
 THOUSAND = words("grand")  # "a grand", "two grand"
-NO_THOUSAND = words(
-    "piano opening sale total father mother prix vitara i10 tour cherokee theft son"
-)
+NO_THOUSAND = word_list("no_thousand")
 VAGUE = words("few couple several some kuch chand kai many कुछ चंद कई")  # "a few thousand"
 WEAK = words("do दो ek एक one")  # number words that mostly mean something else
-BEFORE_DO = words(
-    "de kar kr bata bol le dila dikha laga chhod rakh bech bhej ghata you i we they can could will "
-    "would please दे कर बता बोल ले दिला दिखा लगा छोड़ रख बेच घटा"
-)  # "kar do", "can you do": give, not two
+BEFORE_DO = word_list("before_do")  # "kar do", "can you do": give, not two
 
 _ASCII = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}  # ４５０ to 450, one for one
 _LETTER = r"(?:[^\W\d_]|[\u0900-\u0963\u0970-\u097f\u200c\u200d])"  # \w lacks the vowel signs
@@ -256,8 +180,7 @@ def _amounts(kind: str, key: str, before: Token, start: int) -> str:
 
 
 def _meaning(key: str) -> tuple[str, str, float]:
-    tables = {"english": ENGLISH, "hindi": HINDI, "times": TIMES, "part": PARTS, "offset": OFFSETS}
-    for kind, table in tables.items():
+    for kind, table in VALUES.items():
         if key in table:
             return kind, key, table[key]
     if key in CURRENCY:

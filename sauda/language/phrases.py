@@ -17,19 +17,12 @@ from typing import NamedTuple
 
 from sauda.language.lexicon import Element, Word, element_of, keys, phrase_end, words
 from sauda.language.lines import ENGLISH, HINDI, HINGLISH
-from sauda.language.numerals import Token, tokenize
+from sauda.language.numerals import Token, tokenize, word_list
 
 WHOLE, FIRST = "=", "^"
 Phrases = tuple[tuple[frozenset[str], bool], ...]  # the words, and whether no other may stand
 
-_HINGLISH = keys(
-    "bhaiya bhai bhaiyya mein kitna kitne kitni nahi nahin nhi hai hain theek thik chalo rupaye "
-    "rupay sahab saab namaste namaskar kya kyu kyun kam karo kar aapka aapke bahut bohot mehnga "
-    "mehanga sasta acha achha accha dena dunga doge denge loge lunga bolo batao haan yaar hoon "
-    "mera mere meri tum bas zyada jyada daam paisa paise chahiye wala raha rahe hoga lagao lagega "
-    "chalega milega tha thi pehle purana purane lo ka ki ke ko dedo thoda thodi akhri aakhri gaya "
-    "liya pakka bilkul abhi phir sirf yeh woh kaisa kaise rakho dijiye kijiye sau hazaar ji"
-)
+_HINGLISH = word_list("hinglish")
 _HINGLISH_NUMBERS = keys("sau hazaar karod/karor dedh dhai/adhai sava saade/saadhe/saarhe paune")
 _ENGLISH_NUMBERS = keys("hundred/hundreds thousand/thousands million/millions half")
 

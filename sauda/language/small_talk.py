@@ -206,7 +206,7 @@ GENERAL = frozenset(
         *("nod", "interest", QUESTION, TOLD),
     )
 )
-DENIALS = keys(NEGATORS)  # "no scratches at all" is told, and no argument
+DENIALS = NEGATORS  # "no scratches at all" is told, and no argument
 ASK_TO_OPEN = ("price", "nod")  # need a price of the one who answers
 SIGNS = "$€£¥"  # of currencies that are not taken
 

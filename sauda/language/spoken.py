@@ -23,7 +23,7 @@ from functools import lru_cache
 import numpy as np
 
 from env import Accept, Offer, Table, WalkAway, rupees, speech
-from sauda.language import money, phrasebook
+from sauda.language import money
 from sauda.language.lines import (
     ACT_LINES,
     CHAT_LINES,
@@ -32,29 +32,15 @@ from sauda.language.lines import (
     HINDI,
     LINES,
     name_in,
+    translate_phrases,
     translation,
 )
+from sauda.language.numerals import read_rows
 from sauda.language.phrases import kind_of, language_of, table
 from sauda.language.tells import read
 
 Action = Offer | Accept | WalkAway
-ARGUMENTS = table(
-    {
-        "warranty": "warranty; waranty; guarantee; garanti; bill; receipt; वारंटी; गारंटी; बिल",
-        "scratch": "scratch; scratches; scratched; dent; dents; damage; damaged; defect; defects; "
-        "crack; cracked; broken; kharoch; kharonch; toota; tuta; daag; nishan; खरोंच; खरोच; टूटा; "
-        "टूटी; दाग; निशान; स्क्रैच",
-        "tea": "tea; chai; coffee; lassi; चाय; कॉफ़ी; लस्सी",
-        "cash": "cash; nakad; naqad; nagad; upi; pay now; नकद; कैश",
-        "student": "student; college; hostel; students; vidyarthi; छात्र; छात्रा; विद्यार्थी; कॉलेज",
-        "loyal": "loyal; regular; hamesha; purana grahak; purane grahak; old customer; always "
-        "buy; "
-        "हमेशा; पुराना ग्राहक; पुराने ग्राहक",
-        "shop": "other shop; another shop; next shop; amazon; flipkart; online; elsewhere; "
-        "cheaper; "
-        "dusri dukan; dusri dukaan; doosri dukaan; अमेज़न; ऑनलाइन; दूसरी दुकान",
-    }
-)
+ARGUMENTS = table({row["kind"]: row["phrases"] for row in read_rows("arguments.csv")})
 # The other side's first price as a share of the list price: from here on it is far or absurd, up
 # to here it is near. A seller's ask counts upwards, a buyer's bid downwards.
 FAR = {"seller": 1.2, "buyer": 0.45}
@@ -346,7 +332,7 @@ def _market_words(words: str, decided: Decided) -> str:
     "" for other moves in words that are not the market's.
     """
     parts = []
-    for sentence in _sentences(phrasebook.in_language(words, decided.language)):
+    for sentence in _sentences(translate_phrases(words, decided.language)):
         if not _is_in(sentence, decided.language):
             prices = [rupees(mention.amount) for mention in money.prices(sentence)]
             if not isinstance(decided.action, Offer):

@@ -10,7 +10,7 @@ buyer's, unless the text names another base.
 The phrases of both are written as in `lexicon.py`, with these elements besides:
 
     ...           is up to 14 other words of the same sentence
-    *ending       is any word with that ending; {group} is one of `cue_groups.csv` too
+    *ending       is any word with that ending
     #             is a number, a price or not; ₹ a price; @ a price that might be a year
     !a/b          is any word but a and b
     .             is a mark
@@ -36,8 +36,6 @@ _SILENT = frozenset("'’‘\"“”`*_")  # marks that part no words
 _GAPS = {"..": (3, False), "...": (14, True)}  # most words, and whether a comma may stand there
 _YEARS = range(1950, 2036)
 _NUMBERS = ("#", "₹", "@")
-with Path(__file__).with_name("cue_groups.csv").open(encoding="utf-8", newline="") as _lines:
-    GROUPS = lexicon.GROUPS | {row["group"]: row["words"] for row in csv.DictReader(_lines)}
 
 
 class _Place(NamedTuple):
@@ -154,7 +152,7 @@ def _place(name: str) -> _Place:
         elif each == ".":
             kinds.append("mark")
         elif each.startswith("{"):
-            words |= lexicon.keys(GROUPS[each[1:-1]])
+            words |= lexicon.keys(lexicon.GROUPS[each[1:-1]])
         elif each.endswith("*"):
             stems.append(fold(each[:-1]))
         elif each.startswith("*"):
@@ -235,7 +233,7 @@ def stances(text: str, mentions: Sequence[Mention]) -> list[str]:
 
 _RELATIVE = phrases(Path(__file__).with_name("relative.csv"))
 _BASES = ("own_base", "list_base")
-_NOT, _AFTER = keys(GROUPS["not"]), keys(GROUPS["nahi"])
+_NOT, _AFTER = keys(lexicon.GROUPS["not"]), keys(lexicon.GROUPS["nahi"])
 _OF = re.compile(r"\bof\b", re.IGNORECASE)  # which a fold does not tell from "off"
 _ASKED = keys("you u we why")  # "can't you", "why not": no denial
 

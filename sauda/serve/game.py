@@ -5,8 +5,10 @@ costs a step; a game that has used up its steps or its time is forfeited. The se
 until the end unless the caller chose it, since it stands for every hidden value.
 """
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from openenv.core.env_server import Action
@@ -284,62 +286,9 @@ def list_tasks(split: Any, start: int | None = None, stop: int | None = None) ->
     return [numbered_task(split, index) for index in chosen]
 
 
-BAZAAR_AIM = {
-    "buyer": (
-        "You buy. `bazaar.own.reservation` is your limit, what the item is worth to you: the less"
-        " you pay below it, the more you gain, and above it you lose. Never pay more. The other"
-        " side's limit is hidden. Without a deal you gain and lose nothing."
-    ),
-    "seller": (
-        "You sell. `bazaar.own.reservation` is your limit, the least that the item is worth to you:"
-        " the more you get above it, the more you gain, and below it you lose. The buyer's limit is"
-        " hidden. Without a deal you gain and lose nothing."
-    ),
-}
-BAZAAR_MOVES = """\
-Legal moves, one per step:
-{"action_type": "offer", "price": 450, "message": "what you say"} names a price in rupees, here 450:
-your bid as the buyer, your ask as the seller. `bazaar.decimals` says how many decimals a price has.
-A bid may not exceed `bazaar.own.purse`, or without a purse your limit.
-{"action_type": "accept"} takes the other side's last price, of `bazaar.asks` or `bazaar.bids`, once
-it has named one.
-{"action_type": "walk"} leaves without a deal.
-`bazaar.round` of `bazaar.rounds` rounds are over; after the last one there is no deal."""
-SEALED = """
-In each round every buyer moves without seeing the others' moves, and the highest bid counts.
-`bazaar.outbid` says that it was not yours, `bazaar.rivals` who still bids."""
-STANDING = """
-Bids stand: the best of `bazaar.bids` counts, and a lower one changes nothing."""
-WORDS = """
-Every seller has a character and facts of its own, which only its words tell. With each bid you may
-say one thing that a seller heeds, once in a game: ask what it paid, whether the item has a fault or
-how long it stays; offer cash at once; say a friendly word; name a fault, or another shop's price,
-which you know where `bazaar.own.quote` has it. What moves one seller annoys another, and so do lies
-and repetitions."""
-MARKET_GRADE = """\
-Grading: the grade, in [-1, 1], is the mean over the deals and the reward of the last step. A deal
-counts your share of the span between both sides' limits, times `own.discount` for each round after
-the first; after the round `own.deadline`, where there is one, it counts 0. No deal counts 0, or,
-where no price suits both sides, 1 times the discount. A deal at a loss counts minus the loss as a
-share of the list price."""
-SHARE_GRADE = """\
-Grading: the grade, in [0, 1], is the mean over the deals and the reward of the last step. A deal
-counts your share of the span between both sides' limits; no deal, or one at a loss, counts 0."""
-MORE = {
-    "classic/asymmetric_pressure": "After the round `own.deadline` it counts half.",
-    "classic/career_10": "It counts up to 30 % less, the more of its rounds it takes.",
-    "classic/read_the_tells": "A price on your side of the middle earns up to 0.15 more.",
-}
-ARENA_AIM = """\
-You run the lab that `seat` names. Each of `arena.own.jobs` pays base_value x urgency_multiplier
-once blocks with its GPU hours are booked before its deadline_round; late hours pay a third of that.
-`arena.own.batna` is what your lab can gain alone: gain more by trading blocks with other labs, by
-pools and by pitches. You may make `arena.actions_left` more actions in this round."""
-ARENA_MOVES = 'Legal moves, one per step, such as {"action_type": "wait"}; the types are'
-ARENA_GRADE = """\
-Grading: the grade, in [-1, 1], is what your lab gained beyond `arena.own.batna`, as a share of what
-its jobs are worth, `arena.own.stake`. 0 is what it could gain alone, and below 0 its deals lost.
-The reward of each step has ten parts, `reward_parts`; an action against the rules lowers one."""
+RULES: Mapping[str, str] = tomllib.loads(
+    Path(__file__).with_name("briefing.toml").read_text(encoding="utf-8")
+)
 
 
 def briefing(task: Task) -> str:
@@ -353,15 +302,19 @@ def briefing(task: Task) -> str:
         f"A grade of at least {task.success:g} is a success. The episode ends when `done` is true."
     )
     if game_of(task).name == "arena":
-        moves = f"{ARENA_MOVES}\n{describe_arena_types()}"
-        return "\n\n".join((head, ARENA_AIM, moves, f"{ARENA_GRADE} {done}"))
-    buyers = [seat for seat in task.env.agents if seat != "seller"]
+        moves = f"{RULES['arena_moves']}\n{describe_arena_types()}"
+        return "\n\n".join((head, RULES["lab"], moves, f"{RULES['arena_grade']} {done}"))
     market = MARKETS.get(task.name.removeprefix("bazaar/"))
-    moves = BAZAAR_MOVES + SEALED * (len(buyers) > 1)
-    if market:
-        moves += STANDING + WORDS * (not market.mute)
-    grade = f"{MARKET_GRADE if market else SHARE_GRADE} {MORE.get(task.name, '')}".strip()
-    return "\n\n".join((head, BAZAAR_AIM[task.learner], moves, f"{grade} {done}"))
+    with_rivals = len(task.env.agents) > 2
+    parts = {
+        "sealed": with_rivals,
+        "standing": bool(market),
+        "words": bool(market) and not market.mute,
+    }
+    moves = "\n".join([RULES["bazaar_moves"], *(RULES[part] for part in parts if parts[part])])
+    grade = RULES["market_grade" if market else "share_grade"]
+    grade = f"{grade} {RULES.get(task.name, '')}".strip()
+    return "\n\n".join((head, RULES[task.learner], moves, f"{grade} {done}"))
 
 
 def describe_arena_types() -> str:

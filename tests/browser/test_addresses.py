@@ -5,7 +5,6 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from benchmarks.speed import FIGURE
 from tests.support.page import DRAWN, settle, show_question, show_tab
 
 
@@ -39,44 +38,6 @@ def test_a_sub_tab_has_an_address_that_opens_it(open_page):
     expect(part).to_have_attribute("aria-selected", "true", timeout=20_000)
     expect(page.locator("#results-arena-verdict")).to_be_visible()
     open_page.assert_no_trouble()
-
-
-def test_of_two_addresses_in_quick_succession_the_later_is_shown(open_page):
-    page = open_page(query="tab=haggle")
-    show_tab(page, "Training")
-    flips = page.evaluate("""async () => {
-        const go = (tab) => {
-            history.replaceState(null, "", `?tab=${tab}`);
-            dispatchEvent(new PopStateEvent("popstate"));
-        };
-        const pass = (ms) => new Promise((done) => setTimeout(done, ms));
-        go("haggle");
-        setTimeout(() => go("training"), 30);
-        await pass(2000);
-        let flips = 0;
-        new MutationObserver(() => flips++).observe(
-            document.querySelector(".sauda-tabs > .tab-wrapper"),
-            { subtree: true, attributeFilter: ["aria-selected"] },
-        );
-        await pass(2000);
-        return flips;
-    }""")
-    assert flips == 0
-    selected(page, "Training")
-
-
-def test_arrow_keys_move_between_tabs(open_page):
-    page = open_page()
-    tab = page.locator(".sauda-tabs > .tab-wrapper").first.get_by_role(
-        "tab", name="Tour", exact=True
-    )
-    tab.focus()
-    page.keyboard.press("ArrowRight")
-    selected(page, "Haggle")
-    page.keyboard.press("ArrowLeft")
-    selected(page, "Tour")
-    page.keyboard.press("ArrowLeft")
-    selected(page, "Artifacts & API")
 
 
 def test_a_step_of_the_tour_and_a_round_of_the_judge_have_addresses(open_page):
@@ -135,18 +96,6 @@ def test_a_pair_of_the_tournament_and_its_figure_have_an_address(open_page):
     page.go_forward()
     expect(games.locator(".sauda-card")).to_have_count(3, timeout=DRAWN)
     open_page.assert_no_trouble()
-
-
-def test_the_race_runs_at_once_and_again(open_page):
-    page = open_page()
-    expect(page.locator(FIGURE).first).to_be_visible()  # what the bench waits for
-    rows = page.locator("#tour-race tbody tr")
-    expect(rows.last).to_contain_text("that could be won")
-    count = rows.count()
-    assert count > 2
-    page.get_by_role("button", name="Watch again").click()
-    settle(page)
-    expect(rows).to_have_count(count)
 
 
 @pytest.mark.journey

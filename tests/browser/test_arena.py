@@ -8,7 +8,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.page import settle, show_tab, violations
+from tests.support.page import settle, show_tab
 
 
 def press(page: Page, name: str) -> None:
@@ -118,18 +118,4 @@ def test_rounds_turn_by_button_and_arrow_and_a_pitch_is_judged_at_once(open_page
     page.get_by_role("tab", name="Does an advocate learn?").click()
     page.get_by_role("button", name=re.compile("Reproduce: play 20")).click()
     expect(page.locator("#judge-learning-reproduced")).to_contain_text("Equal: rounds that")
-    open_page.assert_no_trouble()
-
-
-def test_a_phone_leads_to_the_own_pitch_from_the_first_screen(open_page):
-    page = open_page(width=390, height=844, tab="Judge")
-    down = page.get_by_role("button", name="Write your own pitch ↓")
-    expect(down).to_be_in_viewport(ratio=1)
-    field = page.get_by_label("Your pitch")
-    expect(field).not_to_be_in_viewport()
-    down.click()
-    settle(page)
-    expect(field).to_be_in_viewport(ratio=1)
-    expect(field).to_be_focused()
-    assert violations(page) == []
     open_page.assert_no_trouble()

@@ -15,8 +15,6 @@ from tests.support.page import (
     selling,
     settle,
     show_tab,
-    unfold_choices,
-    violations,
 )
 
 REPLIED = 30_000
@@ -130,7 +128,6 @@ def test_after_the_end_every_move_has_its_cost_and_what_the_buyer_offered_is_dra
     open_page.assert_no_trouble()
 
 
-PHONE = {"width": 390, "height": 844}
 DRAFT = '<b id="sneaked">not yet</b>'
 
 
@@ -203,22 +200,6 @@ def test_the_card_leads_on_to_another_opponent_a_friend_and_the_row_in_results(o
     expect(picked).to_be_in_viewport()
     page.get_by_role("button", name="Reproduce", exact=True).locator("visible=true").click()
     expect(page.locator("#results-market-reproduced")).to_contain_text("Equal: mean grade")
-    open_page.assert_no_trouble()
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_on_a_phone_the_game_is_on_the_first_screen(open_page, dark):
-    page = open_page(tab="Haggle", dark=dark, **PHONE)
-    expect(page.locator("#haggle-other")).to_be_hidden()
-    for place in (".sauda-brief", "#haggle-chat", "#haggle-price"):
-        expect(page.locator(place)).to_be_in_viewport()
-    unfold_choices(page)
-    page.locator("#haggle-other input").click()
-    page.get_by_role("option", name="linear").click()
-    settle(page)
-    finish(page)
-    assert violations(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     open_page.assert_no_trouble()
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.page import LOADED, bubbles, buying, say, selling, settle, show_tab
+from tests.support.page import bubbles, buying, say, selling, settle, show_tab
 
 MARKUP = (
     '<img src=x onerror="fetch(`/x`)">',
@@ -78,22 +78,6 @@ def test_markup_with_a_price_stands_in_the_chat_as_it_was_typed(open_page, seat)
             say(page, f"{markup} {price}")
             expect(page.locator("#haggle-problem")).to_be_empty()
             assert f"{markup} {price}" in bubbles(page)
-    open_page.assert_no_trouble()
-
-
-@pytest.mark.model
-def test_a_message_with_markup_is_quoted_as_it_was_typed(open_page):
-    page = open_page(tab="Haggle")
-    expect(page.locator("#haggle-badge")).to_contain_text("on CPU", timeout=LOADED)
-    new_game(page)
-    price = page.get_by_role("button", name="Open at ₹").inner_text().removeprefix("Open ")
-    message = f"{' '.join(MARKUP)} {price}, urgent"
-    with nothing_new(page, address_of(page)):
-        say(page, message)
-        quote = page.locator("#haggle-reads .sauda-quote")
-        expect(quote).to_have_text(f"“{message}”")
-        expect(quote.locator("mark")).not_to_have_count(0)
-        assert message in bubbles(page)
     open_page.assert_no_trouble()
 
 

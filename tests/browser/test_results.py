@@ -10,7 +10,6 @@ from panels.results.questions.reproduce import SCRIPTED
 from panels.results.questions.verdict import buyer_name
 from panels.results.tab import QUESTIONS
 from sauda.experiments.comparison import OURS
-from sauda.policies import LABS
 from tests.support.page import (
     DRAWN,
     questions,
@@ -132,47 +131,6 @@ def test_an_agent_that_enters_by_the_code_on_the_page_stands_there_with_its_game
     open_page.assert_no_trouble()
 
 
-def test_the_arenas_bars_follow_task_seeds_and_metric_and_the_rows_download(open_page):
-    page = open_page(tab="Results")
-    show_question(page, "Who wins the arena?")
-    unfold(page, "One task at a time")
-    points = page.locator("#results-arena-bars .barlayer .point")
-    expect(points).to_have_count(len(LABS))
-    table = page.locator("#results-arena-table")
-    expect(table).to_contain_text("Grade, coalition market, hold-out seeds")
-    page.get_by_label("Arena task").click()
-    page.get_by_role("option", name="Market round").click()
-    page.get_by_label("Training seeds").last.click()
-    page.get_by_label("Reward", exact=True).click()
-    expect(table).to_contain_text("Reward, market round, training seeds")
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Download the arena’s rows").click()
-    text = download.value.path().read_text(encoding="utf-8-sig")
-    assert text.startswith("task,split,others,policy,n,")
-    assert "arena/market_round,train,as drawn,planner,200" in text
-    open_page.assert_no_trouble()
-
-
-def test_the_arena_opens_with_both_experts_at_its_demo_seed_and_steps(open_page):
-    page = open_page(tab="Transcripts")
-    page.get_by_role("tab", name="Any game").click()
-    page.get_by_role("button", name="GPU arena, seed 5").click()
-    cards = page.locator(".sauda-arena .sauda-card")
-    expect(cards).to_have_count(2)
-    expect(cards.locator("h3")).to_have_text(["planner", "rule based expert"])
-    expect(page.get_by_text("--seed 5")).to_be_visible()
-    slider = page.locator(".sauda-steps input[type=range]:visible")
-    slider.focus()
-    slider.press("Home")
-    slider.press("ArrowRight")
-    expect(cards.first.locator(".sauda-money")).to_have_count(2)
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Markdown").click()
-    text = download.value.path().read_text(encoding="utf-8")
-    assert text.startswith("# arena/coalition_market, seed 5: planner as lab_0")
-    open_page.assert_no_trouble()
-
-
 # Results, Transcripts
 
 
@@ -185,20 +143,6 @@ def task_by_task(open_page, dark: bool = False):
     show_question(page, "Who wins the open market?")
     unfold(page, TASK_BY_TASK)
     return page
-
-
-def test_the_table_of_policies_is_sorted_by_number_and_searched(open_page):
-    page = task_by_task(open_page)
-    table = page.locator("#results-bazaar-table")
-    names = table.locator("[role=gridcell].first-column")
-    header = table.get_by_role("columnheader", name="mean [95 % interval]").last
-    header.hover()
-    header.get_by_label("Open cell menu").click()
-    page.get_by_text("Sort ascending").click()
-    expect(names.first).to_have_text("aggressive")
-    table.locator(".search-input").fill("tit for")
-    expect(names).to_have_text(["tit for tat"])
-    open_page.assert_no_trouble()
 
 
 @pytest.mark.journey

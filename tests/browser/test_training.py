@@ -6,10 +6,7 @@ import io
 import pytest
 from playwright.sync_api import Page, expect
 
-from panels.training.logs import recorded
 from panels.training.runs import STACKS
-from sauda.records.kinds import training_runs
-from sauda.records.store import load
 from tests.support.page import DRAWN, settle
 
 
@@ -81,25 +78,4 @@ def test_hovering_one_panel_reads_the_same_step_in_all_panels_of_the_run(open_pa
     assert steps[0] == steps[1]
     page.mouse.move(5, 5)
     expect(read[1]).to_have_count(0)
-    open_page.assert_no_trouble()
-
-
-# The texts of the drawn figures that reach beyond their figure.
-CUT_OFF = """() => [...document.querySelectorAll(".js-plotly-plot")]
-    .filter((plot) => plot.offsetParent)
-    .flatMap((plot) => [...plot.querySelectorAll("text")].filter((text) => {
-        const own = text.getBoundingClientRect(), around = plot.getBoundingClientRect();
-        return own.width && (own.left < around.left || own.right > around.right
-            || own.top < around.top || own.bottom > around.bottom);
-    }))
-    .map((text) => text.textContent)"""
-
-
-def test_on_a_phone_no_text_of_a_run_is_cut_off(open_page):
-    page = opened(open_page, "overlay=v2,v2-tells", width=390, height=844)
-    for name in [recorded(load(f"training/{run}.json")).name for run in training_runs()]:
-        page.locator("#training-run input").click()
-        page.get_by_role("option", name=name, exact=True).click()
-        settle(page)
-        assert page.evaluate(CUT_OFF) == [], name
     open_page.assert_no_trouble()

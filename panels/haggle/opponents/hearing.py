@@ -13,7 +13,7 @@ from env import Offer, rupees, speech
 from panels.haggle.game_view import sells
 from panels.haggle.words import Translate
 from panels.ui.look import note
-from sauda.language.phrasebook import in_language
+from sauda.language.lines import translate_phrases
 from sauda.sessions.bazaar import Game
 
 SEGMENT = re.compile(r"[^.!?,।]*(?:[.!?,।]+(?=\s|$)|$)")
@@ -86,7 +86,9 @@ def reading(game: Game, translate: Translate, language: str) -> Markup:
         return Markup("")
     said = {
         seat: [
-            in_language(move.action.message, language) if seat != game.you else move.action.message
+            translate_phrases(move.action.message, language)
+            if seat != game.you
+            else move.action.message
             for move in table.moves
             if move.agent == seat and isinstance(move.action, Offer) and move.action.message
         ]

@@ -12,7 +12,7 @@ from panels.haggle.words import ENGLISH, Translate
 from panels.ui.look import note
 from panels.ui.provenance import missing
 from sauda.experiments.gap import difficulty
-from sauda.language.phrasebook import in_language
+from sauda.language.lines import translate_phrases
 from sauda.records.kinds import ArtifactError
 from sauda.sessions.bazaar import Game, moves_of
 from sauda.sessions.review import Gap, OwnMove, Review, Worth, is_planned, is_recorded
@@ -100,7 +100,7 @@ def sentence(move: OwnMove, translate: Translate, language: str = ENGLISH) -> st
         return translate("review_leave")
     price = rupees(better.price)
     if deal is None and better.message:
-        said = in_language(better.message, language)
+        said = translate_phrases(better.message, language)
         return translate("review_bid_saying", price=price, said=said)
     if deal is None:
         return translate("review_bid", price=price)

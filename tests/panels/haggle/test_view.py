@@ -22,7 +22,7 @@ from panels.haggle.talk.state import SILENT
 from panels.haggle.talk.visitor_text import converse
 from panels.haggle.words import ENGLISH, HINDI, translator
 from sauda.games import policies_of
-from sauda.language.phrasebook import in_language
+from sauda.language.lines import translate_phrases
 from sauda.llm.types import Reply
 from sauda.sessions.bazaar import Game, after_reply, answer, start
 from sauda.sessions.review import review
@@ -175,4 +175,4 @@ def test_a_line_told_in_another_language_tells_the_same():
     for language, other in permutations(("en", "hinglish", "hi"), 2):
         for use in ("seen", "unseen"):
             line = said(speech, language, 0.5, use)
-            assert in_language(line, other) == said(speech, other, 0.5, use)
+            assert translate_phrases(line, other) == said(speech, other, 0.5, use)

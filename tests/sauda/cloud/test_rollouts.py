@@ -91,23 +91,6 @@ def test_a_server_that_failed_rests_and_is_asked_again_later():
         servers((), 0)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "fault"),
-    [
-        ([], "name either a player, or servers"),
-        (["--player", "mini", "--server", "http://x", "--model", "m"], "name either a player"),
-        (["--server", "http://x"], "name either a player, or servers"),
-        (["--player", "null", "--in-flight", "0"], "at least 1 game, and 1 request in flight"),
-        (["--player", "nobody"], "no model policy 'nobody'"),
-        (["--player", "null", "--episodes", "0"], "episodes must be from 1"),
-        (["--player", "null", "--address", "x:1"], "say --engine ray as well"),
-    ],
-)
-def test_a_mistake_in_the_arguments_is_told_in_one_sentence(arguments, fault, tmp_path, capsys):
-    assert command.main(["rollouts", "--folder", str(tmp_path / "parts"), *arguments]) == 2
-    assert fault in capsys.readouterr().err
-
-
 def test_the_command_plays_prints_and_writes(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("SAUDA_ENDPOINT_TOKEN", "not-to-be-seen")
     out = tmp_path / "out.json"

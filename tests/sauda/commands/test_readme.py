@@ -70,13 +70,3 @@ def test_every_setting_of_the_page_stands_in_the_serving_document():
     texts = (path.read_text(encoding="utf-8") for path in code)
     settings = {name for text in texts for name in re.findall(r"\bSAUDA_[A-Z]+(?:_[A-Z]+)*", text)}
     assert settings == set(re.findall(r"\bSAUDA_[A-Z]+(?:_[A-Z]+)*", SERVING))
-
-
-def test_the_front_matter_names_what_the_space_runs():
-    matter = README.split("---\n")[1]
-    fields = dict(line.split(": ", 1) for line in matter.splitlines() if ": " in line)
-    assert fields["sdk"] == "gradio"
-    assert (REPOSITORY / fields["app_file"]).exists()
-    assert re.search(
-        rf"^gradio\S*=={re.escape(fields['sdk_version'])}$", read("requirements.txt"), re.M
-    )

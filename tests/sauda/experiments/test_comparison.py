@@ -103,27 +103,6 @@ def test_the_comparison_of_labs_is_of_its_kind_comes_out_again_and_plays_no_batc
     assert {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()} == kept
 
 
-@pytest.mark.nightly
-def test_a_stopped_run_goes_on_where_it_was(data, tmp_path, monkeypatch):
-    played = []
-    play = comparison.play_model
-
-    def stops(task, player, seeds):
-        if len(played) == 3:
-            raise KeyboardInterrupt
-        played.append(seeds)
-        return play(task, player, seeds)
-
-    monkeypatch.setattr(comparison, "play_model", stops)
-    with pytest.raises(KeyboardInterrupt):
-        run(TINY, tmp_path)
-    monkeypatch.setattr(comparison, "play_model", play)
-    before = {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
-    assert len(before) == 3
-    assert run(TINY, tmp_path) == data
-    assert {file: file.stat().st_mtime_ns for file in before} == before
-
-
 # Games that are kept
 
 

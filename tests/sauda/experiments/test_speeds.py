@@ -1,7 +1,7 @@
 """Speeds: a figure is its samples; published speeds stand apart."""
 
 from sauda.experiments.speeds import figure, published_speeds, recompute_bench
-from sauda.records.store import load, save
+from sauda.records.store import load
 
 
 def test_a_figure_has_the_median_and_the_95th_percentile_of_its_rounded_samples():
@@ -23,12 +23,6 @@ def test_medians_follow_from_the_samples_and_nothing_else_changes():
     assert recompute_bench(data) == data
     fast["samples"][1] = 8.0
     assert recompute_bench(data)["figures"][1]["median"] == 7.0
-
-
-def test_a_measured_speed_can_be_saved_and_read(tmp_path):
-    data = run(figure("episodes a second", "episodes/s", [5000, 5100], task="x"))
-    save("bench.json", {}, data, tmp_path)
-    assert load("bench.json", tmp_path).data.as_json() == recompute_bench(data)
 
 
 def test_published_speeds_are_those_of_the_source():

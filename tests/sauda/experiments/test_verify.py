@@ -26,7 +26,7 @@ from sauda.experiments.verify import (
 )
 from sauda.games.transcript import to_json
 from sauda.llm.registry import get_policy
-from sauda.records.kinds import FILES, KINDS, METHODS, ArtifactError, Entry, amount
+from sauda.records.kinds import FILES, KINDS, METHODS, ArtifactError, Entry
 from sauda.records.store import (
     CHECKSUMS,
     ROOT,
@@ -38,6 +38,7 @@ from sauda.records.store import (
     write,
     write_artifact,
 )
+from tests.support.cases import cases
 from tests.support.measured import games_before_and_after, model_comparison
 
 EVALUATION, SHOWCASE = "evaluation/classic-train.json", "episodes/showcase.json"
@@ -80,64 +81,16 @@ def test_a_new_artifact_is_verified_without_faults(written_root: Path, file: str
     assert verify(file, workers=1, root=written_root) == []
 
 
-def set_to(*keys: str | int, value: Any) -> Callable[[Any], None]:
-    """Sets one value under "data" of an artifact's content."""
-
-    def change(content: Any) -> None:
-        part = content["data"]
-        for key in keys[:-1]:
-            part = part[key]
-        part[keys[-1]] = value
-
-    return change
-
-
 @pytest.mark.parametrize(
-    ("file", "change", "place"),
-    [
-        (
-            EVALUATION,
-            set_to("episodes", TASK, "naive", "price", 2, value=51.01),
-            f"data.episodes['{TASK}'].naive.price[2]: recorded 51.01, played",
-        ),
-        (
-            EVALUATION,
-            set_to("rows", 1, "share", "mean", value=0.700001),
-            "data.rows[1].share.mean: recorded 0.700001, played again 0.7",
-        ),
-        (
-            EVALUATION,
-            set_to("episodes", TASK, "naive", "end", value="BAAA"),
-            f"data.episodes['{TASK}'].naive.end: recorded 'BAAA', played again 'AAAA'",
-        ),
-        (
-            EVALUATION,
-            set_to("episodes", TASK, "naive", "share", value=[0.7] * 3),
-            f"data.episodes['{TASK}'].naive.share: 3 recorded, 4 when played again",
-        ),
-        (
-            EVALUATION,
-            set_to("rows", 0, "hashes", "opponents", value="0123456789ab"),
-            "data.rows[0].hashes.opponents: recorded '0123456789ab', but today's",
-        ),
-        (
-            SHOWCASE,
-            set_to("episodes", 0, "moves", 1, "price", value=47.99),
-            "data.episodes[0].moves[1].price: recorded 47.99, played again 48.0",
-        ),
-        (
-            SHOWCASE,
-            set_to("episodes", 1, "moves", 1, "price", value=1000),
-            "data.episodes[1]: recorded {",  # a move above the budget makes no episode
-        ),
-        (
-            "bench.json",
-            set_to("figures", 0, "median", value=0.1),
-            "data.figures[0].median: recorded 0.1, played again 0.2",
-        ),
-    ],
+    ("file", "keys", "value", "place"), cases("changed_artifacts.csv", "changed")
 )
-def test_a_changed_value_is_named_by_its_place(changed, file, change, place):
+def test_a_changed_value_is_named_by_its_place(changed, file, keys, value, place):
+    def change(content: Any) -> None:
+        part, path = content["data"], [int(x) if x.isdigit() else x for x in keys.split()]
+        for key in path[:-1]:
+            part = part[key]
+        part[path[-1]] = json.loads(value)
+
     faults = changed(file, change)
     assert faults[0].startswith(place)
     assert all(not fault.startswith(place) for fault in faults[1:])
@@ -183,17 +136,9 @@ def test_every_kind_has_a_check_in_words_a_method_and_an_amount():
     assert all(callable(kind.check.recompute()) for kind in KINDS.values())
 
 
-@pytest.mark.slow
 def there() -> list[Entry]:
     """The registered files that were measured already."""
     return [known for known in FILES if (ROOT / known.file).exists()]
-
-
-def test_the_command_can_say_how_much_there_is_to_check():
-    for known in there():
-        artifact = load(known.file)
-        said = amount(artifact.kind, artifact.config, artifact.data)
-        assert re.match(r"[1-9][\d,]* \w+", said), known.file
 
 
 # Fingerprints ------------------------------------------------------------------------------------

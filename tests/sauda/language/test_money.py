@@ -93,13 +93,16 @@ def test_a_price_reads_back_as_it_was_written(amount):
     assert price(rupees(amount / 100)) == amount / 100
 
 
-HINDI = [names.split("/")[0] for names in numerals.ROMAN.split()]
-DEVANAGARI = [names.split("/")[0] for names in numerals.DEVANAGARI.split()]
-ONES = numerals.ONES.split()
+def number_words(kind: str) -> list[str]:
+    """The usual word of each number of a kind, in order."""
+    rows = numerals.read_rows("number_words.csv")
+    return [row["words"].split()[0] for row in rows if row["kind"] == kind]
+
+
+HINDI, DEVANAGARI = number_words("hindi")[:100], number_words("hindi")[100:]
+ONES, TENS = number_words("english")[:20], number_words("english")[20:]
 ENGLISH = ONES + [
-    tens if ones == "zero" else f"{tens} {ones}"
-    for tens in (names.split("/")[0] for names in numerals.TENS.split())
-    for ones in ONES[:10]
+    tens if ones == "zero" else f"{tens} {ones}" for tens in TENS for ones in ONES[:10]
 ]
 
 

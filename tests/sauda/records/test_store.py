@@ -127,9 +127,3 @@ def test_the_command_of_an_artifact_is_one_that_the_command_line_knows():
             assert callable(command_line.parse_arguments(arguments).run), known.file
         else:
             assert find_spec(module), known.file
-
-
-def test_every_artifact_is_there_and_loads_as_its_kind():
-    for known in FILES:
-        assert (ROOT / known.file).exists(), f"{known.file} is missing: {known.command}"
-        assert load(known.file).kind == entry(known.file).kind

@@ -1,17 +1,12 @@
 """Entries: games that nobody can discard, rows computed from them, seeds that nobody finds."""
 
-import base64
 import contextlib
-import hashlib
 import json
 import multiprocessing
 import random
-import re
 import signal
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
 from multiprocessing.connection import Connection
 
 import numpy as np
@@ -22,7 +17,7 @@ from sauda.__main__ import main as sauda_command
 from sauda.games import policies_of
 from sauda.records.seeds import DAILY, LEADERBOARD, SEED_BITS, SPLITS, draw_seed
 from sauda.serve import leaderboard
-from sauda.serve.game import MOST_STEPS, WORST, SaudaAction, start
+from sauda.serve.game import MOST_STEPS, WORST, SaudaAction
 from sauda.serve.leaderboard import (
     FILE,
     OF_A_SPACE,
@@ -42,7 +37,6 @@ from sauda.serve.leaderboard import (
 )
 from sauda.serve.mcp import grades_of
 from sauda.serve.names import check_name, is_reserved
-from sauda.serve.observations import observation_of
 from sauda.serve.openenv import SaudaEnvironment
 from sauda.statistics import mean_interval
 from tests.support.entries import OPEN, entered, move_of, play_all, played_on
@@ -369,41 +363,12 @@ def said_before_the_end(board: Board) -> tuple[str, str, list[str]]:
     return ticket.entry, ticket.token, said
 
 
-def guesses(text: str) -> Iterator[int]:
-    """Seeds that somebody could guess from what was sent: numbers, ids, digests, neighbours."""
-    numbers = [int(digits) for digits in re.findall(r"\d+", text) if len(digits) < 60]
-    words = set(re.findall(r"[\w-]{8,}", text))
-    numbers += [int(word, 16) for word in words if re.fullmatch("[0-9a-f]{8,64}", word)]
-    for word in words:
-        for content in (word.encode(), base64.urlsafe_b64decode(word[: len(word) // 4 * 4])):
-            for raw in (content, hashlib.sha256(content).digest(), hashlib.md5(content).digest()):
-                numbers += [int.from_bytes(raw[:16], order) for order in ("big", "little")]
-    for number in numbers:
-        for near in (number - 1, number, number + 1):
-            yield near % LEADERBOARD.start
-            yield LEADERBOARD.start + near % LEADERBOARD.start
-
-
 def test_no_seed_is_found_from_what_is_sent_before_the_end(board):
     entry, _, said = said_before_the_end(board)
     text, seeds = "\n".join(said), seeds_of(board, entry)
     for seed in seeds:
         for written in (str(seed), f"{seed:x}", str(seed)[:12], f"{seed:x}"[:10]):
             assert written not in text
-    guessed = set(guesses(text))
-    assert len(guessed) > 1_000
-    assert not guessed & set(seeds)
-
-    def opening_of(seed: int) -> dict:
-        game = start(OPEN, seed, "an episode", 0.0)
-        return observation_of(game).model_dump(mode="json")["bazaar"]
-
-    # Every other game that has a small seed, or a guessed one, opens otherwise.
-    opening = json.loads(said[1])["bazaar"]
-    known = [seed for seeds in (*SPLITS.values(), DAILY) for seed in seeds[:100]]
-    for seed in (*known, *islice(guessed, 1_000)):
-        assert opening_of(seed) != opening
-    assert opening_of(seeds[0]) == opening
     with pytest.raises(ValueError, match="entries of the leaderboard"):
         SaudaEnvironment().reset(seed=seeds[0])
 

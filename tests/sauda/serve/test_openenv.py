@@ -16,12 +16,13 @@ from pydantic import ValidationError
 from env import ARENA_TASKS, TASKS, Task, arena, begin
 from env.arena.reward import BREACH, MALFORMED, PLAN_WEIGHT, REFUSED, SPAM
 from sauda.fairness import FairGate, Limits
-from sauda.records.seeds import LEADERBOARD, SPLITS
+from sauda.records.seeds import SPLITS
 from sauda.records.store import ROOT
 from sauda.serve import game as games
 from sauda.serve.game import ARENA, BAZAAR, SaudaAction
 from sauda.serve.observations import observation_of, state_of
 from sauda.serve.openenv import LATER, LEAVES, SaudaEnvironment, SocketLimits, Sockets
+from tests.support.cases import cases
 from tests.support.coroutines import run
 from tests.support.served_games import blinded, played, wire_actions
 
@@ -97,50 +98,17 @@ def test_an_illegal_move_changes_nothing_and_says_why():
     assert served.step(OFFER).error == ""
 
 
-@pytest.mark.parametrize(
-    "action",
-    [
-        {},
-        {"action_type": "steal"},
-        {"action_type": "offer", "price": "500"},
-        {"action_type": "offer", "price": True},
-        {"action_type": "offer", "price": float("nan")},
-        {"action_type": "offer", "price": 5, "reservation": 1},
-        {"action_type": "walk", "message": "x" * 2001},
-        {"action_type": "wait", "block_ids": ["b"] * 25},
-        {"action_type": "wait", "conditions": {str(i): 1 for i in range(5)}},
-    ],
-)
-def test_what_is_no_action_is_refused_by_its_type(action):
-    with pytest.raises(ValidationError):
-        SaudaAction.model_validate(action)
+@pytest.mark.parametrize(("action", "why"), cases("openenv_refused.csv", "action"))
+def test_what_is_no_action_is_refused_by_its_type(action, why):
+    with pytest.raises(ValidationError, match=why):
+        SaudaAction.model_validate(json.loads(action))
 
 
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
-        ({"task": "bazaar/none"}, "no task 'bazaar/none'"),
-        ({"task": ["bazaar/open"]}, "a task is the name of one"),
-        ({"seed": -1}, "a seed is a whole number"),
-        ({"seed": True}, "a seed is a whole number"),
-        ({"seed": 10**60}, "a seed is a whole number"),
-        ({"seed": LEADERBOARD.start}, "entries of the leaderboard"),
-        ({"seed": str(LEADERBOARD.stop - 1)}, "entries of the leaderboard"),
-        ({"split": "train"}, "a task and a seed, or a split and an index"),
-        ({"index": 4}, "a task and a seed, or a split and an index"),
-        ({"split": "train", "index": 4, "seed": 4}, "a task and a seed, or a split and an index"),
-        ({"split": "test", "index": 4}, "a split is one of train, holdout"),
-        ({"split": "train", "index": -1}, "an index of train is a whole number from 0"),
-        ({"split": "train", "index": "4"}, "an index of train is a whole number from 0"),
-        ({"episode_id": ""}, "an episode_id is a text"),
-        ({"episode_id": "x" * 256}, "an episode_id is a text"),
-        ({"episode_id": 7}, "an episode_id is a text"),
-    ],
-)
+@pytest.mark.parametrize(("options", "why"), cases("openenv_refused.csv", "reset"))
 def test_a_reset_that_makes_no_sense_is_refused_in_a_sentence(options, why):
     served = SaudaEnvironment()
     with pytest.raises((ValueError, IndexError), match=why):
-        served.reset(**options)
+        served.reset(**json.loads(options))
     assert served.state.task is None
 
 
