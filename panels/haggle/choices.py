@@ -10,10 +10,12 @@ from functools import cache
 from env import CATALOGUE, TYPES, get_task, instance_stream
 from panels.haggle.models import STAND_IN
 from panels.haggle.opponents.stages import (
+    ANY_SELLER,
     SELLER_MODELS,
     buyer_models,
     is_language_model,
     opponent_name,
+    persona_of,
     scripted_buyers,
 )
 from panels.haggle.talk.names import market_in
@@ -71,7 +73,7 @@ def opponent_choices(seat: str, market: str, language: str = ENGLISH) -> Choices
     if seat == SELL:
         models, scripts = buyer_models(), scripted_buyers()
     elif market.startswith("bazaar/"):
-        models, scripts = SELLER_MODELS, TYPES
+        models, scripts = (ANY_SELLER,), (*SELLER_MODELS, *TYPES)
     else:
         return [hidden]
 
@@ -125,7 +127,10 @@ def leads_to(seat: str, market: str, game: Game) -> bool:
 
 def chosen_opponent(game: Game) -> str:
     """The choice of opponent that led to `game`."""
-    return HIDDEN if game.hidden else game.stands_in_for or game.opponent or HIDDEN
+    player = game.stands_in_for or game.opponent
+    if game.hidden:
+        return ANY_SELLER if player in SELLER_MODELS else HIDDEN
+    return player or HIDDEN
 
 
 def _check(seat: str, market: str, opponent: str) -> None:
@@ -138,16 +143,18 @@ def _check(seat: str, market: str, opponent: str) -> None:
 def _started(task_name: str, opponent: str, ready: bool, seed: int) -> Game:
     """The game against the chosen opponent, or against the script that stands in for it.
 
-    The seed draws a hidden buyer, so that a link to a game leads to the same one.
+    The seed draws a hidden buyer or type of seller, so that a link to a game leads to the same one.
     """
     selling = task_name == SELLING_TASK
     player, absent = opponent, ""
     if opponent == HIDDEN:
         player = tuple(BUYERS)[seed % len(BUYERS)] if selling else ""
-    elif is_language_model(opponent) and not ready:
-        player, absent = STAND_IN if selling else "", opponent
+    elif opponent == ANY_SELLER:
+        player = SELLER_MODELS[seed % len(SELLER_MODELS)]
+    if is_language_model(player) and not ready:
+        player, absent = STAND_IN if selling else persona_of(player), player
     game = start(task_name, player, seed)
-    return replace(game, stands_in_for=absent, hidden=opponent == HIDDEN)
+    return replace(game, stands_in_for=absent, hidden=opponent in (HIDDEN, ANY_SELLER))
 
 
 def offered(seat: str, market: str, opponent: str) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from panels.haggle.talk.conversation import chart_words, rival_name
 from panels.haggle.words import ENGLISH, Translate, translator
 from panels.ui.look import as_typed
 from panels.ui.offers import LARGE, Offers, offer_chart
+from panels.ui.pictures import goods
 from sauda.language.lines import category_in, condition_in, name_in
 from sauda.language.money import prices
 from sauda.sessions.bazaar import Game, Quick
@@ -84,9 +85,10 @@ def brief(game: Game, translate: Translate = IN_ENGLISH, language: str = ENGLISH
     rows = Markup("").join(Markup("<dt>{}</dt><dd>{}</dd>").format(*fact) for fact in facts)
     name = name_in(language, item.name)
     return Markup(
-        '<div class="sauda-brief"><p class="sauda-label">{}</p><h3>{}</h3>'
-        '<p class="sauda-note">{}, {}</p><dl>{}</dl></div>'
+        '<div class="sauda-brief">{}<div><p class="sauda-label">{}</p><h3>{}</h3>'
+        '<p class="sauda-note">{}, {}</p></div><dl>{}</dl></div>'
     ).format(
+        goods(item.category),
         translate("you_sell" if sell else "you_buy"),
         name[0].upper() + name[1:],
         category_in(language, item.category),

@@ -196,17 +196,15 @@ class Layout:
 def lay_out(translate: Translate, backends: Mapping[str, Any]) -> Layout:
     """Place every component; `backends` are the names in the picker of who answers for Sauda."""
     parts: Parts = {**_head(translate), **_pickers(translate)}
-    parts["badge"] = gr.HTML(elem_id="haggle-badge")
-    with gr.Row(elem_id="haggle-table"):  # the stylesheet puts the review below the chat
-        with gr.Column(scale=2, min_width=240):
-            parts["brief"] = gr.HTML()
-        with gr.Column(scale=4, min_width=320):
+    with gr.Row(elem_id="haggle-table"):  # on a phone the stylesheet puts the brief first
+        with gr.Column(scale=3, min_width=320, elem_id="haggle-talk"):
+            parts["badge"] = gr.HTML(elem_id="haggle-badge")
             parts |= _talk(translate)
-        with gr.Column(scale=4, min_width=320):
             parts |= _card(translate)
-            parts |= _offers_and_result(translate)
-        with gr.Column(scale=4, min_width=320):
             parts["review"] = gr.HTML(elem_id="haggle-review", js_on_load=PRESS_TRY)
+        with gr.Column(scale=2, min_width=280, elem_id="haggle-side"):
+            parts["brief"] = gr.HTML(elem_id="haggle-brief")
+            parts |= _offers_and_result(translate)
     parts |= _what_if(translate)
     parts |= _details(translate, backends)
     return Layout(**parts, **_session())
@@ -220,32 +218,34 @@ def choices_fold(translate: Translate, is_open: bool = False) -> Markup:
 
 
 def _head(translate: Translate) -> Parts:
-    with gr.Row(elem_classes="sauda-head"):
-        title = gr.HTML(heading(TITLE, translate("lead")))
-        choose = gr.HTML(choices_fold(translate), elem_id="haggle-choose")
-        language = gr.Radio(
-            LANGUAGES, value=FIRST.language, label=translate("language"), show_label=False,
-            container=False, scale=0, min_width=310, elem_id="haggle-language",
-        )  # fmt: skip
-    return {"title": title, "choose": choose, "language": language}
+    title = gr.HTML(heading(TITLE, translate("lead")), elem_id="haggle-title")
+    choose = gr.HTML(choices_fold(translate), elem_id="haggle-choose")
+    return {"title": title, "choose": choose}
 
 
 def _pickers(translate: Translate) -> Parts:
     with gr.Row(elem_classes="sauda-actions", elem_id="haggle-pickers"):
         seat = gr.Radio(
             seat_choices(translate), value=FIRST.seat, label=translate("seat"), scale=1,
-            min_width=300, elem_id="haggle-seat",
+            min_width=180, elem_id="haggle-seat",
         )  # fmt: skip
         market = gr.Dropdown(
-            market_choices(FIRST.seat), value=FIRST.market, label=translate("ware"), scale=2,
-            min_width=240, elem_id="haggle-market",
+            market_choices(FIRST.seat), value=FIRST.market, label=translate("ware"), scale=3,
+            min_width=160, elem_id="haggle-market",
         )  # fmt: skip
         opponent = gr.Dropdown(
             opponent_choices(FIRST.seat, FIRST.market), value=FIRST_OPPONENT,
-            label=translate("buyer"), scale=2, min_width=190, elem_id="haggle-other",
+            label=translate("buyer"), scale=3, min_width=160, elem_id="haggle-other",
         )  # fmt: skip
-        new_game = gr.Button(translate("new"), variant="secondary", scale=0, min_width=120)
-    return {"seat": seat, "market": market, "opponent": opponent, "new_game": new_game}
+        new_game = gr.Button(translate("new"), variant="secondary", scale=0, min_width=110)
+        language = gr.Radio(
+            LANGUAGES, value=FIRST.language, label=translate("language"), show_label=False,
+            container=False, scale=0, min_width=300, elem_id="haggle-language",
+        )  # fmt: skip
+    return {
+        "seat": seat, "market": market, "opponent": opponent, "new_game": new_game,
+        "language": language,
+    }  # fmt: skip
 
 
 def _talk(translate: Translate) -> Parts:
@@ -275,7 +275,7 @@ def _talk(translate: Translate) -> Parts:
 
 
 def _card(translate: Translate) -> Parts:
-    """The result beside the chat, with what a visitor may do next."""
+    """The result in the place of the input, with what a visitor may do next."""
     with gr.Column(visible=False, elem_id="haggle-card", elem_classes="sauda-card") as card:
         card_text = gr.HTML()
         with gr.Row(elem_classes="sauda-actions"):

@@ -15,9 +15,9 @@ from panels.haggle.game_view import bubbles, sells
 from panels.haggle.layout import ReplyRequest, SessionGeneration
 from panels.haggle.models import STAND_IN, health_list
 from panels.haggle.opponents.model_view import effect_of
+from panels.haggle.opponents.stages import persona_of
 from panels.haggle.screen import Screen, Updates, Visit
 from panels.haggle.talk.conversation import chat_of
-from panels.haggle.talk.state import SILENT
 from panels.haggle.talk.trouble import translated
 from panels.haggle.words import Translate
 from panels.ui.look import note, trouble
@@ -25,13 +25,14 @@ from sauda.fairness import Visitor
 from sauda.language.lines import ENGLISH
 from sauda.language.phrases import language_of
 from sauda.llm.server import Loading, Ready, Waiting
-from sauda.llm.types import NotReady, Reply, ReplyError, ReplyRefused
+from sauda.llm.types import Reply, ReplyError
 from sauda.sessions.bazaar import (
     Game,
     after_reply,
     before_unanswered,
     forfeit,
     moves_of,
+    play_on,
     request,
     start,
 )
@@ -72,7 +73,7 @@ async def stream_reply(
                     yield _typing(screen, replace(visit, game=game), text)
             game = await asyncio.to_thread(after_reply, game, reply)
         except ReplyError as error:
-            refused = isinstance(error, ReplyRefused | NotReady)
+            refused = True
             why = trouble(translated(error, visit.language))
             problem = why + _way_on(game, visit.translate)
             break
@@ -134,16 +135,19 @@ def show_again(screen: Screen, visit: Visit) -> Updates:
 
 
 def play_stand_in(screen: Screen, generation: SessionGeneration, visit: Visit) -> Updates:
-    """A new game at the same seed, a script in the place of the language model."""
+    """The game from where it stands, a script in the place of the language model.
+
+    A script that sells is of the same type as the model.
+    """
     generation.advance()
     try:
         game = visit.kept_game
+        script = STAND_IN if sells(game) else persona_of(game.opponent)
+        played = play_on(game, script)
     except IllegalAction as error:
         return screen.problem(error, visit.language)
-    script = STAND_IN if sells(game) else ""
-    fresh = replace(start(game.task_name, script, game.play.seed), stands_in_for=game.opponent)
     return screen.show(
-        replace(visit, game=fresh, first_game=None, talk=SILENT),
+        replace(visit, game=played),
         note(visit.translate("stand_in_why", name=visit.model_name)),
     )
 
@@ -175,7 +179,8 @@ def tick(screen: Screen, generation: SessionGeneration, visit: Visit) -> Updates
         return status
     model = screen.model_facing(visit)
     if game.stands_in_for and not moves_of(game) and isinstance(model.stage, Ready):
-        game = start(game.task_name, game.stands_in_for, game.play.seed)
+        begun = start(game.task_name, game.stands_in_for, game.play.seed)
+        game = replace(begun, hidden=game.hidden)
         shown = screen.show(replace(visit, game=game, talk=visit.talk.back_to(0))) | status
         again = status | {screen.page.clock: gr.Timer(active=True)}
         return shown if generation.number == current else again

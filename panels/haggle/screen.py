@@ -23,6 +23,7 @@ from panels.haggle.opponents.badge import opponent_badge
 from panels.haggle.opponents.hearing import reading
 from panels.haggle.opponents.model_view import has_effect, raw
 from panels.haggle.opponents.stages import (
+    ANY_SELLER,
     SELLER_MODELS,
     SERVED,
     bare_stages,
@@ -200,7 +201,7 @@ class Screen:
 
     def model_of(self, opponent: str, backend: str) -> ModelWorker:
         """The language model of an opponent: one that the page serves, or another stage of it."""
-        if opponent in SELLER_MODELS:
+        if opponent in (ANY_SELLER, *SELLER_MODELS):
             return self.models["seller"][backend]
         if opponent in buyer_models() and opponent not in SERVED:
             return self.by_name(weights_of(opponent))
@@ -217,8 +218,12 @@ def quick_buttons(game: Game, translate: Translate) -> list[Updates]:
     """What the quick buttons show: the moves that can be made now, or that there is none."""
     if game.over or game.waiting:
         # One update a button: Gradio empties each update that it reads.
-        return [gr.update(value="…", interactive=False) for _ in range(QUICK_MOVES)]
+        return [gr.update(value="…", interactive=False, visible=True) for _ in range(QUICK_MOVES)]
     return [
-        gr.update(value=quick_label(game, move, translate), interactive=move.action is not None)
+        gr.update(
+            value=quick_label(game, move, translate),
+            interactive=True,
+            visible=move.action is not None,
+        )
         for move in quick_moves(game.observation)
     ]

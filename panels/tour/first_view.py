@@ -11,10 +11,10 @@ from markupsafe import Markup
 from panels import PANELS
 from panels.tour import race
 from panels.tour.facts import chain, in_short
-from panels.tour.tab import PROMISE, WHAT
+from panels.tour.tab import title
 from panels.transcripts.before_after import FILE, typical
 from panels.ui.look import PALETTE
-from panels.ui.theme import font_faces
+from panels.ui.theme import SCENE, font_faces
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import load
 
@@ -29,6 +29,7 @@ def first_view(header: str) -> str:
     except ArtifactError:  # the Tour itself tells what is missing, and the command that makes it
         main = Markup("")
     style = font_faces() + _colours() + (FOLDER / "first_view.css").read_text(encoding="utf-8")
+    style += SCENE
     script = (FOLDER / "first_view.js").read_text(encoding="utf-8")
     return Markup(
         '<style>{}</style><div id="{}"><div>{}{}<main>{}</main></div></div><script>{}</script>'
@@ -46,16 +47,7 @@ def _race() -> Markup:
     artifact = load(FILE)
     pair = typical(artifact, race.TASK)
     games = race.recorded_games(pair)
-    return Markup(
-        '<h2>{}</h2><p class="sauda-first-what">{}</p><p>{}</p>'
-        '<div class="sauda-first-steps"></div><p>{}</p>{}'
-    ).format(
-        PROMISE,
-        WHAT,
-        in_short(chain()),
-        race.about(pair, games, race.possible_deals(artifact)),
-        race.race(games, pair),
-    )
+    return Markup("{}<p>{}</p>{}").format(title(), in_short(chain()), race.race(games, pair))
 
 
 def _colours() -> str:

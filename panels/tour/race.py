@@ -1,112 +1,173 @@
-"""The race: one bargain by the model before and after training, move by move and side by side.
+"""The race: one bargain by the model before and after training, drawn as a scene at a stall.
 
 The recorded game plays at once, by the stylesheet's animation alone; the same game can be played
 again live, and is compared with what was recorded.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from functools import cache
 
 import gradio as gr
 from markupsafe import Markup
 
-from env import EndReason, Episode, Offer, Turn, get_task, rupees, shares, zopa_width
+from env import EndReason, Episode, Offer, Turn, get_task, rollout, rupees, shares, zopa_width
+from panels.haggle.opponents.stages import bare_stages, weights_of
+from panels.results.model_comparison import FILE as COMPARISON
 from panels.results.model_labels import policy_label
+from panels.results.model_summary import best_script, rows_by_policy
+from panels.results.questions.verdict import capital
 from panels.transcripts.before_after import FILE, typical
-from panels.transcripts.episodes import by_model
+from panels.transcripts.episodes import awaited_model, while_awaited
 from panels.ui.look import QUEUED, QUIET, note, trouble
 from panels.ui.offers import ending
+from panels.ui.pictures import SAUDA, goods, picture
 from panels.ui.provenance import load_or_say, provenance
 from sauda.experiments.before_after import PERCENTILES, SIDES, ChosenPair, act_of
+from sauda.experiments.comparison import OURS
+from sauda.games import game_of, policies_of
 from sauda.games.transcript import from_json, in_words
+from sauda.llm.registry import CONSTRAINED, is_model, player_spec
 from sauda.llm.types import ReplyError
 from sauda.records.store import Artifact
 
 TASK = "bazaar/open"
 WRITTEN = 20  # characters shown of a reply that is no move
-ROWS = 8  # rows of rounds for which a phone's first screen has room
-LAST = 3  # final rounds that a longer game keeps in rows of their own
-PLAYERS = {"before": "mini", "after": "sauda-mini"}  # of this page
+TURNS = 7  # bubbles for which the first screen has room
+LAST = 4  # final moves that a longer game keeps
+BEFORE, AFTER = "mini", OURS  # the players of the recorded games
 
 
-def race(games: Sequence[Episode], pair: ChosenPair) -> Markup:
-    """Two games of one seed as rows of a table, a round each, which appear one after another."""
-    records = [getattr(pair, side) for side in SIDES]
-    columns = [
-        [_cell(turns, record.replies) for turns in rounds(game)]
-        for game, record in zip(games, records, strict=True)
-    ]
-    played = list(zip_longest(*columns, fillvalue=Markup("")))
-    rows = [_row(number, *labelled) for number, labelled in enumerate(_fitted(played))]
-    last = _row(len(rows), "end", [outcome(game) for game in games], "sauda-race-end")
-    head = Markup("").join(
-        Markup('<th scope="col">{}</th>').format(policy_label(record.policy)) for record in records
+def race(games: Sequence[Episode], pair: ChosenPair, rival: str = BEFORE) -> Markup:
+    """The game after training as a scene: the stall, the moves as bubbles, the scale, both ends.
+
+    The first of `games` is that of `rival`.
+    """
+    before, after = games
+    (instance,) = after.final.private["nature"]
+    item, turns = instance.item, _fitted(after.turns)
+    moves = Markup("").join(
+        _bubble(row, turn, instance.seller["stance"].type, pair.after.replies)
+        for row, turn in enumerate(turns)
+    )
+    stall = Markup(
+        '<div class="sauda-stall">{}<div><span class="sauda-tag">{}</span><br>{}</div></div>'
+    ).format(goods(item.category), rupees(item.list_price), capital(item.name))
+    ends = Markup("").join(
+        _end(len(turns), label, game, record.replies if record else ())
+        for label, game, record in (
+            ("After training", after, pair.after),
+            (rivals()[rival], before, pair.before if rival == BEFORE else None),
+        )
     )
     return Markup(
-        '<table class="sauda-race"><thead><tr><th scope="col">round</th>{}</tr></thead>'
-        "<tbody>{}{}</tbody></table>"
-    ).format(head, Markup("").join(rows), last)
+        '<div class="sauda-race">{}<div class="sauda-duel">{}</div>'
+        '<div class="sauda-between">{}{}</div></div>'
+    ).format(stall, moves, _scale(after, len(turns)), ends)
 
 
-def _fitted(played: Sequence[Sequence[Markup]]) -> list[tuple[str, Sequence[Markup]]]:
-    """The rounds with their numbers; of more than ROWS the middle ones share a row of dots."""
-    rows = [(f"{number}", cells) for number, cells in enumerate(played, 1)]
-    if len(rows) <= ROWS:
-        return rows
-    first, last = ROWS - LAST - 1, len(rows) - LAST
-    sides = zip(*played[first:last], strict=True)
-    dots = [Markup("…") if any(side) else Markup("") for side in sides]
-    return [*rows[:first], (f"{first + 1}–{last}", dots), *rows[last:]]
+def _fitted(turns: Sequence[Turn]) -> list[Turn | None]:
+    """The turns; of more than TURNS the middle ones are one None."""
+    if len(turns) <= TURNS:
+        return list(turns)
+    return [*turns[: TURNS - LAST - 1], None, *turns[-LAST:]]
 
 
-def _row(number: int, label: str, cells: Sequence[Markup], kind: str = "") -> Markup:
-    return Markup('<tr class="{}" style="--row: {}"><th scope="row">{}</th>{}</tr>').format(
-        kind, number, label, Markup("").join(Markup("<td>{}</td>").format(cell) for cell in cells)
-    )
+def _bubble(row: int, turn: Turn | None, kind: str, replies: Sequence[str]) -> Markup:
+    """A move as a bubble beside who made it; dots for moves that are left out."""
+    if turn is None:
+        return Markup('<div class="sauda-turn" style="--row: {}">…</div>').format(row)
+    sells = turn.agent == "seller"
+    return Markup(
+        '<div class="sauda-turn sauda-{}" style="--row: {}">{}<span>{}</span></div>'
+    ).format(
+        "seller" if sells else "buyer", row, picture(kind if sells else SAUDA, "face"),
+        _quoted(replies) if turn.action is None else _move(turn),
+    )  # fmt: skip
 
 
-def rounds(game: Episode) -> list[list[Turn]]:
-    """The turns of a game by round: the seller's ask, then the buyer's answer to it."""
-    grouped: list[list[Turn]] = []
-    for turn in game.turns:
-        if turn.agent == "seller" or not grouped:
-            grouped.append([])
-        grouped[-1].append(turn)
-    return grouped
+def _quoted(replies: Sequence[str]) -> str:
+    """The last reply of a model, cut, where it is no move."""
+    return f"wrote “{replies[-1][:WRITTEN].strip()}”, which is no move"
 
 
-def _cell(turns: Sequence[Turn], replies: Sequence[str]) -> Markup:
-    return Markup(" ").join(
-        Markup('<span class="sauda-{}">{}</span>').format(
-            "seller" if turn.agent == "seller" else "buyer",
-            f"writes “{replies[-1][:WRITTEN].strip()}”, which is no move"
-            if turn.action is None
-            else _move(turn),
-        )
-        for turn in turns
-    )
-
-
-def _move(turn: Turn) -> str:
-    """A move as short as a phone needs it: a price, and the act that the buyer says with it.
-
-    The colour of a price says who names it.
-    """
+def _move(turn: Turn) -> Markup:
+    """A move in a few words: a price and the act that the buyer says with it, or the order."""
     if isinstance(turn.action, Offer):
         act = act_of(turn.action.message) if turn.agent == "buyer" else ""
-        return " · ".join(filter(None, (rupees(turn.action.price), act.replace("_", " "))))
-    return in_words(TASK, replace(turn, action=replace(turn.action, message="")))
+        told = f" · {act.replace('_', ' ')}" if act else ""
+        return Markup("<b>{}</b>{}").format(rupees(turn.action.price), told)
+    silent = replace(turn, action=replace(turn.action, message=""))
+    return Markup("<b>{}</b>").format(capital(in_words(TASK, silent)))
 
 
-def outcome(game: Episode) -> Markup:
+def _scale(game: Episode, row: int) -> Markup:
+    """The prices between the two limits, the deal as the largest mark."""
+    (instance,), past = game.final.private["nature"], game.final.table.past
+    low, high = instance.seller["reservation"], instance.buyer["reservation"]
+    if high <= low:
+        return Markup("")
+
+    def mark(price: float, kind: str, at: int) -> Markup:
+        place = 100 * min(1.0, max(0.0, (price - low) / (high - low)))
+        return Markup('<i class="{}" style="left: {}%; --row: {}"></i>').format(
+            kind, round(place, 1), at
+        )
+
+    marks = [
+        mark(turn.action.price, "sauda-asked" if turn.agent == "seller" else "", at)
+        for at, turn in enumerate(_fitted(game.turns))
+        if turn is not None and isinstance(turn.action, Offer)
+    ]
+    if past and past[-1].price is not None:
+        marks.append(mark(past[-1].price, "sauda-deal", row))
+    ends = f"Seller’s limit {rupees(round(low))}", f"Buyer’s limit {rupees(high)}"
+    return Markup(
+        '<div class="sauda-scale" aria-hidden="true">{}</div>'
+        '<div class="sauda-ends"><span>{}</span><span>{}</span></div>'
+    ).format(Markup("").join(marks), *ends)
+
+
+def _end(row: int, label: str, game: Episode, replies: Sequence[str]) -> Markup:
+    """How a game ended for the model, good and bad told by a mark and words as well as colour."""
+    (share,) = shares(game.final, get_task(game.task).learner)
+    tone, mark = ("good", "▲") if share > 0 else ("bad", "▼")
+    is_quoted = replies and game.end == EndReason.FORFEIT
+    wrote = f"; it {_quoted(replies)}" if is_quoted else ""
+    return Markup(
+        '<div class="sauda-outcome" style="--row: {}"><b class="sauda-{}">{} {}:</b> {}{}</div>'
+    ).format(row + 1, tone, mark, label, outcome(game), wrote)
+
+
+def outcome(game: Episode) -> str:
     """How a game ended, and the learner's share of what could be won."""
     task, (instance,) = get_task(game.task), game.final.private["nature"]
-    how = "Forfeited" if game.end == EndReason.FORFEIT else ending(game.final.table.past[-1])
+    how = "forfeited" if game.end == EndReason.FORFEIT else ending(game.final.table.past[-1])
     (share,) = shares(game.final, task.learner)
     width = zopa_width(instance.buyer["reservation"], instance.seller["reservation"])
     won = f"{share:.0%} of the {rupees(width)} that could be won" if width else "nothing to win"
-    return Markup("<b>{}</b><br>{}").format(f"{how[0].upper()}{how[1:]}", won)
+    return f"{how}, {won}"
+
+
+@cache
+def rivals() -> Mapping[str, str]:
+    """Who can stand beside the trained model, with its label: stages, and the best script."""
+    names = {BEFORE: "Before training", f"{BEFORE}+{CONSTRAINED}": "Untrained, held to legal moves"}
+    comparison, _ = load_or_say(COMPARISON)
+    if comparison is not None:
+        script, _ = best_script(rows_by_policy(comparison, TASK))
+        stages = (stage for stage in bare_stages(TASK) if stage not in (BEFORE, AFTER))
+        names |= {name: capital(policy_label(name)) for name in (*stages, script)}
+    return names
+
+
+def played_by(name: str, seed: int) -> Episode:
+    """The game of a seed, played by a stage of training or a script; raises ReplyError."""
+    task = get_task(TASK)
+    if not is_model(name):
+        return rollout(task, policies_of(task)[name], seed)
+    player = replace(player_spec(name), generate=awaited_model(weights_of(name)))
+    return rollout(task, while_awaited(player.policy(game_of(task))), seed)
 
 
 def recorded_games(pair: ChosenPair) -> list[Episode]:
@@ -139,9 +200,8 @@ def about(pair: ChosenPair, games: Sequence[Episode], deals: int) -> str:
     """Which game is shown, and how it was chosen; a deal was possible in `deals` games."""
     item = games[0].final.private["nature"][0].item
     return (
-        f"{item.name[0].upper()}{item.name[1:]}, list price {rupees(item.list_price)}: one seller,"
-        f" seed {pair.seed}, two buyers. Each round: ask, then bid."
-        f" {rank(pair.why, deals)}"
+        f"{capital(item.name)}, list price {rupees(item.list_price)}, seed {pair.seed}: the same"
+        f" seller before and after training. {rank(pair.why, deals)}"
     )
 
 
@@ -155,43 +215,46 @@ def rank(why: str, deals: int) -> str:
     return f"The {why} percentile of the gain in {among}."
 
 
-def build(last_button: Callable[[], None]) -> None:
-    """Lay out the race; `last_button` lays out one after its own. Called inside the Tour."""
+def build(first_buttons: Callable[[], None]) -> None:
+    """Lay out the race; `first_buttons` lays out those before its own. Called inside the Tour."""
     artifact, missing = load_or_say(FILE)
     if artifact is None:
         gr.HTML(missing)
-        last_button()
+        first_buttons()
         return
     pair = typical(artifact, TASK)
     games = recorded_games(pair)
-    gr.HTML(
-        Markup('<p class="sauda-tour-about">{}</p>').format(
-            about(pair, games, possible_deals(artifact))
-        )
-    )
     shown = gr.HTML(race(games, pair), elem_id="tour-race")
     said = gr.HTML("", elem_id="tour-race-said")
-    with gr.Row(elem_classes="sauda-tour-next"):
-        again = gr.Button("Watch again", scale=0, min_width=140)
+    with gr.Row(elem_classes="sauda-actions"):
+        first_buttons()
+        again = gr.Button("Watch again", scale=0, min_width=130)
+        rival = gr.Dropdown(
+            [(label, name) for name, label in rivals().items()], value=BEFORE, filterable=False,
+            label="Beside it", scale=0, min_width=260, elem_id="tour-rival",
+        )  # fmt: skip
         live = gr.Button("Let both play it now", scale=0, min_width=180)
-        last_button()
-        seeds = len(artifact.data.tasks[0].seeds)
-        gr.HTML(provenance(artifact, f"seed {pair.seed}, n = 1 pair of {seeds}"))
+    gr.HTML(note(about(pair, games, possible_deals(artifact))))
+    seeds = len(artifact.data.tasks[0].seeds)
+    gr.HTML(provenance(artifact, f"seed {pair.seed}, n = 1 pair of {seeds}"))
 
-    def play_live() -> Iterator[tuple[Markup, Markup]]:
-        yield race(games, pair), note("Both models play; that takes up to a minute.")
+    def play_live(name: str) -> Iterator[tuple[Markup, Markup]]:
+        if name not in rivals():  # any client can send anything
+            name = BEFORE
+        yield race(games, pair), note("Both play; that takes up to a minute.")
         try:
-            played = [by_model(TASK, pair.seed, name) for name in PLAYERS.values()]
+            played = [played_by(player, pair.seed) for player in (name, AFTER)]
         except ReplyError as error:
             yield race(games, pair), trouble(error)
             return
-        yield race(played, pair), note(compared(games, played))
+        told = compared(games, played) if name == BEFORE else "Played now, in this page."
+        yield race(played, pair, name), note(told)
 
     # an empty place first, so that the animation starts anew
     again.click(lambda: ("", ""), None, [shown, said], **QUIET).then(
         lambda: race(games, pair), None, shown, **QUIET
     )
     live.click(
-        play_live, None, [shown, said],
+        play_live, rival, [shown, said],
         **QUEUED, concurrency_id="tour-race", concurrency_limit=2,
     )  # fmt: skip

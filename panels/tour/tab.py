@@ -1,6 +1,6 @@
-"""Tour: the promise, what was trained, and ninety seconds in four steps, one screen each."""
+"""Tour: one scroll that answers what was trained, how, at what cost, and what it gained."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import gradio as gr
 from markupsafe import Markup
@@ -8,16 +8,14 @@ from markupsafe import Markup
 from panels.results.model_comparison import FILE as COMPARISON
 from panels.tour import figures, race
 from panels.tour.facts import chain, facts, in_short
-from panels.ui.look import QUIET, empty, heading
+from panels.ui.look import empty, heading
 from panels.ui.provenance import load_or_say, provenance
-from panels.ui.wiring import Address, Updates, event_value, in_address, lay_out_address, on_address
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import Artifact
 
 TITLE = "Tour"
 
 PROMISE = "Can a tiny language model learn to haggle?"
-WHAT = "Play it, watch it, check every number: each comes from a file that one command plays again."
 GAMES = (  # a game, what it is about, the tab to open and the button's words
     (
         "The bazaar",
@@ -36,73 +34,74 @@ GAMES = (  # a game, what it is about, the tab to open and the button's words
         "Run a lab",
     ),
 )
-NEXT = (  # what to look at, the tab to open and the button's words
-    ("Sell something to Sauda, buy from a seller, or play the bargain of the day.",
-     "haggle", "Haggle"),
-    ("Every stage of training beside scripts, planners and an oracle, on games never trained on.",
-     "results", "See who wins"),
-    ("The curves of every run, read from its log, and models trained for one role: buyer, seller"
-     " or both.", "training", "See the curves"),
-    ("One seed, up to four players, side by side.", "transcripts", "Read a game"),
-    ("Labs argue for GPU time and a judge checks every claim; write a pitch of your own.",
-     "judge", "Face the judge"),
-    ("Download any file; one command plays it again and names the first digit that differs.",
-     "artifacts", "Check a number"),
+SECTIONS = (  # a question, the answer's place: sentence, address, words of the link
+    ("Did it help?", "Every stage beside scripts, planners and an oracle, on games it never"
+     " trained on.", "?tab=results&part=market", "Who wins the open market"),
+    ("Did each stage of training help?", "The gain of each stage, with its interval.",
+     "?tab=results&part=training", "Does training help"),
+    ("What beats it, and why?", "The parts of what it loses to a player that knows the seller.",
+     "?tab=results&part=gap", "Where it is lost"),
+    ("What are words worth?", "The same planner with and without reading and speaking.",
+     "?tab=results&part=words", "What words are worth"),
+    ("How did it learn?", "The curves of every run, read from its log: loss, reward, tokens,"
+     " minutes.", "?tab=training", "Training curves"),
+    ("What does it learn from?", "One training sample, with the act beside each turn.",
+     "?tab=training&part=data", "Data explorer"),
+    ("How do two games differ?", "One seed, up to four players, side by side.",
+     "?tab=transcripts", "Read a game"),
+    ("How are rewards and actions made in the arena?", "The rules, the reward and who wins.",
+     "?tab=results&part=arena", "Who wins the arena"),
+    ("Who judges a claim?", "Labs argue for GPU time and a judge checks every claim; write a pitch"
+     " of your own.", "?tab=judge", "Judge"),
+    ("Can I enter a player of my own?", "It plays hidden seeds and stands beside ours.",
+     "?tab=results&part=leaderboard", "Leaderboard"),
+    ("How do I check a number?", "Download any file; one command plays it again and names the"
+     " first digit that differs. Endpoints for OpenEnv and MCP.",
+     "?tab=artifacts", "Artifacts & API"),
 )  # fmt: skip
-STEPS = ("Watch", "Did it learn?", "Two games", "Your turn")
-TO_THE_TOP = "() => { window.scrollTo(0, 0); return []; }"
+SHOW_LEARNT = """() => {
+    document.getElementById("tour-learnt").scrollIntoView({block: "start"});
+}"""
 
 
 def build() -> list[tuple[gr.Button, str]]:
     """Lay out the tab. Returns the buttons that open another tab, each with that tab's id."""
-    with gr.Column(elem_id="tour-promise"):  # the stylesheet hides it after the first step
-        gr.HTML(heading(PROMISE, WHAT))
-        _trained(lambda runs: Markup('<p class="sauda-tour-about">{}</p>').format(in_short(runs)))
     links: list[tuple[gr.Button, str]] = []
-    address = lay_out_address("tour", "", ("step",))
-    with gr.Walkthrough(selected=0) as walk:
-        with gr.Step(STEPS[0], id=0):
-            race.build(lambda: _next(walk, address, 0))
-        with gr.Step(STEPS[1], id=1):
-            _glance()
-            _trained(facts)
-            _next_row(walk, address, 1)
-        with gr.Step(STEPS[2], id=2):
-            links += _games()
-            _next_row(walk, address, 2)
-        with gr.Step(STEPS[3], id=3):
-            links += _choices()
-    _follow_address(walk, address)
+
+    def first_buttons() -> None:
+        links.append((gr.Button("Beat it", variant="primary", scale=0, min_width=120), "haggle"))
+        learnt = gr.Button("See how it learnt", scale=0, min_width=160)
+        learnt.click(None, js=SHOW_LEARNT)
+
+    gr.HTML(title())
+    _trained(lambda runs: Markup('<p class="sauda-tour-about">{}</p>').format(in_short(runs)))
+    race.build(first_buttons)
+    gr.HTML(heading("How it learnt, and what it gained"), elem_id="tour-learnt")
+    _trained(facts)
+    _glance()
+    gr.HTML(heading("Two games"))
+    links += _games()
+    gr.HTML(sections())
     return links
 
 
-def _follow_address(walk: gr.Walkthrough, address: Address) -> None:
-    """Let the page's address name the step that is shown, from 1."""
-
-    def chosen(event: gr.EventData) -> Markup:
-        number = event_value(event, "index")
-        return in_address(named_in_address(number if number in range(len(STEPS)) else 0))
-
-    def follow_step(query: Mapping[str, str]) -> Updates:
-        number = step_named(query)
-        return {
-            walk: gr.Walkthrough(selected=number),
-            address.shown: in_address(named_in_address(number)),
-        }
-
-    walk.select(chosen, None, address.shown, **QUIET)
-    on_address(address, follow_step, [walk])
+def title() -> Markup:
+    """The page's sentence."""
+    return Markup('<h2 class="sauda-tour-title">{}</h2>').format(PROMISE)
 
 
-def named_in_address(number: int) -> dict[str, str]:
-    """What the page's address says of step `number`, from 0; nothing of the first."""
-    return {"step": str(number + 1)} if number else {}
-
-
-def step_named(query: Mapping[str, str]) -> int:
-    """The step that an address names, from 0; the first where it names none."""
-    known = {str(number + 1): number for number in range(len(STEPS))}
-    return known.get(query.get("step", ""), 0)
+def sections() -> Markup:
+    """Every question that another tab answers, with the link that opens it."""
+    rows = Markup("").join(
+        Markup(
+            '<div class="sauda-card"><h3>{}</h3><p>{}</p>'
+            '<a class="sauda-inpage" href="{}">{} →</a></div>'
+        ).format(*section)
+        for section in SECTIONS
+    )
+    return heading("Everything else, by question") + Markup(
+        '<div class="sauda-cards">{}</div>'
+    ).format(rows)
 
 
 def _trained(shown: Callable[[list[Artifact]], Markup]) -> None:
@@ -113,20 +112,6 @@ def _trained(shown: Callable[[list[Artifact]], Markup]) -> None:
         gr.HTML(empty(f"This cannot be shown: {error.fault}.", error.command))
 
 
-def _next_row(walk: gr.Walkthrough, address: Address, number: int) -> None:
-    with gr.Row(elem_classes="sauda-tour-next"):
-        _next(walk, address, number)
-
-
-def _next(walk: gr.Walkthrough, address: Address, number: int) -> None:
-    after = gr.Button(f"Next: {STEPS[number + 1]}", variant="primary", scale=0, min_width=180)
-
-    def show_next() -> tuple[gr.Walkthrough, Markup]:
-        return gr.Walkthrough(selected=number + 1), in_address(named_in_address(number + 1))
-
-    after.click(show_next, None, [walk, address.shown], js=TO_THE_TOP, **QUIET)
-
-
 def _games() -> list[tuple[gr.Button, str]]:
     links = []
     with gr.Row():
@@ -135,15 +120,6 @@ def _games() -> list[tuple[gr.Button, str]]:
             with gr.Column(min_width=280):
                 gr.HTML(Markup("<h3>{}</h3><p>{}</p>").format(title, told))
                 links.append((gr.Button(label, scale=0, min_width=180), tab))
-    return links
-
-
-def _choices() -> list[tuple[gr.Button, str]]:
-    links = []
-    for words, tab, label in NEXT:
-        with gr.Row(elem_classes="sauda-beside sauda-tour-choice"):
-            links.append((gr.Button(label, variant="primary", scale=0, min_width=180), tab))
-            gr.HTML(Markup("<p>{}</p>").format(words))
     return links
 
 

@@ -70,12 +70,15 @@ def _dark_figures() -> str:
     )
 
 
+# The Tour's scene, which the first view shows before the page is drawn.
+SCENE = (FOLDER / "scene.css").read_text(encoding="utf-8")
 CSS = "\n".join(
     (
         font_faces(),
         _variables(),
         _dark_figures(),
         (FOLDER / "look.css").read_text(encoding="utf-8"),
+        SCENE,
     )
 )
 
@@ -118,6 +121,18 @@ new MutationObserver(() => {
   document.querySelectorAll("[role=log]:not([tabindex])").forEach((log) => { log.tabIndex = 0; });
 }).observe(document, { childList: true, subtree: true });
 """
+# Gradio's lists of tabs answer the arrow keys alone.
+TABS = """
+document.addEventListener("keydown", (event) => {
+  const list = ["Home", "End"].includes(event.key) && event.target.closest("[role=tablist]");
+  if (!list) return;
+  const tabs = [...list.querySelectorAll("[role=tab]")].filter((tab) => tab.offsetParent);
+  const tab = tabs.at(event.key === "Home" ? 0 : -1);
+  event.preventDefault();
+  tab.click();
+  tab.focus();
+});
+"""
 # Opening a folded part closes the one that is open beside it.
 FOLDS = """
 document.addEventListener("click", (event) => {
@@ -130,7 +145,7 @@ document.addEventListener("click", (event) => {
 ADDRESSES = (FOLDER / "addresses.js").read_text(encoding="utf-8")
 HEAD = f"""
 <style>{CSS}</style>
-<script>{ARROWS}{TOGETHER}{CHATS}{FOLDS}{ADDRESSES}</script>
+<script>{ARROWS}{TOGETHER}{CHATS}{TABS}{FOLDS}{ADDRESSES}</script>
 <link rel="icon" type="image/svg+xml" href="data:image/svg+xml,{quote(_ICON)}">
 <meta name="theme-color" content="{PALETTE["paper"][0]}" media="(prefers-color-scheme: light)">
 <meta name="theme-color" content="{PALETTE["paper"][1]}" media="(prefers-color-scheme: dark)">

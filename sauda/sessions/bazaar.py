@@ -2,8 +2,7 @@
 
 Nothing here knows the page. The seed is drawn by whoever starts the game and stays hidden while it
 runs, since it stands for every hidden value. `propose` asks a visitor back about a move that may
-be a slip: a price beyond the own limit, one that takes the own last price back, or one far off.
-Where bids stand, nothing is taken back: the seller itself reminds of the bid that counts.
+be a slip: a price beyond the own limit, one behind the own last price, or one far off.
 """
 
 from collections.abc import Mapping, Sequence
@@ -222,6 +221,14 @@ def moves_of(game: Game) -> list[int]:
     return [i for i, turn in enumerate(game.play.turns) if turn.agent == game.you]
 
 
+def play_on(game: Game, script: str) -> Game:
+    """The game from where it stands, a script in the place of the language model."""
+    replaced = replace(
+        game, opponent=script, stands_in_for=game.opponent, model_moves=(), invalid_replies=()
+    )
+    return _advance(replaced)
+
+
 def back(game: Game, number: int) -> Game:
     """The game before the visitor's move `number`, counted from 0; IllegalAction if there is none.
 
@@ -314,7 +321,7 @@ class Quick:
 
 
 def quick_moves(obs: Observation) -> tuple[Quick, Quick, Quick, Quick]:
-    """Accept, meet halfway, move a little, walk away.
+    """Accept, meet halfway or at the own limit before it, move a little, walk away.
 
     The two prices differ, are no loss, and move towards the other side: a price that cannot is
     left out.
@@ -333,6 +340,8 @@ def quick_moves(obs: Observation) -> tuple[Quick, Quick, Quick, Quick]:
         middle, little = price, 1.1 * price
     first, second = ("halfway", "little") if own else ("open", "bolder")
     farther, nearer = _legal(obs, middle), _legal(obs, little)
+    if own and farther is not None and abs(farther.price - middle) >= 1:
+        first = "limit"  # half the way would be a loss
     if farther is not None and nearer == farther:  # both are rounded to it, or held at the limit
         bolder = (own[-1] + farther.price) / 2 if own else farther.price * little / middle
         nearer = _legal(obs, bolder)
@@ -386,8 +395,7 @@ def doubt(game: Game, action: Action) -> str:
         return ""
     if loss_at(game, action.price) > 0 and not any(loss_at(game, price) > 0 for price in own):
         return LOSS
-    lower = own and (action.price - own[-1]) * (1 if game.you == "seller" else -1) > 0
-    if lower and not game.observation.table.standing:
+    if own and (action.price - own[-1]) * (1 if game.you == "seller" else -1) > 0:
         return BACKWARDS
     return FAR_OFF if is_far_off(game, action.price) else ""
 

@@ -37,6 +37,10 @@ from sauda.sessions.bazaar import Action, Game, answer, back, moves_of, own_and_
 
 PRICES = 24  # other prices that are tried before each move, between the two limits
 DIGITS = 9  # that tell one worth from another
+# The classes of a move by the grade that it cost at most; costlier ones are the last, and a price
+# beyond the own limit is a class of its own.
+CLASSES = {"best": 0.0, "good": 0.02, "inaccuracy": 0.05, "mistake": 0.15, "blunder": inf}
+LOSS = "loss"
 LEAST_COST = 0.005  # of the grade: what the planner cannot tell from nothing
 
 
@@ -67,6 +71,20 @@ class OwnMove:
     cost: Worth
     better: Action | None = None
     deal: Deal | None = None
+
+    @property
+    def kind(self) -> str:
+        """LOSS for a price beyond the own limit, else one of CLASSES, by the cost."""
+        obs, action = self.turn.observation, self.turn.action
+        sells = obs.agent == "seller"
+        price = getattr(action, "price", None)
+        if isinstance(action, Accept):
+            price = obs.bid if sells else obs.ask
+        if price is not None and (obs.reservation - price) * (1 if sells else -1) > 0:
+            return LOSS
+        if self.cost == NOTHING:
+            return "best"
+        return next(name for name, most in CLASSES.items() if self.cost.grade <= most and most > 0)
 
 
 @dataclass(frozen=True)

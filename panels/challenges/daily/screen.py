@@ -164,7 +164,7 @@ class DailyScreen(Screen):
         )
         seen = Markup('<img class="sauda-picture" src="gradio_api/file={}" alt="{}">')
         return {
-            page.shared: gr.update(visible=True),
+            page.shared: gr.update(visible=visit.you.share > 0),  # nobody sends a loss around
             page.text: gr.update(value=text, label=visit.translate("daily_text")),
             page.picture: seen.format(path, "; ".join(text.split("\n")[:2])) if path else problem,
             page.download: gr.update(value=path, label=visit.translate("daily_picture")),

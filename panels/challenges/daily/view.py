@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from env import Accept, Deal, EndReason, Offer, Turn, rupees
 from panels.haggle.game_view import IN_ENGLISH, bubbles, chart
+from panels.haggle.review.card import took
 from panels.haggle.review.result_view import (
     compared,
     ending_of,
@@ -150,8 +151,8 @@ def result(game: Game, you: Standing, scripts: Sequence[Standing], translate: Tr
     played = as_episode(game)
     return Markup("").join(
         [
+            took(you.share, translate),
             strip(
-                stat(f"{you.share:.0%}", translate("zopa_yours")),
                 stat(f"{you.grade:.2f}", translate("grade")),
                 stat(placed([you, *scripts], translate), translate("place")),
             ),

@@ -6,11 +6,22 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
+from env import TYPES
+from panels.haggle.choices import chosen_opponent
 from panels.haggle.models import STAND_IN
-from panels.haggle.opponents.stages import MARKET, SELLER_MODEL, measured, opponent_name, weights_of
+from panels.haggle.opponents.stages import (
+    ANY_SELLER,
+    MARKET,
+    SELLER_MODEL,
+    measured,
+    opponent_name,
+    persona_of,
+    weights_of,
+)
 from panels.haggle.words import Translate
 from panels.results.questions import everything_else, open_market, reproduce
 from panels.ui.look import note
+from panels.ui.pictures import SAUDA, STRANGER, picture
 from panels.ui.provenance import load_or_say
 from sauda.experiments.evaluate import Cell
 from sauda.llm.registry import row_name
@@ -38,13 +49,24 @@ def opponent_badge(game: Game, model: ModelWorker, translate: Translate) -> Mark
     if game.model_seat or game.stands_in_for:
         status = _load_status(game, model.stage, translate)
     name = Markup('<p class="sauda-who"><b>{}</b>{}</p>').format(who, figures) if who else ""
-    return Markup("").join([name, status, remark])
+    return Markup('<div class="sauda-badge-row">{}<div>{}</div></div>').format(
+        picture(face_of(game), "face"), Markup("").join([name, status, remark])
+    )
+
+
+def face_of(game: Game) -> str:
+    """The drawing of the opponent: of its type where that is no longer hidden."""
+    if game.you == "seller":
+        return SAUDA if game.model_seat else STRANGER
+    kind = persona_of(game.opponent) or game.opponent
+    return kind if kind in TYPES and (game.over or not game.hidden) else STRANGER
 
 
 def opponent_label(game: Game, translate: Translate) -> str:
     """The opponent's name; empty while it is hidden, and for the seller that a market has."""
     if game.hidden and not game.over:
-        return translate("hidden_opponent") if game.opponent else ""
+        is_seller = chosen_opponent(game) == ANY_SELLER
+        return translate("any_seller" if is_seller else "hidden_opponent") if game.opponent else ""
     if not game.opponent:
         return translate("own_seller") if game.stands_in_for else ""
     return opponent_name(game.opponent, translate)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
-from env import Offer, rupees, speech
+from env import Offer, Table, rupees, speech
 from panels.haggle.game_view import sells
 from panels.haggle.words import Translate
 from panels.ui.look import note
@@ -94,14 +94,18 @@ def reading(game: Game, translate: Translate, language: str) -> Markup:
         ]
         for seat in ("seller", "buyer")
     }
-    heard = findings(said["seller"])
-    shown = [_seller(said["seller"][-1], heard, translate)] if heard else []
+    last = _last_offer(table, "seller")
+    lines = said["seller"] if last is None or last.message else [*said["seller"], ""]
+    heard = findings(lines)
+    shown = [_seller(lines[-1], heard, translate)] if heard else []
     if not heard:
         shown.append(note(translate("hears_nothing" if said["seller"] else "hears_wait")))
     if market and said["buyer"]:
         act, price = speech.act_in(said["buyer"][-1])
         act = translate(f"act_{act}") if act else translate("act_none")
         act += f" ({rupees(price)})" if price else ""
+        if not _last_offer(table, "buyer").message:
+            act += f", {translate('hears_before')}"
         shown.append(Markup("<p>{} <b>{}</b></p>").format(translate("heard_of_you"), act))
     return Markup('<div class="sauda-reads"><h3>{}</h3>{}</div>').format(
         translate("hears"), Markup("").join(shown)
@@ -118,9 +122,14 @@ def _seller(line: str, heard: Sequence[Finding], translate: Translate) -> Markup
         )
         for one in heard
     ]
-    return Markup('<p class="sauda-quote">“{}”</p><ul>{}</ul>').format(
-        marked(line, heard, translate), Markup("").join(rows)
-    )
+    quote = Markup('<p class="sauda-quote">“{}”</p>').format(marked(line, heard, translate))
+    return (quote if line else Markup("")) + Markup("<ul>{}</ul>").format(Markup("").join(rows))
+
+
+def _last_offer(table: Table, seat: str) -> Offer | None:
+    """The last price that a seat named, with its words."""
+    made = [m.action for m in table.moves if m.agent == seat and isinstance(m.action, Offer)]
+    return made[-1] if made else None
 
 
 def marked(line: str, heard: Sequence[Finding], translate: Translate) -> Markup:

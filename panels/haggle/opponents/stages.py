@@ -31,6 +31,7 @@ SERVED = tuple(f"{SEATS['buyer'].model}{how}" for how in ("+honest", "", "+steer
 RAILS = ("", "+honest", "+constrained")
 SELLER_MODEL = SEATS["seller"].model
 SELLER_MODELS = tuple(f"{SELLER_MODEL}:{persona}" for persona in PERSONAS)
+ANY_SELLER = f"{SELLER_MODEL}:hidden"  # its type shows at the end
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def buyer_models() -> tuple[str, ...]:
 
 def is_language_model(opponent: str) -> bool:
     """Whether a visitor can choose `opponent` and it is a language model, in either seat."""
-    return opponent in SELLER_MODELS or opponent in buyer_models()
+    return opponent in (ANY_SELLER, *SELLER_MODELS) or opponent in buyer_models()
 
 
 def scripted_buyers() -> tuple[str, ...]:
@@ -115,9 +116,10 @@ def stage_name(opponent: str, translate: Translate) -> str:
 
 def opponent_name(opponent: str, translate: Translate) -> str:
     """Any opponent in words, such as "SFT, guard rails off", "SmolLM2, firm" or "tit for tat"."""
+    if opponent == ANY_SELLER:
+        return translate("any_seller")
     if opponent in SELLER_MODELS:
-        persona = opponent.partition(":")[2]
-        return f"SmolLM2, {translate(f'style_{persona}')}"
+        return f"SmolLM2, {translate(f'style_{persona_of(opponent)}')}"
     if opponent in TYPES:
         return translate(f"style_{opponent}")
     if opponent == PLANNER:
@@ -126,6 +128,11 @@ def opponent_name(opponent: str, translate: Translate) -> str:
         return opponent.replace("_", " ")
     how = stage_of(opponent)[1] or "bare"
     return translate(f"how_{how}", stage=stage_name(opponent, translate))
+
+
+def persona_of(opponent: str) -> str:
+    """The type of seller that a model plays; "" for a model that buys."""
+    return opponent.partition(":")[2]
 
 
 def model_name(opponent: str, translate: Translate) -> str:

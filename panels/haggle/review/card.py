@@ -6,7 +6,13 @@ from env import rupees
 from panels.haggle.game_view import IN_ENGLISH, sells
 from panels.haggle.opening.link import to_query
 from panels.haggle.opponents.stages import opponent_name
-from panels.haggle.review.result_view import Board, board_of, ending_of, place_and_sharing
+from panels.haggle.review.result_view import (
+    Board,
+    board_of,
+    ending_of,
+    place_and_sharing,
+    zopa_bar,
+)
 from panels.haggle.words import Translate
 from panels.ui.look import note, stat, strip
 from sauda.sessions.bazaar import Game, as_episode, stand
@@ -21,10 +27,7 @@ def card(game: Game, translate: Translate = IN_ENGLISH, board: Board | None = No
         return Markup("")
     board = board or board_of(game)
     you = stand("you", game.task, as_episode(game), visitor=True)
-    figures = [
-        stat(f"{you.share:.0%}", translate("zopa_yours")),
-        stat(f"{you.grade:.2f}", translate("grade")),
-    ]
+    figures = [stat(f"{you.grade:.2f}", translate("grade"))]
     remark = Markup("")
     if board.rows:
         place, shared = place_and_sharing(board.rows, translate)
@@ -33,14 +36,24 @@ def card(game: Game, translate: Translate = IN_ENGLISH, board: Board | None = No
         remark = note(translate("no_rank"))
     name = revealed(game, translate)
     return Markup(
-        '<section class="sauda-result"><h3>{}</h3>{}{}<p class="sauda-who"><b>{}</b> '
+        '<section class="sauda-result"><h3>{}</h3>{}{}{}{}<p class="sauda-who"><b>{}</b> '
         '<a class="sauda-share" href="{}" data-copied="{}" data-kept="{}">{}</a></p></section>'
     ).format(
-        headline(game, translate), strip(*figures), remark,
+        headline(game, translate), took(you.share, translate),
+        zopa_bar(game, translate) if game.play.state.table.deals == 1 else "",
+        strip(*figures), remark,
         translate("card_against", name=name) if name else "",
         to_query(game), translate("link_copied"), translate("link_not_copied"),
         translate("game_link"),
     )  # fmt: skip
+
+
+def took(share: float, translate: Translate) -> Markup:
+    """The share of the gain as a verdict, told by a mark and words as well as by colour."""
+    tone, mark = ("good", "▲") if share > 0 else ("bad", "▼")
+    return Markup('<p class="sauda-took sauda-{}">{} {} {}</p>').format(
+        tone, mark, f"{share:.0%}", translate("zopa_yours")
+    )
 
 
 def headline(game: Game, translate: Translate) -> str:

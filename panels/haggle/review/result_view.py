@@ -57,7 +57,7 @@ def result(
     board, played = board or board_of(game), as_episode(game)
     past = played.final.table.past
     career = played.final.table.deals > 1
-    lines = [deals_table(played, translate, language) if career else zopa_bar(game, translate)]
+    lines = [deals_table(played, translate, language)] if career else []
     if is_planned(game):
         lines += [seller_line(played, translate), oracle_line(game.task, played, translate)]
     if sells(game):

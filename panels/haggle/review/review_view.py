@@ -15,7 +15,7 @@ from sauda.experiments.gap import difficulty
 from sauda.language.lines import translate_phrases
 from sauda.records.kinds import ArtifactError
 from sauda.sessions.bazaar import Game, moves_of
-from sauda.sessions.review import Gap, OwnMove, Review, Worth, is_planned, is_recorded
+from sauda.sessions.review import CLASSES, Gap, OwnMove, Review, Worth, is_planned, is_recorded
 
 WIDTH, HEIGHT, FOOT, TOP = 420, 92, 18, 14  # of the picture's viewBox; under and over the bars
 LABELLED = 12  # bars that are labelled with their share
@@ -172,15 +172,24 @@ def _row(move: OwnMove, review: Review, translate: Translate, language: str) -> 
     if not costs and (is_planned(review.game) or is_recorded(review.game)):
         cost = ""
     return Markup(
-        '<li><span class="sauda-said">{}. {}</span><span class="{}">{}</span>'
+        '<li><span class="sauda-said">{}. {} {}</span><span class="{}">{}</span>'
         '<span class="sauda-why">{}</span>'
         '<button type="button" class="sauda-try" data-move="{}" aria-label="{}">{}</button></li>'
     ).format(
-        number, own_said(move.turn, translate),
+        number, own_said(move.turn, translate), _kind(move, review, translate),
         "sauda-cost sauda-bad" if costs else "sauda-cost", cost,
         sentence(move, translate, language), move.number,
         translate("review_whatif_at", number=number), translate("review_whatif"),
     )  # fmt: skip
+
+
+def _kind(move: OwnMove, review: Review, translate: Translate) -> Markup:
+    """The class of a move; none where all that is known is that no named price was better."""
+    if is_recorded(review.game) and move.kind in CLASSES and move.better is None:
+        return Markup("")
+    return Markup('<span class="sauda-kind sauda-kind-{}">{}</span>').format(
+        move.kind, translate(f"kind_{move.kind}")
+    )
 
 
 def _amount(missed: Worth, game: Game, translate: Translate) -> str:

@@ -31,7 +31,8 @@ def question(game: Game, action: Action) -> tuple[str, dict[str, str]]:
     if why == FAR_OFF:
         return "did_you_mean", values
     if why == BACKWARDS:
-        return f"backwards_{game.you}", values | {"own": rupees(own[-1])}
+        stands = game.you == "buyer" and game.observation.table.standing
+        return f"backwards_{'bid' if stands else game.you}", values | {"own": rupees(own[-1])}
     if (loss := loss_at(game, price)) > 0:
         kind = "loss_accept" if isinstance(action, Accept) else f"loss_{game.you}"
         limit = rupees(game.observation.reservation)

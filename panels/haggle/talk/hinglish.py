@@ -22,6 +22,7 @@ OWN_WORDS: Mapping[str, str] = {
     "undo": "Chaal wapas",
     "quick_loss": "Loss mein accept",
     "quick_halfway": "Beech ka daam",
+    "quick_limit": "Aapki limit",
     "quick_little": "Thoda sa",
     "quick_open": "Shuruaat",
     "quick_bolder": "Oonchi shuruaat",

@@ -10,6 +10,7 @@ WORDS: Mapping[str, dict[str, str]] = {
         "language": "Language",
         "any_item": "Anything",
         "hidden_opponent": "Hidden till the end",
+        "any_seller": "SmolLM2, type hidden till the end",
         "say_price": "Name a price, in digits or in words.",
         "kept_words": "The other side is thinking. Your words stay in the box: send them after "
         "its "
@@ -28,6 +29,8 @@ WORDS: Mapping[str, dict[str, str]] = {
         "back. Say “yes” or send it again to ask it all the same, or name another price.",
         "backwards_buyer": "{price} is less than your own last bid of {own}: you would take it "
         "back. Say “yes” or send it again to bid it all the same, or name another price.",
+        "backwards_bid": "Your bid of {own} stands, and {price} is below it: it would only use "
+        "up a round. Say “yes” or send it again to bid it all the same, or name a higher one.",
         "asked_again": "{price}: the same doubt as before. “Yes” goes ahead, another price "
         "replaces it.",
         "asked_once_more": "Is {price} what you want? Then say “yes”, or name another price.",
@@ -73,6 +76,7 @@ WORDS: Mapping[str, dict[str, str]] = {
         "language": "Bhasha",
         "any_item": "Kuch bhi",
         "hidden_opponent": "End tak chhupa hua",
+        "any_seller": "SmolLM2, type end tak chhupa hua",
         "say_price": "Daam bolo, number mein ya words mein.",
         "kept_words": "Saamne wala soch raha hai. Aapke words box mein hain: uske reply ke baad "
         "bhejna.",
@@ -88,6 +92,8 @@ WORDS: Mapping[str, dict[str, str]] = {
         "rahe ho. Phir bhi bolna hai to “haan” bolo ya dobara bhejo, nahi to doosra daam bolo.",
         "backwards_buyer": "{price} aapki apni pichhli boli {own} se kam hai: aap peeche hat rahe "
         "ho. Phir bhi bolna hai to “haan” bolo ya dobara bhejo, nahi to doosra daam bolo.",
+        "backwards_bid": "Aapki {own} ki boli khadi hai aur {price} usse kam hai: bas ek "
+        "round jayega. Phir bhi bolna hai to “haan” bolo ya dobara bhejo, nahi to zyada bolo.",
         "asked_again": "{price}: wahi shak phir se. “Haan” bolo to chalega, nahi to doosra daam "
         "bolo.",
         "asked_once_more": "{price} hi bolna hai? To “haan” bolo, nahi to doosra daam.",
@@ -136,6 +142,7 @@ WORDS: Mapping[str, dict[str, str]] = {
         "language": "भाषा",
         "any_item": "कुछ भी",
         "hidden_opponent": "अंत तक छिपा हुआ",
+        "any_seller": "SmolLM2, क़िस्म अंत तक छिपी",
         "say_price": "दाम बताइए, अंकों में या शब्दों में।",
         "kept_words": "सामने वाला सोच रहा है। आपके शब्द बक्से में ही हैं: उसके जवाब के बाद भेजिए।",
         "unanswered": "“फिर पूछिए” दबाइए, या अपनी पिछली चाल के बदले कुछ और कहिए।",
@@ -152,6 +159,8 @@ WORDS: Mapping[str, dict[str, str]] = {
         "कहना है तो “हाँ” बोलिए या फिर भेजिए; नहीं तो दूसरा दाम बताइए।",
         "backwards_buyer": "{price} आपकी अपनी पिछली बोली {own} से कम है: आप पीछे हट रहे हैं। फिर भी यही "
         "कहना है तो “हाँ” बोलिए या फिर भेजिए; नहीं तो दूसरा दाम बताइए।",
+        "backwards_bid": "आपकी {own} की बोली क़ायम है और {price} उससे कम है: सिर्फ़ एक "
+        "दौर जाएगा। फिर भी यही कहना है तो “हाँ” बोलिए या फिर भेजिए; नहीं तो ज़्यादा दाम बताइए।",
         "asked_again": "{price}: वही शक फिर से। “हाँ” कहेंगे तो चलेगा, नहीं तो दूसरा दाम बताइए।",
         "asked_once_more": "{price} ही कहना है? तो “हाँ” बोलिए, नहीं तो दूसरा दाम बताइए।",
         "last_chance": "आख़िरी मौक़ा: {price} मंज़ूर कीजिए या चल दीजिए। नया दाम कहा तो खेल बिना सौदे के "

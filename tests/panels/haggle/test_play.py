@@ -6,12 +6,24 @@ import pytest
 
 from env import Accept, Offer, WalkAway, begin, get_task
 from panels.haggle import callbacks, model_callbacks
-from panels.haggle.choices import ANY_ITEM, BUY, HIDDEN, SELL, SELLING_TASK, item_of, new_game
+from panels.haggle.choices import (
+    ANY_ITEM,
+    BUY,
+    HIDDEN,
+    SELL,
+    SELLING_TASK,
+    chosen_opponent,
+    game_at,
+    item_of,
+    new_game,
+)
+from panels.haggle.game_view import IN_ENGLISH
 from panels.haggle.layout import ReplyRequest, SessionGeneration
 from panels.haggle.models import STAND_IN
 from panels.haggle.opening.kept import FIRST
 from panels.haggle.opening.open_callbacks import open_page
-from panels.haggle.opponents.stages import SELLER_MODELS, bare_stages, opponent_name, weights_of
+from panels.haggle.opponents.badge import opponent_badge
+from panels.haggle.opponents.stages import ANY_SELLER, bare_stages, opponent_name, weights_of
 from panels.haggle.review import review_callbacks
 from panels.haggle.review.board_callbacks import ask_stages
 from panels.haggle.screen import Screen, Visit
@@ -73,7 +85,17 @@ def test_a_chosen_ware_is_sold_and_a_model_that_is_not_ready_is_stood_in_for_by_
         assert game.observation.table.item.name == "hybrid city bicycle"
         assert (game.opponent, game.stands_in_for) == (plays, wanted)
     game = new_game(BUY, "bazaar/open", "mini:firm", ready=False)
-    assert (game.opponent, game.stands_in_for) == ("", "mini:firm")
+    assert (game.opponent, game.stands_in_for) == ("firm", "mini:firm")
+
+
+def test_the_type_of_the_small_seller_is_hidden_until_the_end_and_a_link_leads_to_it_again():
+    game = new_game(BUY, "bazaar/open", ANY_SELLER)
+    kind = opponent_name(game.opponent, IN_ENGLISH)
+    again = game_at(game.task_name, game.play.seed, chosen_opponent(game))
+    assert (again.opponent, again.hidden) == (game.opponent, True)
+    assert kind not in str(opponent_badge(game, Model(), IN_ENGLISH))
+    ended = replace(game, play=replace(game.play, forfeit=True))
+    assert kind in str(opponent_badge(ended, Model(), IN_ENGLISH))
 
 
 def test_a_games_seed_is_too_long_to_be_searched_for_and_names_its_item():
@@ -90,7 +112,7 @@ def test_a_seat_keeps_a_market_it_offers_and_replaces_one_it_does_not(screen):
     changed = take_seat(screen, BUY, "hybrid city bicycle")
     assert changed[page.market].value == changed[page.game].task_name == "bazaar/open"
     assert (changed[page.opponent].value, changed[page.opponent].visible) == (
-        SELLER_MODELS[0],
+        ANY_SELLER,
         True,
     )
     stall = take_seat(screen, BUY, "classic/amazon_realistic")

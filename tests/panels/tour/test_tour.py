@@ -6,10 +6,11 @@ import pytest
 
 from env import EndReason
 from panels import PANELS
-from panels.results.model_summary import rows_by_policy
+from panels.haggle.opponents.stages import bare_stages
+from panels.results.model_comparison import FILE as COMPARISON
+from panels.results.model_summary import best_script, rows_by_policy
 from panels.tour import figures, race
 from panels.tour import first_view as first
-from panels.tour import tab as tour
 from panels.transcripts.before_after import pick, typical
 from sauda.experiments.comparison import OURS
 from sauda.records.kinds import ArtifactError
@@ -38,17 +39,14 @@ def test_the_tours_figures_are_those_of_the_artifacts():
     assert f"{worth:+.3f}" in shown
 
 
-def test_the_middle_rounds_of_a_long_game_share_a_row(monkeypatch):
+def test_the_middle_moves_of_a_long_game_are_dots(monkeypatch):
     pair = typical(games_before_and_after(), race.TASK)
     _, after = games = race.recorded_games(pair)
-    rounds = len(race.rounds(after))
-    monkeypatch.setattr(race, "ROWS", rounds - 1)
+    monkeypatch.setattr(race, "TURNS", len(after.turns) - 1)
+    monkeypatch.setattr(race, "LAST", 1)
     shown = str(race.race(games, pair))
-    assert shown.count("<tr") == 2 + rounds - 1
-    last = rounds - race.LAST
-    assert f'<th scope="row">{last - 1}–{last}</th><td></td><td>…</td>' in shown
-    for number in (last - 2, last + 1, rounds):
-        assert f'<th scope="row">{number}</th>' in shown
+    assert shown.count('class="sauda-turn') == race.TURNS
+    assert ">…<" in shown
 
 
 def test_a_reply_that_is_no_move_is_quoted_short_and_escaped():
@@ -74,14 +72,6 @@ def test_games_played_again_are_compared_move_by_move():
     assert "before training took other moves" in race.compared(games, other)
 
 
-def test_the_address_names_the_step_from_1_and_the_first_needs_none():
-    for number in range(1, len(tour.STEPS)):
-        assert tour.step_named(tour.named_in_address(number)) == number
-    assert tour.named_in_address(0) == {}
-    for query in ({}, {"step": "0"}, {"step": "99"}, {"step": "<b>"}):
-        assert tour.step_named(query) == 0
-
-
 def test_without_artifacts_it_is_the_header_alone(monkeypatch):
     def missing(file):
         raise ArtifactError(f"artifacts/{file} is missing")
@@ -91,3 +81,14 @@ def test_without_artifacts_it_is_the_header_alone(monkeypatch):
     assert "<h1>Sauda</h1>" in shown
     assert "<main></main>" in shown
     assert all(f"<span>{escape(panel.TITLE)}</span>" in str(shown) for panel in PANELS)
+
+
+def test_untrained_under_the_grammar_each_stage_and_the_best_script_can_stand_beside():
+    rivals = race.rivals()
+    script, _ = best_script(rows_by_policy(load(COMPARISON), race.TASK))
+    assert {"mini", "mini+constrained", script} <= rivals.keys()
+    assert set(bare_stages(race.TASK)) - {OURS} <= rivals.keys()
+    pair = typical(games_before_and_after(), race.TASK)
+    game = race.played_by(script, pair.seed)
+    assert game.seed == pair.seed
+    assert rivals[script] in race.race([game, game], pair, script)

@@ -276,10 +276,12 @@ def of_type(kind: str, *bids: tuple[float, str]) -> Game:
     return game
 
 
-def test_a_lower_bid_is_made_and_the_seller_reminds_of_the_one_that_stands():
+def test_a_lower_bid_is_asked_back_and_the_seller_reminds_of_the_one_that_stands():
     game = of_type("firm", (0.45, ""))
-    lower = propose(game, Offer(game.observation.bid - 10))
-    assert lower.unconfirmed is None
+    asked = propose(game, Offer(game.observation.bid - 10))
+    assert asked.unconfirmed is not None
+    assert asked.play is game.play
+    lower = propose(asked, asked.unconfirmed)
     assert lower.observation.bid == game.observation.bid
     assert f"{game.observation.bid:,}" in lower.play.turns[-1].action.message
     shown = [quick.action for quick in quick_moves(lower.observation)[1:3]]

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from env import TASKS, Accept, IllegalAction, Offer, WalkAway
+from env import TASKS, Accept, IllegalAction, Offer, Turn, WalkAway
 from sauda.llm.types import Reply
 from sauda.sessions.bazaar import Game, after_reply, answer, back, moves_of, quick_moves, start
-from sauda.sessions.review import NOTHING, oracle, review, weigh, worth
+from sauda.sessions.review import NOTHING, OwnMove, Worth, oracle, review, weigh, worth
 
 SINGLE, SELLING = "classic/single_deal", "bazaar/seller_brief"
 MARKET = ("bazaar/open", "bazaar/rushed")
@@ -174,3 +174,15 @@ def test_a_task_with_an_oracle_has_a_grade_and_a_sentence(task_name):
     if found is not None:
         assert -1 <= found.grade <= 1
         assert found.meaning.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("beyond", "cost", "kind"),
+    [(0, 0.0, "best"), (-9, 0.01, "good"), (0, 0.04, "inaccuracy"), (0, 0.1, "mistake"),
+     (0, 0.3, "blunder"), (1, 0.3, "loss")],
+)  # fmt: skip
+def test_a_move_is_of_a_class_by_its_cost_or_beyond_the_own_limit(beyond, cost, kind):
+    game = start("bazaar/open", "firm", 5)
+    limit = int(game.observation.reservation)
+    turn = Turn("buyer", game.observation, Offer(limit + beyond))
+    assert OwnMove(0, turn, Worth(cost, 0)).kind == kind
