@@ -18,12 +18,11 @@ from sauda.llm.registry import is_model
 
 GOAL = (
     "You run one of several AI labs. Your jobs pay credits for GPU-hours before their deadline;"
-    f" later hours pay {arena.LATE:.0%}.",
-    "Book your blocks of GPU time for your jobs. Buy, sell or swap blocks wherever that adds more"
-    " to your jobs than it costs.",
-    f"You have {arena.ACTIONS_PER_ROUND} actions a round. You win by ending above what your lab"
-    " could make alone, without a single trade.",
+    f" later hours pay {arena.LATE:.0%}. Book your blocks of GPU time, and trade wherever a block"
+    f" adds more to your jobs than it costs: {arena.ACTIONS_PER_ROUND} actions per round. You win"
+    " by making more than your lab could make alone."
 )
+WATCH, WATCH_PUBLISHED = "Watch the rule-based expert", "Watch the published expert"
 PLAYERS: Mapping[str, str] = {
     "planner": "Planner",
     "autarky": "Never trades",
@@ -129,8 +128,5 @@ def advised(obs: arena.Observation, action: arena.Action | arena.Malformed) -> s
 
 
 def choice_in_words(obs: arena.Observation, action: arena.Action) -> str:
-    """An action without its terms, as a choice of the form: what a form sets is "credits"."""
-    words = advised(obs, action)
-    if action.action_type not in ("send_offer", "counter_offer"):
-        return words
-    return words.replace(" nothing for ", " credits for ").replace(" for nothing", " for credits")
+    """An action without its words, as a choice of the form."""
+    return advised(obs, action)
