@@ -28,7 +28,7 @@ from .judge import (
     pitch_of,
     usual_strategy,
 )
-from .labs import accepts, margin, scripted_lab
+from .labs import CHARACTERS, SENTENCES, SWAY, accepts, margin, scripted_lab, sway
 from .legal import legal_actions, usable_blocks
 from .pitch import DIMENSIONS, claims
 from .planning import (
@@ -77,13 +77,13 @@ from .types import (
 from .world import ARCHETYPES, Size
 
 __all__ = [
-    "ACTIONS_PER_ROUND", "ARCHETYPES", "COMPONENTS", "CONDITIONS", "DIMENSIONS", "FREE", "HONEST",
-    "JUDGE_MEMORY", "KINDS", "LATE", "LIVE", "LONGEST_MESSAGE", "PLAN_WEIGHT", "SIZES", "TOTAL",
+    "ACTIONS_PER_ROUND", "ARCHETYPES", "CHARACTERS", "COMPONENTS", "CONDITIONS", "DIMENSIONS", "FREE", "HONEST",
+    "JUDGE_MEMORY", "KINDS", "LATE", "LIVE", "LONGEST_MESSAGE", "PLAN_WEIGHT", "SENTENCES", "SIZES", "SWAY", "TOTAL",
     "Action", "Block", "Breakdown", "Coalition", "Decision", "GpuBudgetNegotiationEnv", "Job",
     "Kind", "Lab", "Malformed", "Market", "Message", "Observation", "Offer", "Own", "Part", "Plan",
     "Result", "Shock", "Size", "State", "accepts", "action_fault", "action_from", "award",
     "best_plan", "booked_value", "booking_gain", "claims", "decide", "episode_rewards", "hours",
     "is_requestable", "judge", "legal_actions", "live_hours", "loss_by_delay", "margin",
-    "offer_gain", "own_plan", "pitch_of", "pooled_part", "reward", "scripted_lab", "spare_blocks",
+    "offer_gain", "own_plan", "pitch_of", "pooled_part", "reward", "scripted_lab", "spare_blocks", "sway",
     "total", "trade_gain", "unplanned_jobs", "usable_blocks", "usual_strategy",
 ]  # fmt: skip
