@@ -8,18 +8,14 @@ from env import arena
 from panels.gpu_arena.names import block_name, capital
 from panels.gpu_arena.offers import worth
 from panels.gpu_arena.words import choice_in_words
+from sauda.policies.broker import WORDS
 from sauda.sessions.arena import ArenaGame
 
 PAY, ASK = "pay", "ask for"  # the two ways of the money in the sentence
 WAYS = ((f"and {PAY}", PAY), (f"and {ASK}", ASK))
 CREDITS, SHARE = "credits", "Owner’s share of a pooled gain, 0 to 1"  # the labels of the numbers
 MOST_CREDITS = 1_000_000  # that the form takes for an amount; a lab has about 100
-SAYINGS = (
-    "A fair trade for both of us.",
-    "This is urgent for us.",
-    "Be our partner in this.",
-    "We never forget a refusal.",
-)
+SAYINGS = tuple(WORDS.values())
 OTHER_MOVES = (
     "form_coalition", "commit_to_coalition", "reserve_capacity", "release_capacity",
     "send_message", "make_pitch", "counter_pitch", "finish",

@@ -4,13 +4,14 @@ Everything is computed from what the lab itself may see.
 """
 
 from collections.abc import Sequence
-from math import ceil, sqrt
+from math import ceil
 
 from env import arena
 from panels.gpu_arena.names import block_list, job_names, lab_name, listed
-from sauda.policies.planner import planner
+from sauda.policies.broker import belief, broker, price
 
-EXPERT, PUBLISHED = "planner", "rule_based_expert"  # the players that can be watched at a press
+EXPERT, PUBLISHED = "broker", "rule_based_expert"  # the players that can be watched at a press
+LIKELY = 0.7  # probability with which a lab takes a suggested price, if its blocks are idle to it
 
 
 def why(obs: arena.Observation, action: arena.Action | arena.Malformed) -> str:
@@ -147,24 +148,36 @@ def suggested_price(
         if offer.from_lab_id == lab_id and same:
             return offer.ask - offer.payment
     adds = arena.trade_gain(obs, given, received, 0.0)
+    asked = broker.ask_an_hour * _hours(obs, given)
     if not received:
-        return -float(
-            ceil(max(planner.least_ask, -adds + planner.ask_an_hour * _hours(obs, given)))
-        )
-    if adds <= 0:
-        return float(ceil(adds))
-    limit = planner.usual_limit
-    return float(min(ceil(sqrt(limit * limit + limit * adds) - limit), int(adds)))
+        return -float(ceil(max(asked, 1 - adds)))
+    wanted = _likely_price(obs, lab_id, received) - asked
+    return float(min(ceil(wanted), int(adds) - 1))
+
+
+def _likely_price(obs: arena.Observation, lab_id: str, block_ids: Sequence[str]) -> float:
+    """The least price that covers LIKELY of what the broker believes of the lab's character."""
+    beliefs, covered = belief(obs, lab_id), 0.0
+    prices = sorted(
+        (price(obs, kind, lab_id, block_ids, "neutral"), weight) for kind, weight in beliefs.items()
+    )
+    for amount, weight in prices:
+        covered += weight
+        if covered >= LIKELY:
+            return amount
+    return prices[-1][0]
 
 
 def told_price(obs: arena.Observation, offer: arena.Offer) -> str:
     """What became of an offer of the visitor's, as far as the other lab let it be known."""
-    lab, price = lab_name(obs.market, offer.to_lab_id), _countered(obs, offer)
-    if price:
-        return f"{lab} wants about {price:.0f} credits; it may take a little less"
+    lab, asked = lab_name(obs.market, offer.to_lab_id), _countered(obs, offer)
+    if asked:
+        return f"{lab} wants about {asked:.0f} credits; it may take less"
     goods = block_list(obs.market, offer.requested_blocks)
     if offer.status == "rejected":
         return f"{lab} turns offer {_number(offer)} down"
+    if offer.status == "withdrawn":
+        return f"offer {_number(offer)} is withdrawn"
     if offer.status == "invalid":
         return f"offer {_number(offer)} is void, because a block of it is gone"
     if offer.requested_blocks:

@@ -16,6 +16,7 @@ from sauda.sessions.arena import (
     LEARNER,
     YOU,
     ArenaGame,
+    Effect,
     Standing,
     best_missed_trade,
     message_effects,
@@ -117,20 +118,21 @@ def _effects(game: ArenaGame) -> Markup:
             str(shown_round(one.round_index)),
             market.labs[one.lab_id].public_name,
             f"“{with_names(market, one.message, names)}”",
-            _effect(one.change),
+            _effect(market, one),
         )
         for one in message_effects(game)
     ]
     if not rows:
         return Markup("")
-    heads = ("round", "heard by", "what you said", "what it did to the lab’s price")
+    heads = ("round", "heard by", "what you said", "what it did")
     return table(heads, rows, "llll", caption="What your messages did")
 
 
-def _effect(change: float) -> str:
-    if abs(change) < 0.005:
+def _effect(market: arena.Market, one: Effect) -> str:
+    if abs(one.change) < 0.005:
         return "nothing"
-    return f"{'raised' if change > 0 else 'lowered'} it by {abs(change):.1f} credits"
+    verb = "raised" if one.change > 0 else "lowered"
+    return f"{verb} its price of {block_list(market, one.block_ids)} by {abs(one.change):.1f}"
 
 
 def _players(rows: Sequence[Standing]) -> Markup:

@@ -72,6 +72,13 @@ def message_board(game: ArenaGame) -> Markup:
         )
         for shock in market.shock_history
     ]
+    if market.announced:
+        coming = market.announced.replace("_", " ")
+        shocks.append(
+            Markup('<p class="sauda-bad sauda-shock">Announced for the next round: {}</p>').format(
+                coming
+            )
+        )
     return Markup("").join([*shocks, message_list(game.observation)])
 
 

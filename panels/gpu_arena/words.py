@@ -24,7 +24,7 @@ GOAL = (
 )
 WATCH, WATCH_PUBLISHED = "Watch the rule-based expert", "Watch the published expert"
 PLAYERS: Mapping[str, str] = {
-    "planner": "Planner",
+    "broker": "Rule-based expert",
     "autarky": "Never trades",
     "rule_based_expert": "Published expert",
     "always_accept": "Takes any offer",

@@ -22,6 +22,7 @@ from env import (
     move,
     rollout,
 )
+from env.arena.labs import purse
 from sauda.games import policies_of
 from sauda.llm.registry import get_policy
 from sauda.policies.arena_bound import upper_bound
@@ -275,8 +276,9 @@ def _possible_trades(state: arena.State, final: frozenset[str]) -> Iterator[Trad
             gives = (given.block_id,) if given else ()
             kept = [b for b in held if b is not given] + ([received] if received else [])
             adds = arena.best_plan(kept, obs.own.jobs, now, horizon).gain - alone
-            price = arena.margin(other, LEARNER) - arena.trade_gain(other, gets, gives, 0.0)
-            if obs.own.budget >= price >= -max(0.0, other.own.budget):
+            wanted = arena.margin(other, LEARNER, gets)
+            price = wanted - arena.trade_gain(other, gets, gives, 0.0)
+            if obs.own.budget >= price >= -max(0.0, purse(other)):
                 yield Trade(now, lab.lab_id, gives, gets, price, adds - price)
 
 
@@ -298,6 +300,7 @@ class Effect:
     round_index: int
     lab_id: str
     message: str
+    block_ids: tuple[str, ...]  # of that lab: those that were asked for, else its largest
     change: float
 
 
@@ -311,14 +314,25 @@ def message_effects(game: ArenaGame) -> list[Effect]:
         said = market.messages[-1]
         unsaid = replace(one.after, market=market._replace(messages=market.messages[:-1]))
         for lab in _observe(one.after, LEARNER).others:
-            if said.message and said.to_lab_id in (lab.lab_id, None):
-                wants, wanted = (
-                    arena.margin(_observe(state, lab.lab_id), LEARNER)
-                    for state in (one.after, unsaid)
-                )
-                change = 0.0 if wants == wanted else wants - wanted  # both may be infinite
-                effects.append(Effect(one.round_index, lab.lab_id, said.message, change))
+            if not said.message or said.to_lab_id not in (lab.lab_id, None):
+                continue
+            asked = one.action.requested_block_ids or _largest(_observe(one.after, lab.lab_id))
+            wants, wanted = (
+                arena.margin(_observe(state, lab.lab_id), LEARNER, asked)
+                for state in (one.after, unsaid)
+            )
+            change = 0.0 if wants == wanted else wants - wanted  # both may be infinite
+            effects.append(Effect(one.round_index, lab.lab_id, said.message, asked, change))
     return effects
+
+
+def _largest(obs: arena.Observation) -> tuple[str, ...]:
+    """The id of the lab's block with most hours left; none where it has none to offer."""
+    now, horizon = obs.market.round_index, obs.market.max_rounds
+    best = max(
+        _offerable(obs), key=lambda block: arena.live_hours(block, now, horizon), default=None
+    )
+    return (best.block_id,) if best else ()
 
 
 def _observe(state: arena.State, agent: str) -> arena.Observation:

@@ -107,6 +107,7 @@ def _job_bar(obs: arena.Observation, job: arena.Job, name: str, row: int, over: 
     label = (
         f"{name}: {missing} h for {job.full_value:.1f}, reliability {job.min_reliability:.2f}"
         f"{', in parts' if job.partial_credit_allowed else ''}"
+        f"{', with a partner’s block' if job.joint else ''}"
     )
     if job.completed:
         label = f"✓ {name}: done"
