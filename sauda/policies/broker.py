@@ -21,7 +21,7 @@ WORDS: Mapping[str, str] = {  # by the signal that labs read in them
     "urgency": "This is urgent for us.",
     "fairness": "A fair price for what you may not need.",
     "coalition": "Let us be partners.",
-    "threat": "Refuse, and we will never trade with you again.",
+    "threat": "We never pay more than this.",
 }
 JITTER = 1.0  # credits: the mean of what chance adds to a lab's price
 
@@ -45,15 +45,25 @@ class Broker:
         spare = arena.spare_blocks(obs, plan)
         return (
             _urgent_booking(obs, plan)
+            or self._withdraw(obs)
             or self._take(obs)
             or self._use_pool(obs, plan)
-            or self._partner(obs)
+            or self._partner(obs, plan)
             or self._buy(obs, spare)
+            or _book_now(obs, plan)
             or self._sell(obs, spare)
             or _book(plan)
             or self._commit(obs, spare)
             or arena.Action("wait")
         )
+
+    def _withdraw(self, obs: arena.Observation) -> arena.Action | None:
+        """Withdraws a bid for blocks that would no longer be worth it once the bid is taken."""
+        then = _when_taken(obs)
+        for offer in obs.outgoing:
+            if offer.payment > arena.trade_gain(then, (), offer.requested_blocks, 0.0):
+                return arena.Action("reject_offer", offer_id=offer.offer_id)
+        return None
 
     def _take(self, obs: arena.Observation) -> arena.Action | None:
         """Accepts or counters the best incoming offer."""
@@ -65,6 +75,7 @@ class Broker:
 
     def _brings(self, obs: arena.Observation, offer: arena.Offer) -> float:
         """The gain of accepting `offer`, its own open bids accepted and not."""
+        obs = _when_taken(obs)
         brings, requested = arena.offer_gain(obs, offer), _requested_blocks(obs)
         if not requested or not offer.offered_blocks:
             return brings
@@ -101,67 +112,53 @@ class Broker:
 
     def _use_pool(self, obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
         """Books a partner's pooled blocks, with its own, where that adds most to its plan."""
-        market, free = obs.market, arena.usable_blocks(obs)
-        now, horizon = market.round_index, market.max_rounds
-        best, chosen = self.least_gain, None
+        best = (self.least_gain, "", ())
         for pool in obs.coalitions:
-            theirs = {b for b in pool.commitments if market.blocks[b].owner_lab_id != obs.agent}
-            for job in obs.open_jobs if theirs else ():
-                able = [b for b in free if b.reliability >= job.min_reliability]
-                able = [b for b in able if b.owner_lab_id == obs.agent or b.block_id in theirs]
-                for count in (1, 2, 3):
-                    for blocks in combinations(able, count):
-                        ids = tuple(block.block_id for block in blocks)
-                        if theirs.isdisjoint(ids):
-                            continue
-                        gain = arena.booking_gain(job, blocks, now, horizon)
-                        if gain is None or gain > obs.own.budget:
-                            continue
-                        size = [sum(arena.hours(b, job, now, horizon)) for b in blocks]
-                        rate = pool.share * gain / max(1, sum(size))
-                        dues = [
-                            max(1.0, rate * hours)
-                            for b, hours in zip(ids, size, strict=True)
-                            if b in theirs
-                        ]
-                        kept = gain - sum(dues) + _plan_without(obs, job, ids) - plan.gain
-                        if kept > best:
-                            best, chosen = kept, (job.job_id, ids)
+            best = max(best, pooled_booking(obs, plan, pool.commitments, pool.share))
+        gain, job_id, ids = best
+        if not ids:
+            return None
+        return arena.Action("allocate_to_job", job_id=job_id, block_ids=ids)
+
+    def _partner(self, obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
+        """Consents to a coalition or proposes one, for the blocks that would help it most."""
+        market, share = obs.market, self.share
+        if not market.coalitions_allowed or any(c.commitments for c in obs.coalitions):
+            return None
+        asked = {pool.members[0]: pool for pool in obs.proposals}
+        met = {x for c in market.coalitions.values() if obs.agent in c.members for x in c.members}
+        best, chosen = self.least_gain, None
+        for lab in obs.others:
+            if lab.lab_id in met and lab.lab_id not in asked:
+                continue
+            blocks = [b for b in market.blocks.values() if b.owner_lab_id == lab.lab_id]
+            theirs = tuple(b.block_id for b in blocks if b.status in arena.FREE)
+            gain, *_ = pooled_booking(obs, plan, theirs, share)
+            gain *= 1 - belief(obs, lab.lab_id)["selfish"]
+            if gain > best:
+                best, chosen = gain, lab.lab_id
         if chosen is None:
             return None
-        return arena.Action("allocate_to_job", job_id=chosen[0], block_ids=chosen[1])
-
-    def _partner(self, obs: arena.Observation) -> arena.Action | None:
-        """Proposes a coalition for a joint job, or for jobs that it cannot do alone."""
-        market = obs.market
-        joint = [job for job in obs.open_jobs if job.joint]
-        if not market.coalitions_allowed or not joint:
-            return None
-        if obs.proposals:
-            name = obs.proposals[0].coalition_id
+        if chosen in asked:
+            name = asked[chosen].coalition_id
             return arena.Action("commit_to_coalition", coalition_id=name)
-        met = {x for c in market.coalitions.values() if obs.agent in c.members for x in c.members}
-        able = [lab for lab in obs.others if lab.lab_id not in met]
-        if not able or any(c.commitments for c in obs.coalitions):
-            return None
-        best = max(able, key=lambda lab: (1 - belief(obs, lab.lab_id)["selfish"], lab.reputation))
         return arena.Action(
             "form_coalition",
-            target_lab_id=best.lab_id,
+            target_lab_id=chosen,
             message="Let us share what we can spare.",
-            conditions=(("share", self.share),),
+            conditions=(("share", share),),
         )
 
     def _buy(self, obs: arena.Observation, spare: list[arena.Block]) -> arena.Action | None:
         """Bids for the blocks of another lab with the highest expected gain."""
-        requested = _requested_blocks(obs)
-        hoped = arena.trade_gain(obs, (), requested, 0.0) if requested else 0.0
+        requested, then = _requested_blocks(obs), _when_taken(obs)
+        hoped = arena.trade_gain(then, (), requested, 0.0) if requested else 0.0
         purse, best, chosen = self._purse(obs), self.least_gain / 2, None
         for blocks in wanted_sets(obs):
             ids = tuple(block.block_id for block in blocks)
             if not set(requested).isdisjoint(ids):
                 continue
-            adds = arena.trade_gain(obs, (), (*requested, *ids), 0.0) - hoped
+            adds = arena.trade_gain(then, (), (*requested, *ids), 0.0) - hoped
             if adds <= self.least_gain:
                 continue
             hope, payment, signal = self._bid_for(obs, blocks[0].owner_lab_id, ids, adds, purse)
@@ -313,6 +310,40 @@ def _likelihood(obs: arena.Observation, offer: arena.Offer, kind: str) -> float:
     return exp(-abs(above) / (15.0 if above > 0 else 4.0)) + 0.02
 
 
+def pooled_booking(
+    obs: arena.Observation, plan: arena.Plan, pool: Sequence[str], share: float
+) -> tuple[float, str, tuple[str, ...]]:
+    """The best booking with blocks of others in `pool`, at most three in all: gain, job, blocks.
+
+    The gain is net of the owners' `share` and of what the plan loses.
+    """
+    market, best = obs.market, (0.0, "", ())
+    now, horizon = market.round_index, market.max_rounds
+    theirs = {b for b in pool if market.blocks[b].owner_lab_id != obs.agent}
+    own = [b for b in obs.owned_blocks if b.status in arena.FREE]
+    usable = [
+        block
+        for block in (*own, *(market.blocks[b] for b in theirs))
+        if arena.live_hours(block, now, horizon)
+    ]
+    for job in obs.open_jobs if theirs else ():
+        able = [block for block in usable if block.reliability >= job.min_reliability]
+        for blocks in (chosen for count in (1, 2, 3) for chosen in combinations(able, count)):
+            ids = tuple(block.block_id for block in blocks)
+            if theirs.isdisjoint(ids):
+                continue
+            gain = arena.booking_gain(job, blocks, now, horizon)
+            if gain is None or not best[0] < gain < obs.own.budget:
+                continue
+            size = {block.block_id: sum(arena.hours(block, job, now, horizon)) for block in blocks}
+            rate = share * gain / sum(size.values())
+            dues = sum(max(1.0, rate * hours) for b, hours in size.items() if b in theirs)
+            kept = gain - dues + _plan_without(obs, job, ids) - plan.gain
+            if kept > best[0]:
+                best = (kept, job.job_id, ids)
+    return best
+
+
 def wanted_sets(obs: arena.Observation) -> Iterator[tuple[arena.Block, ...]]:
     """Every block of another lab that could serve an open job, and every pair of one lab."""
     market, jobs = obs.market, [job for job in obs.open_jobs if not job.joint]
@@ -330,6 +361,21 @@ def wanted_sets(obs: arena.Observation) -> Iterator[tuple[arena.Block, ...]]:
         ]
         yield from ((block,) for block in able)
         yield from combinations(able, 2)
+
+
+def _when_taken(obs: arena.Observation) -> arena.Observation:
+    """What it would see at its next turn, when an offer that it makes or takes now is settled."""
+    market = obs.market
+    if market.queue.count(obs.agent) > 1:
+        return obs
+    return obs._replace(market=market._replace(round_index=market.round_index + 1))
+
+
+def _book_now(obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
+    """The booking that loses most by waiting a round."""
+    losses = [(arena.loss_by_delay(obs, part), part) for part in plan.parts]
+    loss, part = max(losses, default=(0.0, None))
+    return _booking(part) if loss > 0.01 else None
 
 
 def _rounds_left(obs: arena.Observation) -> int:
