@@ -45,6 +45,7 @@ class Broker:
         spare = arena.spare_blocks(obs, plan)
         return (
             _urgent_booking(obs, plan)
+            or _hedge(obs, plan)
             or self._withdraw(obs)
             or self._take(obs)
             or self._use_pool(obs, plan)
@@ -112,11 +113,9 @@ class Broker:
 
     def _use_pool(self, obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
         """Books a partner's pooled blocks, with its own, where that adds most to its plan."""
-        best = (self.least_gain, "", ())
-        for pool in obs.coalitions:
-            best = max(best, pooled_booking(obs, plan, pool.commitments, pool.share))
-        gain, job_id, ids = best
-        if not ids:
+        bookings = (pooled_booking(obs, plan, c.commitments, c.share) for c in obs.coalitions)
+        gain, job_id, ids = max(bookings, default=(0.0, "", ()))
+        if gain <= self.least_gain:
             return None
         return arena.Action("allocate_to_job", job_id=job_id, block_ids=ids)
 
@@ -426,10 +425,33 @@ def _tries(obs: arena.Observation, block_id: str, lab: str) -> int:
 
 def _urgent_booking(obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
     """The most urgent booking, if the turns left in the round just suffice for all urgent ones."""
-    losses = [(arena.loss_by_delay(obs, part), part) for part in plan.parts]
+    losses = [
+        (max(arena.loss_by_delay(obs, part), _at_risk(obs, part)), part) for part in plan.parts
+    ]
     urgent = [pair for pair in losses if pair[0] > 0.01]
     turns = obs.market.queue.count(obs.agent)
     return _booking(max(urgent)[1]) if urgent and len(urgent) >= turns else None
+
+
+def _at_risk(obs: arena.Observation, part: arena.Part) -> float:
+    """Credits that an announced loss of reliability would take from `part`."""
+    if obs.market.announced != "reliability_degradation":
+        return 0.0
+    job = next(job for job in obs.own.jobs if job.job_id == part.job_id)
+    weakest = min(obs.market.blocks[b].reliability for b in part.block_ids)
+    return part.gain if weakest - arena.DEGRADATION < job.min_reliability else 0.0
+
+
+def _hedge(obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
+    """Books or reserves the planned blocks in the last turn before an announced failure."""
+    market = obs.market
+    if market.announced != "capacity_failure" or market.queue.count(obs.agent) > 1:
+        return None
+    planned = [b for part in plan.parts for b in part.block_ids]
+    bare = tuple(b for b in planned if market.blocks[b].status == "available")
+    if len(plan.parts) == 1:
+        return _book(plan)
+    return arena.Action("reserve_capacity", block_ids=bare) if bare else None
 
 
 def _book(plan: arena.Plan) -> arena.Action | None:
