@@ -10,7 +10,7 @@ the words that lower the seller's price most.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import exp
+from math import exp, inf
 
 import numpy as np
 
@@ -23,6 +23,8 @@ WORDS: Mapping[str, str] = {  # by the signal that labs read in them
     "coalition": "Let us be partners.",
     "threat": "We never pay more than this.",
 }
+PURSES = {"low": 20.0, "medium": 50.0, "high": 90.0}  # credits that a lab of that budget can pay
+SWAP_WORTH, SPARE_PRICE = 25.0, 4.0  # credits: of swapped blocks to the owner; of one to itself
 JITTER = 1.0  # credits: the mean of what chance adds to a lab's price
 
 
@@ -48,9 +50,9 @@ class Broker:
             or _hedge(obs, plan)
             or self._withdraw(obs)
             or self._take(obs)
+            or self._buy(obs, spare)
             or self._use_pool(obs, plan)
             or self._partner(obs, plan)
-            or self._buy(obs, spare)
             or _book_now(obs, plan)
             or self._sell(obs, spare)
             or _book(plan)
@@ -97,7 +99,17 @@ class Broker:
             for kind in beliefs
         }
         best, ask = offer.payment, None
-        for tried in asks.values():
+        refused = min(
+            (
+                o.ask
+                for o in obs.market.closed.values()
+                if o.from_lab_id == obs.agent and o.offered_blocks == offer.requested_blocks
+            ),
+            default=inf,
+        )
+        most = min(refused - 1, PURSES[obs.market.labs[offer.from_lab_id].public_budget_band])
+        for limit in asks.values():
+            tried = min(limit, most)
             taken = sum(w for kind, w in beliefs.items() if asks[kind] >= tried)
             if taken * tried > best:
                 best, ask = taken * tried, tried
@@ -153,6 +165,7 @@ class Broker:
         requested, then = _requested_blocks(obs), _when_taken(obs)
         hoped = arena.trade_gain(then, (), requested, 0.0) if requested else 0.0
         purse, best, chosen = self._purse(obs), self.least_gain / 2, None
+        swaps = {lab.lab_id: _swap(obs, lab.lab_id, spare) for lab in obs.others}
         for blocks in wanted_sets(obs):
             ids = tuple(block.block_id for block in blocks)
             if not set(requested).isdisjoint(ids):
@@ -160,22 +173,33 @@ class Broker:
             adds = arena.trade_gain(then, (), (*requested, *ids), 0.0) - hoped
             if adds <= self.least_gain:
                 continue
-            hope, payment, signal = self._bid_for(obs, blocks[0].owner_lab_id, ids, adds, purse)
+            owner = blocks[0].owner_lab_id
+            adds -= SPARE_PRICE * len(swaps[owner])
+            hope, payment, signal = self._bid_for(
+                obs, owner, ids, adds, purse, SWAP_WORTH * bool(swaps[owner])
+            )
             if hope > best:
-                best, chosen = hope, (blocks[0].owner_lab_id, ids, payment, signal)
+                best, chosen = hope, (owner, ids, payment, signal)
         if chosen is None:
             return None
         owner, ids, payment, signal = chosen
         return arena.Action(
             "send_offer",
             target_lab_id=owner,
+            block_ids=swaps[owner],
             requested_block_ids=ids,
             payment=payment,
             message=WORDS[signal],
         )
 
     def _bid_for(
-        self, obs: arena.Observation, lab: str, ids: Sequence[str], adds: float, purse: float
+        self,
+        obs: arena.Observation,
+        lab: str,
+        ids: Sequence[str],
+        adds: float,
+        purse: float,
+        swap: float,
     ) -> tuple[float, float, str]:
         """The expected gain of the best bid for blocks that add `adds`: (gain, payment, signal)."""
         beliefs = belief(obs, lab)
@@ -185,12 +209,15 @@ class Broker:
         mean = sum(w * prices[kind] for kind, w in beliefs.items())
         later = self.patience * max(0.0, adds - mean) * self._time_left(obs)
         best = (0.0, 0.0, signal)
-        for payment in {round(p + step, 2) for p in prices.values() for step in (1, 8, 20)}:
+        for payment in {
+            round(p + step, 2) for p in prices.values() for step in (1 - swap, 1, 8, 20)
+        }:
             if not refused < payment <= min(purse, adds - self.least_gain):
                 continue
             taken = sum(
-                w * self._accepted(payment - prices[kind], refused - prices[kind])
+                w * self._accepted(payment + more - prices[kind], refused + more - prices[kind]) / 2
                 for kind, w in beliefs.items()
+                for more in (0.0, swap)
             )
             hope = taken * (adds - payment - later)
             if hope > best[0]:
@@ -240,7 +267,13 @@ class Broker:
         block = max(idle, key=left.__getitem__)
         order = ("high", "medium", "low")
         tries = {x.lab_id: _tries(obs, block.block_id, x.lab_id) for x in obs.others}
-        buyer = min(obs.others, key=lambda x: (tries[x.lab_id], order.index(x.public_demand)))
+        buyer = min(
+            obs.others,
+            key=lambda x: (
+                tries[x.lab_id] + (not _suits(obs, x.lab_id, block)),
+                order.index(x.public_demand),
+            ),
+        )
         lowered = (1 - self.lower_by) ** sum(tries.values())
         ask = max(2.0, round(self.ask_an_hour * left[block] * lowered, 2))
         return arena.Action(
@@ -360,6 +393,20 @@ def wanted_sets(obs: arena.Observation) -> Iterator[tuple[arena.Block, ...]]:
         ]
         yield from ((block,) for block in able)
         yield from combinations(able, 2)
+
+
+def _suits(obs: arena.Observation, lab: str, block: arena.Block) -> bool:
+    """Whether the jobs that a lab with such blocks tends to have can use `block`."""
+    owned = [b.reliability for b in obs.market.blocks.values() if b.owner_lab_id == lab]
+    return block.reliability >= 0.86 or sum(owned) >= 0.85 * len(owned)
+
+
+def _swap(obs: arena.Observation, lab: str, spare: list[arena.Block]) -> tuple[str, ...]:
+    """Spare blocks that may be worth more to `lab` than credits, at most two."""
+    offered = {b for offer in obs.outgoing for b in offer.offered_blocks}
+    idle = [b for b in spare if b.block_id not in offered and _suits(obs, lab, b)]
+    idle.sort(key=lambda b: -arena.live_hours(b, obs.market.round_index, obs.market.max_rounds))
+    return tuple(b.block_id for b in idle[:2])
 
 
 def _when_taken(obs: arena.Observation) -> arena.Observation:
