@@ -50,6 +50,8 @@ class Broker:
             or _hedge(obs, plan)
             or self._withdraw(obs)
             or self._take(obs)
+            or self._use_pool(obs, plan, joint=True)
+            or self._partner(obs, plan, joint=True)
             or self._buy(obs, spare)
             or self._use_pool(obs, plan)
             or self._partner(obs, plan)
@@ -123,19 +125,27 @@ class Broker:
             conditions=(("ask", round(ask, 2)),),
         )
 
-    def _use_pool(self, obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
+    def _use_pool(
+        self, obs: arena.Observation, plan: arena.Plan, joint: bool = False
+    ) -> arena.Action | None:
         """Books a partner's pooled blocks, with its own, where that adds most to its plan."""
-        bookings = (pooled_booking(obs, plan, c.commitments, c.share) for c in obs.coalitions)
+        bookings = (
+            pooled_booking(obs, plan, c.commitments, c.share, joint) for c in obs.coalitions
+        )
         gain, job_id, ids = max(bookings, default=(0.0, "", ()))
         if gain <= self.least_gain:
             return None
         return arena.Action("allocate_to_job", job_id=job_id, block_ids=ids)
 
-    def _partner(self, obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
+    def _partner(
+        self, obs: arena.Observation, plan: arena.Plan, joint: bool = False
+    ) -> arena.Action | None:
         """Consents to a coalition or proposes one, for the blocks that would help it most."""
         market, share = obs.market, self.share
-        if not market.coalitions_allowed or any(c.commitments for c in obs.coalitions):
+        if not market.coalitions_allowed:
             return None
+        if joint and market.queue.count(obs.agent) == 1:
+            return None  # one proposal in a round, the other action is for trades
         asked = {pool.members[0]: pool for pool in obs.proposals}
         met = {x for c in market.coalitions.values() if obs.agent in c.members for x in c.members}
         best, chosen = self.least_gain, None
@@ -144,7 +154,7 @@ class Broker:
                 continue
             blocks = [b for b in market.blocks.values() if b.owner_lab_id == lab.lab_id]
             theirs = tuple(b.block_id for b in blocks if b.status in arena.FREE)
-            gain, *_ = pooled_booking(obs, plan, theirs, share)
+            gain, *_ = pooled_booking(obs, plan, theirs, share, joint)
             gain *= 1 - belief(obs, lab.lab_id)["selfish"]
             if gain > best:
                 best, chosen = gain, lab.lab_id
@@ -343,11 +353,12 @@ def _likelihood(obs: arena.Observation, offer: arena.Offer, kind: str) -> float:
 
 
 def pooled_booking(
-    obs: arena.Observation, plan: arena.Plan, pool: Sequence[str], share: float
+    obs: arena.Observation, plan: arena.Plan, pool: Sequence[str], share: float, joint: bool
 ) -> tuple[float, str, tuple[str, ...]]:
     """The best booking with blocks of others in `pool`, at most three in all: gain, job, blocks.
 
-    The gain is net of the owners' `share` and of what the plan loses.
+    The gain is net of the owners' `share` and of what the plan loses. With `joint` only jobs that
+    need a partner are counted.
     """
     market, best = obs.market, (0.0, "", ())
     now, horizon = market.round_index, market.max_rounds
@@ -358,7 +369,8 @@ def pooled_booking(
         for block in (*own, *(market.blocks[b] for b in theirs))
         if arena.live_hours(block, now, horizon)
     ]
-    for job in obs.open_jobs if theirs else ():
+    jobs = [job for job in obs.open_jobs if job.joint or not joint]
+    for job in jobs if theirs else ():
         able = [block for block in usable if block.reliability >= job.min_reliability]
         for blocks in (chosen for count in (1, 2, 3) for chosen in combinations(able, count)):
             ids = tuple(block.block_id for block in blocks)
