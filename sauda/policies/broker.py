@@ -44,7 +44,7 @@ class Broker:
 
     def __call__(self, obs: arena.Observation, rng: np.random.Generator) -> arena.Action:
         plan = arena.own_plan(obs)
-        spare = arena.spare_blocks(obs, plan)
+        spare = _to_trade(obs, plan)
         return (
             _urgent_booking(obs, plan)
             or _hedge(obs, plan)
@@ -129,10 +129,7 @@ class Broker:
         self, obs: arena.Observation, plan: arena.Plan, joint: bool = False
     ) -> arena.Action | None:
         """Books a partner's pooled blocks, with its own, where that adds most to its plan."""
-        bookings = (
-            pooled_booking(obs, plan, c.commitments, c.share, joint) for c in obs.coalitions
-        )
-        gain, job_id, ids = max(bookings, default=(0.0, "", ()))
+        gain, job_id, ids = pooled_booking(obs, plan, _pooled(obs), self._share(obs), joint)
         if gain <= self.least_gain:
             return None
         return arena.Action("allocate_to_job", job_id=job_id, block_ids=ids)
@@ -147,13 +144,20 @@ class Broker:
         if joint and market.queue.count(obs.agent) == 1:
             return None  # one proposal in a round, the other action is for trades
         asked = {pool.members[0]: pool for pool in obs.proposals}
-        met = {x for c in market.coalitions.values() if obs.agent in c.members for x in c.members}
+        met = {
+            member
+            for pool in market.coalitions.values()
+            if pool.active or (pool.expires_round >= market.round_index and not pool.ended)
+            for member in pool.members
+            if obs.agent in pool.members
+        }
         best, chosen = self.least_gain, None
         for lab in obs.others:
             if lab.lab_id in met and lab.lab_id not in asked:
                 continue
             blocks = [b for b in market.blocks.values() if b.owner_lab_id == lab.lab_id]
             theirs = tuple(b.block_id for b in blocks if b.status in arena.FREE)
+            theirs += _pooled(obs)
             gain, *_ = pooled_booking(obs, plan, theirs, share, joint)
             gain *= 1 - belief(obs, lab.lab_id)["selfish"]
             if gain > best:
@@ -169,6 +173,9 @@ class Broker:
             message="Let us share what we can spare.",
             conditions=(("share", share),),
         )
+
+    def _share(self, obs: arena.Observation) -> float:
+        return max((pool.share for pool in obs.coalitions), default=self.share)
 
     def _buy(self, obs: arena.Observation, spare: list[arena.Block]) -> arena.Action | None:
         """Bids for the blocks of another lab with the highest expected gain."""
@@ -419,6 +426,25 @@ def _swap(obs: arena.Observation, lab: str, spare: list[arena.Block]) -> tuple[s
     idle = [b for b in spare if b.block_id not in offered and _suits(obs, lab, b)]
     idle.sort(key=lambda b: -arena.live_hours(b, obs.market.round_index, obs.market.max_rounds))
     return tuple(b.block_id for b in idle[:2])
+
+
+def _to_trade(obs: arena.Observation, plan: arena.Plan) -> list[arena.Block]:
+    """The spare blocks less the smallest one that its open joint job can use beside a partner's."""
+    spare, market = arena.spare_blocks(obs, plan), obs.market
+    joint = [job for job in obs.open_jobs if job.joint]
+    useful = [
+        (sum(arena.hours(block, joint[0], market.round_index, market.max_rounds)), block.block_id)
+        for block in spare
+        if joint and block.reliability >= joint[0].min_reliability
+    ]
+    kept = min(useful)[1] if useful else ""
+    return [block for block in spare if block.block_id != kept]
+
+
+def _pooled(obs: arena.Observation) -> tuple[str, ...]:
+    """The blocks in its coalitions that others committed."""
+    ids = (block_id for pool in obs.coalitions for block_id in pool.commitments)
+    return tuple(b for b in ids if obs.market.blocks[b].owner_lab_id != obs.agent)
 
 
 def _when_taken(obs: arena.Observation) -> arena.Observation:
