@@ -384,11 +384,13 @@ def pooled_booking(
             if theirs.isdisjoint(ids):
                 continue
             gain = arena.booking_gain(job, blocks, now, horizon)
-            if gain is None or not best[0] < gain < obs.own.budget:
+            if gain is None or gain <= best[0]:
                 continue
             size = {block.block_id: sum(arena.hours(block, job, now, horizon)) for block in blocks}
             rate = share * gain / sum(size.values())
             dues = sum(max(1.0, rate * hours) for b, hours in size.items() if b in theirs)
+            if dues + sum(block.energy_cost for block in blocks) > obs.own.budget:
+                continue
             kept = gain - dues + _plan_without(obs, job, ids) - plan.gain
             if kept > best[0]:
                 best = (kept, job.job_id, ids)
