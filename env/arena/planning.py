@@ -249,9 +249,10 @@ def pooled_part(obs: Observation, plan: Plan, spare: Iterable[Block]) -> Part | 
                 continue
             size = {b: sum(hours(market.blocks[b], job, now, horizon)) for b in part.block_ids}
             rate = coalition.share * part.gain / sum(size.values())
-            used = [size[b.block_id] for b in theirs if b.block_id in size]
-            kept = part.gain - sum(max(1.0, rate * count) for count in used)
-            if kept > (best.gain if best else 0.0) and part.gain < obs.own.budget:
+            dues = sum(max(1.0, rate * size[b.block_id]) for b in theirs if b.block_id in size)
+            energy = sum(market.blocks[b].energy_cost for b in part.block_ids)
+            kept = part.gain - dues
+            if kept > (best.gain if best else 0.0) and dues + energy <= obs.own.budget:
                 best = part._replace(gain=kept)
     return best
 

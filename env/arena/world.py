@@ -51,7 +51,7 @@ PRECISE = Trade((2, 4), (0.70, 0.80), (2, 3, 4), (0.86, 0.92))
 BULK = Trade((1, 2), (0.90, 0.99), (6, 8, 10), (0.60, 0.70))
 STRAY = 0.1  # chance that a block or a job is of the other kind
 OTHER_KIND = (False, True, True, False, True)  # seats whose kind is not that of lab_0
-JOINT_HOURS, JOINT_RELIABILITY = (4, 6), 0.7  # of a job that needs a partner
+JOINT_HOURS, JOINT_RELIABILITY = (4, 6), 0.55  # of a job that needs a partner
 JOINT_VALUE = 1.5  # factor on its value
 
 
@@ -163,10 +163,17 @@ def _nature(
                 "shock_demand_surge",
                 opens=shock_round,
             )
-            owned = [block for block in blocks.values() if block.owner_lab_id == lab]
-            plan = best_plan(owned, (*own.jobs, surge[lab]), 0, size.max_rounds)
-            batna[lab] = round(plan.gain, 2)
+            batna[lab] = round(own.batna + _surge_gain(own, surge[lab], lab, blocks, size), 2)
     return Nature(shocks, tuple(draws.shuffle(list(blocks))), surge, batna)
+
+
+def _surge_gain(own: Own, job: Job, lab: str, blocks: Mapping[str, Block], size: Size) -> float:
+    """What the lab's blocks that its first plan leaves idle can earn by the job of a surge."""
+    owned = [block for block in blocks.values() if block.owner_lab_id == lab]
+    parts = best_plan(owned, own.jobs, 0, size.max_rounds).parts
+    planned = {block_id for part in parts for block_id in part.block_ids}
+    idle = [block for block in owned if block.block_id not in planned]
+    return best_plan(idle, (job,), 0, size.max_rounds).gain
 
 
 def with_public_bands(market: Market, private: Any) -> Market:

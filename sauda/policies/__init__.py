@@ -11,9 +11,9 @@ from types import MappingProxyType
 
 from env import Policy, aggressive, classic_seller, naive, rule_based, smart
 from sauda.policies import arena, bazaar
+from sauda.policies.broker import broker
 from sauda.policies.expert import expert
 from sauda.policies.listener import Listener
-from sauda.policies.broker import broker
 
 BUYERS: Mapping[str, Policy] = MappingProxyType(
     {

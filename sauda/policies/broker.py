@@ -10,7 +10,7 @@ the words that lower the seller's price most.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import exp
+from math import exp, inf
 
 import numpy as np
 
@@ -21,8 +21,10 @@ WORDS: Mapping[str, str] = {  # by the signal that labs read in them
     "urgency": "This is urgent for us.",
     "fairness": "A fair price for what you may not need.",
     "coalition": "Let us be partners.",
-    "threat": "Refuse, and we will never trade with you again.",
+    "threat": "We never pay more than this.",
 }
+PURSES = {"low": 20.0, "medium": 50.0, "high": 90.0}  # credits that a lab of that budget can pay
+SWAP_WORTH, SPARE_PRICE = 25.0, 4.0  # credits: of swapped blocks to the owner; of one to itself
 JITTER = 1.0  # credits: the mean of what chance adds to a lab's price
 
 
@@ -42,18 +44,31 @@ class Broker:
 
     def __call__(self, obs: arena.Observation, rng: np.random.Generator) -> arena.Action:
         plan = arena.own_plan(obs)
-        spare = arena.spare_blocks(obs, plan)
+        spare = _to_trade(obs, plan)
         return (
             _urgent_booking(obs, plan)
+            or _hedge(obs, plan)
+            or self._withdraw(obs)
             or self._take(obs)
-            or self._use_pool(obs, plan)
-            or self._partner(obs)
+            or self._use_pool(obs, plan, joint=True)
+            or self._partner(obs, plan, joint=True)
             or self._buy(obs, spare)
+            or self._use_pool(obs, plan)
+            or self._partner(obs, plan)
+            or _book_now(obs, plan)
             or self._sell(obs, spare)
             or _book(plan)
             or self._commit(obs, spare)
             or arena.Action("wait")
         )
+
+    def _withdraw(self, obs: arena.Observation) -> arena.Action | None:
+        """Withdraws a bid for blocks that would no longer be worth it once the bid is taken."""
+        then = _when_taken(obs)
+        for offer in obs.outgoing:
+            if offer.payment > arena.trade_gain(then, (), offer.requested_blocks, 0.0):
+                return arena.Action("reject_offer", offer_id=offer.offer_id)
+        return None
 
     def _take(self, obs: arena.Observation) -> arena.Action | None:
         """Accepts or counters the best incoming offer."""
@@ -65,6 +80,7 @@ class Broker:
 
     def _brings(self, obs: arena.Observation, offer: arena.Offer) -> float:
         """The gain of accepting `offer`, its own open bids accepted and not."""
+        obs = _when_taken(obs)
         brings, requested = arena.offer_gain(obs, offer), _requested_blocks(obs)
         if not requested or not offer.offered_blocks:
             return brings
@@ -85,7 +101,17 @@ class Broker:
             for kind in beliefs
         }
         best, ask = offer.payment, None
-        for tried in asks.values():
+        refused = min(
+            (
+                o.ask
+                for o in obs.market.closed.values()
+                if o.from_lab_id == obs.agent and o.offered_blocks == offer.requested_blocks
+            ),
+            default=inf,
+        )
+        most = min(refused - 1, PURSES[obs.market.labs[offer.from_lab_id].public_budget_band])
+        for limit in asks.values():
+            tried = min(limit, most)
             taken = sum(w for kind, w in beliefs.items() if asks[kind] >= tried)
             if taken * tried > best:
                 best, ask = taken * tried, tried
@@ -99,87 +125,98 @@ class Broker:
             conditions=(("ask", round(ask, 2)),),
         )
 
-    def _use_pool(self, obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
+    def _use_pool(
+        self, obs: arena.Observation, plan: arena.Plan, joint: bool = False
+    ) -> arena.Action | None:
         """Books a partner's pooled blocks, with its own, where that adds most to its plan."""
-        market, free = obs.market, arena.usable_blocks(obs)
-        now, horizon = market.round_index, market.max_rounds
+        gain, job_id, ids = pooled_booking(obs, plan, _pooled(obs), self._share(obs), joint)
+        if gain <= self.least_gain:
+            return None
+        return arena.Action("allocate_to_job", job_id=job_id, block_ids=ids)
+
+    def _partner(
+        self, obs: arena.Observation, plan: arena.Plan, joint: bool = False
+    ) -> arena.Action | None:
+        """Consents to a coalition or proposes one, for the blocks that would help it most."""
+        market, share = obs.market, self.share
+        if not market.coalitions_allowed:
+            return None
+        if joint and market.queue.count(obs.agent) == 1:
+            return None  # one proposal in a round, the other action is for trades
+        asked = {pool.members[0]: pool for pool in obs.proposals}
+        met = {
+            member
+            for pool in market.coalitions.values()
+            if pool.active or (pool.expires_round >= market.round_index and not pool.ended)
+            for member in pool.members
+            if obs.agent in pool.members
+        }
         best, chosen = self.least_gain, None
-        for pool in obs.coalitions:
-            theirs = {b for b in pool.commitments if market.blocks[b].owner_lab_id != obs.agent}
-            for job in obs.open_jobs if theirs else ():
-                able = [b for b in free if b.reliability >= job.min_reliability]
-                able = [b for b in able if b.owner_lab_id == obs.agent or b.block_id in theirs]
-                for count in (1, 2, 3):
-                    for blocks in combinations(able, count):
-                        ids = tuple(block.block_id for block in blocks)
-                        if theirs.isdisjoint(ids):
-                            continue
-                        gain = arena.booking_gain(job, blocks, now, horizon)
-                        if gain is None or gain > obs.own.budget:
-                            continue
-                        size = [sum(arena.hours(b, job, now, horizon)) for b in blocks]
-                        rate = pool.share * gain / max(1, sum(size))
-                        dues = [
-                            max(1.0, rate * hours)
-                            for b, hours in zip(ids, size, strict=True)
-                            if b in theirs
-                        ]
-                        kept = gain - sum(dues) + _plan_without(obs, job, ids) - plan.gain
-                        if kept > best:
-                            best, chosen = kept, (job.job_id, ids)
+        for lab in obs.others:
+            if lab.lab_id in met and lab.lab_id not in asked:
+                continue
+            blocks = [b for b in market.blocks.values() if b.owner_lab_id == lab.lab_id]
+            theirs = tuple(b.block_id for b in blocks if b.status in arena.FREE)
+            theirs += _pooled(obs)
+            gain, *_ = pooled_booking(obs, plan, theirs, share, joint)
+            gain *= 1 - belief(obs, lab.lab_id)["selfish"]
+            if gain > best:
+                best, chosen = gain, lab.lab_id
         if chosen is None:
             return None
-        return arena.Action("allocate_to_job", job_id=chosen[0], block_ids=chosen[1])
-
-    def _partner(self, obs: arena.Observation) -> arena.Action | None:
-        """Proposes a coalition for a joint job, or for jobs that it cannot do alone."""
-        market = obs.market
-        joint = [job for job in obs.open_jobs if job.joint]
-        if not market.coalitions_allowed or not joint:
-            return None
-        if obs.proposals:
-            name = obs.proposals[0].coalition_id
+        if chosen in asked:
+            name = asked[chosen].coalition_id
             return arena.Action("commit_to_coalition", coalition_id=name)
-        met = {x for c in market.coalitions.values() if obs.agent in c.members for x in c.members}
-        able = [lab for lab in obs.others if lab.lab_id not in met]
-        if not able or any(c.commitments for c in obs.coalitions):
-            return None
-        best = max(able, key=lambda lab: (1 - belief(obs, lab.lab_id)["selfish"], lab.reputation))
         return arena.Action(
             "form_coalition",
-            target_lab_id=best.lab_id,
+            target_lab_id=chosen,
             message="Let us share what we can spare.",
-            conditions=(("share", self.share),),
+            conditions=(("share", share),),
         )
+
+    def _share(self, obs: arena.Observation) -> float:
+        return max((pool.share for pool in obs.coalitions), default=self.share)
 
     def _buy(self, obs: arena.Observation, spare: list[arena.Block]) -> arena.Action | None:
         """Bids for the blocks of another lab with the highest expected gain."""
-        requested = _requested_blocks(obs)
-        hoped = arena.trade_gain(obs, (), requested, 0.0) if requested else 0.0
+        requested, then = _requested_blocks(obs), _when_taken(obs)
+        hoped = arena.trade_gain(then, (), requested, 0.0) if requested else 0.0
         purse, best, chosen = self._purse(obs), self.least_gain / 2, None
+        swaps = {lab.lab_id: _swap(obs, lab.lab_id, spare) for lab in obs.others}
         for blocks in wanted_sets(obs):
             ids = tuple(block.block_id for block in blocks)
             if not set(requested).isdisjoint(ids):
                 continue
-            adds = arena.trade_gain(obs, (), (*requested, *ids), 0.0) - hoped
+            adds = arena.trade_gain(then, (), (*requested, *ids), 0.0) - hoped
             if adds <= self.least_gain:
                 continue
-            hope, payment, signal = self._bid_for(obs, blocks[0].owner_lab_id, ids, adds, purse)
+            owner = blocks[0].owner_lab_id
+            adds -= SPARE_PRICE * len(swaps[owner])
+            hope, payment, signal = self._bid_for(
+                obs, owner, ids, adds, purse, SWAP_WORTH * bool(swaps[owner])
+            )
             if hope > best:
-                best, chosen = hope, (blocks[0].owner_lab_id, ids, payment, signal)
+                best, chosen = hope, (owner, ids, payment, signal)
         if chosen is None:
             return None
         owner, ids, payment, signal = chosen
         return arena.Action(
             "send_offer",
             target_lab_id=owner,
+            block_ids=swaps[owner],
             requested_block_ids=ids,
             payment=payment,
             message=WORDS[signal],
         )
 
     def _bid_for(
-        self, obs: arena.Observation, lab: str, ids: Sequence[str], adds: float, purse: float
+        self,
+        obs: arena.Observation,
+        lab: str,
+        ids: Sequence[str],
+        adds: float,
+        purse: float,
+        swap: float,
     ) -> tuple[float, float, str]:
         """The expected gain of the best bid for blocks that add `adds`: (gain, payment, signal)."""
         beliefs = belief(obs, lab)
@@ -189,12 +226,15 @@ class Broker:
         mean = sum(w * prices[kind] for kind, w in beliefs.items())
         later = self.patience * max(0.0, adds - mean) * self._time_left(obs)
         best = (0.0, 0.0, signal)
-        for payment in {round(p + step, 2) for p in prices.values() for step in (1, 8, 20)}:
+        for payment in {
+            round(p + step, 2) for p in prices.values() for step in (1 - swap, 1, 8, 20)
+        }:
             if not refused < payment <= min(purse, adds - self.least_gain):
                 continue
             taken = sum(
-                w * self._accepted(payment - prices[kind], refused - prices[kind])
+                w * self._accepted(payment + more - prices[kind], refused + more - prices[kind]) / 2
                 for kind, w in beliefs.items()
+                for more in (0.0, swap)
             )
             hope = taken * (adds - payment - later)
             if hope > best[0]:
@@ -244,7 +284,13 @@ class Broker:
         block = max(idle, key=left.__getitem__)
         order = ("high", "medium", "low")
         tries = {x.lab_id: _tries(obs, block.block_id, x.lab_id) for x in obs.others}
-        buyer = min(obs.others, key=lambda x: (tries[x.lab_id], order.index(x.public_demand)))
+        buyer = min(
+            obs.others,
+            key=lambda x: (
+                tries[x.lab_id] + (not _suits(obs, x.lab_id, block)),
+                order.index(x.public_demand),
+            ),
+        )
         lowered = (1 - self.lower_by) ** sum(tries.values())
         ask = max(2.0, round(self.ask_an_hour * left[block] * lowered, 2))
         return arena.Action(
@@ -313,6 +359,44 @@ def _likelihood(obs: arena.Observation, offer: arena.Offer, kind: str) -> float:
     return exp(-abs(above) / (15.0 if above > 0 else 4.0)) + 0.02
 
 
+def pooled_booking(
+    obs: arena.Observation, plan: arena.Plan, pool: Sequence[str], share: float, joint: bool
+) -> tuple[float, str, tuple[str, ...]]:
+    """The best booking with blocks of others in `pool`, at most three in all: gain, job, blocks.
+
+    The gain is net of the owners' `share` and of what the plan loses. With `joint` only jobs that
+    need a partner are counted.
+    """
+    market, best = obs.market, (0.0, "", ())
+    now, horizon = market.round_index, market.max_rounds
+    theirs = {b for b in pool if market.blocks[b].owner_lab_id != obs.agent}
+    own = [b for b in obs.owned_blocks if b.status in arena.FREE]
+    usable = [
+        block
+        for block in (*own, *(market.blocks[b] for b in theirs))
+        if arena.live_hours(block, now, horizon)
+    ]
+    jobs = [job for job in obs.open_jobs if job.joint or not joint]
+    for job in jobs if theirs else ():
+        able = [block for block in usable if block.reliability >= job.min_reliability]
+        for blocks in (chosen for count in (1, 2, 3) for chosen in combinations(able, count)):
+            ids = tuple(block.block_id for block in blocks)
+            if theirs.isdisjoint(ids):
+                continue
+            gain = arena.booking_gain(job, blocks, now, horizon)
+            if gain is None or gain <= best[0]:
+                continue
+            size = {block.block_id: sum(arena.hours(block, job, now, horizon)) for block in blocks}
+            rate = share * gain / sum(size.values())
+            dues = sum(max(1.0, rate * hours) for b, hours in size.items() if b in theirs)
+            if dues + sum(block.energy_cost for block in blocks) > obs.own.budget:
+                continue
+            kept = gain - dues + _plan_without(obs, job, ids) - plan.gain
+            if kept > best[0]:
+                best = (kept, job.job_id, ids)
+    return best
+
+
 def wanted_sets(obs: arena.Observation) -> Iterator[tuple[arena.Block, ...]]:
     """Every block of another lab that could serve an open job, and every pair of one lab."""
     market, jobs = obs.market, [job for job in obs.open_jobs if not job.joint]
@@ -330,6 +414,54 @@ def wanted_sets(obs: arena.Observation) -> Iterator[tuple[arena.Block, ...]]:
         ]
         yield from ((block,) for block in able)
         yield from combinations(able, 2)
+
+
+def _suits(obs: arena.Observation, lab: str, block: arena.Block) -> bool:
+    """Whether the jobs that a lab with such blocks tends to have can use `block`."""
+    owned = [b.reliability for b in obs.market.blocks.values() if b.owner_lab_id == lab]
+    return block.reliability >= 0.86 or sum(owned) >= 0.85 * len(owned)
+
+
+def _swap(obs: arena.Observation, lab: str, spare: list[arena.Block]) -> tuple[str, ...]:
+    """Spare blocks that may be worth more to `lab` than credits, at most two."""
+    offered = {b for offer in obs.outgoing for b in offer.offered_blocks}
+    idle = [b for b in spare if b.block_id not in offered and _suits(obs, lab, b)]
+    idle.sort(key=lambda b: -arena.live_hours(b, obs.market.round_index, obs.market.max_rounds))
+    return tuple(b.block_id for b in idle[:2])
+
+
+def _to_trade(obs: arena.Observation, plan: arena.Plan) -> list[arena.Block]:
+    """The spare blocks less the smallest one that its open joint job can use beside a partner's."""
+    spare, market = arena.spare_blocks(obs, plan), obs.market
+    joint = [job for job in obs.open_jobs if job.joint]
+    useful = [
+        (sum(arena.hours(block, joint[0], market.round_index, market.max_rounds)), block.block_id)
+        for block in spare
+        if joint and block.reliability >= joint[0].min_reliability
+    ]
+    kept = min(useful)[1] if useful else ""
+    return [block for block in spare if block.block_id != kept]
+
+
+def _pooled(obs: arena.Observation) -> tuple[str, ...]:
+    """The blocks in its coalitions that others committed."""
+    ids = (block_id for pool in obs.coalitions for block_id in pool.commitments)
+    return tuple(b for b in ids if obs.market.blocks[b].owner_lab_id != obs.agent)
+
+
+def _when_taken(obs: arena.Observation) -> arena.Observation:
+    """What it would see at its next turn, when an offer that it makes or takes now is settled."""
+    market = obs.market
+    if market.queue.count(obs.agent) > 1:
+        return obs
+    return obs._replace(market=market._replace(round_index=market.round_index + 1))
+
+
+def _book_now(obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
+    """The booking that loses most by waiting a round."""
+    losses = [(arena.loss_by_delay(obs, part), part) for part in plan.parts]
+    loss, part = max(losses, default=(0.0, None))
+    return _booking(part) if loss > 0.01 else None
 
 
 def _rounds_left(obs: arena.Observation) -> int:
@@ -380,10 +512,33 @@ def _tries(obs: arena.Observation, block_id: str, lab: str) -> int:
 
 def _urgent_booking(obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
     """The most urgent booking, if the turns left in the round just suffice for all urgent ones."""
-    losses = [(arena.loss_by_delay(obs, part), part) for part in plan.parts]
+    losses = [
+        (max(arena.loss_by_delay(obs, part), _at_risk(obs, part)), part) for part in plan.parts
+    ]
     urgent = [pair for pair in losses if pair[0] > 0.01]
     turns = obs.market.queue.count(obs.agent)
     return _booking(max(urgent)[1]) if urgent and len(urgent) >= turns else None
+
+
+def _at_risk(obs: arena.Observation, part: arena.Part) -> float:
+    """Credits that an announced loss of reliability would take from `part`."""
+    if obs.market.announced != "reliability_degradation":
+        return 0.0
+    job = next(job for job in obs.own.jobs if job.job_id == part.job_id)
+    weakest = min(obs.market.blocks[b].reliability for b in part.block_ids)
+    return part.gain if weakest - arena.DEGRADATION < job.min_reliability else 0.0
+
+
+def _hedge(obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
+    """Books or reserves the planned blocks in the last turn before an announced failure."""
+    market = obs.market
+    if market.announced != "capacity_failure" or market.queue.count(obs.agent) > 1:
+        return None
+    planned = [b for part in plan.parts for b in part.block_ids]
+    bare = tuple(b for b in planned if market.blocks[b].status == "available")
+    if len(plan.parts) == 1:
+        return _book(plan)
+    return arena.Action("reserve_capacity", block_ids=bare) if bare else None
 
 
 def _book(plan: arena.Plan) -> arena.Action | None:
