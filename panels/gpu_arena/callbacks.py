@@ -118,16 +118,16 @@ def _sentence(
     give: tuple[str, ...] = (),
     want: tuple[str, ...] = (),
     lab_id: str | None = None,
-    price: float = 0.0,
+    price: float | None = None,
     answered: str = "",
 ) -> Updates:
     """The sentence of an offer with these terms; `price` is paid, or asked for below 0."""
     obs = game.observation
-    present = form.labs(obs)
+    present, price = form.labs(obs), price or 0.0
     to = lab_id or (present[0][1] if present else None)
     return {
-        page.give: gr.Dropdown(form.own_blocks(obs), value=list(give)),
-        page.want: gr.Dropdown(form.wanted_blocks(obs), value=list(want)),
+        page.give: gr.Dropdown(form.own_blocks(obs), value=list(give), multiselect=True),
+        page.want: gr.Dropdown(form.wanted_blocks(obs), value=list(want), multiselect=True),
         page.to: gr.Dropdown(present, value=to),
         page.way: form.ASK if price < 0 else form.PAY,
         page.credits: abs(price),
@@ -144,10 +144,12 @@ def _deal(
     lab_id: str | None,
 ) -> Markup:
     """What the offer of the sentence is worth to the visitor, and what the other side may take."""
-    hint = suggested_price(obs, lab_id, give, want) if lab_id else 0.0
-    money = f"{abs(hint):.0f} credits" + (" from it" if hint < 0 else "")
-    name = lab_name(obs.market, lab_id) if lab_id else "it"
-    return offers.explained(obs, give, want, -price) + note(f"{name} may take {money}.")
+    worth_of = offers.explained(obs, give, want, -price)
+    hint = suggested_price(obs, lab_id, give, want) if lab_id else None
+    if hint is None:
+        return worth_of
+    money = f"{'pay' if hint < 0 else 'take'} {abs(hint):.0f} credits"
+    return worth_of + note(f"{lab_name(obs.market, lab_id)} may {money}.")
 
 
 def _other_moves(page: Layout, options: form.Choices, kind: str | None = None) -> Updates:
@@ -358,7 +360,7 @@ def price_offer(
             raise IllegalAction("choose the lab that the offer goes to")
         if not (gives or wants):
             return {page.deal: ""}
-        price = suggested_price(obs, lab_id, gives, wants)
+        price = suggested_price(obs, lab_id, gives, wants) or 0.0
         return {
             page.to: lab_id,
             page.way: form.ASK if price < 0 else form.PAY,

@@ -12,7 +12,6 @@ from sauda.policies.broker import WORDS
 from sauda.sessions.arena import ArenaGame
 
 PAY, ASK = "pay", "ask for"  # the two ways of the money in the sentence
-WAYS = ((f"and {PAY}", PAY), (f"and {ASK}", ASK))
 CREDITS, SHARE = "credits", "Owner’s share of a pooled gain, 0 to 1"  # the labels of the numbers
 MOST_CREDITS = 1_000_000  # that the form takes for an amount; a lab has about 100
 SAYINGS = tuple(WORDS.values())

@@ -11,11 +11,11 @@ from panels.gpu_arena import offers, players, view
 from panels.gpu_arena.board import calendar
 from panels.gpu_arena.first_world import why_this_world
 from panels.gpu_arena.form import (
+    ASK,
     CREDITS,
     PAY,
     SAYINGS,
     SHARE,
-    WAYS,
     choices,
     labs,
     own_blocks,
@@ -155,6 +155,7 @@ def _top(game: ArenaGame) -> Parts:
                 WATCH_PUBLISHED, variant="secondary", scale=0, min_width=150
             ),
             "ask": gr.Button("Advice", variant="secondary", scale=0, min_width=84),
+            "new_world": gr.Button("New world", variant="secondary", scale=0, min_width=110),
         }
     return parts | {
         "advice": gr.HTML(elem_id="arena-advice", js_on_load=offers.PRESS_OFFER),
@@ -191,25 +192,21 @@ def _sentence(game: ArenaGame) -> Parts:
     obs = game.observation
     with gr.Column(elem_id="arena-hand") as sentence:
         gr.HTML(Markup("<h3>Make an offer</h3>"))
+        give = gr.Dropdown(
+            own_blocks(obs), value=[], multiselect=True, label="I give", elem_id="arena-give"
+        )
         with gr.Row(elem_classes="sauda-sentence"):
-            give = gr.Dropdown(
-                own_blocks(obs), value=[], multiselect=True, label="I give", scale=3,
-                min_width=200, elem_id="arena-give",
-            )  # fmt: skip
             way = gr.Dropdown(
-                list(WAYS), value=PAY, label="money", filterable=False, scale=1, min_width=110,
+                [PAY, ASK], value=PAY, label="and", filterable=False, min_width=130,
                 elem_id="arena-way",
             )  # fmt: skip
-            credits = gr.Number(0, label=CREDITS, scale=1, min_width=90)
-        with gr.Row(elem_classes="sauda-sentence"):
-            want = gr.Dropdown(
-                wanted_blocks(obs), value=[], multiselect=True, label="for", scale=3,
-                min_width=200, elem_id="arena-want",
-            )  # fmt: skip
-            to = gr.Dropdown(
-                labs(obs), value=labs(obs)[0][1], label="to", filterable=False, scale=1,
-                min_width=110, elem_id="arena-to",
-            )  # fmt: skip
+            credits = gr.Number(0, label=CREDITS, min_width=130)
+        want = gr.Dropdown(
+            wanted_blocks(obs), value=[], multiselect=True, label="for", elem_id="arena-want"
+        )
+        to = gr.Dropdown(
+            labs(obs), value=labs(obs)[0][1], label="to", filterable=False, elem_id="arena-to"
+        )
         say = gr.Dropdown(
             list(SAYINGS), value="", label="and say (a sentence of the list, or your own)",
             allow_custom_value=True, elem_id="arena-say",
@@ -250,7 +247,6 @@ def _world(game: ArenaGame) -> Parts:
                 "", label="Seed", placeholder="empty: a secret one", scale=1, min_width=150,
                 max_lines=1,
             ),
-            "new_world": gr.Button("New world", variant="secondary", scale=0, min_width=110),
         }  # fmt: skip
     return parts | {"about_world": gr.HTML(why_this_world(game), elem_id="arena-why")}
 

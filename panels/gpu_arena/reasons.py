@@ -135,10 +135,10 @@ def _credits(money: float) -> list[str]:
 
 def suggested_price(
     obs: arena.Observation, lab_id: str, given: Sequence[str], received: Sequence[str]
-) -> float:
+) -> float | None:
     """Credits to pay for a trade with a lab, which it may take; negative: credits to ask for.
 
-    What the lab itself has named for these blocks comes first.
+    What the lab itself has named for these blocks comes first. None where no price pays.
     """
     for offer in obs.incoming:
         same = (set(offer.offered_blocks), set(offer.requested_blocks)) == (
@@ -148,6 +148,8 @@ def suggested_price(
         if offer.from_lab_id == lab_id and same:
             return offer.ask - offer.payment
     adds = arena.trade_gain(obs, given, received, 0.0)
+    if received and adds <= 1:
+        return None
     asked = broker.ask_an_hour * _hours(obs, given)
     if not received:
         return -float(ceil(max(asked, 1 - adds)))

@@ -25,6 +25,7 @@ from sauda.sessions.arena import (
 )
 
 SECONDS = 5.0  # that the solver of the best joint plan may take
+NO_EFFECT = "None of your messages changed what a lab wanted."
 EQUAL = 1e-9  # grades that differ by less share a rank
 PRACTICE = (
     "This was practice: its seed was known before the game, and the seed gives away every private"
@@ -96,10 +97,11 @@ def missed(game: ArenaGame) -> str:
     gives = [*([block_list(market, trade.given)] if trade.given else [])]
     gets = [*([block_list(market, trade.received)] if trade.received else [])]
     (gives if trade.payment > 0 else gets).append(f"{abs(trade.payment):.0f} credits")
+    lab = lab_name(market, trade.lab_id)
     return (
-        f"The best trade you missed: in round {shown_round(trade.round_index)}"
-        f" {lab_name(market, trade.lab_id)} would have given {listed(gets)} for {listed(gives)},"
-        f" worth {trade.gain:+.1f} credits to you."
+        f"The best trade you missed: in round {shown_round(trade.round_index)} {lab} would have"
+        f" given {listed(gets).replace(f'{lab}’s', 'its')} for {listed(gives)}, worth"
+        f" {trade.gain:+.1f} credits to you."
     )
 
 
@@ -112,7 +114,7 @@ def _accounts(own: arena.Own) -> Markup:
 def _effects(game: ArenaGame) -> Markup:
     """What each message did to the price of the lab that heard it."""
     market = game.play.state.market
-    names = job_names(game.observation.own.jobs)
+    names, effects = job_names(game.observation.own.jobs), message_effects(game)
     rows = [
         (
             str(shown_round(one.round_index)),
@@ -120,17 +122,16 @@ def _effects(game: ArenaGame) -> Markup:
             f"“{with_names(market, one.message, names)}”",
             _effect(market, one),
         )
-        for one in message_effects(game)
+        for one in effects
+        if one.change
     ]
     if not rows:
-        return Markup("")
+        return Markup("<p>{}</p>").format(NO_EFFECT) if effects else Markup("")
     heads = ("round", "heard by", "what you said", "what it did")
     return table(heads, rows, "llll", caption="What your messages did")
 
 
 def _effect(market: arena.Market, one: Effect) -> str:
-    if abs(one.change) < 0.005:
-        return "nothing"
     verb = "raised" if one.change > 0 else "lowered"
     return f"{verb} its price of {block_list(market, one.block_ids)} by {abs(one.change):.1f}"
 
