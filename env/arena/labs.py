@@ -5,8 +5,8 @@ margin, so a better offer is never less likely to be accepted. Archetypes differ
 how much they bid and ask, and in how they treat others.
 
 A lab that gives blocks away holds out for more than they are worth to it, less so as time runs out.
-How much more depends on the reputation of the other lab and on the signal of its last message
-(`SWAY`).
+How much more, and which share of a coalition it wants, depends on the reputation of the other lab
+and on the signal of its last message (`SWAY`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,7 +46,7 @@ class Character(NamedTuple):
     commits: bool  # commits spare blocks to active coalitions
     hold: float  # credits that it wants at first for each GPU-hour it gives, above its own value
     patience: float  # exponent of the time left: below 1 it concedes late, above 1 early
-    least_share: float  # of a coalition to which it consents
+    least_share: float  # of a coalition to which it consents, with a fair reputation
 
 
 CHARACTERS: Mapping[str, Character] = {
@@ -59,11 +59,11 @@ CHARACTERS: Mapping[str, Character] = {
 
 # Factor on what a lab holds out for, by archetype and the last signal of the other lab.
 SWAY: Mapping[str, Mapping[str, float]] = {
-    "cooperative": {"urgency": 0.2, "fairness": 0.5, "coalition": 0.5},
-    "selfish": {"urgency": 1.8, "threat": 0.5},
-    "deadline_panicked": {"threat": 0.2, "urgency": 1.5},
-    "deceptive": {"urgency": 1.8, "fairness": 1.3, "coalition": 0.5},
-    "retaliatory": {"threat": 2.5, "fairness": 0.3},
+    "cooperative": {"urgency": 0.2, "fairness": 0.4, "coalition": 0.4},
+    "selfish": {"urgency": 1.8, "threat": 0.3},
+    "deadline_panicked": {"urgency": 1.5, "threat": 0.2},
+    "deceptive": {"urgency": 1.8, "fairness": 1.3, "coalition": 0.3},
+    "retaliatory": {"threat": 2.5, "fairness": 0.2},
 }
 
 # What the archetypes say with an offer. All sentences but the made-up rival bid are shared, so
@@ -139,27 +139,33 @@ def margin(obs: Observation, other: str, given: Sequence[str] = ()) -> float:
     wanted = CHARACTERS[kind].margin + JITTER * own.chance[obs.market.round_index]
     if kind == "deadline_panicked":
         wanted -= PANIC * pressure(obs)
-    return max(0.5, wanted) + held_out(obs, other, given)
+    least = max(0.5, wanted)
+    if not given:
+        return least
+    return least + held_out(obs.market, kind, other, given, heard(obs, other))
 
 
-def held_out(obs: Observation, other: str, given: Sequence[str]) -> float:
-    """Credits above its own value that the lab wants at present for the hours of `given`."""
+def heard(obs: Observation, other: str) -> str:
+    """The signal of the last message of `other` that the observing lab still heeds; "" if none."""
+    return last_signal(obs.market, other, obs.agent) if obs.market.messages else ""
+
+
+def held_out(
+    market: Market, archetype: str, other: str, given: Sequence[str], signal: str
+) -> float:
+    """Credits above their value that a lab wants at present of `other` for the hours of `given`."""
     if not given:
         return 0.0
-    market, kind = obs.market, obs.own.archetype or "cooperative"
-    now, horizon = market.round_index, market.max_rounds
+    now, horizon, character = market.round_index, market.max_rounds, CHARACTERS[archetype]
     hours = sum([live_hours(market.blocks[block_id], now, horizon) for block_id in given])
-    time_left = max(0.0, 1 - now / max(1, horizon - 1)) ** CHARACTERS[kind].patience
+    time_left = max(0.0, 1 - now / max(1, horizon - 1)) ** character.patience
+    return character.hold * hours * time_left * regard(market, archetype, other, signal)
+
+
+def regard(market: Market, archetype: str, other: str, signal: str) -> float:
+    """The factor of the reputation and the words of `other` on what a lab wants of it."""
     trust = 1 + REPUTATION_WEIGHT * (FAIR_REPUTATION - market.labs[other].reputation)
-    by_words = sway(market, kind, other, obs.agent)
-    return CHARACTERS[kind].hold * hours * time_left * max(LEAST_TRUST_FACTOR, trust) * by_words
-
-
-def sway(market: Market, archetype: str, speaker: str, listener: str) -> float:
-    """The factor of the last message of `speaker` on what `listener`, of `archetype`, wants."""
-    if not market.messages:
-        return 1.0
-    return SWAY[archetype].get(last_signal(market, speaker, listener), 1.0)
+    return max(LEAST_TRUST_FACTOR, trust) * SWAY[archetype].get(signal, 1.0)
 
 
 def pressure(obs: Observation) -> float:
@@ -264,7 +270,8 @@ def _partner(obs: Observation, spare: list[Block]) -> Action | None:
     for coalition in obs.proposals:
         other = coalition.members[0]
         trusted = market.labs[other].reputation >= LEAST_TRUST and margin(obs, other) < inf
-        if spare and trusted and coalition.share >= CHARACTERS[kind].least_share:
+        wanted = CHARACTERS[kind].least_share * regard(market, kind, other, heard(obs, other))
+        if spare and trusted and coalition.share >= wanted:
             given = tuple([b.block_id for b in spare]) if CHARACTERS[kind].commits else ()
             return Action(
                 "commit_to_coalition", coalition_id=coalition.coalition_id, block_ids=given

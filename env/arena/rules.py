@@ -473,6 +473,8 @@ def form_coalition(draft: Draft, agent: str, action: Action) -> Outcome:
             name, members, action.message, share, round(trust, 3), market.round_index, draft.hold
         )
     )
+    if action.message:
+        _say(draft, agent, action, "message")
     return "coalition_proposed", f"{name} waits for the consent of {target}"
 
 

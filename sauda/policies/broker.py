@@ -25,6 +25,7 @@ WORDS: Mapping[str, str] = {  # by the signal that labs read in them
 }
 PURSES = {"low": 20.0, "medium": 50.0, "high": 90.0}  # credits that a lab of that budget can pay
 SWAP_WORTH, SPARE_PRICE = 25.0, 4.0  # credits: of swapped blocks to the owner; of one to itself
+SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)  # of the gain, that it offers to partners
 JITTER = 1.0  # credits: the mean of what chance adds to a lab's price
 
 
@@ -40,7 +41,6 @@ class Broker:
     ask_an_hour: float = 8.0  # credits: first ask for a spare hour
     lower_by: float = 0.35  # share by which an ask falls after each failure
     energy_reserve: float = 15.0  # credits kept for energy
-    share: float = 0.5  # of a coalition that it proposes
 
     def __call__(self, obs: arena.Observation, rng: np.random.Generator) -> arena.Action:
         plan = arena.own_plan(obs)
@@ -138,7 +138,7 @@ class Broker:
         self, obs: arena.Observation, plan: arena.Plan, joint: bool = False
     ) -> arena.Action | None:
         """Consents to a coalition or proposes one, for the blocks that would help it most."""
-        market, share = obs.market, self.share
+        market = obs.market
         if not market.coalitions_allowed:
             return None
         if joint and market.queue.count(obs.agent) == 1:
@@ -151,31 +151,50 @@ class Broker:
             for member in pool.members
             if obs.agent in pool.members
         }
-        best, chosen = self.least_gain, None
+        best, chosen, words = self.least_gain, None, ("", 0.0)
         for lab in obs.others:
             if lab.lab_id in met and lab.lab_id not in asked:
                 continue
             blocks = [b for b in market.blocks.values() if b.owner_lab_id == lab.lab_id]
             theirs = tuple(b.block_id for b in blocks if b.status in arena.FREE)
             theirs += _pooled(obs)
-            gain, *_ = pooled_booking(obs, plan, theirs, share, joint)
-            gain *= 1 - belief(obs, lab.lab_id)["selfish"]
-            if gain > best:
-                best, chosen = gain, lab.lab_id
+            for share, signal, chance in self._proposals(obs, lab.lab_id):
+                gain = chance * pooled_booking(obs, plan, theirs, share, joint)[0]
+                if gain > best:
+                    best, chosen, words = gain, lab.lab_id, (signal, share)
         if chosen is None:
             return None
         if chosen in asked:
             name = asked[chosen].coalition_id
             return arena.Action("commit_to_coalition", coalition_id=name)
+        signal, share = words
         return arena.Action(
             "form_coalition",
             target_lab_id=chosen,
-            message="Let us share what we can spare.",
+            message=WORDS[signal],
             conditions=(("share", share),),
         )
 
+    def _proposals(self, obs: arena.Observation, lab: str) -> Iterator[tuple[float, str, float]]:
+        """Shares of a coalition with their best words and the chance that `lab` commits blocks."""
+        beliefs = belief(obs, lab)
+        for share in SHARES:
+            chances = {
+                signal: sum(
+                    w
+                    for kind, w in beliefs.items()
+                    if arena.CHARACTERS[kind].commits
+                    and share
+                    >= arena.CHARACTERS[kind].least_share
+                    * arena.regard(obs.market, kind, obs.agent, signal)
+                )
+                for signal in (WORDS if self.speaks else ("neutral",))
+            }
+            signal = max(chances, key=chances.__getitem__)
+            yield share, signal, chances[signal]
+
     def _share(self, obs: arena.Observation) -> float:
-        return max((pool.share for pool in obs.coalitions), default=self.share)
+        return max((pool.share for pool in obs.coalitions), default=1.0)
 
     def _buy(self, obs: arena.Observation, spare: list[arena.Block]) -> arena.Action | None:
         """Bids for the blocks of another lab with the highest expected gain."""
@@ -316,13 +335,8 @@ broker = Broker()
 
 def price(obs: arena.Observation, kind: str, lab: str, ids: Sequence[str], signal: str) -> float:
     """Credits for which a `lab` of that archetype gives blocks that are idle to it."""
-    market, character = obs.market, arena.CHARACTERS[kind]
-    now, horizon = market.round_index, market.max_rounds
-    hours = sum(arena.live_hours(market.blocks[b], now, horizon) for b in ids)
-    left = max(0.0, 1 - now / max(1, horizon - 1)) ** character.patience
-    trust = max(0.2, 1 + 2 * (0.65 - market.labs[obs.agent].reputation))
-    words = arena.SWAY[kind].get(signal, 1.0)
-    return character.margin + JITTER + character.hold * hours * left * trust * words
+    held_out = arena.held_out(obs.market, kind, obs.agent, ids, signal)
+    return arena.CHARACTERS[kind].margin + JITTER + held_out
 
 
 def belief(obs: arena.Observation, lab: str) -> dict[str, float]:
