@@ -81,7 +81,9 @@ def _outgoing(obs: arena.Observation, offer: arena.Offer) -> Markup:
         obs, offer.offered_blocks, offer.requested_blocks, offer.ask - offer.payment
     )
     held = f" {offer.payment:.2f} credits are held for it." if offer.payment else ""
-    below = note(f"{capital(told_price(obs, offer))}.{held}")
+    withdraw = {"action_type": "reject_offer", "offer_id": offer.offer_id}
+    told = note(f"{capital(told_price(obs, offer))}.{held}")
+    below = told + button("Withdraw", action=withdraw)
     recipient = lab_name(obs.market, offer.to_lab_id)
     return _card(obs, f"you offered {recipient} a trade", offer, worth_of, below)
 

@@ -41,10 +41,8 @@ def _why_offer(obs: arena.Observation, action: arena.Action) -> str:
     adds = arena.trade_gain(obs, given, received, 0.0)
     left = f"at this price {adds + money:+.1f} credits are yours"
     if not received:
-        return (
-            f"{_hours(obs, given)} GPU-hours that are worth {max(0.0, -adds):.1f} to your jobs;"
-            f" {left}"
-        )
+        worth_now = "you do not need" if adds > -0.05 else f"bring you {-adds:.1f}"
+        return f"{_hours(obs, given)} GPU-hours that {worth_now}; {left}"
     owner = lab_name(obs.market, obs.market.blocks[received[0]].owner_lab_id)
     serves = listed(_served(obs, given, received))
     return (
@@ -80,6 +78,8 @@ def _served(obs: arena.Observation, given: Sequence[str], received: Sequence[str
 
 def _why_answer(obs: arena.Observation, action: arena.Action) -> str:
     offer = obs.market.offers[action.offer_id]
+    if offer.from_lab_id == obs.agent:
+        return f"it is no longer worth the {offer.payment:.2f} credits that are held for it"
     gives, total = worth(
         obs, offer.requested_blocks, offer.offered_blocks, offer.payment - offer.ask
     )

@@ -56,7 +56,7 @@ ORDERS: Mapping[str, str] = {
     "offers": "offer", "answers": "answer", "accepts": "accept", "rejects": "turn down",
     "pitches": "argue in public", "reserves": "hold", "releases": "free", "seeks": "seek",
     "commits": "commit", "books": "book", "says": "say", "waits": "wait for the next round",
-    "leaves": "leave the market",
+    "leaves": "leave the market", "withdraws": "withdraw",
 }  # fmt: skip
 
 
@@ -77,6 +77,8 @@ def deed(obs: arena.Observation, agent: str, action: arena.Action | arena.Malfor
         action = action._replace(job_id=None)
     if kind in ("send_offer", "counter_offer"):
         words = _offer_in_words(obs, action)
+    elif kind == "reject_offer" and _made_by(market, action.offer_id) == agent:
+        words = f"withdraws {readable(obs, action.offer_id)}"
     elif kind in BLOCK_ALONE or (kind == "allocate_to_job" and agent != obs.agent):
         words = f"{BLOCK_ALONE.get(kind, 'books')} {block_list(market, action.block_ids)}"
     else:
@@ -86,6 +88,12 @@ def deed(obs: arena.Observation, agent: str, action: arena.Action | arena.Malfor
     if not action.message:
         return words
     return f"{words}: “{with_names(market, action.message, job_names(obs.own.jobs))}”"
+
+
+def _made_by(market: arena.Market, offer_id: str | None) -> str:
+    """The lab that made an offer, open or closed; "" where there is none."""
+    offer = market.offers.get(offer_id) or market.closed.get(offer_id)
+    return offer.from_lab_id if offer else ""
 
 
 def _offer_in_words(obs: arena.Observation, action: arena.Action) -> str:
