@@ -1,7 +1,7 @@
 """The world that a visitor finds: one where trading pays visibly, chosen by a rule.
 
 The rule: on `arena/market_round`, of the training seeds that `evaluation/arena-train.json` records,
-the one at which the planner, which trades, ends with the largest grade above autarky, which books
+the one at which the broker, which trades, ends with the largest grade above autarky, which books
 its own best plan and never trades. `seed_of_most_gain` computes it from the artifact, and
 `python -m sauda verify evaluation/arena-train.json` plays the artifact's games again.
 """
@@ -21,7 +21,7 @@ from sauda.sessions.arena import LEARNER, ArenaGame
 
 EVALUATION = "evaluation/arena-train.json"
 TASK, SEED = "arena/market_round", 184
-TRADER, LONER = "planner", "autarky"
+TRADER, LONER = "broker", "autarky"
 
 
 def seed_of_most_gain(evaluation: Artifact, task_name: str) -> int:
@@ -40,7 +40,7 @@ def why_this_world(game: ArenaGame) -> Markup:
         '<p class="sauda-note">In this world trading pays: {} makes {:.1f} credits, {} makes'
         " {:.1f}. Of the recorded training seeds it is the one where trading brings most.</p>"
     ).format(
-        term("the planner, which trades,", TRADER),
+        term("the broker, which trades,", TRADER),
         traded,
         term("a lab that never trades", LONER),
         alone,

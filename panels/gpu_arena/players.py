@@ -29,7 +29,7 @@ from sauda.llm.server import Failed, Loading, ModelWorker
 from sauda.llm.types import NotReady
 from sauda.policies import LAB_LABELS, LABS
 
-FIRST_PLAYER = "planner"
+FIRST_PLAYER = "broker"
 LOADS_SOON = 3.0  # seconds that an action waits for a model that has nearly loaded
 FORM = "z.3f"  # of grades
 

@@ -12,7 +12,7 @@ from sauda.policies import LABS
 from sauda.policies.arena_bound import Bound, upper_bound
 from sauda.sessions.arena import LEARNER, YOU, ArenaGame, standings
 
-OTHER = "planner"  # whose game the command shows where several hands played this one
+OTHER = "broker"  # whose game the command shows where several hands played this one
 SECONDS = 5.0  # that the solver of the upper bound may take
 PRACTICE = (
     "This was practice: its seed was known before the game, and the seed gives away every private"
@@ -37,7 +37,7 @@ def settlement(game: ArenaGame) -> Markup:
                 f" {_hands(game)}"
             ),
             folded(
-                "Play it again" if game.policy else "Play the planner at this seed",
+                "Play it again" if game.policy else "Play the broker at this seed",
                 code(_command(game)),
             ),
         ]

@@ -25,7 +25,7 @@ GOAL = (
     " could make alone, without a single trade.",
 )
 PLAYERS: Mapping[str, str] = {
-    "planner": "Planner",
+    "broker": "Broker",
     "autarky": "Never trades",
     "rule_based_expert": "Published expert",
     "always_accept": "Takes any offer",

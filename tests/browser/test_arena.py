@@ -70,7 +70,7 @@ def test_a_player_acts_for_the_visitor_who_ends_the_game_and_looks_up_the_player
     expect(last(page)).to_contain_text("Your lab offers Lab A")
     page.get_by_role("link", name="Its row in Results").locator("visible=true").click()
     expect(page).to_have_url(re.compile(r"tab=results&part=arena&row=planner"))
-    expect(page.locator("#results-arena-figure tr.sauda-pointed")).to_contain_text("planner")
+    expect(page.locator("#results-arena-figure tr.sauda-pointed")).to_contain_text("broker")
     page.go_back()
     expect(last(page)).to_contain_text("Your lab offers Lab A")
 
@@ -82,7 +82,7 @@ def test_a_player_acts_for_the_visitor_who_ends_the_game_and_looks_up_the_player
     page.get_by_role("button", name="Send JSON").click()
     end = page.locator("#arena-end")
     expect(end).to_contain_text("than it could make alone")
-    expect(end).to_contain_text("1 by planner, 1 by you")
+    expect(end).to_contain_text("1 by broker, 1 by you")
     expect(end).to_contain_text("retaliatory")
     for name in ("Advice", "Step", "Run"):
         expect(page.get_by_role("button", name=name, exact=True)).to_be_disabled()

@@ -76,7 +76,7 @@ def test_a_visitor_sees_the_same_of_a_game_of_each_kind(language: str):
 def test_a_visitor_sees_the_same_of_a_lab_after_six_steps():
     game = arena.start("arena/coalition_market", 7)
     for _ in range(6):
-        game = arena.step(game, "planner")
+        game = arena.step(game, "broker")
     shown = [
         calendar.calendar(game),
         calendar.others(game),

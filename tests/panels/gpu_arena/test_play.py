@@ -77,7 +77,7 @@ def test_the_page_answers_each_action_with_the_same_sentences(page, first):
         choice = action and json.dumps(action)
         updates = callbacks.act_by_form(page, first, None, choice, *numbers, "hello")
         lines.append(f"{action}, {numbers} {told(updates)}")
-    lines += [told(callbacks.advise(page, first, player)) for player in ("planner", "nobody")]
+    lines += [told(callbacks.advise(page, first, player)) for player in ("broker", "nobody")]
     assert_golden("arena-actions.txt", "\n".join(lines) + "\n")
 
 
@@ -85,7 +85,7 @@ def test_a_run_starts_pauses_and_takes_steps_until_it_is_paused(page):
     game = new_game(WORLD, "5")
     started = callbacks.toggle_run(page, game, running=False)
     assert (started[page.run].value, started[page.clock].active) == ("Pause", True)
-    ticked = callbacks.tick(page, game, "planner", None)
+    ticked = callbacks.tick(page, game, "broker", None)
     assert (len(ticked[page.game].movers), ticked[page.running]) == (1, True)
     paused = callbacks.toggle_run(page, ticked[page.game], running=True)
     assert (paused[page.run].value, paused[page.running]) == ("Run", False)
@@ -93,8 +93,8 @@ def test_a_run_starts_pauses_and_takes_steps_until_it_is_paused(page):
 
 def test_an_event_without_its_game_or_seed_is_answered_in_words(page):
     for updates in (
-        callbacks.begin(page, WORLD, "many", "planner"),
-        callbacks.take_step(page, None, "planner", None),
+        callbacks.begin(page, WORLD, "many", "broker"),
+        callbacks.take_step(page, None, "broker", None),
         callbacks.take_step(page, new_game(WORLD, "5"), "nobody", None),
         callbacks.toggle_run(page, None, running=False),
         callbacks.wait_for_round(page, None, None),
@@ -136,7 +136,7 @@ def test_once_the_game_is_over_nothing_can_be_done_in_it(page):
     assert ended[page.game].over
     assert not ended[page.other_actions].visible
     assert not any(ended[button].interactive for button in (page.advice, page.step, page.run))
-    assert callbacks.begin(page, WORLD, "5", "planner")[page.other_actions].visible
+    assert callbacks.begin(page, WORLD, "5", "broker")[page.other_actions].visible
 
 
 # Addresses
@@ -212,5 +212,5 @@ def test_a_model_moves_once_it_has_loaded_and_is_named_at_the_end(monkeypatch):
 
 @pytest.mark.parametrize("name", ["mini+/etc/passwd", "mini+sft", "sauda-8b", "", None, ["mini"]])
 def test_a_player_without_a_row_cannot_be_picked(name):
-    with pytest.raises(ValueError, match="the policies of lab_0 are planner"):
+    with pytest.raises(ValueError, match="the policies of lab_0 are broker"):
         players.policy_of(name, PAGE)

@@ -47,7 +47,7 @@ def test_a_visitor_is_compared_with_every_policy_on_the_same_world():
     rows = {row.name: row for row in standings(game)}
     assert set(rows) == {*LABS, "you"}
     assert rows["you"].utility == rows["wait"].utility == 0
-    watched = played_out(start(COALITION, 5), "planner")
+    watched = played_out(start(COALITION, 5), "broker")
     assert {row.name for row in standings(watched)} == set(LABS)
 
 
@@ -76,7 +76,7 @@ def test_every_choice_that_a_form_offers_is_taken_by_the_rules(name: str):
                 for _, choice in options[:6]:
                     action = arena.action_from(json.loads(choice))
                     assert act(game, action).steps[-1].results[0].ok, choice
-            game = step(game, "planner")
+            game = step(game, "broker")
 
 
 @pytest.mark.parametrize("amount", [float("nan"), float("inf"), -3.0, 1e9])
@@ -122,7 +122,7 @@ def test_nothing_that_another_lab_alone_knows_is_shown_while_the_game_runs(name:
                 assert not any(job.job_id in shown for job in own.jobs)
                 if own.archetype:
                     assert own.archetype.replace("_", " ") not in shown
-            game = step(game, "planner")
+            game = step(game, "broker")
 
 
 def test_what_a_visitor_says_is_shown_as_text():
