@@ -244,7 +244,7 @@ def pooled_part(obs: Observation, plan: Plan, spare: Iterable[Block]) -> Part | 
         pooled = [market.blocks[b] for b in coalition.commitments]
         theirs = [block for block in pooled if block.owner_lab_id != obs.agent]
         for job in jobs if theirs else ():
-            part = _shared_part(job, theirs, list(spare), now, horizon)
+            part = shared_part(job, theirs, list(spare), now, horizon)
             if part is None:
                 continue
             size = {b: sum(hours(market.blocks[b], job, now, horizon)) for b in part.block_ids}
@@ -257,7 +257,7 @@ def pooled_part(obs: Observation, plan: Plan, spare: Iterable[Block]) -> Part | 
     return best
 
 
-def _shared_part(
+def shared_part(
     job: Job, theirs: list[Block], spare: list[Block], now: int, horizon: int
 ) -> Part | None:
     """The best booking of `theirs` and `spare` for `job`, with a block of each if it is joint."""

@@ -64,11 +64,15 @@ class Broker:
 
     def _withdraw(self, obs: arena.Observation) -> arena.Action | None:
         """Withdraws a bid for blocks that would no longer be worth it once the bid is taken."""
-        then = _when_taken(obs)
+        then = when_taken(obs)
         for offer in obs.outgoing:
             if offer.payment > arena.trade_gain(then, (), offer.requested_blocks, 0.0):
                 return arena.Action("reject_offer", offer_id=offer.offer_id)
         return None
+
+    def belief(self, obs: arena.Observation, lab: str) -> Mapping[str, float]:
+        """The probability of each archetype of `lab`."""
+        return belief(obs, lab)
 
     def _take(self, obs: arena.Observation) -> arena.Action | None:
         """Accepts or counters the best incoming offer."""
@@ -80,7 +84,7 @@ class Broker:
 
     def _brings(self, obs: arena.Observation, offer: arena.Offer) -> float:
         """The gain of accepting `offer`, its own open bids accepted and not."""
-        obs = _when_taken(obs)
+        obs = when_taken(obs)
         brings, requested = arena.offer_gain(obs, offer), _requested_blocks(obs)
         if not requested or not offer.offered_blocks:
             return brings
@@ -95,7 +99,7 @@ class Broker:
         """Asks for more of what a block is worth to the bidder, of which a bid is a share."""
         if offer.linked_offer_id or offer.offered_blocks or _rounds_left(obs) < 2:
             return None
-        beliefs = belief(obs, offer.from_lab_id)
+        beliefs = self.belief(obs, offer.from_lab_id)
         asks = {
             kind: offer.payment / arena.CHARACTERS[kind].bid - arena.CHARACTERS[kind].margin - 2
             for kind in beliefs
@@ -177,7 +181,7 @@ class Broker:
 
     def _proposals(self, obs: arena.Observation, lab: str) -> Iterator[tuple[float, str, float]]:
         """Shares of a coalition with their best words and the chance that `lab` commits blocks."""
-        beliefs = belief(obs, lab)
+        beliefs = self.belief(obs, lab)
         for share in SHARES:
             chances = {
                 signal: sum(
@@ -198,7 +202,7 @@ class Broker:
 
     def _buy(self, obs: arena.Observation, spare: list[arena.Block]) -> arena.Action | None:
         """Bids for the blocks of another lab with the highest expected gain."""
-        requested, then = _requested_blocks(obs), _when_taken(obs)
+        requested, then = _requested_blocks(obs), when_taken(obs)
         hoped = arena.trade_gain(then, (), requested, 0.0) if requested else 0.0
         purse, best, chosen = self._purse(obs), self.least_gain / 2, None
         swaps = {lab.lab_id: _swap(obs, lab.lab_id, spare) for lab in obs.others}
@@ -238,7 +242,7 @@ class Broker:
         swap: float,
     ) -> tuple[float, float, str]:
         """The expected gain of the best bid for blocks that add `adds`: (gain, payment, signal)."""
-        beliefs = belief(obs, lab)
+        beliefs = self.belief(obs, lab)
         signal = self._best_signal(beliefs)
         prices = {kind: price(obs, kind, lab, ids, signal) for kind in beliefs}
         refused = _refused_payment(obs, ids)
@@ -316,7 +320,7 @@ class Broker:
             "send_offer",
             target_lab_id=buyer.lab_id,
             block_ids=(block.block_id,),
-            message=WORDS[self._best_signal(belief(obs, buyer.lab_id))],
+            message=WORDS[self._best_signal(self.belief(obs, buyer.lab_id))],
             conditions=(("ask", ask),),
         )
 
@@ -463,7 +467,7 @@ def _pooled(obs: arena.Observation) -> tuple[str, ...]:
     return tuple(b for b in ids if obs.market.blocks[b].owner_lab_id != obs.agent)
 
 
-def _when_taken(obs: arena.Observation) -> arena.Observation:
+def when_taken(obs: arena.Observation) -> arena.Observation:
     """What it would see at its next turn, when an offer that it makes or takes now is settled."""
     market = obs.market
     if market.queue.count(obs.agent) > 1:

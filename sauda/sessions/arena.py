@@ -25,7 +25,7 @@ from env import (
 from env.arena.labs import purse
 from sauda.games import policies_of
 from sauda.llm.registry import get_policy
-from sauda.policies.arena_bound import upper_bound
+from sauda.policies.arena_yardsticks import gains_from_trade
 
 LEARNER, YOU = "lab_0", "you"
 LEAST_GAIN = 0.5  # credits that count as a gain
@@ -218,7 +218,7 @@ def share_of_gains(game: ArenaGame, seconds: float) -> float | None:
     """
     opening = begin(game.task, game.play.seed).state
     own = game.play.state.private[LEARNER]
-    gains = upper_bound(opening, LEARNER, seconds).utility - own.batna
+    gains = gains_from_trade(opening, seconds).utility
     return (own.utility - own.batna) / gains if gains > LEAST_GAIN else None
 
 

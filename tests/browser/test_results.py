@@ -149,7 +149,7 @@ def test_the_arenas_bars_follow_task_seeds_and_metric_and_the_rows_download(open
         page.get_by_role("button", name="Download the arena’s rows").click()
     text = download.value.path().read_text(encoding="utf-8-sig")
     assert text.startswith("task,split,others,policy,n,")
-    assert "arena/market_round,train,as drawn,planner,200" in text
+    assert "arena/market_round,train,as drawn,broker,200" in text
     open_page.assert_no_trouble()
 
 
@@ -159,7 +159,7 @@ def test_the_arena_opens_with_both_experts_at_its_demo_seed_and_steps(open_page)
     page.get_by_role("button", name="GPU arena, seed 5").click()
     cards = page.locator(".sauda-arena .sauda-card")
     expect(cards).to_have_count(2)
-    expect(cards.locator("h3")).to_have_text(["planner", "rule based expert"])
+    expect(cards.locator("h3")).to_have_text(["broker", "rule based expert"])
     expect(page.get_by_text("--seed 5")).to_be_visible()
     slider = page.locator(".sauda-steps input[type=range]:visible")
     slider.focus()

@@ -47,7 +47,7 @@ every_task = pytest.mark.parametrize("name", ARENA_TASKS)
 @pytest.mark.slow
 @every_task
 def test_the_planner_beats_the_expert_and_the_expert_beats_chance_and_waiting(name: str):
-    planner, expert = figures("planner", name), figures("rule_based_expert", name)
+    planner, expert = figures("broker", name), figures("rule_based_expert", name)
     for column in (0, 1):
         assert clearly_above(planner[:, column], expert[:, column])
         for weaker in ("random", "naive_plea", "wait"):
@@ -83,20 +83,20 @@ def test_autarky_has_a_grade_of_0_whatever_shocks_strike_and_never_trades(name: 
 def test_the_planner_takes_what_helps_and_not_what_harms():
     state = market([block("a"), block("c", lab=1)], {0: [job("j0")], 1: []})
     cheap = do(state, 1, "send_offer", target_lab_id="lab_0", block_ids=("c",))
-    assert LABS["planner"](seen(cheap, 0), RNG).action_type != "accept_offer"  # it needs no more
+    assert LABS["broker"](seen(cheap, 0), RNG).action_type != "accept_offer"  # it needs no more
     ruin = do(
         state, 1, "send_offer", target_lab_id="lab_0", requested_block_ids=("a",), payment=5.0
     )
-    assert LABS["planner"](seen(ruin, 0), RNG).action_type != "accept_offer"
+    assert LABS["broker"](seen(ruin, 0), RNG).action_type != "accept_offer"
     needy = market([block("c", lab=1)], {0: [job("j0")], 1: []})
     fields = {"block_ids": ("c",), "conditions": (("ask", 10.0),)}
     offer = do(needy, 1, "send_offer", target_lab_id="lab_0", **fields)
-    assert LABS["planner"](seen(offer, 0), RNG) == Action("accept_offer", offer_id="o_1")
+    assert LABS["broker"](seen(offer, 0), RNG) == Action("accept_offer", offer_id="o_1")
 
 
 def test_the_planner_bids_for_what_its_job_lacks_and_less_than_it_gains():
     state = market([block("c", lab=1)], {0: [job("j0")], 1: []})
-    bid = LABS["planner"](seen(state, 0), RNG)
+    bid = LABS["broker"](seen(state, 0), RNG)
     assert (bid.action_type, bid.requested_block_ids) == ("send_offer", ("c",))
     assert 0 < bid.payment < 38
 
@@ -105,7 +105,7 @@ def test_the_planner_uses_a_pool_that_pays():
     state = market([block("c", lab=1)], {0: [job("j0")], 1: []})
     state = take(state, "form_coalition", target_lab_id="lab_1")
     state = take(state, "commit_to_coalition", coalition_id="c_1", block_ids=("c",))
-    booking = LABS["planner"](seen(state, 0), RNG)
+    booking = LABS["broker"](seen(state, 0), RNG)
     assert booking == Action("allocate_to_job", job_id="j0", block_ids=("c",))
 
 
@@ -176,7 +176,7 @@ EXPLOITS = {
 @every_task
 @pytest.mark.parametrize("exploit", EXPLOITS)
 def test_no_exploit_pays_as_well_as_honest_planning(exploit: str, name: str):
-    cheat, planner = played(EXPLOITS[exploit], name, range(40)), figures("planner", name)[:40]
+    cheat, planner = played(EXPLOITS[exploit], name, range(40)), figures("broker", name)[:40]
     for column in (0, 1):
         assert clearly_above(planner[:, column], cheat[:, column])
 
