@@ -37,7 +37,7 @@ class Broker:
     least_gain: float = 2.0  # credits: least gain of a trade
     idle: float = 0.7  # probability that a block of another lab is idle to it
     worth: float = 60.0  # credits: the most that a block is worth to its owner
-    patience: float = 0.5  # weight of what a later bid would bring
+    patience: float = 0.7  # weight of what a later bid would bring
     ask_an_hour: float = 8.0  # credits: first ask for a spare hour
     lower_by: float = 0.35  # share by which an ask falls after each failure
     energy_reserve: float = 15.0  # credits kept for energy
@@ -210,23 +210,24 @@ class Broker:
             ids = tuple(block.block_id for block in blocks)
             if not set(requested).isdisjoint(ids):
                 continue
-            adds = arena.trade_gain(then, (), (*requested, *ids), 0.0) - hoped
-            if adds <= self.least_gain:
-                continue
             owner = blocks[0].owner_lab_id
-            adds -= SPARE_PRICE * len(swaps[owner])
-            hope, payment, signal = self._bid_for(
-                obs, owner, ids, adds, purse, SWAP_WORTH * bool(swaps[owner])
-            )
-            if hope > best:
-                best, chosen = hope, (owner, ids, payment, signal)
+            for given in dict.fromkeys(((), swaps[owner][:1], swaps[owner])):
+                adds = arena.trade_gain(then, given, (*requested, *ids), 0.0) - hoped
+                adds -= SPARE_PRICE * len(given)
+                if adds <= self.least_gain:
+                    continue
+                hope, payment, signal = self._bid_for(
+                    obs, owner, ids, adds, purse, SWAP_WORTH * bool(given)
+                )
+                if hope > best:
+                    best, chosen = hope, (owner, ids, given, payment, signal)
         if chosen is None:
             return None
-        owner, ids, payment, signal = chosen
+        owner, ids, given, payment, signal = chosen
         return arena.Action(
             "send_offer",
             target_lab_id=owner,
-            block_ids=swaps[owner],
+            block_ids=given,
             requested_block_ids=ids,
             payment=payment,
             message=WORDS[signal],
@@ -449,8 +450,14 @@ def _swap(obs: arena.Observation, lab: str, spare: list[arena.Block]) -> tuple[s
 
 
 def _to_trade(obs: arena.Observation, plan: arena.Plan) -> list[arena.Block]:
-    """The spare blocks less the smallest one that its open joint job can use beside a partner's."""
-    spare, market = arena.spare_blocks(obs, plan), obs.market
+    """The blocks that neither its plan nor its bids need, less one that its joint job can use."""
+    spare, market, requested = arena.spare_blocks(obs, plan), obs.market, _requested_blocks(obs)
+    if requested:
+        free = [block for block in obs.owned_blocks if block.status in arena.FREE]
+        hoped = [*free, *(market.blocks[b] for b in requested)]
+        parts = arena.best_plan(hoped, obs.own.jobs, market.round_index, market.max_rounds).parts
+        needed = {block_id for part in parts for block_id in part.block_ids}
+        spare = [block for block in spare if block.block_id not in needed]
     joint = [job for job in obs.open_jobs if job.joint]
     useful = [
         (sum(arena.hours(block, joint[0], market.round_index, market.max_rounds)), block.block_id)
