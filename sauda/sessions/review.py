@@ -31,7 +31,7 @@ from env import (
     get_task,
 )
 from sauda.experiments.gap import split_game
-from sauda.policies.arena_bound import upper_bound
+from sauda.policies.arena_yardsticks import gains_from_trade
 from sauda.policies.listener import Informed, Listener, MoveValues, believe
 from sauda.sessions.bazaar import Action, Game, answer, back, moves_of, own_and_theirs
 
@@ -259,8 +259,7 @@ def oracle(task_name: str, seed: int) -> Oracle | None:
     if task_name in ARENA_TASKS:
         start = begin(task, seed)
         own = start.state.private[task.learner]
-        bound = upper_bound(start.state, task.learner, SOLVER_SECONDS).utility
-        grade = max(-1.0, min(1.0, (bound - own.batna) / own.stake))
+        grade = min(1.0, gains_from_trade(start.state, SOLVER_SECONDS).utility / own.stake)
         return Oracle(grade, BOUND)
     if task_name.removeprefix("bazaar/") in MARKETS:
         meaning = "What a buyer who knew this seller would have expected."
