@@ -105,7 +105,7 @@ def _job_bar(obs: arena.Observation, job: arena.Job, name: str, row: int, over: 
     late = obs.market.round_index >= job.deadline_round
     missing = job.gpu_hours_required - job.on_time - job.late
     label = (
-        f"{name}: {missing} h for {job.full_value:.1f}, reliability {job.min_reliability:.2f}"
+        f"{name}: {missing} h for {job.full_value:.1f}, reliability from {job.min_reliability:.2f}"
         f"{', in parts' if job.partial_credit_allowed else ''}"
         f"{', with a partner’s block' if job.joint else ''}"
     )
@@ -177,9 +177,11 @@ def _block_bar(obs: arena.Observation, block: arena.Block, lane: int, over: bool
         purpose = "block"
     elif live and not over and block.owner_lab_id != LEARNER and arena.is_requestable(block):
         purpose = "" if market.labs[block.owner_lab_id].finished else "want"
-    label = Markup("{}{}{}").format(
+    word, _, number = short_block_name(market, block).partition(" ")
+    label = Markup("{}<span>{}</span> {}{}").format(
         mark,
-        short_block_name(market, block),
+        word,
+        number,
         Markup("<small>{} h {:.2f}</small>").format(hours, block.reliability) if live else "",
     )
     return Markup('<li style="grid-column: {} / span {}; grid-row: {}">{}</li>').format(
