@@ -9,11 +9,11 @@ from panels.gpu_arena.words import PLAYERS
 from panels.ui.look import code, folded, note, short_seed, stat, strip, table
 from panels.ui.terms import short, term
 from sauda.policies import LABS
-from sauda.policies.arena_bound import Bound, upper_bound
+from sauda.policies.arena_yardsticks import Bound, gains_from_trade
 from sauda.sessions.arena import LEARNER, YOU, ArenaGame, standings
 
 OTHER = "broker"  # whose game the command shows where several hands played this one
-SECONDS = 5.0  # that the solver of the upper bound may take
+SECONDS = 5.0  # that the solver of the gains from trade may take
 PRACTICE = (
     "This was practice: its seed was known before the game, and the seed gives away every private"
     " value. Leave the seed empty to play a secret world for a score."
@@ -24,12 +24,12 @@ def settlement(game: ArenaGame) -> Markup:
     """The result of a finished game; empty while it runs."""
     if not game.over:
         return Markup("")
-    bound = upper_bound(begin(game.task, game.play.seed).state, seconds=SECONDS)
+    gains = gains_from_trade(begin(game.task, game.play.seed).state, SECONDS)
     return Markup("").join(
         [
             Markup('<p class="sauda-answer">{}</p>').format(verdict(game)),
             _figures(game),
-            _accounts(game.play.state.private[LEARNER], bound),
+            _accounts(game.play.state.private[LEARNER], gains),
             _players(game),
             _others(game),
             note(
@@ -67,17 +67,18 @@ def _figures(game: ArenaGame) -> Markup:
     )
 
 
-def _accounts(own: arena.Own, bound: Bound) -> Markup:
+def _accounts(own: arena.Own, gains: Bound) -> Markup:
     return Markup(
         "<p>Jobs brought {:.1f} credits, energy took {:.1f}, trades {:+.1f}, pools {:+.1f}."
-        " No play that leaves the others as well off as alone makes more than {:.1f}{}.</p>"
+        " All labs together could gain {:.1f} by trading; your share is {:.0%}{}.</p>"
     ).format(
         own.job_value,
         own.energy,
         own.deals,
         own.pool,
-        bound.utility,
-        "" if bound.solved else " (the solver’s own bound)",
+        gains.utility,
+        (own.utility - own.batna) / gains.utility if gains.utility else 0.0,
+        "" if gains.solved else " (at least: the solver ran out of time)",
     )
 
 
