@@ -88,7 +88,7 @@ def test_the_broker_takes_what_helps_and_not_what_harms():
         state, 1, "send_offer", target_lab_id="lab_0", requested_block_ids=("a",), payment=5.0
     )
     assert LABS["broker"](seen(ruin, 0), RNG).action_type != "accept_offer"
-    needy = market([block("c", lab=1)], {0: [job("j0")], 1: []})
+    needy = market([block("c", lab=1, rounds=3)], {0: [job("j0")], 1: []})
     fields = {"block_ids": ("c",), "conditions": (("ask", 10.0),)}
     offer = do(needy, 1, "send_offer", target_lab_id="lab_0", **fields)
     assert LABS["broker"](seen(offer, 0), RNG) == Action("accept_offer", offer_id="o_1")
