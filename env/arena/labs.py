@@ -50,11 +50,11 @@ class Character(NamedTuple):
 
 
 CHARACTERS: Mapping[str, Character] = {
-    "cooperative": Character(1.0, 0.45, 1.0, 1.0, 0.9, True, True, 2.0, 1.0, 0.25),
-    "selfish": Character(8.0, 0.15, 4.0, 1.5, 0.6, False, False, 7.0, 0.4, 0.5),
-    "deadline_panicked": Character(4.0, 0.30, 1.5, 1.1, 0.9, True, True, 4.0, 2.0, 0.25),
-    "deceptive": Character(5.0, 0.20, 3.0, 1.4, 0.8, True, True, 6.0, 0.7, 0.5),
-    "retaliatory": Character(4.0, 0.35, 2.0, 1.2, 0.7, False, True, 4.0, 1.0, 0.4),
+    "cooperative": Character(1.0, 0.45, 1.0, 1.0, 0.9, True, True, 1.5, 1.0, 0.25),
+    "selfish": Character(8.0, 0.15, 4.0, 1.5, 0.6, False, False, 5.5, 0.4, 0.5),
+    "deadline_panicked": Character(4.0, 0.30, 1.5, 1.1, 0.9, True, True, 3.0, 2.0, 0.25),
+    "deceptive": Character(5.0, 0.20, 3.0, 1.4, 0.8, True, True, 5.0, 0.7, 0.5),
+    "retaliatory": Character(4.0, 0.35, 2.0, 1.2, 0.7, False, True, 3.0, 1.0, 0.4),
 }
 
 # Factor on what a lab holds out for, by archetype and the last signal of the other lab.

@@ -80,7 +80,7 @@ def _figures(game: ArenaGame, rows: Sequence[Standing]) -> Markup:
         stat(f"{own.utility - own.batna:+z.1f}", term("over what it could make alone", "surplus")),
         stat(f"{place} of {len(rows)}", term("rank in this world", "by grade, with every script")),
         stat(
-            "–" if share is None else f"{share:z.0%}",
+            "–" if share is None else f"{'' if share[1] else 'at least '}{share[0]:z.0%}",
             term(
                 "of all gains from trade",
                 "the surplus as a share of the best joint plan less what the labs make alone",

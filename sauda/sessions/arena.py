@@ -210,16 +210,17 @@ def _rank(name: str, task: Task, played: Episode) -> Standing:
 # What is known once a game is over ---------------------------------------------------------------
 
 
-def share_of_gains(game: ArenaGame, seconds: float) -> float | None:
-    """The surplus of `lab_0` as a share of all gains from trade; None where there are none.
+def share_of_gains(game: ArenaGame, seconds: float) -> tuple[float, bool] | None:
+    """The surplus of `lab_0` as a share of all gains from trade, and whether that is exact.
 
     All gains from trade are the value of the best joint plan less what the labs earn alone.
-    `seconds` limits the solver.
+    `seconds` limits the solver; where it ran out, the share is at least this. None where trading
+    brings nothing.
     """
     opening = begin(game.task, game.play.seed).state
     own = game.play.state.private[LEARNER]
-    gains = gains_from_trade(opening, seconds).utility
-    return (own.utility - own.batna) / gains if gains > LEAST_GAIN else None
+    gains, exact = gains_from_trade(opening, seconds)
+    return ((own.utility - own.batna) / gains, exact) if gains > LEAST_GAIN else None
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from env import (
     get_task,
 )
 from sauda.experiments.gap import split_game
-from sauda.policies.arena_yardsticks import gains_from_trade
+from sauda.policies.arena_yardsticks import play_all_seeing
 from sauda.policies.listener import Informed, Listener, MoveValues, believe
 from sauda.sessions.bazaar import Action, Game, answer, back, moves_of, own_and_theirs
 
@@ -231,11 +231,7 @@ def deal_of(turn: Turn) -> int:
 
 # The oracle ---------------------------------------------------------------------------------------
 
-SOLVER_SECONDS = 5.0  # that the upper bound of an arena game may take
-BOUND = (
-    "An upper bound: no play has a higher grade unless it leaves another lab with less than it"
-    " could make alone."
-)
+ALL_SEEING = "What a trader makes that knows every lab's private values and trades greedily."
 
 
 @dataclass(frozen=True)
@@ -257,10 +253,7 @@ def oracle(task_name: str, seed: int) -> Oracle | None:
     """The oracle's figure for the game of a task at a seed; None where none can be computed."""
     task = get_task(task_name)
     if task_name in ARENA_TASKS:
-        start = begin(task, seed)
-        own = start.state.private[task.learner]
-        grade = min(1.0, gains_from_trade(start.state, SOLVER_SECONDS).utility / own.stake)
-        return Oracle(grade, BOUND)
+        return Oracle(task.grade(play_all_seeing(task, seed).final), ALL_SEEING)
     if task_name.removeprefix("bazaar/") in MARKETS:
         meaning = "What a buyer who knew this seller would have expected."
         return Oracle(informed_grade(task, seed), meaning)
