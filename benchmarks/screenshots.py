@@ -70,9 +70,9 @@ def _haggle(page: Any) -> Any:
 
 
 def _arena(page: Any) -> Any:
-    """The calendar after `planner` has played the tab's first world to its end."""
+    """The calendar after the rule-based expert has played the tab's first world to its end."""
     page.get_by_role("tab", name="GPU arena").click()
-    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_role("button", name="Watch the rule-based expert").click()
     page.locator("#arena-end .sauda-stat").first.wait_for()
     return page.locator("#arena-board")
 

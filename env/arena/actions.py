@@ -97,7 +97,11 @@ KINDS: Mapping[str, Kind] = {
         (*_ANSWER, "budget_overspend", "invalid_offered_block", "invalid_requested_block"),
     ),
     "reject_offer": Kind(
-        "Turn down an offer addressed to you.", ("offer_id",), (), ("offer_rejected",), _ANSWER
+        "Turn down an offer addressed to you, or withdraw one of your own.",
+        ("offer_id",),
+        (),
+        ("offer_rejected", "offer_withdrawn"),
+        _ANSWER,
     ),
     "counter_offer": Kind(
         "Turn down an offer addressed to you and propose other terms to its sender.",
@@ -186,6 +190,7 @@ KINDS: Mapping[str, Kind] = {
             "failed_block",
             "duplicate_allocation",
             "low_reliability",
+            "needs_partner",
             "no_hours_left",
             "insufficient_capacity",
             "budget_overspend",

@@ -16,12 +16,13 @@ import numpy as np
 from ..core import EndReason, IllegalAction, Task
 from . import rules
 from .actions import Action, Malformed, action_fault
-from .labs import scripted_lab
+from .labs import opening_offer, scripted_lab
 from .rules import Draft, Refused, next_round, settlement
 from .types import Observation, Own, Result, State
 from .world import Size, draw_world
 
 SEATS = ("lab_0", "lab_1", "lab_2", "lab_3", "lab_4")
+LEARNER = "lab_0"
 ACTIONS_PER_ROUND = 2  # for every lab alike
 
 
@@ -71,7 +72,8 @@ class GpuBudgetNegotiationEnv:
 
     def reset(self, rng: np.random.Generator) -> State:
         state = draw_world(self.name, self.size, self.agents, rng)
-        return open_round(state)
+        opened = open_round(state)
+        return make_opening_offers(opened) if self.size.opening_offers else opened
 
     def to_act(self, state: State) -> str | None:
         queue = state.market.queue
@@ -99,6 +101,17 @@ class GpuBudgetNegotiationEnv:
         """Each lab's utility so far less its BATNA, in credits; 0 for an empty seat."""
         owns = {agent: state.private[agent] for agent in self.agents}
         return {a: round(own.utility - own.batna, 2) if own else 0.0 for a, own in owns.items()}
+
+
+def make_opening_offers(state: State) -> State:
+    """The state after each other lab made the learner one offer, if it has one to make."""
+    draft = Draft(state)
+    for lab in state.market.labs:
+        if lab != LEARNER:
+            offer = opening_offer(Observation(lab, state.market, state.private[lab]), LEARNER)
+            if offer is not None:
+                rules.send_offer(draft, lab, offer)
+    return draft.state()
 
 
 def act(state: State, action: Action | Malformed) -> State:
@@ -159,26 +172,40 @@ def open_round(state: State) -> State:
 
 # The three tasks of the arena and the learner's grade.
 
-LEARNER = "lab_0"
 SIZES = {
     "arena/single_trade": Size((2,), 3, blocks=2, jobs=1, coalitions=False),
-    "arena/market_round": Size((3,), 5, blocks=3, jobs=2, shocks=((3, ("capacity_failure",)),)),
+    "arena/market_round": Size(
+        (3,),
+        5,
+        blocks=3,
+        jobs=2,
+        shocks=(
+            (1, ("capacity_failure",)),
+            (2, ("energy_spike", "reliability_degradation")),
+        ),
+        opening_offers=True,
+    ),
     "arena/coalition_market": Size(
         (4, 5),
         9,
         blocks=4,
         jobs=3,
         shocks=(
-            (3, ("capacity_failure",)),
-            (6, ("energy_spike",)),
-            (8, ("reliability_degradation", "demand_surge")),
+            (1, ("capacity_failure",)),
+            (3, ("energy_spike", "reliability_degradation")),
+            (5, ("demand_surge",)),
         ),
+        joint=1,
+        opening_offers=True,
     ),
 }
 ABOUT = {
     "arena/single_trade": "Two labs, three rounds, one job each: trade a block, or make do.",
-    "arena/market_round": "Three labs, five rounds, two jobs each; a block fails in round 3.",
-    "arena/coalition_market": "Four or five labs, nine rounds, three jobs each, three shocks.",
+    "arena/market_round": "Three labs, five rounds, two jobs each; two shocks, the first in round 1.",
+    "arena/coalition_market": (
+        "Four or five labs, nine rounds, three jobs each, one of which needs a partner; "
+        "three shocks."
+    ),
 }
 
 

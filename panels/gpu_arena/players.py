@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 
 from env import Policy
+from panels.gpu_arena.reasons import EXPERT
 from panels.gpu_arena.words import player_title
 from panels.results.evaluation import DRAWN
 from panels.results.model_comparison import LAB_FILE
@@ -29,7 +30,7 @@ from sauda.llm.server import Failed, Loading, ModelWorker
 from sauda.llm.types import NotReady
 from sauda.policies import LAB_LABELS, LABS
 
-FIRST_PLAYER = "planner"
+FIRST_PLAYER = EXPERT
 LOADS_SOON = 3.0  # seconds that an action waits for a model that has nearly loaded
 FORM = "z.3f"  # of grades
 

@@ -9,6 +9,7 @@ from panels.gpu_arena.callbacks import Updates
 from panels.gpu_arena.first_world import SEED, TASK
 from panels.gpu_arena.layout import RECALL, REMEMBER, TITLE, Layout, lay_out
 from panels.gpu_arena.players import FIRST_PLAYER
+from panels.gpu_arena.reasons import EXPERT, PUBLISHED
 from panels.ui.look import QUEUED, QUIET, QUIET_UNCHECKED
 from panels.ui.wiring import bound, event_value, named, on_return, with_closed
 from sauda.sessions.arena import ArenaGame
@@ -36,7 +37,6 @@ def _wire_game(page: Layout, first: ArenaGame) -> None:
     take_step = bound(callbacks.take_step, page)
     advise = bound(callbacks.advise, page)
     tick = bound(callbacks.tick, page)
-    toggle_run = bound(callbacks.toggle_run, page)
     wait_for_round = bound(callbacks.wait_for_round, page)
 
     def opened(request: gr.Request, earlier: str | None) -> Updates:
@@ -59,17 +59,33 @@ def _wire_game(page: Layout, first: ArenaGame) -> None:
     gr.on([page.new_world.click, page.seed.submit], begin, world, whole, **QUIET)
     page.task.input(change_task, [page.game, *world], whole, **QUIET)
     by_policy = [page.game, page.policy, page.kind]
-    page.advice.click(advise, [page.game, page.policy], [page.problem], **HEAVY)
+    page.ask.click(advise, page.game, [page.advice, page.problem], **HEAVY)
     page.step.click(take_step, by_policy, page.of_game, **HEAVY)
     page.clock.tick(tick, by_policy, page.of_game, **HEAVY)
-    page.run.click(toggle_run, [page.game, page.running], [*page.of_run, page.problem], **QUIET)
     page.wait.click(wait_for_round, [page.game, page.kind], page.of_game, **HEAVY)
+    _wire_watching(page)
+
+
+def _wire_watching(page: Layout) -> None:
+    watch = bound(callbacks.watch, page)
+
+    def watch_expert(game: ArenaGame | None, running: bool) -> Updates:
+        return watch(game, running, EXPERT)
+
+    def watch_published(game: ArenaGame | None, running: bool) -> Updates:
+        return watch(game, running, PUBLISHED)
+
+    state = [page.game, page.running]
+    for button, player in ((page.watch, watch_expert), (page.watch_published, watch_published)):
+        button.click(named(player, callbacks.watch), state, page.of_game, **QUIET)
+    page.run.click(watch, [*state, page.policy], page.of_game, **QUIET)
 
 
 def _wire_presses(page: Layout) -> None:
-    """The buttons within the calendar and within the offers."""
+    """The buttons within the calendar, the offers and the advice."""
     press_calendar = bound(callbacks.press_calendar, page)
     press_offer = bound(callbacks.press_offer, page)
+    take_advice = bound(callbacks.take_advice, page)
 
     def on_calendar(event: gr.EventData, game: ArenaGame | None) -> Updates:
         sent = (event_value(event, name) for name in ("blocks", "job", "want"))
@@ -79,10 +95,14 @@ def _wire_presses(page: Layout) -> None:
         sent = (event_value(event, name) for name in ("action", "counter"))
         return press_offer(game, *sent)
 
+    def on_advice(event: gr.EventData, game: ArenaGame | None) -> Updates:
+        return take_advice(game, event_value(event, "action"))
+
     for part, press, callback in (
         (page.calendar, on_calendar, callbacks.press_calendar),
         (page.others, on_calendar, callbacks.press_calendar),
         (page.offers, on_offer, callbacks.press_offer),
+        (page.advice, on_advice, callbacks.take_advice),
     ):  # a press while an earlier one is answered counts too
         part.click(
             named(press, callback), page.game, page.of_game, **HEAVY, trigger_mode="multiple"
@@ -93,8 +113,27 @@ def _wire_form(page: Layout) -> None:
     choose_kind = bound(callbacks.choose_kind, page)
     choose_action = bound(callbacks.choose_action, page)
     act_by_form = bound(callbacks.act_by_form, page)
-    act_by_json = bound(callbacks.act_by_json, page)
 
+    gr.on(
+        [page.give.input, page.want.input, page.to.input],
+        bound(callbacks.price_offer, page),
+        [page.game, page.give, page.want, page.to, page.answered],
+        page.of_offer, **QUIET_UNCHECKED,
+    )  # fmt: skip
+    gr.on(
+        [page.way.input, page.credits.input],
+        bound(callbacks.weigh_offer, page),
+        [page.game, page.give, page.way, page.credits, page.want, page.to],
+        page.deal, **QUIET_UNCHECKED,
+    )  # fmt: skip
+    page.send.click(
+        bound(callbacks.send_offer, page),
+        [
+            page.game, page.kind, page.give, page.way, page.credits, page.want, page.to, page.say,
+            page.answered,
+        ],
+        page.of_game, **HEAVY,
+    )  # fmt: skip
     with_closed(
         [page.choice], [page.kind.input],
         choose_kind, [page.game, page.kind], [page.choice, *page.terms], **QUIET_UNCHECKED,
@@ -102,10 +141,6 @@ def _wire_form(page: Layout) -> None:
     page.choice.input(choose_action, page.choice, page.terms, **QUIET_UNCHECKED)
     page.act.click(
         act_by_form,
-        [page.game, page.kind, page.choice, page.payment, page.ask, page.share, page.message],
+        [page.game, page.kind, page.choice, page.share, page.message],
         page.of_game, **HEAVY,
-    )  # fmt: skip
-    gr.on(
-        [page.send_json.click, page.json.submit],
-        act_by_json, [page.game, page.kind, page.json], page.of_game, **HEAVY,
     )  # fmt: skip

@@ -18,14 +18,13 @@ from sauda.llm.registry import is_model
 
 GOAL = (
     "You run one of several AI labs. Your jobs pay credits for GPU-hours before their deadline;"
-    f" later hours pay {arena.LATE:.0%}.",
-    "Book your blocks of GPU time for your jobs. Buy, sell or swap blocks wherever that adds more"
-    " to your jobs than it costs.",
-    f"You have {arena.ACTIONS_PER_ROUND} actions a round. You win by ending above what your lab"
-    " could make alone, without a single trade.",
+    f" later hours pay {arena.LATE:.0%}. Book your blocks of GPU time, and trade wherever a block"
+    f" adds more to your jobs than it costs: {arena.ACTIONS_PER_ROUND} actions per round. You win"
+    " by making more than your lab could make alone."
 )
+WATCH, WATCH_PUBLISHED = "Watch the rule-based expert", "Watch the published expert"
 PLAYERS: Mapping[str, str] = {
-    "planner": "Planner",
+    "broker": "Rule-based expert",
     "autarky": "Never trades",
     "rule_based_expert": "Published expert",
     "always_accept": "Takes any offer",
@@ -57,7 +56,7 @@ ORDERS: Mapping[str, str] = {
     "offers": "offer", "answers": "answer", "accepts": "accept", "rejects": "turn down",
     "pitches": "argue in public", "reserves": "hold", "releases": "free", "seeks": "seek",
     "commits": "commit", "books": "book", "says": "say", "waits": "wait for the next round",
-    "leaves": "leave the market",
+    "leaves": "leave the market", "withdraws": "withdraw",
 }  # fmt: skip
 
 
@@ -78,6 +77,8 @@ def deed(obs: arena.Observation, agent: str, action: arena.Action | arena.Malfor
         action = action._replace(job_id=None)
     if kind in ("send_offer", "counter_offer"):
         words = _offer_in_words(obs, action)
+    elif kind == "reject_offer" and _made_by(market, action.offer_id) == agent:
+        words = f"withdraws {readable(obs, action.offer_id)}"
     elif kind in BLOCK_ALONE or (kind == "allocate_to_job" and agent != obs.agent):
         words = f"{BLOCK_ALONE.get(kind, 'books')} {block_list(market, action.block_ids)}"
     else:
@@ -87,6 +88,12 @@ def deed(obs: arena.Observation, agent: str, action: arena.Action | arena.Malfor
     if not action.message:
         return words
     return f"{words}: “{with_names(market, action.message, job_names(obs.own.jobs))}”"
+
+
+def _made_by(market: arena.Market, offer_id: str | None) -> str:
+    """The lab that made an offer, open or closed; "" where there is none."""
+    offer = market.offers.get(offer_id) or market.closed.get(offer_id)
+    return offer.from_lab_id if offer else ""
 
 
 def _offer_in_words(obs: arena.Observation, action: arena.Action) -> str:
@@ -129,8 +136,5 @@ def advised(obs: arena.Observation, action: arena.Action | arena.Malformed) -> s
 
 
 def choice_in_words(obs: arena.Observation, action: arena.Action) -> str:
-    """An action without its terms, as a choice of the form: what a form sets is "credits"."""
-    words = advised(obs, action)
-    if action.action_type not in ("send_offer", "counter_offer"):
-        return words
-    return words.replace(" nothing for ", " credits for ").replace(" for nothing", " for credits")
+    """An action without its words, as a choice of the form."""
+    return advised(obs, action)

@@ -15,7 +15,7 @@ from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact
 
 DEMO_SEED = 5
-DEMO = ("planner", "rule_based_expert")  # after and before
+DEMO = ("broker", "rule_based_expert")  # after and before
 WIDTH, HEIGHT, EDGE, RIGHT = 320, 120, 40, 8  # px of a curve; EDGE is left of and under it
 
 

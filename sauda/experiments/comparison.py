@@ -184,7 +184,7 @@ def in_arena(
     task: str = "arena/market_round",
     stages: tuple[str, ...] = (BASE, "mini+sft-arena", "mini+grpo-arena"),  # bare
     policies: tuple[str, ...] = (
-        "mini+constrained", "mini+grpo-arena+constrained", "planner", "autarky",
+        "mini+constrained", "mini+grpo-arena+constrained", "broker", "autarky",
         "rule_based_expert", "always_accept", "greedy_hoarder", "random", "wait",
     ),
     episodes: int = 50,  # from the first hold-out seed
@@ -200,7 +200,7 @@ def in_arena(
     }
     grids = (Grid((task,), (*stages, *policies), episodes),)
     parents = dict(zip(stages[1:], stages, strict=False))
-    rivals = ("planner", "autarky", "rule_based_expert")
+    rivals = ("broker", "autarky", "rule_based_expert")
     file = "evaluation/arena-model-comparison.json"
     return Comparison(ARENA, file, grids, batch, stages[0], stages, parents, rivals, config)
 

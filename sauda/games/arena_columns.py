@@ -22,7 +22,7 @@ DRAWN = "as drawn"  # the other labs as each world draws them
 # Who is evaluated in the other seats: on hold-out seeds also markets in which every lab plans.
 OTHERS: Mapping[str, tuple[str, ...]] = {
     "train": (DRAWN,),
-    "holdout": (DRAWN, "planner"),
+    "holdout": (DRAWN, "broker"),
 }
 
 

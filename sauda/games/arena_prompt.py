@@ -46,6 +46,8 @@ def _describe_standing(obs: arena.Observation) -> Iterator[str]:
         f"Round {market.round_index + 1}/{market.max_rounds}, {left} action"
         f"{'s' if left > 1 else ''} left. Credits {math.floor(obs.own.budget)}."
     )
+    if market.announced:
+        yield f"Next round: {market.announced.replace('_', ' ')}."
     yield from (_job(obs, job) for job in obs.open_jobs)
     idle = [
         block.block_id
@@ -74,6 +76,7 @@ def _job(obs: arena.Observation, job: arena.Job) -> str:
     """A job: the hours it lacks, the credits still to earn, and the blocks that serve it."""
     left = job.full_value - arena.booked_value(job, job.on_time, job.late)
     whole = "" if job.partial_credit_allowed else ", all or nothing"
+    whole += ", with a partner's block" if job.joint else ""
     usable, present = arena.usable_blocks(obs), {lab.lab_id for lab in obs.others}
     yours = [block for block in usable if block.owner_lab_id == obs.agent]
     pooled = [block for block in usable if block not in yours]

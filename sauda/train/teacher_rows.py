@@ -255,9 +255,9 @@ class ArenaRowSettings:
 
     rows: int = field(default=1_400, metadata={"help": "actions to learn from"})
     task: str = "arena/market_round"
-    teacher: str = "planner"
+    teacher: str = "broker"
     behaviour: tuple[tuple[str, float], ...] = (  # who moves, drawn anew at each action
-        ("planner", 0.85),
+        ("broker", 0.85),
         ("rule_based_expert", 0.08),
         ("random", 0.07),
     )

@@ -38,7 +38,7 @@ HOLDOUT = "evaluation/arena-holdout.json"
 
 def name(policy: str) -> str:
     """A lab in words."""
-    return f"the {policy}" if policy == "planner" else policy_label(policy)
+    return f"the {policy}" if policy == "broker" else policy_label(policy)
 
 
 def contest(holdout: Artifact | None, comparison: Artifact | None) -> Field:
@@ -103,7 +103,7 @@ def build() -> None:
         _show_map(field, ours)
         gr.HTML(Markup("").join(map(provenance, filter(None, (holdout, comparison)))))
         numbers(NAME, measured(field, name), FORM, "policy")
-        reproduce.build(NAME, list(filter(None, (holdout, comparison))), address, "planner", ours)
+        reproduce.build(NAME, list(filter(None, (holdout, comparison))), address, "broker", ours)
     _details(address)
 
 

@@ -36,7 +36,7 @@ def shown(request, evaluation, arena_evaluation) -> tuple[Game, Artifact, View, 
     """A game, an evaluation of it, a view, and a policy that is not the first on the view."""
     if request.param == "bazaar":
         return BAZAAR, evaluation, DEAL, "rule_based"
-    return ARENA, arena_evaluation, MARKET, "planner"
+    return ARENA, arena_evaluation, MARKET, "broker"
 
 
 def with_rows(evaluation: Artifact, rows: list) -> Artifact:

@@ -23,12 +23,12 @@ LAB_TASK = "arena/coalition_market"
 
 
 def test_every_component_has_a_bar_a_formula_and_a_mean(arena_evaluation):
-    (bar,) = arena_design.component_bars(arena_evaluation, LAB_TASK, "planner").data
-    shown = str(arena_design.component_table(arena_evaluation, LAB_TASK, "planner"))
+    (bar,) = arena_design.component_bars(arena_evaluation, LAB_TASK, "broker").data
+    shown = str(arena_design.component_table(arena_evaluation, LAB_TASK, "broker"))
     row = next(
         row
         for row in arena_evaluation.data.rows
-        if (row.others, row.task, row.policy) == ("as drawn", LAB_TASK, "planner")
+        if (row.others, row.task, row.policy) == ("as drawn", LAB_TASK, "broker")
     )
     assert list(bar.x) == [row.components[c.name].mean for c in arena.COMPONENTS][::-1]
     for component in (*arena.COMPONENTS, arena.TOTAL):
@@ -90,7 +90,7 @@ def test_a_row_that_is_not_in_the_list_is_answered_in_words():
 
 
 def test_a_row_of_the_arena_names_the_other_labs_unless_they_are_the_worlds_own():
-    drawn, others = (Cell(name, "arena/market_round", "planner") for name in ("as drawn", "greedy"))
+    drawn, others = (Cell(name, "arena/market_round", "broker") for name in ("as drawn", "greedy"))
     assert "other labs" not in title(drawn)
     assert title(others).endswith(", other labs greedy")
     assert "other labs" not in title(Cell("", "bazaar/open", "linear"))

@@ -119,7 +119,7 @@ def wrapped(bare: float = 0.2, **adds: float) -> Artifact:
 
 def labs(grade: Metric | None) -> Artifact:
     """The planner, and the last stage as a lab unless it has no grade."""
-    own = {"planner": metric(0.6)} | ({"mini+grpo-arena": grade} if grade else {})
+    own = {"broker": metric(0.6)} | ({"mini+grpo-arena": grade} if grade else {})
     rows = [
         ArenaModelRow.model_construct(task=ROUND, policy=name, n=4, grade=grade, hashes=SAME)
         for name, grade in own.items()

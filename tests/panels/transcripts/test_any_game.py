@@ -91,7 +91,7 @@ def demo():
 
 
 def test_going_to_the_arena_shows_its_own_pair_and_seed_and_back_the_bazaars(demo):
-    assert list(demo) == ["planner", "rule_based_expert"]
+    assert list(demo) == ["broker", "rule_based_expert"]
     assert {episode.seed for episode in demo.values()} == {5}
     back = played_episodes.usual("classic/single_deal", list(demo), "5")
     assert back == (list(POLICIES), str(SEED))
@@ -126,7 +126,7 @@ def test_what_is_downloaded_is_what_is_shown_as_data_and_as_prose(demo):
 
 def test_before_and_after_is_the_seed_of_the_median_difference(arena_evaluation):
     def recorded(after, before):
-        grades = {"planner": after, "rule_based_expert": before}
+        grades = {"broker": after, "rule_based_expert": before}
         pair = {name: ArenaColumns.model_construct(grade=own) for name, own in grades.items()}
         data = Arena.model_construct(episodes={"as drawn": {MARKET: pair}})
         return replace(arena_evaluation, data=data)
@@ -139,7 +139,7 @@ def test_before_and_after_is_the_seed_of_the_median_difference(arena_evaluation)
     against = recorded([0.5, 0.5, 0.5], [0.4, 0.0, 0.2])  # differences 0.1, 0.5, 0.3
     assert arena_transcripts.before_and_after(against, MARKET) == first + 2
     name, names, seed = played_episodes.median_pair(odd, "classic/single_deal")
-    assert (name, names, seed) == (MARKET, ["planner", "rule_based_expert"], str(first + 2))
+    assert (name, names, seed) == (MARKET, ["broker", "rule_based_expert"], str(first + 2))
 
 
 def test_play_starts_a_game_of_one_move_and_none_without_moves():

@@ -65,7 +65,7 @@ GRIDS = (
     Grid(("classic/single_deal",), ("null", "linear"), 2),
 )
 TINY = in_bazaar(GRIDS, batch=3, baseline="null")
-LABS = in_arena(stages=("null",), policies=("planner", "wait"), episodes=5, batch=3)
+LABS = in_arena(stages=("null",), policies=("broker", "wait"), episodes=5, batch=3)
 
 
 def run(compared, folder, recorded=None) -> dict:
@@ -176,14 +176,14 @@ def test_each_stages_first_batch_is_played_again(data):
 
 
 def test_gains_and_rivalries_are_mean_differences_on_the_same_seeds(tmp_path):
-    compared = in_arena(stages=("wait", "planner"), policies=("autarky", "random"), episodes=6)
+    compared = in_arena(stages=("wait", "broker"), policies=("autarky", "random"), episodes=6)
     data = compare_models(compared, tmp_path)
     grades = {name: np.array(columns["grade"]) for name, columns in data["episodes"].items()}
     (gain,) = data["stage_gains"]
     (rivalry,) = data["rivalries"]  # with a rival that was played, and not with itself
-    assert (gain["after"], gain["before"], gain["n"]) == ("planner", "wait", 6)
-    assert (rivalry["policy"], rivalry["rival"], rivalry["n"]) == ("planner", "autarky", 6)
+    assert (gain["after"], gain["before"], gain["n"]) == ("broker", "wait", 6)
+    assert (rivalry["policy"], rivalry["rival"], rivalry["n"]) == ("broker", "autarky", 6)
     for row, other in ((gain, "wait"), (rivalry, "autarky")):
         assert row["difference"] == pytest.approx(
-            (grades["planner"] - grades[other]).mean(), abs=1e-6
+            (grades["broker"] - grades[other]).mean(), abs=1e-6
         )

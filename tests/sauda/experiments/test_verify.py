@@ -212,7 +212,7 @@ def cell_of(artifact: Artifact, task: str, policy: str) -> Cell:
         (MARKET, "bazaar/rushed", "conceder"),
         (COMPARISON, "bazaar/open", ORACLE),
         (COMPARISON, "bazaar/open", "null+steering"),
-        ("evaluation/arena-holdout.json", "arena/single_trade", "planner"),
+        ("evaluation/arena-holdout.json", "arena/single_trade", "broker"),
         ("evaluation/arena-model-comparison.json", "arena/market_round", "autarky"),
     ],
 )

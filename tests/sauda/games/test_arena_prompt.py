@@ -13,7 +13,7 @@ TASK = get_task("arena/market_round")
 SEEDS = range(7, 19)
 
 
-def states(seeds=SEEDS, name="planner"):
+def states(seeds=SEEDS, name="broker"):
     """Every observation of `lab_0` in a policy's games."""
     for seed in seeds:
         for turn in rollout(TASK, LABS[name], seed).trajectory(TASK.learner):
@@ -29,7 +29,7 @@ def test_nothing_hidden_is_told():
         assert render(obs._replace(own=own)) == render(obs)
 
 
-@pytest.mark.parametrize("name", ["planner", "random"])
+@pytest.mark.parametrize("name", ["broker", "random"])
 def test_a_completion_means_the_action_it_was_made_of(name):
     for obs in states(name=name):
         for action in arena.legal_actions(obs):
