@@ -109,8 +109,6 @@ def test_a_pair_of_the_tournament_and_its_figure_have_an_address(open_page):
     open_page.assert_no_trouble()
 
 
-<<<<<<< HEAD
-=======
 def test_the_race_runs_at_once_and_again(open_page):
     page = open_page()
     expect(page.locator(FIGURE).first).to_be_visible()  # what the bench waits for
@@ -122,7 +120,6 @@ def test_the_race_runs_at_once_and_again(open_page):
     expect(rows).to_have_count(count)
 
 
->>>>>>> h/page
 @pytest.mark.journey
 def test_the_tour_leads_to_the_other_tabs(open_page):
     page = open_page()
