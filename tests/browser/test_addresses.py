@@ -111,7 +111,6 @@ def test_a_pair_of_the_tournament_and_its_figure_have_an_address(open_page):
 
 def test_the_race_runs_at_once_and_again(open_page):
     page = open_page()
-    expect(page.locator(FIGURE).first).to_be_visible()  # what the bench waits for
     rows = page.locator("#tour-race .sauda-outcome")
     expect(rows.first).to_contain_text("that could be won")
     count = rows.count()

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.page import settle, show_tab
+from tests.support.page import settle, show_tab, violations
 
 
 def last(page: Page):
