@@ -240,7 +240,7 @@ def _pickers(translate: Translate) -> Parts:
         new_game = gr.Button(translate("new"), variant="secondary", scale=0, min_width=110)
         language = gr.Radio(
             LANGUAGES, value=FIRST.language, label=translate("language"), show_label=False,
-            container=False, scale=0, min_width=300, elem_id="haggle-language",
+            container=False, scale=0, min_width=322, elem_id="haggle-language",
         )  # fmt: skip
     return {
         "seat": seat, "market": market, "opponent": opponent, "new_game": new_game,

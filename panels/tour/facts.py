@@ -40,7 +40,7 @@ def facts(runs: list[Artifact]) -> Markup:
         f"{_title(run.data.stage)} {run.data.seconds / 60:.0f} min" for run in runs
     )
     price = flavor(RENTED).price
-    shown = strip(
+    return strip(
         stat(
             _millions(runs),
             "model size, parameters",
@@ -53,7 +53,6 @@ def facts(runs: list[Artifact]) -> Markup:
             note=f"about ${hours * price:.2f} at the Hub’s ${price:.2f} an hour for {RENTED}",
         ),
     )
-    return Markup('<div class="sauda-tour-facts">{}</div>').format(shown)
 
 
 def _hours(runs: list[Artifact]) -> float:

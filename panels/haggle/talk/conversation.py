@@ -23,7 +23,7 @@ from sauda.language.spoken import Decided, announce, claim_of, is_last, retell
 from sauda.sessions.bazaar import Game
 
 SEATS = ("seller", "buyer")
-Message = dict[str, str]  # role and content; with the price of an own bubble where it has one
+Message = dict[str, str]  # role and content; with the price of a move where it has one
 AGAIN = ("", "asked_again", "asked_once_more")  # for a question at one move; then from the start
 
 
@@ -106,8 +106,9 @@ def _told(game: Game, talk: Talk, ears: _Ears) -> Iterator[tuple[Message, bool]]
             yield _narrator(told), False
         message = {"role": "assistant", "content": _words(game, turn, number, ears)}
         if turn.agent == game.you:
-            message |= {"role": "user"} | _price_of(turn)
-        yield message, True
+            message["role"] = "user"
+        is_told = message["content"].startswith("(")  # by the narrator, who names no price
+        yield message | ({} if is_told else _price_of(turn)), True
     if chance := _last_chance(game, ears.translate):
         yield _narrator(chance), False
     yield from ((m, False) for e in talk.at(len(turns)) for m in _answered(e, ears))
@@ -132,7 +133,7 @@ def _words(game: Game, turn: Turn, number: int, ears: _Ears) -> str:
 
 
 def _price_of(turn: Turn) -> dict[str, str]:
-    """The price of the visitor's move; empty for a walk-away."""
+    """The price of a move; empty for a walk-away."""
     if isinstance(turn.action, Offer):
         return {"price": rupees(turn.action.price)}
     table = turn.observation.table
