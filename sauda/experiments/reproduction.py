@@ -246,8 +246,14 @@ def reproduction(
         "rows": rows,
         "agreement": agreement(rows),
         "differences": [difference(next(played), reference) for reference in different],
-        "rules": list(csv.DictReader(RULES.read_text(encoding="utf-8").splitlines())),
+        "rules": read_rules(),
     }
+
+
+def read_rules() -> list[dict[str, str]]:
+    """The deliberate differences of the rules in words."""
+    with RULES.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
 
 
 def agreement(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
