@@ -201,7 +201,7 @@ SIZES = {
 }
 ABOUT = {
     "arena/single_trade": "Two labs, three rounds, one job each: trade a block, or make do.",
-    "arena/market_round": "Three labs, five rounds, two jobs each; two shocks, the first in round 1.",
+    "arena/market_round": "Three labs, five rounds, two jobs each; shocks, the first in round 1.",
     "arena/coalition_market": (
         "Four or five labs, nine rounds, three jobs each, one of which needs a partner; "
         "three shocks."
