@@ -20,7 +20,7 @@ from sauda.records.store import Artifact
 from sauda.sessions.arena import LEARNER, ArenaGame
 
 EVALUATION = "evaluation/arena-train.json"
-TASK, SEED = "arena/market_round", 129
+TASK, SEED = "arena/market_round", 72
 LONER = "autarky"
 
 
