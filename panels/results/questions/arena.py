@@ -120,7 +120,7 @@ def _details(address: Address) -> None:
     game = evaluations.game()
     played: Sequence[Artifact]
     played, missing = load_evaluations(game)
-    with fold("One task at a time: other labs, utility, reward, CSV") as part:
+    with fold("One task at a time: utility, reward, CSV") as part:
         gr.HTML(evaluations.glance(played))
         for message in missing:
             gr.HTML(message)
