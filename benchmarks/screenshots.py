@@ -1,7 +1,4 @@
-"""The documents' pictures, taken from the page by hand: `python -m benchmarks.screenshots`.
-
-They show a game in the Haggle tab, the arena's calendar, and the model's grade after each stage.
-"""
+"""The README's picture, taken from the page by hand: `python -m benchmarks.screenshots`."""
 
 import re
 import shutil
@@ -11,7 +8,7 @@ from typing import Any
 from benchmarks.page import running_app
 from sauda.records.store import ROOT, write_bytes
 
-PICTURES = ROOT / "pictures"
+PICTURE = ROOT / "pictures" / "page.png"
 CHROMIUM_FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -26,7 +23,7 @@ LONG = 300_000  # milliseconds
 
 
 def main() -> None:
-    """Take the pictures and write them to `artifacts/pictures/`."""
+    """Take the picture of a game in the Haggle tab and write it to PICTURE."""
     if obstacle := no_browser():
         raise SystemExit(f"no picture can be taken: {obstacle}")
     from playwright.sync_api import sync_playwright
@@ -35,13 +32,13 @@ def main() -> None:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=list(CHROMIUM_FLAGS)
         )
-        for name, prepare in (("page", _haggle), ("arena", _arena), ("climb", _stage_grades)):
-            page = browser.new_page(viewport=WINDOW, device_scale_factor=2, reduced_motion="reduce")
-            page.set_default_timeout(LONG)
-            page.goto(f"{app.address}/?__theme=light")
-            write_bytes(PICTURES / f"{name}.png", prepare(page).screenshot())
+        page = browser.new_page(viewport=WINDOW, device_scale_factor=2, reduced_motion="reduce")
+        page.set_default_timeout(LONG)
+        page.goto(f"{app.address}/?__theme=light")
+        _haggle(page)
+        write_bytes(PICTURE, page.screenshot())
         browser.close()
-    print(f"wrote {PICTURES}")
+    print(f"wrote {PICTURE}")
 
 
 def no_browser() -> str:
@@ -51,8 +48,8 @@ def no_browser() -> str:
     return "" if shutil.which("chromium") else "there is no chromium on this machine"
 
 
-def _haggle(page: Any) -> Any:
-    """The Haggle tab after three bids to the plain seller of the classic game."""
+def _haggle(page: Any) -> None:
+    """Open the Haggle tab and make three bids to the plain seller of the classic game."""
     page.get_by_role("tab", name="Haggle", exact=True).click()
     page.locator("#haggle-seat").get_by_text("I buy", exact=True).click()
     bubbles = page.locator("#haggle-chat :is([data-testid=user], [data-testid=bot])")
@@ -66,24 +63,6 @@ def _haggle(page: Any) -> Any:
         box.press("Enter")
         bubbles.nth(2 * n).wait_for()
     page.locator("#haggle-badge", has_text="loading").wait_for(state="hidden")
-    return page
-
-
-def _arena(page: Any) -> Any:
-    """The calendar after the rule-based expert has played the tab's first world to its end."""
-    page.get_by_role("tab", name="GPU arena").click()
-    page.get_by_role("button", name="Watch the rule-based expert").click()
-    page.locator("#arena-end .sauda-stat").first.wait_for()
-    return page.locator("#arena-board")
-
-
-def _stage_grades(page: Any) -> Any:
-    """The bare model's grade after each stage of training, on the first task of the comparison."""
-    page.get_by_role("tab", name="Results").click()
-    page.get_by_role("button", name="Every stage and policy, task by task").click()
-    plot = page.locator("#results-model-stages")
-    plot.locator(".js-plotly-plot .scatterlayer").first.wait_for()
-    return plot
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ async def stream_reply(
     yield _chat(screen, visit) if visit.game and generation.mend() else screen.unchanged
     if reply_request is None or not reply_request.claim():
         return
-    page, game, problem, refused = screen.page, visit.game, "", False
+    page, game, problem = screen.page, visit.game, ""
     current = generation.begin_stream()
     while game.waiting and not problem:
         thinking = visit.translate("thinking", name=visit.model_name)
@@ -73,14 +73,13 @@ async def stream_reply(
                     yield _typing(screen, replace(visit, game=game), text)
             game = await asyncio.to_thread(after_reply, game, reply)
         except ReplyError as error:
-            refused = True
             why = trouble(translated(error, visit.language))
             problem = why + _way_on(game, visit.translate)
             break
         if game.out_of_tries:
             game, wrote = forfeit(game), game.invalid_replies[-1][:QUOTED]
             problem = note(visit.translate("no_move", name=visit.model_name, wrote=wrote))
-    shown = await asyncio.to_thread(screen.show, replace(visit, game=game), problem, refused)
+    shown = await asyncio.to_thread(screen.show, replace(visit, game=game), problem)
     yield shown if generation.end_stream(current) else screen.unchanged
 
 

@@ -96,12 +96,12 @@ class Screen:
         """What is said to whoever writes after the end; "" where the chat answers itself."""
         return ""
 
-    def show(self, visit: Visit, problem: Markup | str = "", refused: bool = False) -> Updates:
+    def show(self, visit: Visit, problem: Markup | str = "") -> Updates:
         """Everything that shows the game of `visit`; a language model that is to move is asked.
 
-        A `problem` keeps the model from being asked: the visitor reads it, then asks again, or
-        plays a script where the model `refused` because too many wait for it. The message box is
-        left alone: what is typed while an answer is on its way stays there.
+        A `problem` keeps the model from being asked: the visitor reads it, then asks again or lets
+        a script play on. The message box is left alone: what is typed while an answer is on its
+        way stays there.
         """
         page, game, translate = self.page, visit.game, visit.translate
         asks = game.waiting and not problem
@@ -134,7 +134,7 @@ class Screen:
                 placeholder=translate("you_open" if sells(game) else "unpacking"),
             ),
             **self._buttons(visit, chat, asks),
-            page.stand_in: gr.update(visible=refused),
+            page.stand_in: gr.update(visible=game.waiting and bool(problem)),
         }
 
     def show_move(self, before: Visit, after: Visit) -> Updates:
