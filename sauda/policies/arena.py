@@ -156,11 +156,14 @@ def _requestable_block(obs: arena.Observation, lab: arena.Lab) -> arena.Block | 
 
 
 def _usable(obs: arena.Observation, job: arena.Job) -> list[arena.Block]:
-    """The lab's live blocks that are reliable enough for the job."""
+    """The lab's live blocks that are reliable enough for the job.
+
+    None for a joint job: the published game has none, and booking it alone is always refused.
+    """
     return [
         block
         for block in obs.owned_blocks
-        if block.status in arena.LIVE and block.reliability >= job.min_reliability
+        if block.status in arena.LIVE and block.reliability >= job.min_reliability and not job.joint
     ]
 
 
