@@ -94,9 +94,9 @@ def build() -> None:
     """Lay out the question. Called inside the Results tab."""
     address = lay_out_address("results", NAME, ("task", reproduce.AGAIN))
     holdout, no_holdout = load_or_say(HOLDOUT)
-    comparison, no_comparison = load_or_say(LAB_FILE)
-    for missing in filter(None, (no_holdout, no_comparison)):
-        gr.HTML(missing)
+    comparison, _ = load_or_say(LAB_FILE)  # the fold of the model says where it is missing
+    if no_holdout:
+        gr.HTML(no_holdout)
     if field := contest(holdout, comparison):
         show_verdict(NAME, verdict(field, comparison))
         ours = "" if comparison is None else comparison.config["stages"][-1]

@@ -213,7 +213,6 @@ def cell_of(artifact: Artifact, task: str, policy: str) -> Cell:
         (COMPARISON, "bazaar/open", ORACLE),
         (COMPARISON, "bazaar/open", "null+steering"),
         ("evaluation/arena-holdout.json", "arena/single_trade", "broker"),
-        ("evaluation/arena-model-comparison.json", "arena/market_round", "autarky"),
     ],
 )
 def test_a_scripted_row_comes_out_as_recorded(file, task, policy):
