@@ -19,7 +19,7 @@ from . import rules
 from .actions import Action, Malformed, action_fault
 from .labs import opening_offer, scripted_lab
 from .rules import Draft, Refused, next_round, settlement
-from .types import Observation, Own, Result, State
+from .types import Market, Observation, Own, Result, State
 from .world import Size, draw_world
 
 SEATS = ("lab_0", "lab_1", "lab_2", "lab_3", "lab_4")
@@ -153,10 +153,11 @@ def _refuse(
     message: str,
     action: Action | None = None,
 ) -> State:
-    own = state.private[agent]
+    own, market = state.private[agent], state.market
     recent = own.recent if action is None else (*own.recent[-2:], action)
-    with_result = own._replace(results=(Result(False, code, message),), recent=recent)
-    return State(state.market._replace(queue=rest), {**state.private, agent: with_result})
+    with_result = Own(*own[:-2], (Result(False, code, message),), recent)
+    waiting = Market(*market[:4], rest, *market[5:])
+    return State(waiting, {**state.private, agent: with_result})
 
 
 def close_if_done(state: State) -> State:
