@@ -239,16 +239,14 @@ def action_fault(action: Action) -> str:
     for name, text in zip(TEXTS, (target, offer, coalition, job), strict=True):
         if text is not None and not _is_text(text, LONGEST_ID):
             return f"{name} must be a text of at most {LONGEST_ID} characters, not {_short(text)}"
-    for name, ids in (("block_ids", block_ids), ("requested_block_ids", requested)):
-        if not _is_ids(ids):
+    for name, ids in zip(LISTS, (block_ids, requested), strict=True):
+        if ids != () and not _is_ids(ids):
             return f"{name} must be a list of at most {MOST_IDS} ids, not {_short(ids)}"
     if not _is_number(payment):
         return f"payment must be a number {BETWEEN}, not {_short(payment)}"
-    if not _is_text(message, LONGEST_MESSAGE):
+    if message != "" and not _is_text(message, LONGEST_MESSAGE):
         return f"message must be a text of at most {LONGEST_MESSAGE} characters"
-    if isinstance(conditions, tuple) and not conditions:
-        return ""
-    return _condition_fault(conditions)
+    return "" if conditions == () else _condition_fault(conditions)
 
 
 def _condition_fault(conditions: Any) -> str:

@@ -2,7 +2,8 @@
 
 In a round every lab acts at most twice: all labs once in the order of their seats, then all again.
 A lab that waits is done for the round; a lab that finishes is done for good. When nobody is left to
-act, the round closes: its GPU-hours expire, offers and holds may lapse, a shock may strike.
+act, the round closes: its GPU-hours expire, offers and holds may lapse, a shock may strike. The
+market closes for good once the learner has left, as in the published game.
 
 An action that the rules refuse returns a code and uses up the turn; nothing else changes. The three
 tasks stand at the end.
@@ -18,7 +19,7 @@ from . import rules
 from .actions import Action, Malformed, action_fault
 from .labs import opening_offer, scripted_lab
 from .rules import Draft, Refused, next_round, settlement
-from .types import Observation, Own, Result, State
+from .types import Market, Observation, Own, Result, State
 from .world import Size, draw_world
 
 SEATS = ("lab_0", "lab_1", "lab_2", "lab_3", "lab_4")
@@ -87,14 +88,13 @@ class GpuBudgetNegotiationEnv:
 
         Raises IllegalAction after the end, or if `action` is no Action or Malformed.
         """
-        after = act(state, action)
-        return after if after.market.queue else close(after)
+        return close_if_done(act(state, action))
 
     def end(self, state: State) -> EndReason | None:
-        """WALKAWAY if all labs have left, DEADLINE if the rounds are over, None before."""
+        """WALKAWAY if the learner has left, DEADLINE if the rounds are over, None before."""
         if state.market.queue:
             return None
-        left = all(lab.finished for lab in state.market.labs.values())
+        left = state.market.labs[LEARNER].finished
         return EndReason.WALKAWAY if left else EndReason.DEADLINE
 
     def payoffs(self, state: State) -> dict[str, float]:
@@ -133,7 +133,9 @@ def act(state: State, action: Action | Malformed) -> State:
         code, words = RULES[action.action_type](draft, agent, action)
     except Refused as refusal:
         return _refuse(state, agent, rest, refusal.code, refusal.message, action)
-    if code in ("waited", "finished"):
+    if code == "finished" and agent == LEARNER:
+        rest = ()
+    elif code in ("waited", "finished"):
         rest = tuple([lab for lab in rest if lab != agent])
     own = draft.private[agent]
     results = (Result(True, code, words),)
@@ -151,14 +153,18 @@ def _refuse(
     message: str,
     action: Action | None = None,
 ) -> State:
-    own = state.private[agent]
+    own, market = state.private[agent], state.market
     recent = own.recent if action is None else (*own.recent[-2:], action)
-    with_result = own._replace(results=(Result(False, code, message),), recent=recent)
-    return State(state.market._replace(queue=rest), {**state.private, agent: with_result})
+    with_result = Own(*own[:-2], (Result(False, code, message),), recent)
+    waiting = Market(*market[:4], rest, *market[5:])
+    return State(waiting, {**state.private, agent: with_result})
 
 
-def close(state: State) -> State:
-    """The state as the next round opens, or the settled state after the last round."""
+def close_if_done(state: State) -> State:
+    """The state as the next round opens, or settled, if no lab is left to act in this one."""
+    market = state.market
+    if market.queue or market.labs[LEARNER].finished:
+        return state
     return open_round(next_round(state))
 
 

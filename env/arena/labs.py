@@ -409,6 +409,6 @@ def _words(obs: Observation, price: float, block_ids: tuple[str, ...]) -> str:
 
 def _rest(obs: Observation, spare: list[Block]) -> Action:
     """Finishes once nothing is left to do or to sell, else waits."""
-    pooled = any(coalition.commitments for coalition in obs.coalitions)
-    done = not spare and not pooled and all(job.completed for job in obs.own.jobs)
-    return Action("finish" if done else "wait")
+    left = spare or any(not job.completed for job in obs.own.jobs)
+    pooled = not left and any(coalition.commitments for coalition in obs.coalitions)
+    return Action("wait" if left or pooled else "finish")

@@ -238,9 +238,9 @@ def pooled_part(obs: Observation, plan: Plan, spare: Iterable[Block]) -> Part | 
     """
     market = obs.market
     now, horizon = market.round_index, market.max_rounds
-    jobs = unplanned_jobs(obs, plan)
-    best = None
-    for coalition in obs.coalitions if jobs else ():
+    pools, best = obs.coalitions, None
+    jobs = unplanned_jobs(obs, plan) if pools else []
+    for coalition in pools if jobs else ():
         pooled = [market.blocks[b] for b in coalition.commitments]
         theirs = [block for block in pooled if block.owner_lab_id != obs.agent]
         for job in jobs if theirs else ():

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ..core import Turn
 from .actions import Action, Malformed
-from .env import act, close
+from .env import act, close_if_done
 from .planning import own_plan
 from .rules import advance_round, apply_shock
 from .types import Observation, State
@@ -250,6 +250,5 @@ def episode_rewards(start: State, turns: Sequence[Turn], lab: str) -> tuple[Brea
             steps.append([])
         if steps:
             steps[-1].append(reward(state, turn.action, lab))
-        acted = act(state, turn.action)
-        state = acted if acted.market.queue else close(acted)
+        state = close_if_done(act(state, turn.action))
     return tuple(total(step) for step in steps)

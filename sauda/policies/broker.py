@@ -388,7 +388,7 @@ def pooled_booking(
     """
     market, best = obs.market, (0.0, "", ())
     now, horizon = market.round_index, market.max_rounds
-    theirs = {b for b in pool if market.blocks[b].owner_lab_id != obs.agent}
+    theirs = dict.fromkeys(b for b in pool if market.blocks[b].owner_lab_id != obs.agent)
     own = [b for b in obs.owned_blocks if b.status in arena.FREE]
     usable = [
         block
@@ -400,7 +400,7 @@ def pooled_booking(
         able = [block for block in usable if block.reliability >= job.min_reliability]
         for blocks in (chosen for count in (1, 2, 3) for chosen in combinations(able, count)):
             ids = tuple(block.block_id for block in blocks)
-            if theirs.isdisjoint(ids):
+            if theirs.keys().isdisjoint(ids):
                 continue
             gain = arena.booking_gain(job, blocks, now, horizon)
             if gain is None or gain <= best[0]:
