@@ -59,7 +59,7 @@ class ArenaRules(Record):
     ArenaRules,
     version=1,
     tab="Results",
-    method="played again",
+    method="replayed",
     checks="every grade, share and difference",
     amount=lambda config, data: config["worlds"],
     unit="worlds per task",

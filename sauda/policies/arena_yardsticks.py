@@ -11,6 +11,7 @@ The all-seeing trader knows every lab's private values and asks the price that i
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -29,7 +30,7 @@ class Bound(NamedTuple):
     solved: bool  # whether the program was solved to optimality
 
 
-def gains_from_trade(state: arena.State, seconds: float = 20.0) -> Bound:
+def gains_from_trade(state: arena.State, seconds: float = inf) -> Bound:
     """An upper bound on what all labs together can gain by trading, from the first state.
 
     `seconds` limits the solver.
@@ -41,7 +42,7 @@ def gains_from_trade(state: arena.State, seconds: float = 20.0) -> Bound:
     return Bound(round(max(0.0, best.utility - alone), 2), best.solved)
 
 
-def joint_optimum(state: arena.State, labs: list[str], seconds: float = 20.0) -> Bound:
+def joint_optimum(state: arena.State, labs: list[str], seconds: float = inf) -> Bound:
     """An upper bound on the joint utility of `labs` from their jobs, with all blocks of the market.
 
     A mixed-integer program: a zero-one variable says that a block serves a job, another that the

@@ -6,7 +6,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from panels.results import model_comparison
-from panels.results.arena import design, evaluations
+from panels.results.arena import design, differences, evaluations
 from panels.results.evaluation import DRAWN
 from panels.results.evaluation_section import load_evaluations, section
 from panels.results.model_comparison import LAB_FILE
@@ -128,6 +128,8 @@ def _details(address: Address) -> None:
             section(game, list(played), address, part)
     with fold("The language model as a lab, stage by stage"):
         model_comparison.build(model_comparison.ARENA)
+    with fold("The published arena: what it reports, and where ours differs"):
+        differences.build()
     with fold("How the reward is made up"):
         if played:
             design.reward_design(played[0])

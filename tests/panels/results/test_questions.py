@@ -7,6 +7,7 @@ import pytest
 
 from env import arena
 from panels.results.arena import design as arena_design
+from panels.results.arena import differences
 from panels.results.questions import gap as gap_question
 from panels.results.questions import optimum as optimum_question
 from panels.results.questions import words as words_question
@@ -138,3 +139,15 @@ def test_what_a_player_loses_with_other_words_stands_in_one_row():
     shown = str(words_question.hearing_table(Hearing.model_validate(data)))
     assert shown.count("<tr") == 3
     assert "tuned script" in shown
+
+
+def test_every_rule_of_the_arena_stands_beside_the_published_one_with_its_worth_in_both():
+    published, rules = load("published.json"), load("arena_rules.json")
+    shown = differences.differences_table(published, rules)
+    told = {one.rule for one in differences.DIFFERENCES if one.rule}
+    assert told == {row.rule for row in rules.data.ablations}
+    for one in differences.DIFFERENCES:
+        assert differences.worth_there(published, one) in shown
+        assert differences.worth_here(rules, one) in shown
+    words = next(one for one in differences.DIFFERENCES if one.rule == "words")
+    assert "of reward" in differences.worth_there(published, words)
