@@ -65,7 +65,7 @@ class Broker:
 
     def options(self, obs: arena.Observation) -> Iterator[Option]:
         """What it may do now, in its order of preference; an action can occur twice."""
-        plan = arena.own_plan(obs)
+        plan = _affordable_plan(obs)
         spare = _to_trade(obs, plan)
         yield from _urgent_booking(obs, plan)
         yield from _hedge(obs, plan)
@@ -459,6 +459,14 @@ def wanted_sets(obs: arena.Observation) -> Iterator[tuple[arena.Block, ...]]:
         ]
         yield from ((block,) for block in able)
         yield from combinations(able, 2)
+
+
+def _affordable_plan(obs: arena.Observation) -> arena.Plan:
+    """The best plan, without the parts whose energy it cannot pay."""
+    plan, blocks = arena.own_plan(obs), obs.market.blocks
+    costs = [sum(blocks[b].energy_cost for b in part.block_ids) for part in plan.parts]
+    parts = [p for p, cost in zip(plan.parts, costs, strict=True) if cost <= obs.own.budget]
+    return plan._replace(parts=tuple(parts))
 
 
 def _suits(obs: arena.Observation, lab: str, block: arena.Block) -> bool:
