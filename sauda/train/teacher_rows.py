@@ -254,7 +254,7 @@ def summarize_rows(deals: Sequence[Row]) -> dict[str, Any]:
 class ArenaRowSettings:
     """Which games of the arena are played, by whom, and how many actions are kept."""
 
-    rows: int = field(default=1_400, metadata={"help": "actions to learn from"})
+    rows: int = field(default=2_100, metadata={"help": "actions to learn from"})
     tasks: tuple[str, ...] = field(
         default=tuple(ARENA_TASKS), metadata={"help": "tasks of the games, with equal shares"}
     )
@@ -264,7 +264,7 @@ class ArenaRowSettings:
         ("rule_based_expert", 0.08),
         ("random", 0.07),
     )
-    waits: float = 0.3  # share of the teacher's waits that is kept: they are frequent and alike
+    waits: float = 0.1  # share of the teacher's waits that is kept: they are frequent and alike
     first_seed: int = field(
         default=10_000, metadata={"help": "of the training split; seeds run up from it"}
     )

@@ -29,7 +29,7 @@ from sauda.sessions.arena import ArenaGame, standings
 from tests.support.golden import assert_golden, plain
 from tests.support.models import Booker
 
-WORLD, LAB = "arena/single_trade", "mini+grpo-arena"
+WORLD, LAB = "arena/single_trade", "mini+sft-arena"
 HAND = "arena/market_round", "98"  # a world whose blocks and jobs the cases below name
 PRESSES = (  # the pressed blocks, a job, a block of another lab
     (["b_0_2"], None, None), (["b_0_2"], "j_0_0", None), ([], "j_0_0", None),
@@ -239,7 +239,7 @@ def test_every_player_shows_a_measured_grade_of_its_own_and_leads_to_its_row():
     for name, badge in badges.items():
         assert f"row={name.replace('+', '%2B')}" in badge
         assert unquote_plus(re.search(r'again=([^"]+)"', badge)[1]) in rows
-    row = next(row for row in comparison.data.rows if row.policy == LAB)
+    row = next(row for row in comparison.data.rows if (row.policy, row.task) == (LAB, TASK))
     assert with_interval(row.grade) in badges[LAB]
 
 
