@@ -15,14 +15,14 @@ from panels.results.questions.verdict import buyer_name, capital, listed
 from panels.ui.look import stat, strip
 from panels.ui.provenance import load_or_say
 from panels.ui.tables import with_interval
-from sauda.experiments.comparison import LEAVE, LISTENER, OURS, TUNED
+from sauda.experiments.comparison import AUTARKY, LAB, LEAVE, LISTENER, OURS, TUNED
 from sauda.llm.registry import is_model
 from sauda.records.kinds import ArtifactError, entry
 from sauda.records.store import Artifact
 
 MARKET = "bazaar/open"  # the task of the figures
 ORACLE = "oracle"  # knows the seller's limit, so it is a bound and no player
-LONER = "autarky"  # the lab that never trades
+LAB_TASK = "arena/market_round"  # of the sentence about the lab
 COUNTS = ("No player", "One player", "Two players", "Three players", "Four players")
 
 
@@ -128,9 +128,9 @@ def as_a_lab() -> str:
 
 
 def lab_sentence(comparison: Artifact) -> str:
-    """The last trained stage as a lab against the lab that never trades, with grades and n."""
-    rows = rows_by_policy(comparison, comparison.config["task"])
-    model, alone = rows[comparison.config["stages"][-1]], rows[LONER].grade.mean
+    """The trained lab against the lab that never trades, with grades and n."""
+    rows = rows_by_policy(comparison, LAB_TASK)
+    model, alone = rows[LAB], rows[AUTARKY].grade.mean
     if model.grade.high < alone:
         verdict = "still earns less than one that never trades"
     elif model.grade.low > alone:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from env import Episode, Task, advance, agent_stream, arena, begin, episode, move
-from sauda.policies.broker import WORDS, Broker, when_taken
+from sauda.policies.broker import WORDS, Broker, Option, when_taken
 
 if TYPE_CHECKING:
     from scipy.optimize import LinearConstraint
@@ -166,13 +166,6 @@ def play_all_seeing(task: Task, seed: int) -> Episode:
     return episode(task, play)
 
 
-class _Deal(NamedTuple):
-    """A trade that the other lab will just take: the own gain, and the offer."""
-
-    gain: float
-    action: arena.Action
-
-
 @dataclass(frozen=True)
 class AllSeeing(Broker):
     """The broker with every lab's private values in `state`; it makes the best trade at once."""
@@ -186,23 +179,23 @@ class AllSeeing(Broker):
         true = self.state.private[lab].archetype
         return {kind: float(kind == true) for kind in arena.ARCHETYPES}
 
-    def _take(self, obs: arena.Observation) -> arena.Action | None:
+    def _take(self, obs: arena.Observation) -> Iterator[Option]:
         deals = list(self._deals(obs))
-        deals += [
-            _Deal(self._brings(obs, offer), arena.Action("accept_offer", offer_id=offer.offer_id))
-            for offer in obs.incoming
-            if offer.ask <= obs.own.budget
-        ]
+        for offer in obs.incoming:
+            if offer.ask <= obs.own.budget:
+                action = arena.Action("accept_offer", offer_id=offer.offer_id)
+                deals.append(Option("accept", action, self._brings(obs, offer)))
         best = max(deals, key=lambda deal: deal.gain, default=None)
-        return best.action if best and best.gain >= 1 else None
+        if best and best.gain >= 1:
+            yield best
 
-    def _buy(self, obs: arena.Observation, spare: list[arena.Block]) -> None:
+    def _buy(self, obs: arena.Observation, spare: list[arena.Block]) -> Iterator[Option]:
         """Its trades are made in `_take`."""
+        yield from ()
 
-    def _sell(self, obs: arena.Observation, spare: list[arena.Block]) -> None:
-        """Its trades are made in `_take`."""
+    _sell = _buy
 
-    def _deals(self, obs: arena.Observation) -> Iterator[_Deal]:
+    def _deals(self, obs: arena.Observation) -> Iterator[Option]:
         """Trades of at most two blocks for at most two, each at the price that is just taken."""
         market, then = obs.market, when_taken(obs)
         own = [b for b in obs.owned_blocks if b.status in arena.FREE]
@@ -226,18 +219,16 @@ class AllSeeing(Broker):
                     price = round(least - arena.trade_gain(seller, wanted, given, 0.0) + 0.01, 2)
                     if price > obs.own.budget or -price > purse or mine - price < 1:
                         continue
-                    yield _Deal(
-                        mine - price,
-                        arena.Action(
-                            "send_offer",
-                            target_lab_id=lab.lab_id,
-                            block_ids=given,
-                            requested_block_ids=wanted,
-                            payment=max(0.0, price),
-                            message=WORDS[signal],
-                            conditions=(("ask", -price),) if price < 0 else (),
-                        ),
+                    action = arena.Action(
+                        "send_offer",
+                        target_lab_id=lab.lab_id,
+                        block_ids=given,
+                        requested_block_ids=wanted,
+                        payment=max(0.0, price),
+                        message=WORDS[signal],
+                        conditions=(("ask", -price),) if price < 0 else (),
                     )
+                    yield Option("buy", action, mine - price)
 
 
 def _sets(blocks: list[arena.Block]) -> Iterator[tuple[str, ...]]:

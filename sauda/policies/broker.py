@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import exp, inf
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,6 +30,23 @@ SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)  # of the gain, that it offers to partne
 JITTER = 1.0  # credits: the mean of what chance adds to a lab's price
 
 
+MOST_BIDS = 6  # for blocks of other labs that are options
+
+
+class Option(NamedTuple):
+    """Something a lab may do: its verb, the action, and what it brings in credits if all agree."""
+
+    verb: str  # one of VERBS
+    action: arena.Action
+    gain: float = 0.0
+    loss: float = 0.0  # credits that a booking loses by waiting a round
+
+
+VERBS = (
+    "book", "reserve", "withdraw", "counter", "accept", "partner", "buy", "sell", "commit",
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Broker:
     """Plans first, then trades. The settings were chosen on training seeds."""
@@ -43,44 +61,48 @@ class Broker:
     energy_reserve: float = 15.0  # credits kept for energy
 
     def __call__(self, obs: arena.Observation, rng: np.random.Generator) -> arena.Action:
-        plan = arena.own_plan(obs)
-        spare = _to_trade(obs, plan)
-        return (
-            _urgent_booking(obs, plan)
-            or _hedge(obs, plan)
-            or self._withdraw(obs)
-            or self._take(obs)
-            or self._use_pool(obs, plan, joint=True)
-            or self._partner(obs, plan, joint=True)
-            or self._buy(obs, spare)
-            or self._use_pool(obs, plan)
-            or self._partner(obs, plan)
-            or _book_now(obs, plan)
-            or self._sell(obs, spare)
-            or _book(plan)
-            or self._commit(obs, spare)
-            or arena.Action("wait")
-        )
+        return next((option.action for option in self.options(obs)), arena.Action("wait"))
 
-    def _withdraw(self, obs: arena.Observation) -> arena.Action | None:
+    def options(self, obs: arena.Observation) -> Iterator[Option]:
+        """What it may do now, in its order of preference; an action can occur twice."""
+        plan = _affordable_plan(obs)
+        spare = _to_trade(obs, plan)
+        yield from _urgent_booking(obs, plan)
+        yield from _hedge(obs, plan)
+        yield from self._withdraw(obs)
+        yield from self._take(obs)
+        yield from self._use_pool(obs, plan, joint=True)
+        yield from self._partner(obs, plan, joint=True)
+        yield from self._buy(obs, spare)
+        yield from self._use_pool(obs, plan)
+        yield from self._partner(obs, plan)
+        yield from _book_now(obs, plan)
+        yield from self._sell(obs, spare)
+        yield from _book(obs, plan)
+        yield from self._commit(obs, spare)
+
+    def _withdraw(self, obs: arena.Observation) -> Iterator[Option]:
         """Withdraws a bid for blocks that would no longer be worth it once the bid is taken."""
         then = when_taken(obs)
         for offer in obs.outgoing:
-            if offer.payment > arena.trade_gain(then, (), offer.requested_blocks, 0.0):
-                return arena.Action("reject_offer", offer_id=offer.offer_id)
-        return None
+            lost = offer.payment - arena.trade_gain(then, (), offer.requested_blocks, 0.0)
+            if lost > 0:
+                action = arena.Action("reject_offer", offer_id=offer.offer_id)
+                yield Option("withdraw", action, lost)
 
     def belief(self, obs: arena.Observation, lab: str) -> Mapping[str, float]:
         """The probability of each archetype of `lab`."""
         return belief(obs, lab)
 
-    def _take(self, obs: arena.Observation) -> arena.Action | None:
-        """Accepts or counters the best incoming offer."""
+    def _take(self, obs: arena.Observation) -> Iterator[Option]:
+        """Counters or accepts the incoming offers, the best first."""
         gains = [(self._brings(obs, o), o) for o in obs.incoming if o.ask <= self._purse(obs)]
-        brings, offer = max(gains, key=lambda pair: pair[0], default=(0.0, None))
-        if brings < self.least_gain:
-            return None
-        return self._haggle(obs, offer) or arena.Action("accept_offer", offer_id=offer.offer_id)
+        for brings, offer in sorted(gains, key=lambda pair: -pair[0]):
+            if brings < self.least_gain:
+                return
+            yield from self._haggle(obs, offer, brings)
+            action = arena.Action("accept_offer", offer_id=offer.offer_id)
+            yield Option("accept", action, brings)
 
     def _brings(self, obs: arena.Observation, offer: arena.Offer) -> float:
         """The gain of accepting `offer`, its own open bids accepted and not."""
@@ -95,10 +117,12 @@ class Broker:
             brings, both - arena.trade_gain(obs, (), requested, 0.0) + offer.payment - offer.ask
         )
 
-    def _haggle(self, obs: arena.Observation, offer: arena.Offer) -> arena.Action | None:
+    def _haggle(
+        self, obs: arena.Observation, offer: arena.Offer, brings: float
+    ) -> Iterator[Option]:
         """Asks for more of what a block is worth to the bidder, of which a bid is a share."""
         if offer.linked_offer_id or offer.offered_blocks or _rounds_left(obs) < 2:
-            return None
+            return
         beliefs = self.belief(obs, offer.from_lab_id)
         asks = {
             kind: offer.payment / arena.CHARACTERS[kind].bid - arena.CHARACTERS[kind].margin - 2
@@ -119,34 +143,34 @@ class Broker:
             taken = sum(w for kind, w in beliefs.items() if asks[kind] >= tried)
             if taken * tried > best:
                 best, ask = taken * tried, tried
-        if ask is None:
-            return None
-        return arena.Action(
-            "counter_offer",
-            offer_id=offer.offer_id,
-            block_ids=offer.requested_blocks,
-            message=WORDS["neutral"],
-            conditions=(("ask", round(ask, 2)),),
-        )
+        if ask is not None:
+            action = arena.Action(
+                "counter_offer",
+                offer_id=offer.offer_id,
+                block_ids=offer.requested_blocks,
+                message=WORDS["neutral"],
+                conditions=(("ask", round(ask, 2)),),
+            )
+            yield Option("counter", action, brings + ask - offer.payment)
 
     def _use_pool(
         self, obs: arena.Observation, plan: arena.Plan, joint: bool = False
-    ) -> arena.Action | None:
+    ) -> Iterator[Option]:
         """Books a partner's pooled blocks, with its own, where that adds most to its plan."""
         gain, job_id, ids = pooled_booking(obs, plan, _pooled(obs), self._share(obs), joint)
-        if gain <= self.least_gain:
-            return None
-        return arena.Action("allocate_to_job", job_id=job_id, block_ids=ids)
+        if gain > self.least_gain:
+            action = arena.Action("allocate_to_job", job_id=job_id, block_ids=ids)
+            yield Option("book", action, gain)
 
     def _partner(
         self, obs: arena.Observation, plan: arena.Plan, joint: bool = False
-    ) -> arena.Action | None:
+    ) -> Iterator[Option]:
         """Consents to a coalition or proposes one, for the blocks that would help it most."""
         market = obs.market
         if not market.coalitions_allowed:
-            return None
+            return
         if joint and market.queue.count(obs.agent) == 1:
-            return None  # one proposal in a round, the other action is for trades
+            return  # one proposal in a round, the other action is for trades
         asked = {pool.members[0]: pool for pool in obs.proposals}
         met = {
             member
@@ -167,17 +191,17 @@ class Broker:
                 if gain > best:
                     best, chosen, words = gain, lab.lab_id, (signal, share)
         if chosen is None:
-            return None
+            return
+        signal, share = words
         if chosen in asked:
             name = asked[chosen].coalition_id
-            return arena.Action("commit_to_coalition", coalition_id=name)
-        signal, share = words
-        return arena.Action(
-            "form_coalition",
-            target_lab_id=chosen,
-            message=WORDS[signal],
-            conditions=(("share", share),),
-        )
+            action = arena.Action("commit_to_coalition", coalition_id=name)
+        else:
+            conditions = (("share", share),)
+            action = arena.Action(
+                "form_coalition", chosen, message=WORDS[signal], conditions=conditions
+            )
+        yield Option("partner", action, best)
 
     def _proposals(self, obs: arena.Observation, lab: str) -> Iterator[tuple[float, str, float]]:
         """Shares of a coalition with their best words and the chance that `lab` commits blocks."""
@@ -200,17 +224,17 @@ class Broker:
     def _share(self, obs: arena.Observation) -> float:
         return max((pool.share for pool in obs.coalitions), default=1.0)
 
-    def _buy(self, obs: arena.Observation, spare: list[arena.Block]) -> arena.Action | None:
-        """Bids for the blocks of another lab with the highest expected gain."""
+    def _buy(self, obs: arena.Observation, spare: list[arena.Block]) -> Iterator[Option]:
+        """Bids for blocks of other labs, the highest expected gain first."""
         requested, then = _requested_blocks(obs), when_taken(obs)
         hoped = arena.trade_gain(then, (), requested, 0.0) if requested else 0.0
-        purse, best, chosen = self._purse(obs), self.least_gain / 2, None
+        purse, bids = self._purse(obs), []
         swaps = {lab.lab_id: _swap(obs, lab.lab_id, spare) for lab in obs.others}
         for blocks in wanted_sets(obs):
             ids = tuple(block.block_id for block in blocks)
             if not set(requested).isdisjoint(ids):
                 continue
-            owner = blocks[0].owner_lab_id
+            owner, best = blocks[0].owner_lab_id, (self.least_gain / 2, None)
             for given in dict.fromkeys(((), swaps[owner][:1], swaps[owner])):
                 adds = arena.trade_gain(then, given, (*requested, *ids), 0.0) - hoped
                 adds -= SPARE_PRICE * len(given)
@@ -219,19 +243,20 @@ class Broker:
                 hope, payment, signal = self._bid_for(
                     obs, owner, ids, adds, purse, SWAP_WORTH * bool(given)
                 )
-                if hope > best:
-                    best, chosen = hope, (owner, ids, given, payment, signal)
-        if chosen is None:
-            return None
-        owner, ids, given, payment, signal = chosen
-        return arena.Action(
-            "send_offer",
-            target_lab_id=owner,
-            block_ids=given,
-            requested_block_ids=ids,
-            payment=payment,
-            message=WORDS[signal],
-        )
+                if hope > best[0]:
+                    action = arena.Action(
+                        "send_offer",
+                        target_lab_id=owner,
+                        block_ids=given,
+                        requested_block_ids=ids,
+                        payment=payment,
+                        message=WORDS[signal],
+                    )
+                    best = (hope, Option("buy", action, adds - payment))
+            if best[1]:
+                bids.append(best)
+        bids.sort(key=lambda bid: -bid[0])
+        yield from (option for _, option in bids[:MOST_BIDS])
 
     def _bid_for(
         self,
@@ -297,13 +322,13 @@ class Broker:
         promised = sum(offer.payment for offer in obs.outgoing)
         return obs.own.budget - promised - self.energy_reserve
 
-    def _sell(self, obs: arena.Observation, spare: list[arena.Block]) -> arena.Action | None:
+    def _sell(self, obs: arena.Observation, spare: list[arena.Block]) -> Iterator[Option]:
         """Offers its spare blocks to a lab that it has not offered them to, the dearest first."""
         market = obs.market
         offered = {b for offer in obs.outgoing for b in offer.offered_blocks}
         idle = [block for block in spare if block.block_id not in offered]
         if not (idle and obs.others):
-            return None
+            return
         left = {b: arena.live_hours(b, market.round_index, market.max_rounds) for b in idle}
         block = max(idle, key=left.__getitem__)
         order = ("high", "medium", "low")
@@ -317,22 +342,23 @@ class Broker:
         )
         lowered = (1 - self.lower_by) ** sum(tries.values())
         ask = max(2.0, round(self.ask_an_hour * left[block] * lowered, 2))
-        return arena.Action(
+        action = arena.Action(
             "send_offer",
             target_lab_id=buyer.lab_id,
             block_ids=(block.block_id,),
             message=WORDS[self._best_signal(self.belief(obs, buyer.lab_id))],
             conditions=(("ask", ask),),
         )
+        yield Option("sell", action, ask)
 
-    def _commit(self, obs: arena.Observation, spare: list[arena.Block]) -> arena.Action | None:
+    def _commit(self, obs: arena.Observation, spare: list[arena.Block]) -> Iterator[Option]:
         """Commits spare blocks that nobody bought."""
         offered = {b for offer in obs.outgoing for b in offer.offered_blocks}
         unsold = tuple(b.block_id for b in spare if b.block_id not in offered)
         if unsold and obs.coalitions:
             name = obs.coalitions[0].coalition_id
-            return arena.Action("commit_to_coalition", coalition_id=name, block_ids=unsold)
-        return None
+            action = arena.Action("commit_to_coalition", coalition_id=name, block_ids=unsold)
+            yield Option("commit", action)
 
 
 broker = Broker()
@@ -392,7 +418,7 @@ def pooled_booking(
     own = [b for b in obs.owned_blocks if b.status in arena.FREE]
     usable = [
         block
-        for block in (*own, *(market.blocks[b] for b in theirs))
+        for block in (*own, *(market.blocks[b] for b in sorted(theirs)))  # sets have no order
         if arena.live_hours(block, now, horizon)
     ]
     jobs = [job for job in obs.open_jobs if job.joint or not joint]
@@ -433,6 +459,14 @@ def wanted_sets(obs: arena.Observation) -> Iterator[tuple[arena.Block, ...]]:
         ]
         yield from ((block,) for block in able)
         yield from combinations(able, 2)
+
+
+def _affordable_plan(obs: arena.Observation) -> arena.Plan:
+    """The best plan, without the parts whose energy it cannot pay."""
+    plan, blocks = arena.own_plan(obs), obs.market.blocks
+    costs = [sum(blocks[b].energy_cost for b in part.block_ids) for part in plan.parts]
+    parts = [p for p, cost in zip(plan.parts, costs, strict=True) if cost <= obs.own.budget]
+    return plan._replace(parts=tuple(parts))
 
 
 def _suits(obs: arena.Observation, lab: str, block: arena.Block) -> bool:
@@ -482,11 +516,12 @@ def when_taken(obs: arena.Observation) -> arena.Observation:
     return obs._replace(market=market._replace(round_index=market.round_index + 1))
 
 
-def _book_now(obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
+def _book_now(obs: arena.Observation, plan: arena.Plan) -> Iterator[Option]:
     """The booking that loses most by waiting a round."""
     losses = [(arena.loss_by_delay(obs, part), part) for part in plan.parts]
     loss, part = max(losses, default=(0.0, None))
-    return _booking(part) if loss > 0.01 else None
+    if loss > 0.01:
+        yield _booking(obs, part)
 
 
 def _rounds_left(obs: arena.Observation) -> int:
@@ -535,14 +570,17 @@ def _tries(obs: arena.Observation, block_id: str, lab: str) -> int:
     )
 
 
-def _urgent_booking(obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
+def _urgent_booking(obs: arena.Observation, plan: arena.Plan) -> Iterator[Option]:
     """The most urgent booking, if the turns left in the round just suffice for all urgent ones."""
-    losses = [
-        (max(arena.loss_by_delay(obs, part), _at_risk(obs, part)), part) for part in plan.parts
-    ]
+    losses = [(_loss(obs, part), part) for part in plan.parts]
     urgent = [pair for pair in losses if pair[0] > 0.01]
-    turns = obs.market.queue.count(obs.agent)
-    return _booking(max(urgent)[1]) if urgent and len(urgent) >= turns else None
+    if urgent and len(urgent) >= obs.market.queue.count(obs.agent):
+        yield _booking(obs, max(urgent)[1])
+
+
+def _loss(obs: arena.Observation, part: arena.Part) -> float:
+    """Credits that `part` loses, or may lose by an announced shock, if it is booked later."""
+    return max(arena.loss_by_delay(obs, part), _at_risk(obs, part))
 
 
 def _at_risk(obs: arena.Observation, part: arena.Part) -> float:
@@ -554,21 +592,24 @@ def _at_risk(obs: arena.Observation, part: arena.Part) -> float:
     return part.gain if weakest - arena.DEGRADATION < job.min_reliability else 0.0
 
 
-def _hedge(obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
+def _hedge(obs: arena.Observation, plan: arena.Plan) -> Iterator[Option]:
     """Books or reserves the planned blocks in the last turn before an announced failure."""
     market = obs.market
     if market.announced != "capacity_failure" or market.queue.count(obs.agent) > 1:
-        return None
+        return
     planned = [b for part in plan.parts for b in part.block_ids]
     bare = tuple(b for b in planned if market.blocks[b].status == "available")
     if len(plan.parts) == 1:
-        return _book(plan)
-    return arena.Action("reserve_capacity", block_ids=bare) if bare else None
+        yield from _book(obs, plan)
+    elif bare:
+        yield Option("reserve", arena.Action("reserve_capacity", block_ids=bare))
 
 
-def _book(plan: arena.Plan) -> arena.Action | None:
-    return _booking(max(plan.parts, key=lambda part: part.gain)) if plan.parts else None
+def _book(obs: arena.Observation, plan: arena.Plan) -> Iterator[Option]:
+    """The bookings of the plan, the most valuable first."""
+    yield from (_booking(obs, part) for part in sorted(plan.parts, key=lambda part: -part.gain))
 
 
-def _booking(part: arena.Part) -> arena.Action:
-    return arena.Action("allocate_to_job", job_id=part.job_id, block_ids=part.block_ids)
+def _booking(obs: arena.Observation, part: arena.Part) -> Option:
+    action = arena.Action("allocate_to_job", job_id=part.job_id, block_ids=part.block_ids)
+    return Option("book", action, part.gain, _loss(obs, part))

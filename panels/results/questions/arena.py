@@ -13,7 +13,7 @@ from panels.results.model_comparison import LAB_FILE
 from panels.results.model_labels import policy_label
 from panels.results.questions import reproduce
 from panels.results.questions.layout import fold, numbers, show_caption, show_verdict
-from panels.results.questions.verdict import Verdict, no_row, short
+from panels.results.questions.verdict import Verdict, listed, no_row, short
 from panels.results.questions.winners import (
     FORM,
     Entry,
@@ -29,6 +29,7 @@ from panels.results.questions.winners import (
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.wiring import Address, lay_out_address
+from sauda.experiments.comparison import LAB
 from sauda.policies import ZERO_GRADE
 from sauda.records.store import Artifact
 
@@ -60,34 +61,40 @@ def _scripted(holdout: Artifact) -> Iterator[tuple[str, Entry]]:
 
 def _models(comparison: Artifact) -> Iterator[tuple[str, Entry]]:
     for row in comparison.data.rows:
-        yield row.task, entry_of(row, comparison.data.episodes[row.policy].grade)
+        yield row.task, entry_of(row, comparison.data.episodes[row.task][row.policy].grade)
 
 
 def verdict(field: Field, comparison: Artifact | None) -> Verdict:
     """Who wins each task, and whether the trained lab does better than one that trades nothing."""
     sentence, lines = winners_sentence(field, name), [*leads(field, name)]
     if comparison is not None:
-        clause, line = _trained(comparison)
-        sentence, lines = f"{sentence}; {clause}", [*lines, line]
+        clause, grades = _trained(comparison)
+        sentence, lines = f"{sentence}; {clause}", [*lines, *grades]
     return Verdict(f"{sentence}.", (*lines, ZERO_GRADE))
 
 
-def _trained(comparison: Artifact) -> tuple[str, str]:
-    """Whether the last stage as a lab wins more than it would alone: a clause, and its grade."""
-    last = comparison.config["stages"][-1]
-    row = next((row for row in comparison.data.rows if row.policy == last), None)
-    if row is None:
-        return "the trained lab has not been played", no_row(comparison, last)
-    if row.grade.low > 0:
-        clause = "the trained model wins more than it would alone"
-    elif row.grade.high < 0:
-        clause = "the trained model wins less than it would alone"
-    else:
-        clause = "the trained model shows no difference from working alone (the interval holds 0)"
-    return clause, (
-        f"{policy_label(last)} in the {short(row.task)}: {with_interval(row.grade, FORM)},"
+def _trained(comparison: Artifact) -> tuple[str, list[str]]:
+    """Where the trained lab wins more than it would alone: a clause, and its grades by task."""
+    rows = [row for row in comparison.data.rows if row.policy == LAB]
+    if not rows:
+        return "the trained lab has not been played", [no_row(comparison, LAB)]
+    where = {
+        "wins more than it would alone": [row for row in rows if row.grade.low > 0],
+        "wins less than it would alone": [row for row in rows if row.grade.high < 0],
+        "shows no difference from working alone": [
+            row for row in rows if row.grade.low <= 0 <= row.grade.high
+        ],
+    }
+    clauses = [
+        f"{verb} in {listed([f'the {short(row.task)}' for row in some])}"
+        for verb, some in where.items()
+        if some
+    ]
+    return f"the trained model {listed(clauses)}", [
+        f"{policy_label(LAB)} in the {short(row.task)}: {with_interval(row.grade, FORM)},"
         f" n = {row.n:,}."
-    )
+        for row in rows
+    ]
 
 
 def build() -> None:
@@ -99,7 +106,7 @@ def build() -> None:
         gr.HTML(no_holdout)
     if field := contest(holdout, comparison):
         show_verdict(NAME, verdict(field, comparison))
-        ours = "" if comparison is None else comparison.config["stages"][-1]
+        ours = "" if comparison is None else LAB
         _show_map(field, ours)
         gr.HTML(Markup("").join(map(provenance, filter(None, (holdout, comparison)))))
         numbers(NAME, measured(field, name), FORM, "policy")

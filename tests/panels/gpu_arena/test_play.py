@@ -20,6 +20,7 @@ from panels.gpu_arena.players import FIRST_PLAYER
 from panels.gpu_arena.reasons import EXPERT, PUBLISHED
 from panels.gpu_arena.settlement import settlement
 from panels.results.questions.reproduce import rows_of
+from panels.ui.tables import with_interval
 from sauda.fairness import PAGE
 from sauda.llm.server import Failed, Loading, Ready
 from sauda.llm.types import NotReady
@@ -28,7 +29,7 @@ from sauda.sessions.arena import ArenaGame, standings
 from tests.support.golden import assert_golden, plain
 from tests.support.models import Booker
 
-WORLD, LAB = "arena/single_trade", "mini+grpo-arena"
+WORLD, LAB = "arena/single_trade", "mini+sft-arena"
 HAND = "arena/market_round", "98"  # a world whose blocks and jobs the cases below name
 PRESSES = (  # the pressed blocks, a job, a block of another lab
     (["b_0_2"], None, None), (["b_0_2"], "j_0_0", None), ([], "j_0_0", None),
@@ -76,9 +77,9 @@ def test_the_page_answers_each_action_with_the_same_sentences(page, first):
     for press in PRESSES:
         lines.append(f"{press} {told(callbacks.press_calendar(page, first, *press))}")
     for sentence in SENTENCES:
-        lines.append(f"{sentence} {told(callbacks.send_offer(page, first, *sentence))}")
+        lines.append(f"{sentence} {told(callbacks.send_offer(page, first, None, *sentence))}")
     for move in FORMS:
-        lines.append(f"{move} {told(callbacks.act_by_form(page, first, *move))}")
+        lines.append(f"{move} {told(callbacks.act_by_form(page, first, None, *move))}")
     lines.append(told(callbacks.advise(page, first)))
     assert_golden("arena-actions.txt", "\n".join(lines) + "\n")
 
@@ -88,7 +89,7 @@ def test_a_press_lets_the_expert_play_by_itself_until_it_is_paused(page):
     started = callbacks.watch(page, game, running=False, player=PUBLISHED)
     assert started[page.policy] == PUBLISHED
     assert (started[page.watch].value, started[page.clock].active) == ("Pause", True)
-    ticked = callbacks.tick(page, game, EXPERT)
+    ticked = callbacks.tick(page, game, EXPERT, None)
     assert ticked[page.running]
     assert set(ticked[page.game].movers) == {EXPERT}
     paused = callbacks.watch(page, ticked[page.game], running=True, player=EXPERT)
@@ -98,7 +99,7 @@ def test_a_press_lets_the_expert_play_by_itself_until_it_is_paused(page):
 
 def test_a_finished_world_begins_anew_where_somebody_wants_to_watch_it(page):
     game = new_game(*HAND)
-    over = callbacks.act_by_form(page, game, '{"action_type": "finish"}', 0, "")[page.game]
+    over = callbacks.act_by_form(page, game, None, '{"action_type": "finish"}', 0, "")[page.game]
     watched = callbacks.watch(page, over, running=False, player=EXPERT)
     assert (watched[page.game], watched[page.running]) == (game, True)
 
@@ -128,12 +129,12 @@ def test_once_every_other_lab_has_left_the_rest_is_played_at_once(page):
 def test_an_event_without_its_game_or_seed_is_answered_in_words(page):
     for updates in (
         callbacks.begin(page, WORLD, "many", EXPERT),
-        callbacks.take_step(page, None, EXPERT),
-        callbacks.take_step(page, new_game(WORLD, "5"), "nobody"),
+        callbacks.take_step(page, None, EXPERT, None),
+        callbacks.take_step(page, new_game(WORLD, "5"), "nobody", None),
         callbacks.watch(page, None, False, EXPERT),
         callbacks.watch(page, new_game(WORLD, "5"), False, "nobody"),
         callbacks.advise(page, None),
-        callbacks.wait_for_round(page, None),
+        callbacks.wait_for_round(page, None, None),
     ):
         assert list(updates) == [page.problem]
         assert plain(updates[page.problem])
@@ -149,8 +150,8 @@ def test_whatever_a_client_sends_leaves_the_game_as_it_is(page, first, odd):
         callbacks.take_advice(page, first, odd),
         callbacks.price_offer(page, first, odd, odd, odd, odd),
         callbacks.weigh_offer(page, first, odd, odd, odd, odd, odd),
-        callbacks.send_offer(page, first, *[odd] * 7),
-        callbacks.act_by_form(page, first, odd, odd, odd),
+        callbacks.send_offer(page, first, None, *[odd] * 7),
+        callbacks.act_by_form(page, first, None, odd, odd, odd),
     ):
         assert page.game not in updates
 
@@ -179,7 +180,7 @@ def test_an_offer_is_taken_or_answered_by_its_buttons(page, first):
 
 def test_once_the_game_is_over_nothing_can_be_done_in_it(page):
     finish = '{"action_type": "finish"}'
-    ended = callbacks.act_by_form(page, new_game(WORLD, "5"), finish, 0, "")
+    ended = callbacks.act_by_form(page, new_game(WORLD, "5"), None, finish, 0, "")
     assert ended[page.game].over
     assert not ended[page.other_moves].visible
     assert not ended[page.sentence].visible
@@ -232,16 +233,18 @@ class Served(Booker):
 
 
 def test_every_player_shows_a_measured_grade_of_its_own_and_leads_to_its_row():
+    comparison = load(players.LAB_FILE)
     badges = {name: str(players.badge(name, TASK)) for name in players.players()}
-    rows = rows_of([load(players.HOLDOUT)])
+    rows = rows_of([load(file) for file in (players.HOLDOUT, players.LAB_FILE)])
     for name, badge in badges.items():
         assert f"row={name.replace('+', '%2B')}" in badge
         assert unquote_plus(re.search(r'again=([^"]+)"', badge)[1]) in rows
+    row = next(row for row in comparison.data.rows if (row.policy, row.task) == (LAB, TASK))
+    assert with_interval(row.grade) in badges[LAB]
 
 
 def test_a_model_moves_once_it_has_loaded_and_is_named_at_the_end(monkeypatch):
     model = Served(Loading(LAB, time.monotonic()))
-    monkeypatch.setattr(players, "model_rows", lambda: {LAB: None})
     monkeypatch.setattr(players, "in_page", lambda name: model)
     with pytest.raises(players.StillLoading, match="still loading"):
         players.policy_of(LAB, PAGE)

@@ -4,6 +4,7 @@ The sentences of every case stand in tests/golden/verdicts.txt.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -15,6 +16,7 @@ from panels.results.questions.winners import Entry
 from panels.tour import figures
 from sauda.experiments.comparison import (
     BAYESIAN,
+    LAB,
     LISTENER,
     OURS,
     ArenaModelColumns,
@@ -28,7 +30,7 @@ from sauda.experiments.comparison import (
 from sauda.experiments.oracle import OracleRow, PolicyShare
 from sauda.experiments.roles import RoleContrast, schedule_verdict
 from sauda.records.schemas.base import Hashes, Interval, Metric
-from sauda.records.store import Artifact
+from sauda.records.store import Artifact, load
 from tests.support.golden import assert_golden, without_numbers
 
 OPEN, RUSHED, CLASSIC, ROUND = (
@@ -116,18 +118,17 @@ def wrapped(bare: float = 0.2, **adds: float) -> Artifact:
     return comparison(rows, grades=grades)
 
 
-def labs(grade: Metric | None, **scripts: Metric) -> Artifact:
-    """The broker, the last stage as a lab unless it has no grade, and other scripts."""
-    own = {"broker": metric(0.6)} | ({"mini+grpo-arena": grade} if grade else {}) | scripts
+def labs(grade: Metric | None) -> Artifact:
+    """The broker, and the trained lab unless it has no grade."""
+    own = {"broker": metric(0.6)} | ({LAB: grade} if grade else {})
     rows = [
         ArenaModelRow.model_construct(task=ROUND, policy=name, n=4, grade=grade, hashes=SAME)
         for name, grade in own.items()
     ]
     episodes = {n: ArenaModelColumns.model_construct(grade=[g.mean] * 4) for n, g in own.items()}
-    data = ArenaModelComparison.model_construct(rows=rows, episodes=episodes)
-    config = {"task": ROUND, "stages": ["mini", "mini+grpo-arena"]}
+    data = ArenaModelComparison.model_construct(rows=rows, episodes={ROUND: episodes})
     file = "evaluation/arena-model-comparison.json"
-    return Artifact(file, "arena_model_comparison/3", "measured", {}, config, data)
+    return Artifact(file, "arena_model_comparison/4", "measured", {}, {}, data)
 
 
 def training_cases() -> Iterator[tuple[str, Verdict]]:
@@ -197,9 +198,17 @@ def other_cases() -> Iterator[tuple[str, Verdict]]:
         sentences = model_summary.wrapper_sentences(artifact, OPEN)
         told = model_summary.tuned_sentence(artifact, OPEN)
         yield f"wrapper and tuned script, {adds:+}", Verdict(told, tuple(sentences))
-    for mean in (0.1, 0.02, -0.1):
-        sentence = figures.lab_sentence(labs(metric(mean), autarky=metric(0.02)))
-        yield f"lab, {mean}", Verdict(without_numbers(sentence))
+    lab = load("evaluation/arena-model-comparison.json")
+    for low, mean, high in SIGNS:
+        ends = {"low": low, "high": high}
+        rows = [
+            own.model_copy(update={"grade": own.grade.model_copy(update=ends)})
+            if own.policy == LAB
+            else own
+            for own in lab.data.rows
+        ]
+        changed = replace(lab, data=lab.data.model_copy(update={"rows": rows}))
+        yield f"lab, {mean}", Verdict(without_numbers(figures.lab_sentence(changed)))
     contrast = RoleContrast.model_construct(question="schedule")
     for gains in ([BELOW] * 2, [ABOVE] * 2, [BELOW, ABOVE], [ABOVE, UNCLEAR], [UNCLEAR]):
         rows = [contrast.model_copy(update={"difference": interval(*gain)}) for gain in gains]
