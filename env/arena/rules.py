@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from .actions import Action
-from .planning import BREACH_FINE, add_hours, booked_value, hours
+from .planning import BREACH_FINE, LEAST_SHARE, add_hours, booked_value, hours
 from .types import (
     AVAILABLE,
     COMMITTED,
@@ -423,7 +423,6 @@ def _post(draft: Draft, offer: Offer) -> None:
 # Rules for capacity: reserve, release, pool it, or book it for a job.
 
 SHARE = 0.5  # default share of the net value that a pooled block adds, paid to its owner
-LEAST_SHARE = 1.0  # credits: least payment for a pooled block
 
 
 def reserve_capacity(draft: Draft, agent: str, action: Action) -> Outcome:

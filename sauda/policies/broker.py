@@ -57,7 +57,7 @@ class Broker:
             or self._partner(obs, plan)
             or _book_now(obs, plan)
             or self._sell(obs, spare)
-            or _book(plan)
+            or plan.booking
             or self._commit(obs, spare)
             or arena.Action("wait")
         )
@@ -405,9 +405,7 @@ def pooled_booking(
             gain = arena.booking_gain(job, blocks, now, horizon)
             if gain is None or gain <= best[0]:
                 continue
-            size = {block.block_id: sum(arena.hours(block, job, now, horizon)) for block in blocks}
-            rate = share * gain / sum(size.values())
-            dues = sum(max(1.0, rate * hours) for b, hours in size.items() if b in theirs)
+            dues = arena.pool_dues(obs, job, blocks, share * gain)
             if dues + sum(block.energy_cost for block in blocks) > obs.own.budget:
                 continue
             kept = gain - dues + _plan_without(obs, job, ids) - plan.gain
@@ -486,7 +484,7 @@ def _book_now(obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
     """The booking that loses most by waiting a round."""
     losses = [(arena.loss_by_delay(obs, part), part) for part in plan.parts]
     loss, part = max(losses, default=(0.0, None))
-    return _booking(part) if loss > 0.01 else None
+    return part.booking if loss > 0.01 else None
 
 
 def _rounds_left(obs: arena.Observation) -> int:
@@ -542,7 +540,7 @@ def _urgent_booking(obs: arena.Observation, plan: arena.Plan) -> arena.Action | 
     ]
     urgent = [pair for pair in losses if pair[0] > 0.01]
     turns = obs.market.queue.count(obs.agent)
-    return _booking(max(urgent)[1]) if urgent and len(urgent) >= turns else None
+    return max(urgent)[1].booking if urgent and len(urgent) >= turns else None
 
 
 def _at_risk(obs: arena.Observation, part: arena.Part) -> float:
@@ -562,13 +560,5 @@ def _hedge(obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
     planned = [b for part in plan.parts for b in part.block_ids]
     bare = tuple(b for b in planned if market.blocks[b].status == "available")
     if len(plan.parts) == 1:
-        return _book(plan)
+        return plan.booking
     return arena.Action("reserve_capacity", block_ids=bare) if bare else None
-
-
-def _book(plan: arena.Plan) -> arena.Action | None:
-    return _booking(max(plan.parts, key=lambda part: part.gain)) if plan.parts else None
-
-
-def _booking(part: arena.Part) -> arena.Action:
-    return arena.Action("allocate_to_job", job_id=part.job_id, block_ids=part.block_ids)
