@@ -641,19 +641,21 @@ def advance_round(state: State) -> State:
     for offer in tuple(draft.offers.values()):
         if offer.expires_round < now:
             draft.close_offer(offer, "expired")
-    if now >= state.market.max_rounds:
-        _settle_all(draft)
     after = draft.state()
-    return State(after.market._replace(round_index=now), after.private)
+    after = State(after.market._replace(round_index=now), after.private)
+    return settle(after) if now >= after.market.max_rounds else after
 
 
-def _settle_all(draft: Draft) -> None:
+def settle(state: State) -> State:
+    """The state with no offer open, and a settlement for each lab that has not left."""
+    draft = Draft(state)
     for offer in tuple(draft.offers.values()):
         draft.close_offer(offer, "expired")
     for lab_id, lab in draft.labs.items():
         own = draft.private[lab_id]
         if not lab.finished:
             draft.private[lab_id] = own._replace(results=(*own.results, settlement(own)))
+    return draft.state()
 
 
 def settlement(own: Own) -> Result:

@@ -58,7 +58,6 @@ class Broker:
             or _book_now(obs, plan)
             or self._sell(obs, spare)
             or plan.booking
-            or self._commit(obs, spare)
             or arena.Action("wait")
         )
 
@@ -324,15 +323,6 @@ class Broker:
             message=WORDS[self._best_signal(self.belief(obs, buyer.lab_id))],
             conditions=(("ask", ask),),
         )
-
-    def _commit(self, obs: arena.Observation, spare: list[arena.Block]) -> arena.Action | None:
-        """Commits spare blocks that nobody bought."""
-        offered = {b for offer in obs.outgoing for b in offer.offered_blocks}
-        unsold = tuple(b.block_id for b in spare if b.block_id not in offered)
-        if unsold and obs.coalitions:
-            name = obs.coalitions[0].coalition_id
-            return arena.Action("commit_to_coalition", coalition_id=name, block_ids=unsold)
-        return None
 
 
 broker = Broker()
