@@ -44,11 +44,10 @@ class Broker:
 
     def __call__(self, obs: arena.Observation, rng: np.random.Generator) -> arena.Action:
         plan = arena.own_plan(obs)
-        spare = _to_trade(obs, plan)
+        spare = arena.spare_blocks(obs, plan)
         return (
             _urgent_booking(obs, plan)
             or _hedge(obs, plan)
-            or self._withdraw(obs)
             or self._take(obs)
             or self._use_pool(obs, plan, joint=True)
             or self._partner(obs, plan, joint=True)
@@ -60,14 +59,6 @@ class Broker:
             or plan.booking
             or arena.Action("wait")
         )
-
-    def _withdraw(self, obs: arena.Observation) -> arena.Action | None:
-        """Withdraws a bid for blocks that would no longer be worth it once the bid is taken."""
-        then = when_taken(obs)
-        for offer in obs.outgoing:
-            if offer.payment > arena.trade_gain(then, (), offer.requested_blocks, 0.0):
-                return arena.Action("reject_offer", offer_id=offer.offer_id)
-        return None
 
     def belief(self, obs: arena.Observation, lab: str) -> Mapping[str, float]:
         """The probability of each archetype of `lab`."""
@@ -204,13 +195,13 @@ class Broker:
         requested, then = _requested_blocks(obs), when_taken(obs)
         hoped = arena.trade_gain(then, (), requested, 0.0) if requested else 0.0
         purse, best, chosen = self._purse(obs), self.least_gain / 2, None
-        swaps = {lab.lab_id: _swap(obs, lab.lab_id, spare) for lab in obs.others}
+        swap = _swap(obs, spare)
         for blocks in wanted_sets(obs):
             ids = tuple(block.block_id for block in blocks)
             if not set(requested).isdisjoint(ids):
                 continue
             owner = blocks[0].owner_lab_id
-            for given in dict.fromkeys(((), swaps[owner][:1], swaps[owner])):
+            for given in dict.fromkeys(((), swap[:1], swap)):
                 adds = arena.trade_gain(then, given, (*requested, *ids), 0.0) - hoped
                 adds -= SPARE_PRICE * len(given)
                 if adds <= self.least_gain:
@@ -309,10 +300,7 @@ class Broker:
         tries = {x.lab_id: _tries(obs, block.block_id, x.lab_id) for x in obs.others}
         buyer = min(
             obs.others,
-            key=lambda x: (
-                tries[x.lab_id] + (not _suits(obs, x.lab_id, block)),
-                order.index(x.public_demand),
-            ),
+            key=lambda x: (tries[x.lab_id], order.index(x.public_demand)),
         )
         lowered = (1 - self.lower_by) ** sum(tries.values())
         ask = max(2.0, round(self.ask_an_hour * left[block] * lowered, 2))
@@ -423,37 +411,12 @@ def wanted_sets(obs: arena.Observation) -> Iterator[tuple[arena.Block, ...]]:
         yield from combinations(able, 2)
 
 
-def _suits(obs: arena.Observation, lab: str, block: arena.Block) -> bool:
-    """Whether the jobs that a lab with such blocks tends to have can use `block`."""
-    owned = [b.reliability for b in obs.market.blocks.values() if b.owner_lab_id == lab]
-    return block.reliability >= 0.86 or sum(owned) >= 0.85 * len(owned)
-
-
-def _swap(obs: arena.Observation, lab: str, spare: list[arena.Block]) -> tuple[str, ...]:
-    """Spare blocks that may be worth more to `lab` than credits, at most two."""
+def _swap(obs: arena.Observation, spare: list[arena.Block]) -> tuple[str, ...]:
+    """The largest spare blocks that it offers nobody, at most two."""
     offered = {b for offer in obs.outgoing for b in offer.offered_blocks}
-    idle = [b for b in spare if b.block_id not in offered and _suits(obs, lab, b)]
+    idle = [b for b in spare if b.block_id not in offered]
     idle.sort(key=lambda b: -arena.live_hours(b, obs.market.round_index, obs.market.max_rounds))
     return tuple(b.block_id for b in idle[:2])
-
-
-def _to_trade(obs: arena.Observation, plan: arena.Plan) -> list[arena.Block]:
-    """The blocks that neither its plan nor its bids need, less one that its joint job can use."""
-    spare, market, requested = arena.spare_blocks(obs, plan), obs.market, _requested_blocks(obs)
-    if requested:
-        free = [block for block in obs.owned_blocks if block.status in arena.FREE]
-        hoped = [*free, *(market.blocks[b] for b in requested)]
-        parts = arena.best_plan(hoped, obs.own.jobs, market.round_index, market.max_rounds).parts
-        needed = {block_id for part in parts for block_id in part.block_ids}
-        spare = [block for block in spare if block.block_id not in needed]
-    joint = [job for job in obs.open_jobs if job.joint]
-    useful = [
-        (sum(arena.hours(block, joint[0], market.round_index, market.max_rounds)), block.block_id)
-        for block in spare
-        if joint and block.reliability >= joint[0].min_reliability
-    ]
-    kept = min(useful)[1] if useful else ""
-    return [block for block in spare if block.block_id != kept]
 
 
 def _pooled(obs: arena.Observation) -> tuple[str, ...]:
@@ -543,12 +506,8 @@ def _at_risk(obs: arena.Observation, part: arena.Part) -> float:
 
 
 def _hedge(obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
-    """Books or reserves the planned blocks in the last turn before an announced failure."""
+    """Books the one part of its plan in the last turn before an announced failure."""
     market = obs.market
-    if market.announced != "capacity_failure" or market.queue.count(obs.agent) > 1:
-        return None
-    planned = [b for part in plan.parts for b in part.block_ids]
-    bare = tuple(b for b in planned if market.blocks[b].status == "available")
-    if len(plan.parts) == 1:
-        return plan.booking
-    return arena.Action("reserve_capacity", block_ids=bare) if bare else None
+    is_last = market.queue.count(obs.agent) == 1
+    fails = market.announced == "capacity_failure"
+    return plan.booking if is_last and fails and len(plan.parts) == 1 else None
