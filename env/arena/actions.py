@@ -64,18 +64,11 @@ class Kind(NamedTuple):
     failures: tuple[str, ...]
 
 
+_OWN_BLOCKS = ("duplicate_block", "unknown_block", "unowned_block")
+_HELD = ("empty_block_list", *_OWN_BLOCKS, "unavailable_block")
 _SEND = (
-    "unknown_lab",
-    "self_trade",
-    "lab_finished",
-    "negative_payment",
-    "budget_overspend",
-    "duplicate_block",
-    "unknown_block",
-    "unowned_block",
-    "unavailable_block",
-    "target_does_not_own_block",
-    "empty_offer",
+    *("unknown_lab", "self_trade", "lab_finished", "negative_payment", "budget_overspend"),
+    *(*_OWN_BLOCKS, "unavailable_block", "target_does_not_own_block", "empty_offer"),
 )
 _TERMS = ("block_ids", "requested_block_ids", "payment", "message", "conditions")
 _ANSWER = ("unknown_offer", "expired_offer", "inactive_offer", "not_offer_recipient")
@@ -129,27 +122,14 @@ KINDS: Mapping[str, Kind] = {
         ("block_ids",),
         ("job_id",),
         ("capacity_reserved",),
-        (
-            "empty_block_list",
-            "duplicate_block",
-            "unknown_block",
-            "unowned_block",
-            "unavailable_block",
-            "unknown_job",
-        ),
+        (*_HELD, "unknown_job"),
     ),
     "release_capacity": Kind(
         "Free blocks that you hold; taking one out of a pool breaks the coalition.",
         ("block_ids",),
         (),
         ("capacity_released",),
-        (
-            "empty_block_list",
-            "duplicate_block",
-            "unknown_block",
-            "unowned_block",
-            "unavailable_block",
-        ),
+        _HELD,
     ),
     "form_coalition": Kind(
         "Propose a pool to another lab, or consent to the one it proposed to you.",
@@ -164,15 +144,8 @@ KINDS: Mapping[str, Kind] = {
         ("block_ids",),
         ("coalition_committed",),
         (
-            "unknown_coalition",
-            "not_coalition_member",
-            "coalition_inactive",
-            "empty_block_list",
-            "duplicate_block",
-            "unknown_block",
-            "unowned_block",
-            "failed_block",
-            "unavailable_block",
+            *("unknown_coalition", "not_coalition_member", "coalition_inactive"),
+            *("empty_block_list", *_OWN_BLOCKS, "failed_block", "unavailable_block"),
         ),
     ),
     "allocate_to_job": Kind(
@@ -181,19 +154,9 @@ KINDS: Mapping[str, Kind] = {
         (),
         ("job_allocated",),
         (
-            "unknown_job",
-            "job_completed",
-            "empty_block_list",
-            "duplicate_block",
-            "unknown_block",
-            "unowned_block",
-            "failed_block",
-            "duplicate_allocation",
-            "low_reliability",
-            "needs_partner",
-            "no_hours_left",
-            "insufficient_capacity",
-            "budget_overspend",
+            *("unknown_job", "job_completed", "empty_block_list", *_OWN_BLOCKS, "failed_block"),
+            *("duplicate_allocation", "low_reliability", "needs_partner", "no_hours_left"),
+            *("insufficient_capacity", "budget_overspend"),
         ),
     ),
     "send_message": Kind(

@@ -18,7 +18,7 @@ from ..core import EndReason, IllegalAction, Task
 from . import rules
 from .actions import Action, Malformed, action_fault
 from .labs import opening_offer, scripted_lab
-from .rules import Draft, Refused, next_round, settlement
+from .rules import Draft, Refused, next_round, settle, settlement
 from .types import Market, Observation, Own, Result, State
 from .world import Size, draw_world
 
@@ -162,10 +162,10 @@ def _refuse(
 
 def close_if_done(state: State) -> State:
     """The state as the next round opens, or settled, if no lab is left to act in this one."""
-    market = state.market
-    if market.queue or market.labs[LEARNER].finished:
+    if state.market.queue:
         return state
-    return open_round(next_round(state))
+    left = state.market.labs[LEARNER].finished
+    return settle(state) if left else open_round(next_round(state))
 
 
 def open_round(state: State) -> State:

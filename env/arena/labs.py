@@ -17,7 +17,6 @@ import numpy as np
 
 from .actions import Action
 from .planning import (
-    Part,
     Plan,
     booking_gain,
     loss_by_delay,
@@ -106,7 +105,7 @@ def scripted_lab(obs: Observation, rng: np.random.Generator) -> Action:
         or _use_pool(obs, plan, spare)
         or _partner(obs, spare)
         or _open_trade(obs, plan, spare)
-        or _book(plan)
+        or plan.booking
         or _turn_down(obs)
         or _rest(obs, spare)
     )
@@ -193,16 +192,8 @@ def _urgent_booking(obs: Observation, plan: Plan) -> Action | None:
     urgent = [(loss, part) for loss, part in losses if loss > 0.01]
     turns = obs.market.queue.count(obs.agent)
     if obs.own.archetype == "deadline_panicked" or len(urgent) >= turns:
-        return _booking(max(urgent)[1]) if urgent else None
+        return max(urgent)[1].booking if urgent else None
     return None
-
-
-def _book(plan: Plan) -> Action | None:
-    return _booking(max(plan.parts, key=lambda part: part.gain)) if plan.parts else None
-
-
-def _booking(part: Part) -> Action:
-    return Action("allocate_to_job", job_id=part.job_id, block_ids=part.block_ids)
 
 
 def _answer(obs: Observation) -> Action | None:
@@ -261,7 +252,7 @@ def _counter(obs: Observation, offer: Offer, lack: float) -> Action | None:
 def _use_pool(obs: Observation, plan: Plan, spare: list[Block]) -> Action | None:
     """Books a partner's pooled blocks for a job that the plan leaves out, if that pays."""
     part = pooled_part(obs, plan, spare) if obs.market.coalitions else None
-    return _booking(part) if part and part.gain > LEAST_POOL_GAIN else None
+    return part.booking if part and part.gain > LEAST_POOL_GAIN else None
 
 
 def _partner(obs: Observation, spare: list[Block]) -> Action | None:

@@ -401,11 +401,7 @@ CLAIMS: Mapping[str, ClaimKind] = {
         by_figure=True,
     ),
     "reputation": ClaimKind(
-        "reliability",
-        "its reputation",
-        re.compile(NUMBER),
-        _words("reputation"),
-        reputation,
+        "reliability", "its reputation", re.compile(NUMBER), _words("reputation"), reputation
     ),
     "best_reputation": ClaimKind(
         "reliability",
@@ -469,11 +465,7 @@ CLAIMS: Mapping[str, ClaimKind] = {
         by_figure=True,
     ),
     "budget": ClaimKind(
-        "evidence",
-        "its budget",
-        re.compile(NUMBER),
-        _words("budget", "purse"),
-        budget,
+        "evidence", "its budget", re.compile(NUMBER), _words("budget", "purse"), budget
     ),
     "spare": ClaimKind(
         "coalition",

@@ -8,9 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from .actions import Action
 from .types import COMMITTED, FREE, Block, Job, Observation, Offer, live_hours
 
 BREACH_FINE = 5.0  # credits, at most the budget, to the partner of a coalition that a lab breaks
+LEAST_SHARE = 1.0  # credits: least payment for a pooled block
 LATE = 0.35  # value of an hour after the deadline, as a share of one before it
 
 
@@ -21,12 +23,22 @@ class Part(NamedTuple):
     block_ids: tuple[str, ...]
     gain: float
 
+    @property
+    def booking(self) -> Action:
+        """The action that books it."""
+        return Action("allocate_to_job", job_id=self.job_id, block_ids=self.block_ids)
+
 
 class Plan(NamedTuple):
     """The best set of parts that share no block, and their gain together in credits."""
 
     gain: float
     parts: tuple[Part, ...]
+
+    @property
+    def booking(self) -> Action | None:
+        """The action that books the part with the highest gain; None without parts."""
+        return max(self.parts, key=lambda part: part.gain).booking if self.parts else None
 
 
 def hours(block: Block, job: Job, now: int, horizon: int) -> tuple[int, int]:
@@ -247,14 +259,25 @@ def pooled_part(obs: Observation, plan: Plan, spare: Iterable[Block]) -> Part | 
             part = shared_part(job, theirs, list(spare), now, horizon)
             if part is None:
                 continue
-            size = {b: sum(hours(market.blocks[b], job, now, horizon)) for b in part.block_ids}
-            rate = coalition.share * part.gain / sum(size.values())
-            dues = sum(max(1.0, rate * size[b.block_id]) for b in theirs if b.block_id in size)
-            energy = sum(market.blocks[b].energy_cost for b in part.block_ids)
+            booked = [market.blocks[b] for b in part.block_ids]
+            dues = pool_dues(obs, job, booked, coalition.share * part.gain)
+            energy = sum(block.energy_cost for block in booked)
             kept = part.gain - dues
             if kept > (best.gain if best else 0.0) and dues + energy <= obs.own.budget:
                 best = part._replace(gain=kept)
     return best
+
+
+def pool_dues(obs: Observation, job: Job, blocks: Sequence[Block], shared: float) -> float:
+    """Credits that the observing lab owes for the blocks of others among `blocks`, by their hours.
+
+    `shared` is what it would owe if all were of others.
+    """
+    now, horizon = obs.market.round_index, obs.market.max_rounds
+    size = [sum(hours(block, job, now, horizon)) for block in blocks]
+    rate = shared / sum(size)
+    theirs = [h for h, block in zip(size, blocks, strict=True) if block.owner_lab_id != obs.agent]
+    return sum([max(LEAST_SHARE, rate * h) for h in theirs])
 
 
 def shared_part(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from .actions import Action
-from .planning import BREACH_FINE, add_hours, booked_value, hours
+from .planning import BREACH_FINE, LEAST_SHARE, add_hours, booked_value, hours
 from .types import (
     AVAILABLE,
     COMMITTED,
@@ -423,7 +423,6 @@ def _post(draft: Draft, offer: Offer) -> None:
 # Rules for capacity: reserve, release, pool it, or book it for a job.
 
 SHARE = 0.5  # default share of the net value that a pooled block adds, paid to its owner
-LEAST_SHARE = 1.0  # credits: least payment for a pooled block
 
 
 def reserve_capacity(draft: Draft, agent: str, action: Action) -> Outcome:
@@ -642,19 +641,21 @@ def advance_round(state: State) -> State:
     for offer in tuple(draft.offers.values()):
         if offer.expires_round < now:
             draft.close_offer(offer, "expired")
-    if now >= state.market.max_rounds:
-        _settle_all(draft)
     after = draft.state()
-    return State(after.market._replace(round_index=now), after.private)
+    after = State(after.market._replace(round_index=now), after.private)
+    return settle(after) if now >= after.market.max_rounds else after
 
 
-def _settle_all(draft: Draft) -> None:
+def settle(state: State) -> State:
+    """The state with no offer open, and a settlement for each lab that has not left."""
+    draft = Draft(state)
     for offer in tuple(draft.offers.values()):
         draft.close_offer(offer, "expired")
     for lab_id, lab in draft.labs.items():
         own = draft.private[lab_id]
         if not lab.finished:
             draft.private[lab_id] = own._replace(results=(*own.results, settlement(own)))
+    return draft.state()
 
 
 def settlement(own: Own) -> Result:

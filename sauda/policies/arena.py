@@ -33,8 +33,7 @@ def autarky(obs: arena.Observation, rng: Rng) -> arena.Action:
     parts = arena.own_plan(obs).parts
     if not parts:
         return arena.Action("finish")
-    part = max(parts, key=lambda part: (arena.loss_by_delay(obs, part), part.gain))
-    return arena.Action("allocate_to_job", job_id=part.job_id, block_ids=part.block_ids)
+    return max(parts, key=lambda part: (arena.loss_by_delay(obs, part), part.gain)).booking
 
 
 def random(obs: arena.Observation, rng: Rng) -> arena.Action:

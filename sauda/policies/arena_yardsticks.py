@@ -35,15 +35,14 @@ def gains_from_trade(state: arena.State, seconds: float = inf) -> Bound:
 
     `seconds` limits the solver.
     """
-    labs = list(state.market.labs)
     surge_batna = state.private["nature"].batna
-    alone = sum(surge_batna.get(lab, state.private[lab].batna) for lab in labs)
-    best = joint_optimum(state, labs, seconds)
+    alone = sum(surge_batna.get(lab, state.private[lab].batna) for lab in state.market.labs)
+    best = joint_optimum(state, seconds)
     return Bound(round(max(0.0, best.utility - alone), 2), best.solved)
 
 
-def joint_optimum(state: arena.State, labs: list[str], seconds: float = inf) -> Bound:
-    """An upper bound on the joint utility of `labs` from their jobs, with all blocks of the market.
+def joint_optimum(state: arena.State, seconds: float = inf) -> Bound:
+    """An upper bound on the joint utility of all labs, those of a demand surge's jobs included.
 
     A mixed-integer program: a zero-one variable says that a block serves a job, another that the
     job is done; hours on time and late are filled up to what the job requires. If the solver runs
@@ -51,9 +50,10 @@ def joint_optimum(state: arena.State, labs: list[str], seconds: float = inf) -> 
     """
     from scipy.optimize import Bounds, milp  # slow to import, and rarely needed
 
-    jobs, arrivals = _jobs(state, labs)
+    jobs = [job for lab in state.market.labs for job in state.private[lab].jobs]
+    jobs += state.private["nature"].surge.values()
     blocks = list(state.market.blocks.values())
-    pairs = _pairs(blocks, jobs, arrivals, state.market.max_rounds)
+    pairs = _pairs(blocks, jobs, state.market.max_rounds)
     count, size = len(pairs), len(jobs)
     hours = np.array([float(job.gpu_hours_required) for job in jobs])
     solution = milp(
@@ -79,26 +79,12 @@ class _Pair(NamedTuple):
     late: int
 
 
-def _jobs(state: arena.State, labs: list[str]) -> tuple[list[arena.Job], dict[str, int]]:
-    """The jobs of `labs`, those of a demand surge last, and the round in which each of these comes.
-
-    The others are there from the start.
-    """
-    nature = state.private["nature"]
-    rounds = [r for r, kind in nature.shocks.items() if kind == "demand_surge"]
-    surges = [nature.surge[lab] for lab in labs if rounds]
-    jobs = [job for lab in labs for job in state.private[lab].jobs]
-    return [*jobs, *surges], {job.job_id: rounds[0] for job in surges}
-
-
-def _pairs(
-    blocks: list[arena.Block], jobs: list[arena.Job], arrivals: dict[str, int], horizon: int
-) -> list[_Pair]:
+def _pairs(blocks: list[arena.Block], jobs: list[arena.Job], horizon: int) -> list[_Pair]:
     """Every block with every job that it is reliable enough for and has hours for."""
     pairs = []
     for b, block in enumerate(blocks):
         for j, job in enumerate(jobs):
-            on_time, late = arena.hours(block, job, arrivals.get(job.job_id, 0), horizon)
+            on_time, late = arena.hours(block, job, 0, horizon)
             if block.reliability >= job.min_reliability - 1e-9 and on_time + late:
                 pairs.append(_Pair(b, j, on_time, late))
     return pairs

@@ -43,7 +43,7 @@ class Option(NamedTuple):
 
 
 VERBS = (
-    "book", "reserve", "withdraw", "counter", "accept", "partner", "buy", "sell", "commit",
+    "book", "reserve", "withdraw", "counter", "accept", "partner", "buy", "sell",
 )  # fmt: skip
 
 
@@ -79,7 +79,6 @@ class Broker:
         yield from _book_now(obs, plan)
         yield from self._sell(obs, spare)
         yield from _book(obs, plan)
-        yield from self._commit(obs, spare)
 
     def _withdraw(self, obs: arena.Observation) -> Iterator[Option]:
         """Withdraws a bid for blocks that would no longer be worth it once the bid is taken."""
@@ -350,15 +349,6 @@ class Broker:
             conditions=(("ask", ask),),
         )
         yield Option("sell", action, ask)
-
-    def _commit(self, obs: arena.Observation, spare: list[arena.Block]) -> Iterator[Option]:
-        """Commits spare blocks that nobody bought."""
-        offered = {b for offer in obs.outgoing for b in offer.offered_blocks}
-        unsold = tuple(b.block_id for b in spare if b.block_id not in offered)
-        if unsold and obs.coalitions:
-            name = obs.coalitions[0].coalition_id
-            action = arena.Action("commit_to_coalition", coalition_id=name, block_ids=unsold)
-            yield Option("commit", action)
 
 
 broker = Broker()

@@ -139,14 +139,6 @@ def test_a_grade_is_the_surplus_as_a_share_of_the_stake(played: Task):
         assert game.payoffs[played.learner] == pytest.approx(own.utility - own.batna, abs=0.01)
 
 
-@every_arena_task
-def test_an_action_after_the_end_of_a_market_is_refused(played: Task):
-    _, game = games(played)[0]
-    for action in (arena.Action("wait"), arena.action_from(None)):
-        with pytest.raises(IllegalAction, match="over"):
-            played.env.step(game.final, action)
-
-
 # It is a value and plays again
 
 
