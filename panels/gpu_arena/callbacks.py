@@ -20,7 +20,7 @@ from panels.gpu_arena.layout import Layout
 from panels.gpu_arena.names import block_name, lab_name
 from panels.gpu_arena.reasons import EXPERT, suggested_price
 from panels.gpu_arena.settlement import settlement
-from panels.gpu_arena.words import ACTIONS, WATCH, WATCH_PUBLISHED
+from panels.gpu_arena.words import WATCH, WATCH_PUBLISHED
 from panels.site.internals import visitor_of_event
 from panels.site.sessions import Gone, no_longer_here, states_of
 from panels.ui.look import note, trouble
@@ -84,8 +84,8 @@ def _kept(game: ArenaGame | None) -> ArenaGame:
 # Showing a game ----------------------------------------------------------------------------------
 
 
-def show(page: Layout, game: ArenaGame, running: bool = False, kind: str | None = None) -> Updates:
-    """New values of all components that show `game`; the lists keep `kind` while it is legal."""
+def show(page: Layout, game: ArenaGame, running: bool = False) -> Updates:
+    """New values of all components that show `game`."""
     return {
         page.game: game,
         page.calendar: calendar.calendar(game),
@@ -107,7 +107,7 @@ def show(page: Layout, game: ArenaGame, running: bool = False, kind: str | None 
         page.session: visitor_of_event().session if game.movers else "",
         **_sentence(page, game),
         page.say: "",
-        **_other_moves(page, form.choices(game), kind),
+        **_other_moves(page, form.choices(game)),
         **_controls(page, game, running),
     }
 
@@ -152,16 +152,9 @@ def _deal(
     return worth_of + note(f"{lab_name(obs.market, lab_id)} may {money}.")
 
 
-def _other_moves(page: Layout, options: form.Choices, kind: str | None = None) -> Updates:
-    """The lists of the other moves, at `kind` where it is legal."""
-    chosen = kind if kind in options else next(iter(options), None)
-    listed = options.get(chosen, [])
-    choice = listed[0][1] if listed else None
-    return {
-        page.kind: gr.Dropdown([(ACTIONS[name], name) for name in options], value=chosen),
-        page.choice: gr.Dropdown(listed, value=choice),
-        **choose_action(page, choice),
-    }
+def _other_moves(page: Layout, options: list[tuple[str, str]]) -> Updates:
+    choice = options[0][1] if options else None
+    return {page.choice: gr.Dropdown(options, value=choice), **choose_action(page, choice)}
 
 
 def _controls(page: Layout, game: ArenaGame, running: bool) -> Updates:
@@ -217,11 +210,9 @@ def begin(page: Layout, task_name: str, seed: str, player: str) -> Updates:
     return _shown_or_problem(page.problem, begun)
 
 
-def take_step(page: Layout, game: ArenaGame | None, player: str, kind: str | None) -> Updates:
+def take_step(page: Layout, game: ArenaGame | None, player: str) -> Updates:
     """The game after one action of the player; a run stops."""
-    return _shown_or_problem(
-        page.problem, lambda: show(page, stepped(_kept(game), player), kind=kind)
-    )
+    return _shown_or_problem(page.problem, lambda: show(page, stepped(_kept(game), player)))
 
 
 def advise(page: Layout, game: ArenaGame | None) -> Updates:
@@ -249,13 +240,13 @@ def take_advice(page: Layout, game: ArenaGame | None, action: Any) -> Updates:
     return updates | {page.advice: _advice(after)}
 
 
-def tick(page: Layout, game: ArenaGame | None, player: str, kind: str | None) -> Updates:
+def tick(page: Layout, game: ArenaGame | None, player: str) -> Updates:
     """The game after one action of the player; the run goes on, and waits for a model to load."""
 
     def ticked() -> Updates:
         kept = _kept(game)
         try:
-            return show(page, stepped(kept, player), running=True, kind=kind)
+            return show(page, stepped(kept, player), running=True)
         except players.StillLoading as error:
             return {page.problem: note(f"{error}.")}
         except ReplyError as error:
@@ -280,10 +271,10 @@ def watch(page: Layout, game: ArenaGame | None, running: bool, player: str) -> U
     return _shown_or_problem(page.problem, toggled)
 
 
-def wait_for_round(page: Layout, game: ArenaGame | None, kind: str | None) -> Updates:
+def wait_for_round(page: Layout, game: ArenaGame | None) -> Updates:
     """The game after the visitor gave up what is left of the round."""
     return _shown_or_problem(
-        page.problem, lambda: show(page, played(_kept(game), arena.Action("wait")), kind=kind)
+        page.problem, lambda: show(page, played(_kept(game), arena.Action("wait")))
     )
 
 
@@ -388,35 +379,25 @@ def weigh_offer(
     return _shown_or_problem(page.deal, weighed)
 
 
-def send_offer(page: Layout, game: ArenaGame | None, kind: str | None, *sentence: Any) -> Updates:
+def send_offer(page: Layout, game: ArenaGame | None, *sentence: Any) -> Updates:
     """The game after the offer of the sentence."""
 
     def sent() -> Updates:
         kept = _kept(game)
-        action = form.offer_of(kept.observation, *sentence)
-        return show(page, played(kept, action), kind=kind)
+        return show(page, played(kept, form.offer_of(kept.observation, *sentence)))
 
     return _shown_or_problem(page.deal, sent)
 
 
 def act_by_form(
-    page: Layout, game: ArenaGame | None, kind: Any, choice: Any, share: Any, message: Any
+    page: Layout, game: ArenaGame | None, choice: Any, share: Any, message: Any
 ) -> Updates:
     """The game after the move that the visitor chose."""
 
     def acted() -> Updates:
-        action = form.composed(choice, share, message)
-        return show(page, played(_kept(game), action), kind=kind)
+        return show(page, played(_kept(game), form.composed(choice, share, message)))
 
     return _shown_or_problem(page.purpose, acted)
-
-
-def choose_kind(page: Layout, game: ArenaGame | None, kind: Any) -> Updates:
-    """The choices of that type of move, and the fields of the first."""
-    if game is None:
-        return {page.choice: gr.skip()}
-    updates = _other_moves(page, form.choices(game), kind)
-    return {part: updates[part] for part in (page.choice, *page.terms)}
 
 
 def choose_action(page: Layout, choice: Any) -> Updates:

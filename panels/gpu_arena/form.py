@@ -6,8 +6,7 @@ from typing import Any
 
 from env import arena
 from panels.gpu_arena.names import block_name, capital
-from panels.gpu_arena.offers import worth
-from panels.gpu_arena.words import choice_in_words
+from panels.gpu_arena.words import advised
 from sauda.policies.broker import WORDS
 from sauda.sessions.arena import ArenaGame
 
@@ -19,7 +18,6 @@ OTHER_MOVES = (
     "form_coalition", "commit_to_coalition", "reserve_capacity", "release_capacity",
     "send_message", "make_pitch", "counter_pitch", "finish",
 )  # fmt: skip
-Choices = dict[str, list[tuple[str, str]]]  # by type of action: (words, JSON)
 
 
 # The sentence of an offer ------------------------------------------------------------------------
@@ -109,20 +107,6 @@ def offer_of(
     return arena.action_from(row | {"action_type": "send_offer", "target_lab_id": to})
 
 
-def worth_of(
-    obs: arena.Observation, given: object, way: object, credits: object, wanted: object
-) -> tuple[str, float]:
-    """What the trade of the sentence gives, in words, and its value to the lab in credits."""
-    money = amount(credits) * (1 if way == ASK else -1)
-    blocks = obs.market.blocks
-    return worth(
-        obs,
-        [b for b in _ids(given) if b in blocks],
-        [b for b in _ids(wanted) if b in blocks],
-        money,
-    )
-
-
 def _ids(value: object) -> Sequence[str]:
     return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
@@ -135,18 +119,16 @@ def known_ids(obs: arena.Observation, value: object) -> tuple[str, ...]:
 # The other moves ---------------------------------------------------------------------------------
 
 
-def choices(game: ArenaGame) -> Choices:
-    """The legal ones of OTHER_MOVES by type, each as (words, JSON), without what a form sets."""
-    by_type: dict[str, dict[str, str]] = {}
+def choices(game: ArenaGame) -> list[tuple[str, str]]:
+    """The legal ones of OTHER_MOVES as (words, JSON), without what the form sets."""
     if game.over:
-        return {}
-    obs = game.observation
-    for action in arena.legal_actions(obs):
-        if action.action_type in OTHER_MOVES:
-            words = choice_in_words(obs, action._replace(message=""))
-            options = by_type.setdefault(action.action_type, {})
-            options.setdefault(words, json.dumps(action.as_json()))
-    return {kind: list(by_type[kind].items()) for kind in OTHER_MOVES if kind in by_type}
+        return []
+    obs, options = game.observation, {}
+    moves = [move for move in arena.legal_actions(obs) if move.action_type in OTHER_MOVES]
+    for move in sorted(moves, key=lambda move: OTHER_MOVES.index(move.action_type)):
+        words = capital(advised(obs, move._replace(message="")))
+        options.setdefault(words, json.dumps(move.as_json()))
+    return list(options.items())
 
 
 def composed(choice: Any, share: Any, message: Any) -> arena.Action | arena.Malformed:

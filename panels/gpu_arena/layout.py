@@ -21,7 +21,7 @@ from panels.gpu_arena.form import (
     own_blocks,
     wanted_blocks,
 )
-from panels.gpu_arena.words import ACTIONS, GOAL, WATCH, WATCH_PUBLISHED
+from panels.gpu_arena.words import GOAL, WATCH, WATCH_PUBLISHED
 from panels.site.sessions import HOUR
 from panels.ui.look import heading
 from panels.ui.terms import task_about, task_title
@@ -75,7 +75,6 @@ class Layout:
     send: gr.Button
     answered: gr.State  # the id of the open offer that the sentence answers; "" for none
     other_moves: gr.Accordion
-    kind: gr.Dropdown
     choice: gr.Dropdown
     act: gr.Button
     purpose: gr.HTML
@@ -95,8 +94,7 @@ class Layout:
             self.game, self.calendar, self.others, self.hint, self.last_step, self.credits_left,
             self.offers, self.message_board, self.reward, self.log, self.settlement, self.advice,
             self.problem, self.about_world, self.session, self.wait, self.sentence,
-            *self.of_offer, self.say, self.other_moves, self.kind, self.choice, *self.terms,
-            *self.of_run,
+            *self.of_offer, self.say, self.other_moves, self.choice, *self.terms, *self.of_run,
         ]  # fmt: skip
 
     @property
@@ -253,19 +251,13 @@ def _world(game: ArenaGame) -> Parts:
 
 def _other_moves(game: ArenaGame) -> Parts:
     options = choices(game)
-    first = next(iter(options))
     with gr.Accordion(
         "Pool, hold a block, talk or leave", open=False, elem_id="arena-more"
     ) as fold:
         with gr.Row(elem_classes="sauda-actions"):
-            kind = gr.Dropdown(
-                [(ACTIONS[name], name) for name in options], value=first, label="Move", scale=1,
-                min_width=170, elem_id="arena-kind",
-            )  # fmt: skip
             choice = gr.Dropdown(
-                options[first], value=options[first][0][1], label="Which", scale=3, min_width=230,
-                elem_id="arena-choice",
-            )  # fmt: skip
+                options, value=options[0][1], label="Move", min_width=230, elem_id="arena-choice"
+            )
             act = gr.Button("Do it", variant="secondary", scale=0, min_width=84)
         purpose = gr.HTML()
         with gr.Row():
@@ -274,6 +266,6 @@ def _other_moves(game: ArenaGame) -> Parts:
                 "", label="What you say", max_length=arena.LONGEST_MESSAGE, visible=False
             )
     return {
-        "other_moves": fold, "kind": kind, "choice": choice, "act": act, "purpose": purpose,
-        "share": share, "message": message,
+        "other_moves": fold, "choice": choice, "act": act, "purpose": purpose, "share": share,
+        "message": message,
     }  # fmt: skip

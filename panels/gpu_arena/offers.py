@@ -12,8 +12,8 @@ from markupsafe import Markup
 from env import arena
 from panels.gpu_arena.names import (
     block_list,
-    block_name,
     capital,
+    goods,
     job_names,
     lab_name,
     listed,
@@ -114,8 +114,8 @@ def _between(obs: arena.Observation, offers: Sequence[arena.Offer]) -> Markup:
         Markup("<li>{} offers {} {} for {}, to the end of round {}</li>").format(
             lab_name(obs.market, offer.from_lab_id),
             lab_name(obs.market, offer.to_lab_id),
-            _goods(obs, offer.offered_blocks, offer.payment),
-            _goods(obs, offer.requested_blocks, offer.ask),
+            goods(obs.market, offer.offered_blocks, offer.payment),
+            goods(obs.market, offer.requested_blocks, offer.ask),
             shown_round(offer.expires_round),
         )
         for offer in offers
@@ -125,12 +125,6 @@ def _between(obs: arena.Observation, offers: Sequence[arena.Offer]) -> Markup:
         if lines
         else Markup("")
     )
-
-
-def _goods(obs: arena.Observation, blocks: Sequence[str], credits: float) -> str:
-    """One side of an offer."""
-    named = [block_name(obs.market, block_id) for block_id in sorted(blocks)]
-    return listed([*named, *([f"{credits:.2f} credits"] if credits else [])])
 
 
 # Pools -------------------------------------------------------------------------------------------

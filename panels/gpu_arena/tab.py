@@ -11,7 +11,7 @@ from panels.gpu_arena.layout import RECALL, REMEMBER, TITLE, Layout, lay_out
 from panels.gpu_arena.players import FIRST_PLAYER
 from panels.gpu_arena.reasons import EXPERT, PUBLISHED
 from panels.ui.look import QUEUED, QUIET, QUIET_UNCHECKED
-from panels.ui.wiring import bound, event_value, named, on_return, with_closed
+from panels.ui.wiring import bound, event_value, named, on_return
 from sauda.sessions.arena import ArenaGame
 
 __all__ = ["TITLE", "build"]
@@ -58,11 +58,11 @@ def _wire_game(page: Layout, first: ArenaGame) -> None:
     world = [page.task, page.seed, page.policy]
     gr.on([page.new_world.click, page.seed.submit], begin, world, whole, **QUIET)
     page.task.input(change_task, [page.game, *world], whole, **QUIET)
-    by_policy = [page.game, page.policy, page.kind]
+    by_policy = [page.game, page.policy]
     page.ask.click(advise, page.game, [page.advice, page.problem], **HEAVY)
     page.step.click(take_step, by_policy, page.of_game, **HEAVY)
     page.clock.tick(tick, by_policy, page.of_game, **HEAVY)
-    page.wait.click(wait_for_round, [page.game, page.kind], page.of_game, **HEAVY)
+    page.wait.click(wait_for_round, page.game, page.of_game, **HEAVY)
     _wire_watching(page)
 
 
@@ -110,7 +110,6 @@ def _wire_presses(page: Layout) -> None:
 
 
 def _wire_form(page: Layout) -> None:
-    choose_kind = bound(callbacks.choose_kind, page)
     choose_action = bound(callbacks.choose_action, page)
     act_by_form = bound(callbacks.act_by_form, page)
 
@@ -129,18 +128,12 @@ def _wire_form(page: Layout) -> None:
     page.send.click(
         bound(callbacks.send_offer, page),
         [
-            page.game, page.kind, page.give, page.way, page.credits, page.want, page.to, page.say,
+            page.game, page.give, page.way, page.credits, page.want, page.to, page.say,
             page.answered,
         ],
         page.of_game, **HEAVY,
     )  # fmt: skip
-    with_closed(
-        [page.choice], [page.kind.input],
-        choose_kind, [page.game, page.kind], [page.choice, *page.terms], **QUIET_UNCHECKED,
-    )  # fmt: skip
     page.choice.input(choose_action, page.choice, page.terms, **QUIET_UNCHECKED)
     page.act.click(
-        act_by_form,
-        [page.game, page.kind, page.choice, page.share, page.message],
-        page.of_game, **HEAVY,
-    )  # fmt: skip
+        act_by_form, [page.game, page.choice, page.share, page.message], page.of_game, **HEAVY
+    )

@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from env import arena
 from panels.gpu_arena.names import (
     block_list,
-    block_name,
+    goods,
     job_names,
     lab_name,
-    listed,
     readable,
     with_names,
 )
@@ -33,24 +32,6 @@ PLAYERS: Mapping[str, str] = {
     "random": "Random moves",
     "wait": "Does nothing",
 }
-ACTIONS: Mapping[str, str] = {
-    "send_offer": "make an offer",
-    "accept_offer": "accept an offer",
-    "reject_offer": "turn an offer down",
-    "counter_offer": "answer with other terms",
-    "make_pitch": "argue in public",
-    "counter_pitch": "answer an argument",
-    "reserve_capacity": "hold a block",
-    "release_capacity": "free a block",
-    "form_coalition": "propose a pool",
-    "commit_to_coalition": "put blocks into a pool",
-    "allocate_to_job": "book blocks for a job",
-    "send_message": "send a message",
-    "wait": "wait for the next round",
-    "finish": "leave the market",
-}
-
-
 BLOCK_ALONE = {"reserve_capacity": "reserves", "release_capacity": "releases"}
 ORDERS: Mapping[str, str] = {
     "offers": "offer", "answers": "answer", "accepts": "accept", "rejects": "turn down",
@@ -99,18 +80,8 @@ def _made_by(market: arena.Market, offer_id: str | None) -> str:
 def _offer_in_words(obs: arena.Observation, action: arena.Action) -> str:
     """An offer as a phrase: "offers Lab A 16.46 credits for its block 2"."""
     market, target = obs.market, action.target_lab_id or ""
-    gives, asks = (
-        listed(
-            [
-                *(block_name(market, b) for b in sorted(blocks)),
-                *([_credits(money)] if money else []),
-            ]
-        )
-        for blocks, money in (
-            (action.block_ids, action.payment),
-            (action.requested_block_ids, action.condition("ask", 0.0)),
-        )
-    )
+    gives = goods(market, action.block_ids, action.payment)
+    asks = goods(market, action.requested_block_ids, action.condition("ask", 0.0))
     terms = "".join(
         f", {name} {value}" for name, value in action.conditions if name not in arena.CONDITIONS
     )
@@ -123,18 +94,9 @@ def _offer_in_words(obs: arena.Observation, action: arena.Action) -> str:
     return f"offers {whom} {gives} for {asks}{terms}"
 
 
-def _credits(money: float) -> str:
-    return f"{money:{'.2f' if abs(money) < 1e9 else 'g'}} credits"
-
-
 def advised(obs: arena.Observation, action: arena.Action | arena.Malformed) -> str:
     """An action of the visitor's lab as an order: "offer Lab A 16.46 credits for its block 2"."""
     if isinstance(action, arena.Malformed):
         return f"no action; its reply holds none: {action.reason}"
     verb, _, rest = deed(obs, obs.agent, action).partition(" ")
     return f"{ORDERS.get(verb, verb)} {rest}".strip()
-
-
-def choice_in_words(obs: arena.Observation, action: arena.Action) -> str:
-    """An action without its words, as a choice of the form."""
-    return advised(obs, action)

@@ -15,8 +15,8 @@ def last(page: Page):
 
 def leave_market(page: Page) -> None:
     page.get_by_role("button", name="Pool, hold a block, talk or leave").click()
-    page.locator("#arena-kind input").click()
-    page.get_by_role("option", name="leave the market").click()
+    page.locator("#arena-choice input").click()
+    page.get_by_role("option", name="Leave the market").click()
     settle(page)
     page.get_by_role("button", name="Do it", exact=True).click()
 

@@ -97,8 +97,8 @@ def test_markup_said_to_a_lab_is_quoted_as_it_was_typed(open_page):
     expect(page.locator("#arena-last")).to_contain_text("Your lab")  # it draws a table of rewards
     page.get_by_role("button", name="Pool, hold a block, talk or leave").click()
     for markup in TOGETHER:
-        page.locator("#arena-kind input").click()
-        page.get_by_role("option", name="send a message").click()
+        page.locator("#arena-choice input").click()
+        page.get_by_role("option", name="Say", exact=True).click()
         settle(page)
         with nothing_new(page, address_of(page)):
             page.get_by_label("What you say").fill(markup)

@@ -30,7 +30,7 @@ def page() -> gr.Blocks:
 
 def test_a_value_of_former_choices_meets_the_events_own_sentence(page):
     """Gradio answers it with a bare 500 unless the event leaves the value unchecked."""
-    changing = {"haggle-market", "haggle-other", "haggle-move", "arena-kind", "arena-choice",
+    changing = {"haggle-market", "haggle-other", "haggle-move", "arena-choice",
                 "leaderboard-entry"}  # fmt: skip
     seen = set()
     for event in page.fns.values():
