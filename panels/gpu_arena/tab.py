@@ -1,6 +1,7 @@
 """AI labs share scarce GPUs: the visitor plays `lab_0`, or lets a script or a model play it."""
 
 from collections.abc import Mapping
+from functools import partial
 
 import gradio as gr
 
@@ -67,18 +68,11 @@ def _wire_game(page: Layout, first: ArenaGame) -> None:
 
 
 def _wire_watching(page: Layout) -> None:
-    watch = bound(callbacks.watch, page)
-
-    def watch_expert(game: ArenaGame | None, running: bool) -> Updates:
-        return watch(game, running, EXPERT)
-
-    def watch_published(game: ArenaGame | None, running: bool) -> Updates:
-        return watch(game, running, PUBLISHED)
-
     state = [page.game, page.running]
-    for button, player in ((page.watch, watch_expert), (page.watch_published, watch_published)):
-        button.click(named(player, callbacks.watch), state, page.of_game, **QUIET)
-    page.run.click(watch, [*state, page.policy], page.of_game, **QUIET)
+    for button, player in ((page.watch, EXPERT), (page.watch_published, PUBLISHED)):
+        watch = named(partial(callbacks.watch, page, player=player), callbacks.watch)
+        button.click(watch, state, page.of_game, **QUIET)
+    page.run.click(bound(callbacks.watch, page), [*state, page.policy], page.of_game, **QUIET)
 
 
 def _wire_presses(page: Layout) -> None:

@@ -64,27 +64,18 @@ def credits_strip(obs: arena.Observation) -> Markup:
 
 
 def message_board(game: ArenaGame) -> Markup:
-    """The market's shocks, and the last messages."""
-    market = game.observation.market
-    shocks = [
-        Markup('<p class="sauda-bad sauda-shock">Round {}: {}</p>').format(
-            shown_round(shock.round_index), readable(game.observation, shock.message)
-        )
+    """The market's shocks, and the last messages, the newest at the bottom."""
+    obs, market = game.observation, game.observation.market
+    told = [
+        f"Round {shown_round(shock.round_index)}: {readable(obs, shock.message)}"
         for shock in market.shock_history
     ]
     if market.announced:
-        coming = market.announced.replace("_", " ")
-        shocks.append(
-            Markup('<p class="sauda-bad sauda-shock">Announced for the next round: {}</p>').format(
-                coming
-            )
-        )
-    return Markup("").join([*shocks, message_list(game.observation)])
-
-
-def message_list(obs: arena.Observation) -> Markup:
-    """The last messages, newest at the bottom, with the page's names in place of ids."""
-    market, jobs = obs.market, job_names(obs.own.jobs)
+        told.append(f"Announced for the next round: {market.announced.replace('_', ' ')}")
+    shocks = Markup("").join(
+        Markup('<p class="sauda-bad sauda-shock">{}</p>').format(one) for one in told
+    )
+    jobs = job_names(obs.own.jobs)
     lines = Markup("").join(
         Markup("<li><b>{}</b>{}: “{}”</li>").format(
             "You" if m.from_lab_id == LEARNER else lab_name(market, m.from_lab_id),
@@ -94,7 +85,7 @@ def message_list(obs: arena.Observation) -> Markup:
         for m in market.messages[-LAST_MESSAGES:]
         if m.message
     )
-    return Markup('<ul class="sauda-talk">{}</ul>').format(lines) if lines else Markup("")
+    return shocks + (Markup('<ul class="sauda-talk">{}</ul>').format(lines) if lines else "")
 
 
 # The reward --------------------------------------------------------------------------------------

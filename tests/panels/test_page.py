@@ -207,7 +207,7 @@ def test_a_name_that_cannot_be_picked_is_played_in_no_tab(name, no_models, event
         played_episodes.play("bazaar/open", 7, ["expert", name])
     game = gpu_arena.new_game("arena/single_trade", "5")
     for event in (named(events, gpu_arena, "take_step"), named(events, gpu_arena, "tick")):
-        answer = " ".join(map(str, event.fn(game, name, None).values()))
+        answer = " ".join(map(str, event.fn(game, name).values()))
         assert "The policies of lab_0 are broker" in answer
         assert event.queue
 

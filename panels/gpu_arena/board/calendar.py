@@ -113,11 +113,8 @@ def _job_bar(obs: arena.Observation, job: arena.Job, name: str, row: int, over: 
         label = f"✓ {name}: done"
     elif late and not over:
         label += f", late: {arena.LATE:.0%}"
-    about = (
-        f"{job.job_id} wants {job.gpu_hours_required} GPU-hours by the {due(job, obs.market)},"
-        f" {'in parts' if job.partial_credit_allowed else 'all in one booking'}, on blocks of"
-        f" reliability {job.min_reliability:.2f} or more"
-    )
+    booked = "in parts" if job.partial_credit_allowed else "all in one booking"
+    about = f"{job.job_id}: due at the {due(job, obs.market)}, {booked}"
     style = "sauda-is-used" if job.completed else "sauda-job"
     pressed = "" if over or job.completed else job.job_id
     return Markup('<li class="sauda-deadline" style="--due: {}; grid-row: {}">{}</li>').format(
@@ -168,9 +165,8 @@ def _block_bar(obs: arena.Observation, block: arena.Block, lane: int, over: bool
     gpus = f"{block.gpu_count} GPU{'s' if block.gpu_count > 1 else ''}"
     first = shown_round(block.start_round)
     about = (
-        f"{block.block_id}: {gpus} in rounds {first} to {first + length - 1},"
-        f" {hours if live else 0} GPU-hours left, {word},"
-        f" reliability {block.reliability:.2f}, energy {block.energy_cost:.2f} credits"
+        f"{block.block_id}: {gpus} in rounds {first} to {first + length - 1}, {word},"
+        f" energy {block.energy_cost:.2f} credits"
     )
     purpose = ""
     if live and not over and block in arena.usable_blocks(obs):

@@ -77,9 +77,9 @@ def test_the_page_answers_each_action_with_the_same_sentences(page, first):
     for press in PRESSES:
         lines.append(f"{press} {told(callbacks.press_calendar(page, first, *press))}")
     for sentence in SENTENCES:
-        lines.append(f"{sentence} {told(callbacks.send_offer(page, first, None, *sentence))}")
+        lines.append(f"{sentence} {told(callbacks.send_offer(page, first, *sentence))}")
     for move in FORMS:
-        lines.append(f"{move} {told(callbacks.act_by_form(page, first, None, *move))}")
+        lines.append(f"{move} {told(callbacks.act_by_form(page, first, *move))}")
     lines.append(told(callbacks.advise(page, first)))
     assert_golden("arena-actions.txt", "\n".join(lines) + "\n")
 
@@ -89,7 +89,7 @@ def test_a_press_lets_the_expert_play_by_itself_until_it_is_paused(page):
     started = callbacks.watch(page, game, running=False, player=PUBLISHED)
     assert started[page.policy] == PUBLISHED
     assert (started[page.watch].value, started[page.clock].active) == ("Pause", True)
-    ticked = callbacks.tick(page, game, EXPERT, None)
+    ticked = callbacks.tick(page, game, EXPERT)
     assert ticked[page.running]
     assert set(ticked[page.game].movers) == {EXPERT}
     paused = callbacks.watch(page, ticked[page.game], running=True, player=EXPERT)
@@ -99,7 +99,7 @@ def test_a_press_lets_the_expert_play_by_itself_until_it_is_paused(page):
 
 def test_a_finished_world_begins_anew_where_somebody_wants_to_watch_it(page):
     game = new_game(*HAND)
-    over = callbacks.act_by_form(page, game, None, '{"action_type": "finish"}', 0, "")[page.game]
+    over = callbacks.act_by_form(page, game, '{"action_type": "finish"}', 0, "")[page.game]
     watched = callbacks.watch(page, over, running=False, player=EXPERT)
     assert (watched[page.game], watched[page.running]) == (game, True)
 
@@ -129,12 +129,12 @@ def test_once_every_other_lab_has_left_the_rest_is_played_at_once(page):
 def test_an_event_without_its_game_or_seed_is_answered_in_words(page):
     for updates in (
         callbacks.begin(page, WORLD, "many", EXPERT),
-        callbacks.take_step(page, None, EXPERT, None),
-        callbacks.take_step(page, new_game(WORLD, "5"), "nobody", None),
+        callbacks.take_step(page, None, EXPERT),
+        callbacks.take_step(page, new_game(WORLD, "5"), "nobody"),
         callbacks.watch(page, None, False, EXPERT),
         callbacks.watch(page, new_game(WORLD, "5"), False, "nobody"),
         callbacks.advise(page, None),
-        callbacks.wait_for_round(page, None, None),
+        callbacks.wait_for_round(page, None),
     ):
         assert list(updates) == [page.problem]
         assert plain(updates[page.problem])
@@ -150,8 +150,8 @@ def test_whatever_a_client_sends_leaves_the_game_as_it_is(page, first, odd):
         callbacks.take_advice(page, first, odd),
         callbacks.price_offer(page, first, odd, odd, odd, odd),
         callbacks.weigh_offer(page, first, odd, odd, odd, odd, odd),
-        callbacks.send_offer(page, first, None, *[odd] * 7),
-        callbacks.act_by_form(page, first, None, odd, odd, odd),
+        callbacks.send_offer(page, first, *[odd] * 7),
+        callbacks.act_by_form(page, first, odd, odd, odd),
     ):
         assert page.game not in updates
 
@@ -180,7 +180,7 @@ def test_an_offer_is_taken_or_answered_by_its_buttons(page, first):
 
 def test_once_the_game_is_over_nothing_can_be_done_in_it(page):
     finish = '{"action_type": "finish"}'
-    ended = callbacks.act_by_form(page, new_game(WORLD, "5"), None, finish, 0, "")
+    ended = callbacks.act_by_form(page, new_game(WORLD, "5"), finish, 0, "")
     assert ended[page.game].over
     assert not ended[page.other_moves].visible
     assert not ended[page.sentence].visible
