@@ -29,7 +29,7 @@ quick: .venv/ready
 # Every run with a published adapter, from the base; stopped, it goes on where it was.
 train-mini: .venv/ready
 	$(BIN)/python -m sauda weights
-	for run in sft distill "distill --seed 1 --first-seed 26000" grpo dpo "sft --game arena" "grpo --game arena" \
+	for run in sft distill "distill --seed 1 --first-seed 26000" grpo dpo "sft --game arena" \
 	  "roles --role buyer" "roles --role seller" "roles --role generalist"; do \
 	  folder="$(RUNS)/$$(echo "$$run" | sed 's/ --first-seed.*//; s/ --seed /-seed/; s/ --init-adapter /-from-/; s/ --[a-z]* /-/')"; \
 	  resume=$$([ ! -e "$$folder/run.json" ] || echo --resume); \
@@ -40,6 +40,7 @@ train-mini: .venv/ready
 train-toy: .venv/ready
 	folder=$$(mktemp -d); train="$(BIN)/python -m sauda train"; toy="--model toy --out $$folder"; \
 	$$train sft $$toy/sft \
+	&& $$train sft --game arena $$toy/sft-arena \
 	&& $$train distill $$toy/distill --init-adapter "$$folder/sft/adapter" --constrained --deals-per-round 48 \
 	&& $$train grpo $$toy/grpo --init-adapter "$$folder/sft/adapter" \
 	&& $$train dpo $$toy/dpo --init-adapter "$$folder/grpo/adapter" \

@@ -8,7 +8,8 @@ any state.
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.random.bit_generator import ISeedSequence
@@ -49,7 +50,7 @@ BLOCK = 8  # turns seeded at once: making a SeedSequence costs more than a turn 
 
 def _stream(task: Task, seed: int, party: int, turn: int) -> np.random.Generator:
     block, row = divmod(turn, BLOCK)
-    words = _words(seed, block, 1 + len(task.env.agents))
+    words = _words(seed, block, 1 + len(task.env.agents) if party != INSTANCE else 1)
     return np.random.Generator(np.random.PCG64(_Row(words[party, row])))
 
 
@@ -71,6 +72,20 @@ class _Row(ISeedSequence):
         return self.words
 
 
+class _LazyStream:
+    """The `agent_stream` of one turn, seeded when first drawn from: scripted labs draw nothing."""
+
+    def __init__(self, *turn: Any) -> None:
+        self._turn = turn
+
+    @cached_property
+    def _seeded(self) -> np.random.Generator:
+        return agent_stream(*self._turn)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._seeded, name)
+
+
 def advance(task: Task, seats: Mapping[str, Policy], play: Play) -> Play:
     """The game after the policies in `seats` moved, until it ends or a seat without policy is next.
 
@@ -81,7 +96,7 @@ def advance(task: Task, seats: Mapping[str, Policy], play: Play) -> Play:
     while not play.forfeit and (agent := env.to_act(state)) in seats:
         obs = env.observe(state, agent)
         try:
-            action = seats[agent](obs, agent_stream(task, play.seed, agent, taken[agent]))
+            action = seats[agent](obs, _LazyStream(task, play.seed, agent, taken[agent]))
             state = env.step(state, action)
         except IllegalAction as error:
             turns.append(Turn(agent, obs, None, str(error)))

@@ -98,7 +98,7 @@ def arena_evaluation() -> Artifact:
     """Four policies on two arena tasks, six hold-out seeds, labs as drawn and all selfish."""
     config = EvaluationSpec(
         ("arena/single_trade", "arena/coalition_market"),
-        ("planner", "rule_based_expert", "greedy_hoarder", "wait"),
+        ("broker", "rule_based_expert", "greedy_hoarder", "wait"),
         split="holdout",
         episodes=6,
         baseline="rule_based_expert",

@@ -28,7 +28,17 @@ from .judge import (
     pitch_of,
     usual_strategy,
 )
-from .labs import accepts, margin, scripted_lab
+from .labs import (
+    CHARACTERS,
+    ENERGY_RESERVE,
+    SENTENCES,
+    SWAY,
+    accepts,
+    held_out,
+    margin,
+    regard,
+    scripted_lab,
+)
 from .legal import legal_actions, usable_blocks
 from .pitch import DIMENSIONS, claims
 from .planning import (
@@ -42,6 +52,7 @@ from .planning import (
     loss_by_delay,
     offer_gain,
     own_plan,
+    pool_dues,
     pooled_part,
     spare_blocks,
     trade_gain,
@@ -56,7 +67,7 @@ from .reward import (
     reward,
     total,
 )
-from .rules import is_requestable
+from .rules import DEGRADATION, is_requestable
 from .types import (
     FREE,
     LIVE,
@@ -77,13 +88,15 @@ from .types import (
 from .world import ARCHETYPES, Size
 
 __all__ = [
-    "ACTIONS_PER_ROUND", "ARCHETYPES", "COMPONENTS", "CONDITIONS", "DIMENSIONS", "FREE", "HONEST",
-    "JUDGE_MEMORY", "KINDS", "LATE", "LIVE", "LONGEST_MESSAGE", "PLAN_WEIGHT", "SIZES", "TOTAL",
-    "Action", "Block", "Breakdown", "Coalition", "Decision", "GpuBudgetNegotiationEnv", "Job",
-    "Kind", "Lab", "Malformed", "Market", "Message", "Observation", "Offer", "Own", "Part", "Plan",
-    "Result", "Shock", "Size", "State", "accepts", "action_fault", "action_from", "award",
-    "best_plan", "booked_value", "booking_gain", "claims", "decide", "episode_rewards", "hours",
+    "ACTIONS_PER_ROUND", "ARCHETYPES", "CHARACTERS", "COMPONENTS", "CONDITIONS", "DEGRADATION",
+    "DIMENSIONS", "ENERGY_RESERVE", "FREE", "HONEST", "JUDGE_MEMORY", "KINDS", "LATE", "LIVE",
+    "LONGEST_MESSAGE", "PLAN_WEIGHT", "SENTENCES", "SIZES", "SWAY", "TOTAL", "Action", "Block",
+    "Breakdown", "Coalition", "Decision", "GpuBudgetNegotiationEnv", "Job", "Kind", "Lab",
+    "Malformed", "Market", "Message", "Observation", "Offer", "Own", "Part", "Plan", "Result",
+    "Shock", "Size", "State", "accepts", "action_fault", "action_from", "award", "best_plan",
+    "booked_value", "booking_gain", "claims", "decide", "episode_rewards", "held_out", "hours",
     "is_requestable", "judge", "legal_actions", "live_hours", "loss_by_delay", "margin",
-    "offer_gain", "own_plan", "pitch_of", "pooled_part", "reward", "scripted_lab", "spare_blocks",
-    "total", "trade_gain", "unplanned_jobs", "usable_blocks", "usual_strategy",
+    "offer_gain", "own_plan", "pitch_of", "pool_dues", "pooled_part", "regard", "reward",
+    "scripted_lab", "spare_blocks", "total", "trade_gain", "unplanned_jobs", "usable_blocks",
+    "usual_strategy",
 ]  # fmt: skip

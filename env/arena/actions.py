@@ -64,18 +64,11 @@ class Kind(NamedTuple):
     failures: tuple[str, ...]
 
 
+_OWN_BLOCKS = ("duplicate_block", "unknown_block", "unowned_block")
+_HELD = ("empty_block_list", *_OWN_BLOCKS, "unavailable_block")
 _SEND = (
-    "unknown_lab",
-    "self_trade",
-    "lab_finished",
-    "negative_payment",
-    "budget_overspend",
-    "duplicate_block",
-    "unknown_block",
-    "unowned_block",
-    "unavailable_block",
-    "target_does_not_own_block",
-    "empty_offer",
+    *("unknown_lab", "self_trade", "lab_finished", "negative_payment", "budget_overspend"),
+    *(*_OWN_BLOCKS, "unavailable_block", "target_does_not_own_block", "empty_offer"),
 )
 _TERMS = ("block_ids", "requested_block_ids", "payment", "message", "conditions")
 _ANSWER = ("unknown_offer", "expired_offer", "inactive_offer", "not_offer_recipient")
@@ -97,7 +90,11 @@ KINDS: Mapping[str, Kind] = {
         (*_ANSWER, "budget_overspend", "invalid_offered_block", "invalid_requested_block"),
     ),
     "reject_offer": Kind(
-        "Turn down an offer addressed to you.", ("offer_id",), (), ("offer_rejected",), _ANSWER
+        "Turn down an offer addressed to you, or withdraw one of your own.",
+        ("offer_id",),
+        (),
+        ("offer_rejected", "offer_withdrawn"),
+        _ANSWER,
     ),
     "counter_offer": Kind(
         "Turn down an offer addressed to you and propose other terms to its sender.",
@@ -125,27 +122,14 @@ KINDS: Mapping[str, Kind] = {
         ("block_ids",),
         ("job_id",),
         ("capacity_reserved",),
-        (
-            "empty_block_list",
-            "duplicate_block",
-            "unknown_block",
-            "unowned_block",
-            "unavailable_block",
-            "unknown_job",
-        ),
+        (*_HELD, "unknown_job"),
     ),
     "release_capacity": Kind(
         "Free blocks that you hold; taking one out of a pool breaks the coalition.",
         ("block_ids",),
         (),
         ("capacity_released",),
-        (
-            "empty_block_list",
-            "duplicate_block",
-            "unknown_block",
-            "unowned_block",
-            "unavailable_block",
-        ),
+        _HELD,
     ),
     "form_coalition": Kind(
         "Propose a pool to another lab, or consent to the one it proposed to you.",
@@ -160,15 +144,8 @@ KINDS: Mapping[str, Kind] = {
         ("block_ids",),
         ("coalition_committed",),
         (
-            "unknown_coalition",
-            "not_coalition_member",
-            "coalition_inactive",
-            "empty_block_list",
-            "duplicate_block",
-            "unknown_block",
-            "unowned_block",
-            "failed_block",
-            "unavailable_block",
+            *("unknown_coalition", "not_coalition_member", "coalition_inactive"),
+            *("empty_block_list", *_OWN_BLOCKS, "failed_block", "unavailable_block"),
         ),
     ),
     "allocate_to_job": Kind(
@@ -177,18 +154,9 @@ KINDS: Mapping[str, Kind] = {
         (),
         ("job_allocated",),
         (
-            "unknown_job",
-            "job_completed",
-            "empty_block_list",
-            "duplicate_block",
-            "unknown_block",
-            "unowned_block",
-            "failed_block",
-            "duplicate_allocation",
-            "low_reliability",
-            "no_hours_left",
-            "insufficient_capacity",
-            "budget_overspend",
+            *("unknown_job", "job_completed", "empty_block_list", *_OWN_BLOCKS, "failed_block"),
+            *("duplicate_allocation", "low_reliability", "needs_partner", "no_hours_left"),
+            *("insufficient_capacity", "budget_overspend"),
         ),
     ),
     "send_message": Kind(
@@ -234,16 +202,14 @@ def action_fault(action: Action) -> str:
     for name, text in zip(TEXTS, (target, offer, coalition, job), strict=True):
         if text is not None and not _is_text(text, LONGEST_ID):
             return f"{name} must be a text of at most {LONGEST_ID} characters, not {_short(text)}"
-    for name, ids in (("block_ids", block_ids), ("requested_block_ids", requested)):
-        if not _is_ids(ids):
+    for name, ids in zip(LISTS, (block_ids, requested), strict=True):
+        if ids != () and not _is_ids(ids):
             return f"{name} must be a list of at most {MOST_IDS} ids, not {_short(ids)}"
     if not _is_number(payment):
         return f"payment must be a number {BETWEEN}, not {_short(payment)}"
-    if not _is_text(message, LONGEST_MESSAGE):
+    if message != "" and not _is_text(message, LONGEST_MESSAGE):
         return f"message must be a text of at most {LONGEST_MESSAGE} characters"
-    if isinstance(conditions, tuple) and not conditions:
-        return ""
-    return _condition_fault(conditions)
+    return "" if conditions == () else _condition_fault(conditions)
 
 
 def _condition_fault(conditions: Any) -> str:

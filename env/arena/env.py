@@ -2,7 +2,8 @@
 
 In a round every lab acts at most twice: all labs once in the order of their seats, then all again.
 A lab that waits is done for the round; a lab that finishes is done for good. When nobody is left to
-act, the round closes: its GPU-hours expire, offers and holds may lapse, a shock may strike.
+act, the round closes: its GPU-hours expire, offers and holds may lapse, a shock may strike. The
+market closes for good once the learner has left, as in the published game.
 
 An action that the rules refuse returns a code and uses up the turn; nothing else changes. The three
 tasks stand at the end.
@@ -16,12 +17,13 @@ import numpy as np
 from ..core import EndReason, IllegalAction, Task
 from . import rules
 from .actions import Action, Malformed, action_fault
-from .labs import scripted_lab
-from .rules import Draft, Refused, next_round, settlement
-from .types import Observation, Own, Result, State
+from .labs import opening_offer, scripted_lab
+from .rules import Draft, Refused, next_round, settle, settlement
+from .types import Market, Observation, Own, Result, State
 from .world import Size, draw_world
 
 SEATS = ("lab_0", "lab_1", "lab_2", "lab_3", "lab_4")
+LEARNER = "lab_0"
 ACTIONS_PER_ROUND = 2  # for every lab alike
 
 
@@ -71,7 +73,8 @@ class GpuBudgetNegotiationEnv:
 
     def reset(self, rng: np.random.Generator) -> State:
         state = draw_world(self.name, self.size, self.agents, rng)
-        return open_round(state)
+        opened = open_round(state)
+        return make_opening_offers(opened) if self.size.opening_offers else opened
 
     def to_act(self, state: State) -> str | None:
         queue = state.market.queue
@@ -85,20 +88,30 @@ class GpuBudgetNegotiationEnv:
 
         Raises IllegalAction after the end, or if `action` is no Action or Malformed.
         """
-        after = act(state, action)
-        return after if after.market.queue else close(after)
+        return close_if_done(act(state, action))
 
     def end(self, state: State) -> EndReason | None:
-        """WALKAWAY if all labs have left, DEADLINE if the rounds are over, None before."""
+        """WALKAWAY if the learner has left, DEADLINE if the rounds are over, None before."""
         if state.market.queue:
             return None
-        left = all(lab.finished for lab in state.market.labs.values())
+        left = state.market.labs[LEARNER].finished
         return EndReason.WALKAWAY if left else EndReason.DEADLINE
 
     def payoffs(self, state: State) -> dict[str, float]:
         """Each lab's utility so far less its BATNA, in credits; 0 for an empty seat."""
         owns = {agent: state.private[agent] for agent in self.agents}
         return {a: round(own.utility - own.batna, 2) if own else 0.0 for a, own in owns.items()}
+
+
+def make_opening_offers(state: State) -> State:
+    """The state after each other lab made the learner one offer, if it has one to make."""
+    draft = Draft(state)
+    for lab in state.market.labs:
+        if lab != LEARNER:
+            offer = opening_offer(Observation(lab, state.market, state.private[lab]), LEARNER)
+            if offer is not None:
+                rules.send_offer(draft, lab, offer)
+    return draft.state()
 
 
 def act(state: State, action: Action | Malformed) -> State:
@@ -120,7 +133,9 @@ def act(state: State, action: Action | Malformed) -> State:
         code, words = RULES[action.action_type](draft, agent, action)
     except Refused as refusal:
         return _refuse(state, agent, rest, refusal.code, refusal.message, action)
-    if code in ("waited", "finished"):
+    if code == "finished" and agent == LEARNER:
+        rest = ()
+    elif code in ("waited", "finished"):
         rest = tuple([lab for lab in rest if lab != agent])
     own = draft.private[agent]
     results = (Result(True, code, words),)
@@ -138,15 +153,19 @@ def _refuse(
     message: str,
     action: Action | None = None,
 ) -> State:
-    own = state.private[agent]
+    own, market = state.private[agent], state.market
     recent = own.recent if action is None else (*own.recent[-2:], action)
-    with_result = own._replace(results=(Result(False, code, message),), recent=recent)
-    return State(state.market._replace(queue=rest), {**state.private, agent: with_result})
+    with_result = Own(*own[:-2], (Result(False, code, message),), recent)
+    waiting = Market(*market[:4], rest, *market[5:])
+    return State(waiting, {**state.private, agent: with_result})
 
 
-def close(state: State) -> State:
-    """The state as the next round opens, or the settled state after the last round."""
-    return open_round(next_round(state))
+def close_if_done(state: State) -> State:
+    """The state as the next round opens, or settled, if no lab is left to act in this one."""
+    if state.market.queue:
+        return state
+    left = state.market.labs[LEARNER].finished
+    return settle(state) if left else open_round(next_round(state))
 
 
 def open_round(state: State) -> State:
@@ -159,26 +178,40 @@ def open_round(state: State) -> State:
 
 # The three tasks of the arena and the learner's grade.
 
-LEARNER = "lab_0"
 SIZES = {
     "arena/single_trade": Size((2,), 3, blocks=2, jobs=1, coalitions=False),
-    "arena/market_round": Size((3,), 5, blocks=3, jobs=2, shocks=((3, ("capacity_failure",)),)),
+    "arena/market_round": Size(
+        (3,),
+        5,
+        blocks=3,
+        jobs=2,
+        shocks=(
+            (1, ("capacity_failure",)),
+            (2, ("energy_spike", "reliability_degradation")),
+        ),
+        opening_offers=True,
+    ),
     "arena/coalition_market": Size(
         (4, 5),
         9,
         blocks=4,
         jobs=3,
         shocks=(
-            (3, ("capacity_failure",)),
-            (6, ("energy_spike",)),
-            (8, ("reliability_degradation", "demand_surge")),
+            (1, ("capacity_failure",)),
+            (3, ("energy_spike", "reliability_degradation")),
+            (5, ("demand_surge",)),
         ),
+        joint=1,
+        opening_offers=True,
     ),
 }
 ABOUT = {
     "arena/single_trade": "Two labs, three rounds, one job each: trade a block, or make do.",
-    "arena/market_round": "Three labs, five rounds, two jobs each; a block fails in round 3.",
-    "arena/coalition_market": "Four or five labs, nine rounds, three jobs each, three shocks.",
+    "arena/market_round": "Three labs, five rounds, two jobs each; shocks, the first in round 1.",
+    "arena/coalition_market": (
+        "Four or five labs, nine rounds, three jobs each, one of which needs a partner; "
+        "three shocks."
+    ),
 }
 
 

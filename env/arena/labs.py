@@ -4,11 +4,12 @@ Every lab computes what a trade is worth to it (`trade_gain`) and accepts it if 
 margin, so a better offer is never less likely to be accepted. Archetypes differ in the margin, in
 how much they bid and ask, and in how they treat others.
 
-Reputation and messages move the margin, within bounds: by `REPUTATION_WEIGHT` credits for each
-point below `FAIR_REPUTATION`, and by `SWAY` for the last signal of the other lab.
+A lab that gives blocks away holds out for more than they are worth to it, less so as time runs out.
+How much more, and which share of a coalition it wants, depends on the reputation of the other lab
+and on the signal of its last message (`SWAY`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import ceil, inf
 from typing import NamedTuple
 
@@ -16,7 +17,6 @@ import numpy as np
 
 from .actions import Action
 from .planning import (
-    Part,
     Plan,
     booking_gain,
     loss_by_delay,
@@ -28,7 +28,7 @@ from .planning import (
     unplanned_jobs,
 )
 from .rules import is_requestable, last_signal
-from .types import Block, Job, Market, Observation, Offer, live_hours
+from .types import Block, Job, Lab, Market, Observation, Offer, live_hours
 
 # The five archetypes: the parameters that `scripted_lab` plays by.
 
@@ -39,34 +39,53 @@ class Character(NamedTuple):
     margin: float  # least gain of a trade, in credits
     bid: float  # share of its own gain that it offers for a block
     ask: float  # credits that it asks for each hour of a spare block
-    greed: float  # ask of a counter-offer, as a multiple of the missing gain
+    greed: float  # ask of a counter-offer, as a multiple of the price that it would take
     eagerness: float  # chance in a round that it opens a trade
     proposes: bool  # proposes coalitions
     commits: bool  # commits spare blocks to active coalitions
+    hold: float  # credits that it wants at first for each GPU-hour it gives, above its own value
+    patience: float  # exponent of the time left: below 1 it concedes late, above 1 early
+    least_share: float  # of a coalition to which it consents, with a fair reputation
 
 
 CHARACTERS: Mapping[str, Character] = {
-    "cooperative": Character(1.0, 0.45, 1.0, 1.1, 0.9, True, True),
-    "selfish": Character(8.0, 0.15, 4.0, 1.5, 0.6, False, False),
-    "deadline_panicked": Character(4.0, 0.30, 1.5, 1.1, 0.9, True, True),
-    "deceptive": Character(5.0, 0.20, 3.0, 1.4, 0.8, True, False),
-    "retaliatory": Character(4.0, 0.35, 2.0, 1.2, 0.7, False, True),
+    "cooperative": Character(1.0, 0.45, 1.0, 1.0, 0.9, True, True, 1.5, 1.0, 0.25),
+    "selfish": Character(8.0, 0.15, 4.0, 1.5, 0.6, False, False, 5.5, 0.4, 0.5),
+    "deadline_panicked": Character(4.0, 0.30, 1.5, 1.1, 0.9, True, True, 3.0, 2.0, 0.25),
+    "deceptive": Character(5.0, 0.20, 3.0, 1.4, 0.8, True, True, 5.0, 0.7, 0.5),
+    "retaliatory": Character(4.0, 0.35, 2.0, 1.2, 0.7, False, True, 3.0, 1.0, 0.4),
 }
 
-# Credits of margin, by archetype and the last signal of the other lab.
+# Factor on what a lab holds out for, by archetype and the last signal of the other lab.
 SWAY: Mapping[str, Mapping[str, float]] = {
-    "cooperative": {"urgency": -1.0, "fairness": -0.5, "coalition": -0.5},
-    "selfish": {"urgency": 2.0},
-    "deadline_panicked": {"threat": -2.0, "urgency": 1.0},
-    "deceptive": {"urgency": 2.0, "fairness": 1.0},
-    "retaliatory": {"threat": 3.0, "fairness": -1.0},
+    "cooperative": {"urgency": 0.2, "fairness": 0.4, "coalition": 0.4},
+    "selfish": {"urgency": 1.8, "threat": 0.3},
+    "deadline_panicked": {"urgency": 1.5, "threat": 0.2},
+    "deceptive": {"urgency": 1.8, "fairness": 1.3, "coalition": 0.3},
+    "retaliatory": {"threat": 2.5, "fairness": 0.2},
 }
 
+# What the archetypes say with an offer. All sentences but the made-up rival bid are shared, so
+# that no sentence tells an honest lab's archetype.
+TERMS, WORTH = "These are our terms.", "It is worth more to you than to us."
+FAIR, SOON = "A fair trade for both of us.", "We would rather trade now than later."
+URGENT = "This is urgent for us, please answer now."
+WORD, PATIENT = "Keep your word and we keep ours.", "We can wait for a better price."
+RIVAL = "Decide soon: another lab has bid {price:.2f} for {block}."
+SENTENCES: Mapping[str, tuple[str, ...]] = {
+    "cooperative": (TERMS, WORTH, FAIR, SOON),
+    "selfish": (TERMS, WORTH, WORD, PATIENT),
+    "deadline_panicked": (TERMS, WORTH, URGENT, SOON),
+    "deceptive": (TERMS, FAIR, URGENT, RIVAL),
+    "retaliatory": (TERMS, WORTH, WORD, PATIENT),
+}
+RIVAL_MARKUP = 6.0  # credits by which an invented bid exceeds the offer
 
 PANIC = 5.0  # credits by which full pressure lowers the margin of a panicked lab
 NEAR_DEADLINE = 2  # rounds
 JITTER = 2.0  # credits of margin, times the lab's random number of the round
-REPUTATION_WEIGHT, FAIR_REPUTATION = 6.0, 0.65
+REPUTATION_WEIGHT, FAIR_REPUTATION = 2.0, 0.65
+LEAST_TRUST_FACTOR = 0.2  # to which the best reputation lowers what a lab holds out for
 LEAST_TRUST = 0.45  # least reputation of a partner
 HIGHEST_COUNTER = 80.0  # credits
 LEAST_BID = 0.25  # share of a lab's price below which a bid gets no counter-offer
@@ -86,7 +105,7 @@ def scripted_lab(obs: Observation, rng: np.random.Generator) -> Action:
         or _use_pool(obs, plan, spare)
         or _partner(obs, spare)
         or _open_trade(obs, plan, spare)
-        or _book(plan)
+        or plan.booking
         or _turn_down(obs)
         or _rest(obs, spare)
     )
@@ -108,18 +127,44 @@ def purse(obs: Observation) -> float:
     return obs.own.budget - ENERGY_RESERVE
 
 
-def margin(obs: Observation, other: str) -> float:
-    """Least gain in credits of a trade with `other`; inf if the lab refuses all its trades."""
+def margin(obs: Observation, other: str, given: Sequence[str] = ()) -> float:
+    """Least gain in credits of a trade that gives `other` the blocks `given`.
+
+    inf if the lab refuses all trades with `other`.
+    """
     own, kind = obs.own, obs.own.archetype or "cooperative"
     if kind == "retaliatory" and has_breached(obs.market, other):
         return inf
     wanted = CHARACTERS[kind].margin + JITTER * own.chance[obs.market.round_index]
-    wanted += REPUTATION_WEIGHT * (FAIR_REPUTATION - obs.market.labs[other].reputation)
-    if obs.market.messages:
-        wanted += SWAY[kind].get(last_signal(obs.market, other, obs.agent), 0.0)
     if kind == "deadline_panicked":
         wanted -= PANIC * pressure(obs)
-    return max(0.5, wanted)
+    least = max(0.5, wanted)
+    if not given:
+        return least
+    return least + held_out(obs.market, kind, other, given, heard(obs, other))
+
+
+def heard(obs: Observation, other: str) -> str:
+    """The signal of the last message of `other` that the observing lab still heeds; "" if none."""
+    return last_signal(obs.market, other, obs.agent) if obs.market.messages else ""
+
+
+def held_out(
+    market: Market, archetype: str, other: str, given: Sequence[str], signal: str
+) -> float:
+    """Credits above their value that a lab wants at present of `other` for the hours of `given`."""
+    if not given:
+        return 0.0
+    now, horizon, character = market.round_index, market.max_rounds, CHARACTERS[archetype]
+    hours = sum([live_hours(market.blocks[block_id], now, horizon) for block_id in given])
+    time_left = max(0.0, 1 - now / max(1, horizon - 1)) ** character.patience
+    return character.hold * hours * time_left * regard(market, archetype, other, signal)
+
+
+def regard(market: Market, archetype: str, other: str, signal: str) -> float:
+    """The factor of the reputation and the words of `other` on what a lab wants of it."""
+    trust = 1 + REPUTATION_WEIGHT * (FAIR_REPUTATION - market.labs[other].reputation)
+    return max(LEAST_TRUST_FACTOR, trust) * SWAY[archetype].get(signal, 1.0)
 
 
 def pressure(obs: Observation) -> float:
@@ -137,7 +182,7 @@ def has_breached(market: Market, lab: str) -> bool:
 def accepts(obs: Observation, offer: Offer) -> bool:
     """Whether the observing lab would accept an offer addressed to it."""
     return offer.ask <= max(0.0, purse(obs)) and offer_gain(obs, offer) >= margin(
-        obs, offer.from_lab_id
+        obs, offer.from_lab_id, offer.requested_blocks
     )
 
 
@@ -147,16 +192,8 @@ def _urgent_booking(obs: Observation, plan: Plan) -> Action | None:
     urgent = [(loss, part) for loss, part in losses if loss > 0.01]
     turns = obs.market.queue.count(obs.agent)
     if obs.own.archetype == "deadline_panicked" or len(urgent) >= turns:
-        return _booking(max(urgent)[1]) if urgent else None
+        return max(urgent)[1].booking if urgent else None
     return None
-
-
-def _book(plan: Plan) -> Action | None:
-    return _booking(max(plan.parts, key=lambda part: part.gain)) if plan.parts else None
-
-
-def _booking(part: Part) -> Action:
-    return Action("allocate_to_job", job_id=part.job_id, block_ids=part.block_ids)
 
 
 def _answer(obs: Observation) -> Action | None:
@@ -167,7 +204,7 @@ def _answer(obs: Observation) -> Action | None:
     countered = None
     best, taken = 0.0, None
     for offer in obs.incoming:
-        wanted = margin(obs, offer.from_lab_id)
+        wanted = margin(obs, offer.from_lab_id, offer.requested_blocks)
         if wanted == inf:
             continue
         brings = offer_gain(obs, offer)
@@ -198,7 +235,7 @@ def _turn_down(obs: Observation) -> Action | None:
 def _counter(obs: Observation, offer: Offer, lack: float) -> Action | None:
     """The same trade at a price that makes it acceptable."""
     greed = CHARACTERS[obs.own.archetype or "cooperative"].greed
-    ask = ceil(offer.payment - offer.ask + lack * greed)
+    ask = ceil((offer.payment - offer.ask + lack) * greed)
     held = not all(is_requestable(obs.market.blocks[block_id]) for block_id in offer.offered_blocks)
     if held or not 0 < ask <= HIGHEST_COUNTER:
         return None
@@ -215,7 +252,7 @@ def _counter(obs: Observation, offer: Offer, lack: float) -> Action | None:
 def _use_pool(obs: Observation, plan: Plan, spare: list[Block]) -> Action | None:
     """Books a partner's pooled blocks for a job that the plan leaves out, if that pays."""
     part = pooled_part(obs, plan, spare) if obs.market.coalitions else None
-    return _booking(part) if part and part.gain > LEAST_POOL_GAIN else None
+    return part.booking if part and part.gain > LEAST_POOL_GAIN else None
 
 
 def _partner(obs: Observation, spare: list[Block]) -> Action | None:
@@ -224,7 +261,8 @@ def _partner(obs: Observation, spare: list[Block]) -> Action | None:
     for coalition in obs.proposals:
         other = coalition.members[0]
         trusted = market.labs[other].reputation >= LEAST_TRUST and margin(obs, other) < inf
-        if spare and trusted and coalition.share >= 0.25:
+        wanted = CHARACTERS[kind].least_share * regard(market, kind, other, heard(obs, other))
+        if spare and trusted and coalition.share >= wanted:
             given = tuple([b.block_id for b in spare]) if CHARACTERS[kind].commits else ()
             return Action(
                 "commit_to_coalition", coalition_id=coalition.coalition_id, block_ids=given
@@ -245,15 +283,28 @@ def _open_trade(obs: Observation, plan: Plan, spare: list[Block]) -> Action | No
     if last_turn or obs.own.chance[obs.market.round_index] > CHARACTERS[kind].eagerness:
         return None
     undone = unplanned_jobs(obs, plan)
+    alone = [job for job in undone if not job.joint]
+    joint, proposes = len(undone) > len(alone), CHARACTERS[kind].proposes
     return (
-        (_bid(obs, undone[0], spare) if undone else None)
-        or (_propose(obs) if undone and CHARACTERS[kind].proposes else None)
-        or (_sell(obs, spare) if spare else None)
+        (_propose(obs) if joint and spare and proposes else None)
+        or (_bid(obs, alone[0], spare) if alone else None)
+        or (_propose(obs) if alone and proposes else None)
+        or (_sell(obs, spare, obs.others) if spare else None)
     )
 
 
-def _bid(obs: Observation, job: Job, spare: list[Block]) -> Action | None:
-    """A bid for the block of another lab that would add most to `job`."""
+def opening_offer(obs: Observation, other: str) -> Action | None:
+    """The offer that a scripted lab makes `other` before the first turn: a bid, else a sale."""
+    plan = own_plan(obs)
+    spare = spare_blocks(obs, plan)
+    alone = [job for job in unplanned_jobs(obs, plan) if not job.joint]
+    return (_bid(obs, alone[0], spare, other) if alone else None) or (
+        _sell(obs, spare, [obs.market.labs[other]]) if spare else None
+    )
+
+
+def _bid(obs: Observation, job: Job, spare: list[Block], owner: str = "") -> Action | None:
+    """A bid for the block of another lab, or of `owner`, that would add most to `job`."""
     market, kind = obs.market, obs.own.archetype or "cooperative"
     now, horizon = market.round_index, market.max_rounds
     if any(offer.requested_blocks for offer in obs.outgoing):
@@ -261,6 +312,8 @@ def _bid(obs: Observation, job: Job, spare: list[Block]) -> Action | None:
     best, wanted = 1.0, None
     for block in market.blocks.values():
         if block.owner_lab_id == obs.agent or not is_requestable(block):
+            continue
+        if owner and block.owner_lab_id != owner:
             continue
         if block.reliability < job.min_reliability or market.labs[block.owner_lab_id].finished:
             continue
@@ -310,12 +363,12 @@ def _is_offered(obs: Observation, block: Block) -> bool:
     return any(block.block_id in offer.offered_blocks for offer in obs.outgoing)
 
 
-def _sell(obs: Observation, spare: list[Block]) -> Action | None:
-    """Offers the largest spare block to the lab with the highest demand."""
+def _sell(obs: Observation, spare: list[Block], labs: Iterable[Lab]) -> Action | None:
+    """Offers the largest spare block to the one of `labs` with the highest demand."""
     market, kind = obs.market, obs.own.archetype or "cooperative"
     idle = [block for block in spare if not _is_offered(obs, block)]
     order = ("high", "medium", "low")
-    buyers = [lab for lab in obs.others if margin(obs, lab.lab_id) < inf]
+    buyers = [lab for lab in labs if margin(obs, lab.lab_id) < inf]
     if not (idle and buyers):
         return None
     turn = int(obs.own.chance[market.round_index] * 97)  # breaks ties in demand at random
@@ -326,7 +379,8 @@ def _sell(obs: Observation, spare: list[Block]) -> Action | None:
     buyer = buyers[ranked[0]]
     size = {b: live_hours(b, market.round_index, market.max_rounds) for b in idle}
     block = max(idle, key=size.__getitem__)
-    ask = float(ceil(max(CHARACTERS[kind].ask * size[block], margin(obs, buyer.lab_id))))
+    least = margin(obs, buyer.lab_id, (block.block_id,))
+    ask = float(ceil(max(CHARACTERS[kind].ask * size[block], least)))
     return Action(
         "send_offer",
         target_lab_id=buyer.lab_id,
@@ -337,19 +391,15 @@ def _sell(obs: Observation, spare: list[Block]) -> Action | None:
 
 
 def _words(obs: Observation, price: float, block_ids: tuple[str, ...]) -> str:
-    """The message of an archetype's offer; a deceptive lab invents a rival bid."""
-    kind = obs.own.archetype
-    if kind == "deceptive":
-        return f"Decide soon: another lab has bid {price + 6:.2f} for {block_ids[0]}."
-    return {
-        "cooperative": "A fair trade for both of us.",
-        "deadline_panicked": "This is urgent for us, please answer now.",
-        "retaliatory": "Keep your word and we keep ours.",
-    }.get(kind, "These are our terms.")
+    """One of the sentences of the lab's archetype; only a deceptive lab invents a rival bid."""
+    sentences = SENTENCES[obs.own.archetype or "cooperative"]
+    chance = int(obs.own.chance[obs.market.round_index] * 997)
+    sentence = sentences[chance % len(sentences)]
+    return sentence.format(price=price + RIVAL_MARKUP, block=block_ids[0])
 
 
 def _rest(obs: Observation, spare: list[Block]) -> Action:
     """Finishes once nothing is left to do or to sell, else waits."""
-    pooled = any(coalition.commitments for coalition in obs.coalitions)
-    done = not spare and not pooled and all(job.completed for job in obs.own.jobs)
-    return Action("finish" if done else "wait")
+    left = spare or any(not job.completed for job in obs.own.jobs)
+    pooled = not left and any(coalition.commitments for coalition in obs.coalitions)
+    return Action("wait" if left or pooled else "finish")

@@ -6,7 +6,7 @@ There are too many prices and sets of blocks to list, so a few sensible ones of 
 from collections.abc import Iterator
 
 from .actions import Action
-from .planning import best_plan, booking_gain, own_plan
+from .planning import best_plan, booking_gain, own_plan, shared_part
 from .rules import is_requestable
 from .types import AVAILABLE, COMMITTED, FREE, LIVE, RESERVED, Block, Job, Observation, live_hours
 
@@ -134,11 +134,15 @@ def _bookings(obs: Observation) -> Iterator[Action]:
     market = obs.market
     now, horizon = market.round_index, market.max_rounds
     own = [b for b in _blocks_in(obs, LIVE) if b.energy_cost <= obs.own.budget]
+    pooled = [block for block in usable_blocks(obs) if block.owner_lab_id != obs.agent]
     parts = {part.job_id: part.block_ids for part in own_plan(obs).parts}
     for job in obs.open_jobs:
         sets = {parts[job.job_id]: None} if job.job_id in parts else {}
         for part in best_plan(usable_blocks(obs), (job,), now, horizon).parts:
             sets[part.block_ids] = None
+        shared = shared_part(job, pooled, own, now, horizon) if job.joint else None
+        if shared is not None:
+            sets[shared.block_ids] = None
         for block in own:
             if _serves(job, block, now, horizon):
                 sets[(block.block_id,)] = None

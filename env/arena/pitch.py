@@ -104,8 +104,8 @@ def hours_held(obs: Observation, claim: Claim) -> float | None:
 
 
 def _same_credits(claimed: float, true: float) -> bool:
-    """Whether amounts agree to the hundredth, or rounded to whole credits."""
-    return abs(claimed - true) < 0.005 or claimed == int(true + 0.5)
+    """Whether amounts agree to the hundredth, or rounded to tenths or to whole credits."""
+    return abs(claimed - true) < 0.005 or claimed in (round(true, 1), int(true + 0.5))
 
 
 def worth(obs: Observation, claim: Claim) -> float | None:
@@ -244,8 +244,17 @@ def spare(obs: Observation, claim: Claim) -> float | None:
 
 DIMENSIONS = ("urgency", "evidence", "reliability", "fairness", "coalition")
 COUNTS = "one two three four five six seven eight nine ten eleven twelve"
+HINDI = (  # "do" is left out, for the English verb
+    ("ek", "एक"), ("दो",), ("teen", "तीन"), ("char", "चार"), ("paanch", "पाँच", "पांच"),
+    ("chhah", "छह"), ("saat", "सात"), ("aath", "आठ"), ("nau", "नौ"), ("das", "दस"),
+    ("gyarah", "ग्यारह"), ("barah", "बारह"),
+)  # fmt: skip
 WORDS = {word: number for number, word in enumerate(COUNTS.split(" "), 1)}
-NUMBER = rf"\b(?P<n>\d{{1,6}}(?:\.\d{{1,4}})?|{'|'.join(WORDS)})\b(?!\.\d| of (?:our|my)\b)"
+WORDS |= {word: number for number, words in enumerate(HINDI, 1) for word in words}
+NUMBER = (
+    rf"(?<!\w)(?P<n>\d{{1,6}}(?:\.\d{{1,4}})?|{'|'.join(WORDS)})(?!\w)"
+    r"(?!\.\d| of (?:our|my)\b)"
+)
 
 
 class ClaimKind(NamedTuple):
@@ -269,9 +278,11 @@ def _count_of(unit: str) -> re.Pattern:
     return re.compile(rf"{NUMBER}(?:[ -][a-z]+){{0,2}}?[ -](?:{unit})\b")
 
 
-_DEADLINE = (r"deadlines?", "due", r"deliver\w*", "must", "cut-?off", "overdue")
+_DEADLINE = (r"deadlines?", "due", r"deliver\w*", "must", "cut-?off", "overdue", "by round")
 _HOURS, _BLOCKS, _CREDITS = _count_of("hours?"), _count_of("blocks?"), _count_of("credits?")
 _JOBS, _OFFERS = _count_of("jobs?"), _count_of("offers?|trades?|deals?")
+_WORTH = ("worth", "pays", r"earns?", r"brings?")
+_UNIT = r"(?:[ -][a-z]+){0,2}?[ -](?:hours?|blocks?|jobs?|rounds?|offers?|trades?|deals?)\b"
 _POOL = r"(?:coalition|pool|alliance)s?"
 
 CLAIMS: Mapping[str, ClaimKind] = {
@@ -314,7 +325,16 @@ CLAIMS: Mapping[str, ClaimKind] = {
         "hours that its open jobs want",
         _HOURS,
         _words(
-            r"needs?", "needed", r"requir\w+", r"lack\w*", "missing", "short", r"wants?", "of work"
+            r"needs?",
+            "needed",
+            r"requir\w+",
+            r"lack\w*",
+            "missing",
+            "short",
+            r"wants?",
+            "of work",
+            "chahiye",
+            "चाहिए",
         ),
         hours_needed,
         by_figure=True,
@@ -330,8 +350,18 @@ CLAIMS: Mapping[str, ClaimKind] = {
         "evidence",
         "what an open job of its own is worth",
         _CREDITS,
-        _words("worth", r"values?", "valued", r"earns?", r"brings?"),
+        _words(*_WORTH, r"values?", "valued"),
         worth,
+        "worth",
+        by_figure=True,
+    ),
+    "worth_without_unit": ClaimKind(
+        "evidence",
+        "what an open job of its own is worth",
+        re.compile(rf"\b(?:{'|'.join(_WORTH)}) {NUMBER}(?!{_UNIT})"),
+        _words(*_WORTH),
+        worth,
+        "worth",
         by_figure=True,
     ),
     "budget_band": ClaimKind(
@@ -371,11 +401,7 @@ CLAIMS: Mapping[str, ClaimKind] = {
         by_figure=True,
     ),
     "reputation": ClaimKind(
-        "reliability",
-        "its reputation",
-        re.compile(NUMBER),
-        _words("reputation"),
-        reputation,
+        "reliability", "its reputation", re.compile(NUMBER), _words("reputation"), reputation
     ),
     "best_reputation": ClaimKind(
         "reliability",
@@ -439,11 +465,7 @@ CLAIMS: Mapping[str, ClaimKind] = {
         by_figure=True,
     ),
     "budget": ClaimKind(
-        "evidence",
-        "its budget",
-        re.compile(NUMBER),
-        _words("budget", "purse"),
-        budget,
+        "evidence", "its budget", re.compile(NUMBER), _words("budget", "purse"), budget
     ),
     "spare": ClaimKind(
         "coalition",

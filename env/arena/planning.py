@@ -8,9 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from .actions import Action
 from .types import COMMITTED, FREE, Block, Job, Observation, Offer, live_hours
 
 BREACH_FINE = 5.0  # credits, at most the budget, to the partner of a coalition that a lab breaks
+LEAST_SHARE = 1.0  # credits: least payment for a pooled block
 LATE = 0.35  # value of an hour after the deadline, as a share of one before it
 
 
@@ -21,12 +23,22 @@ class Part(NamedTuple):
     block_ids: tuple[str, ...]
     gain: float
 
+    @property
+    def booking(self) -> Action:
+        """The action that books it."""
+        return Action("allocate_to_job", job_id=self.job_id, block_ids=self.block_ids)
+
 
 class Plan(NamedTuple):
     """The best set of parts that share no block, and their gain together in credits."""
 
     gain: float
     parts: tuple[Part, ...]
+
+    @property
+    def booking(self) -> Action | None:
+        """The action that books the part with the highest gain; None without parts."""
+        return max(self.parts, key=lambda part: part.gain).booking if self.parts else None
 
 
 def hours(block: Block, job: Job, now: int, horizon: int) -> tuple[int, int]:
@@ -36,7 +48,7 @@ def hours(block: Block, job: Job, now: int, horizon: int) -> tuple[int, int]:
     """
     _, start, duration, gpus, *_ = block
     end = min(start + duration, horizon)
-    first = max(start, now)
+    first = max(start, now, job.opens)
     on_time = max(0, min(end, job.deadline_round) - first)
     return on_time * gpus, max(0, end - first - on_time) * gpus
 
@@ -64,6 +76,8 @@ def booking_gain(job: Job, blocks: Sequence[Block], now: int, horizon: int) -> f
     for block in blocks:
         if block.reliability < job.min_reliability:
             return None
+    if job.joint and len({block.owner_lab_id for block in blocks}) < 2:
+        return None
     on_time, late = add_hours(job, blocks, now, horizon)
     if on_time + late < job.gpu_hours_required and not job.partial_credit_allowed:
         return None
@@ -107,10 +121,13 @@ def _spans(blocks: Iterable[Block], now: int, horizon: int) -> tuple[Span, ...]:
 
 @lru_cache(maxsize=1 << 15)
 def _search(spans: tuple[Span, ...], jobs: tuple[Job, ...]) -> Plan:
-    """Branch and bound: depth first over jobs, each with its gainful sets of blocks."""
+    """Branch and bound: depth first over jobs, each with its gainful sets of blocks.
+
+    Joint jobs are left out, since nobody can do them alone.
+    """
     choices = []
     for job in jobs:
-        if not job.completed:
+        if not (job.completed or job.joint):
             sets = sorted(_sets(spans, job), reverse=True)
             if sets:
                 choices.append((job.job_id, sets))
@@ -148,12 +165,13 @@ def _sets(spans: tuple[Span, ...], job: Job) -> Iterator[tuple[float, int]]:
 
     A set is not extended once all its hours are on time.
     """
-    _, needed, deadline, base, urgency, least_reliability, partial, _, had, had_late, _ = job
+    _, needed, deadline, base, urgency, least_reliability, partial, _, had, had_late, *_ = job
     rate = base * urgency / needed
     before = booked_value(job, had, had_late) if had or had_late else 0.0
     usable = []
     for index, (_, first, end, gpus, reliability, energy) in enumerate(spans):
-        if reliability >= least_reliability:
+        first = max(first, job.opens)
+        if reliability >= least_reliability and first < end:
             on_time = (
                 end - first if end <= deadline else deadline - first if first < deadline else 0
             )
@@ -232,20 +250,58 @@ def pooled_part(obs: Observation, plan: Plan, spare: Iterable[Block]) -> Part | 
     """
     market = obs.market
     now, horizon = market.round_index, market.max_rounds
-    jobs = unplanned_jobs(obs, plan)
-    best = None
-    for coalition in obs.coalitions if jobs else ():
+    pools, best = obs.coalitions, None
+    jobs = unplanned_jobs(obs, plan) if pools else []
+    for coalition in pools if jobs else ():
         pooled = [market.blocks[b] for b in coalition.commitments]
         theirs = [block for block in pooled if block.owner_lab_id != obs.agent]
         for job in jobs if theirs else ():
-            for part in best_plan((*theirs, *spare), (job,), now, horizon).parts:
-                size = {b: sum(hours(market.blocks[b], job, now, horizon)) for b in part.block_ids}
-                rate = coalition.share * part.gain / sum(size.values())
-                used = [size[b.block_id] for b in theirs if b.block_id in size]
-                kept = part.gain - sum(max(1.0, rate * count) for count in used)
-                if kept > (best.gain if best else 0.0) and part.gain < obs.own.budget:
-                    best = part._replace(gain=kept)
+            part = shared_part(job, theirs, list(spare), now, horizon)
+            if part is None:
+                continue
+            booked = [market.blocks[b] for b in part.block_ids]
+            dues = pool_dues(obs, job, booked, coalition.share * part.gain)
+            energy = sum(block.energy_cost for block in booked)
+            kept = part.gain - dues
+            if kept > (best.gain if best else 0.0) and dues + energy <= obs.own.budget:
+                best = part._replace(gain=kept)
     return best
+
+
+def pool_dues(obs: Observation, job: Job, blocks: Sequence[Block], shared: float) -> float:
+    """Credits that the observing lab owes for the blocks of others among `blocks`, by their hours.
+
+    `shared` is what it would owe if all were of others.
+    """
+    now, horizon = obs.market.round_index, obs.market.max_rounds
+    size = [sum(hours(block, job, now, horizon)) for block in blocks]
+    rate = shared / sum(size)
+    theirs = [h for h, block in zip(size, blocks, strict=True) if block.owner_lab_id != obs.agent]
+    return sum([max(LEAST_SHARE, rate * h) for h in theirs])
+
+
+def shared_part(
+    job: Job, theirs: list[Block], spare: list[Block], now: int, horizon: int
+) -> Part | None:
+    """The best booking of `theirs` and `spare` for `job`, with a block of each if it is joint."""
+    plan = best_plan((*theirs, *spare), (job._replace(joint=False),), now, horizon)
+    if not plan.parts:
+        return None
+    part, blocks = plan.parts[0], {b.block_id: b for b in (*theirs, *spare)}
+    owners = {blocks[b].owner_lab_id for b in part.block_ids}
+    if not job.joint or len(owners) > 1:
+        return part
+    more = [
+        block
+        for block in blocks.values()
+        if block.owner_lab_id not in owners
+        and block.reliability >= job.min_reliability
+        and live_hours(block, now, horizon)
+    ]
+    if not more:
+        return None
+    added = min(more, key=lambda block: (live_hours(block, now, horizon), block.energy_cost))
+    return Part(job.job_id, (*part.block_ids, added.block_id), part.gain - added.energy_cost)
 
 
 def unplanned_jobs(obs: Observation, plan: Plan) -> list[Job]:

@@ -10,12 +10,12 @@ between, because no plan is left at the end. Only the three penalties come on to
 The reward is a pure function of a state and an action; the state holds none of it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ..core import Turn
 from .actions import Action, Malformed
-from .env import act, close
+from .env import act, close_if_done
 from .planning import own_plan
 from .rules import advance_round, apply_shock
 from .types import Observation, State
@@ -24,122 +24,43 @@ PLAN_WEIGHT = 0.5  # weight of the best plan's value in the potential
 REFUSED, MALFORMED, SPAM, BREACH = -0.10, -0.15, -0.05, -0.20
 
 
-class Change(NamedTuple):
-    """The effect on one lab of one action by any lab, with the close of the round if it follows."""
-
-    code: str = ""  # result code of the lab's own action; "" where another lab acted
-    job_value: float = 0.0  # this and the next eight: shares of the stake
-    energy: float = 0.0
-    deals: float = 0.0
-    pool: float = 0.0
-    plan_by_job: float = 0.0  # PLAN_WEIGHT x change of the plan's value, by its cause
-    plan_by_deal: float = 0.0
-    plan_by_pool: float = 0.0
-    plan_by_time: float = 0.0
-    plan_by_shock: float = 0.0
-    breaches: int = 0
-    refused: bool = False
-    repeated: bool = False  # the third equal action in a row, other than waiting or finishing
-    judged: float = 0.0  # the bonus of a judge, if there is one
-
-
 class Component(NamedTuple):
-    """One part of the reward: its formula in words, and the function that computes it."""
+    """One part of the reward, and its formula in words."""
 
     name: str
     formula: str
-    of: Callable[[Change], float]
-
-
-def job_utility(c: Change) -> float:
-    return c.job_value + c.plan_by_job
-
-
-def deal_quality(c: Change) -> float:
-    return c.deals + c.plan_by_deal
-
-
-def coalition_reliability(c: Change) -> float:
-    return c.pool + c.plan_by_pool
-
-
-def judge_argument(c: Change) -> float:
-    return c.judged
-
-
-def budget_efficiency(c: Change) -> float:
-    return -c.energy
-
-
-def negotiation_efficiency(c: Change) -> float:
-    return c.plan_by_time
-
-
-def market_adaptation(c: Change) -> float:
-    return c.plan_by_shock
-
-
-def invalid_action(c: Change) -> float:
-    if not c.refused:
-        return 0.0
-    return MALFORMED if c.code == "malformed_action" else REFUSED
-
-
-def spam(c: Change) -> float:
-    return SPAM if c.repeated else 0.0
-
-
-def breach(c: Change) -> float:
-    return BREACH * c.breaches
 
 
 COMPONENTS = (
     Component(
         "job_utility_score",
         "(value that jobs earned + half the change of the plan by booking) / stake",
-        job_utility,
     ),
     Component(
         "deal_quality_score",
         "(credits received less paid in trades + half the change of the plan by trades) / stake",
-        deal_quality,
     ),
     Component(
         "coalition_reliability_score",
         "(credits received less paid in pools + half the change of the plan by pools) / stake",
-        coalition_reliability,
     ),
-    Component(
-        "judge_argument_score", "the judge's bonus for a pitch; 0 where none sits", judge_argument
-    ),
-    Component("budget_efficiency_score", "- credits paid for energy / stake", budget_efficiency),
+    Component("judge_argument_score", "the judge's bonus for a pitch; 0 where none sits"),
+    Component("budget_efficiency_score", "- credits paid for energy / stake"),
     Component(
         "negotiation_efficiency_score",
         "half the change of the plan by time that passed, or by leaving / stake",
-        negotiation_efficiency,
     ),
-    Component(
-        "market_adaptation_score",
-        "half the change of the plan by a shock / stake",
-        market_adaptation,
-    ),
+    Component("market_adaptation_score", "half the change of the plan by a shock / stake"),
     Component(
         "invalid_action_penalty",
         f"{REFUSED:.2f} for an action the rules refuse, {MALFORMED:.2f} for a malformed one",
-        invalid_action,
     ),
     Component(
-        "spam_penalty",
-        f"{SPAM:.2f} for the same action three times in a row, waiting left aside",
-        spam,
+        "spam_penalty", f"{SPAM:.2f} for the same action three times in a row, waiting left aside"
     ),
-    Component(
-        "breach_penalty",
-        f"{BREACH:.2f} for each coalition that the lab breaks, once",
-        breach,
-    ),
+    Component("breach_penalty", f"{BREACH:.2f} for each coalition that the lab breaks, once"),
 )
-TOTAL = Component("normalized_reward", "the sum of the ten components", sum)
+TOTAL = Component("normalized_reward", "the sum of the ten components")
 
 
 class Breakdown(NamedTuple):
@@ -158,11 +79,6 @@ class Breakdown(NamedTuple):
     normalized_reward: float = 0.0
 
 
-def breakdown(change: Change) -> Breakdown:
-    """The components of one change and their sum."""
-    return _sum([component.of(change) for component in COMPONENTS])
-
-
 def total(parts: Iterable[Breakdown]) -> Breakdown:
     """The sum of several breakdowns, component by component; zeros for none."""
     columns = zip(*[part[:-1] for part in parts], strict=True)
@@ -173,16 +89,11 @@ def _sum(components: Sequence[float]) -> Breakdown:
     return Breakdown(*components, sum(components))
 
 
-def reward(state: State, action: Action | Malformed, lab: str, judged: float = 0.0) -> Breakdown:
+def reward(state: State, action: Action | Malformed, lab: str) -> Breakdown:
     """The reward of `lab` for the next lab's `action` in `state`, the close of the round included.
 
-    `judged` is a judge's bonus, added as a component. Raises IllegalAction if the market is over.
+    Raises IllegalAction if the market is over.
     """
-    return breakdown(observed_change(state, action, lab)._replace(judged=judged))
-
-
-def observed_change(state: State, action: Action | Malformed, lab: str) -> Change:
-    """The effect on `lab` of the next lab's `action` in `state`."""
     acted = act(state, action)
     before, after = state.private[lab], acted.private[lab]
     scale, own_turn = before.stake, state.market.queue[0] == lab
@@ -199,20 +110,23 @@ def observed_change(state: State, action: Action | Malformed, lab: str) -> Chang
     by_action = after_action - potential
     booked, left = code == "job_allocated", code == "finished"
     traded = _has_traded(state, acted, lab)
-    return Change(
-        code,
-        (after.job_value - before.job_value) / scale,
-        (after.energy - before.energy) / scale,
-        (after.deals - before.deals) / scale,
-        (after.pool - before.pool) / scale,
-        by_action / scale * booked,
-        by_action / scale * traded,
-        by_action / scale * (not (booked or left or traded)),
-        (by_time + by_action * left) / scale,
-        by_shock / scale,
-        after.breaches - before.breaches,
-        own_turn and not after.results[0].ok,
-        own_turn and code != "malformed_action" and _is_repeated(after.recent),
+    refused = own_turn and not after.results[0].ok
+    malformed = code == "malformed_action"
+    repeated = own_turn and not malformed and _is_repeated(after.recent)
+    return _sum(
+        [  # in the order of COMPONENTS
+            (after.job_value - before.job_value) / scale + by_action / scale * booked,
+            (after.deals - before.deals) / scale + by_action / scale * traded,
+            (after.pool - before.pool) / scale
+            + by_action / scale * (not (booked or left or traded)),
+            0.0,
+            -((after.energy - before.energy) / scale),
+            (by_time + by_action * left) / scale,
+            by_shock / scale,
+            (MALFORMED if malformed else REFUSED) if refused else 0.0,
+            SPAM if repeated else 0.0,
+            BREACH * (after.breaches - before.breaches),
+        ]
     )
 
 
@@ -250,6 +164,5 @@ def episode_rewards(start: State, turns: Sequence[Turn], lab: str) -> tuple[Brea
             steps.append([])
         if steps:
             steps[-1].append(reward(state, turn.action, lab))
-        acted = act(state, turn.action)
-        state = acted if acted.market.queue else close(acted)
+        state = close_if_done(act(state, turn.action))
     return tuple(total(step) for step in steps)

@@ -4,11 +4,12 @@ The functions of offers, capacity and messages apply the actions to a `Draft`; a
 leaves no trace.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from .actions import Action
-from .planning import BREACH_FINE, add_hours, booked_value, hours
+from .planning import BREACH_FINE, LEAST_SHARE, add_hours, booked_value, hours
 from .types import (
     AVAILABLE,
     COMMITTED,
@@ -212,6 +213,31 @@ def last_signal(market: Market, sender: str, listener: str) -> str:
     return ""
 
 
+RIVAL_BID = re.compile(r"another lab has bid (\d+(?:\.\d+)?) for (b_\d+_\d+)", re.IGNORECASE)
+LIE_REPUTATION = 0.10  # reputation that a made-up rival bid costs
+
+
+def has_rival_bid(draft: Draft, message: Message, amount: float, block_id: str) -> bool:
+    """Whether a lab that `message` does not address has bid `amount` or more for the block."""
+    return any(
+        offer.to_lab_id == message.from_lab_id
+        and offer.from_lab_id != message.to_lab_id
+        and block_id in offer.requested_blocks
+        and offer.payment >= amount
+        for offer in (*draft.offers.values(), *draft.closed.values())
+    )
+
+
+def punish_lies(draft: Draft) -> None:
+    """Lowers the reputation of each lab that made up a rival bid in the round that closes."""
+    for message in reversed(draft.messages):
+        if message.round_index < draft.market.round_index:
+            return
+        for amount, block_id in RIVAL_BID.findall(message.message):
+            if not has_rival_bid(draft, message, float(amount), block_id.lower()):
+                draft.trust(message.from_lab_id, -LIE_REPUTATION)
+
+
 def send_message(draft: Draft, agent: str, action: Action) -> tuple[str, str]:
     _check_target(draft, agent, action)
     if not action.message.strip():
@@ -242,7 +268,7 @@ def _say(draft: Draft, agent: str, action: Action, kind: str) -> None:
 
 # Rules for offers: send, counter, reject, accept. Each public function applies one action.
 
-DEAL_REPUTATION = 0.02  # reputation that both labs gain by a trade
+DEAL_REPUTATION = 0.04  # reputation that both labs gain by a trade
 
 Outcome = tuple[str, str]  # a result code and one sentence
 
@@ -262,6 +288,10 @@ def counter_offer(draft: Draft, agent: str, action: Action) -> Outcome:
 
 
 def reject_offer(draft: Draft, agent: str, action: Action) -> Outcome:
+    own = draft.offers.get(action.offer_id)
+    if own is not None and own.from_lab_id == agent:
+        draft.close_offer(own, "withdrawn")
+        return "offer_withdrawn", f"{own.offer_id} is withdrawn"
     offer = _offer_to(draft, agent, action.offer_id)
     draft.close_offer(offer, "rejected")
     return "offer_rejected", f"{offer.offer_id} is turned down"
@@ -393,7 +423,6 @@ def _post(draft: Draft, offer: Offer) -> None:
 # Rules for capacity: reserve, release, pool it, or book it for a job.
 
 SHARE = 0.5  # default share of the net value that a pooled block adds, paid to its owner
-LEAST_SHARE = 1.0  # credits: least payment for a pooled block
 
 
 def reserve_capacity(draft: Draft, agent: str, action: Action) -> Outcome:
@@ -443,6 +472,8 @@ def form_coalition(draft: Draft, agent: str, action: Action) -> Outcome:
             name, members, action.message, share, round(trust, 3), market.round_index, draft.hold
         )
     )
+    if action.message:
+        _say(draft, agent, action, "message")
     return "coalition_proposed", f"{name} waits for the consent of {target}"
 
 
@@ -547,6 +578,8 @@ def _bookable(draft: Draft, agent: str, job: Job, block_ids: tuple[str, ...]) ->
         if block.reliability < job.min_reliability:
             raise Refused("low_reliability", f"{job.job_id} wants {job.min_reliability:.2f}")
         blocks.append(block)
+    if job.joint and len({block.owner_lab_id for block in blocks}) < 2:
+        raise Refused("needs_partner", f"{job.job_id} takes blocks of two labs with one pool")
     return blocks
 
 
@@ -598,6 +631,7 @@ def next_round(state: State) -> State:
 def advance_round(state: State) -> State:
     """The state one round later, with expired offers, reservations and commitments removed."""
     draft = Draft(state)
+    punish_lies(draft)
     now = state.market.round_index + 1
     for block in state.market.blocks.values():
         if block.held_until is not None and block.held_until < now:
@@ -607,19 +641,21 @@ def advance_round(state: State) -> State:
     for offer in tuple(draft.offers.values()):
         if offer.expires_round < now:
             draft.close_offer(offer, "expired")
-    if now >= state.market.max_rounds:
-        _settle_all(draft)
     after = draft.state()
-    return State(after.market._replace(round_index=now), after.private)
+    after = State(after.market._replace(round_index=now), after.private)
+    return settle(after) if now >= after.market.max_rounds else after
 
 
-def _settle_all(draft: Draft) -> None:
+def settle(state: State) -> State:
+    """The state with no offer open, and a settlement for each lab that has not left."""
+    draft = Draft(state)
     for offer in tuple(draft.offers.values()):
         draft.close_offer(offer, "expired")
     for lab_id, lab in draft.labs.items():
         own = draft.private[lab_id]
         if not lab.finished:
             draft.private[lab_id] = own._replace(results=(*own.results, settlement(own)))
+    return draft.state()
 
 
 def settlement(own: Own) -> Result:
@@ -686,13 +722,16 @@ def reliability_degradation(state: State) -> State:
 
 
 def demand_surge(state: State) -> State:
-    """Every lab that has not left gets one more job."""
+    """Every lab that has not left gets one more job, which raises its BATNA."""
     draft = Draft(state)
-    surge = state.private["nature"].surge
+    nature = state.private["nature"]
     for lab_id, lab in draft.labs.items():
         if not lab.finished:
             own = draft.private[lab_id]
-            draft.private[lab_id] = own._replace(jobs=(*own.jobs, surge[lab_id]))
+            draft.private[lab_id] = own._replace(
+                jobs=(*own.jobs, nature.surge[lab_id]),
+                batna=max(own.batna, nature.batna.get(lab_id, own.batna)),
+            )
     return _with_shock(draft, "demand_surge", "every lab has one more urgent job")
 
 

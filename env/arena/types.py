@@ -48,6 +48,8 @@ class Job(NamedTuple):
     on_time: int = 0  # hours booked so far
     late: int = 0
     allocated_block_ids: tuple[str, ...] = ()
+    joint: bool = False  # takes blocks of at least two labs, booked together
+    opens: int = 0  # round from which hours count for it
 
     @property
     def full_value(self) -> float:
@@ -146,7 +148,7 @@ class Own(NamedTuple):
     jobs: tuple[Job, ...]
     chance: tuple[float, ...]  # one uniform draw in [0, 1) for each round
     started: float  # the initial budget
-    batna: float  # gain of the best plan with its own blocks, as the market opened
+    batna: float  # gain of the best plan with its own blocks alone, a surge's job included
     stake: float  # full value of the jobs that it began with
     job_value: float = 0.0  # credits earned by jobs
     energy: float = 0.0  # credits paid for energy
@@ -178,6 +180,7 @@ class Market(NamedTuple):
     messages: tuple[Message, ...] = ()
     shock_history: tuple[Shock, ...] = ()
     market_pressure: str = ""  # a band, brought up to date as a round opens
+    announced: str = ""  # the kind of shock that will strike as the next round opens; "" for none
 
 
 class Nature(NamedTuple):
@@ -186,6 +189,7 @@ class Nature(NamedTuple):
     shocks: Mapping[int, str]
     frail: tuple[str, ...]  # all block ids, in the order in which they would fail
     surge: Mapping[str, Job]
+    batna: Mapping[str, float] = {}  # of each lab that is in the market when its surge job comes
 
 
 @dataclass(frozen=True, slots=True)

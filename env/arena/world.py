@@ -4,9 +4,9 @@ World, shocks and each lab's random numbers are drawn separately and beforehand,
 of one lab change neither the shocks nor the random numbers of another.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ NAMES = ("You", "Lab A", "Lab B", "Lab C", "Lab D")
 LOW_BUDGET, HIGH_BUDGET = 60, 115  # credits
 LOW_DEMAND, HIGH_DEMAND = 0.7, 1.4  # hours needed for each hour owned
 LOW_PRESSURE, HIGH_PRESSURE = 0.8, 1.5  # hours needed for each live hour of the market
-WORLD_DRAWS, SHOCK_DRAWS = 256, 96  # more than any world and its shocks need
+WORLD_DRAWS, SHOCK_DRAWS = 320, 96  # more than any world and its shocks need
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,26 @@ class Size:
     jobs: int  # for each lab
     shocks: tuple[tuple[int, tuple[str, ...]], ...] = ()  # round, and the possible kinds
     coalitions: bool = True
+    joint: int = 0  # of a lab's jobs, how many need a partner
+    opening_offers: bool = False  # each other lab makes lab_0 an offer before its first turn
+
+
+class Trade(NamedTuple):
+    """A kind of lab: the blocks that it usually owns and the jobs that it usually has."""
+
+    gpu_counts: tuple[int, ...]  # of a block
+    reliability: tuple[float, float]  # of a block
+    hours: tuple[int, ...]  # that a job requires
+    min_reliability: tuple[float, float]  # of a job
+
+
+# A precise lab owns many GPUs and needs few reliable hours; a bulk lab has what the other needs.
+PRECISE = Trade((2, 4), (0.70, 0.80), (2, 3, 4), (0.86, 0.92))
+BULK = Trade((1, 2), (0.90, 0.99), (6, 8, 10), (0.60, 0.70))
+STRAY = 0.1  # chance that a block or a job is of the other kind
+OTHER_KIND = (False, True, True, False, True)  # seats whose kind is not that of lab_0
+JOINT_HOURS, JOINT_RELIABILITY = (4, 6), 0.55  # of a job that needs a partner
+JOINT_VALUE = 1.5  # factor on its value
 
 
 class Draws:
@@ -64,52 +84,74 @@ def draw_world(name: str, size: Size, seats: Sequence[str], rng: np.random.Gener
     world = Draws(rng.random(WORLD_DRAWS).tolist())
     fate = Draws(rng.random(SHOCK_DRAWS).tolist())
     luck = rng.random((len(seats), size.max_rounds)).tolist()
-    world.whole(0, 1)  # not used: recorded worlds begin with the second draw
+    kinds = (PRECISE, BULK) if world.whole(0, 1) else (BULK, PRECISE)
     present = seats[: world.choice(size.labs)]
     archetypes = ("", *world.shuffle(ARCHETYPES))
     labs, blocks, private = {}, {}, dict.fromkeys(seats)
     for index, lab in enumerate(present):
         budget = world.uniform(70, 130)
         reputation = world.uniform(0.35, 0.85)
-        owned = [_block(world, f"b_{index}_{k}", lab, size) for k in range(size.blocks)]
-        jobs = tuple(_job(world, f"j_{index}_{k}", size.max_rounds) for k in range(size.jobs))
+        own, other = kinds[:: -1 if OTHER_KIND[index] else 1]
+        owned = [
+            _block(world, f"b_{index}_{k}", lab, size, _either(world, own, other))
+            for k in range(size.blocks)
+        ]
+        jobs = tuple(
+            _job(world, f"j_{index}_{k}", size, _either(world, own, other), k < size.joint)
+            for k in range(size.jobs)
+        )
         blocks |= {block.block_id: block for block in owned}
         batna = round(best_plan(owned, jobs, 0, size.max_rounds).gain, 2)
         chance = tuple(luck[index])
         stake = round(sum([job.full_value for job in jobs]), 2)
         private[lab] = Own(archetypes[index], budget, jobs, chance, budget, batna, stake)
         labs[lab] = Lab(lab, NAMES[index], reputation if index else 0.65, "", "")
-    private["nature"] = _nature(fate, size, present, blocks)
+    private["nature"] = _nature(fate, size, blocks, private)
     market = Market(name, 0, size.max_rounds, size.coalitions, (), labs, blocks, {}, {}, {})
     return State(with_public_bands(market, private), private)
 
 
-def _block(draws: Draws, block_id: str, lab: str, size: Size) -> Block:
+def _either(draws: Draws, usual: Trade, other: Trade) -> Trade:
+    return other if draws.uniform(0, 1) < STRAY else usual
+
+
+def _block(draws: Draws, block_id: str, lab: str, size: Size, kind: Trade) -> Block:
     start = draws.whole(0, max(1, size.max_rounds - 2))
-    duration, gpus = draws.choice((1, 2, 3)), draws.choice((1, 2, 4))
-    return Block(
-        block_id, start, duration, gpus, draws.uniform(0.72, 0.99), draws.uniform(1.5, 6.0), lab
-    )
+    duration, gpus = draws.choice((1, 2, 3)), draws.choice(kind.gpu_counts)
+    reliability, energy_cost = draws.uniform(*kind.reliability), draws.uniform(1.5, 6.0)
+    return Block(block_id, start, duration, gpus, reliability, energy_cost, lab)
 
 
-def _job(draws: Draws, job_id: str, max_rounds: int) -> Job:
-    return Job(
+def _job(draws: Draws, job_id: str, size: Size, kind: Trade, joint: bool) -> Job:
+    job = Job(
         job_id,
-        draws.choice((2, 3, 4, 6, 8)),
-        draws.whole(2, max_rounds),
+        draws.choice(kind.hours),
+        draws.whole(2, size.max_rounds),
         draws.uniform(30, 95),
         draws.uniform(1.0, 1.8),
-        draws.uniform(0.70, 0.90),
+        draws.uniform(*kind.min_reliability),
         draws.uniform(0, 1) < 0.35,
         draws.choice(NOTES),
     )
+    if not joint:
+        return job
+    least, most = JOINT_HOURS
+    return job._replace(
+        gpu_hours_required=max(least, min(most, job.gpu_hours_required)),
+        base_value=round(JOINT_VALUE * job.base_value, 2),
+        min_reliability=JOINT_RELIABILITY,
+        partial_credit_allowed=False,
+        joint=True,
+    )
 
 
-def _nature(draws: Draws, size: Size, present: Sequence[str], blocks: dict) -> Nature:
+def _nature(
+    draws: Draws, size: Size, blocks: Mapping[str, Block], owns: Mapping[str, Own | None]
+) -> Nature:
     shocks = {round_index: draws.choice(kinds) for round_index, kinds in size.shocks}
-    surge = {}
+    surge, batna = {}, {}
     for shock_round in [r for r, kind in shocks.items() if kind == "demand_surge"]:
-        for index, lab in enumerate(present):
+        for index, (lab, own) in enumerate((lab, own) for lab, own in owns.items() if own):
             surge[lab] = Job(
                 f"j_{index}_surge_{shock_round}",
                 draws.choice((2, 3, 4)),
@@ -119,12 +161,23 @@ def _nature(draws: Draws, size: Size, present: Sequence[str], blocks: dict) -> N
                 draws.uniform(0.70, 0.88),
                 True,
                 "shock_demand_surge",
+                opens=shock_round,
             )
-    return Nature(shocks, tuple(draws.shuffle(list(blocks))), surge)
+            batna[lab] = round(own.batna + _surge_gain(own, surge[lab], lab, blocks, size), 2)
+    return Nature(shocks, tuple(draws.shuffle(list(blocks))), surge, batna)
+
+
+def _surge_gain(own: Own, job: Job, lab: str, blocks: Mapping[str, Block], size: Size) -> float:
+    """What the lab's blocks that its first plan leaves idle can earn by the job of a surge."""
+    owned = [block for block in blocks.values() if block.owner_lab_id == lab]
+    parts = best_plan(owned, own.jobs, 0, size.max_rounds).parts
+    planned = {block_id for part in parts for block_id in part.block_ids}
+    idle = [block for block in owned if block.block_id not in planned]
+    return best_plan(idle, (job,), 0, size.max_rounds).gain
 
 
 def with_public_bands(market: Market, private: Any) -> Market:
-    """The market with every lab's public bands and the pressure brought up to date."""
+    """The market with the labs' bands, the pressure and the announced shock up to date."""
     owned = dict.fromkeys(market.labs, 0)
     now, horizon = market.round_index, market.max_rounds
     supply = 0
@@ -147,7 +200,8 @@ def with_public_bands(market: Market, private: Any) -> Market:
             lab.finished,
         )
     pressure = band(demand / max(1, supply), LOW_PRESSURE, HIGH_PRESSURE)
-    return market._replace(labs=labs, market_pressure=pressure)
+    announced = private["nature"].shocks.get(now + 1, "") if now + 1 < horizon else ""
+    return market._replace(labs=labs, market_pressure=pressure, announced=announced)
 
 
 def band(amount: float, low: float, high: float) -> str:

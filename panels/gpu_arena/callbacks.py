@@ -5,37 +5,29 @@ component. A component that it leaves out keeps its value. An action that the ru
 answered with a sentence and costs the visitor nothing.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import gradio as gr
 from markupsafe import Markup
 
 from env import ARENA_TASKS, IllegalAction, arena
-from panels.gpu_arena import offers, players, view
+from panels.gpu_arena import form, offers, players, view
 from panels.gpu_arena.board import calendar
 from panels.gpu_arena.board.booking import booking, preview, refused, wanted
 from panels.gpu_arena.first_world import TASK, why_this_world
-from panels.gpu_arena.form import (
-    Choices,
-    answer_to,
-    bid_for,
-    changeable,
-    choices,
-    chosen_action,
-    composed,
-    from_text,
-)
 from panels.gpu_arena.layout import Layout
-from panels.gpu_arena.names import block_name
+from panels.gpu_arena.names import block_name, lab_name
+from panels.gpu_arena.reasons import EXPERT, suggested_price
 from panels.gpu_arena.settlement import settlement
-from panels.gpu_arena.words import ACTIONS, advised, player_title
+from panels.gpu_arena.words import WATCH, WATCH_PUBLISHED
 from panels.site.sessions import Gone, no_longer_here, states_of
 from panels.site.visitor import visitor_of_event
 from panels.ui.look import note, trouble
 from sauda.llm.types import ReplyError
+from sauda.policies import LABS
 from sauda.records.seeds import draw_seed, whole_seed
-from sauda.sessions.arena import ArenaGame, act, proposal, start, step
+from sauda.sessions.arena import ArenaGame, act, is_alone, play_out, proposal, start, step
 
 Updates = dict[Any, Any]  # new values, or components with new properties, by component
 
@@ -56,18 +48,23 @@ def new_game(task_name: str, seed: str) -> ArenaGame:
 
 
 def stepped(game: ArenaGame, player: str) -> ArenaGame:
-    """The game after one action of a player.
+    """The game after one action of a player; a script plays the rest where nobody else is left.
 
     ValueError on an unknown player; ReplyError where a language model gives no reply.
     """
-    return step(game, player, players.policy_of(player, visitor_of_event()))
+    after = step(game, player, players.policy_of(player, visitor_of_event()))
+    return play_out(after, player) if player in LABS and is_alone(after) else after
 
 
 def played(game: ArenaGame, action: arena.Action | arena.Malformed) -> ArenaGame:
-    """The game after the visitor's action; IllegalAction where the rules would refuse it."""
+    """The game after the visitor's action; the expert plays the rest where nobody else is left.
+
+    IllegalAction where the rules would refuse the action.
+    """
     if why := refused(game, action):
         raise IllegalAction(why)
-    return act(game, action)
+    after = act(game, action)
+    return play_out(after, EXPERT) if is_alone(after) else after
 
 
 def introduced(player: str, game: ArenaGame | None) -> Markup:
@@ -87,15 +84,16 @@ def _kept(game: ArenaGame | None) -> ArenaGame:
 # Showing a game ----------------------------------------------------------------------------------
 
 
-def show(page: Layout, game: ArenaGame, running: bool = False, kind: str | None = None) -> Updates:
-    """New values of all components that show `game`; the pickers keep `kind` while it is legal."""
+def show(page: Layout, game: ArenaGame, running: bool = False) -> Updates:
+    """New values of all components that show `game`."""
     return {
         page.game: game,
         page.calendar: calendar.calendar(game),
         page.others: calendar.others(game),
         page.hint: "",
+        page.advice: "",
         page.last_step: view.last_step(game),
-        page.papers: view.papers(game.observation),
+        page.credits_left: view.credits_strip(game.observation),
         page.offers: offers.offers(game.observation),
         page.message_board: view.message_board(game),
         page.reward: view.reward(game),
@@ -103,34 +101,71 @@ def show(page: Layout, game: ArenaGame, running: bool = False, kind: str | None 
         page.settlement: settlement(game),
         page.about_world: why_this_world(game),
         page.wait: gr.Button(visible=not game.over),
-        page.other_actions: gr.Accordion(visible=not game.over),
+        page.sentence: gr.Column(visible=not game.over),
+        page.other_moves: gr.Accordion(visible=not game.over),
         page.problem: "",
         page.session: visitor_of_event().session if game.movers else "",
-        **offer_actions(page, choices(game), kind),
+        **_sentence(page, game),
+        page.say: "",
+        **_other_moves(page, form.choices(game)),
         **_controls(page, game, running),
     }
 
 
-def offer_actions(
-    page: Layout, options: Choices, kind: str | None = None, choice: str | None = None
+def _sentence(
+    page: Layout,
+    game: ArenaGame,
+    give: tuple[str, ...] = (),
+    want: tuple[str, ...] = (),
+    lab_id: str | None = None,
+    price: float | None = None,
+    answered: str = "",
 ) -> Updates:
-    """The pickers of the visitor's next action, at `kind` and `choice` where they are legal."""
-    chosen = kind if kind in options else next(iter(options), None)
-    listed = options.get(chosen, [])
-    choice = choice or (listed[0][1] if listed else None)
+    """The sentence of an offer with these terms; `price` is paid, or asked for below 0."""
+    obs = game.observation
+    present, price = form.labs(obs), price or 0.0
+    to = lab_id or (present[0][1] if present else None)
     return {
-        page.kind: gr.Dropdown([(ACTIONS[name], name) for name in options], value=chosen),
-        page.choice: gr.Dropdown(listed, value=choice),
-        **choose_action(page, choice),
+        page.give: gr.Dropdown(form.own_blocks(obs), value=list(give), multiselect=True),
+        page.want: gr.Dropdown(form.wanted_blocks(obs), value=list(want), multiselect=True),
+        page.to: gr.Dropdown(present, value=to),
+        page.way: form.ASK if price < 0 else form.PAY,
+        page.credits: abs(price),
+        page.answered: answered,
+        page.deal: _deal(obs, give, want, price, to) if give or want else "",
     }
+
+
+def _deal(
+    obs: arena.Observation,
+    give: tuple[str, ...],
+    want: tuple[str, ...],
+    price: float,
+    lab_id: str | None,
+) -> Markup:
+    """What the offer of the sentence is worth to the visitor, and what the other side may take."""
+    worth_of = offers.explained(obs, give, want, -price)
+    hint = suggested_price(obs, lab_id, give, want) if lab_id else None
+    if hint is None:
+        return worth_of
+    money = f"{'pay' if hint < 0 else 'take'} {abs(hint):.0f} credits"
+    return worth_of + note(f"{lab_name(obs.market, lab_id)} may {money}.")
+
+
+def _other_moves(page: Layout, options: list[tuple[str, str]]) -> Updates:
+    choice = options[0][1] if options else None
+    return {page.choice: gr.Dropdown(options, value=choice), **choose_action(page, choice)}
 
 
 def _controls(page: Layout, game: ArenaGame, running: bool) -> Updates:
     running = running and not game.over
+    idle = not (running or game.over)
     return {
-        page.advice: gr.Button(interactive=not game.over),
-        page.step: gr.Button(interactive=not game.over),
-        page.run: gr.Button("Pause" if running else "Run", interactive=not game.over),
+        page.watch: gr.Button("Pause" if running else WATCH),
+        page.watch_published: gr.Button(WATCH_PUBLISHED, interactive=not running),
+        page.ask: gr.Button(interactive=idle),
+        page.step: gr.Button(interactive=idle),
+        page.run: gr.Button(interactive=idle),
         page.clock: gr.Timer(active=running),
         page.running: running,
     }
@@ -175,35 +210,43 @@ def begin(page: Layout, task_name: str, seed: str, player: str) -> Updates:
     return _shown_or_problem(page.problem, begun)
 
 
-def take_step(page: Layout, game: ArenaGame | None, player: str, kind: str | None) -> Updates:
+def take_step(page: Layout, game: ArenaGame | None, player: str) -> Updates:
     """The game after one action of the player; a run stops."""
-    return _shown_or_problem(
-        page.problem, lambda: show(page, stepped(_kept(game), player), kind=kind)
-    )
+    return _shown_or_problem(page.problem, lambda: show(page, stepped(_kept(game), player)))
 
 
-def advise(page: Layout, game: ArenaGame | None, player: str) -> Updates:
-    """What the player would do next; the game stays as it is."""
+def advise(page: Layout, game: ArenaGame | None) -> Updates:
+    """What the expert would do next, why, and a button that does it; the game stays as it is."""
 
     def asked() -> Updates:
         kept = _kept(game)
         if kept.over:
             raise IllegalAction("this game is over; start a new one to play on")
-        action = proposal(kept, players.policy_of(player, visitor_of_event()))
-        words = advised(kept.observation, action)
-        stop = "" if words.endswith("”") else "."
-        return {page.problem: note(f"{player_title(player)}’s advice: {words}{stop}")}
+        return {page.advice: _advice(kept)}
 
     return _shown_or_problem(page.problem, asked)
 
 
-def tick(page: Layout, game: ArenaGame | None, player: str, kind: str | None) -> Updates:
+def _advice(game: ArenaGame) -> Markup:
+    return view.advice(game.observation, proposal(game, LABS[EXPERT]))
+
+
+def take_advice(page: Layout, game: ArenaGame | None, action: Any) -> Updates:
+    """The game after the advised action, with the advice for the next one."""
+    updates = press_offer(page, game, action, None)
+    after = updates.get(page.game)
+    if after is None or after.over:
+        return updates
+    return updates | {page.advice: _advice(after)}
+
+
+def tick(page: Layout, game: ArenaGame | None, player: str) -> Updates:
     """The game after one action of the player; the run goes on, and waits for a model to load."""
 
     def ticked() -> Updates:
         kept = _kept(game)
         try:
-            return show(page, stepped(kept, player), running=True, kind=kind)
+            return show(page, stepped(kept, player), running=True)
         except players.StillLoading as error:
             return {page.problem: note(f"{error}.")}
         except ReplyError as error:
@@ -212,15 +255,26 @@ def tick(page: Layout, game: ArenaGame | None, player: str, kind: str | None) ->
     return _shown_or_problem(page.problem, ticked)
 
 
-def toggle_run(page: Layout, game: ArenaGame | None, running: bool) -> Updates:
-    """Start or pause the run."""
-    return _shown_or_problem(page.problem, lambda: _controls(page, _kept(game), not running))
+def watch(page: Layout, game: ArenaGame | None, running: bool, player: str) -> Updates:
+    """Let a player act by itself from here on, or pause; a finished world begins anew."""
+
+    def toggled() -> Updates:
+        kept = _kept(game)
+        if player not in players.players():
+            raise ValueError("choose one of the players in the list")
+        if kept.over:
+            kept = start(kept.task_name, kept.play.seed, kept.secret)
+        if not running:
+            return show(page, kept, running=True) | {page.policy: player}
+        return _controls(page, kept, False)
+
+    return _shown_or_problem(page.problem, toggled)
 
 
-def wait_for_round(page: Layout, game: ArenaGame | None, kind: str | None) -> Updates:
+def wait_for_round(page: Layout, game: ArenaGame | None) -> Updates:
     """The game after the visitor gave up what is left of the round."""
     return _shown_or_problem(
-        page.problem, lambda: show(page, played(_kept(game), arena.Action("wait")), kind=kind)
+        page.problem, lambda: show(page, played(_kept(game), arena.Action("wait")))
     )
 
 
@@ -256,92 +310,111 @@ def press_offer(page: Layout, game: ArenaGame | None, action: Any, counter: Any)
     def pressed() -> Updates:
         kept = _kept(game)
         if isinstance(action, str):
-            return show(page, played(kept, chosen_action(action)))
-        options = choices(kept)
-        choice = answer_to(options, counter)
-        if choice is None:
+            return show(page, played(kept, form.chosen_action(action)))
+        offer = next((o for o in kept.observation.incoming if o.offer_id == counter), None)
+        if offer is None:
             raise IllegalAction("no other terms can be named for this offer now")
-        return _opened_form(page, options, "counter_offer", choice)
+        return _sentence(
+            page, kept, offer.requested_blocks, offer.offered_blocks, offer.from_lab_id,
+            offer.ask - offer.payment, offer.offer_id,
+        )  # fmt: skip
 
     return _shown_or_problem(page.problem, pressed)
 
 
 def _bid(page: Layout, game: ArenaGame, block_id: str) -> Updates:
-    """The form with an offer for another lab's block."""
-    sentence, options = wanted(game, block_id), choices(game)
-    choice = bid_for(options, block_id)
-    if choice is None:
-        raise IllegalAction(
-            f"{block_name(game.observation.market, block_id)} cannot be asked for now"
-        )
-    return {page.hint: note(f"{sentence}."), **_opened_form(page, options, "send_offer", choice)}
+    """The sentence of an offer for another lab's block, at a price that the lab may take."""
+    sentence, obs = wanted(game, block_id), game.observation
+    owner = obs.market.blocks[block_id].owner_lab_id
+    if block_id not in [name for _, name in form.wanted_blocks(obs)]:
+        raise IllegalAction(f"{block_name(obs.market, block_id)} cannot be asked for now")
+    price = suggested_price(obs, owner, (), (block_id,))
+    return {
+        page.hint: note(f"{sentence}."),
+        **_sentence(page, game, want=(block_id,), lab_id=owner, price=price),
+    }
 
 
-def _opened_form(page: Layout, options: Choices, kind: str, choice: str) -> Updates:
-    fold = gr.Accordion(open=True, visible=True)
-    return {page.other_actions: fold} | offer_actions(page, options, kind, choice)
+# Events of the sentence and of the other moves ---------------------------------------------------
 
 
-# Events of the form ------------------------------------------------------------------------------
+def price_offer(
+    page: Layout, game: ArenaGame | None, give: Any, want: Any, to: Any, answered: Any
+) -> Updates:
+    """The price that the other side may take for the chosen blocks, and what it leaves."""
+
+    def priced() -> Updates:
+        obs = _kept(game).observation
+        gives, wants = form.known_ids(obs, give), form.known_ids(obs, want)
+        lab_id = form.recipient(obs, want, to)
+        if lab_id not in [name for _, name in form.labs(obs)]:
+            raise IllegalAction("choose the lab that the offer goes to")
+        if not (gives or wants):
+            return {page.deal: ""}
+        price = suggested_price(obs, lab_id, gives, wants) or 0.0
+        return {
+            page.to: lab_id,
+            page.way: form.ASK if price < 0 else form.PAY,
+            page.credits: abs(price),
+            page.deal: _deal(obs, gives, wants, price, lab_id),
+        }
+
+    return _shown_or_problem(page.deal, priced)
+
+
+def weigh_offer(
+    page: Layout, game: ArenaGame | None, give: Any, way: Any, credits: Any, want: Any, to: Any
+) -> Updates:
+    """What the offer leaves the visitor at the price that it names."""
+
+    def weighed() -> Updates:
+        obs = _kept(game).observation
+        gives, wants = form.known_ids(obs, give), form.known_ids(obs, want)
+        if not (gives or wants):
+            return {page.deal: ""}
+        price = form.amount(credits) * (-1 if way == form.ASK else 1)
+        lab_id = form.recipient(obs, want, to)
+        return {page.deal: _deal(obs, gives, wants, price, lab_id)}
+
+    return _shown_or_problem(page.deal, weighed)
+
+
+def send_offer(page: Layout, game: ArenaGame | None, *sentence: Any) -> Updates:
+    """The game after the offer of the sentence."""
+
+    def sent() -> Updates:
+        kept = _kept(game)
+        return show(page, played(kept, form.offer_of(kept.observation, *sentence)))
+
+    return _shown_or_problem(page.deal, sent)
 
 
 def act_by_form(
-    page: Layout,
-    game: ArenaGame | None,
-    kind: str | None,
-    choice: str | None,
-    payment: float | None,
-    ask: float | None,
-    share: float | None,
-    message: str,
+    page: Layout, game: ArenaGame | None, choice: Any, share: Any, message: Any
 ) -> Updates:
-    """The game after the action that the visitor chose."""
+    """The game after the move that the visitor chose."""
 
     def acted() -> Updates:
-        if not choice:
-            raise ValueError("choose an action first")
-        action = composed(choice, payment, ask, share, message)
-        return show(page, played(_kept(game), action), kind=kind)
+        return show(page, played(_kept(game), form.composed(choice, share, message)))
 
-    return _shown_or_problem(page.problem, acted)
+    return _shown_or_problem(page.purpose, acted)
 
 
-def act_by_json(page: Layout, game: ArenaGame | None, kind: str | None, text: str) -> Updates:
-    """The game after the action that the visitor typed."""
-    return _shown_or_problem(
-        page.problem, lambda: show(page, played(_kept(game), from_text(text or "")), kind=kind)
-    )
-
-
-def choose_kind(page: Layout, game: ArenaGame | None, kind: str | None) -> Updates:
-    """The choices of that type of action, and the fields of the first."""
-    if game is None:
-        return {page.choice: gr.skip()}
-    updates = offer_actions(page, choices(game), kind)
-    return {part: updates[part] for part in (page.choice, *page.terms)}
-
-
-def choose_action(page: Layout, choice: str | None) -> Updates:
-    """The fields that the chosen action takes, with the values that it suggests."""
+def choose_action(page: Layout, choice: Any) -> Updates:
+    """The fields that the chosen move takes, with the values that it suggests."""
     if not choice:
-        return {page.purpose: "", **_terms(page, (), arena.Action("wait"))}
+        return {page.purpose: "", **_terms(page, arena.Action("wait"))}
     try:
-        action = chosen_action(choice)
+        action = form.chosen_action(choice)
     except ValueError as error:
         return {page.purpose: trouble(error)}
-    purpose = Markup('<p title="{}">{}</p>').format(
-        action.action_type, arena.KINDS[action.action_type].purpose
-    )
-    return {page.purpose: purpose, **_terms(page, changeable(action.action_type), action)}
+    purpose = note(arena.KINDS[action.action_type].purpose)
+    return {page.purpose: purpose, **_terms(page, action)}
 
 
-def _terms(page: Layout, fields: Sequence[str], action: arena.Action) -> Updates:
-    pools = action.action_type == "form_coalition"
+def _terms(page: Layout, action: arena.Action) -> Updates:
+    kind = action.action_type
     return {
-        page.payment: gr.Number(action.payment, visible="payment" in fields),
-        page.ask: gr.Number(
-            action.condition("ask", 0.0), visible="conditions" in fields and not pools
-        ),
-        page.share: gr.Number(action.condition("share", 0.5), visible=pools),
-        page.message: gr.Textbox(action.message, visible="message" in fields),
+        page.share: gr.Number(action.condition("share", 0.5), visible=kind == "form_coalition"),
+        page.message: gr.Textbox(action.message, visible=form.takes_words(kind)),
     }

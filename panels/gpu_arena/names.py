@@ -65,6 +65,13 @@ def block_list(market: arena.Market, block_ids: Iterable[str]) -> str:
     return listed(block_name(market, block_id) for block_id in sorted(block_ids))
 
 
+def goods(market: arena.Market, block_ids: Iterable[str], credits: float) -> str:
+    """One side of a trade: blocks and credits as a list in a sentence."""
+    money = f"{credits:{'.2f' if abs(credits) < 1e9 else 'g'}} credits"
+    named = [block_name(market, block_id) for block_id in sorted(block_ids)]
+    return listed([*named, *([money] if credits else [])])
+
+
 def listed(parts: Iterable[str]) -> str:
     """The parts as a list in a sentence; "nothing" for none."""
     *before, last = [*parts] or ["nothing"]

@@ -5,19 +5,21 @@ A worth is the change of the lab's best plan, computed from what the lab itself 
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 from markupsafe import Markup
 
 from env import arena
 from panels.gpu_arena.names import (
     block_list,
-    block_name,
     capital,
+    goods,
     job_names,
     lab_name,
     listed,
     with_names,
 )
+from panels.gpu_arena.reasons import told_price, worth
 from panels.ui.look import note, table
 from panels.ui.terms import shown_round, term
 
@@ -46,40 +48,10 @@ def offers(obs: arena.Observation) -> Markup:
     )
 
 
-# Worth -------------------------------------------------------------------------------------------
-
-
-def worth(
-    obs: arena.Observation, given: Sequence[str], received: Sequence[str], money: float
-) -> tuple[str, float]:
-    """What a trade gives and costs the lab, in words, and what it is worth in all, in credits.
-
-    `given` and `received` are ids of blocks, `money` the credits that the lab receives less those
-    that it pays.
-    """
-    blocks = arena.trade_gain(obs, given, received, 0.0)
-    one_way = not (given and received)
-    gives = _valued(obs, given, -blocks if one_way else None) + _credits(-money)
-    gets = _valued(obs, received, blocks if one_way else None) + _credits(money)
-    swap = "" if one_way else f"; the swap is worth {blocks:+z.1f} to your jobs"
-    return f"You give {listed(gives)} and get {listed(gets)}{swap}", blocks + money
-
-
-def _valued(obs: arena.Observation, block_ids: Sequence[str], credits: float | None) -> list[str]:
-    """The blocks of one side with their worth, where it can be told from the other side's."""
-    if not block_ids:
-        return []
-    amount = "" if credits is None else f" (worth {credits:z.1f} to your jobs)"
-    return [f"{block_list(obs.market, block_ids)}{amount}"]
-
-
-def _credits(money: float) -> list[str]:
-    return [f"{money:.2f} credits"] if money > 0 else []
-
-
-def _explained(
+def explained(
     obs: arena.Observation, given: Sequence[str], received: Sequence[str], money: float
 ) -> Markup:
+    """What a trade gives and costs the lab, with its worth in colour."""
     text, total = worth(obs, given, received, money)
     return Markup('<p>{}: <b class="sauda-{}" title="{}">{}</b></p>').format(
         text, "good" if total > 0 else "bad", WORTH, f"{total:+z.1f}"
@@ -91,27 +63,29 @@ def _explained(
 
 def _incoming(obs: arena.Observation, offer: arena.Offer) -> Markup:
     """An offer to the visitor, with buttons that answer it."""
-    explained = _explained(
+    worth_of = explained(
         obs, offer.requested_blocks, offer.offered_blocks, offer.payment - offer.ask
     )
     sender = lab_name(obs.market, offer.from_lab_id)
     answers = [
-        _button(label, action={"action_type": kind, "offer_id": offer.offer_id})
+        button(label, action={"action_type": kind, "offer_id": offer.offer_id})
         for label, kind in (("Accept", "accept_offer"), ("Turn down", "reject_offer"))
     ]
-    buttons = Markup(" ").join([*answers, _button("Other terms", counter=offer.offer_id)])
-    return _card(obs, f"{sender} offers you a trade", offer, explained, buttons)
+    buttons = Markup(" ").join([*answers, button("Other terms", counter=offer.offer_id)])
+    return _card(obs, f"{sender} offers you a trade", offer, worth_of, buttons)
 
 
 def _outgoing(obs: arena.Observation, offer: arena.Offer) -> Markup:
     """An offer of the visitor's, with what it holds back until the answer."""
-    explained = _explained(
+    worth_of = explained(
         obs, offer.offered_blocks, offer.requested_blocks, offer.ask - offer.payment
     )
-    kept = f"{offer.payment:.2f} credits are held for it. " if offer.payment else ""
-    below = note(f"{kept}It is settled if the other lab accepts.")
+    held = f" {offer.payment:.2f} credits are held for it." if offer.payment else ""
+    withdraw = {"action_type": "reject_offer", "offer_id": offer.offer_id}
+    told = note(f"{capital(told_price(obs, offer))}.{held}")
+    below = told + button("Withdraw", action=withdraw)
     recipient = lab_name(obs.market, offer.to_lab_id)
-    return _card(obs, f"you offered {recipient} a trade", offer, explained, below)
+    return _card(obs, f"you offered {recipient} a trade", offer, worth_of, below)
 
 
 def _card(
@@ -126,7 +100,8 @@ def _card(
     ).format(named, shown_round(offer.expires_round), sentence, said, below)
 
 
-def _button(label: str, action: dict[str, str] | None = None, counter: str = "") -> Markup:
+def button(label: str, action: dict[str, Any] | None = None, counter: str = "") -> Markup:
+    """A button that takes an action, or answers an offer with other terms."""
     name, value = ("action", json.dumps(action)) if action else ("counter", counter)
     return Markup('<button type="button" class="sauda-try" data-{}="{}">{}</button>').format(
         name, value, label
@@ -139,8 +114,8 @@ def _between(obs: arena.Observation, offers: Sequence[arena.Offer]) -> Markup:
         Markup("<li>{} offers {} {} for {}, to the end of round {}</li>").format(
             lab_name(obs.market, offer.from_lab_id),
             lab_name(obs.market, offer.to_lab_id),
-            _goods(obs, offer.offered_blocks, offer.payment),
-            _goods(obs, offer.requested_blocks, offer.ask),
+            goods(obs.market, offer.offered_blocks, offer.payment),
+            goods(obs.market, offer.requested_blocks, offer.ask),
             shown_round(offer.expires_round),
         )
         for offer in offers
@@ -150,12 +125,6 @@ def _between(obs: arena.Observation, offers: Sequence[arena.Offer]) -> Markup:
         if lines
         else Markup("")
     )
-
-
-def _goods(obs: arena.Observation, blocks: Sequence[str], credits: float) -> str:
-    """One side of an offer."""
-    named = [block_name(obs.market, block_id) for block_id in sorted(blocks)]
-    return listed([*named, *([f"{credits:.2f} credits"] if credits else [])])
 
 
 # Pools -------------------------------------------------------------------------------------------
@@ -182,7 +151,7 @@ def _pools(obs: arena.Observation) -> Markup:
 
 def _join(pool: arena.Coalition) -> Markup:
     action = {"action_type": "form_coalition", "target_lab_id": pool.members[0]}
-    return _button("Join", action=action)
+    return button("Join", action=action)
 
 
 def _pool_state(obs: arena.Observation, pool: arena.Coalition) -> str:

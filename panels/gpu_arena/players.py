@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 
 from env import Policy
+from panels.gpu_arena.reasons import EXPERT
 from panels.gpu_arena.words import player_title
 from panels.results.evaluation import DRAWN
 from panels.results.model_comparison import LAB_FILE
@@ -29,7 +30,7 @@ from sauda.llm.server import Failed, Loading, ModelWorker
 from sauda.llm.types import NotReady
 from sauda.policies import LAB_LABELS, LABS
 
-FIRST_PLAYER = "planner"
+FIRST_PLAYER = EXPERT
 LOADS_SOON = 3.0  # seconds that an action waits for a model that has nearly loaded
 FORM = "z.3f"  # of grades
 
@@ -47,16 +48,16 @@ def script_rows() -> Mapping[tuple[str, str, str], ArenaRow]:
 
 
 @cache
-def model_rows() -> Mapping[str, ArenaRow]:
-    """The measured rows of the language model as a lab, by player."""
+def model_rows() -> Mapping[tuple[str, str], ArenaRow]:
+    """The measured rows of the language model as a lab, by task and player."""
     artifact, _ = load_or_say(LAB_FILE)
     rows = artifact.data.rows if artifact else ()
-    return {row.policy: row for row in rows if is_model(row.policy)}
+    return {(row.task, row.policy): row for row in rows if is_model(row.policy)}
 
 
 def players() -> list[str]:
     """The names of all players of lab_0."""
-    return [*LABS, *model_rows()]
+    return [*LABS, *dict.fromkeys(name for _, name in model_rows())]
 
 
 def choices() -> list[tuple[str, str]]:
@@ -84,7 +85,7 @@ def policy_of(name: str, visitor: Visitor) -> Policy:
 
 def load(name: str) -> None:
     """Begin to load the player where it is a model."""
-    if name in model_rows():
+    if name in players() and name not in LABS:
         _worker(name).start()
 
 
@@ -97,8 +98,9 @@ def badge(name: str, task_name: str) -> Markup:
     if name in LABS:
         about, row = LAB_LABELS[name], script_rows().get((DRAWN, task_name, name))
     else:
-        about, row = "A small language model that writes its actions as JSON", model_rows()[name]
-        about += f"; the rules took {row.valid:.0%} of {row.actions:,}"
+        about = "A small language model that chooses among the options that the broker computes"
+        if row := model_rows().get((task_name, name)):
+            about += f"; the rules took {row.valid:.0%} of its {row.actions:,} actions"
     shown = Markup("{}. ").format(term(about, name))
     if row is None:
         return Markup('<p class="sauda-note">{}It has not been measured here.</p>').format(shown)

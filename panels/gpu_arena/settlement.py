@@ -1,19 +1,32 @@
-"""The end of a game: what the lab made, every player at the same seed, who the others were."""
+"""The end of a game: what the lab made and missed, what its words did, who the others were."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from env import arena, begin
+from env import arena
+from panels.gpu_arena.names import block_list, job_names, lab_name, listed, with_names
+from panels.gpu_arena.reasons import EXPERT
 from panels.gpu_arena.words import PLAYERS
 from panels.ui.look import code, folded, note, short_seed, stat, strip, table
-from panels.ui.terms import short, term
+from panels.ui.terms import short, shown_round, term
 from sauda.policies import LABS
-from sauda.policies.arena_bound import Bound, upper_bound
-from sauda.sessions.arena import LEARNER, YOU, ArenaGame, standings
+from sauda.sessions.arena import (
+    LEARNER,
+    YOU,
+    ArenaGame,
+    Effect,
+    Standing,
+    best_missed_trade,
+    message_effects,
+    share_of_gains,
+    standings,
+)
 
-OTHER = "planner"  # whose game the command shows where several hands played this one
-SECONDS = 5.0  # that the solver of the upper bound may take
+SECONDS = 5.0  # that the solver of the best joint plan may take
+NO_EFFECT = "None of your messages changed what a lab wanted."
+EQUAL = 1e-9  # grades that differ by less share a rank
 PRACTICE = (
     "This was practice: its seed was known before the game, and the seed gives away every private"
     " value. Leave the seed empty to play a secret world for a score."
@@ -24,20 +37,22 @@ def settlement(game: ArenaGame) -> Markup:
     """The result of a finished game; empty while it runs."""
     if not game.over:
         return Markup("")
-    bound = upper_bound(begin(game.task, game.play.seed).state, seconds=SECONDS)
+    rows = standings(game)
     return Markup("").join(
         [
             Markup('<p class="sauda-answer">{}</p>').format(verdict(game)),
-            _figures(game),
-            _accounts(game.play.state.private[LEARNER], bound),
-            _players(game),
+            _figures(game, rows),
+            Markup("<p>{}</p>").format(missed(game)),
+            _accounts(game.play.state.private[LEARNER]),
+            _effects(game),
+            _players(rows),
             _others(game),
             note(
                 f"Played now: {short(game.task_name)} at seed {short_seed(game.play.seed)}."
                 f" {_hands(game)}"
             ),
             folded(
-                "Play it again" if game.policy else "Play the planner at this seed",
+                "Play it again" if game.policy else "Play the rule-based expert at this seed",
                 code(_command(game)),
             ),
         ]
@@ -56,33 +71,73 @@ def verdict(game: ArenaGame) -> str:
     )
 
 
-def _figures(game: ArenaGame) -> Markup:
+def _figures(game: ArenaGame, rows: Sequence[Standing]) -> Markup:
     own = game.play.state.private[LEARNER]
-    total = arena.total([one.reward for one in game.steps]).normalized_reward
+    grade, share = game.task.grade(game.play.state), share_of_gains(game, SECONDS)
+    place = 1 + sum(row.grade > grade + EQUAL for row in rows)
     return strip(
         stat(f"{own.utility:.1f}", term("credits made", "utility")),
         stat(f"{own.utility - own.batna:+z.1f}", term("over what it could make alone", "surplus")),
-        stat(f"{game.task.grade(game.play.state):+z.3f}", term("score", "grade")),
-        stat(f"{total:+z.3f}", term("reward of its steps", "normalized_reward")),
+        stat(f"{place} of {len(rows)}", term("rank in this world", "by grade, with every script")),
+        stat(
+            "–" if share is None else f"{'' if share[1] else 'at least '}{share[0]:z.0%}",
+            term(
+                "of all gains from trade",
+                "the surplus as a share of the best joint plan less what the labs make alone",
+            ),
+        ),
     )
 
 
-def _accounts(own: arena.Own, bound: Bound) -> Markup:
+def missed(game: ArenaGame) -> str:
+    """The most valuable trade that the lab did not make, in a sentence."""
+    trade, market = best_missed_trade(game), game.play.state.market
+    if trade is None:
+        return "No single trade that another lab would have taken was missed."
+    gives = [*([block_list(market, trade.given)] if trade.given else [])]
+    gets = [*([block_list(market, trade.received)] if trade.received else [])]
+    (gives if trade.payment > 0 else gets).append(f"{abs(trade.payment):.0f} credits")
+    lab = lab_name(market, trade.lab_id)
+    return (
+        f"The best trade you missed: in round {shown_round(trade.round_index)} {lab} would have"
+        f" given {listed(gets).replace(f'{lab}’s', 'its')} for {listed(gives)}, worth"
+        f" {trade.gain:+.1f} credits to you."
+    )
+
+
+def _accounts(own: arena.Own) -> Markup:
     return Markup(
-        "<p>Jobs brought {:.1f} credits, energy took {:.1f}, trades {:+.1f}, pools {:+.1f}."
-        " No play that leaves the others as well off as alone makes more than {:.1f}{}.</p>"
-    ).format(
-        own.job_value,
-        own.energy,
-        own.deals,
-        own.pool,
-        bound.utility,
-        "" if bound.solved else " (the solver’s own bound)",
-    )
+        "<p>Jobs brought {:.1f} credits, energy took {:.1f}, trades {:+.1f}, pools {:+.1f}.</p>"
+    ).format(own.job_value, own.energy, own.deals, own.pool)
 
 
-def _players(game: ArenaGame) -> Markup:
+def _effects(game: ArenaGame) -> Markup:
+    """What each message did to the price of the lab that heard it."""
+    market = game.play.state.market
+    names, effects = job_names(game.observation.own.jobs), message_effects(game)
     rows = [
+        (
+            str(shown_round(one.round_index)),
+            market.labs[one.lab_id].public_name,
+            f"“{with_names(market, one.message, names)}”",
+            _effect(market, one),
+        )
+        for one in effects
+        if one.change
+    ]
+    if not rows:
+        return Markup("<p>{}</p>").format(NO_EFFECT) if effects else Markup("")
+    heads = ("round", "heard by", "what you said", "what it did")
+    return table(heads, rows, "llll", caption="What your messages did")
+
+
+def _effect(market: arena.Market, one: Effect) -> str:
+    verb = "raised" if one.change > 0 else "lowered"
+    return f"{verb} its price of {block_list(market, one.block_ids)} by {abs(one.change):.1f}"
+
+
+def _players(rows: Sequence[Standing]) -> Markup:
+    shown = [
         (
             term(PLAYERS[row.name], row.name)
             if row.name in LABS
@@ -91,10 +146,10 @@ def _players(game: ArenaGame) -> Markup:
             f"{row.grade:+z.3f}",
             f"{row.reward:+z.3f}",
         )
-        for row in standings(game)
+        for row in rows
     ]
     heads = ("player", term("credits made", "utility"), term("score", "grade"), "reward")
-    return table(heads, rows, caption="The same world, the same seed, played by every script")
+    return table(heads, shown, caption="The same world, the same seed, played by every script")
 
 
 def _others(game: ArenaGame) -> Markup:
@@ -118,7 +173,7 @@ def _others(game: ArenaGame) -> Markup:
 
 def _command(game: ArenaGame) -> str:
     """The command that plays this game again, or one on its seed where several hands played."""
-    policy = game.policy or OTHER
+    policy = game.policy or EXPERT
     return f"python -m sauda play --task {game.task_name} --policy {policy} --seed {game.play.seed}"
 
 

@@ -1,6 +1,7 @@
 """AI labs share scarce GPUs: the visitor plays `lab_0`, or lets a script or a model play it."""
 
 from collections.abc import Mapping
+from functools import partial
 
 import gradio as gr
 
@@ -9,9 +10,10 @@ from panels.gpu_arena.callbacks import Updates
 from panels.gpu_arena.first_world import SEED, TASK
 from panels.gpu_arena.layout import RECALL, REMEMBER, TITLE, Layout, lay_out
 from panels.gpu_arena.players import FIRST_PLAYER
+from panels.gpu_arena.reasons import EXPERT, PUBLISHED
 from panels.site.visitor import CALLER, visitor_of
 from panels.ui.look import QUEUED, QUIET, QUIET_UNCHECKED
-from panels.ui.wiring import bound, event_value, named, on_return, queued, with_closed
+from panels.ui.wiring import bound, event_value, named, on_return, queued
 from sauda.sessions.arena import ArenaGame
 
 __all__ = ["TITLE", "build"]
@@ -37,7 +39,6 @@ def _wire_game(page: Layout, first: ArenaGame) -> None:
     take_step = queued(callbacks.take_step, page)
     advise = queued(callbacks.advise, page)
     tick = queued(callbacks.tick, page)
-    toggle_run = bound(callbacks.toggle_run, page)
     wait_for_round = queued(callbacks.wait_for_round, page)
 
     def opened(request: gr.Request, earlier: str | None) -> Updates:
@@ -59,18 +60,27 @@ def _wire_game(page: Layout, first: ArenaGame) -> None:
     world = [page.task, page.seed, page.policy]
     gr.on([page.new_world.click, page.seed.submit], begin, world, whole, **QUIET)
     page.task.input(change_task, [page.game, *world], whole, **QUIET)
-    by_policy = [page.game, page.policy, page.kind]
-    page.advice.click(advise, [page.game, page.policy], [page.problem], **HEAVY)
+    by_policy = [page.game, page.policy]
+    page.ask.click(advise, page.game, [page.advice, page.problem], **HEAVY)
     page.step.click(take_step, by_policy, page.of_game, **HEAVY)
     page.clock.tick(tick, by_policy, page.of_game, **HEAVY)
-    page.run.click(toggle_run, [page.game, page.running], [*page.of_run, page.problem], **QUIET)
-    page.wait.click(wait_for_round, [page.game, page.kind], page.of_game, **HEAVY)
+    page.wait.click(wait_for_round, page.game, page.of_game, **HEAVY)
+    _wire_watching(page)
+
+
+def _wire_watching(page: Layout) -> None:
+    state = [page.game, page.running]
+    for button, player in ((page.watch, EXPERT), (page.watch_published, PUBLISHED)):
+        watch = named(partial(callbacks.watch, page, player=player), callbacks.watch)
+        button.click(watch, state, page.of_game, **QUIET)
+    page.run.click(bound(callbacks.watch, page), [*state, page.policy], page.of_game, **QUIET)
 
 
 def _wire_presses(page: Layout) -> None:
-    """The buttons within the calendar and within the offers."""
+    """The buttons within the calendar, the offers and the advice."""
     press_calendar = bound(callbacks.press_calendar, page)
     press_offer = bound(callbacks.press_offer, page)
+    take_advice = bound(callbacks.take_advice, page)
 
     def on_calendar(request: gr.Request, event: gr.EventData, game: ArenaGame | None) -> Updates:
         CALLER.set(visitor_of(request))
@@ -82,10 +92,15 @@ def _wire_presses(page: Layout) -> None:
         sent = (event_value(event, name) for name in ("action", "counter"))
         return press_offer(game, *sent)
 
+    def on_advice(request: gr.Request, event: gr.EventData, game: ArenaGame | None) -> Updates:
+        CALLER.set(visitor_of(request))
+        return take_advice(game, event_value(event, "action"))
+
     for part, press, callback in (
         (page.calendar, on_calendar, callbacks.press_calendar),
         (page.others, on_calendar, callbacks.press_calendar),
         (page.offers, on_offer, callbacks.press_offer),
+        (page.advice, on_advice, callbacks.take_advice),
     ):  # a press while an earlier one is answered counts too
         part.click(
             named(press, callback), page.game, page.of_game, **HEAVY, trigger_mode="multiple"
@@ -93,22 +108,30 @@ def _wire_presses(page: Layout) -> None:
 
 
 def _wire_form(page: Layout) -> None:
-    choose_kind = bound(callbacks.choose_kind, page)
     choose_action = bound(callbacks.choose_action, page)
     act_by_form = queued(callbacks.act_by_form, page)
-    act_by_json = queued(callbacks.act_by_json, page)
 
-    with_closed(
-        [page.choice], [page.kind.input],
-        choose_kind, [page.game, page.kind], [page.choice, *page.terms], **QUIET_UNCHECKED,
+    gr.on(
+        [page.give.input, page.want.input, page.to.input],
+        bound(callbacks.price_offer, page),
+        [page.game, page.give, page.want, page.to, page.answered],
+        page.of_offer, **QUIET_UNCHECKED,
+    )  # fmt: skip
+    gr.on(
+        [page.way.input, page.credits.input],
+        bound(callbacks.weigh_offer, page),
+        [page.game, page.give, page.way, page.credits, page.want, page.to],
+        page.deal, **QUIET_UNCHECKED,
+    )  # fmt: skip
+    page.send.click(
+        queued(callbacks.send_offer, page),
+        [
+            page.game, page.give, page.way, page.credits, page.want, page.to, page.say,
+            page.answered,
+        ],
+        page.of_game, **HEAVY,
     )  # fmt: skip
     page.choice.input(choose_action, page.choice, page.terms, **QUIET_UNCHECKED)
     page.act.click(
-        act_by_form,
-        [page.game, page.kind, page.choice, page.payment, page.ask, page.share, page.message],
-        page.of_game, **HEAVY,
-    )  # fmt: skip
-    gr.on(
-        [page.send_json.click, page.json.submit],
-        act_by_json, [page.game, page.kind, page.json], page.of_game, **HEAVY,
-    )  # fmt: skip
+        act_by_form, [page.game, page.choice, page.share, page.message], page.of_game, **HEAVY
+    )

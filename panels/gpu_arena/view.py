@@ -6,11 +6,13 @@ from markupsafe import Markup
 
 from env import arena
 from panels.gpu_arena.names import capital, due, job_names, lab_name, readable, with_names
-from panels.gpu_arena.words import deed
+from panels.gpu_arena.offers import button
+from panels.gpu_arena.reasons import told_price, why
+from panels.gpu_arena.words import advised, deed
 from panels.ui.curve import curve
 from panels.ui.look import note, stat, strip, table
 from panels.ui.terms import shown_round, term
-from sauda.sessions.arena import LEARNER, ArenaGame, Step, promised_credits
+from sauda.sessions.arena import LEARNER, YOU, ArenaGame, Step, promised_credits
 
 LAST_MESSAGES = 4
 
@@ -19,9 +21,9 @@ LAST_MESSAGES = 4
 
 
 def papers(obs: arena.Observation) -> Markup:
-    """The private values of a lab: its credits, those that are held, and its jobs."""
+    """The private values of a lab: its credits, and its jobs."""
     own, now = obs.own, obs.market.round_index
-    names, kept = job_names(own.jobs), promised_credits(obs)
+    names = job_names(own.jobs)
     rows = [
         (
             term(names[job.job_id], job.job_id),
@@ -37,6 +39,16 @@ def papers(obs: arena.Observation) -> Markup:
         )
         for job in own.jobs
     ]
+    return credits_strip(obs) + table(
+        ("your jobs", "hours", "due", "pays", "reliability from", "in parts"),
+        rows,
+        align="lrrrrr",
+    )
+
+
+def credits_strip(obs: arena.Observation) -> Markup:
+    """The lab's credits, those that its open offers hold, and what it made so far."""
+    own, kept = obs.own, promised_credits(obs)
     return strip(
         stat(
             f"{own.budget - kept:.1f}",
@@ -45,10 +57,6 @@ def papers(obs: arena.Observation) -> Markup:
         ),
         stat(f"{own.utility:+.1f}", term("made so far", "utility: jobs, energy and trades")),
         stat(f"{own.batna:.1f}", term("you could make alone", "BATNA")),
-    ) + table(
-        ("your jobs", "hours", "due", "pays", "reliability from", "in parts"),
-        rows,
-        align="lrrrrr",
     )
 
 
@@ -56,20 +64,18 @@ def papers(obs: arena.Observation) -> Markup:
 
 
 def message_board(game: ArenaGame) -> Markup:
-    """The market's shocks, and the last messages."""
-    market = game.observation.market
-    shocks = [
-        Markup('<p class="sauda-bad sauda-shock">Round {}: {}</p>').format(
-            shown_round(shock.round_index), readable(game.observation, shock.message)
-        )
+    """The market's shocks, and the last messages, the newest at the bottom."""
+    obs, market = game.observation, game.observation.market
+    told = [
+        f"Round {shown_round(shock.round_index)}: {readable(obs, shock.message)}"
         for shock in market.shock_history
     ]
-    return Markup("").join([*shocks, message_list(game.observation)])
-
-
-def message_list(obs: arena.Observation) -> Markup:
-    """The last messages, newest at the bottom, with the page's names in place of ids."""
-    market, jobs = obs.market, job_names(obs.own.jobs)
+    if market.announced:
+        told.append(f"Announced for the next round: {market.announced.replace('_', ' ')}")
+    shocks = Markup("").join(
+        Markup('<p class="sauda-bad sauda-shock">{}</p>').format(one) for one in told
+    )
+    jobs = job_names(obs.own.jobs)
     lines = Markup("").join(
         Markup("<li><b>{}</b>{}: “{}”</li>").format(
             "You" if m.from_lab_id == LEARNER else lab_name(market, m.from_lab_id),
@@ -79,7 +85,7 @@ def message_list(obs: arena.Observation) -> Markup:
         for m in market.messages[-LAST_MESSAGES:]
         if m.message
     )
-    return Markup('<ul class="sauda-talk">{}</ul>').format(lines) if lines else Markup("")
+    return shocks + (Markup('<ul class="sauda-talk">{}</ul>').format(lines) if lines else "")
 
 
 # The reward --------------------------------------------------------------------------------------
@@ -117,16 +123,53 @@ def _signed(value: float) -> str:
 # What happened -----------------------------------------------------------------------------------
 
 
+def advice(obs: arena.Observation, action: arena.Action | arena.Malformed) -> Markup:
+    """The expert's next move with its reason, and a button that makes it."""
+    reason = why(obs, action)
+    return Markup('<section class="sauda-advice"><p><b>{}</b>{}</p>{}</section>').format(
+        _sentence(capital(advised(obs, action))),
+        f" {_sentence(capital(reason))}" if reason else "",
+        button("Take it", action=action.as_json()) if isinstance(action, arena.Action) else "",
+    )
+
+
 def last_step(game: ArenaGame) -> Markup:
-    """What became of the last action, and what the other labs did since."""
+    """What became of the last action, why a player chose it, and what the other labs did since."""
     if not game.steps:
         return note("Nobody has moved yet: it is your turn.")
     obs, one = game.observation, game.steps[-1]
     result = one.results[0]
-    told = [f"Your lab {deed(obs, LEARNER, one.action)}", *_answers(obs, one)]
-    if not result.ok:
-        told.insert(1, f"The rules refuse: {readable(obs, result.message)}")
-    return Markup("<p>{}</p>").format(" ".join(t if t.endswith("”") else f"{t}." for t in told))
+    did = f"Your lab {deed(obs, LEARNER, one.action)}"
+    told = [] if result.ok else [f"The rules refuse: {readable(obs, result.message)}"]
+    told += [*_answers(obs, one), *_refusals(obs, one)]
+    if not one.observation.others:
+        told.append("All other labs have left, so the rest was played at once")
+    return Markup("<p><b>{}</b>{} {}</p>").format(
+        _sentence(did), _reason(one), " ".join(map(_sentence, told))
+    )
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith("”") else f"{text}."
+
+
+def _reason(one: Step) -> Markup:
+    """Why a player made this move; empty for the visitor's own."""
+    reason = "" if one.mover == YOU else why(one.observation, one.action)
+    return (
+        Markup(' <i class="sauda-why">{}</i>').format(_sentence(capital(reason))) if reason else ""
+    )
+
+
+def _refusals(obs: arena.Observation, one: Step) -> Iterator[str]:
+    """What became of the visitor's offers that ended without a trade since this step."""
+    for offer_id, offer in obs.market.closed.items():
+        if (
+            offer.from_lab_id == LEARNER
+            and offer.status != "accepted"
+            and offer_id not in one.before.market.closed
+        ):
+            yield capital(told_price(obs, offer))
 
 
 def log(game: ArenaGame) -> Markup:
@@ -148,9 +191,12 @@ def _told(obs: arena.Observation, one: Step) -> Markup:
     settled = (
         Markup(" {}.").format(readable(obs, one.results[1].message)) if len(one.results) > 1 else ""
     )
-    return Markup('<span class="sauda-note">round {}</span> <bdi>{}</bdi> {} <b>{}</b>{}{}').format(
+    return Markup(
+        '<span class="sauda-note">round {}</span> <bdi>{}</bdi>{} {} <b>{}</b>{}{}'
+    ).format(
         shown_round(one.round_index),
         deed(obs, LEARNER, one.action),
+        _reason(one),
         _outcome(one),
         f"{one.reward.normalized_reward:+.3f}",
         Markup("<br><small>{}</small>").format(capital(readable(obs, one.results[0].message)))

@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from env import arena
 from panels.gpu_arena.names import (
     block_list,
-    block_name,
+    goods,
     job_names,
     lab_name,
-    listed,
     readable,
     with_names,
 )
@@ -18,14 +17,13 @@ from sauda.llm.registry import is_model
 
 GOAL = (
     "You run one of several AI labs. Your jobs pay credits for GPU-hours before their deadline;"
-    f" later hours pay {arena.LATE:.0%}.",
-    "Book your blocks of GPU time for your jobs. Buy, sell or swap blocks wherever that adds more"
-    " to your jobs than it costs.",
-    f"You have {arena.ACTIONS_PER_ROUND} actions a round. You win by ending above what your lab"
-    " could make alone, without a single trade.",
+    f" later hours pay {arena.LATE:.0%}. Book your blocks of GPU time, and trade wherever a block"
+    f" adds more to your jobs than it costs: {arena.ACTIONS_PER_ROUND} actions per round. You win"
+    " by making more than your lab could make alone."
 )
+WATCH, WATCH_PUBLISHED = "Watch the rule-based expert", "Watch the published expert"
 PLAYERS: Mapping[str, str] = {
-    "planner": "Planner",
+    "broker": "Rule-based expert",
     "autarky": "Never trades",
     "rule_based_expert": "Published expert",
     "always_accept": "Takes any offer",
@@ -34,30 +32,12 @@ PLAYERS: Mapping[str, str] = {
     "random": "Random moves",
     "wait": "Does nothing",
 }
-ACTIONS: Mapping[str, str] = {
-    "send_offer": "make an offer",
-    "accept_offer": "accept an offer",
-    "reject_offer": "turn an offer down",
-    "counter_offer": "answer with other terms",
-    "make_pitch": "argue in public",
-    "counter_pitch": "answer an argument",
-    "reserve_capacity": "hold a block",
-    "release_capacity": "free a block",
-    "form_coalition": "propose a pool",
-    "commit_to_coalition": "put blocks into a pool",
-    "allocate_to_job": "book blocks for a job",
-    "send_message": "send a message",
-    "wait": "wait for the next round",
-    "finish": "leave the market",
-}
-
-
 BLOCK_ALONE = {"reserve_capacity": "reserves", "release_capacity": "releases"}
 ORDERS: Mapping[str, str] = {
     "offers": "offer", "answers": "answer", "accepts": "accept", "rejects": "turn down",
     "pitches": "argue in public", "reserves": "hold", "releases": "free", "seeks": "seek",
     "commits": "commit", "books": "book", "says": "say", "waits": "wait for the next round",
-    "leaves": "leave the market",
+    "leaves": "leave the market", "withdraws": "withdraw",
 }  # fmt: skip
 
 
@@ -78,6 +58,8 @@ def deed(obs: arena.Observation, agent: str, action: arena.Action | arena.Malfor
         action = action._replace(job_id=None)
     if kind in ("send_offer", "counter_offer"):
         words = _offer_in_words(obs, action)
+    elif kind == "reject_offer" and _made_by(market, action.offer_id) == agent:
+        words = f"withdraws {readable(obs, action.offer_id)}"
     elif kind in BLOCK_ALONE or (kind == "allocate_to_job" and agent != obs.agent):
         words = f"{BLOCK_ALONE.get(kind, 'books')} {block_list(market, action.block_ids)}"
     else:
@@ -89,21 +71,17 @@ def deed(obs: arena.Observation, agent: str, action: arena.Action | arena.Malfor
     return f"{words}: “{with_names(market, action.message, job_names(obs.own.jobs))}”"
 
 
+def _made_by(market: arena.Market, offer_id: str | None) -> str:
+    """The lab that made an offer, open or closed; "" where there is none."""
+    offer = market.offers.get(offer_id) or market.closed.get(offer_id)
+    return offer.from_lab_id if offer else ""
+
+
 def _offer_in_words(obs: arena.Observation, action: arena.Action) -> str:
     """An offer as a phrase: "offers Lab A 16.46 credits for its block 2"."""
     market, target = obs.market, action.target_lab_id or ""
-    gives, asks = (
-        listed(
-            [
-                *(block_name(market, b) for b in sorted(blocks)),
-                *([_credits(money)] if money else []),
-            ]
-        )
-        for blocks, money in (
-            (action.block_ids, action.payment),
-            (action.requested_block_ids, action.condition("ask", 0.0)),
-        )
-    )
+    gives = goods(market, action.block_ids, action.payment)
+    asks = goods(market, action.requested_block_ids, action.condition("ask", 0.0))
     terms = "".join(
         f", {name} {value}" for name, value in action.conditions if name not in arena.CONDITIONS
     )
@@ -116,21 +94,9 @@ def _offer_in_words(obs: arena.Observation, action: arena.Action) -> str:
     return f"offers {whom} {gives} for {asks}{terms}"
 
 
-def _credits(money: float) -> str:
-    return f"{money:{'.2f' if abs(money) < 1e9 else 'g'}} credits"
-
-
 def advised(obs: arena.Observation, action: arena.Action | arena.Malformed) -> str:
     """An action of the visitor's lab as an order: "offer Lab A 16.46 credits for its block 2"."""
     if isinstance(action, arena.Malformed):
         return f"no action; its reply holds none: {action.reason}"
     verb, _, rest = deed(obs, obs.agent, action).partition(" ")
     return f"{ORDERS.get(verb, verb)} {rest}".strip()
-
-
-def choice_in_words(obs: arena.Observation, action: arena.Action) -> str:
-    """An action without its terms, as a choice of the form: what a form sets is "credits"."""
-    words = advised(obs, action)
-    if action.action_type not in ("send_offer", "counter_offer"):
-        return words
-    return words.replace(" nothing for ", " credits for ").replace(" for nothing", " for credits")

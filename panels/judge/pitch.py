@@ -62,7 +62,7 @@ def example(seed: int, index: int) -> str:
     """The pitch of a lab that leads with evidence, in this round."""
     state = rounds_of(seed)[index].state
     obs = arena.Observation(LEARNER, state.market, state.private[LEARNER])
-    return arena.pitch_of(obs, EXAMPLE, np.random.default_rng([seed, index]), discreet=False)
+    return arena.pitch_of(obs, EXAMPLE, np.random.default_rng([seed, index]))
 
 
 def opening(seed: int, index: int) -> str:

@@ -18,6 +18,7 @@ TONES = {"holds": "good", "false": "bad"}  # of a claim; all others are left gre
 COMPARED = {  # what the judge compares a claim about a job with, where it names no job; by its kind
     "hours_needed": "the hours of each open job, and of all together",
     "worth": "what each open job pays",
+    "worth_without_unit": "what each open job pays",
     "due_round": "the deadline of each open job",
     "rounds_left": "the deadline of each open job",
     "due_soon": "the deadline of each open job",

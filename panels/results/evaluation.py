@@ -54,7 +54,6 @@ class View:
     metric: str
     whisker: str = "interval"
     order: str = "best"
-    others: str = DRAWN
 
 
 @dataclass(frozen=True)
@@ -87,25 +86,13 @@ class Game:
         return next(metric for metric in self.metrics if metric.name == name)
 
 
-class NotPlayed(ValueError):
-    """No evaluation holds episodes of the chosen view."""
-
-
 def rows_of(evaluation: Artifact, view: View) -> list[Row]:
-    """The rows of the chosen task and other seats, in the chosen order.
-
-    Raises NotPlayed where there are none.
-    """
+    """The rows of the chosen task in the chosen order, in the arena as the worlds draw the labs."""
     rows = [
         row
         for row in evaluation.data.rows
-        if (row.task, getattr(row, "others", DRAWN)) == (view.task, view.others)
+        if (row.task, getattr(row, "others", DRAWN)) == (view.task, DRAWN)
     ]
-    if not rows:
-        raise NotPlayed(
-            f"{view.task} with other labs “{view.others}” was not played on the"
-            f" {SPLITS[view.split].lower()}; choose “{DRAWN}”, or hold-out seeds"
-        )
     if view.order == "name":
         return sorted(rows, key=lambda row: row.policy)
     return sorted(rows, key=lambda row: -getattr(row, view.metric).mean)
@@ -186,9 +173,8 @@ def details(
 
 def details_label(game: Game, view: View) -> str:
     """What the table shows, for its label."""
-    others = "" if view.others == DRAWN else f", other labs {view.others}"
     metric = game.metric(view.metric).label
-    return f"{metric}, {short(view.task)}, {SPLITS[view.split].lower()}{others}"
+    return f"{metric}, {short(view.task)}, {SPLITS[view.split].lower()}"
 
 
 def _shared_columns(

@@ -7,12 +7,10 @@ import gradio as gr
 from markupsafe import Markup
 
 from panels.results.evaluation import (
-    DRAWN,
     ORDERS,
     SPLITS,
     WHISKERS,
     Game,
-    NotPlayed,
     View,
     bars,
     caption,
@@ -70,7 +68,7 @@ def section(
     tasks = [task for task in game.tasks if any((task, name) in played for name in SPLITS)]
     task = game.first_task if (game.first_task, split) in played else tasks[0]
     first = View(task, split, game.metrics[0].name)
-    controls = _controls(game, evaluations, tasks, first)
+    controls = _controls(game, tasks, first)
     outputs = _outputs(game, show(game, played, first))
 
     def redraw(values: dict[Control, Any]) -> dict[Any, Any]:
@@ -101,11 +99,8 @@ def section(
 def show(game: Game, evaluations: Evaluations, view: View) -> dict[str, Any]:
     """What the section shows of a view, by part; only a fault where it was not played."""
     evaluation = evaluations.get((view.task, view.split))
-    try:
-        if evaluation is None:
-            raise NotPlayed(f"{view.task} has not been played on the {SPLITS[view.split].lower()}")
-        figure = bars(game, evaluation, view)
-    except NotPlayed as fault:
+    if evaluation is None:
+        fault = f"{view.task} has not been played on the {SPLITS[view.split].lower()}"
         return {"about": trouble(fault)}
     elsewhere = next(split for split in SPLITS if split != view.split)
     sentences = (caption(game, evaluation, view), game.remarks(evaluation, view))
@@ -113,7 +108,7 @@ def show(game: Game, evaluations: Evaluations, view: View) -> dict[str, Any]:
     n = evaluation.config["episodes"]
     return {
         "about": Markup("<p>{}</p>").format(game.about(view.task)) + problem,
-        "figure": figure,
+        "figure": bars(game, evaluation, view),
         "caption": Markup("").join(
             Markup("<p>{}</p>").format(with_tooltips(text)) for text in sentences if text
         ),
@@ -128,14 +123,11 @@ def show(game: Game, evaluations: Evaluations, view: View) -> dict[str, Any]:
 
 def csv_name(view: View) -> str:
     """The name of the view's CSV file."""
-    others = "" if view.others == DRAWN else f"-{view.others}"
-    return f"{view.task}-{view.split}{others}.csv"
+    return f"{view.task}-{view.split}.csv"
 
 
-def _controls(
-    game: Game, evaluations: list[Artifact], tasks: list[str], first: View
-) -> dict[str, Control]:
-    """One control per field of the view; the other labs only where there is a choice."""
+def _controls(game: Game, tasks: list[str], first: View) -> dict[str, Control]:
+    """One control per field of the view."""
 
     def label(word: str) -> str:
         return f"{game.title} {word}".strip().capitalize()
@@ -144,7 +136,7 @@ def _controls(
         return [(text, value) for value, text in labels.items()]
 
     with gr.Row():
-        controls = {
+        return {
             "task": gr.Dropdown(
                 task_choices(tasks),
                 value=first.task,
@@ -161,17 +153,6 @@ def _controls(
             "whisker": gr.Radio(choices(WHISKERS), value=first.whisker, label=label("whiskers")),
             "order": gr.Radio(choices(ORDERS), value=first.order, label=label("order")),
         }
-        others = list(dict.fromkeys(o for e in evaluations for o in e.config.get("others", ())))
-        if others:
-            controls["others"] = gr.Dropdown(
-                others,
-                value=first.others,
-                label="Other labs",
-                info="As each world draws them, all of one archetype, or all planners",
-                filterable=False,
-                min_width=240,
-            )
-    return controls
 
 
 def _outputs(game: Game, parts: Mapping[str, Any]) -> dict[str, Any]:

@@ -148,7 +148,7 @@ def stage_figure(game: Game, artifact: Artifact, task: str) -> go.Figure:
 
 def details(game: Game, artifact: Artifact, task: str) -> dict[str, Any]:
     """Every policy's grade, its difference to the base, and counts, as a sortable table's value."""
-    baseline = artifact.config.get("baseline") or artifact.config["stages"][0]
+    baseline = artifact.config["baseline"]
     columns = (
         Column("policy", lambda row: policy_label(row.policy)),
         Column("n", lambda row: number(row.n, ",")),
@@ -263,7 +263,8 @@ ARENA = Game(
     file=LAB_FILE,
     heading=(
         "A language model as a lab",
-        "The same small model, trained on the planner’s actions, then by its own games.",
+        "The same small model, untrained and trained on the broker’s choices; the broker computes"
+        " the options in its prompt.",
     ),
     stages=(BASE, *LAB_STAGES),
     columns=(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sauda.experiments.comparison import BASE, LEAVE, ORACLE, OURS, TUNED
+from sauda.experiments.comparison import BASE, LAB, LEAVE, ORACLE, OURS, TUNED
 from sauda.llm.registry import is_model
 from sauda.records.store import Artifact
 
@@ -16,8 +16,7 @@ STAGES: Mapping[str, str] = {
     "mini+dpo": "SFT + GRPO + DPO",
 }
 LAB_STAGES: Mapping[str, str] = {
-    "mini+sft-arena": "SFT as a lab",
-    "mini+grpo-arena": "SFT + GRPO as a lab",
+    LAB: "SFT as a lab",
 }
 ROLE = "role model: "  # learnt to word a move, not to choose one
 ROLES: Mapping[str, str] = {

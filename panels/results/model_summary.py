@@ -13,6 +13,7 @@ from panels.results.model_labels import BASE, policy_label
 from panels.ui.tables import with_interval
 from sauda.experiments.comparison import (
     BAYESIAN,
+    LAB,
     LISTENER,
     ORACLE,
     OURS,
@@ -197,8 +198,8 @@ def _verdict(gain: Interval) -> str:
 
 def lab_summary(comparison: Artifact, task: str) -> str:
     """The grade of the last stage as a lab, beside the base and the best script."""
-    rows, stages = rows_by_policy(comparison, task), comparison.config["stages"]
-    base, last = rows[stages[0]], rows[stages[-1]]
+    rows = rows_by_policy(comparison, task)
+    base, last = rows[BASE], rows[LAB]
     script, script_grade = best_lab_script(rows)
     sentences = [
         f"Bare, {policy_label(last.policy)} reaches {with_interval(last.grade, FORM)} on n ="
@@ -211,8 +212,8 @@ def lab_summary(comparison: Artifact, task: str) -> str:
     ]
     if constrained := rows.get(f"{base.policy}+constrained"):
         sentences.append(
-            "Under a grammar that offers only choices the rules take, whole plans for a job among"
-            f" them, the untrained base reaches {with_interval(constrained.grade, FORM)}."
+            "Under a grammar that allows only the numbers of the options in its prompt, the"
+            f" untrained base reaches {with_interval(constrained.grade, FORM)}."
         )
     return " ".join(sentences)
 

@@ -16,8 +16,10 @@ from panels.ui.provenance import load_or_say
 from panels.ui.tables import with_interval
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
 from sauda.experiments.comparison import (
+    AUTARKY,
     BASE,
     BAYESIAN,
+    LAB,
     LEAVE,
     LISTENER,
     ORACLE,
@@ -31,7 +33,7 @@ from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 
 POINTS = "+.0f"  # of differences, in percentage points
-LONER = "autarky"  # the lab that never trades
+LAB_TASK = "arena/market_round"  # of the sentence about the lab
 CONTENDERS = (f"{BASE}+{CONSTRAINED}", LEAVE, TUNED, BAYESIAN, LISTENER)  # of the figure
 COUNTS = ("No player", "One player", "Two players", "Three players", "Four players")
 
@@ -132,9 +134,9 @@ def as_a_lab() -> str:
 
 
 def lab_sentence(comparison: Artifact) -> str:
-    """The last trained stage as a lab against the lab that never trades, with grades and n."""
-    rows = rows_by_policy(comparison, comparison.config["task"])
-    model, alone = rows[comparison.config["stages"][-1]], rows[LONER].grade.mean
+    """The trained lab against the lab that never trades, with grades and n."""
+    rows = rows_by_policy(comparison, LAB_TASK)
+    model, alone = rows[LAB], rows[AUTARKY].grade.mean
     if model.grade.high < alone:
         verdict = "still earns less than one that never trades"
     elif model.grade.low > alone:

@@ -78,10 +78,10 @@ def headline(comparison: Artifact) -> str:
 
 def build(runs: Runs) -> None:
     """Lay out the part. Called inside the Training tab."""
-    loaded = [load_or_say(file) for file in (FILE, LAB_FILE)]
-    comparisons = [artifact for artifact, _ in loaded if artifact is not None]
-    if (bazaar := loaded[0][0]) is not None:
+    bazaar, lab = (load_or_say(file)[0] for file in (FILE, LAB_FILE))
+    if bazaar is not None:
         gr.HTML(heading(headline(bazaar), "Gains by task are in Results."))
+    comparisons = [artifact for artifact in (bazaar, lab) if artifact is not None]
     gr.HTML(overview(runs, comparisons), elem_id="training-overview")
     gr.HTML(
         Markup('<p class="sauda-note">{}</p>').format(
@@ -92,5 +92,3 @@ def build(runs: Runs) -> None:
             )
         )
     )
-    for missing in filter(None, (message for _, message in loaded)):
-        gr.HTML(missing)

@@ -61,7 +61,7 @@ def reward_figure(selector: Artifact, task: str, smoothing: float) -> go.Figure:
 def choice_figure(selector: Artifact, task: str) -> go.Figure:
     """The selector's probability of each policy after every episode of `task`."""
     rows, figure = _rows(selector, task), go.Figure()
-    roles = {"planner": "buyer", "rule_based_expert": "seller"}
+    roles = {"broker": "buyer", "rule_based_expert": "seller"}
     for i, name in enumerate(selector.data.arms):
         role = roles.get(name, "scripted")
         figure.add_scatter(

@@ -10,12 +10,15 @@ from env import ARENA_TASKS, Episode, arena, begin, get_task
 from panels.results.model_labels import policy_label
 from panels.transcripts.playing import moves_of
 from panels.ui.terms import shown_round
+from sauda.experiments.comparison import BASE, LAB
 from sauda.games.arena_columns import Event, events
 from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact
 
 DEMO_SEED = 5
-DEMO = ("planner", "rule_based_expert")  # after and before
+DEMO = ("broker", "rule_based_expert")
+TRAINING = (LAB, BASE)  # after and before
+TRAINING_TASK = "arena/market_round"  # a game of coalition_market takes the model twice as long
 WIDTH, HEIGHT, EDGE, RIGHT = 320, 120, 40, 8  # px of a curve; EDGE is left of and under it
 
 
@@ -24,19 +27,16 @@ def is_arena(task_name: str) -> bool:
     return task_name in ARENA_TASKS
 
 
-def before_and_after(evaluation: Artifact, task_name: str) -> int:
-    """The recorded seed at which DEMO's grades differ by the median: neither lucky nor unlucky.
+def before_and_after(comparison: Artifact, task_name: str) -> int:
+    """The hold-out seed at which training changed the grade by the median amount.
 
     With an even count it is the lower of the two in the middle; of equal ones the first seed.
     """
-    after, before = (_grades(evaluation, task_name, name) for name in DEMO)
-    order = np.argsort(after - before, kind="stable")
-    return SPLITS[evaluation.config["split"]][int(order[(len(order) - 1) // 2])]
-
-
-def _grades(evaluation: Artifact, task_name: str, policy: str) -> np.ndarray:
-    others = evaluation.config["others"][0]
-    return np.array(evaluation.data.episodes[others][task_name][policy].grade)
+    played = comparison.data.episodes[task_name]
+    after, before = (np.array(played[name].grade) for name in TRAINING)
+    n = min(len(after), len(before))
+    order = np.argsort(after[:n] - before[:n], kind="stable")
+    return SPLITS["holdout"][int(order[(n - 1) // 2])]
 
 
 def longest(episodes: Mapping[str, Episode]) -> int:

@@ -116,7 +116,7 @@ def change_task(
 
 
 def show_median(page: Layout, evaluation: Artifact | None, task_name: str) -> Updates:
-    """The arena's two experts at the seed where their grades differ by the median."""
+    """The untrained and the trained lab at the seed where their grades differ by the median."""
     try:
         return choose(page, *median_pair(evaluation, task_name))
     except ValueError as error:

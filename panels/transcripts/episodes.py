@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from env import ARENA_TASKS, Episode, Policy, get_task, rollout
+from env import Episode, Policy, get_task, rollout
+from panels.results.model_comparison import LAB_FILE
 from panels.results.model_labels import policy_label
 from panels.site.visitor import visitor_of_event
 from panels.transcripts import arena as arena_transcripts
@@ -22,7 +23,7 @@ from sauda.games import game_of, policies_of
 from sauda.games.bazaar_columns import OPEN_MARKET
 from sauda.games.transcript import from_json, to_json, to_markdown
 from sauda.llm.backends import in_page
-from sauda.llm.registry import get_policy, row_name
+from sauda.llm.registry import get_policy, is_model, row_name
 from sauda.llm.server import Loading, ModelWorker
 from sauda.llm.turn import PlayerSpec
 from sauda.llm.types import ReplyError
@@ -34,14 +35,16 @@ MOST = 4  # policies side by side
 LOADS_WITHIN = 120.0  # seconds that a game waits for a model
 GAME_SECONDS = 300.0  # that a game of a language model may take
 MODELS = ("mini", "sauda-mini")  # bare: the untrained base, and Sauda
-MEDIANS = "evaluation/arena-holdout.json"  # holds the grades of each seed
+MEDIANS = LAB_FILE  # holds the grades of each seed
 
 
 def able(task_name: str) -> list[str]:
     """The policies for the learner's seat: scripts and planners, and language models that buy."""
     task = get_task(task_name)
     planners = SLOW if task_name in OPEN_MARKET else ()
-    return [*policies_of(task), *planners, *(MODELS if task.learner == "buyer" else ())]
+    models = arena_transcripts.TRAINING[::-1] if is_arena(task_name) else ()
+    models = MODELS if task.learner == "buyer" else models
+    return [*policies_of(task), *planners, *models]
 
 
 def player_title(name: str) -> str:
@@ -69,7 +72,7 @@ def play(task_name: str, seed: int | str, names: Sequence[str]) -> dict[str, Epi
     known = recorded_at(task_name, number)
 
     def episode(name: str) -> Episode:
-        if name in MODELS:
+        if is_model(name):
             return known.get(name) or by_model(task_name, number, name)
         return rollout(task, get_policy(task, name), number)
 
@@ -152,9 +155,9 @@ def median_pair(evaluation: Artifact | None, task_name: str) -> tuple[str, list[
         raise ValueError(
             f"there is no record to take the median of; artifacts/{MEDIANS} is missing"
         )
-    name = task_name if is_arena(task_name) else list(ARENA_TASKS)[-1]
+    name = task_name if is_arena(task_name) else arena_transcripts.TRAINING_TASK
     seed = arena_transcripts.before_and_after(evaluation, name)
-    return name, list(arena_transcripts.DEMO), str(seed)
+    return name, list(arena_transcripts.TRAINING), str(seed)
 
 
 def files(episodes: dict[str, Episode]) -> tuple[str | None, str | None, Markup]:

@@ -57,12 +57,12 @@ def lay_out(task_name: str, policies: Sequence[str], episodes: Mapping[str, Epis
     """Place every component, drawn for `episodes` of a task under `policies`."""
     parts = _pickers(task_name, policies)
     parts |= _shortcuts()
-    after, before = arena_transcripts.DEMO
+    after, before = arena_transcripts.TRAINING
     gr.HTML(
         note(
             f"“GPU arena, before and after” plays the {player_title(before)} and the"
             f" {player_title(after)} at the hold-out seed with the median difference of their"
-            " grades."
+            " grades; this takes a minute."
         )
     )
     json_path, markdown_path, problem = files(episodes)

@@ -10,11 +10,12 @@ from sauda.records.store import load
 def add(commands: Any) -> None:
     """Add `compare-models` to the commands of `python -m sauda`."""
     parser = add_command(commands, "compare-models", compare_models)
+    parser.add_argument("--game", choices=("bazaar", "arena"), default="bazaar")
     parser.add_argument(
-        "--game", choices=("bazaar", "arena"), default="bazaar", help="arena: on market_round"
-    )
-    parser.add_argument(
-        "--games", type=int, default=150, help="bazaar: of the open market; default: 150"
+        "--games",
+        type=int,
+        help="of the open market, 150 by default; of each task of the arena, "
+        "200; slow rows play a part of them",
     )
     parser.add_argument(
         "--models", nargs="+", metavar="NAME",
@@ -32,11 +33,13 @@ def add(commands: Any) -> None:
 def compare_models(options: argparse.Namespace) -> int:
     """Play the comparison of one game, save it and print its tables."""
     from sauda.experiments.base import lines
-    from sauda.experiments.comparison import bazaar_grids, in_arena, in_bazaar, table
+    from sauda.experiments.comparison import arena_grids, bazaar_grids, in_arena, in_bazaar, table
     from sauda.experiments.comparison import compare_models as compare
 
-    of_arena = options.game == "arena"
-    asked = in_arena() if of_arena else in_bazaar(bazaar_grids(options.games, options.models))
+    if options.game == "arena":
+        asked = in_arena(arena_grids(options.games or 200))
+    else:
+        asked = in_bazaar(bazaar_grids(options.games or 150, options.models))
     recorded = load(asked.file).data.as_json() if options.keep else None
     data = compare(asked, recorded=recorded)
     save_measured(asked.file, asked.config, data)

@@ -14,7 +14,7 @@ from sauda.llm.model import CannotLoad, NoWeights, smollm2
 TRAINED = {
     "sft": "a buyer or a lab, supervised fine-tuning on a teacher's moves",
     "distill": "a buyer, on a teacher's labels of its own games",
-    "grpo": "a buyer or a lab, reinforcement learning on whole games",
+    "grpo": "a buyer, reinforcement learning on whole games",
     "dpo": "a buyer, on pairs of its replies to one position",
     "roles": "the words of a buyer or a seller, supervised fine-tuning on dialogues",
     "selector": "the softmax over scripted labs, by REINFORCE",

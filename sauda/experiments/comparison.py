@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import Field, FiniteFloat
 from tqdm import tqdm
 
-from env import Task, episode, get_task
+from env import ARENA_TASKS, Task, episode, get_task
 from sauda.experiments.batches import in_batches, join, take_first
 from sauda.experiments.evaluate import (
     ORACLE,
@@ -80,6 +80,13 @@ NO_MODEL = ("null", "null+steering", "null+honest")  # wrappers with nothing to 
 # Beside the model in the open market: no model, scripts, planners, and the most that can be won.
 BESIDE = (*NO_MODEL, *SCRIPTS, LEAVE, TUNED, BAYESIAN, LISTENER, ORACLE)
 RIVALS = ("conceder", TUNED, BAYESIAN, LISTENER, OURS)
+LAB = "mini+sft-arena"  # the trained lab of the arena
+AUTARKY, BROKER = "autarky", "broker"
+PUBLISHED = (  # labs of the published arena
+    "rule_based_expert", "greedy_hoarder", "always_accept", "naive_plea", "random", "wait",
+)  # fmt: skip
+LAB_SCRIPTS = (AUTARKY, *PUBLISHED, BROKER)
+LAB_RIVALS = (AUTARKY, PUBLISHED[0], BROKER)
 
 
 def trained_stages() -> tuple[str, ...]:
@@ -108,8 +115,13 @@ class Comparison:
     stages: tuple[str, ...]  # of training in order, the untrained base first
     parents: Mapping[str, str]  # each trained stage, with the one that it trains further
     rivals: tuple[str, ...]  # with which each trained stage is compared by seed
-    config: Mapping[str, Any]  # as the artifact records it
     goal: str = ""  # training closes a share of the gap from the base to it; "" for none
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """What the artifact records of it."""
+        grids = [asdict(grid) for grid in self.grids]
+        return {"parts": grids, "batch": self.batch, "baseline": self.baseline}
 
     def cells(self) -> dict[tuple[str, str], range]:
         """The hold-out seeds of every task and policy.
@@ -131,23 +143,22 @@ class Comparison:
                 )
         return cells
 
-    def nest(self, episodes: Cells) -> dict[str, Any]:
-        """The columns as the artifact has them: by task and policy, of one task by policy alone."""
-        by_task: dict[str, Any] = {}
-        for (task_name, name), columns in episodes.items():
-            by_task.setdefault(task_name, {})[name] = columns
-        return by_task if self.game is BAZAAR_GAME else by_task[self.grids[0].tasks[0]]
 
-    def flat(self, recorded: Mapping[str, Any]) -> Cells:
-        """The columns of an artifact's "episodes" by task and policy."""
-        by_task = recorded
-        if self.game is not BAZAAR_GAME:
-            by_task = {self.grids[0].tasks[0]: recorded}
-        return {
-            (task_name, name): columns
-            for task_name, by_policy in by_task.items()
-            for name, columns in by_policy.items()
-        }
+def by_task(episodes: Cells) -> dict[str, dict[str, Columns]]:
+    """The columns as the artifact has them: by task and policy."""
+    nested: dict[str, dict[str, Columns]] = {}
+    for (task_name, name), columns in episodes.items():
+        nested.setdefault(task_name, {})[name] = columns
+    return nested
+
+
+def flat(recorded: Mapping[str, Mapping[str, Columns]]) -> Cells:
+    """The columns of an artifact's "episodes" by task and policy."""
+    return {
+        (task_name, name): columns
+        for task_name, by_policy in recorded.items()
+        for name, columns in by_policy.items()
+    }
 
 
 def bazaar_grids(games: int = 150, models: Sequence[str] | None = None) -> tuple[Grid, ...]:
@@ -173,36 +184,31 @@ def in_bazaar(
 ) -> Comparison:
     """The comparison in the bazaar; the defaults are the numbers we report."""
     parts = bazaar_grids() if parts is None else parts
-    config = {"parts": [asdict(grid) for grid in parts], "batch": batch, "baseline": baseline}
     file = "evaluation/model-comparison.json"
-    return Comparison(
-        BAZAAR_GAME, file, parts, batch, baseline, STAGES, PARENTS, RIVALS, config, LISTENER
+    return Comparison(BAZAAR_GAME, file, parts, batch, baseline, STAGES, PARENTS, RIVALS, LISTENER)
+
+
+def arena_grids(worlds: int = 200) -> tuple[Grid, ...]:
+    """What plays on the tasks of the arena: scripts and the trained lab, bare, in `worlds` of each.
+
+    The untrained model and replies under a grammar, which are slow, play a quarter of them.
+    """
+    tasks = tuple(ARENA_TASKS)
+    slow = (BASE, f"{BASE}+constrained", f"{LAB}+constrained")
+    return (
+        Grid(tasks, (*LAB_SCRIPTS, LAB), worlds),
+        Grid(tasks, slow, max(1, worlds // 4)),
     )
 
 
 def in_arena(
-    task: str = "arena/market_round",
-    stages: tuple[str, ...] = (BASE, "mini+sft-arena", "mini+grpo-arena"),  # bare
-    policies: tuple[str, ...] = (
-        "mini+constrained", "mini+grpo-arena+constrained", "planner", "autarky",
-        "rule_based_expert", "always_accept", "greedy_hoarder", "random", "wait",
-    ),
-    episodes: int = 50,  # from the first hold-out seed
-    batch: int = 50,
-) -> Comparison:  # fmt: skip
-    """The comparison in the arena; each stage trains the one before."""
-    config = {
-        "task": task,
-        "stages": stages,
-        "policies": policies,
-        "episodes": episodes,
-        "batch": batch,
-    }
-    grids = (Grid((task,), (*stages, *policies), episodes),)
-    parents = dict(zip(stages[1:], stages, strict=False))
-    rivals = ("planner", "autarky", "rule_based_expert")
+    parts: tuple[Grid, ...] | None = None, batch: int = 50, baseline: str = AUTARKY
+) -> Comparison:
+    """The comparison in the arena; the defaults are the numbers we report."""
+    parts = arena_grids() if parts is None else parts
     file = "evaluation/arena-model-comparison.json"
-    return Comparison(ARENA, file, grids, batch, stages[0], stages, parents, rivals, config)
+    stages, parents = (BASE, LAB), {LAB: BASE}
+    return Comparison(ARENA, file, parts, batch, baseline, stages, parents, LAB_RIVALS)
 
 
 COMPARISONS = {"bazaar": in_bazaar, "arena": in_arena}
@@ -211,9 +217,9 @@ COMPARISONS = {"bazaar": in_bazaar, "arena": in_arena}
 def read_comparison(artifact: Artifact) -> Comparison:
     """What the model comparison of an artifact played, of either game."""
     config = artifact.settings()
-    if "parts" not in config:
-        return in_arena(**config)
-    return in_bazaar(**config | {"parts": tuple(Grid(**grid) for grid in config["parts"])})
+    parts = tuple(Grid(**grid) for grid in config["parts"])
+    compared = COMPARISONS[game_of(parts[0].tasks[0]).name]
+    return compared(parts, config["batch"], config["baseline"])
 
 
 def holdout_seeds(episodes: int, batch: int) -> range:
@@ -325,14 +331,16 @@ class ArenaModelColumns(LabCounts[list[int]], ArenaColumns):
 
 
 class ArenaModelComparison(Record):
-    """A language model as a lab on arena/market_round, bare, after each stage, beside scripts."""
+    """A language model as a lab, untrained and trained, bare and constrained, beside scripts."""
 
     ends: dict[str, str] = Field(description="meaning of each letter of the columns' `end`")
-    rows: list[ArenaModelRow] = Field(description="one row per policy")
+    rows: list[ArenaModelRow] = Field(description="one row per task and policy")
     stage_gains: list[StageGain] = Field(description="gain of each training stage")
     rivalries: list[Rivalry] = Field(description="each training stage beside other policies")
-    worlds: ArenaWorlds = Field(description="what each seed deals the learner")
-    episodes: dict[str, ArenaModelColumns] = Field(description="columns by policy")
+    worlds: dict[str, ArenaWorlds] = Field(description="what each seed deals the learner, by task")
+    episodes: dict[str, dict[str, ArenaModelColumns]] = Field(
+        description="columns by task and policy"
+    )
     models: dict[str, ModelSource] = Field(description="weights and sampling, by model name")
 
 
@@ -372,7 +380,7 @@ def load_kept(
     comparison: Comparison, models: Mapping[str, Any], recorded: Mapping[str, Any]
 ) -> dict[tuple[str, str], dict[str, Any]]:
     """The columns in `recorded` that are still the same: whole batches from the first seed on."""
-    episodes = comparison.flat(recorded["episodes"])
+    episodes = flat(recorded["episodes"])
     then = {(row["task"], row["policy"]): row["hashes"] for row in recorded["rows"]}
     kept = {}
     for cell, seeds in comparison.cells().items():
@@ -466,13 +474,16 @@ def play_script(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, An
 def tabulate(comparison: Comparison, episodes: Cells) -> dict[str, Any]:
     """The tables of the artifact, all computed from the episodes."""
     cells, table = comparison.cells(), comparison.game.table
-    worlds = {task_name: table.worlds(task_name, seeds) for (task_name, _), seeds in cells.items()}
+    seeds_of = {task_name: cells[task_name, comparison.baseline] for task_name, _ in cells}
+    worlds = {task_name: table.worlds(task_name, seeds) for task_name, seeds in seeds_of.items()}
     rows = []
     for (task_name, name), columns in episodes.items():
-        base = take_first(episodes[task_name, comparison.baseline], len(columns["grade"]))
+        n = len(columns["grade"])
+        base = take_first(episodes[task_name, comparison.baseline], n)
         cell = Cell(_others(comparison.game), task_name, name)
         pair = {cell._replace(policy=comparison.baseline): base, cell: columns}
-        figures = row(cell, pair, worlds[task_name], comparison.baseline)
+        met = {name: facts[:n] for name, facts in worlds[task_name].items()}
+        figures = row(cell, pair, met, comparison.baseline)
         rows.append(figures | {count: sum(columns[count]) for count in table.model_counts})
     data = {
         "ends": dict(table.ends),
@@ -482,9 +493,9 @@ def tabulate(comparison: Comparison, episodes: Cells) -> dict[str, Any]:
     }
     if comparison.goal:
         data["gap_closed"] = list(gap_closed(comparison, episodes))
-    if facts := next(iter(worlds.values())):
-        data["worlds"] = facts
-    return data | {"episodes": comparison.nest(episodes)}
+    if any(worlds.values()):
+        data["worlds"] = worlds
+    return data | {"episodes": by_task(episodes)}
 
 
 def stage_gains(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, Any]]:
@@ -554,7 +565,7 @@ def _round(names: Sequence[str], figures: Sequence[float]) -> dict[str, float]:
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """The data for `verify`: all tables, and the games of pairs that need no weights."""
     comparison, recorded = read_comparison(artifact), artifact.data.as_json()
-    cells, kept = comparison.cells(), comparison.flat(recorded["episodes"])
+    cells, kept = comparison.cells(), flat(recorded["episodes"])
     episodes = {cell: kept.get(cell) for cell in cells}
     scripted = {cell: seeds for cell, seeds in cells.items() if not _weights(cell[1])}
     with ProcessPoolExecutor(workers) as pool:
@@ -584,7 +595,7 @@ def replay_stages(
 
     Raises ValueError for a task that it was not played on.
     """
-    episodes = comparison.flat(recorded["episodes"])
+    episodes = flat(recorded["episodes"])
     for task_name in tasks:
         stages = [name for name in comparison.stages if (task_name, name) in episodes]
         if not stages:
@@ -634,7 +645,7 @@ register_kind(
 )
 register_kind(
     Kind(
-        "arena_model_comparison/3",
+        "arena_model_comparison/4",
         ArenaModelComparison,
         (File("evaluation/arena-model-comparison.json", "compare-models --game arena", "Results"),),
         CHECK,

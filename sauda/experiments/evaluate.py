@@ -484,7 +484,7 @@ register_kind(
                 "evaluation/arena-holdout.json",
                 "evaluate --family arena --split holdout",
                 "Results, Transcripts",
-                "The same on hold-out seeds, and with other labs than the worlds draw",
+                "The same on hold-out seeds",
             ),
         ),
         CHECK,

@@ -1,7 +1,7 @@
 """The judged negotiation: in each of 20 rounds the labs pitch, the judge decides, the market moves.
 
 lab_0 chooses a strategy for each pitch, on what the judge gave it so far or regardless of that; the
-other labs pitch by habit, without a word on their private jobs. The market is a coalition market of
+other labs pitch by habit, their private jobs too. The market is a coalition market of
 four labs that book their blocks as they start, so that what is true changes from round to round.
 Opponents' chance is the same at one seed, whatever lab_0 does: compare in pairs.
 """
@@ -60,7 +60,7 @@ class Round(NamedTuple):
     decision: arena.Decision
 
 
-def ucb1(history: History, rng: Rng, rest: int = 0, exploration: float = 0.05) -> str:
+def ucb1(history: History, rng: Rng, rest: int = 0, exploration: float = 0.1) -> str:
     """The arm with the best upper bound on its mean total; each is tried once, in any order.
 
     Auer, Cesa-Bianchi and Fischer (2002), section 2. An arm is left to rest for `rest` rounds once
@@ -255,7 +255,7 @@ def negotiation(advocate: Advocate, seed: int) -> Iterator[Round]:
         now = state.market.round_index
         strategy = advocate(tuple(history), _stream(seed, now, len(MARKET.agents)))
         obs = MARKET.observe(state, LEARNER)
-        own = arena.pitch_of(obs, strategy, _stream(seed, now, 0), discreet=False)
+        own = arena.pitch_of(obs, strategy, _stream(seed, now, 0))
         decision = arena.decide(state, {LEARNER: own} | opponents_pitches(state, seed))
         yield Round(state, strategy, decision)
         history.append((strategy, decision.verdicts[LEARNER].total))

@@ -200,7 +200,7 @@ def cells(artifact: Artifact) -> dict[Cell, Columns]:
     if artifact.kind.startswith(("model_comparison/", "arena_model_comparison/")):
         compared = comparison.read_comparison(artifact)
         others = compared.game.others["holdout"][0]
-        flat = compared.flat(recorded["episodes"])
+        flat = comparison.flat(recorded["episodes"])
         return {Cell(others, task, policy): columns for (task, policy), columns in flat.items()}
     if not artifact.kind.startswith(("evaluation/", "arena/")):
         raise ValueError(f"{artifact.file} holds no rows of episodes that can be sampled")

@@ -19,11 +19,8 @@ from sauda.statistics import correlation, mean_interval
 
 DRAWN = "as drawn"  # the other labs as each world draws them
 
-# Who is evaluated in the other seats: on hold-out seeds also markets in which every lab plans.
-OTHERS: Mapping[str, tuple[str, ...]] = {
-    "train": (DRAWN,),
-    "holdout": (DRAWN, "planner"),
-}
+# Who is evaluated in the other seats.
+OTHERS: Mapping[str, tuple[str, ...]] = {"train": (DRAWN,), "holdout": (DRAWN,)}
 
 
 def policies(task: Task) -> Mapping[str, Policy]:

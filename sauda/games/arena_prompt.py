@@ -1,34 +1,27 @@
 """The GPU arena for a language model: an observation as a prompt, a completion as an action.
 
-A completion is the arena's own JSON for one of the fourteen actions, the same that an agent sends
-over the wire. For each job the prompt lists the blocks that serve it and their hours, counted by
-the rules; the model decides what to do with them.
+The prompt numbers the lab's options, computed as the broker computes them: the bookings of its best
+plan, the incoming offers worth taking, a partner, and bids with what they bring if taken. The model
+chooses one, such as {"buy":2} for the second bid. An action in the arena's own JSON, which an agent
+sends over the wire, is read too.
 """
 
 import json
-import math
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from env import IllegalAction, arena
 from sauda.games.adapter import Schema
 from sauda.games.bazaar_prompt import first_object
+from sauda.policies.broker import VERBS, Option, broker
 
 Action = arena.Action | arena.Malformed
 
 RULES = (
-    "You run {lab} in a market of GPU time. Your jobs pay for hours, a third for late ones: book "
-    "blocks for them, buy what you lack, sell what is idle. Reply with one JSON action: "
-    '{{"action_type":"allocate_to_job","job_id":"j_0_1","block_ids":["b_0_2"]}} or '
-    '{{"action_type":"send_offer","target_lab_id":"lab_1","requested_block_ids":["b_1_0"],'
-    '"payment":9}} or {{"action_type":"accept_offer","offer_id":"o_1"}} or '
-    '{{"action_type":"wait"}}.'
+    "You run {lab} in a market of GPU time. Book blocks for your jobs before they lose value, take "
+    "good offers, buy what you lack, sell what is idle. + is your gain in credits. Reply with one "
+    'option as JSON, such as {{"book":1}}, {{"accept":1}}, {{"buy":1}} or {{"wait":true}}.'
 )
-FAILED_BIDS = 3  # of its own offers that came to nothing, the last of which are told
-ORDER = (  # of a completion's keys: what a choice is about before what it takes
-    "action_type", "offer_id", "coalition_id", "target_lab_id", "job_id",
-    "requested_block_ids", "block_ids", "payment", "message", "conditions",
-)  # fmt: skip
+WAIT = arena.Action("wait")
 
 
 def render(obs: arena.Observation) -> list[dict[str, str]]:
@@ -39,127 +32,112 @@ def render(obs: arena.Observation) -> list[dict[str, str]]:
     ]
 
 
+def options(obs: arena.Observation) -> dict[str, list[Option]]:
+    """The options at `obs` by verb, in the order of VERBS; each list has the broker's order."""
+    first = {}
+    for option in broker.options(obs):
+        first.setdefault(option.action, option)
+    listed: dict[str, list[Option]] = {}
+    for option in sorted(first.values(), key=lambda option: VERBS.index(option.verb)):
+        listed.setdefault(option.verb, []).append(option)
+    return listed
+
+
 def _describe_standing(obs: arena.Observation) -> Iterator[str]:
     market = obs.market
     left = market.queue.count(obs.agent)
     yield (
         f"Round {market.round_index + 1}/{market.max_rounds}, {left} action"
-        f"{'s' if left > 1 else ''} left. Credits {math.floor(obs.own.budget)}."
+        f"{'s' if left > 1 else ''} left. Credits {obs.own.budget:.0f}."
     )
-    yield from (_job(obs, job) for job in obs.open_jobs)
-    idle = [
-        block.block_id
-        for block in arena.spare_blocks(obs, arena.Plan(0.0, ()))
-        if not any(any(_serves(obs, job, block)) for job in obs.open_jobs)
-    ]
-    if idle:
-        yield f"Idle: {' '.join(idle)}."
-    labs = [f"{x.lab_id} needs {x.public_demand}, has {x.public_budget_band}" for x in obs.others]
-    if labs:
-        yield f"{'; '.join(labs)}."
-    yield from (f"{o.offer_id} from {o.from_lab_id}: {_terms(o)}." for o in obs.incoming)
-    yield from (f"You offered {o.to_lab_id}: {_terms(o)}." for o in obs.outgoing)
-    failed = [o for o in market.closed.values() if o.from_lab_id == obs.agent]
-    failed = [o for o in failed if o.status in ("rejected", "expired")][-FAILED_BIDS:]
-    yield from (f"{o.to_lab_id} did not take: {_terms(o)}." for o in failed)
-    for pool in (*obs.proposals, *obs.coalitions):
-        partner = next(lab for lab in pool.members if lab != obs.agent)
-        state = "asks for a pool" if not pool.active else f"pool {' '.join(pool.commitments)}"
-        yield f"{pool.coalition_id} with {partner}: {state.strip()}."
+    if market.announced:
+        yield f"Next round: {market.announced.replace('_', ' ')}."
     if obs.own.results and not obs.own.results[0].ok:
         yield f"Refused: {obs.own.results[0].code}."
+    yield from (_job(job) for job in obs.open_jobs)
+    for verb, listed in options(obs).items():
+        entries = (f"{n} {_terms(obs, option)}" for n, option in enumerate(listed, 1))
+        yield f"{verb}: {'; '.join(entries)}"
 
 
-def _job(obs: arena.Observation, job: arena.Job) -> str:
-    """A job: the hours it lacks, the credits still to earn, and the blocks that serve it."""
+def _job(job: arena.Job) -> str:
+    """A job: the hours it lacks, and the credits still to earn."""
     left = job.full_value - arena.booked_value(job, job.on_time, job.late)
-    whole = "" if job.partial_credit_allowed else ", all or nothing"
-    usable, present = arena.usable_blocks(obs), {lab.lab_id for lab in obs.others}
-    yours = [block for block in usable if block.owner_lab_id == obs.agent]
-    pooled = [block for block in usable if block not in yours]
-    others = [b for b in obs.market.blocks.values() if b.owner_lab_id in present]
-    to_buy = [block for block in others if arena.is_requestable(block) and block not in pooled]
-    line = (
-        f"{job.job_id} lacks {_hours_left(job)}h by round {job.deadline_round}, worth "
-        f"{left:.0f}{whole}. Yours: {_list(obs, job, yours)}."
-    )
-    line += f" In the pool: {_list(obs, job, pooled)}." if pooled else ""
-    return f"{line} To buy: {_list(obs, job, to_buy)}."
+    hours = job.gpu_hours_required - job.on_time - job.late
+    joint = " with a partner" if job.joint else ""
+    return f"{job.job_id} lacks {hours}h by round {job.deadline_round}{joint}, worth {left:.0f}."
 
 
-def _hours_left(job: arena.Job) -> int:
-    return job.gpu_hours_required - job.on_time - job.late
+def _terms(obs: arena.Observation, option: Option) -> str:
+    """What an option gives and takes, from the lab's side; words that go with it bind nobody."""
+    action = option.action
+    gives, gets, ask = action.block_ids, action.requested_block_ids, action.condition("ask", 0.0)
+    payment = action.payment
+    if option.verb == "accept":
+        offer = obs.market.offers[action.offer_id]
+        gives, gets = offer.requested_blocks, offer.offered_blocks
+        payment, ask = offer.ask, offer.payment
+    if option.verb == "partner":
+        terms = action.target_lab_id or action.coalition_id
+    elif option.verb == "book":
+        terms = f"{action.job_id} with {' '.join(gives)}"
+    else:
+        given = [*gives, *([f"{payment:.0f}"] if payment else [])]
+        got = [*gets, *([f"{ask:.0f}"] if ask else [])]
+        terms = " for ".join(" ".join(part) for part in (got, given) if part) or action.offer_id
+    gain = f" +{option.gain:.0f}" if option.gain else ""
+    return f"{terms}{gain}" + (f", {option.loss:.0f} lost by waiting" if option.loss >= 0.5 else "")
 
 
-def _list(obs: arena.Observation, job: arena.Job, blocks: Iterable[arena.Block]) -> str:
-    """Blocks by the hours they give to `job`, the most first.
-
-    Late hours are listed where those on time do not suffice. A block's name holds its first owner,
-    so the present owner is named where it is another.
-    """
-    served = ((_serves(obs, job, block), block) for block in blocks)
-    serving = sorted(((h, b) for h, b in served if any(h)), key=lambda pair: pair[0], reverse=True)
-    entries = []
-    for (on_time, late), block in serving:
-        owner = block.owner_lab_id
-        sold = owner not in (obs.agent, f"lab_{block.block_id.split('_')[1]}")
-        hours = [f"{on_time}h"] * bool(on_time)
-        hours += [f"{late}h late"] * bool(late and on_time < _hours_left(job))
-        entries.append(f"{block.block_id}{f' of {owner}' * sold} {'+'.join(hours)}")
-    return ", ".join(entries) or "none"
+def completion(action: arena.Action, obs: arena.Observation) -> str:
+    """The canonical completion that makes `action`: an option's number, else the arena's JSON."""
+    if action == WAIT:
+        return _as_text({"wait": True})
+    for verb, listed in options(obs).items():
+        for number, option in enumerate(listed, 1):
+            if option.action == action:
+                return _as_text({verb: number})
+    return _as_text(action.as_json())
 
 
-def _serves(obs: arena.Observation, job: arena.Job, block: arena.Block) -> tuple[int, int]:
-    """The hours that `block` gives to `job`, before its deadline and after."""
-    if block.reliability < job.min_reliability:
-        return 0, 0
-    market = obs.market
-    return arena.hours(block, job, market.round_index, market.max_rounds)
-
-
-def _terms(offer: arena.Offer) -> str:
-    """An offer as a trade, from its sender's side; its message binds nobody."""
-    gives, wants = [*offer.offered_blocks], [*offer.requested_blocks]
-    gives += [f"{offer.payment:.0f} credits"] * bool(offer.payment)
-    wants += [f"{offer.ask:.0f} credits"] * bool(offer.ask)
-    return f"{' '.join(gives) or 'nothing'} for {' '.join(wants) or 'nothing'}"
-
-
-def completion(action: arena.Action) -> str:
-    """The canonical completion that makes `action`: credits in whole numbers, words if it must."""
-    words = action.message if "message" in arena.KINDS[action.action_type].required else ""
-    whole = tuple((k, math.floor(v) if k == "ask" else v) for k, v in action.conditions)
-    canonical = action._replace(message=words, payment=math.floor(action.payment), conditions=whole)
-    row = canonical.as_json()
-    ordered = {name: row[name] for name in ORDER if name in row}
-    return json.dumps(ordered, ensure_ascii=False, separators=(",", ":"))
+def _as_text(row: dict[str, object]) -> str:
+    return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
 
 
 def parse(completion: str, obs: arena.Observation) -> Action:
-    """The action that the first JSON object in `completion` holds.
+    """The action that the first JSON object in `completion` names.
 
     Raises nothing: a completion without one is a malformed action, which the rules answer.
     """
     try:
-        return arena.action_from(first_object(completion))
+        row = first_object(completion)
     except IllegalAction:
-        return arena.Malformed("a reply holds one JSON object with an action_type")
+        return arena.Malformed("a reply holds one JSON object, such as an option's number")
+    verb = next((verb for verb in (*VERBS, "wait") if verb in row), "")
+    if "action_type" in row or not verb:
+        return arena.action_from(row)
+    if verb == "wait":
+        return WAIT
+    listed, number = options(obs).get(verb, []), row[verb]
+    if type(number) is int and 1 <= number <= len(listed):
+        return listed[number - 1].action
+    some = f"its numbers are 1 to {len(listed)}" if listed else "there is none now"
+    return arena.Malformed(f"no {verb} {str(number)[:20]!r}; {some}")
 
 
 def schema(obs: arena.Observation) -> Schema:
-    """The actions that the rules accept at `obs`, as a JSON schema for constrained decoding."""
-    completions = dict.fromkeys(completion(action) for action in arena.legal_actions(obs))
-    return {
-        "anyOf": [_exactly(json.loads(text)) for text in completions],
-        "x-guidance": {"whitespace_flexible": False},
-    }
+    """The options at `obs`, as a JSON schema for constrained decoding."""
+    forms = [_exactly("wait", True)]
+    for verb, listed in options(obs).items():
+        forms += [_exactly(verb, number) for number in range(1, len(listed) + 1)]
+    return {"anyOf": forms, "x-guidance": {"whitespace_flexible": False}}
 
 
-def _exactly(row: Mapping[str, Any]) -> Schema:
+def _exactly(name: str, value: int) -> Schema:
     return {
         "type": "object",
-        "properties": {name: {"const": value} for name, value in row.items()},
-        "required": list(row),
+        "properties": {name: {"const": value}},
+        "required": [name],
         "additionalProperties": False,
     }
 

@@ -2,8 +2,8 @@
 
 `bazaar.py` and `expert.py` hold buyers and sellers, `talk.py` scripts that speak, `tuned.py` the
 best script of each family. `listener.py` plans against an unknown seller of the open market, and
-solves the game against a known one. `arena.py` and `planner.py` hold labs, `arena_bound.py` an
-upper bound on a lab's utility.
+solves the game against a known one. `arena.py` and `broker.py` hold labs, `arena_yardsticks.py`
+all gains from trade and the trader that sees all.
 """
 
 from collections.abc import Mapping
@@ -11,9 +11,9 @@ from types import MappingProxyType
 
 from env import Policy, aggressive, classic_seller, naive, rule_based, smart
 from sauda.policies import arena, bazaar
+from sauda.policies.broker import broker
 from sauda.policies.expert import expert
 from sauda.policies.listener import Listener
-from sauda.policies.planner import planner
 
 BUYERS: Mapping[str, Policy] = MappingProxyType(
     {
@@ -45,7 +45,7 @@ SELLERS: Mapping[str, Policy] = MappingProxyType(
 
 LABS: Mapping[str, Policy] = MappingProxyType(
     {
-        "planner": planner,
+        "broker": broker,
         "autarky": arena.autarky,
         "rule_based_expert": arena.rule_based_expert,
         "always_accept": arena.always_accept,
@@ -57,7 +57,7 @@ LABS: Mapping[str, Policy] = MappingProxyType(
 )
 LAB_LABELS: Mapping[str, str] = MappingProxyType(
     {
-        "planner": "The planner: plans its jobs exactly, trades by marginal value",
+        "broker": "The broker: plans its jobs exactly, trades by what others will take",
         "autarky": "Books its own best plan and never trades: grade 0 is what a lab earns alone",
         "rule_based_expert": "The published expert: weighs hours, pools, swaps",
         "always_accept": "Takes the first offer, else hoards",

@@ -33,8 +33,7 @@ def autarky(obs: arena.Observation, rng: Rng) -> arena.Action:
     parts = arena.own_plan(obs).parts
     if not parts:
         return arena.Action("finish")
-    part = max(parts, key=lambda part: (arena.loss_by_delay(obs, part), part.gain))
-    return arena.Action("allocate_to_job", job_id=part.job_id, block_ids=part.block_ids)
+    return max(parts, key=lambda part: (arena.loss_by_delay(obs, part), part.gain)).booking
 
 
 def random(obs: arena.Observation, rng: Rng) -> arena.Action:
@@ -156,11 +155,14 @@ def _requestable_block(obs: arena.Observation, lab: arena.Lab) -> arena.Block | 
 
 
 def _usable(obs: arena.Observation, job: arena.Job) -> list[arena.Block]:
-    """The lab's live blocks that are reliable enough for the job."""
+    """The lab's live blocks that are reliable enough for the job.
+
+    None for a joint job: the published game has none, and booking it alone is always refused.
+    """
     return [
         block
         for block in obs.owned_blocks
-        if block.status in arena.LIVE and block.reliability >= job.min_reliability
+        if block.status in arena.LIVE and block.reliability >= job.min_reliability and not job.joint
     ]
 
 

@@ -35,7 +35,7 @@ from sauda.games import game_of
 from sauda.games.arena_columns import DRAWN
 from sauda.games.transcript import to_json
 from sauda.records.kinds import ArtifactError
-from sauda.records.store import load
+from sauda.records.store import ROOT, load
 from sauda.serve.game import (
     ABOUT,
     ARENA,
@@ -116,8 +116,11 @@ def read_grades(file: str) -> tuple[Row, ...]:
 
 
 def grades_of(task_name: str) -> list[Row]:
-    """The measured grades of a task, one row per policy in the learner's seat."""
-    files = GRADES[game_of(task_name).name]
+    """The measured grades of a task, one row per policy in the learner's seat.
+
+    A file that is not there yet has none.
+    """
+    files = [file for file in GRADES[game_of(task_name).name] if (ROOT / file).exists()]
     return [row for file in files for row in read_grades(file) if row["task"] == task_name]
 
 

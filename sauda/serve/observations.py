@@ -22,7 +22,7 @@ from sauda.serve.game import GRADE, ServedGame
 MESSAGES = 20  # of the arena's board, the last ones
 # What a view takes from the table or the market as it stands there.
 BAZAAR_PLAIN = ("deals", "round", "rounds", "decimals", "seller_type", "outbid", "standing")
-ARENA_PLAIN = ("round_index", "max_rounds", "coalitions_allowed", "market_pressure")
+ARENA_PLAIN = ("round_index", "max_rounds", "coalitions_allowed", "market_pressure", "announced")
 
 
 def typed_dict_of(kind: type) -> Any:
@@ -111,6 +111,7 @@ class ArenaView(TypedDict):
     actions_left: int  # of the lab, in this round
     coalitions_allowed: bool
     market_pressure: str
+    announced: str  # the kind of shock that strikes as the next round opens; "" for none
     labs: list[LabRecord]
     blocks: list[BlockRecord]
     offers: list[OfferRecord]

@@ -3,8 +3,10 @@
 Nothing here knows the page. A step is one action of `lab_0` and every answer to it.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 
 from env import (
     Episode,
@@ -20,10 +22,13 @@ from env import (
     move,
     rollout,
 )
+from env.arena.labs import purse
 from sauda.games import policies_of
 from sauda.llm.registry import get_policy
+from sauda.policies.arena_yardsticks import gains_from_trade
 
 LEARNER, YOU = "lab_0", "you"
+LEAST_GAIN = 0.5  # credits that count as a gain
 Move = arena.Action | arena.Malformed
 
 
@@ -65,15 +70,14 @@ class ArenaGame:
         """Every step so far with its result and reward."""
         start = begin(self.task, self.play.seed).state
         rewards = iter(arena.episode_rewards(start, self.play.turns, LEARNER))
-        state, steps = start, []
+        movers, state, steps = iter(self.movers), start, []
         for turn in self.play.turns:
             if turn.action is None:
                 break
-            round_index = state.market.round_index
-            state = self.task.env.step(state, turn.action)
+            before, state = state, self.task.env.step(state, turn.action)
             results = state.private[turn.agent].results
             if turn.agent == LEARNER:
-                steps.append(Step(round_index, turn.action, results, next(rewards)))
+                steps.append(Step(before, state, next(movers), turn.action, results, next(rewards)))
             elif steps and results[0].ok and turn.action.action_type != "wait":
                 answers = (*steps[-1].answers, (turn.agent, turn.action))
                 steps[-1] = replace(steps[-1], answers=answers)
@@ -82,17 +86,28 @@ class ArenaGame:
 
 @dataclass(frozen=True)
 class Step:
-    """One action of `lab_0`: the round, what became of it, and what it was worth.
+    """One action of `lab_0`: who chose it, what became of it, and what it was worth.
 
     `answers` are the other labs' actions up to its next one, those that the rules took; a lab that
     waits does nothing.
     """
 
-    round_index: int
+    before: arena.State
+    after: arena.State  # before any answer
+    mover: str
     action: Move
     results: tuple[arena.Result, ...]
     reward: arena.Breakdown
     answers: tuple[tuple[str, arena.Action], ...] = ()
+
+    @property
+    def round_index(self) -> int:
+        return self.before.market.round_index
+
+    @property
+    def observation(self) -> arena.Observation:
+        """What `lab_0` saw as it acted."""
+        return _observe(self.before, LEARNER)
 
 
 def start(task_name: str, seed: int, secret: bool = False) -> ArenaGame:
@@ -112,6 +127,21 @@ def step(game: ArenaGame, name: str, policy: Policy | None = None) -> ArenaGame:
         return game
     play = move(game.task, game.play, proposal(game, policy or get_policy(game.task, name)))
     return _answer(replace(game, play=play, movers=(*game.movers, name)))
+
+
+def play_out(game: ArenaGame, name: str) -> ArenaGame:
+    """The game after the script called `name` made every move that is left.
+
+    For a game that all other labs have left: nobody answers any more.
+    """
+    while not game.over:
+        game = step(game, name)
+    return game
+
+
+def is_alone(game: ArenaGame) -> bool:
+    """Whether `lab_0` can still act and no other lab can."""
+    return not game.over and not game.observation.others
 
 
 def proposal(game: ArenaGame, policy: Policy) -> Move:
@@ -175,3 +205,136 @@ def _rank(name: str, task: Task, played: Episode) -> Standing:
     rewards = arena.episode_rewards(start, played.turns, LEARNER)
     total = arena.total(rewards).normalized_reward if rewards else 0.0
     return Standing(name, played.final.private[LEARNER].utility, task.grade(played.final), total)
+
+
+# What is known once a game is over ---------------------------------------------------------------
+
+
+def share_of_gains(game: ArenaGame, seconds: float) -> tuple[float, bool] | None:
+    """The surplus of `lab_0` as a share of all gains from trade, and whether that is exact.
+
+    All gains from trade are the value of the best joint plan less what the labs earn alone.
+    `seconds` limits the solver; where it ran out, the share is at least this. None where trading
+    brings nothing.
+    """
+    opening = begin(game.task, game.play.seed).state
+    own = game.play.state.private[LEARNER]
+    gains, exact = gains_from_trade(opening, seconds)
+    return ((own.utility - own.batna) / gains, exact) if gains > LEAST_GAIN else None
+
+
+@dataclass(frozen=True)
+class Trade:
+    """A trade that another lab would have taken, and its value to `lab_0` on top of its own."""
+
+    round_index: int
+    lab_id: str
+    given: tuple[str, ...]  # ids of the blocks that lab_0 gives
+    received: tuple[str, ...]
+    payment: float  # credits that lab_0 pays; negative where it is paid
+    gain: float  # credits
+
+
+def best_missed_trade(game: ArenaGame) -> Trade | None:
+    """The most valuable trade that `lab_0` could have made at its first turn of a round.
+
+    The other lab would have taken it by the rules of its character. Its value is what it adds to
+    the trades that `lab_0` did make. None where no such trade is worth LEAST_GAIN.
+    """
+    final = _owned(game.play.state)
+    seen, trades = set(), []
+    for one in game.steps:
+        if one.round_index not in seen:
+            seen.add(one.round_index)
+            trades.extend(_possible_trades(one.before, final))
+    best = max(trades, key=lambda trade: trade.gain, default=None)
+    return best if best and best.gain >= LEAST_GAIN else None
+
+
+def _owned(state: arena.State) -> frozenset[str]:
+    return frozenset(b.block_id for b in _observe(state, LEARNER).owned_blocks)
+
+
+def _possible_trades(state: arena.State, final: frozenset[str]) -> Iterator[Trade]:
+    """Every trade of at most one own block for at most one block of another lab, at its price.
+
+    `final` are the blocks that `lab_0` has at the end: it plans with those that it is still to buy,
+    and without those that it is still to sell.
+    """
+    obs = _observe(state, LEARNER)
+    market = obs.market
+    now, horizon = market.round_index, market.max_rounds
+    held = [b for b in market.blocks.values() if b.status in arena.FREE and b.block_id in final]
+    alone = arena.best_plan(held, obs.own.jobs, now, horizon).gain
+    for lab in obs.others:
+        other = _observe(state, lab.lab_id)
+        theirs = [b for b in _offerable(other) if b.block_id not in final]
+        mine = [b for b in _offerable(obs) if b.block_id in final]
+        for given, received in product((None, *mine), (None, *theirs)):
+            if given is received:
+                continue
+            gets = (received.block_id,) if received else ()
+            gives = (given.block_id,) if given else ()
+            kept = [b for b in held if b is not given] + ([received] if received else [])
+            adds = arena.best_plan(kept, obs.own.jobs, now, horizon).gain - alone
+            wanted = arena.margin(other, LEARNER, gets)
+            price = wanted - arena.trade_gain(other, gets, gives, 0.0)
+            if obs.own.budget >= price >= -max(0.0, purse(other)):
+                yield Trade(now, lab.lab_id, gives, gets, price, adds - price)
+
+
+def _offerable(obs: arena.Observation) -> list[arena.Block]:
+    """The lab's blocks that can be part of an offer and have hours left."""
+    market = obs.market
+    return [
+        block
+        for block in obs.owned_blocks
+        if arena.is_requestable(block)
+        and arena.live_hours(block, market.round_index, market.max_rounds)
+    ]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """By how many credits a message of `lab_0` moved what another lab wanted of a trade with it."""
+
+    round_index: int
+    lab_id: str
+    message: str
+    block_ids: tuple[str, ...]  # of that lab: those that were asked for, else its largest
+    change: float
+
+
+def message_effects(game: ArenaGame) -> list[Effect]:
+    """What each message of `lab_0` did to each lab that heard it, right after it was said."""
+    effects = []
+    for one in game.steps:
+        market = one.after.market
+        if len(market.messages) == len(one.before.market.messages):
+            continue
+        said = market.messages[-1]
+        unsaid = replace(one.after, market=market._replace(messages=market.messages[:-1]))
+        for lab in _observe(one.after, LEARNER).others:
+            if not said.message or said.to_lab_id not in (lab.lab_id, None):
+                continue
+            asked = one.action.requested_block_ids or _largest(_observe(one.after, lab.lab_id))
+            wants, wanted = (
+                arena.margin(_observe(state, lab.lab_id), LEARNER, asked)
+                for state in (one.after, unsaid)
+            )
+            change = 0.0 if wants == wanted else wants - wanted  # both may be infinite
+            effects.append(Effect(one.round_index, lab.lab_id, said.message, asked, change))
+    return effects
+
+
+def _largest(obs: arena.Observation) -> tuple[str, ...]:
+    """The id of the lab's block with most hours left; none where it has none to offer."""
+    now, horizon = obs.market.round_index, obs.market.max_rounds
+    best = max(
+        _offerable(obs), key=lambda block: arena.live_hours(block, now, horizon), default=None
+    )
+    return (best.block_id,) if best else ()
+
+
+def _observe(state: arena.State, agent: str) -> arena.Observation:
+    return arena.Observation(agent, state.market, state.private[agent])

@@ -31,7 +31,7 @@ from env import (
     get_task,
 )
 from sauda.experiments.gap import split_game
-from sauda.policies.arena_bound import upper_bound
+from sauda.policies.arena_yardsticks import play_all_seeing
 from sauda.policies.listener import Informed, Listener, MoveValues, believe
 from sauda.sessions.bazaar import Action, Game, answer, back, moves_of, own_and_theirs
 
@@ -249,11 +249,7 @@ def deal_of(turn: Turn) -> int:
 
 # The oracle ---------------------------------------------------------------------------------------
 
-SOLVER_SECONDS = 5.0  # that the upper bound of an arena game may take
-BOUND = (
-    "An upper bound: no play has a higher grade unless it leaves another lab with less than it"
-    " could make alone."
-)
+ALL_SEEING = "What a trader makes that knows every lab's private values and trades greedily."
 
 
 @dataclass(frozen=True)
@@ -275,11 +271,7 @@ def oracle(task_name: str, seed: int) -> Oracle | None:
     """The oracle's figure for the game of a task at a seed; None where none can be computed."""
     task = get_task(task_name)
     if task_name in ARENA_TASKS:
-        start = begin(task, seed)
-        own = start.state.private[task.learner]
-        bound = upper_bound(start.state, task.learner, SOLVER_SECONDS).utility
-        grade = max(-1.0, min(1.0, (bound - own.batna) / own.stake))
-        return Oracle(grade, BOUND)
+        return Oracle(task.grade(play_all_seeing(task, seed).final), ALL_SEEING)
     if task_name.removeprefix("bazaar/") in MARKETS:
         meaning = "What a buyer who knew this seller would have expected."
         return Oracle(informed_grade(task, seed), meaning)

@@ -7,4 +7,4 @@ check. `selector.py` trains what is no language model.
 
 # Of a player, in the order in which they are trained.
 STAGES = ("sft", "distill", "grpo", "dpo")
-ARENA = ("sft-arena", "grpo-arena")  # runs of a lab of the GPU arena, in the same order
+ARENA = ("sft-arena",)  # of a lab of the GPU arena

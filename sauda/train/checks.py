@@ -115,16 +115,16 @@ def _judge_bazaar(state: Taught, move: Any) -> dict[str, Any]:
 
 
 def arena_holdout_states(prompts: int) -> Iterator[ArenaTaught]:
-    """States of a lab in hold-out games of the arena, from the split's end."""
+    """States of a lab in hold-out games of the arena, from the split's end; tasks in turn."""
     settings = ArenaRowSettings()
     for number in range(prompts):
-        game = list(teach_arena(get_task(settings.task), SPLITS["holdout"][-1 - number], settings))
+        task = get_task(settings.tasks[number % len(settings.tasks)])
+        game = list(teach_arena(task, SPLITS["holdout"][-1 - number], settings))
         yield game[number % len(game)]
 
 
 def _judge_arena(state: ArenaTaught, action: Any) -> dict[str, Any]:
-    task = get_task(ArenaRowSettings().task)
-    results = task.env.step(state.play.state, action).private[task.learner].results
+    results = state.task.env.step(state.play.state, action).private[state.task.learner].results
     same = action.action_type == state.action.action_type
     valid = not isinstance(action, arena.Malformed)
     return {"valid": valid, "accepted": results[0].ok, "same": same, "off": None}

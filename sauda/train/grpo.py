@@ -1,15 +1,13 @@
 """Reinforcement learning (GRPO) on whole games; the reward of a game is its grade.
 
-    python -m sauda train grpo                 # the buyer of the bazaar
-    python -m sauda train grpo --game arena    # a lab of the GPU arena
+    python -m sauda train grpo
 
 Shao et al. (2024), by TRL's GRPOTrainer with its default loss, normalised over the step's tokens
-(DAPO, Yu et al. 2025). The games of a group start from the same instance. A buyer's game is one
-sequence in which the replies are supervised and the seller's turns are not; a lab's game gives a
-sample of its turns. The reward is not shaped; --reward module:function takes another one, a number
-per finished `ModelGame`. Instances are training seeds; in the bazaar, those with a seen listing.
-Tokens are sampled from the 50 most likely; the loss treats
-them as sampled from the whole vocabulary.
+(DAPO, Yu et al. 2025). The games of a group start from the same instance. A game is one sequence
+in which the replies are supervised and the seller's turns are not. The reward is not shaped;
+--reward module:function takes another one, a number per finished `ModelGame`. Instances are
+training seeds with a seen listing. Tokens are sampled from the 50 most likely; the loss treats them
+as sampled from the whole vocabulary.
 """
 
 import json
@@ -21,7 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from env import IllegalAction, arena, get_task
+from env import IllegalAction, get_task
 from sauda.games import game_of
 from sauda.games.adapter import ModelTurn
 from sauda.llm.turn import ModelGame, new_game, play_games
@@ -47,7 +45,6 @@ from sauda.train.model import tokenizer_of, trainable
 from sauda.train.self_play import Learner, as_sequence, prompt_ids
 
 SAMPLE = "sample.json"  # the run's first game, token by token
-TURNS = 4  # the stream that draws which turns are learnt
 # Of each step's games beside TRL's figures. The spread is the population's, within a group; TRL's
 # reward_std is the sample's.
 GAME_FIGURES = ("reward_min", "reward_max", "reward_group_std", "valid_rate", "agreement_rate")
@@ -86,14 +83,13 @@ class GRPOSettings(PlayerSettings):
     patience: int = 3  # steps in a row whose games all earn the same, before it stops
     save_steps: int = 5
     stage: ClassVar[str] = "grpo"
-    turns_per_game: ClassVar[int] = 0  # learnt, each a sequence of its own; 0: a game is one
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a task of the other game and for passes of different sizes."""
+        """Raise ValueError for a task of the arena and for passes of different sizes."""
         super().__post_init__()
         if others := [name for name in self.tasks if game_of(name).name != self.game]:
             raise ValueError(f"{', '.join(others)}: no task of the {self.game}")
-        sequences = self.prompts_per_step * self.sequences_per_prompt
+        sequences = self.prompts_per_step * self.num_generations
         if self.max_steps < 1:
             raise ValueError(f"--max-steps is at least 1, not {self.max_steps}")
         if self.num_generations < 2 or sequences % self.per_device_train_batch_size:
@@ -103,37 +99,13 @@ class GRPOSettings(PlayerSettings):
             )
 
     @property
-    def sequences_per_prompt(self) -> int:
-        """The sequences of a group; TRL counts them as its generations."""
-        return self.num_generations * max(1, self.turns_per_game)
-
-    @property
     def gradient_accumulation_steps(self) -> int:
         """Passes per step of the optimizer."""
-        sequences = self.prompts_per_step * self.sequences_per_prompt
+        sequences = self.prompts_per_step * self.num_generations
         return sequences // self.per_device_train_batch_size
 
 
-@dataclass(frozen=True, kw_only=True)
-class ArenaGRPOSettings(GRPOSettings):
-    """The settings for a lab of the GPU arena.
-
-    A lab's prompt does not extend its last one as a buyer's does, so a game is not one sequence:
-    some turns of each game are sampled uniformly and trained with the reward of the game.
-    """
-
-    init_adapter: str = "sft-arena"
-    tasks: tuple[str, ...] = ("arena/market_round",)
-    prompts_per_step: int = 2
-    turns_per_game: int = 2
-    max_steps: int = 12
-    per_device_train_batch_size: int = 16
-    max_new_tokens: int = 64
-    save_steps: int = 4
-    game: ClassVar[str] = "arena"
-
-
-SETTINGS = {"bazaar": GRPOSettings, "arena": ArenaGRPOSettings}  # by game
+SETTINGS = {"bazaar": GRPOSettings}  # by game
 
 
 def train(settings: GRPOSettings, folder: Path | None = None, resume: bool = False) -> dict:
@@ -166,7 +138,7 @@ def instances(settings: GRPOSettings) -> list[tuple[str, int]]:
         name = settings.tasks[len(chosen) % len(settings.tasks)]
         if seed not in SPLITS["train"]:
             raise ValueError(f"too few training seeds for {settings.max_steps} steps")
-        if settings.game == "arena" or not is_unseen_game(get_task(name), seed):
+        if not is_unseen_game(get_task(name), seed):
             chosen.append((name, seed))
         seed += 1
     return chosen
@@ -183,7 +155,7 @@ def make_trainer(run: Run, chosen: Sequence[tuple[str, int]]) -> Any:
     arguments = GRPOConfig(
         **training_arguments(run),
         max_steps=settings.max_steps,
-        num_generations=settings.sequences_per_prompt,
+        num_generations=settings.num_generations,
         max_completion_length=None,
         temperature=settings.temperature,
         beta=settings.beta,
@@ -204,20 +176,14 @@ def make_trainer(run: Run, chosen: Sequence[tuple[str, int]]) -> Any:
 
 
 def has_closed_deal(game: ModelGame) -> bool:
-    """Whether the learner closed a deal: the game's last one, or in the arena any trade."""
-    state, learner = game.play.state, game.task.learner
-    if isinstance(state, arena.State):
-        closed = state.market.closed.values()
-        return any(
-            o.status == "accepted" and learner in (o.from_lab_id, o.to_lab_id) for o in closed
-        )
-    past = state.table.past
+    """Whether the game's last deal was closed."""
+    past = game.play.state.table.past
     return bool(past) and past[-1].price is not None
 
 
 def holds_move(turn: ModelTurn) -> bool:
     """Whether the reply of a turn holds a move."""
-    return not isinstance(turn.parsed.proposal, IllegalAction | arena.Malformed)
+    return not isinstance(turn.parsed.proposal, IllegalAction)
 
 
 class Games:
@@ -235,16 +201,13 @@ class Games:
         step = trainer.state.global_step
         self.learner.refresh()
         named = [
-            prompt[-1]["content"].split()
-            for prompt in prompts[:: self.settings.sequences_per_prompt]
+            prompt[-1]["content"].split() for prompt in prompts[:: self.settings.num_generations]
         ]
         games = self.play([(name, int(seed)) for name, seed in named], step)
         grades = [self.earned(game) for game in games]
         figures = self.figures(games, np.array(grades).reshape(-1, self.settings.num_generations))
         columns = {name: [x] * len(prompts) for name, x in figures.items()}
-        each = len(prompts) // len(games)
-        columns["earned"] = [grade for grade in grades for _ in range(each)]
-        return self.sequences(games, step) | columns
+        return self.sequences(games) | columns | {"earned": grades}
 
     def play(self, instances: Sequence[tuple[str, int]], step: int) -> list[ModelGame]:
         """Play the games of all groups to their ends, a group after the other."""
@@ -288,16 +251,15 @@ class Games:
                 "Train SFT first, or play under a grammar with --constrained"
             )
 
-    def sequences(self, games: Sequence[ModelGame], step: int) -> dict[str, list[Any]]:
+    def sequences(self, games: Sequence[ModelGame]) -> dict[str, list[Any]]:
         """The games as TRL's rollout returns them: prompts, completions and completion masks."""
         tokenizer = self.learner.tokenizer
-        parts = [part for i, game in enumerate(games) for part in self.parts(game, (step, i))]
-        rows = [as_sequence(part, tokenizer) for part in parts]
+        rows = [as_sequence(game.turns, tokenizer) for game in games]
         self.labels = {tuple(row["input_ids"]): row["labels"] for row in rows}
         if not self.first.exists():
             ids, labels = rows[0]["input_ids"], rows[0]["labels"]
             write(self.first, json.dumps(sample(ids, labels, tokenizer)))
-        starts = [len(prompt_ids(part[0].request.messages, tokenizer)) for part in parts]
+        starts = [len(prompt_ids(game.turns[0].request.messages, tokenizer)) for game in games]
         pairs = list(zip(rows, starts, strict=True))
         return {
             "prompt_ids": [row["input_ids"][:start] for row, start in pairs],
@@ -305,11 +267,3 @@ class Games:
             "env_mask": [[int(x != -100) for x in row["labels"][start:]] for row, start in pairs],
             "logprobs": None,
         }
-
-    def parts(self, game: ModelGame, salt: tuple[int, int]) -> list[Sequence[ModelTurn]]:
-        """The turns of a game that each make a sequence: all of them one, or some drawn alone."""
-        turns, had = self.settings.turns_per_game, len(game.turns)
-        if not turns:
-            return [game.turns]
-        rng = np.random.default_rng([self.settings.seed, TURNS, *salt])
-        return [[game.turns[i]] for i in rng.choice(had, turns, replace=had < turns)]

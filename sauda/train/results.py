@@ -208,11 +208,7 @@ FILES = {  # by name of the run: the command after `train`, and what the file ho
     ),
     "sft-arena": (
         "sft --game arena",
-        "The log of a lab's supervised fine-tuning on the planner's actions, its gate",
-    ),
-    "grpo-arena": (
-        "grpo --game arena",
-        "The log of a lab's reinforcement learning on whole games of market_round, its gate",
+        "The log of a lab's supervised fine-tuning on the broker's choices, its gate",
     ),
 }
 register_kind(

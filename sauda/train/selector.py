@@ -38,7 +38,7 @@ class SelectorSettings:
         "greedy_hoarder",
         "always_accept",
         EXPERT,
-        "planner",
+        "broker",
     )
     episodes: int = 60  # per task, the tasks one after the other: 180 in all
     first_seed: int = 40_000  # of the training split, far from the seeds that evaluations use

@@ -81,7 +81,7 @@ class ArenaSFTSettings(SFTStageSettings, ArenaRowSettings):
     """Settings of a lab of the GPU arena."""
 
     per_device_train_batch_size: int = 8  # actions, of which a game has many
-    save_steps: int = 60
+    save_steps: int = 90
     eval_games: int = 16
     game: ClassVar[str] = "arena"
 

@@ -12,12 +12,13 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import groupby
+from itertools import count, groupby, islice
 from typing import Any
 
 import numpy as np
 
 from env import (
+    ARENA_TASKS,
     Accept,
     Observation,
     Offer,
@@ -253,15 +254,17 @@ def summarize_rows(deals: Sequence[Row]) -> dict[str, Any]:
 class ArenaRowSettings:
     """Which games of the arena are played, by whom, and how many actions are kept."""
 
-    rows: int = field(default=1_400, metadata={"help": "actions to learn from"})
-    task: str = "arena/market_round"
-    teacher: str = "planner"
+    rows: int = field(default=1_200, metadata={"help": "actions to learn from"})
+    tasks: tuple[str, ...] = field(
+        default=tuple(ARENA_TASKS), metadata={"help": "tasks of the games, with equal shares"}
+    )
+    teacher: str = "broker"
     behaviour: tuple[tuple[str, float], ...] = (  # who moves, drawn anew at each action
-        ("planner", 0.85),
+        ("broker", 0.85),
         ("rule_based_expert", 0.08),
         ("random", 0.07),
     )
-    waits: float = 0.3  # share of the teacher's waits that is kept: they are frequent and alike
+    waits: float = 0.1  # share of the teacher's waits that is kept: they are frequent and alike
     first_seed: int = field(
         default=10_000, metadata={"help": "of the training split; seeds run up from it"}
     )
@@ -271,6 +274,7 @@ class ArenaRowSettings:
 class ArenaTaught:
     """A state of the learner in a game and the teacher's action there."""
 
+    task: Task
     turn: int  # the learner's, from 0
     play: Play
     obs: arena.Observation
@@ -285,32 +289,37 @@ def teach_arena(task: Task, seed: int, settings: ArenaRowSettings) -> Iterator[A
     while task.env.to_act(play.state) is not None:
         obs = task.env.observe(play.state, task.learner)
         stream = agent_stream(task, seed, task.learner, turn)
-        yield ArenaTaught(turn, play, obs, get_policy(task, settings.teacher)(obs, stream))
+        label = get_policy(task, settings.teacher)(obs, stream)
+        yield ArenaTaught(task, turn, play, obs, label)
         acting = get_policy(task, names[behaved.choice(len(names), p=chances)])
-        action = arena_prompt.parse(arena_prompt.completion(acting(obs, stream)), obs)
-        play = advance(task, task.opponents, move(task, play, action))
+        play = advance(task, task.opponents, move(task, play, acting(obs, stream)))
         turn += 1
 
 
 def arena_rows(settings: ArenaRowSettings) -> list[Row]:
-    """One row per state whose action is supervised, with games from the first seed upward.
+    """One row per state whose action is supervised, with each task's games from the first seed up.
 
     Raises ValueError where the seeds would leave the training split.
     """
-    task, actions, seed = get_task(settings.task), [], settings.first_seed
-    while len(actions) < settings.rows:
+    rows: list[Row] = []
+    for number, name in enumerate(settings.tasks, 1):
+        wanted = settings.rows * number // len(settings.tasks) - len(rows)
+        rows += islice(_labelled_states(get_task(name), settings), wanted)
+    return rows
+
+
+def _labelled_states(task: Task, settings: ArenaRowSettings) -> Iterator[Row]:
+    """The rows of one task, game after game, with few of the waits."""
+    for seed in count(settings.first_seed):
         if seed not in SPLITS["train"]:
             raise ValueError(f"{task.name} has too few training seeds for {settings.rows:,} rows")
         kept = np.random.default_rng([seed, WAITS])
         for state in teach_arena(task, seed, settings):
             if kept.random() >= settings.waits and state.action.action_type == "wait":
                 continue
-            reply = {"role": "assistant", "content": arena_prompt.completion(state.action)}
-            kind = state.action.action_type
-            messages = [*arena_prompt.render(state.obs), reply]
-            actions.append(Row(task.name, seed, state.turn, [kind], messages))
-        seed += 1
-    return actions[: settings.rows]
+            text = arena_prompt.completion(state.action, state.obs)
+            messages = [*arena_prompt.render(state.obs), {"role": "assistant", "content": text}]
+            yield Row(task.name, seed, state.turn, [kind_of(text)], messages)
 
 
 def arena_summary(actions: Sequence[Row]) -> dict[str, Any]:

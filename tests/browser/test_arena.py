@@ -1,20 +1,11 @@
-"""The GPU arena and Judge tabs as a visitor uses them: booking, bidding, pitching.
-
-In the first world the visitor's b_0_2 serves the small job j_0_0, and lab_1's b_1_1 the large one.
-"""
+"""The GPU arena and Judge tabs in a browser: watching, taking advice, bidding, pitching."""
 
 import re
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.page import settle, show_tab
-
-
-def press(page: Page, name: str) -> None:
-    """Press a block or a job on the calendar by its id."""
-    button = page.locator(f'#arena-board :is([data-block="{name}"], [data-job="{name}"])')
-    button.click()
+from tests.support.page import settle, show_tab, violations
 
 
 def last(page: Page):
@@ -22,68 +13,81 @@ def last(page: Page):
     return page.locator("#arena-last")
 
 
+def leave_market(page: Page) -> None:
+    page.get_by_role("button", name="Pool, hold a block, talk or leave").click()
+    page.locator("#arena-choice input").click()
+    page.get_by_role("option", name="Leave the market").click()
+    settle(page)
+    page.get_by_role("button", name="Do it", exact=True).click()
+
+
 @pytest.mark.journey
-def test_a_visitor_bids_for_a_block_books_it_and_reloads(open_page):
+def test_a_visitor_bids_for_a_block_in_words_and_reloads(open_page):
     page = open_page(tab="GPU arena")
-    board, hint = page.locator("#arena-board"), page.locator("#arena-hint")
+    board, deal = page.locator("#arena-board"), page.locator("#arena-deal")
     expect(board).to_contain_text("Round 1 of 5: 2 actions left.")
-    expect(page.locator("#arena-why")).to_contain_text("In this world trading pays")
+    expect(page.locator("#arena-why")).to_contain_text("A typical world")
 
-    press(page, "b_0_2")
+    board.locator("[data-block]").first.click()
     expect(board.locator("[aria-pressed=true]")).to_have_count(1)
-    expect(hint).to_contain_text("Paper experiments 1: 2 of 2 GPU-hours on time")
-    press(page, "j_0_1")
-    expect(hint).to_contain_text("this cost no action")
-    expect(board).to_contain_text("2 actions left")
-
-    board.locator('[data-want="b_1_1"]').press("Enter")  # by the keyboard
-    expect(hint).to_contain_text("Lab A’s block 2 would add 78.1 credits")
-    price = page.get_by_label("You pay, credits")
-    price.fill("-5")
-    page.get_by_role("button", name="Act", exact=True).click()
-    problem = page.locator("#arena-problem")
-    expect(problem).to_contain_text("takes a number from 0 to 1,000,000, not -5")
-    price.fill("500")
-    page.get_by_role("button", name="Act", exact=True).click()
-    expect(problem).to_contain_text("You have 93.53 credits to spend, and this offer pays 500.00")
-    price.fill("10")
-    page.get_by_role("button", name="Act", exact=True).click()
-    expect(last(page)).to_contain_text("Lab A accepts offer 1")
-    expect(page.locator("#arena-offers")).to_contain_text("You give your block 3 (worth")
-    expect(board.locator("[aria-pressed=true]")).to_have_count(0)
-
-    press(page, "b_1_1")
-    press(page, "j_0_1")
-    expect(last(page)).to_contain_text("Your lab books Paper experiments 2 with Lab A’s block 2")
-    expect(board).to_contain_text("Round 2 of 5")
+    expect(page.locator("#arena-hint")).to_contain_text("Press the job to book")
+    board.locator("[data-want]").first.press("Enter")  # by the keyboard
+    expect(deal).to_contain_text("You give")
+    credits = page.get_by_label("credits", exact=True)
+    for amount, problem in (
+        ("-5", "takes a number from 0 to 1,000,000, not -5"),
+        ("500", "this offer pays 500.00"),
+    ):
+        credits.fill(amount)
+        settle(page)
+        page.get_by_role("button", name="Send the offer").click()
+        expect(deal).to_contain_text(problem)
+    credits.fill("10")
+    settle(page)
+    page.get_by_role("button", name="Send the offer").click()
+    expect(last(page)).to_contain_text("Your lab offers Lab A 10.00 credits for its block")
+    expect(board).to_contain_text("Round 1 of 5: 1 action left.")
     settle(page)
     page.reload()
-    show_tab(page, "GPU arena")
-    expect(board).to_contain_text("Round 2 of 5")
-    expect(board).to_contain_text("✓ Paper experiments 2: done")
+    expect(last(page)).to_contain_text("Your lab offers Lab A 10.00 credits")
+    open_page.assert_no_trouble()
+
+
+@pytest.mark.journey
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_expert_is_watched_from_the_first_screen_and_its_advice_taken(open_page, width):
+    page = open_page(width=width, tab="GPU arena")
+    watch = page.get_by_role("button", name="Watch the rule-based expert")
+    expect(watch).to_be_in_viewport(ratio=1)
+    page.get_by_role("button", name="Advice", exact=True).click()
+    page.get_by_role("button", name="Take it").click()
+    expect(last(page)).to_contain_text("Your lab")
+    expect(page.get_by_role("button", name="Take it")).to_be_visible()  # the next advice
+    watch.click()
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    expect(last(page).locator(".sauda-why")).to_be_visible()
+    page.get_by_role("button", name="Pause").click()
+    expect(watch).to_be_visible()
+    assert violations(page) == []
     open_page.assert_no_trouble()
 
 
 def test_a_player_acts_for_the_visitor_who_ends_the_game_and_looks_up_the_players_row(open_page):
     page = open_page(tab="GPU arena")
+    page.get_by_role("button", name="Let another player act for you").click()
     page.get_by_role("button", name="Step", exact=True).click()
-    expect(last(page)).to_contain_text("Your lab offers Lab A")
+    expect(last(page)).to_contain_text("Your lab")
     page.get_by_role("link", name="Its row in Results").locator("visible=true").click()
-    expect(page).to_have_url(re.compile(r"tab=results&part=arena&row=planner"))
-    expect(page.locator("#results-arena-figure tr.sauda-pointed")).to_contain_text("planner")
+    expect(page).to_have_url(re.compile(r"tab=results&part=arena&row=broker"))
+    expect(page.locator("#results-arena-figure tr.sauda-pointed")).to_contain_text("broker")
     page.go_back()
-    expect(last(page)).to_contain_text("Your lab offers Lab A")
+    expect(last(page)).to_contain_text("Your lab")
 
-    page.locator("#arena-hand > button").click()
-    page.get_by_label("Or as JSON").fill("give me everything")
-    page.get_by_role("button", name="Send JSON").click()
-    expect(page.locator("#arena-problem")).to_contain_text("An action is JSON such as")
-    page.get_by_label("Or as JSON").fill('{"action_type": "finish"}')
-    page.get_by_role("button", name="Send JSON").click()
+    leave_market(page)
     end = page.locator("#arena-end")
     expect(end).to_contain_text("than it could make alone")
-    expect(end).to_contain_text("1 by planner, 1 by you")
-    expect(end).to_contain_text("retaliatory")
+    expect(end).to_contain_text("1 by broker, 1 by you")
+    expect(end).to_contain_text("rank in this world")
     for name in ("Advice", "Step", "Run"):
         expect(page.get_by_role("button", name=name, exact=True)).to_be_disabled()
     expect(page.locator("#arena-hand")).to_be_hidden()

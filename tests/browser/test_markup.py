@@ -1,6 +1,5 @@
 """Markup that a visitor types is shown letter by letter: it becomes no element and no request."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
@@ -94,35 +93,27 @@ def test_markup_pitched_to_the_judge_is_quoted_as_it_was_typed(open_page):
 
 def test_markup_said_to_a_lab_is_quoted_as_it_was_typed(open_page):
     page = open_page(tab="GPU arena")
-    page.locator("#arena-hand > button").click()
-    box, send = page.get_by_label("Or as JSON"), page.get_by_role("button", name="Send JSON")
-    box.fill('{"action_type": "wait"}')
-    send.click()  # the first step draws a table of rewards
-    expect(page.locator("#arena-last")).to_contain_text("Your lab")
-    settle(page)
+    page.get_by_role("button", name="Wait for the next round").click()
+    expect(page.locator("#arena-last")).to_contain_text("Your lab")  # it draws a table of rewards
+    page.get_by_role("button", name="Pool, hold a block, talk or leave").click()
     for markup in TOGETHER:
-        action = {"action_type": "send_message", "target_lab_id": "lab_1", "message": markup}
+        page.locator("#arena-choice input").click()
+        page.get_by_role("option", name="Say", exact=True).click()
+        settle(page)
         with nothing_new(page, address_of(page)):
-            box.fill(json.dumps(action))
-            send.click()
+            page.get_by_label("What you say").fill(markup)
+            page.get_by_role("button", name="Do it", exact=True).click()
             expect(page.locator("#arena-last")).to_contain_text(f"“{markup}”")
             expect(page.locator("#arena-floor")).to_contain_text(f"“{markup}”")
     open_page.assert_no_trouble()
 
 
-def test_markup_in_an_action_or_an_address_is_answered_in_words(open_page):
+def test_markup_in_a_seed_or_an_address_is_answered_in_words(open_page):
     page = open_page(query="tab=<img src=x onerror=fetch('/x')>&run=<h1>loud</h1>")
     assert page.locator("main img[src=x]").count() == 0
     show_tab(page, "Training")
     expect(page.get_by_text("Not all of the link could be read")).to_be_visible()
     show_tab(page, "GPU arena")
-    page.locator("#arena-hand > button").click()
-    with nothing_new(page, address_of(page)):
-        page.get_by_label("Or as JSON").fill(MARKUP[0])
-        page.get_by_role("button", name="Send JSON").click()
-        expect(page.locator("#arena-problem")).to_contain_text(
-            "an action is JSON", ignore_case=True
-        )
     page.get_by_label("Seed").first.fill(MARKUP[0])
     with nothing_new(page, address_of(page)):
         page.get_by_label("Seed").first.press("Enter")

@@ -19,6 +19,7 @@ from panels.challenges.spot.stages import stages_of
 from panels.gpu_arena import view
 from panels.gpu_arena.board import calendar
 from panels.gpu_arena.offers import offers
+from panels.gpu_arena.reasons import EXPERT
 from panels.haggle import callbacks as haggle
 from panels.haggle.game_view import brief, chart
 from panels.haggle.opponents.hearing import reading
@@ -76,7 +77,7 @@ def test_a_visitor_sees_the_same_of_a_game_of_each_kind(language: str):
 def test_a_visitor_sees_the_same_of_a_lab_after_six_steps():
     game = arena.start("arena/coalition_market", 7)
     for _ in range(6):
-        game = arena.step(game, "planner")
+        game = arena.step(game, EXPERT)
     shown = [
         calendar.calendar(game),
         calendar.others(game),

@@ -31,7 +31,7 @@ def page() -> gr.Blocks:
 
 def test_a_value_of_former_choices_meets_the_events_own_sentence(page):
     """Gradio answers it with a bare 500 unless the event leaves the value unchecked."""
-    changing = {"haggle-market", "haggle-other", "haggle-move", "arena-kind", "arena-choice",
+    changing = {"haggle-market", "haggle-other", "haggle-move", "arena-choice",
                 "leaderboard-entry"}  # fmt: skip
     seen = set()
     for event in page.fns.values():
@@ -209,8 +209,8 @@ def test_a_name_that_cannot_be_picked_is_played_in_no_tab(name, no_models, event
     game = gpu_arena.new_game("arena/single_trade", "5")
     nobody = SimpleNamespace(client=None, session_hash="")
     for event in (named(events, gpu_arena, "take_step"), named(events, gpu_arena, "tick")):
-        answer = " ".join(map(str, event.fn(nobody, game, name, None).values()))
-        assert "The policies of lab_0 are planner" in answer
+        answer = " ".join(map(str, event.fn(nobody, game, name).values()))
+        assert "The policies of lab_0 are broker" in answer
         assert event.queue
 
 

@@ -41,7 +41,8 @@ def market(
         stake = sum(j.full_value for j in own) or 1.0
         archetype = (archetypes or {}).get(index, "cooperative" if index else "")
         private[seat] = arena.Own(archetype, 100.0, own, (0.0,) * rounds, 100.0, batna, stake)
-    surge = {seat: job(f"surge_{seat}", 2, deadline=rounds) for seat in seats}
+    surges = "demand_surge" in (shocks or {}).values()
+    surge = {seat: job(f"surge_{seat}", 2, deadline=rounds) for seat in seats if surges}
     private["nature"] = Nature(shocks or {}, tuple(sorted(held)), surge)
     known = {seat: Lab(seat, seat, 0.65, "medium", "medium") for seat in seats}
     table = Market("test", 0, rounds, coalitions, (), known, held, {}, {}, {})

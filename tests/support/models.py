@@ -1,11 +1,8 @@
 """Language models of a few lines, for the tests of what stands around a model."""
 
 import json
-import re
 from typing import Any, ClassVar
 
-from env import arena
-from sauda.games.arena_prompt import completion
 from sauda.llm.types import Reply
 
 CHAT_TEMPLATE = """{% for message in messages %}<|im_start|>{{ message.role }}
@@ -15,16 +12,13 @@ CHAT_TEMPLATE = """{% for message in messages %}<|im_start|>{{ message.role }}
 
 
 class Booker:
-    """Books the first of its blocks that serves a job, or waits; at times it writes nonsense."""
+    """Books the first part of its plan, or waits; at times it writes nonsense."""
 
     def __call__(self, messages, seed, schema=None):
         if seed % 5 == 0:
             return Reply("hm", "booker", 1, "stop")
-        match = re.search(r"(j_\d_\d) lacks .* Yours: (b_\d_\d)", messages[1]["content"])
-        action = arena.Action("wait")
-        if match:
-            action = arena.Action("allocate_to_job", job_id=match[1], block_ids=(match[2],))
-        return Reply(completion(action), "booker", 9, "stop")
+        books = "\nbook: " in messages[1]["content"]
+        return Reply('{"book":1}' if books else '{"wait":true}', "booker", 9, "stop")
 
     def batch(self, chats, seeds, schemas):
         return [self(*request) for request in zip(chats, seeds, schemas, strict=True)]

@@ -54,7 +54,10 @@ def others(game: ArenaGame) -> Markup:
     return Markup("{}{}{}").format(
         "" if game.over else note(HOW_TO_BID),
         _grid(game, labs),
-        note(f"A bar is a block of GPU time in its rounds: {legend}. {SCRIPTS}"),
+        note(
+            "A bar is a block of GPU time in its rounds, with its GPU-hours left and its"
+            f" reliability: {legend}. {SCRIPTS}"
+        ),
     )
 
 
@@ -101,16 +104,17 @@ def _job_bar(obs: arena.Observation, job: arena.Job, name: str, row: int, over: 
     deadline = min(job.deadline_round, obs.market.max_rounds)
     late = obs.market.round_index >= job.deadline_round
     missing = job.gpu_hours_required - job.on_time - job.late
-    label = f"{name}: {missing} h for {job.full_value:.1f}"
+    label = (
+        f"{name}: {missing} h for {job.full_value:.1f}, reliability from {job.min_reliability:.2f}"
+        f"{', in parts' if job.partial_credit_allowed else ''}"
+        f"{', with a partner’s block' if job.joint else ''}"
+    )
     if job.completed:
         label = f"✓ {name}: done"
     elif late and not over:
         label += f", late: {arena.LATE:.0%}"
-    about = (
-        f"{job.job_id} wants {job.gpu_hours_required} GPU-hours by the {due(job, obs.market)},"
-        f" {'in parts' if job.partial_credit_allowed else 'all in one booking'}, on blocks of"
-        f" reliability {job.min_reliability:.2f} or more"
-    )
+    booked = "in parts" if job.partial_credit_allowed else "all in one booking"
+    about = f"{job.job_id}: due at the {due(job, obs.market)}, {booked}"
     style = "sauda-is-used" if job.completed else "sauda-job"
     pressed = "" if over or job.completed else job.job_id
     return Markup('<li class="sauda-deadline" style="--due: {}; grid-row: {}">{}</li>').format(
@@ -161,16 +165,21 @@ def _block_bar(obs: arena.Observation, block: arena.Block, lane: int, over: bool
     gpus = f"{block.gpu_count} GPU{'s' if block.gpu_count > 1 else ''}"
     first = shown_round(block.start_round)
     about = (
-        f"{block.block_id}: {gpus} in rounds {first} to {first + length - 1},"
-        f" {hours if live else 0} GPU-hours left, {word},"
-        f" reliability {block.reliability:.2f}, energy {block.energy_cost:.2f} credits"
+        f"{block.block_id}: {gpus} in rounds {first} to {first + length - 1}, {word},"
+        f" energy {block.energy_cost:.2f} credits"
     )
     purpose = ""
     if live and not over and block in arena.usable_blocks(obs):
         purpose = "block"
     elif live and not over and block.owner_lab_id != LEARNER and arena.is_requestable(block):
         purpose = "" if market.labs[block.owner_lab_id].finished else "want"
-    label = f"{mark}{short_block_name(market, block)}{f': {hours} h' if live else ''}"
+    word, _, number = short_block_name(market, block).partition(" ")
+    label = Markup("{}<span>{}</span> {}{}").format(
+        mark,
+        word,
+        number,
+        Markup("<small>{} h {:.2f}</small>").format(hours, block.reliability) if live else "",
+    )
     return Markup('<li style="grid-column: {} / span {}; grid-row: {}">{}</li>').format(
         block.start_round + 1,
         length,

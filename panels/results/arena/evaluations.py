@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from env import ARENA_TASKS, arena
-from panels.results.evaluation import Game, Metric, Row, View
+from panels.results.evaluation import DRAWN, Game, Metric, Row, View
 from panels.ui.look import stat, strip
 from panels.ui.tables import Cell, Column, estimate, number, with_interval
 from panels.ui.terms import task_about
@@ -59,9 +59,7 @@ def reward_agreement(evaluation: Artifact, view: View) -> str:
     """What a grade of 0 is, and how far the reward follows the utility over all policies."""
     sentences = [ZERO_GRADE] if view.metric == "grade" else []
     row = next(
-        row
-        for row in evaluation.data.correlations
-        if (row.task, row.others) == (view.task, view.others)
+        row for row in evaluation.data.correlations if (row.task, row.others) == (view.task, DRAWN)
     )
     if row.correlation is not None:
         sentences.append(
@@ -85,9 +83,6 @@ def glance(evaluations: Sequence[Artifact]) -> Markup:
         stat(f"{len(LABS)}", "policies", note="scripted"),
     ]
     if rows:
-        choices = len({row.others for row in rows})
         played = sum(row.n for row in rows)
-        parts.append(
-            stat(f"{played:,}", "episodes played", note=f"{choices} choices of other labs")
-        )
+        parts.append(stat(f"{played:,}", "episodes played"))
     return strip(*parts)

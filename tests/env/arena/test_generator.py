@@ -49,13 +49,41 @@ def test_what_one_lab_does_changes_neither_shocks_nor_another_lab_s_luck():
 
 
 @pytest.mark.parametrize("name", TABLE)
-def test_a_market_opens_with_nothing_but_labs_and_blocks_that_could_tell_its_seed(name: str):
+def test_only_labs_blocks_and_opening_offers_can_tell_the_seed_of_a_market(name: str):
     opened: dict[int, set] = {}
     for seed in range(50):
         market = start(name, seed).market
-        bare = market._replace(labs={}, blocks={}, market_pressure="")
+        bare = market._replace(labs={}, blocks={}, market_pressure="", offers={}, messages=())
         opened.setdefault(len(market.labs), set()).add(repr(bare))
     assert sum(map(len, opened.values())) == len(TABLE[name][0])  # one for each number of labs
+
+
+def test_labs_own_what_others_need():
+    for name in TABLE:
+        alone = [start(name, seed).private["lab_0"] for seed in SEEDS]
+        assert sum(own.batna for own in alone) < 0.4 * sum(own.stake for own in alone)
+
+
+@pytest.mark.parametrize("name", ["arena/market_round", "arena/coalition_market"])
+def test_a_third_of_the_markets_open_with_an_offer_worth_taking(name: str):
+    task, worth = ARENA_TASKS[name], 0
+    for seed in SEEDS:
+        obs = task.env.observe(start(name, seed), "lab_0")
+        assert len(obs.incoming) <= len(obs.others)
+        worth += any(arena.offer_gain(obs, offer) >= 5 for offer in obs.incoming)
+    assert worth >= len(SEEDS) / 3
+
+
+def test_a_shock_is_announced_in_the_round_before_it_strikes():
+    for seed in range(20):
+        task = ARENA_TASKS["arena/coalition_market"]
+        state, announced = start(task.name, seed), {}
+        while state.market.queue:
+            announced[state.market.round_index + 1] = state.market.announced
+            state = task.env.step(state, arena.Action("wait"))
+        struck = {shock.round_index: shock.kind for shock in state.market.shock_history}
+        assert struck == {r: kind for r, kind in announced.items() if kind}
+        assert "demand_surge" in struck.values()
 
 
 # Plans
@@ -80,6 +108,7 @@ def test_the_plan_is_as_good_as_the_best_of_all_assignments(now: int):
         world = start("arena/coalition_market", seed)
         blocks = list(world.market.blocks.values())[2:7]
         jobs = [*world.private["lab_1"].jobs[:2], world.private["lab_2"].jobs[0]]
+        jobs = [work._replace(joint=False) for work in jobs]
         blocks = [b for b in blocks if b.start_round + b.duration > now]
         plan = arena.best_plan(blocks, jobs, now, 9)
         assert plan.gain == pytest.approx(by_hand(blocks, jobs, now, 9))

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from env import arena
+from env.arena.judge import FULL_MARKS, LIE_PENALTY
 from env.arena.types import Coalition, Message, Offer, State
 from tests.support.arena_games import block, job, market
 from tests.support.cases import cases
@@ -44,10 +45,10 @@ def statuses(text: str, state: arena.State | None = None) -> list[str]:
 # What counts
 
 
-def test_one_true_claim_of_full_strength_is_worth_six_tenths_of_a_fifth():
+def test_one_true_claim_of_full_strength_is_worth_six_tenths_of_a_dimension():
     verdict = arena.judge(table(), "lab_0", HOURS)
     assert verdict.scores == dict.fromkeys(arena.DIMENSIONS, 0) | {"evidence": 0.6}
-    assert verdict.total == pytest.approx(0.12)
+    assert verdict.total == pytest.approx(0.6 / FULL_MARKS)
 
 
 def test_the_points_of_the_findings_add_up_to_the_scores_and_these_to_the_total():
@@ -56,7 +57,8 @@ def test_the_points_of_the_findings_add_up_to_the_scores_and_these_to_the_total(
         points = [f.points for f in verdict.findings if f.dimension == dimension]
         assert sum(points) == pytest.approx(score)
     assert verdict.lies == 1
-    assert verdict.total == pytest.approx(sum(verdict.scores.values()) / 5 - 0.1, abs=1e-4)
+    points = sum(verdict.scores.values()) - LIE_PENALTY
+    assert verdict.total == pytest.approx(points / FULL_MARKS, abs=1e-4)
 
 
 @pytest.mark.parametrize("way", sorted({way for _, way in cases("pitch_claims.csv", "same worth")}))
@@ -177,8 +179,8 @@ PITCHES = {"lab_0": HOURS, "lab_1": "We need 5 GPU-hours.", "lab_2": "Our reputa
 def test_the_best_pitch_wins_by_its_margin():
     decision = arena.decide(table(), PITCHES)
     assert decision.winner == "lab_0"
-    assert decision.margins == {"lab_0": 0.042, "lab_1": -0.12, "lab_2": -0.042}
-    assert decision.reason == "lab_0 wins with 0.12, most of it for evidence."
+    assert decision.margins == {"lab_0": 0.0875, "lab_1": -0.25, "lab_2": -0.0875}
+    assert decision.reason == "lab_0 wins with 0.25, most of it for evidence."
 
 
 def test_reputation_parts_equals_and_nothing_else_does():

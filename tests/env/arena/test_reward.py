@@ -115,5 +115,6 @@ def test_components_sum_to_the_reward_and_rewards_to_the_utility(name: str, poli
         whole = arena.total(rewards)
         penalties = sum(whole[7:10])
         own = game.final.private["lab_0"]
-        potential = (own.utility - arena.PLAN_WEIGHT * own.batna) / own.stake
+        planned = first.private["lab_0"].batna
+        potential = (own.utility - arena.PLAN_WEIGHT * planned) / own.stake
         assert whole.normalized_reward - penalties == pytest.approx(potential, abs=1e-3)

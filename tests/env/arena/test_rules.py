@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from env import arena
+from env import ARENA_TASKS, arena, begin, rollout
+from sauda.policies import LABS
 from tests.support.arena_games import ENV, block, do, job, market, next_round, result, seen, take
 from tests.support.cases import cases
 
@@ -105,7 +106,7 @@ def test_an_accepted_offer_moves_blocks_and_credits():
     assert (owner(state, "a"), owner(state, "c")) == ("lab_1", "lab_0")
     assert (budget(state, 0), budget(state, 1)) == (90, 110)
     assert state.market.closed["o_1"].status == "accepted"
-    assert [lab.reputation for lab in state.market.labs.values()] == [0.67, 0.67]
+    assert [lab.reputation for lab in state.market.labs.values()] == [0.69, 0.69]
 
 
 def test_an_offer_lapses_after_the_second_round_that_follows():
@@ -118,11 +119,18 @@ def test_an_offer_lapses_after_the_second_round_that_follows():
     assert result(do(state, 1, "accept_offer", offer_id="o_1"), 1) == "expired_offer"
 
 
-@pytest.mark.parametrize("kind", ["accept_offer", "reject_offer", "counter_offer"])
+@pytest.mark.parametrize("kind", ["accept_offer", "counter_offer"])
 def test_only_the_recipient_answers_an_offer(kind: str):
     state = do(offered(), 0, kind, offer_id="o_1", payment=1.0)
     assert result(state, 0) == "not_offer_recipient"
     assert state.market.offers["o_1"].status == "active"
+
+
+def test_a_sender_withdraws_its_own_offer_and_a_third_lab_cannot_reject_it():
+    state = do(offered(), 0, "reject_offer", offer_id="o_1")
+    assert (result(state, 0), state.market.closed["o_1"].status) == ("offer_withdrawn", "withdrawn")
+    three = take(two_labs(labs=3), "send_offer", target_lab_id="lab_1", payment=1.0)
+    assert result(do(three, 2, "reject_offer", offer_id="o_1"), 2) == "not_offer_recipient"
 
 
 @each("offer")
@@ -164,6 +172,21 @@ def test_a_reserved_block_cannot_be_asked_for_and_its_reservation_lapses():
 
 
 # Coalitions
+
+
+def test_a_joint_job_takes_blocks_of_two_labs():
+    blocks = [block("a"), block("b", gpus=1), block("c", lab=1, gpus=1)]
+    state = market(blocks, {0: [job("j0", joint=True)], 1: []})
+    assert arena.own_plan(seen(state, 0)).gain == 0
+    alone = take(state, "allocate_to_job", job_id="j0", block_ids=("a", "b"))
+    assert result(alone, 0) == "needs_partner"
+    state = take(state, "form_coalition", target_lab_id="lab_1")
+    state = take(state, "commit_to_coalition", coalition_id="c_1", block_ids=("c",))
+    fits = [a for a in arena.legal_actions(seen(state, 0)) if a.action_type == "allocate_to_job"]
+    assert fits
+    for action in fits:
+        assert result(ENV.step(state, action), 0) == "job_allocated"
+        assert "c" in action.block_ids
 
 
 def pooled() -> arena.State:
@@ -239,7 +262,31 @@ def test_reliability_falls_and_demand_surges():
     assert [j.job_id for j in state.private["lab_0"].jobs] == ["j0", "surge_lab_0"]
 
 
+def test_the_job_of_a_surge_raises_what_a_lab_that_stays_could_earn_alone():
+    task = ARENA_TASKS["arena/coalition_market"]
+    raised = 0
+    for seed in range(20):
+        first = begin(task, seed).state
+        stays, leaves = (rollout(task, LABS[name], seed).final for name in ("wait", "autarky"))
+        assert leaves.private["lab_0"].batna == first.private["lab_0"].batna
+        raised += stays.private["lab_0"].batna > first.private["lab_0"].batna
+    assert raised
+
+
 # Talk
+
+
+@pytest.mark.parametrize(("bid", "cost"), [(None, 0.1), (5.0, 0.1), (12.0, 0.0)])
+def test_a_made_up_rival_bid_costs_reputation_when_the_round_closes(bid: float, cost: float):
+    state = market([block("b_0_0")], {}, labs=3)
+    text = "Another lab has bid 12.00 for b_0_0."
+    state = take(state, "send_message", target_lab_id="lab_1", message=text)
+    if bid:
+        terms = {"target_lab_id": "lab_0", "requested_block_ids": ("b_0_0",), "payment": bid}
+        state = do(state, 2, "send_offer", **terms)
+    assert state.market.labs["lab_0"].reputation == 0.65
+    after = next_round(state).market.labs["lab_0"].reputation
+    assert after == pytest.approx(0.65 - cost)
 
 
 @each("signal")

@@ -11,12 +11,13 @@ from urllib.parse import unquote_plus
 import gradio as gr
 import pytest
 
-from env import arena
-from panels.gpu_arena import address, callbacks, players
+from env import IllegalAction, arena
+from panels.gpu_arena import address, callbacks, form, players
 from panels.gpu_arena.callbacks import new_game
 from panels.gpu_arena.first_world import SEED, TASK
 from panels.gpu_arena.layout import Layout, lay_out
 from panels.gpu_arena.players import FIRST_PLAYER
+from panels.gpu_arena.reasons import EXPERT, PUBLISHED
 from panels.gpu_arena.settlement import settlement
 from panels.results.questions.reproduce import rows_of
 from panels.ui.tables import with_interval
@@ -28,24 +29,30 @@ from sauda.sessions.arena import ArenaGame, standings
 from tests.support.golden import assert_golden, plain
 from tests.support.models import Booker
 
-WORLD, LAB = "arena/single_trade", "mini+grpo-arena"
-BID = {"action_type": "send_offer", "target_lab_id": "lab_1", "payment": 10,
-       "requested_block_ids": ["b_1_1"], "message": "b_1_1 for j_0_1"}  # fmt: skip
-POOL = {"action_type": "form_coalition", "target_lab_id": "lab_1"}
+WORLD, LAB = "arena/single_trade", "mini+sft-arena"
+HAND = "arena/market_round", "98"  # a world whose blocks and jobs the cases below name
 PRESSES = (  # the pressed blocks, a job, a block of another lab
     (["b_0_2"], None, None), (["b_0_2"], "j_0_0", None), ([], "j_0_0", None),
-    (["b_0_2"], "j_0_1", None), (["b_0_0"], "j_0_0", None), (["b_0_2"], "j_9_9", None),
-    (["b_9_9"], None, None), ([], None, "b_0_2"), ([], None, "b_1_1"), ([], None, "b_2_0"),
+    (["b_0_0"], "j_0_1", None), (["b_0_2"], "j_9_9", None), (["b_9_9"], None, None),
+    ([], None, "b_0_2"), ([], None, "b_1_2"), ([], None, "b_2_0"),
 )  # fmt: skip
-ACTIONS = (  # as JSON
-    BID, BID | {"payment": 94}, {"action_type": "steal"}, {"action_type": "wait"}, "give",
-    {"action_type": "accept_offer", "offer_id": "o_7"}, {"action_type": "finish"},
-    {"action_type": "allocate_to_job", "job_id": "j_0_1", "block_ids": ["b_1_1"]},
+SENTENCES = (  # what I give, pay or ask for, credits, what for, to whom, words, the answered offer
+    ([], form.PAY, 10, ["b_1_2"], "lab_2", "b_1_2 for j_0_1", ""),
+    (["b_0_0"], form.ASK, 7, [], "lab_2", "", ""),
+    (["b_0_0"], form.PAY, 3, ["b_1_2"], "lab_1", "", "o_1"),
+    ([], form.PAY, 500, ["b_1_2"], "lab_1", "", ""),
+    ([], form.PAY, -5, ["b_1_2"], "lab_1", "", ""),
+    ([], form.PAY, 1e300, ["b_1_2"], "lab_1", "", ""),
+    ([], form.PAY, "much", ["b_1_2"], "lab_1", "", ""),
+    ([], form.PAY, 0, [], "lab_1", "", ""),
+    (["b_9_9"], form.ASK, 5, [], "lab_1", "", ""),
+    ([], form.PAY, 5, ["b_1_2", "b_2_0"], "lab_1", "", ""),
+    (5, form.PAY, 5, {}, None, None, None),
 )  # fmt: skip
-FORMS = (  # the chosen action; payment, price asked, owner's share
-    (None, 0, 0, 0), (BID, -5, 0, 0.5), (BID, 1e300, 0, 0.5), (BID, 5, -1, 0.5),
-    (BID, 5, "much", 0.5), (BID, 94, 0, 0.5), (BID, 10, 0, 0.5), (POOL, 0, 0, -0.1),
-    (POOL, 0, 0, 1.5), (POOL, 0, 0, None), (POOL, 0, 0, 0.5),
+POOL = json.dumps({"action_type": "form_coalition", "target_lab_id": "lab_1"})
+FORMS = (  # the chosen move, the owner's share, the words
+    (None, 0, ""), ("give", 0, ""), (POOL, 1.5, ""), (POOL, None, ""), (POOL, 0.5, "hello"),
+    ('{"action_type": "finish"}', 0, ""), ('{"action_type": "send_message"}', 0, ""),
 )  # fmt: skip
 
 
@@ -57,86 +64,130 @@ def page() -> Layout:
 
 @pytest.fixture
 def first() -> ArenaGame:
-    """The first world: b_0_2 serves the job j_0_0, b_1_1 of lab_1 would serve j_0_1."""
-    return new_game(TASK, str(SEED))
+    return new_game(*HAND)
 
 
 def test_the_page_answers_each_action_with_the_same_sentences(page, first):
     def told(updates: dict) -> str:
-        parts = (page.problem, page.hint, page.last_step, page.offers, page.message_board)
+        parts = (page.problem, page.hint, page.deal, page.purpose, page.advice, page.last_step)
         shown = " | ".join(plain(updates[part]) for part in parts if plain(updates.get(part, "")))
         return f"{'played' if page.game in updates else 'costs no action'}: {shown}"
 
     lines = []
     for press in PRESSES:
         lines.append(f"{press} {told(callbacks.press_calendar(page, first, *press))}")
-    for action in ACTIONS:
-        text = action if isinstance(action, str) else json.dumps(action)
-        lines.append(f"{action} {told(callbacks.act_by_json(page, first, None, text))}")
-    for action, *numbers in FORMS:
-        choice = action and json.dumps(action)
-        updates = callbacks.act_by_form(page, first, None, choice, *numbers, "hello")
-        lines.append(f"{action}, {numbers} {told(updates)}")
-    lines += [told(callbacks.advise(page, first, player)) for player in ("planner", "nobody")]
+    for sentence in SENTENCES:
+        lines.append(f"{sentence} {told(callbacks.send_offer(page, first, *sentence))}")
+    for move in FORMS:
+        lines.append(f"{move} {told(callbacks.act_by_form(page, first, *move))}")
+    lines.append(told(callbacks.advise(page, first)))
     assert_golden("arena-actions.txt", "\n".join(lines) + "\n")
 
 
-def test_a_run_starts_pauses_and_takes_steps_until_it_is_paused(page):
+def test_a_press_lets_the_expert_play_by_itself_until_it_is_paused(page):
     game = new_game(WORLD, "5")
-    started = callbacks.toggle_run(page, game, running=False)
-    assert (started[page.run].value, started[page.clock].active) == ("Pause", True)
-    ticked = callbacks.tick(page, game, "planner", None)
-    assert (len(ticked[page.game].movers), ticked[page.running]) == (1, True)
-    paused = callbacks.toggle_run(page, ticked[page.game], running=True)
-    assert (paused[page.run].value, paused[page.running]) == ("Run", False)
+    started = callbacks.watch(page, game, running=False, player=PUBLISHED)
+    assert started[page.policy] == PUBLISHED
+    assert (started[page.watch].value, started[page.clock].active) == ("Pause", True)
+    ticked = callbacks.tick(page, game, EXPERT)
+    assert ticked[page.running]
+    assert set(ticked[page.game].movers) == {EXPERT}
+    paused = callbacks.watch(page, ticked[page.game], running=True, player=EXPERT)
+    assert not paused[page.running]
+    assert page.game not in paused
+
+
+def test_a_finished_world_begins_anew_where_somebody_wants_to_watch_it(page):
+    game = new_game(*HAND)
+    over = callbacks.act_by_form(page, game, '{"action_type": "finish"}', 0, "")[page.game]
+    watched = callbacks.watch(page, over, running=False, player=EXPERT)
+    assert (watched[page.game], watched[page.running]) == (game, True)
+
+
+def test_who_takes_every_advice_plays_the_game_of_the_expert(page, first):
+    game, watched = first, first
+    shown = callbacks.advise(page, game)[page.advice]
+    while not game.over:
+        (action,) = re.findall(r'data-action="([^"]+)"', str(shown))
+        updates = callbacks.take_advice(page, game, action.replace("&#34;", '"'))
+        game, shown = updates[page.game], updates[page.advice]
+    while not watched.over:
+        watched = callbacks.stepped(watched, EXPERT)
+    assert [step.action for step in game.steps] == [step.action for step in watched.steps]
+
+
+def test_once_every_other_lab_has_left_the_rest_is_played_at_once(page):
+    game = new_game(WORLD, "5")
+    while game.observation.others:
+        game = callbacks.played(game, arena.Action("wait"))
+        if game.over:
+            break
+    assert game.over
+    assert all(mover in ("you", EXPERT) for mover in game.movers)
 
 
 def test_an_event_without_its_game_or_seed_is_answered_in_words(page):
     for updates in (
-        callbacks.begin(page, WORLD, "many", "planner"),
-        callbacks.take_step(page, None, "planner", None),
-        callbacks.take_step(page, new_game(WORLD, "5"), "nobody", None),
-        callbacks.toggle_run(page, None, running=False),
-        callbacks.wait_for_round(page, None, None),
+        callbacks.begin(page, WORLD, "many", EXPERT),
+        callbacks.take_step(page, None, EXPERT),
+        callbacks.take_step(page, new_game(WORLD, "5"), "nobody"),
+        callbacks.watch(page, None, False, EXPERT),
+        callbacks.watch(page, new_game(WORLD, "5"), False, "nobody"),
+        callbacks.advise(page, None),
+        callbacks.wait_for_round(page, None),
     ):
         assert list(updates) == [page.problem]
         assert plain(updates[page.problem])
 
 
 @pytest.mark.parametrize("odd", [None, 5, {}, [[1]], "x" * 5000, [None]])
-def test_whatever_a_client_sends_for_a_press_leaves_the_game_as_it_is(page, first, odd):
+def test_whatever_a_client_sends_leaves_the_game_as_it_is(page, first, odd):
     for updates in (
         callbacks.press_calendar(page, first, odd, odd, None),
         callbacks.press_calendar(page, first, None, None, odd),
         callbacks.press_calendar(page, None, odd, odd, odd),
         callbacks.press_offer(page, first, odd, odd),
+        callbacks.take_advice(page, first, odd),
+        callbacks.price_offer(page, first, odd, odd, odd, odd),
+        callbacks.weigh_offer(page, first, odd, odd, odd, odd, odd),
+        callbacks.send_offer(page, first, *[odd] * 7),
+        callbacks.act_by_form(page, first, odd, odd, odd),
     ):
         assert page.game not in updates
 
 
-def test_a_press_of_anothers_block_fills_the_form_with_an_offer_for_it(page, first):
-    updates = callbacks.press_calendar(page, first, [], None, "b_1_1")
-    assert updates[page.other_actions].open
-    assert updates[page.kind].value == "send_offer"
-    assert '"requested_block_ids": ["b_1_1"]' in updates[page.choice].value
-    assert updates[page.payment].visible
+def test_a_press_of_anothers_block_writes_an_offer_with_a_price(page, first):
+    updates = callbacks.press_calendar(page, first, [], None, "b_1_2")
+    assert (updates[page.want].value, updates[page.to].value) == (["b_1_2"], "lab_1")
+    priced = callbacks.price_offer(page, first, [], ["b_1_2"], "lab_2", "")
+    assert priced[page.to] == "lab_1"
+    assert (priced[page.way], priced[page.credits]) == (updates[page.way], updates[page.credits])
 
 
 def test_an_offer_is_taken_or_answered_by_its_buttons(page, first):
-    game = callbacks.act_by_json(page, first, None, json.dumps(BID))[page.game]
-    accept = '{"action_type": "accept_offer", "offer_id": "o_2"}'
-    taken = callbacks.press_offer(page, game, accept, None)
+    (offer, *_) = first.observation.incoming
+    accept = json.dumps({"action_type": "accept_offer", "offer_id": offer.offer_id})
+    taken = callbacks.press_offer(page, first, accept, None)
     assert taken[page.game].steps[-1].results[0].code == "offer_accepted"
-    countered = callbacks.press_offer(page, game, None, "o_2")
-    assert (countered[page.kind].value, page.game in countered) == ("counter_offer", False)
+    other = callbacks.press_offer(page, first, None, offer.offer_id)
+    assert other[page.give].value == list(offer.requested_blocks)
+    action = form.offer_of(
+        first.observation, other[page.give].value, form.ASK, 50, [], offer.from_lab_id, "",
+        other[page.answered],
+    )  # fmt: skip
+    assert (action.action_type, action.offer_id) == ("counter_offer", offer.offer_id)
 
 
 def test_once_the_game_is_over_nothing_can_be_done_in_it(page):
-    ended = callbacks.act_by_json(page, new_game(WORLD, "5"), None, '{"action_type": "finish"}')
+    finish = '{"action_type": "finish"}'
+    ended = callbacks.act_by_form(page, new_game(WORLD, "5"), finish, 0, "")
     assert ended[page.game].over
-    assert not ended[page.other_actions].visible
-    assert not any(ended[button].interactive for button in (page.advice, page.step, page.run))
-    assert callbacks.begin(page, WORLD, "5", "planner")[page.other_actions].visible
+    assert not ended[page.other_moves].visible
+    assert not ended[page.sentence].visible
+    assert not any(ended[button].interactive for button in (page.ask, page.step, page.run))
+    with pytest.raises(IllegalAction, match="over"):
+        callbacks.played(ended[page.game], arena.Action("wait"))
+    assert callbacks.begin(page, WORLD, "5", EXPERT)[page.other_moves].visible
 
 
 # Addresses
@@ -188,7 +239,7 @@ def test_every_player_shows_a_measured_grade_of_its_own_and_leads_to_its_row():
     for name, badge in badges.items():
         assert f"row={name.replace('+', '%2B')}" in badge
         assert unquote_plus(re.search(r'again=([^"]+)"', badge)[1]) in rows
-    row = next(row for row in comparison.data.rows if row.policy == LAB)
+    row = next(row for row in comparison.data.rows if (row.policy, row.task) == (LAB, TASK))
     assert with_interval(row.grade) in badges[LAB]
 
 
@@ -212,5 +263,5 @@ def test_a_model_moves_once_it_has_loaded_and_is_named_at_the_end(monkeypatch):
 
 @pytest.mark.parametrize("name", ["mini+/etc/passwd", "mini+sft", "sauda-8b", "", None, ["mini"]])
 def test_a_player_without_a_row_cannot_be_picked(name):
-    with pytest.raises(ValueError, match="the policies of lab_0 are planner"):
+    with pytest.raises(ValueError, match="the policies of lab_0 are broker"):
         players.policy_of(name, PAGE)

@@ -8,9 +8,8 @@ from panels.gpu_arena.first_world import (
     LONER,
     SEED,
     TASK,
-    TRADER,
     made_by,
-    seed_of_most_gain,
+    seed_of_median_gain,
 )
 from panels.gpu_arena.names import (
     block_name,
@@ -18,11 +17,12 @@ from panels.gpu_arena.names import (
     short_block_name,
     with_names,
 )
-from panels.gpu_arena.offers import offers, worth
+from panels.gpu_arena.offers import offers
+from panels.gpu_arena.reasons import EXPERT, suggested_price, told_price, why, worth
 from panels.gpu_arena.words import advised, deed
 from panels.results.evaluation import DRAWN
 from sauda.records.store import load
-from tests.support.arena_games import block, job, market, seen, take
+from tests.support.arena_games import block, do, job, market, seen, take
 
 ROUNDS = 5
 
@@ -120,11 +120,45 @@ def test_an_offer_to_another_lab_is_not_valued():
     assert "<button" not in shown
 
 
-def test_the_first_world_is_the_recorded_one_where_trading_brings_most():
+BID = arena.Action(
+    "send_offer", target_lab_id="lab_1", requested_block_ids=("theirs",), payment=10.0
+)
+
+
+def test_the_reason_of_a_bid_names_the_job_its_worth_and_what_the_price_leaves():
+    obs = seen(market([block("theirs", 1)], {0: [job("j", hours=4, value=40.0)]}), 0)
+    reason = why(obs, BID)
+    assert "serve Job: +38.0" in reason
+    assert "+28.0 credits are yours" in reason
+
+
+def test_a_suggested_price_is_one_that_pays_and_none_where_no_price_does():
+    obs = seen(market([block("theirs", 1)], {0: [job("j", hours=4, value=80.0)]}), 0)
+    assert 0 < suggested_price(obs, "lab_1", (), ("theirs",)) < 80.0 - ENERGY
+    useless = seen(market([block("theirs", 1)], {0: [job("j", hours=40)]}), 0)
+    assert suggested_price(useless, "lab_1", (), ("theirs",)) is None
+    assert suggested_price(lab_of(), "lab_1", ("own",), ()) < -(40.0 - ENERGY)
+
+
+def test_a_refusal_tells_the_price_that_the_other_lab_named():
+    state = market([block("theirs", 1), block("own", 0)], {0: [job("j")], 1: []})
+    state = do(state, 0, *BID[:1], **{k: v for k, v in BID._asdict().items() if k != "action_type"})
+    state = do(
+        state,
+        1,
+        "counter_offer",
+        offer_id="o_1",
+        block_ids=("theirs",),
+        conditions=(("ask", 40.0),),
+    )
+    obs = seen(state, 0)
+    assert told_price(obs, obs.market.closed["o_1"]).startswith("lab_1 wants about 40 credits")
+
+
+def test_the_first_world_is_the_recorded_one_of_the_median_gain():
     evaluation = load(EVALUATION)
     assert evaluation.config["split"] == "train"
-    assert seed_of_most_gain(evaluation, TASK) == SEED
+    assert seed_of_median_gain(evaluation, TASK) == SEED
     columns = evaluation.data.episodes[DRAWN][TASK]
-    for name in (TRADER, LONER):
+    for name in (EXPERT, LONER):
         assert np.isclose(columns[name].utility[SEED], made_by(name))
-    assert made_by(TRADER) > 3 * made_by(LONER) > 0

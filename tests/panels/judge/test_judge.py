@@ -46,8 +46,9 @@ def test_claims_are_marked_and_the_text_stays_whole_and_escaped():
 
 def test_a_visitors_true_claim_scores_and_a_list_of_words_does_not(judged):
     game = judged.data.shown[0]
-    seed, index = game.seed, 0
-    own_text = pitch.rounds_of(seed)[index].decision.verdicts[LEARNER].text
+    seed = game.seed
+    index = next(i for i, row in enumerate(game.rounds) if row.verdicts[LEARNER].findings)
+    own_text = game.rounds[index].verdicts[LEARNER].text
     verdicts = {
         name: str(pitch.own_pitch(seed, index, text))
         for name, text in (

@@ -36,7 +36,7 @@ def shown(request, evaluation, arena_evaluation) -> tuple[Game, Artifact, View, 
     """A game, an evaluation of it, a view, and a policy that is not the first on the view."""
     if request.param == "bazaar":
         return BAZAAR, evaluation, DEAL, "rule_based"
-    return ARENA, arena_evaluation, MARKET, "planner"
+    return ARENA, arena_evaluation, MARKET, "broker"
 
 
 def with_rows(evaluation: Artifact, rows: list) -> Artifact:
@@ -77,7 +77,6 @@ def test_every_view_of_an_evaluation_shows_the_same(evaluation, arena_evaluation
     for game, artifact, view in ((BAZAAR, evaluation, DEAL), (ARENA, arena_evaluation, MARKET)):
         views = [replace(view, metric=metric.name) for metric in game.metrics]
         views += [replace(view, whisker="sd"), replace(view, order="name")]
-        views += [replace(view, others="selfish")] if game is ARENA else []
         for each in views:
             lines += lines_of(game, artifact, each)
     tied = [row.model_copy(update={"share": rows_of(evaluation, DEAL)[0].share})
@@ -94,11 +93,6 @@ def test_a_bar_is_the_mean_of_its_row_and_its_whisker_the_interval(evaluation):
     assert bar.x[at] - bar.error_x.arrayminus[at] == pytest.approx(row.share.low)
 
 
-def test_other_labs_that_were_not_met_get_a_sentence(arena_evaluation):
-    with pytest.raises(ValueError, match="with other labs “deceptive” was not played"):
-        bars(ARENA, arena_evaluation, replace(MARKET, others="deceptive"))
-
-
 def test_the_open_markets_line_is_the_oracle_and_only_for_grades():
     oracle = load("oracle.json")
     game, evaluation = bazaar.game(oracle), load("evaluation/market-holdout.json")
@@ -108,13 +102,6 @@ def test_the_open_markets_line_is_the_oracle_and_only_for_grades():
     assert f"expects: {mean:.3f}" in caption(game, evaluation, view)
     assert game.bound(evaluation, replace(view, metric="share")) is None
     assert BAZAAR.bound(evaluation, view) is None
-
-
-def test_other_labs_give_other_bars_and_unplayed_ones_a_sentence(arena_evaluation):
-    selfish = bars(ARENA, arena_evaluation, replace(MARKET, others="selfish")).data[0]
-    assert selfish.x != bars(ARENA, arena_evaluation, MARKET).data[0].x
-    with pytest.raises(ValueError, match="with other labs “deceptive” was not played"):
-        bars(ARENA, arena_evaluation, replace(MARKET, others="deceptive"))
 
 
 def test_a_mean_that_rounds_to_nothing_bears_no_sign(arena_evaluation):

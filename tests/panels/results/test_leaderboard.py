@@ -16,16 +16,12 @@ from panels.results.questions.winners import Entry as Entered
 from panels.ui.terms import task_title
 from sauda.experiments.comparison import BAYESIAN, LISTENER, OURS
 from sauda.records.schemas.base import Interval
-from sauda.records.store import load
 from sauda.serve.leaderboard import Entry, rules_of
 from tests.support.entries import OPEN, entered, play_all
 from tests.support.measured import model_comparison
 
 NAME = "9 <b>bold</b>"
-RECORDED = {
-    leaderboard.COMPARISON: model_comparison(),
-    leaderboard.LAB_FILE: load(leaderboard.LAB_FILE),
-}
+RECORDED = {leaderboard.COMPARISON: model_comparison()}
 
 
 @pytest.fixture(scope="module")

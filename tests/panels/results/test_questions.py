@@ -7,6 +7,7 @@ import pytest
 
 from env import arena
 from panels.results.arena import design as arena_design
+from panels.results.arena import differences
 from panels.results.questions import optimum
 from panels.results.questions.reproduce import SCRIPTED, reproduced, rows_of, title
 from panels.results.questions.reproduce import shown as sample_shown
@@ -21,12 +22,12 @@ LAB_TASK = "arena/coalition_market"
 
 
 def test_every_component_has_a_bar_a_formula_and_a_mean(arena_evaluation):
-    (bar,) = arena_design.component_bars(arena_evaluation, LAB_TASK, "planner").data
-    shown = str(arena_design.component_table(arena_evaluation, LAB_TASK, "planner"))
+    (bar,) = arena_design.component_bars(arena_evaluation, LAB_TASK, "broker").data
+    shown = str(arena_design.component_table(arena_evaluation, LAB_TASK, "broker"))
     row = next(
         row
         for row in arena_evaluation.data.rows
-        if (row.others, row.task, row.policy) == ("as drawn", LAB_TASK, "planner")
+        if (row.others, row.task, row.policy) == ("as drawn", LAB_TASK, "broker")
     )
     assert list(bar.x) == [row.components[c.name].mean for c in arena.COMPONENTS][::-1]
     for component in (*arena.COMPONENTS, arena.TOTAL):
@@ -88,7 +89,7 @@ def test_a_row_that_is_not_in_the_list_is_answered_in_words():
 
 
 def test_a_row_of_the_arena_names_the_other_labs_unless_they_are_the_worlds_own():
-    drawn, others = (Cell(name, "arena/market_round", "planner") for name in ("as drawn", "greedy"))
+    drawn, others = (Cell(name, "arena/market_round", "broker") for name in ("as drawn", "greedy"))
     assert "other labs" not in title(drawn)
     assert title(others).endswith(", other labs greedy")
     assert "other labs" not in title(Cell("", "bazaar/open", "linear"))
@@ -136,3 +137,15 @@ def test_what_a_player_loses_with_other_words_stands_in_one_row():
     shown = str(optimum.hearing_table(Hearing.model_validate(data)))
     assert shown.count("<tr") == 3
     assert "tuned script" in shown
+
+
+def test_every_rule_of_the_arena_stands_beside_the_published_one_with_its_worth_in_both():
+    published, rules = load("published.json"), load("arena_rules.json")
+    shown = differences.differences_table(published, rules)
+    told = {one.rule for one in differences.DIFFERENCES if one.rule}
+    assert told == {row.rule for row in rules.data.ablations}
+    for one in differences.DIFFERENCES:
+        assert differences.worth_there(published, one) in shown
+        assert differences.worth_here(rules, one) in shown
+    words = next(one for one in differences.DIFFERENCES if one.rule == "words")
+    assert "of reward" in differences.worth_there(published, words)

@@ -16,6 +16,7 @@ from panels.results.questions.winners import Entry
 from panels.tour import figures
 from sauda.experiments.comparison import (
     BAYESIAN,
+    LAB,
     LISTENER,
     OURS,
     ArenaModelColumns,
@@ -118,17 +119,16 @@ def wrapped(bare: float = 0.2, **adds: float) -> Artifact:
 
 
 def labs(grade: Metric | None) -> Artifact:
-    """The planner, and the last stage as a lab unless it has no grade."""
-    own = {"planner": metric(0.6)} | ({"mini+grpo-arena": grade} if grade else {})
+    """The broker, and the trained lab unless it has no grade."""
+    own = {"broker": metric(0.6)} | ({LAB: grade} if grade else {})
     rows = [
         ArenaModelRow.model_construct(task=ROUND, policy=name, n=4, grade=grade, hashes=SAME)
         for name, grade in own.items()
     ]
     episodes = {n: ArenaModelColumns.model_construct(grade=[g.mean] * 4) for n, g in own.items()}
-    data = ArenaModelComparison.model_construct(rows=rows, episodes=episodes)
-    config = {"stages": ["mini", "mini+grpo-arena"]}
+    data = ArenaModelComparison.model_construct(rows=rows, episodes={ROUND: episodes})
     file = "evaluation/arena-model-comparison.json"
-    return Artifact(file, "arena_model_comparison/3", "measured", {}, config, data)
+    return Artifact(file, "arena_model_comparison/4", "measured", {}, {}, data)
 
 
 def training_cases() -> Iterator[tuple[str, Verdict]]:
@@ -199,12 +199,11 @@ def other_cases() -> Iterator[tuple[str, Verdict]]:
         told = model_summary.tuned_sentence(artifact, OPEN)
         yield f"wrapper and tuned script, {adds:+}", Verdict(told, tuple(sentences))
     lab = load("evaluation/arena-model-comparison.json")
-    last = lab.config["stages"][-1]
     for low, mean, high in SIGNS:
         ends = {"low": low, "high": high}
         rows = [
             own.model_copy(update={"grade": own.grade.model_copy(update=ends)})
-            if own.policy == last
+            if own.policy == LAB
             else own
             for own in lab.data.rows
         ]

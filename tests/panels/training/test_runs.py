@@ -124,7 +124,7 @@ def test_the_page_draws_the_same_curves_and_words_of_runs_that_nobody_trained(
         "sft beside a published log": (View("sft", overlay=("v2",)), {"sft": sft}),
         "grpo": (View("grpo", smoothing=0.0), {"grpo": grpo}),
         "grpo, logarithmic": (View("grpo", "tokens", log=True), {"grpo": grpo}),
-        "a lab": (View("grpo-arena", overlay=("v2",)), {"grpo-arena": lab}),
+        "a lab": (View("sft-arena", overlay=("v2",)), {"sft-arena": lab}),
         "dpo": (View("dpo"), {"dpo": dpo}),
         "six runs, one is there": (View("six"), {"sft": sft}),
     }

@@ -13,8 +13,8 @@ from panels.transcripts import episodes as played_episodes
 from panels.transcripts.episodes import play
 from panels.transcripts.layout import Layout, lay_out
 from panels.ui.offers import Offers, offers_of
+from sauda.experiments.comparison import BASE, LAB, ArenaModelColumns, ArenaModelComparison
 from sauda.experiments.episodes import POLICIES, SEED
-from sauda.experiments.evaluate import Arena, ArenaColumns
 from sauda.llm.registry import get_policy
 from sauda.records.seeds import SPLITS
 
@@ -91,7 +91,7 @@ def demo():
 
 
 def test_going_to_the_arena_shows_its_own_pair_and_seed_and_back_the_bazaars(demo):
-    assert list(demo) == ["planner", "rule_based_expert"]
+    assert list(demo) == ["broker", "rule_based_expert"]
     assert {episode.seed for episode in demo.values()} == {5}
     back = played_episodes.usual("classic/single_deal", list(demo), "5")
     assert back == (list(POLICIES), str(SEED))
@@ -124,11 +124,11 @@ def test_what_is_downloaded_is_what_is_shown_as_data_and_as_prose(demo):
     assert "job_allocated" in text
 
 
-def test_before_and_after_is_the_seed_of_the_median_difference(arena_evaluation):
+def test_before_and_after_is_the_seed_of_the_median_gain_of_training(arena_evaluation):
     def recorded(after, before):
-        grades = {"planner": after, "rule_based_expert": before}
-        pair = {name: ArenaColumns.model_construct(grade=own) for name, own in grades.items()}
-        data = Arena.model_construct(episodes={"as drawn": {MARKET: pair}})
+        grades = {LAB: after, BASE: before}
+        pair = {n: ArenaModelColumns.model_construct(grade=own) for n, own in grades.items()}
+        data = ArenaModelComparison.model_construct(episodes={MARKET: pair})
         return replace(arena_evaluation, data=data)
 
     first = SPLITS["holdout"][0]
@@ -138,8 +138,10 @@ def test_before_and_after_is_the_seed_of_the_median_difference(arena_evaluation)
     assert arena_transcripts.before_and_after(even, MARKET) == first + 2
     against = recorded([0.5, 0.5, 0.5], [0.4, 0.0, 0.2])  # differences 0.1, 0.5, 0.3
     assert arena_transcripts.before_and_after(against, MARKET) == first + 2
-    name, names, seed = played_episodes.median_pair(odd, "classic/single_deal")
-    assert (name, names, seed) == (MARKET, ["planner", "rule_based_expert"], str(first + 2))
+    fewer = recorded([0.9, 0.2, 0.5, 0.6, 0.7], [0.0, 0.0, 0.0])  # the untrained played three
+    assert arena_transcripts.before_and_after(fewer, MARKET) == first + 2
+    name, names, seed = played_episodes.median_pair(odd, MARKET)
+    assert (name, names, seed) == (MARKET, [LAB, BASE], str(first + 2))
 
 
 def test_play_starts_a_game_of_one_move_and_none_without_moves():

@@ -65,7 +65,13 @@ GRIDS = (
     Grid(("classic/single_deal",), ("null", "linear"), 2),
 )
 TINY = in_bazaar(GRIDS, batch=3, baseline="null")
-LABS = in_arena(stages=("null",), policies=("planner", "wait"), episodes=5, batch=3)
+LABS = in_arena(
+    (
+        Grid(("arena/single_trade", "arena/market_round"), ("broker", "autarky"), 5),
+        Grid(("arena/market_round",), ("null",), 4),
+    ),
+    batch=3,
+)
 
 
 def run(compared, folder, recorded=None) -> dict:
@@ -96,6 +102,7 @@ def test_the_comparison_of_labs_is_of_its_kind_comes_out_again_and_plays_no_batc
     data = run(LABS, tmp_path)
     assert comparison.replay(artifact_of(LABS, data), 1, None) == data
     rows = {row["policy"]: row for row in data["rows"]}
+    assert [*data["worlds"]] == [*data["episodes"]] == ["arena/single_trade", "arena/market_round"]
     assert rows["null"]["invalid_replies"] == rows["null"]["actions"] > 0 == rows["null"]["valid"]
     kept = {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
     assert len(kept) == 2
@@ -176,14 +183,16 @@ def test_each_stages_first_batch_is_played_again(data):
 
 
 def test_gains_and_rivalries_are_mean_differences_on_the_same_seeds(tmp_path):
-    compared = in_arena(stages=("wait", "planner"), policies=("autarky", "random"), episodes=6)
+    task = "arena/market_round"
+    compared = in_arena((Grid((task,), ("wait", "broker", "autarky", "random"), 6),))
+    compared = replace(compared, stages=("wait", "broker"), parents={"broker": "wait"})
     data = compare_models(compared, tmp_path)
-    grades = {name: np.array(columns["grade"]) for name, columns in data["episodes"].items()}
+    grades = {name: np.array(columns["grade"]) for name, columns in data["episodes"][task].items()}
     (gain,) = data["stage_gains"]
     (rivalry,) = data["rivalries"]  # with a rival that was played, and not with itself
-    assert (gain["after"], gain["before"], gain["n"]) == ("planner", "wait", 6)
-    assert (rivalry["policy"], rivalry["rival"], rivalry["n"]) == ("planner", "autarky", 6)
+    assert (gain["after"], gain["before"], gain["n"]) == ("broker", "wait", 6)
+    assert (rivalry["policy"], rivalry["rival"], rivalry["n"]) == ("broker", "autarky", 6)
     for row, other in ((gain, "wait"), (rivalry, "autarky")):
         assert row["difference"] == pytest.approx(
-            (grades["planner"] - grades[other]).mean(), abs=1e-6
+            (grades["broker"] - grades[other]).mean(), abs=1e-6
         )

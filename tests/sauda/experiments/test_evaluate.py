@@ -149,8 +149,8 @@ def test_a_forfeit_is_an_action_that_is_not_valid_and_an_end_of_its_own():
 def test_correlations_are_those_of_a_policys_columns_and_of_all_together(labs):
     recorded, stake = labs["episodes"][DRAWN][MARKET], np.array(labs["worlds"][MARKET]["stake"])
     pairs = {p: (c["reward"], np.array(c["utility"]) / stake) for p, c in recorded.items()}
-    figures = row_of(labs, MARKET, "planner")["correlation"]
-    assert figures["mean"] == pytest.approx(np.corrcoef(*pairs["planner"])[0, 1], abs=1e-5)
+    figures = row_of(labs, MARKET, "broker")["correlation"]
+    assert figures["mean"] == pytest.approx(np.corrcoef(*pairs["broker"])[0, 1], abs=1e-5)
     (pooled,) = [r for r in labs["correlations"] if (r["others"], r["task"]) == (DRAWN, MARKET)]
     together = [np.concatenate(some) for some in zip(*pairs.values(), strict=True)]
     assert pooled["n"] == together[0].size
@@ -171,7 +171,7 @@ def test_an_example_is_a_step_that_can_be_played_again(labs):
 
 def test_only_the_opponents_hash_tells_other_labs_from_those_that_are_drawn(labs):
     drawn, selfish = (
-        row_of(labs, MARKET, "planner", others)["hashes"] for others in (DRAWN, "selfish")
+        row_of(labs, MARKET, "broker", others)["hashes"] for others in (DRAWN, "selfish")
     )
     assert drawn["opponents"] != selfish["opponents"]
     assert (drawn["task"], drawn["policy"]) == (selfish["task"], selfish["policy"])
@@ -180,8 +180,8 @@ def test_only_the_opponents_hash_tells_other_labs_from_those_that_are_drawn(labs
 
 
 def test_a_cell_depends_on_its_seeds_alone(data, labs):
-    recorded = labs["episodes"]["selfish"][MARKET]["planner"]
-    assert play_cell("selfish", MARKET, "planner", SPLITS["holdout"][:6]) == recorded
+    recorded = labs["episodes"]["selfish"][MARKET]["broker"]
+    assert play_cell("selfish", MARKET, "broker", SPLITS["holdout"][:6]) == recorded
     assert play_cell("", SINGLE, "rule_based", range(6)) == data["episodes"][SINGLE]["rule_based"]
     assert play_cell("", SINGLE, "rule_based", range(50_000, 50_006)) != play_cell(
         "", SINGLE, "rule_based", range(6)

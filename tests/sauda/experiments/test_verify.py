@@ -186,8 +186,7 @@ def cell_of(artifact: Artifact, task: str, policy: str) -> Cell:
         (MARKET, "bazaar/rushed", "conceder"),
         (COMPARISON, "bazaar/open", ORACLE),
         (COMPARISON, "bazaar/open", "null+steering"),
-        ("evaluation/arena-holdout.json", "arena/single_trade", "planner"),
-        ("evaluation/arena-model-comparison.json", "arena/market_round", "autarky"),
+        ("evaluation/arena-holdout.json", "arena/single_trade", "broker"),
     ],
 )
 def test_a_scripted_row_comes_out_as_recorded(file, task, policy):

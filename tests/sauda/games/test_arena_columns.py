@@ -10,7 +10,7 @@ MARKET = ARENA_TASKS["arena/coalition_market"]
 
 
 def test_events_tell_every_action_and_every_shock_and_their_rewards_add_up():
-    played = rollout(MARKET, LABS["planner"], 5)
+    played = rollout(MARKET, LABS["broker"], 5)
     recorded = events(played, "lab_0")
     shocks = played.final.market.shock_history
     assert [event.words for event in recorded if not event.lab] == [s.message for s in shocks]

@@ -4,16 +4,18 @@ import json
 
 import pytest
 
-from env import advance, arena, begin, get_task, move, rollout
-from sauda.games.arena_prompt import completion, parse, render, schema
+from env import ARENA_TASKS, advance, arena, begin, get_task, move, rollout
+from sauda.games.arena_prompt import completion, options, parse, render, schema
 from sauda.policies import LABS
+from sauda.policies.broker import broker
 from sauda.train.teacher_rows import ArenaRowSettings, arena_rows, arena_summary, teach_arena
 
 TASK = get_task("arena/market_round")
 SEEDS = range(7, 19)
+MIXED = ArenaRowSettings()
 
 
-def states(seeds=SEEDS, name="planner"):
+def states(seeds=SEEDS, name="broker"):
     """Every observation of `lab_0` in a policy's games."""
     for seed in seeds:
         for turn in rollout(TASK, LABS[name], seed).trajectory(TASK.learner):
@@ -29,22 +31,39 @@ def test_nothing_hidden_is_told():
         assert render(obs._replace(own=own)) == render(obs)
 
 
-@pytest.mark.parametrize("name", ["planner", "random"])
+@pytest.mark.parametrize("name", ["broker", "random"])
 def test_a_completion_means_the_action_it_was_made_of(name):
-    for obs in states(name=name):
-        for action in arena.legal_actions(obs):
-            read = parse(f"Well: {completion(action)} so be it", obs)
-            assert read == parse(completion(read), obs)
-            needed = "message" in arena.KINDS[action.action_type].required
-            plain = action._replace(message=action.message if needed else "")
-            bare = {"payment": 0.0, "conditions": ()}
-            assert read._replace(**bare) == plain._replace(**bare)
-            assert 0 <= action.payment - read.payment < 1
+    for obs in states(SEEDS[:2], name):
+        listed = [option.action for some in options(obs).values() for option in some]
+        for action in (*arena.legal_actions(obs), *listed):
+            assert parse(f"Well: {completion(action, obs)} so be it", obs) == action
+
+
+def test_the_brokers_action_is_an_option_by_its_number_or_a_wait():
+    for obs in states():
+        reply = json.loads(completion(broker(obs, None), obs))
+        assert "action_type" not in reply
+        assert reply in [{"wait": True}, *({verb: 1} for verb in options(obs))]
+
+
+def test_the_prompt_numbers_every_option_that_the_schema_allows():
+    for obs in states():
+        lines = dict(line.split(": ", 1) for line in text(obs).splitlines() if ": " in line)
+        for form in schema(obs)["anyOf"]:
+            ((verb, value),) = form["properties"].items()
+            number = value["const"]
+            assert verb == "wait" or lines[verb].split("; ")[number - 1].startswith(f"{number} ")
+
+
+def text(obs):
+    """The position in the prompt."""
+    return render(obs)[1]["content"]
 
 
 @pytest.mark.parametrize(
     "text",
     ["", "wait", "{", '{"action":"wait"}', '{"action_type":"steal"}', '{"action_type":7}', "[1]",
+     '{"buy":0}', '{"buy":99}', '{"buy":true}', '{"accept":"o_1"}', '{"lend":1}',
      '{"action_type":"send_offer","payment":NaN}', '{"action_type":"wait","block_ids":"b_0_0"}'],
 )  # fmt: skip
 def test_nonsense_is_malformed_and_the_game_goes_on(text):
@@ -58,17 +77,16 @@ def test_nonsense_is_malformed_and_the_game_goes_on(text):
     assert after.state.private[TASK.learner].results[0].code == "malformed_action"
 
 
-def test_the_schema_offers_what_the_rules_would_not_refuse():
-    for seed in SEEDS:
-        play = advance(TASK, TASK.opponents, begin(TASK, seed))
-        obs = TASK.env.observe(play.state, TASK.learner)
-        kinds = set()
-        for form in schema(obs)["anyOf"]:
-            row = {name: value["const"] for name, value in form["properties"].items()}
-            action = parse(json.dumps(row), obs)
-            kinds.add(action.action_type)
-            assert TASK.env.step(play.state, action).private[TASK.learner].results[0].ok, row
-        assert {"wait", "finish", "send_offer"} <= kinds
+@pytest.mark.parametrize("name", ARENA_TASKS)
+def test_the_rules_accept_every_option(name):
+    met = set()
+    for state in (s for seed in SEEDS[:6] for s in teach_arena(get_task(name), seed, MIXED)):
+        for form in schema(state.obs)["anyOf"]:
+            row = {verb: value["const"] for verb, value in form["properties"].items()}
+            after = state.task.env.step(state.play.state, parse(json.dumps(row), state.obs))
+            assert after.private[state.task.learner].results[0].ok, row
+            met |= {*row}
+    assert {"wait", "book", "buy", "sell"} <= met
 
 
 # What is learnt -----------------------------------------------------------------------------------
@@ -80,13 +98,14 @@ def test_a_row_is_a_state_and_the_experts_action_there():
     assert len(rows) == 60 == arena_summary(rows)["completions"]
     for row in rows:
         assert [message["role"] for message in row.messages] == ["system", "user", "assistant"]
-        assert json.loads(row.messages[2]["content"])["action_type"] == row.kinds[0]
-    state = next(teach_arena(TASK, config.first_seed, config))
+        assert row.kinds == [*json.loads(row.messages[2]["content"])]
+    assert [row.task for row in rows[::20]] == list(ARENA_TASKS)
+    state = next(teach_arena(get_task(rows[0].task), config.first_seed, config))
     assert rows[0].messages[:2] == render(state.obs)
 
 
 def test_the_teachers_action_is_learnt_where_another_policy_moves():
-    config = ArenaRowSettings(behaviour=(("wait", 1.0),), rows=20)
+    config = ArenaRowSettings(behaviour=(("wait", 1.0),), rows=20, tasks=(TASK.name,))
     rows = arena_rows(config)
     assert {row.kinds[0] for row in rows} - {"wait"}  # though every move made was to wait
     assert {row.deal for row in rows} == {0, 1, 2, 3, 4}  # five waits, and the rounds are out

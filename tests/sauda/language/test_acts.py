@@ -181,7 +181,7 @@ def test_the_round_trip_is_exact(name):
         ("bazaar/open", "acts(nobody)", "no policy 'acts\\(nobody\\)' for the buyer"),
         ("bazaar/open", "acts(mini)", "no policy 'acts\\(mini\\)'"),
         ("bazaar/open", "acts()", "no policy 'acts\\(\\)'"),
-        ("arena/single_trade", "acts(planner)", "the arena is played without them"),
+        ("arena/single_trade", "acts(broker)", "the arena is played without them"),
     ],
 )
 def test_a_name_that_is_no_script_is_refused(task, name, fault):

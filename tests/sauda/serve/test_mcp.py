@@ -134,7 +134,7 @@ def test_an_agent_reads_what_each_action_of_a_lab_needs_and_what_came_of_its_own
 
 
 def test_legal_actions_of_a_lab_can_be_taken_as_they_are_listed(agent, at_one_seed):
-    for kind in ("send_offer", "allocate_to_job", "make_pitch", "form_coalition"):
+    for kind in ("send_offer", "accept_offer", "make_pitch", "form_coalition"):
         agent.begin("arena/market_round")
         legal = agent.play("legal_actions", action_type=kind)
         assert 0 < len(legal["actions"]) <= legal["counts"][kind]

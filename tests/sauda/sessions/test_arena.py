@@ -13,7 +13,12 @@ from sauda.sessions.arena import (
     LEARNER,
     ArenaGame,
     act,
+    best_missed_trade,
+    is_alone,
+    message_effects,
+    play_out,
     refusal,
+    share_of_gains,
     standings,
     start,
     step,
@@ -47,7 +52,7 @@ def test_a_visitor_is_compared_with_every_policy_on_the_same_world():
     rows = {row.name: row for row in standings(game)}
     assert set(rows) == {*LABS, "you"}
     assert rows["you"].utility == rows["wait"].utility == 0
-    watched = played_out(start(COALITION, 5), "planner")
+    watched = played_out(start(COALITION, 5), "broker")
     assert {row.name for row in standings(watched)} == set(LABS)
 
 
@@ -76,20 +81,71 @@ def test_every_choice_that_a_form_offers_is_taken_by_the_rules(name: str):
                 for _, choice in options[:6]:
                     action = arena.action_from(json.loads(choice))
                     assert act(game, action).steps[-1].results[0].ok, choice
-            game = step(game, "planner")
+            game = step(game, "broker")
 
 
 @pytest.mark.parametrize("amount", [float("nan"), float("inf"), -3.0, 1e9])
 def test_an_amount_that_makes_no_sense_is_refused_before_it_costs_an_action(amount):
-    choice = form.choices(start(COALITION, 5))["send_offer"][0][1]
-    with pytest.raises(ValueError, match=r"“You pay, credits” takes a number from 0 to 1,000,000"):
-        form.composed(choice, amount, None, None, "")
+    with pytest.raises(ValueError, match=r"“credits” takes a number from 0 to 1,000,000"):
+        form.amount(amount)
 
 
 @pytest.mark.parametrize("text", ["", "wait", "{", "[" * 100_000, "9" * 5_000])
-def test_what_is_no_json_is_refused_in_one_sentence(text: str):
-    with pytest.raises(ValueError, match="an action is JSON such as"):
-        form.from_text(text)
+def test_what_is_no_choice_of_a_list_is_refused_in_one_sentence(text: str):
+    with pytest.raises(ValueError, match="choose one of the actions in the list"):
+        form.chosen_action(text)
+
+
+# What is known after the end
+
+
+def test_a_missed_trade_is_one_that_the_other_lab_takes_and_that_pays():
+    game = start(COALITION, 5)
+    missed = best_missed_trade(act(game, arena.Action("finish")))
+    offer = arena.Action(
+        "send_offer",
+        target_lab_id=missed.lab_id,
+        block_ids=missed.given,
+        requested_block_ids=missed.received,
+        payment=max(0.0, missed.payment + 0.01),
+        conditions=(("ask", max(0.0, -missed.payment - 0.01)),),
+    )
+    assert missed.round_index == 0
+    assert missed.gain > 0
+    state = game.task.env.step(game.play.state, offer)
+    other = game.task.env.observe(state, missed.lab_id)
+    assert any(arena.accepts(other, one) for one in other.incoming if one.from_lab_id == LEARNER)
+
+
+def test_a_lab_that_never_trades_has_no_share_of_the_gains_from_trade():
+    for seed in range(5):
+        alone, traded = (
+            share_of_gains(played_out(start("arena/market_round", seed), name), 5.0)
+            for name in ("autarky", "broker")
+        )
+        assert abs(alone[0]) < 0.05
+        assert alone[0] <= traded[0] <= 1
+
+
+def test_the_effect_of_a_message_is_what_it_changed_in_the_price_of_the_lab_that_heard_it():
+    game = start("arena/market_round", 5)
+    (lab,) = (
+        name
+        for name, own in game.play.state.private.items()
+        if name != "nature" and own.archetype == "selfish"
+    )
+    said = arena.Action("send_message", target_lab_id=lab, message="This is urgent for us.")
+    (effect,) = message_effects(act(game, said))
+    assert effect.lab_id == lab
+    assert effect.change > 0  # a selfish lab asks for more from who is in need
+    silent = arena.Action("send_message", target_lab_id=lab, message="Hello.")
+    assert [one.change for one in message_effects(act(game, silent))] == [0.0]
+
+
+def test_the_rest_is_the_scripts_once_it_plays_the_game_out():
+    game = start(COALITION, 5)
+    assert not is_alone(game)
+    assert play_out(game, "autarky") == played_out(game, "autarky")
 
 
 # What is shown
@@ -122,7 +178,7 @@ def test_nothing_that_another_lab_alone_knows_is_shown_while_the_game_runs(name:
                 assert not any(job.job_id in shown for job in own.jobs)
                 if own.archetype:
                     assert own.archetype.replace("_", " ") not in shown
-            game = step(game, "planner")
+            game = step(game, "broker")
 
 
 def test_what_a_visitor_says_is_shown_as_text():

@@ -19,7 +19,7 @@ from sauda.records.store import ROOT, DamagedFile, read_lines
 from sauda.records.store import load as load_artifact
 from sauda.train import STAGES, common, sft
 from sauda.train.common import Stopped, run_name
-from sauda.train.grpo import ArenaGRPOSettings, GRPOSettings
+from sauda.train.grpo import GRPOSettings
 from sauda.train.model import find_base
 from sauda.train.teacher_rows import Mix
 from tests.support.cases import cases
@@ -88,7 +88,6 @@ def test_a_committed_run_is_the_one_that_its_registered_command_makes(known):
     [
         (sft.SFTSettings(seed=1), "sft-seed1"),
         (sft.ArenaSFTSettings(model="8b"), "sft-arena-8b"),
-        (ArenaGRPOSettings(), "grpo-arena"),
         (GRPOSettings(init_adapter="distill"), "grpo-from-distill"),
         (GRPOSettings(init_adapter=""), "grpo-from-base"),
         (GRPOSettings(init_adapter="runs/sft/adapter"), "grpo"),

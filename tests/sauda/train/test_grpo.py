@@ -1,8 +1,7 @@
-"""GRPO: games as sequences, which turns are learnt, the loss, another seed, equal rewards."""
+"""GRPO: games as sequences, the loss, another seed, equal rewards."""
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from env import get_task
@@ -14,31 +13,14 @@ from sauda.records.seeds import is_unseen_game
 from sauda.train import grpo
 from sauda.train.common import Run, Stopped
 from sauda.train.model import find_base, tokenizer_of, trainable
-from sauda.train.self_play import Learner, Sampled, as_sequence, prompt_ids
-from tests.support.models import Booker
+from sauda.train.self_play import Learner, as_sequence, prompt_ids
 from tests.support.training import Bidder
 
 pytestmark = [pytest.mark.xdist_group("model"), pytest.mark.model]
-ROUND = get_task("arena/market_round")
 TOY = grpo.GRPOSettings(
     model="toy", init_adapter="", prompts_per_step=2, num_generations=4, max_steps=3,
     per_device_train_batch_size=4, constrained=True, save_steps=1, acceptance_prompts=3,
 )  # fmt: skip
-LAB = grpo.ArenaGRPOSettings(
-    model="toy", init_adapter="", num_generations=4, per_device_train_batch_size=8
-)
-
-
-class Told(Booker):
-    """The same with the tokens it wrote."""
-
-    def __init__(self, tokenizer):
-        self.tokenizer = tokenizer
-
-    def __call__(self, messages, seed, schema=None):
-        text = super().__call__(messages, seed).text
-        ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
-        return Sampled(text, "booker", len(ids), "stop", ids=tuple(ids))
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +71,7 @@ def test_the_loss_sees_what_trl_s_own_pass_sees(toy, trainer_of):
     played = [new_game(get_task("bazaar/open"), seed) for seed in (30_000, 30_003, 30_005)]
     texts = ('{"offer":20}', '{"offer":25,"say":"#, bolo?"}')
     play_games(played, PlayerSpec(Bidder(tokenizer_of(toy), *texts)))
-    rows = trainer.rollout_func.sequences(played, 0)
+    rows = trainer.rollout_func.sequences(played)
     pairs = list(zip(rows["prompt_ids"], rows["completion_ids"], strict=True))
     width, keep = (max(map(len, part)) for part in zip(*pairs, strict=True))
     ids, real, mask = [], [], []
@@ -136,36 +118,6 @@ def test_rewards_that_are_all_equal_stop_the_run_with_the_reason(tmp_path):
     with pytest.raises(Stopped, match="the games of every group earned the same"):
         grpo.train(settings, tmp_path)
     assert (tmp_path / "checkpoint-1").exists()
-
-
-def test_turns_of_a_labs_game_are_learnt_with_the_grade_of_the_game_each_as_likely(toy, trainer_of):
-    games, tokenizer = trainer_of(LAB).rollout_func, tokenizer_of(toy)
-    begun = [new_game(ROUND, seed, (1, n)) for seed in (7, 8) for n in range(4)]
-    play_games(begun, PlayerSpec(Told(tokenizer)))
-    rows = games.sequences(begun, 0)
-    assert len(rows["prompt_ids"]) == 2 * len(begun)
-    for i, game in enumerate(begun):
-        prompts = [prompt_ids(turn.request.messages, tokenizer) for turn in game.turns]
-        for k in (2 * i, 2 * i + 1):
-            turn = prompts.index(rows["prompt_ids"][k])
-            assert rows["completion_ids"][k] == list(game.turns[turn].reply.ids)
-            assert set(rows["env_mask"][k]) == {1}
-    assert games.sequences(begun, 0) == rows != games.sequences(begun, 1)
-    game, count = begun[0], dict.fromkeys(range(len(begun[0].turns)), 0)
-    for step in range(600):
-        for (turn,) in games.parts(game, (step, 0)):
-            count[game.turns.index(turn)] += 1
-    wanted = 1200 / len(count)
-    assert all(abs(n - wanted) < 5 * np.sqrt(wanted) for n in count.values())
-
-
-@pytest.mark.nightly
-def test_a_lab_learns_from_its_games(tmp_path):
-    settings = replace(LAB, max_steps=2, save_steps=1, constrained=True, acceptance_prompts=3)
-    data = grpo.train(settings, tmp_path)
-    assert all(row["valid_rate"] == 1.0 for row in data["log"])  # under the grammar
-    assert any(row["grad_norm"] > 0 for row in data["log"])
-    assert data["games"]["task"] == {"arena/market_round": 4}
 
 
 @pytest.mark.parametrize("task", ["arena/market_round", "bazaar/nowhere"])

@@ -52,9 +52,9 @@ def test_the_return_follows_the_true_utility():
     """Both sides of the reward's identity, where no penalty falls: see env/arena/reward.py."""
     task = get_task("arena/single_trade")
     for seed in range(5):
-        own = rollout(task, get_policy(task, "planner"), seed).final.private["lab_0"]
+        own = rollout(task, get_policy(task, "broker"), seed).final.private["lab_0"]
         gained = (own.utility - 0.5 * own.batna) / own.stake
-        assert episode_return(task.name, "planner", seed) == pytest.approx(gained, abs=0.01)
+        assert episode_return(task.name, "broker", seed) == pytest.approx(gained, abs=0.01)
 
 
 def test_the_selector_learns_which_arm_pays(data):

@@ -1,0 +1,142 @@
+"""What words, coalitions, reputation and shocks are worth in the arena, and how much trading wins.
+
+The broker plays the same hold-out worlds with each rule switched off. Without words it says nothing
+that moves a lab; without coalitions none can be formed; without reputation the other labs take
+every lab for one of fair reputation; without shocks none strikes. "standing" is no rule but a
+loss: the broker starts with a poor reputation.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from pydantic import Field, FiniteFloat
+
+from env import ARENA_TASKS, Policy, Task, arena, begin, rollout
+from sauda.experiments.base import experiment
+from sauda.policies import LABS
+from sauda.policies.arena_yardsticks import gains_from_trade, play_all_seeing
+from sauda.policies.broker import broker
+from sauda.records.schemas.base import Interval, Record
+from sauda.records.seeds import SPLITS
+from sauda.statistics import mean_interval, name_interval, paired_difference, share_of_gap
+
+FAIR, POOR = 0.65, 0.35  # reputations
+POLICIES = ("autarky", "rule_based_expert", "broker")
+
+
+class ArenaYardstick(Record):
+    """One player on one task: its grade, and its share of all gains from trade."""
+
+    task: str = Field(description="name of the task")
+    player: str = Field(description="a policy, or the trader that sees all")
+    n: int = Field(description="hold-out worlds")
+    grade: Interval = Field(description="mean grade")
+    share: Interval = Field(
+        description="surplus over the BATNA, as a share of what all labs together could gain"
+    )
+
+
+class ArenaAblation(Record):
+    """What the broker's grade loses on one task when a rule is switched off."""
+
+    task: str = Field(description="name of the task")
+    rule: str = Field(description="words, coalitions, reputation, shocks; or standing")
+    n: int = Field(description="hold-out worlds")
+    without: FiniteFloat = Field(description="mean grade without the rule")
+    worth: Interval = Field(description="grade with the rule less without, paired by world")
+
+
+class ArenaRules(Record):
+    """What each rule of the arena is worth to the broker, and how much trading wins."""
+
+    yardsticks: list[ArenaYardstick] = Field(description="one row per task and player")
+    ablations: list[ArenaAblation] = Field(description="one row per task and rule")
+
+
+@experiment(
+    "arena_rules.json",
+    ArenaRules,
+    version=1,
+    tab="Results",
+    method="replayed",
+    checks="every grade, share and difference",
+    amount=lambda config, data: config["worlds"],
+    unit="worlds per task",
+    table=lambda data: [*data["yardsticks"], *data["ablations"]],
+)
+def arena_rules(worlds: int = 200, trader_worlds: int = 60) -> dict[str, Any]:
+    """The data of the artifact; the slow trader that sees all plays the first `trader_worlds`."""
+    yardsticks, ablations = [], []
+    for task in ARENA_TASKS.values():
+        seeds = SPLITS["holdout"][:worlds]
+        gains = np.array([gains_from_trade(begin(task, seed).state).utility for seed in seeds])
+        for name in POLICIES:
+            ends = [rollout(task, LABS[name], seed).final for seed in seeds]
+            yardsticks.append(_yardstick(task, name, ends, gains))
+        ends = [play_all_seeing(task, seed).final for seed in seeds[:trader_worlds]]
+        yardsticks.append(_yardstick(task, "all_seeing", ends, gains[:trader_worlds]))
+        base = _grades(task, broker, seeds)
+        for rule, (changed, policy) in variants(task).items():
+            without = _grades(changed, policy, seeds)
+            ablations.append(
+                {
+                    "task": task.name,
+                    "rule": rule,
+                    "n": len(seeds),
+                    "without": round(float(without.mean()), 6),
+                    "worth": name_interval(paired_difference(base, without)),
+                }
+            )
+    return {"yardsticks": yardsticks, "ablations": ablations}
+
+
+def variants(task: Task) -> dict[str, tuple[Task, Policy]]:
+    """The task and the broker with each rule switched off, where the task has it."""
+    size = task.env.size
+    off = {
+        "words": (task, replace(broker, speaks=False)),
+        "reputation": (replace(task, opponents=dict.fromkeys(task.opponents, unreputed)), broker),
+        "standing": (replace(task, env=PoorStanding(task.env.name, size)), broker),
+    }
+    if size.coalitions:
+        off["coalitions"] = (_sized(task, coalitions=False), broker)
+    if size.shocks:
+        off["shocks"] = (_sized(task, shocks=()), broker)
+    return off
+
+
+def unreputed(obs: arena.Observation, rng: np.random.Generator) -> arena.Action:
+    """A scripted lab that takes every lab for one of fair reputation."""
+    labs = {name: lab._replace(reputation=FAIR) for name, lab in obs.market.labs.items()}
+    return arena.scripted_lab(obs._replace(market=obs.market._replace(labs=labs)), rng)
+
+
+class PoorStanding(arena.GpuBudgetNegotiationEnv):
+    """The market with a learner that starts with a poor reputation."""
+
+    def reset(self, rng: np.random.Generator) -> arena.State:
+        state = super().reset(rng)
+        labs = dict(state.market.labs)
+        labs["lab_0"] = labs["lab_0"]._replace(reputation=POOR)
+        return replace(state, market=state.market._replace(labs=labs))
+
+
+def _sized(task: Task, **changes: Any) -> Task:
+    return replace(task, env=replace(task.env, size=replace(task.env.size, **changes)))
+
+
+def _grades(task: Task, policy: Policy, seeds: range) -> np.ndarray:
+    return np.array([task.grade(rollout(task, policy, seed).final) for seed in seeds])
+
+
+def _yardstick(task: Task, player: str, ends: list, gains: np.ndarray) -> dict[str, Any]:
+    owns = [end.private[task.learner] for end in ends]
+    surplus = np.array([own.utility - own.batna for own in owns])
+    return {
+        "task": task.name,
+        "player": player,
+        "n": len(ends),
+        "grade": name_interval(mean_interval(np.array([task.grade(end) for end in ends]))),
+        "share": name_interval(share_of_gap(surplus, np.zeros(len(gains)), gains)),
+    }
