@@ -11,8 +11,8 @@ import numpy as np
 from markupsafe import Markup
 
 from env import TASKS, Policy, rollout
-from panels.artifacts import load as load_test
-from panels.artifacts import snippets, speeds
+from panels.artifacts import snippets
+from panels.artifacts.reports import build_load, build_speeds
 from panels.ui.downloads import NotWritten, downloads, offered
 from panels.ui.look import QUEUED, folded, heading, note, table
 from panels.ui.terms import with_tooltips
@@ -214,9 +214,9 @@ def build() -> None:
         with gr.Tab("Files", id="files"):
             _files()
         with gr.Tab("Speed", id="speed"):
-            speeds.build()
+            build_speeds()
         with gr.Tab("Load test", id="load"):
-            load_test.build()
+            build_load()
 
 
 def _command_line() -> None:

@@ -1,4 +1,4 @@
-"""How fast the games, the page and the model are; published speeds apart."""
+"""Speeds of games, replies and training, and the load test: two reports of Artifacts & API."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,14 @@ from markupsafe import Markup
 from panels.ui.look import badge, folded, heading, note, table
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.terms import with_tooltips
-from sauda.experiments.speeds import Speed, published_speeds
+from sauda.experiments.speeds import (
+    LOAD_COLUMNS,
+    MEMORY_COLUMNS,
+    Speed,
+    load_cells,
+    memory_cells,
+    published_speeds,
+)
 from sauda.records.store import Artifact
 
 OF_MODEL = re.compile(r"mini|model|replies|training")  # in the name of a figure
@@ -61,7 +68,7 @@ def published_table(speeds: Sequence[Mapping[str, Any]]) -> Markup:
     return table(columns, rows, "llrll", "Published speeds")
 
 
-def build() -> None:
+def build_speeds() -> None:
     """Lay out the part. Called inside a tab."""
     bench, missing = load_or_say("bench.json")
     gr.HTML(heading("Speed", "On the shared machine that the file names; medians with their n."))
@@ -76,3 +83,45 @@ def build() -> None:
         return
     told = note("Published speeds were taken on other machines, so they give no ratio.")
     gr.HTML(folded("Published speeds", published_table(published_speeds(published)) + told))
+
+
+LOAD_FILE = "load.json"
+
+
+def load_tables(load: Artifact) -> Markup:
+    """A table a mix of visitors, the first unfolded: a row a state of the code and action."""
+    by_mix: dict[str, list[tuple[str, ...]]] = {}
+    for mix, *cells in load_cells(load.data):
+        by_mix.setdefault(mix, []).append(tuple(cells))
+    about = mixes(load)
+    return Markup("").join(
+        folded(about[mix], table(LOAD_COLUMNS[1:], rows, "llrrrrr"), mix == next(iter(by_mix)))
+        for mix, rows in by_mix.items()
+    )
+
+
+def memory_table(load: Artifact) -> Markup:
+    """Resident memory of the page and of its model process, a row a mix and state."""
+    cells = memory_cells(load.data)
+    return table(MEMORY_COLUMNS, cells, "llrrrl", "Memory of the page in the load test")
+
+
+def mixes(load: Artifact) -> dict[str, str]:
+    """Who visits in each mix, and for how many seconds, by the name of the mix."""
+    about = {mix.name: mix.about for mix in load.data.mixes}
+    seconds = {
+        name: ", ".join(f"{m.seconds:.0f} s {m.state}" for m in load.data.mixes if m.name == name)
+        for name in about
+    }
+    return {name: f"{name}: {about[name]} ({seconds[name]})" for name in about}
+
+
+def build_load() -> None:
+    """Lay out the part. Called inside a tab."""
+    load, missing = load_or_say(LOAD_FILE)
+    lead = "Visitors and this page shared the machine that the file names; “before” is an earlier"
+    gr.HTML(heading("Load test: many visitors at once", f"{lead} commit, played in turn."))
+    gr.HTML(missing)
+    if load is not None:
+        gr.HTML(load_tables(load) + folded("Memory of the page and its model", memory_table(load)))
+        gr.HTML(provenance(load))
