@@ -61,8 +61,6 @@ class ArenaRules(Record):
     tab="Results",
     method="replayed",
     checks="every grade, share and difference",
-    amount=lambda config, data: config["worlds"],
-    unit="worlds per task",
     table=lambda data: [*data["yardsticks"], *data["ablations"]],
 )
 def arena_rules(worlds: int = 200, trader_worlds: int = 60) -> dict[str, Any]:
