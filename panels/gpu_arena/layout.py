@@ -175,14 +175,14 @@ def _board(game: ArenaGame) -> Parts:
 
 def _table(game: ArenaGame) -> Parts:
     obs = game.observation
-    parts = {"credits_left": gr.HTML(view.credits_strip(obs), elem_id="arena-papers")}
-    parts |= _sentence(game)
-    return parts | {
+    parts = {
+        "credits_left": gr.HTML(view.credits_strip(obs), elem_id="arena-papers"),
         "offers": gr.HTML(
             offers.offers(obs), elem_id="arena-offers", js_on_load=offers.PRESS_OFFER
         ),
-        "message_board": gr.HTML(view.message_board(game), elem_id="arena-floor"),
     }
+    parts |= _sentence(game)
+    return parts | {"message_board": gr.HTML(view.message_board(game), elem_id="arena-floor")}
 
 
 def _sentence(game: ArenaGame) -> Parts:

@@ -34,7 +34,7 @@ PRESS_CALENDAR = """element.addEventListener("click", event => {
 });"""
 HOW_TO_BOOK = "Press your blocks, then a job: that books them."
 HOW_TO_BID = "Press another lab’s block to make an offer for it."
-SCRIPTS = "The other labs are scripts; their names appear when the game ends."
+SCRIPTS = "The other labs are scripts; their characters appear when the game ends."
 
 
 def calendar(game: ArenaGame) -> Markup:

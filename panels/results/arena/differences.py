@@ -6,7 +6,7 @@ import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.results.published import in_words, published_figure
+from panels.results.questions.everything_else import in_words, published_figure
 from panels.ui.look import heading, table
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
