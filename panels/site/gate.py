@@ -36,7 +36,7 @@ MCP = re.compile(rf"{API}/mcp/?")  # where Gradio's own server would be, which a
 SOCKET = "/ws"  # of the OpenEnv environment; the page has no other
 OPENENV = {
     "GET": r"/(openapi\.json|docs|metadata|schema|state|score|tasks|list_environments)"
-    r"|/sauda/splits|/leaderboard(/games)?",
+    r"|/sauda/splits|/leaderboard(/games|/people)?",
     "POST": r"/(reset|step|mcp|leaderboard/enter|sauda/(tasks|num_tasks|task|task_range))",
 }
 # The page takes no files, fetches none, and keeps no links to a state of it.

@@ -143,8 +143,8 @@ def marked(told: str, tokens: Iterable[Any]) -> Markup:
     ]
     return Markup(
         '<p class="sauda-note">{}</p><pre class="sauda-sample" role="region" tabindex="0"'
-        ' aria-label="A training conversation">{}</pre>'
-    ).format(told, Markup("").join(parts))
+        ' aria-label="{}">{}</pre>'
+    ).format(told, told, Markup("").join(parts))
 
 
 # What its curves show -----------------------------------------------------------------------------

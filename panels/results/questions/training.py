@@ -386,7 +386,7 @@ def wrapper_answer(artifacts: Artifacts) -> Answer | None:
         [
             "A wrapper checks or changes the moves of the model inside it; around no model it plays"
             " alone, and what it wins there is its own work. Steering is the published wrapper,"
-            f" honest is ours, and Sauda is {policy_label(OURS)}. Whiskers are 95 % bootstrap"
+            f" honest is ours, the model is {policy_label(OURS)}. Whiskers are 95 % bootstrap"
             " intervals. Rows have different n (see the numbers below), so a mean may differ from"
             " the verdict’s, which compares on the same seeds."
         ],
