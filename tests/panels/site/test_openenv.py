@@ -540,10 +540,10 @@ def test_one_session_more_than_there_is_room_for_is_refused_and_a_lost_client_ma
 
 
 def test_a_page_that_is_about_to_end_opens_no_session(site):
-    site.doors.open = False
+    site.counts.is_open = False
     try:
         with pytest.raises(InvalidStatus, match="403"), connect(socket_of(site)):
             pass
         assert site.shared.post("/reset").status_code == 503
     finally:
-        site.doors.open = True
+        site.counts.is_open = True
