@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from panels.results.model_labels import BASE
 from panels.results.model_summary import rows_by_policy
-from panels.training.dashboard import evaluation_trace, with_gaps
+from panels.training.curves import evaluation_trace, with_gaps
 from panels.training.logs import TITLES, recorded
 from panels.training.overview import machine
 from panels.ui.look import SERIES, line_style, styled, table

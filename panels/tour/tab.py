@@ -8,7 +8,7 @@ from markupsafe import Markup
 from env import arena
 from panels.results.model_comparison import FILE as COMPARISON
 from panels.tour import facts, figures, race
-from panels.training.run_text import sample
+from panels.training.runs import sample
 from panels.ui.look import code, empty, heading
 from panels.ui.provenance import provenance
 from sauda.games import arena_prompt, bazaar_prompt
