@@ -36,6 +36,7 @@ from .labs import (
     accepts,
     held_out,
     margin,
+    purse,
     regard,
     scripted_lab,
 )
@@ -96,7 +97,7 @@ __all__ = [
     "Shock", "Size", "State", "accepts", "action_fault", "action_from", "award", "best_plan",
     "booked_value", "booking_gain", "claims", "decide", "episode_rewards", "held_out", "hours",
     "is_requestable", "judge", "legal_actions", "live_hours", "loss_by_delay", "margin",
-    "offer_gain", "own_plan", "pitch_of", "pool_dues", "pooled_part", "regard", "reward",
+    "offer_gain", "own_plan", "pitch_of", "pool_dues", "pooled_part", "purse", "regard", "reward",
     "scripted_lab", "spare_blocks", "total", "trade_gain", "unplanned_jobs", "usable_blocks",
     "usual_strategy",
 ]  # fmt: skip

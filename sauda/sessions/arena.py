@@ -22,7 +22,6 @@ from env import (
     move,
     rollout,
 )
-from env.arena.labs import purse
 from sauda.games import policies_of
 from sauda.llm.registry import get_policy
 from sauda.policies.arena_yardsticks import gains_from_trade
@@ -279,7 +278,7 @@ def _possible_trades(state: arena.State, final: frozenset[str]) -> Iterator[Trad
             adds = arena.best_plan(kept, obs.own.jobs, now, horizon).gain - alone
             wanted = arena.margin(other, LEARNER, gets)
             price = wanted - arena.trade_gain(other, gets, gives, 0.0)
-            if obs.own.budget >= price >= -max(0.0, purse(other)):
+            if obs.own.budget >= price >= -max(0.0, arena.purse(other)):
                 yield Trade(now, lab.lab_id, gives, gets, price, adds - price)
 
 

@@ -99,7 +99,7 @@ def test_a_reload_finds_the_game_talk_and_language_again_and_leaves_the_former_s
 @pytest.mark.slow
 def test_a_reloaded_page_shows_the_game_that_its_tab_had_begun(site):
     open_page(site, "before")
-    site.call(site.event_number("gpu_arena.callbacks", "wait_for_round"), [None, "wait"], "before")
+    site.call(site.event_number("gpu_arena.callbacks", "wait_for_round"), [None], "before")
     shown = json.dumps(call(site, "gpu_arena.callbacks.resume", "after", "before"))
     assert "Round 2 of 5" in shown
     strangers = json.dumps(call(site, "gpu_arena.callbacks.resume", "new", ""))

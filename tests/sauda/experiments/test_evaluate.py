@@ -117,7 +117,11 @@ def test_a_reward_is_the_utility_less_the_promised_batna_and_the_penalties(labs)
         rewards = (utility - arena.PLAN_WEIGHT * batna) / stake + sum(parts[p] for p in PENALTIES)
         assert c["reward"] == pytest.approx(rewards, abs=1e-4)
         assert c["reward"] == pytest.approx(sum(parts.values()), abs=1e-5)
-        assert c["grade"] == pytest.approx(np.clip((utility - batna) / stake, -1, 1), abs=1e-5)
+        without_surge = np.clip((utility - batna) / stake, -1, 1)
+        if task == TRADE:
+            assert c["grade"] == pytest.approx(without_surge, abs=1e-5)
+        else:  # who stays for a demand surge could have done its job alone, too
+            assert (np.array(c["grade"]) <= without_surge + 1e-5).all()
         assert {len(c[name]) for name in ("end", "actions", "valid", "jobs", "jobs_had")} == {6}
 
 
@@ -125,11 +129,14 @@ def test_valid_actions_are_those_that_were_not_refused(labs):
     waits = row_of(labs, TRADE, "wait")
     assert (waits["valid"], waits["jobs"]["mean"], waits["utility"]["mean"]) == (1, 0, 0)
     assert waits["correlation"] is None  # nothing varies
-    hoards, c = row_of(labs, MARKET, "greedy_hoarder"), labs["episodes"][DRAWN][MARKET]
-    actions, valid = (sum(c["greedy_hoarder"][name]) for name in ("actions", "valid"))
-    fines = c["greedy_hoarder"]["components"]["invalid_action_penalty"]
-    assert 0 < actions - valid == round(-sum(fines) / 0.10)
-    assert hoards["valid"] == pytest.approx(valid / actions, abs=1e-6)
+
+    def accepts_nothing(obs, rng):
+        return arena.Action("finish" if obs.own.recent else "accept_offer", offer_id="o_9")
+
+    task = ARENA_TASKS[TRADE]
+    refused = episode_row(task, rollout(task, accepts_nothing, 3))
+    assert (refused["actions"], refused["valid"]) == (2, 1)
+    assert refused["components"]["invalid_action_penalty"] == pytest.approx(-0.10)
 
 
 # Chance
