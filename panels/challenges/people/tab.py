@@ -294,7 +294,7 @@ def let_sauda_play(screen: PeopleScreen, visit: PeopleVisit) -> Updates:
 
 def build(tab: gr.Tab, language: gr.Radio) -> None:
     """Lay out the part and wire it; `language` is the visitor's choice on another sub-tab."""
-    page = _lay_out()
+    page = lay_out()
     screen = PeopleScreen(page, {})
     values = [page.game, page.message, language, page.talk, page.place, page.kept]
 
@@ -338,7 +338,7 @@ def _visit(game: Any, text: str, language: str, talk: Any, place: Any, kept: obj
     )  # fmt: skip
 
 
-def _lay_out() -> Layout:
+def lay_out() -> Layout:
     translate = translator(ENGLISH)
     with gr.Row(elem_classes="sauda-head"):
         title = gr.HTML(heading(translate("tab_people"), translate("people_lead")))

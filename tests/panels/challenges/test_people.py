@@ -15,7 +15,7 @@ def screen():
     import gradio as gr
 
     with gr.Blocks():
-        page = tab._lay_out()
+        page = tab.lay_out()
     return PeopleScreen(page, {})
 
 

@@ -20,6 +20,7 @@ from panels.gpu_arena.players import FIRST_PLAYER
 from panels.gpu_arena.reasons import EXPERT, PUBLISHED
 from panels.gpu_arena.settlement import settlement
 from panels.results.questions.reproduce import rows_of
+from panels.site.visitor import CALLER
 from panels.ui.tables import with_interval
 from sauda.fairness import PAGE
 from sauda.llm.server import Failed, Loading, Ready
@@ -245,6 +246,7 @@ def test_every_player_shows_a_measured_grade_of_its_own_and_leads_to_its_row():
 
 def test_a_model_moves_once_it_has_loaded_and_is_named_at_the_end(monkeypatch):
     model = Served(Loading(LAB, time.monotonic()))
+    CALLER.set(PAGE)
     monkeypatch.setattr(players, "in_page", lambda name: model)
     with pytest.raises(players.StillLoading, match="still loading"):
         players.policy_of(LAB, PAGE)

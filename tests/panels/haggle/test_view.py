@@ -21,6 +21,7 @@ from panels.haggle.talk.conversation import chat_of
 from panels.haggle.talk.state import SILENT
 from panels.haggle.talk.visitor_text import converse
 from panels.haggle.words import ENGLISH, HINDI, translator
+from panels.results.model_labels import policy_label
 from sauda.games import policies_of
 from sauda.language.lines import translate_phrases
 from sauda.llm.types import Reply
@@ -86,7 +87,9 @@ def test_in_hindi_only_names_and_the_command_are_latin(task):
     shown = card(game, IN_HINDI) + result(game, IN_HINDI, HINDI)
     shown += review_shown(review(game), IN_HINDI, HINDI)
     text = re.sub(r"python -m sauda play [^।<]*", "", words(shown))
-    names = " ".join([*policies_of(game.task), *TYPES, "n"]).replace("_", " ").split()
+    scripts = policies_of(game.task)
+    known = [*scripts, *map(policy_label, scripts), *TYPES, "n"]
+    names = " ".join(known).replace("_", " ").split()
     assert set(re.findall(r"[A-Za-z]+", text)) <= set(names)
 
 

@@ -1,6 +1,7 @@
 """What tabs share: colours, tables, terms, charts of offers, addresses."""
 
 import html
+from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
@@ -137,11 +138,12 @@ def picker_of_letters() -> tuple[Address, gr.Radio, gr.HTML, gr.Accordion, dict[
 @pytest.mark.parametrize(("search", "letter"), [("?letter=b", "b"), ("?letter=<b>", "a")])
 def test_an_address_picks_what_it_names_and_unfolds_the_part(search, letter):
     _, picker, shown, around, events = picker_of_letters()
-    updates = events["click"](search)
+    nobody = SimpleNamespace(client=None, session_hash="")
+    updates = events["click"](search, nobody)
     assert updates[picker] == letter
     assert updates[shown] == letter * 3
     assert updates[around].open
-    assert around not in events["click"]("")
+    assert around not in events["click"]("", nobody)
 
 
 def test_a_panel_without_its_artifact_shows_a_sentence_and_the_command(monkeypatch):
