@@ -13,6 +13,7 @@ import pytest
 
 from app import build_app
 from panels.haggle import models
+from panels.site import sessions
 from panels.site.gate import Counts
 from panels.site.serving import serve
 from sauda.llm import backends
@@ -105,9 +106,10 @@ def toy_models() -> Iterator[None]:
 def served_page(build: Callable[[], gr.Blocks] = build_app) -> Iterator[Site]:
     """Context: the whole page, or what `build` makes, at a free port of this machine.
 
-    It is made and called among `toy_models`.
+    It is made and called among `toy_models`. A page that another test still serves has its sessions
+    back afterwards.
     """
-    blocks = build()
+    blocks, former = build(), getattr(sessions.OPEN, "blocks", None)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -116,3 +118,6 @@ def served_page(build: Callable[[], gr.Blocks] = build_app) -> Iterator[Site]:
     with httpx.Client(base_url=address, timeout=PATIENCE, limits=MANY) as shared:
         yield Site(address, page.app, page.counts, page.sockets, page.mcp, shared)
     blocks.close()
+    if former is not None:
+        sessions.OPEN.session_data.clear()
+        sessions.OPEN.set_blocks(former)

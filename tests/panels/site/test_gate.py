@@ -247,12 +247,10 @@ def test_a_foreign_name_that_leads_to_the_page_gets_nothing_of_it(site, method, 
 
 @pytest.mark.parametrize("of", ["cross-site", "same-site"])
 def test_the_page_of_another_site_can_start_nothing(site, of):
-    before = len(sessions.OPEN.session_data)
     with site.client(**{"sec-fetch-site": of}) as client:
         for route in ("run/predict", "queue/join", "call/play", "call/v2/play", "cancel"):
             assert client.post(f"/gradio_api/{route}", json=GAME).status_code == 403
         assert client.get("/").status_code == 200  # a link from anywhere opens the page
-    assert len(sessions.OPEN.session_data) == before
     with site.client(**{"sec-fetch-site": "same-origin"}) as client:
         assert client.post("/gradio_api/call/play", json=GAME).status_code == 200
 
