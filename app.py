@@ -22,6 +22,7 @@ from panels.site.cache import Opening
 from panels.site.health import trouble_with_temporary_files
 from panels.site.log import log_once_per_minute
 from panels.site.serving import serve, stay_until_stopped
+from panels.site.sessions import Page
 from panels.tour.first_view import first_view
 from panels.ui import downloads, theme
 from panels.ui.look import QUIET, trouble
@@ -42,8 +43,10 @@ LINK_TAGS = """
 
 def build_app() -> gr.Blocks:
     """The whole page, not yet launched."""
+    # Gradio sums up the durations of all events after each one, for a dashboard that is off.
+    os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000000")
     seconds = 600, 3600
-    with gr.Blocks(title="Sauda", analytics_enabled=False, delete_cache=seconds) as app:
+    with Page(title="Sauda", analytics_enabled=False, delete_cache=seconds) as app:
         gr.HTML(HEADER)
         unknown = gr.HTML(visible=False)
         with gr.Tabs(elem_classes="sauda-tabs", overflow_behavior="wrap") as tabs:

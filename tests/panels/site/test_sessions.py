@@ -8,7 +8,8 @@ import gradio as gr
 import pytest
 
 from panels.site import sessions
-from panels.site.sessions import Sessions
+from panels.site.sessions import Page, Sessions
+from tests.support.coroutines import run
 from tests.support.site import Site
 
 
@@ -109,3 +110,22 @@ def test_a_reloaded_page_shows_the_game_that_its_tab_had_begun(site):
     del sessions.OPEN.session_data["before"]
     problem = json.dumps(call(site, "gpu_arena.callbacks.resume", "latest", "before"))
     assert "this is a new one" in problem
+
+
+def test_an_answer_holds_what_the_event_set_and_leaves_the_rest_alone():
+    with Page() as page:
+        first, second, kept = gr.Textbox(), gr.Button(), gr.State(0)
+        outputs = [first, second, kept]
+        gr.Button().click(lambda: {second: gr.Button("Go"), kept: 3}, None, outputs)
+        gr.Button().click(lambda: {first: "typed"}, None, outputs)
+        gr.Button().click(lambda: {}, None, outputs)
+        gr.Button().click(lambda: ("both", gr.skip(), 4), None, outputs)
+    session = sessions.LeanSession(page)
+    answers = [run(page.process_api(number, [], session))["data"] for number in sorted(page.fns)]
+    button = answers[0][1]
+    assert (button["value"], button["__type__"]) == ("Go", "update")
+    assert answers[0][0] == gr.skip()
+    assert answers[1] == ["typed", gr.skip(), None]
+    assert answers[2] == [gr.skip(), gr.skip(), None]
+    assert answers[3][:2] == ["both", gr.skip()]
+    assert list(session.state_data.values()) == [4]
