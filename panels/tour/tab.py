@@ -75,12 +75,12 @@ def build() -> list[tuple[gr.Button, str]]:
         learnt.click(None, js=SHOW_LEARNT)
 
     gr.HTML(title())
-    _shown(_about)
+    _lay_out_part(_about)
     race.build(first_buttons)
     with gr.Column(elem_classes="sauda-story"):
-        _shown(_learnt)
-        _shown(_compared)
-        _shown(_rewards)
+        _lay_out_part(_learnt)
+        _lay_out_part(_compared)
+        _lay_out_part(_rewards)
         gr.HTML(heading("Two games"))
         links += _games()
         gr.HTML(sections())
@@ -103,7 +103,7 @@ def sections() -> Markup:
     return heading("What else there is") + Markup('<div class="sauda-cards">{}</div>').format(cards)
 
 
-def _shown(part: Callable[[], None]) -> None:
+def _lay_out_part(part: Callable[[], None]) -> None:
     """Lay out a part of the story, or say which artifact it lacks and what makes it."""
     try:
         part()

@@ -42,7 +42,7 @@ class Corpus:
     examples: dict[str, tuple[Example, ...]]  # by role
     left_out: Counter[str]  # turns without an example, by reason
 
-    def found(self, role: str, words: str, act: str) -> list[Example]:
+    def find(self, role: str, words: str, act: str) -> list[Example]:
         """The examples of `role` with the words in its utterance or in the item, and the act."""
         sought = words.casefold().strip()
         return [
@@ -283,17 +283,17 @@ class _Role:
         show.click(self._mask, chosen, mask, **MASKS)
 
     def _search(self, words: str, act: str) -> tuple[Any, ...]:
-        return self._shown(words, act, 0)
+        return self._show(words, act, 0)
 
     def _previous(self, words: str, act: str, place: int) -> tuple[Any, ...]:
-        return self._shown(words, act, place - 1)
+        return self._show(words, act, place - 1)
 
     def _next(self, words: str, act: str, place: int) -> tuple[Any, ...]:
-        return self._shown(words, act, place + 1)
+        return self._show(words, act, place + 1)
 
-    def _shown(self, words: str, act: str, place: int) -> tuple[Any, ...]:
+    def _show(self, words: str, act: str, place: int) -> tuple[Any, ...]:
         """The nearest place, and what stands there; a sentence where nothing is found."""
-        found = self.made.found(self.role, words or "", act)
+        found = self.made.find(self.role, words or "", act)
         if not found:
             nothing = ValueError("no example has these words and this act; search for other ones")
             return 0, trouble(nothing), "", "", note(MASK_HINT)
@@ -309,7 +309,7 @@ class _Role:
         )
 
     def _mask(self, words: str, act: str, place: int) -> Markup:
-        found = self.made.found(self.role, words or "", act)
+        found = self.made.find(self.role, words or "", act)
         if not found:
             return trouble(ValueError("there is no example to show the tokens of"))
         try:

@@ -282,7 +282,7 @@ def shown(
     }
 
 
-def told(parts: Mapping[str, Any]) -> Markup:
+def describe(parts: Mapping[str, Any]) -> Markup:
     """What stands in words below the curves: the parts of `shown` that are HTML."""
     return Markup(
         '<div id="training-link">{}</div><div id="training-captions">{}</div>{}{}{}{}'
@@ -389,7 +389,7 @@ class _Dashboard:
             path, problem = csv_file(view.run, logs[view.run])
             parts = {"csv": path, "fault": fault + problem}
             parts |= shown(view, self.runs, self.published, self.scripts)
-            parts["told"] = told(parts)
+            parts["told"] = describe(parts)
             return {part: parts[name] for name, part in outputs.items()}
 
         def redraw(values: dict[Any, Any]) -> dict[Any, Any]:
@@ -460,5 +460,5 @@ class _Dashboard:
             png = gr.Button("PNG", size="sm", scale=0)
             outputs["csv"] = gr.DownloadButton("CSV", value=path, size="sm", scale=0)
         png.click(None, run, None, js=PNG, **QUIET)
-        outputs["told"] = gr.HTML(told(parts))
+        outputs["told"] = gr.HTML(describe(parts))
         return outputs

@@ -131,7 +131,7 @@ class PeopleScreen(Screen):
             page.start: translate("people_start"),
             page.send: translate("send"),
             page.message: gr.update(label=translate("price"), placeholder=translate("placeholder")),
-            page.tally: told(translate),
+            page.tally: show_tally(translate),
             page.problem: problem,
             page.game: game,
             page.talk: visit.talk,
@@ -205,7 +205,7 @@ def result(visit: PeopleVisit) -> Markup:
     )
 
 
-def told(translate: Translate) -> Markup:
+def show_tally(translate: Translate) -> Markup:
     """People against Sauda in figures, the leaderboard, and the file of all games."""
     try:
         found = tally(own_board())
@@ -286,7 +286,7 @@ def let_sauda_play(screen: PeopleScreen, visit: PeopleVisit) -> Updates:
     you = stand("you", game.task, as_episode(game), visitor=True)
     caption = translate("people_beside", number=visit.place.number)  # the next one may be on
     rows = compared(rank_standings([you, sauda]), translate, caption)
-    return {page.players: rows, page.tally: told(translate)}
+    return {page.players: rows, page.tally: show_tally(translate)}
 
 
 # Layout -----------------------------------------------------------------------------------------

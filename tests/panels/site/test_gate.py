@@ -275,7 +275,7 @@ def gate_of(counts: Counts) -> tuple[Gate, list[Visitor]]:
     return Gate(app, counts, PageCache(), sockets=None, mcp=None, hosts=hosts), callers
 
 
-def asked(gate: Gate, body: Any, path="/gradio_api/run/predict", address=ELSEWHERE) -> int:
+def ask(gate: Gate, body: Any, path="/gradio_api/run/predict", address=ELSEWHERE) -> int:
     """The status of the answer to one POST."""
     content, sent = body if isinstance(body, bytes) else json.dumps(body).encode(), []
 
@@ -296,10 +296,10 @@ def asked(gate: Gate, body: Any, path="/gradio_api/run/predict", address=ELSEWHE
 def test_an_address_begins_so_many_sessions_and_another_one_is_not_bound():
     gate, callers = gate_of(Counts())
     calls = [{"data": [], "session_hash": str(n)} for n in range(SESSIONS_OF_ADDRESS + 1)]
-    statuses = [asked(gate, call) for call in calls]
+    statuses = [ask(gate, call) for call in calls]
     assert Counter(statuses) == {200: SESSIONS_OF_ADDRESS, 429: 1}
     assert statuses[-1] == 429
-    assert asked(gate, calls[-1], address="192.0.2.8") == 200
+    assert ask(gate, calls[-1], address="192.0.2.8") == 200
     assert callers[-1] == Visitor(str(SESSIONS_OF_ADDRESS), "192.0.2.8")
 
 
@@ -307,9 +307,9 @@ def test_an_address_begins_so_many_events_of_the_queue_at_a_time(monkeypatch):
     gate, _ = gate_of(Counts())
     monkeypatch.setitem(sessions.OPEN.session_data, "one", None)
     call = {"data": [], "session_hash": "one"}
-    statuses = [asked(gate, call, "/gradio_api/queue/join") for _ in range(JOINS_OF_ADDRESS + 1)]
+    statuses = [ask(gate, call, "/gradio_api/queue/join") for _ in range(JOINS_OF_ADDRESS + 1)]
     assert Counter(statuses) == {200: JOINS_OF_ADDRESS, 429: 1}
-    assert asked(gate, call) == 200  # outside of the queue
+    assert ask(gate, call) == 200  # outside of the queue
 
 
 @pytest.mark.parametrize(
@@ -323,7 +323,7 @@ def test_an_address_begins_so_many_events_of_the_queue_at_a_time(monkeypatch):
 )  # fmt: skip
 def test_a_body_is_a_small_object_that_names_no_file(body, status):
     gate, _ = gate_of(Counts())
-    assert asked(gate, body) == status
+    assert ask(gate, body) == status
 
 
 @pytest.mark.parametrize("value", [[{"a": {"path": 7}}], {"url": "http://a.example"}, *FILES])

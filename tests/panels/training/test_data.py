@@ -43,14 +43,14 @@ class Letters:
 
 @pytest.mark.parametrize("role", ROLES)
 def test_a_search_finds_words_of_the_turn_and_of_the_item_with_the_act(made, role):
-    found = made.found(role, " LAMP", "counter-price")
+    found = made.find(role, " LAMP", "counter-price")
     assert found
     for example in found:
         assert intent_of(example) == "counter-price"
         item = made.dialogues[example.dialogue].scenario
         assert "lamp" in f"{example.utterance} {item}".lower()
-    assert made.found(role, "", ANY) == list(made.examples[role])
-    assert made.found(role, "", "no such act") == []
+    assert made.find(role, "", ANY) == list(made.examples[role])
+    assert made.find(role, "", "no such act") == []
 
 
 def test_the_counts_by_act_and_by_part_add_up_to_all_examples(made):
