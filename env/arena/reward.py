@@ -11,6 +11,8 @@ The reward is a pure function of a state and an action; the state holds none of 
 """
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import add
 from typing import NamedTuple
 
 from ..core import Turn
@@ -64,7 +66,7 @@ TOTAL = Component("normalized_reward", "the sum of the ten components")
 
 
 class Breakdown(NamedTuple):
-    """The ten components of a reward and, last, their sum, exact to the last bit."""
+    """The ten components of a reward and, last, their sum from left to right."""
 
     job_utility_score: float = 0.0
     deal_quality_score: float = 0.0
@@ -82,11 +84,12 @@ class Breakdown(NamedTuple):
 def total(parts: Iterable[Breakdown]) -> Breakdown:
     """The sum of several breakdowns, component by component; zeros for none."""
     columns = zip(*[part[:-1] for part in parts], strict=True)
-    return _sum([sum(column) for column in columns] or [0.0] * len(COMPONENTS))
+    return _sum([reduce(add, column, 0.0) for column in columns] or [0.0] * len(COMPONENTS))
 
 
 def _sum(components: Sequence[float]) -> Breakdown:
-    return Breakdown(*components, sum(components))
+    # `sum` of Python 3.12 corrects its rounding, and a game would replay with other last digits.
+    return Breakdown(*components, reduce(add, components, 0.0))
 
 
 def reward(state: State, action: Action | Malformed, lab: str) -> Breakdown:

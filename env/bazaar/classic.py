@@ -6,9 +6,10 @@ graders. The faults that shape its numbers stay; each is named where it is.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from itertools import groupby
 from math import floor
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -543,7 +544,7 @@ def tells_grade(state: State) -> float:
 
 
 def _mean(values: list[float]) -> float:
-    return min(1.0, sum(values) / len(values))
+    return min(1.0, reduce(add, values, 0.0) / len(values))  # as `sum` is before Python 3.12
 
 
 GRADES: dict[str, Callable[[AnyState], float]] = {

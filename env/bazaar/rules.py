@@ -6,6 +6,8 @@ is still open after the last round ends by its deadline. Prices are rupees.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -71,8 +73,8 @@ class Bazaar:
             if deal.price is not None
         ]
         return {
-            "buyer": sum(buyer_payoff(instance.buyer, deal) for deal, instance in closed),
-            "seller": sum(d.price - i.seller["reservation"] for d, i in closed),
+            "buyer": reduce(add, (buyer_payoff(i.buyer, deal) for deal, i in closed), 0),
+            "seller": reduce(add, (d.price - i.seller["reservation"] for d, i in closed), 0),
         }
 
     def step(self, state: State, action: Action) -> State:

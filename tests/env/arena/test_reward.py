@@ -1,5 +1,8 @@
 """The arena's reward: eleven fields, ten components that sum to the last, true to the utility."""
 
+from functools import reduce
+from operator import add
+
 import pytest
 
 from env import ARENA_TASKS, Policy, arena, begin, rollout
@@ -111,7 +114,7 @@ def test_components_sum_to_the_reward_and_rewards_to_the_utility(name: str, poli
         rewards = arena.episode_rewards(first, game.turns, "lab_0")
         assert len(rewards) == len(game.trajectory("lab_0"))
         for breakdown in rewards:
-            assert sum(breakdown[:-1]) == breakdown.normalized_reward
+            assert reduce(add, breakdown[:-1]) == breakdown.normalized_reward
         whole = arena.total(rewards)
         penalties = sum(whole[7:10])
         own = game.final.private["lab_0"]
