@@ -6,6 +6,8 @@ of one lab change neither the shocks nor the random numbers of another.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,7 +105,8 @@ def draw_world(name: str, size: Size, seats: Sequence[str], rng: np.random.Gener
         blocks |= {block.block_id: block for block in owned}
         batna = round(best_plan(owned, jobs, 0, size.max_rounds).gain, 2)
         chance = tuple(luck[index])
-        stake = round(sum([job.full_value for job in jobs]), 2)
+        # as in `reward`: the same digits under every Python
+        stake = round(reduce(add, [job.full_value for job in jobs]), 2)
         private[lab] = Own(archetypes[index], budget, jobs, chance, budget, batna, stake)
         labs[lab] = Lab(lab, NAMES[index], reputation if index else 0.65, "", "")
     private["nature"] = _nature(fate, size, blocks, private)
