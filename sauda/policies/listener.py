@@ -368,15 +368,20 @@ class MoveValues:
         best = max(self.walk, self.accept, float(self.offers.max()))
         return max(0.0, best - self.of(move))
 
-    def blurred(self, hand: float) -> "MoveValues":
-        """The values of a player whose price is off by a normal error of `hand` rupees.
+    def middle(self, obs: Observation, within: float) -> Action:
+        """The best move; a higher bid is the mean of those that cost at most `within` by its act.
 
-        Prices too low are raised to the lowest, those too high lowered to the highest.
+        Where many bids are worth the same, the best of them is chance, and nobody can learn it.
         """
-        edges = np.concatenate([[-np.inf], (self.prices[1:] + self.prices[:-1]) / 2, [np.inf]])
-        below = ndtr((edges[None, :] - self.prices[:, None]) / hand)
-        offers = self.offers @ np.diff(below, axis=1).T
-        return replace(self, offers=np.where(self.offers <= NOTHING, NOTHING, offers))
+        best = self.best(obs)
+        if not isinstance(best, Offer) or best.price == obs.bid:
+            return best
+        act, _ = words.act_in(best.message)
+        rises = slice(int(obs.bid is not None), None)
+        values = self.offers[self.acts.index(act), rises]
+        return replace(
+            best, price=round(self.prices[rises][values >= values.max() - within].mean())
+        )
 
 
 @dataclass(frozen=True)

