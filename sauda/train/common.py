@@ -41,6 +41,7 @@ LEAST = {
 }  # fmt: skip
 MAY_CHANGE = {
     "threads",
+    "minutes",
     "trial",
     "report_to",
     "push_to_hub",
@@ -81,6 +82,9 @@ class StageSettings:
         default=48, metadata={"help": "hold-out prompts of the acceptance check"}
     )
     threads: int = field(default=1, metadata={"help": "of torch on a CPU"})
+    minutes: float = field(
+        default=0.0, metadata={"help": "of training, after which the run ends; 0 for no limit"}
+    )
     seed: int = field(default=0, metadata={"help": "of every draw in training"})
     trial: bool = field(default=False, metadata={"help": "keep the adapter in the run's folder"})
     report_to: str = field(
@@ -327,19 +331,25 @@ def train_to_end(run: Run, trainer: Any) -> None:
     checkpoint = last_checkpoint(run.folder) if run.resume else None
     if checkpoint is not None:
         state = TrainerState.load_from_json(str(checkpoint / STATE_FILE))
-        if state.global_step == state.max_steps:  # killed between the last step and the end
+        done = state.global_step == state.max_steps  # killed between the last step and the end
+        if done or is_over(state.log_history, run.settings.minutes):
             trainer.state = state
             read_adapter(trainer.model, checkpoint)
             return
-    trainer.add_callback(run_log(run.folder))
+    trainer.add_callback(run_log(run.folder, run.settings.minutes))
     trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
 
 
-def run_log(folder: Path) -> Any:
-    """A callback that adds to the Trainer's log what spans several starts, and stops at NaN.
+def is_over(history: Sequence[Mapping[str, Any]], minutes: float) -> bool:
+    """Whether a run has had its minutes of training, by its log; never where they are 0."""
+    return bool(minutes) and log_steps(history)[-1]["seconds"] >= 60 * minutes
+
+
+def run_log(folder: Path, minutes: float) -> Any:
+    """A callback that adds to the Trainer's log what spans several starts; it ends a run.
 
     These are tokens and seconds since the run's first step, and where each start begun, on which
-    machine.
+    machine. A run ends at NaN, or with a checkpoint after so many minutes.
     """
     from transformers import TrainerCallback
 
@@ -357,6 +367,8 @@ def run_log(folder: Path) -> Any:
                     "num_tokens": self.tokens + int(logs["num_tokens"]),
                     "seconds": round(time.monotonic() - self.began, 3),
                 }
+                if is_over(state.log_history, minutes):
+                    control.should_training_stop = control.should_save = True
 
     return RunLog()
 

@@ -65,12 +65,13 @@ def test_a_value_that_no_run_can_have_is_one_sentence_and_no_run(
     assert not (tmp_path / "run").exists()
 
 
+MACHINE = ("threads", "minutes")  # settings that belong to it
 RUNS = [e for e in FILES if e.kind == "training_run/1" and (ROOT / e.file).exists()]
 
 
 @pytest.mark.parametrize("known", RUNS)
 def test_a_committed_run_is_the_one_that_its_registered_command_makes(known):
-    """But for the threads, which belong to the machine, and the tasks, of which some are gone.
+    """But for the settings of the machine, and the tasks, of which some are gone.
 
     A setting added later has its default, and one that is gone had no other; older runs have the
     settings of their rows in "data".
@@ -79,7 +80,7 @@ def test_a_committed_run_is_the_one_that_its_registered_command_makes(known):
     made = json.loads(json.dumps(asdict(settings(stage, *options))))
     recorded = dict(load_artifact(known.file).config)
     recorded |= recorded.pop("data", {})
-    for name in (recorded.keys() & made.keys()) - {"threads", "tasks", "shares", "mixes"}:
+    for name in (recorded.keys() & made.keys()) - {*MACHINE, "tasks", "shares", "mixes"}:
         assert recorded[name] == made[name], name
 
 
@@ -131,6 +132,16 @@ def test_a_line_half_written_by_a_kill_is_cut_off_and_none_before_it(tmp_path):
     assert read_lines(log) == [{"step": 1}]
     common.append(log, {"step": 3})
     assert read_lines(log) == [{"step": 1}, {"step": 3}]
+
+
+@pytest.mark.model
+def test_a_run_ends_after_its_minutes_with_what_it_has(tmp_path):
+    brief = replace(TOY, minutes=1e-6)
+    data = sft.train(brief, tmp_path)
+    assert [row["step"] for row in data["log"]] == [1]
+    assert [row["step"] for row in data["checkpoint_evaluations"]] == [1]
+    again = sft.train(brief, tmp_path, resume=True)  # it has had them
+    assert repeatable(again) == repeatable(data)
 
 
 @pytest.mark.model
