@@ -25,7 +25,6 @@ from typing import Any
 
 from env import TASKS, Episode, episode
 from sauda.experiments.evaluate import opponents_hash, task_hash
-from sauda.games import game_of
 from sauda.records.schemas.base import Interval
 from sauda.records.seeds import LEADERBOARD, leaderboard_seed, seed_in_json, whole_seed
 from sauda.records.store import read_object
@@ -117,8 +116,7 @@ def episode_of(game: ServedGame) -> Episode:
 @cache
 def rules_of(task_name: str) -> str:
     """The hashes of a task and of its opponents, as in the rows of evaluations."""
-    others = game_of(task_name).others["holdout"][0]
-    return f"{task_hash(task_name)}-{opponents_hash(task_name, others)}"
+    return f"{task_hash(task_name)}-{opponents_hash(task_name)}"
 
 
 class Unavailable(ValueError):

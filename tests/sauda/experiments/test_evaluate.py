@@ -15,7 +15,7 @@ from sauda.experiments.evaluate import (
     row,
 )
 from sauda.experiments.verify import cells, verify
-from sauda.games.arena_columns import COMPONENTS, DRAWN, against, episode_row, events
+from sauda.games.arena_columns import COMPONENTS, DRAWN, episode_row, events
 from sauda.policies import LABS
 from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact, load, save
@@ -36,15 +36,12 @@ def data() -> dict:
 
 @pytest.fixture(scope="module")
 def labs(arena_evaluation: Artifact) -> dict:
-    """Four policies on two tasks of the arena, six hold-out seeds each, among two sets of labs."""
+    """Four policies on two tasks of the arena, six hold-out seeds each."""
     return arena_evaluation.data.as_json()
 
 
-def row_of(data: dict, task: str, policy: str, others: str = DRAWN) -> dict:
-    wanted = (others, task, policy)
-    (match,) = [
-        r for r in data["rows"] if (r.get("others", others), r["task"], r["policy"]) == wanted
-    ]
+def row_of(data: dict, task: str, policy: str) -> dict:
+    (match,) = [r for r in data["rows"] if (r["task"], r["policy"]) == (task, policy)]
     return match
 
 
@@ -52,11 +49,11 @@ def row_of(data: dict, task: str, policy: str, others: str = DRAWN) -> dict:
 def test_the_figures_of_a_row_follow_from_its_columns(family, monkeypatch):
     artifact = load(f"evaluation/{family}-holdout.json")
     recorded, columns = artifact.data.as_json(), cells(artifact)
-    (drawn, *_), baseline = {cell.others: cell for cell in columns}, artifact.config["baseline"]
+    baseline = artifact.config["baseline"]
     for old in recorded["rows"]:
         if old["policy"] in (baseline, "expert", "tuned", "broker"):
             monkeypatch.setattr(module, "hashes", lambda cell, old=old: old["hashes"])
-            cell = Cell(old.get("others", drawn), old["task"], old["policy"])
+            cell = Cell(old["task"], old["policy"])
             worlds = recorded.get("worlds", {}).get(cell.task, {})
             assert row(cell, columns, worlds, baseline) == old
 
@@ -66,7 +63,7 @@ def test_the_figures_of_a_row_follow_from_its_columns(family, monkeypatch):
 
 def test_a_reward_is_the_utility_less_the_promised_batna_and_the_penalties(labs):
     cells = [(r["others"], r["task"], r["policy"]) for r in labs["rows"]]
-    assert len(set(cells)) == len(cells) == 2 * 2 * 4
+    assert len(set(cells)) == len(cells) == 2 * 4
     for others, task, policy in cells:
         c, worlds = labs["episodes"][others][task][policy], labs["worlds"][task]
         utility, stake, batna = (
@@ -124,23 +121,12 @@ def test_an_example_is_a_step_that_can_be_played_again(labs):
         assert example["amount"] == pytest.approx(max(amounts, key=abs), abs=1e-6) != 0
 
 
-def test_only_the_opponents_hash_tells_other_labs_from_those_that_are_drawn(labs):
-    drawn, selfish = (
-        row_of(labs, MARKET, "broker", others)["hashes"] for others in (DRAWN, "selfish")
-    )
-    assert drawn["opponents"] != selfish["opponents"]
-    assert (drawn["task"], drawn["policy"]) == (selfish["task"], selfish["policy"])
-    with pytest.raises(ValueError, match="no other labs 'kind'; they may be as drawn, coop"):
-        against(ARENA_TASKS[TRADE], "kind")
-
-
 def test_a_cell_depends_on_its_seeds_alone(data, labs):
-    recorded = labs["episodes"]["selfish"][MARKET]["broker"]
-    assert play_cell("selfish", MARKET, "broker", SPLITS["holdout"][:6]) == recorded
-    assert play_cell("", SINGLE, "rule_based", range(6)) == data["episodes"][SINGLE]["rule_based"]
-    assert play_cell("", SINGLE, "rule_based", range(50_000, 50_006)) != play_cell(
-        "", SINGLE, "rule_based", range(6)
-    )
+    recorded = labs["episodes"][DRAWN][MARKET]["broker"]
+    assert play_cell(MARKET, "broker", SPLITS["holdout"][:6]) == recorded
+    first = play_cell(SINGLE, "rule_based", range(6))
+    assert first == data["episodes"][SINGLE]["rule_based"]
+    assert first != play_cell(SINGLE, "rule_based", range(50_000, 50_006))
     assert evaluate(TINY, workers=2) == data
 
 
