@@ -203,11 +203,7 @@ def cells(artifact: Artifact) -> dict[Cell, Columns]:
         by_task = recorded["episodes"][others] if others else recorded["episodes"]
     else:
         raise ValueError(f"{artifact.file} holds no rows of episodes that can be sampled")
-    return {
-        Cell(task, policy): columns
-        for task, by_policy in by_task.items()
-        for policy, columns in by_policy.items()
-    }
+    return {Cell(*names): columns for names, columns in comparison.flat(by_task).items()}
 
 
 def needs_weights(policy: str) -> bool:

@@ -61,9 +61,6 @@ def test_the_artifact_is_replayed_from_the_recorded_words(tmp_path):
     assert any("games[0].games[0]" in fault for fault in verify(FILE, root=tmp_path))
 
 
-# The seat ----------------------------------------------------------------------------------------
-
-
 # The nine contrasts ------------------------------------------------------------------------------
 
 
