@@ -10,7 +10,7 @@ import math
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Hashable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 FIRST_GUESS = 4.0  # seconds of a request, before any was timed
 MEMORY = 0.2  # weight of the newest request in the mean of their seconds
@@ -24,11 +24,6 @@ class Visitor:
 
     session: str
     address: str = ""
-    is_patient: bool = False  # runs when nobody else waits, and takes nobody's place in the queue
-
-    def for_review(self) -> "Visitor":
-        """Who requests replies for the review of a game that is over: it holds no move."""
-        return replace(self, session=f"review {self.session}", is_patient=True)
 
 
 PAGE = Visitor("")  # the page itself, for tabs whose requests no visitor makes
@@ -42,9 +37,8 @@ class Limits:
     running_of_address: int = 6  # the others stay free for the other visitors
     waiting_of_address: int = 64
     waiting_bytes_of_address: float = 16 * 2**20
-    waiting: float = math.inf  # of the patient, and of the others
+    waiting: float = math.inf
     running_beside_others: float = math.inf  # of an address, while another one plays too
-    running_patient: float = math.inf
     of_session: float = math.inf  # that run, and that wait
 
 
@@ -72,17 +66,16 @@ class FairQueue:
 
     def enter(self, key: Hashable, visitor: Visitor, size: int = 0) -> None:
         """Put a request of `size` bytes in the queue; QueueFull where there is no place for it."""
-        before = [k for k, v in self.waiting.items() if v.is_patient == visitor.is_patient]
-        of_address = [k for k in before if self.waiting[k].address == visitor.address]
+        of_address = [k for k, v in self.waiting.items() if v.address == visitor.address]
         of_session = [k for k in of_address if self.waiting[k].session == visitor.session]
         most = self.limits
         if (
-            len(before) >= most.waiting
+            len(self.waiting) >= most.waiting
             or len(of_address) >= most.waiting_of_address
             or len(of_session) >= most.of_session
             or size + sum(self._bytes[k] for k in of_address) > most.waiting_bytes_of_address
         ):
-            raise QueueFull(self._seconds_until(len(before) + 1))
+            raise QueueFull(self._seconds_until(len(self.waiting) + 1))
         self.waiting[key], self._bytes[key] = visitor, size
         self._count += 1
         for mark in _marks(visitor):
@@ -137,7 +130,6 @@ class FairQueue:
     def _able(self, waiting: Mapping[Hashable, Visitor]) -> list[Hashable]:
         """Those of `waiting` that may run as soon as there is a place."""
         most, running = self.limits, self.running.values()
-        patient = sum(one.is_patient for one in running)
         by_address = Counter(one.address for one in running if one.address)
         by_session = Counter((one.address, one.session) for one in running)
         players = {*self._recent, *(one.address for one in self.waiting.values())} - {""}
@@ -146,8 +138,7 @@ class FairQueue:
         def may_run(one: Visitor) -> bool:
             of_address = beside if players - {one.address} else most.running_of_address
             return (
-                not (one.is_patient and patient >= most.running_patient)
-                and by_address[one.address] < of_address
+                by_address[one.address] < of_address
                 and by_session[one.address, one.session] < most.of_session
             )
 
@@ -159,9 +150,9 @@ def _marks(visitor: Visitor) -> tuple[tuple[str], tuple[str, str]]:
     return (visitor.address,), (visitor.address, visitor.session)
 
 
-def _turn(visitor: Visitor, turns: Turns) -> tuple[bool, int, int]:
+def _turn(visitor: Visitor, turns: Turns) -> tuple[int, int]:
     address, session = _marks(visitor)
-    return visitor.is_patient, turns[address], turns[session]
+    return turns[address], turns[session]
 
 
 class FairGate:

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import settings
 
 from sauda.experiments.evaluate import EvaluationSpec, evaluate
-from sauda.games.arena_columns import DRAWN
 from sauda.llm.model import packaged_file
 from sauda.records.seeds import LEADERBOARD
 from sauda.records.store import Artifact, new_artifact
@@ -95,7 +94,7 @@ def evaluation() -> Artifact:
 
 @pytest.fixture(scope="session")
 def arena_evaluation() -> Artifact:
-    """Four policies on two arena tasks, six hold-out seeds, labs as drawn and all selfish."""
+    """Four policies on two arena tasks, six hold-out seeds."""
     config = EvaluationSpec(
         ("arena/single_trade", "arena/coalition_market"),
         ("broker", "rule_based_expert", "greedy_hoarder", "wait"),
@@ -103,7 +102,5 @@ def arena_evaluation() -> Artifact:
         episodes=6,
         baseline="rule_based_expert",
     )
-    others = (DRAWN, "selfish")
-    data = evaluate(config, others, workers=1)
-    recorded_config = {**asdict(config), "others": others}
-    return new_artifact("evaluation/arena-holdout.json", recorded_config, data)
+    data = evaluate(config, workers=1)
+    return new_artifact("evaluation/arena-holdout.json", config.as_json(), data)

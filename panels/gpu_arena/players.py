@@ -117,5 +117,5 @@ def badge(name: str, task_name: str) -> Markup:
         f"{row.n:,}",
         query,
         "Its row in Results",
-        reproduce.link_to(RESULTS_PART, reproduce.key(Cell(DRAWN, row.task, name)), "Reproduce"),
+        reproduce.link_to(RESULTS_PART, reproduce.key(Cell(row.task, name)), "Reproduce"),
     )  # fmt: skip

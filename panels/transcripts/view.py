@@ -94,7 +94,7 @@ def talk(episode: Episode, step: int) -> Markup:
         Markup('<li class="sauda-{}"><b>{}</b> {}</li>').format(
             "seller" if turn.agent == "seller" else "buyer",
             turn.agent,
-            BAZAAR.transcript.in_words(turn),
+            BAZAAR.columns.in_words(turn),
         )
         for turn in episode.turns[:step]
     ]

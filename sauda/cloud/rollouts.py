@@ -216,16 +216,16 @@ def summarize_games(wanted: Rollouts, folder: Path) -> dict[str, Any]:
     `games_a_minute` is what one worker played, `games_a_cpu_minute` counts its own CPU time.
     """
     pieces = read_pieces(folder, wanted.pieces())
-    columns, table = join([piece["columns"] for piece in pieces]), game_of(wanted.task).table
+    columns, game = join([piece["columns"] for piece in pieces]), game_of(wanted.task).columns
     n = len(columns["grade"])
     minutes, cpu_minutes = (
         sum(piece[name] for piece in pieces) / 60 for name in ("seconds", "cpu_seconds")
     )
     return {
         "n": n,
-        **{metric: summarize_metric(columns, None, metric) for metric in table.metrics},
-        "ends": {end: columns["end"].count(letter) for letter, end in table.ends.items()},
-        **{count: sum(columns[count]) for count in table.model_counts},
+        **{metric: summarize_metric(columns, None, metric) for metric in game.METRICS},
+        "ends": {end: columns["end"].count(letter) for letter, end in game.ENDS.items()},
+        **{count: sum(columns[count]) for count in game.MODEL_COUNTS},
         "replies": dict(sum((Counter(piece["replies"]) for piece in pieces), Counter())),
         "games_a_minute": n / minutes,
         "games_a_cpu_minute": n / cpu_minutes,

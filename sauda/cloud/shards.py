@@ -22,7 +22,7 @@ from urllib.parse import quote
 
 from sauda.cloud import CloudFault
 from sauda.experiments.batches import join
-from sauda.experiments.evaluate import Cell, EvaluationSpec, fill_seats, play_cell, tabulate
+from sauda.experiments.evaluate import Cell, EvaluationSpec, play_cell, tabulate
 from sauda.games import game_of
 from sauda.llm.registry import is_model
 from sauda.records.progress import progress
@@ -201,13 +201,12 @@ class Piece:
     first: int  # seed
     last: int  # seed
     task: str
-    others: str = ""
     policy: str = ""
 
     @property
     def file(self) -> str:
         """Such as `seeds-0-499.bazaar%2Fopen.linear.json`."""
-        names = [quote(name, safe="") for name in (self.task, self.others, self.policy) if name]
+        names = [quote(name, safe="") for name in (self.task, self.policy) if name]
         return ".".join([f"seeds-{self.first}-{self.last}", *names, "json"])
 
 
@@ -224,16 +223,11 @@ class Plan:
             raise ValueError(
                 f"{episodes:,} episodes have from 1 to {episodes:,} shards, not {self.shards}"
             )
-        fill_seats(self.config)
+        self.config.check()
         if models := [name for name in self.config.policies if is_model(name)]:
             raise ValueError(
                 f"{', '.join(models)}: games of language models are played by `rollouts`"
             )
-
-    @property
-    def others(self) -> Sequence[str]:
-        """Who sits in the other seats."""
-        return fill_seats(self.config)
 
     def seeds(self, shard: int) -> range:
         """The seeds of a shard, counted from 1; sizes differ by one at most."""
@@ -250,10 +244,7 @@ class Plan:
             seeds = self.seeds(shard)
             place = (shard, seeds[0], seeds[-1])
             pieces += [Piece(*place, task) for task in self.config.tasks]
-            pieces += [
-                Piece(*place, cell.task, cell.others, cell.policy)
-                for cell in self.config.cells(self.others)
-            ]
+            pieces += [Piece(*place, *cell) for cell in self.config.cells()]
         return pieces
 
     def as_json(self) -> dict[str, Any]:
@@ -265,8 +256,8 @@ def compute(piece: Piece) -> dict[str, Any]:
     """The columns of a (task, policy) pair, or the instances of a task, over the seeds."""
     seeds = range(piece.first, piece.last + 1)
     if not piece.policy:
-        return game_of(piece.task).table.worlds(piece.task, seeds)
-    return play_cell(piece.others, piece.task, piece.policy, seeds)
+        return game_of(piece.task).columns.worlds_of(piece.task, seeds)
+    return play_cell(piece.task, piece.policy, seeds)
 
 
 def play_pieces(plan: Plan, folder: Path, run: Engine, shards: Sequence[int] | None = None) -> int:
@@ -315,7 +306,7 @@ def merge(folder: Path) -> tuple[Plan, dict[str, Any]]:
         )
     parts: dict[Cell, list[Any]] = {}
     for piece, value in zip(pieces, read_pieces(folder, pieces), strict=True):
-        parts.setdefault(Cell(piece.others, piece.task, piece.policy), []).append(value)
+        parts.setdefault(Cell(piece.task, piece.policy), []).append(value)
     whole = {cell: join(values) for cell, values in parts.items()}
-    worlds = {task: whole.pop(Cell("", task, "")) for task in plan.config.tasks}
-    return plan, tabulate(plan.config, plan.others, worlds, whole)
+    worlds = {task: whole.pop(Cell(task, "")) for task in plan.config.tasks}
+    return plan, tabulate(plan.config, worlds, whole)

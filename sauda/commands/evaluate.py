@@ -54,7 +54,7 @@ def evaluate(options: argparse.Namespace) -> int:
     from sauda.experiments.evaluate import evaluate as run
 
     spec = spec_of(options)
-    family = "arena" if spec.game().names_others else options.family
+    family = "arena" if spec.game().others else options.family
     whole = options.tasks is None and options.policies is None and options.baseline is None
     if not (options.out or whole):
         raise ValueError(
@@ -102,7 +102,7 @@ def spec_of(options: argparse.Namespace) -> Any:
 
 def file_of(spec: Any, out: str) -> str:
     """`out`, where an evaluation of this game may stand there; raises ValueError elsewhere."""
-    arena = spec.game().names_others
+    arena = bool(spec.game().others)
     if entry(out).kind != ("arena/2" if arena else "evaluation/1"):
         wanted = "evaluation/arena-NAME.json" if arena else "evaluation/NAME.json"
         raise ValueError(

@@ -37,10 +37,10 @@ def add(commands: Any) -> None:
 
 def train(options: argparse.Namespace) -> int:
     """Train one stage and print its figures; exit status 1, with the reason, where it cannot."""
-    others = {"selector": selector}
-    run = others.get(options.stage, train_stage)
     try:
-        return run(options.stage, options.options)
+        if options.stage == "selector":
+            return selector()
+        return train_stage(options.stage, options.options)
     except FAILURES as error:
         print(f"sauda: {error or type(error).__name__}", file=sys.stderr)
         return 1
@@ -117,7 +117,7 @@ def figures_of(data: Mapping[str, Any]) -> str:
     return f"same kind as the teacher {same}{regret}"
 
 
-def selector(stage: str, arguments: Sequence[str]) -> int:
+def selector() -> int:
     """Train the selector, save its run and print what it ended on."""
     from sauda.train.selector import SelectorSettings, select
 

@@ -389,7 +389,7 @@ def load_kept(
         if weights := _weights(cell[1]):
             same = is_same_player(recorded["models"].get(weights), models[weights])
         else:
-            same = then.get(cell) == hashes(Cell(_others(comparison.game), *cell))
+            same = then.get(cell) == hashes(Cell(*cell))
         had = len(episodes[cell]["grade"])
         count = len(seeds) if had >= len(seeds) else had - had % comparison.batch
         if same and count:
@@ -400,11 +400,6 @@ def load_kept(
 def _weights(name: str) -> str:
     """The name of the weights that a policy needs; "" for a script."""
     return player_spec(name).weights if is_model(name) else ""
-
-
-def _others(game: Game) -> str:
-    """Who sits in the other seats of a comparison."""
-    return game.others["holdout"][0]
 
 
 def _play_cell(
@@ -453,10 +448,10 @@ def play_model(task: Task, player: PlayerSpec, seeds: Sequence[int]) -> dict[str
 
 def model_columns(task: Task, games: Sequence[ModelGame]) -> dict[str, Any]:
     """Games that are over as an evaluation's columns and the model's counts."""
-    table = game_of(task).table
-    columns = table.episode_columns(task, [episode(task, game.play) for game in games])
-    counts = [table.count_model(task, game.turns) for game in games]
-    return columns | {name: [count[name] for count in counts] for name in table.model_counts}
+    kind = game_of(task).columns
+    columns = kind.episode_columns(task, [episode(task, game.play) for game in games])
+    counts = [kind.count_model(task, game.turns) for game in games]
+    return columns | {name: [count[name] for count in counts] for name in kind.MODEL_COUNTS}
 
 
 def play_script(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, Any]:
@@ -464,8 +459,8 @@ def play_script(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, An
     task, game = get_task(task_name), game_of(task_name)
     if is_model(name):
         return play_model(task, player_spec(name), seeds)
-    columns = play_cell(_others(game), task_name, name, seeds)
-    return columns | {count: [0] * len(seeds) for count in game.table.model_counts}
+    columns = play_cell(task_name, name, seeds)
+    return columns | {count: [0] * len(seeds) for count in game.columns.MODEL_COUNTS}
 
 
 # The tables -------------------------------------------------------------------------------------
@@ -473,20 +468,20 @@ def play_script(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, An
 
 def tabulate(comparison: Comparison, episodes: Cells) -> dict[str, Any]:
     """The tables of the artifact, all computed from the episodes."""
-    cells, table = comparison.cells(), comparison.game.table
+    cells, game = comparison.cells(), comparison.game.columns
     seeds_of = {task_name: cells[task_name, comparison.baseline] for task_name, _ in cells}
-    worlds = {task_name: table.worlds(task_name, seeds) for task_name, seeds in seeds_of.items()}
+    worlds = {task_name: game.worlds_of(task_name, seeds) for task_name, seeds in seeds_of.items()}
     rows = []
     for (task_name, name), columns in episodes.items():
         n = len(columns["grade"])
         base = take_first(episodes[task_name, comparison.baseline], n)
-        cell = Cell(_others(comparison.game), task_name, name)
+        cell = Cell(task_name, name)
         pair = {cell._replace(policy=comparison.baseline): base, cell: columns}
         met = {name: facts[:n] for name, facts in worlds[task_name].items()}
         figures = row(cell, pair, met, comparison.baseline)
-        rows.append(figures | {count: sum(columns[count]) for count in table.model_counts})
+        rows.append(figures | {count: sum(columns[count]) for count in game.MODEL_COUNTS})
     data = {
-        "ends": dict(table.ends),
+        "ends": dict(game.ENDS),
         "rows": rows,
         "stage_gains": list(stage_gains(comparison, episodes)),
         "rivalries": list(rivalries(comparison, episodes)),

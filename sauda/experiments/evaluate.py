@@ -157,9 +157,8 @@ class Arena(Record):
 
 
 class Cell(NamedTuple):
-    """One entry of an evaluation: the policies in the other seats, the task, and the policy."""
+    """One entry of an evaluation: a task and the policy in its learner's seat."""
 
-    others: str  # as the game's `against` takes it
     task: str
     policy: str
 
@@ -193,9 +192,9 @@ class EvaluationSpec:
             )
         return next(iter(games.values()))
 
-    def cells(self, others: Sequence[str]) -> list[Cell]:
-        """Every (task, policy) pair in row order; `others` names the opponents."""
-        return [Cell(*cell) for cell in product(others, self.tasks, self.policies)]
+    def cells(self) -> list[Cell]:
+        """Every (task, policy) pair in row order."""
+        return [Cell(*cell) for cell in product(self.tasks, self.policies)]
 
     def check(self) -> None:
         """Raise ValueError for a name that does not exist or a baseline that is not evaluated."""
@@ -210,27 +209,24 @@ class EvaluationSpec:
 
     def as_json(self) -> dict[str, Any]:
         """What the artifact records as its config."""
-        game = self.game()
-        others = {"others": game.others[self.split]} if game.names_others else {}
-        return {**asdict(self), **others}
+        others = self.game().others
+        return {**asdict(self), **({"others": [others]} if others else {})}
 
 
 def play_cell(
-    others: str,
     task_name: str,
     policy_name: str,
     seeds: Sequence[int],
     policy_of: Callable[[Task, str], Policy] = get_policy,
 ) -> dict[str, Any]:
     """One (task, policy) pair over `seeds` as columns; `policy_of` gives the policy of a name."""
-    game = game_of(task_name)
-    task = game.against(get_task(task_name), others)
+    task = get_task(task_name)
     if policy_name == ORACLE:
         episodes = [rollout(task, informed(task, seed), seed) for seed in seeds]
     else:
         learner = policy_of(task, policy_name)
         episodes = [rollout(task, learner, seed) for seed in seeds]
-    return game.table.episode_columns(task, episodes)
+    return game_of(task).columns.episode_columns(task, episodes)
 
 
 def informed(task: Task, seed: int) -> Policy:
@@ -239,17 +235,10 @@ def informed(task: Task, seed: int) -> Policy:
     return Informed.of(instance, speaks=not MARKETS[task.name.removeprefix("bazaar/")].mute)
 
 
-def evaluate(
-    spec: EvaluationSpec,
-    others: Sequence[str] | None = None,
-    workers: int = 2,
-) -> dict[str, Any]:
-    """The data of an evaluation artifact: rows and further tables, and the episodes under them.
-
-    `others` names the opponents; by default those that the game has for the split.
-    """
-    others = fill_seats(spec, others)
-    worlds_of, seeds, cells = spec.game().table.worlds, spec.seeds(), spec.cells(others)
+def evaluate(spec: EvaluationSpec, workers: int = 2) -> dict[str, Any]:
+    """The data of an evaluation artifact: rows and further tables, and the episodes under them."""
+    spec.check()
+    worlds_of, seeds, cells = spec.game().columns.worlds_of, spec.seeds(), spec.cells()
     with ProcessPoolExecutor(workers) as pool:
         worlds = pool.map(worlds_of, spec.tasks, [seeds] * len(spec.tasks))
         worlds = progress(worlds, len(spec.tasks), "measuring worlds", "task")
@@ -257,41 +246,21 @@ def evaluate(
         played = pool.map(play_cell, *zip(*cells, strict=True), [seeds] * len(cells))
         columns = progress(played, len(cells), "playing", "cell")
         columns = dict(zip(cells, columns, strict=True))
-    return tabulate(spec, others, worlds, columns)
-
-
-def fill_seats(spec: EvaluationSpec, others: Sequence[str] | None = None) -> Sequence[str]:
-    """The opponents: `others`, by default those that the game has for the split.
-
-    Raises ValueError for settings that cannot be evaluated, and for opponents that do not exist.
-    """
-    spec.check()
-    game = spec.game()
-    others = game.others[spec.split] if others is None else others
-    for name in others:
-        game.against(get_task(spec.tasks[0]), name)
-    return others
+    return tabulate(spec, worlds, columns)
 
 
 def tabulate(
-    spec: EvaluationSpec,
-    others: Sequence[str],
-    worlds: Mapping[str, Worlds],
-    columns: Mapping[Cell, Columns],
+    spec: EvaluationSpec, worlds: Mapping[str, Worlds], columns: Mapping[Cell, Columns]
 ) -> dict[str, Any]:
     """The data of an evaluation artifact, computed from its instances by task and its columns."""
-    game, cells = spec.game(), spec.cells(others)
-    evaluated = Evaluated(
-        others, spec.tasks, spec.policies, spec.seeds(), columns, worlds, get_policy
-    )
-    by_others = {
-        o: {t: {p: columns[o, t, p] for p in spec.policies} for t in spec.tasks} for o in others
-    }
+    game = spec.game()
+    evaluated = Evaluated(spec.tasks, spec.policies, spec.seeds(), columns, worlds, get_policy)
+    by_task = {task: {name: columns[task, name] for name in spec.policies} for task in spec.tasks}
     return {
-        "ends": dict(game.table.ends),
-        "rows": [row(cell, columns, worlds[cell.task], spec.baseline) for cell in cells],
-        **game.table.tables(evaluated),
-        "episodes": by_others if game.names_others else by_others[others[0]],
+        "ends": dict(game.columns.ENDS),
+        "rows": [row(cell, columns, worlds[cell.task], spec.baseline) for cell in spec.cells()],
+        **game.columns.tables(evaluated),
+        "episodes": {game.others: by_task} if game.others else by_task,
     }
 
 
@@ -306,13 +275,13 @@ def row(
     own, base = columns[cell], columns.get(cell._replace(policy=baseline))
     count = Counter(own["end"])
     return {
-        **({"others": cell.others} if game.names_others else {}),
+        **({"others": game.others} if game.others else {}),
         "task": cell.task,
         "policy": cell.policy,
         "n": len(own["grade"]),
-        **{metric: summarize_metric(own, base, metric) for metric in game.table.metrics},
-        **game.table.figures(task, own, worlds),
-        "ends": {meaning: count[letter] for letter, meaning in game.table.ends.items()},
+        **{metric: summarize_metric(own, base, metric) for metric in game.columns.METRICS},
+        **game.columns.figures(task, own, worlds),
+        "ends": {meaning: count[letter] for letter, meaning in game.columns.ENDS.items()},
         "hashes": hashes(cell),
     }
 
@@ -355,7 +324,7 @@ def hashes(cell: Cell) -> dict[str, str]:
     """The fingerprints of what determines the games of a (task, policy) pair."""
     return {
         "task": task_hash(cell.task),
-        "opponents": opponents_hash(cell.task, cell.others),
+        "opponents": opponents_hash(cell.task),
         "policy": policy_hash(cell.task, cell.policy),
     }
 
@@ -367,9 +336,9 @@ def task_hash(task_name: str) -> str:
 
 
 @cache
-def opponents_hash(task_name: str, others: str = "") -> str:
-    """The fingerprint of a task's opponents, chosen by `others`."""
-    return fingerprint.of_opponents(game_of(task_name).against(get_task(task_name), others))
+def opponents_hash(task_name: str) -> str:
+    """The fingerprint of a task's opponents."""
+    return fingerprint.of_opponents(get_task(task_name))
 
 
 @cache
@@ -411,8 +380,8 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     settings = artifact.settings()
     if missing := [one.name for one in fields(EvaluationSpec) if one.name not in settings]:
         raise ArtifactError(f"{artifact.file} has no {', '.join(missing)} in its config")
-    others = settings.pop("others", None)
-    return evaluate(EvaluationSpec(**settings), others, workers)
+    settings.pop("others", None)
+    return evaluate(EvaluationSpec(**settings), workers)
 
 
 PRINTED = ("others", "task", "policy", "n", "share", "utility", "grade", "reward", "correlation",

@@ -18,7 +18,6 @@ from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field, FiniteFloat
-from tqdm import tqdm
 
 from env import (
     Accept,
@@ -36,6 +35,7 @@ from sauda.experiments.base import experiment
 from sauda.experiments.speeds import published_rows
 from sauda.games.bazaar_columns import ENDS, episode_columns
 from sauda.policies import BUYERS
+from sauda.records.progress import progress
 from sauda.records.schemas.base import Number, Record
 from sauda.records.store import ROOT, load
 from sauda.statistics import standard_error
@@ -270,7 +270,7 @@ def _play(wanted: Sequence[tuple[str, str, bool]], workers: int) -> Iterable[dic
     """The columns of each (task, policy, whether without rivals), in order."""
     with ProcessPoolExecutor(workers) as pool:
         cells = pool.map(_cell, *zip(*wanted, strict=True))
-        yield from tqdm(cells, total=len(wanted), unit="cell", desc="playing", leave=False)
+        yield from progress(cells, len(wanted), "playing", "cell")
 
 
 def _cell(task_name: str, policies: str, alone: bool) -> dict[str, Any]:

@@ -7,7 +7,7 @@ of the last fit; its grade is measured on training games that the search did not
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import fields
+from dataclasses import asdict, fields
 from itertools import product
 from typing import Any
 
@@ -16,7 +16,7 @@ from pydantic import Field, FiniteFloat
 
 from env import Policy, get_task, rollout
 from sauda.experiments.base import experiment
-from sauda.policies.tuned import FAMILIES, FILE, at, numbers_of
+from sauda.policies.tuned import FAMILIES, FILE, at
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Number, Record
 from sauda.records.seeds import SPLITS
@@ -67,7 +67,7 @@ def search(
         best = won.argsort(kind="stable")[::-1][:elites]
         mean, spread = points[best].mean(0), points[best].std(0) + 0.02
         reached.append(round(float(won[best].mean()), 6))
-    return numbers_of(at(kind, mean)), reached
+    return asdict(at(kind, mean)), reached
 
 
 def tune(task: str, family: str, settings: Mapping[str, int], episodes: int) -> dict[str, Any]:

@@ -109,8 +109,7 @@ def read_hashes(artifact: Artifact) -> list[RecordedHash]:
     today: dict[tuple[str | int, ...], str] = {}
     for i, row in enumerate(data.get("rows", ())):
         if "hashes" in row:
-            others = row.get("others", game_of(row["task"]).others["holdout"][0])
-            now = hashes(Cell(others, row["task"], row["policy"]))
+            now = hashes(Cell(row["task"], row["policy"]))
             today |= {("rows", i, "hashes", name): value for name, value in now.items()}
     if of_models := KINDS[artifact.kind].model_hashes():
         for model in data["models"]:
@@ -198,22 +197,13 @@ def cells(artifact: Artifact) -> dict[Cell, Columns]:
     """
     recorded = artifact.data.as_json()
     if artifact.kind.startswith(("model_comparison/", "arena_model_comparison/")):
-        compared = comparison.read_comparison(artifact)
-        others = compared.game.others["holdout"][0]
-        flat = comparison.flat(recorded["episodes"])
-        return {Cell(others, task, policy): columns for (task, policy), columns in flat.items()}
-    if not artifact.kind.startswith(("evaluation/", "arena/")):
+        by_task = recorded["episodes"]
+    elif artifact.kind.startswith(("evaluation/", "arena/")):
+        others = game_of(artifact.config["tasks"][0]).others
+        by_task = recorded["episodes"][others] if others else recorded["episodes"]
+    else:
         raise ValueError(f"{artifact.file} holds no rows of episodes that can be sampled")
-    game = game_of(artifact.config["tasks"][0])
-    by_others = recorded["episodes"]
-    if not game.names_others:
-        by_others = {game.others[artifact.config["split"]][0]: by_others}
-    return {
-        Cell(others, task, policy): columns
-        for others, by_task in by_others.items()
-        for task, by_policy in by_task.items()
-        for policy, columns in by_policy.items()
-    }
+    return {Cell(*names): columns for names, columns in comparison.flat(by_task).items()}
 
 
 def needs_weights(policy: str) -> bool:

@@ -5,8 +5,6 @@ is what a lab's first jobs are worth in full. The reward of an episode is the su
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -17,10 +15,7 @@ from sauda.games.adapter import Evaluated, ModelTurn
 from sauda.policies import LABS
 from sauda.statistics import correlation, mean_interval
 
-DRAWN = "as drawn"  # the other labs as each world draws them
-
-# Who is evaluated in the other seats.
-OTHERS: Mapping[str, tuple[str, ...]] = {"train": (DRAWN,), "holdout": (DRAWN,)}
+DRAWN = "as drawn"  # the other labs, as each world draws them
 
 
 def policies(task: Task) -> Mapping[str, Policy]:
@@ -34,32 +29,10 @@ def slow_policies(task: Task) -> Mapping[str, Policy]:
 
 
 def against(task: Task, name: str) -> Task:
-    """`task` with the other labs as drawn (DRAWN or ""), all of one archetype, or of one policy.
-
-    Raises ValueError naming what there is to choose from.
-    """
-    if name in ("", DRAWN):
-        return task
-    if name in arena.ARCHETYPES:
-        seat = partial(as_archetype, name)
-    elif name in LABS:
-        seat = LABS[name]
-    else:
-        known = (DRAWN, *arena.ARCHETYPES, *LABS)
-        raise ValueError(f"no other labs {name!r}; they may be {', '.join(known)}")
-    return replace(task, opponents=dict.fromkeys(task.opponents, seat))
-
-
-def as_archetype(
-    kind: str, obs: arena.Observation, rng: np.random.Generator
-) -> arena.Action | arena.Malformed:
-    """The action of a scripted lab of this archetype, instead of the archetype that was drawn."""
-    return arena.scripted_lab(obs._replace(own=obs.own._replace(archetype=kind)), rng)
-
-
-def has_unseen_opponent(task: Task, seed: int) -> bool:
-    """Training in the arena meets every archetype of lab."""
-    return False
+    """`task`; raises ValueError where a `name` asks for other labs than each world draws."""
+    if name:
+        raise ValueError(f"the other labs of {task.name} are those that its world draws")
+    return task
 
 
 MALFORMED = "malformed_action"
@@ -288,23 +261,20 @@ def correlation_interval(rewards: Any, shares: Any) -> dict[str, float] | None:
 def tables(played: Evaluated) -> dict[str, Any]:
     """The correlations and examples of an evaluation, and the worlds under them."""
     return {
-        "correlations": [
-            pooled_correlation(others, name, played)
-            for others, name in product(played.others, played.tasks)
-        ],
+        "correlations": [pooled_correlation(name, played) for name in played.tasks],
         "examples": list(examples(played)),
         "worlds": dict(played.worlds),
     }
 
 
-def pooled_correlation(others: str, task_name: str, played: Evaluated) -> dict[str, Any]:
+def pooled_correlation(task_name: str, played: Evaluated) -> dict[str, Any]:
     """How far reward follows utility over all episodes of all policies; seeds are resampled."""
-    cells = [played.columns[others, task_name, name] for name in played.policies]
+    cells = [played.columns[task_name, name] for name in played.policies]
     rewards = np.array([cell["reward"] for cell in cells])
     stake = np.array(played.worlds[task_name]["stake"])
     shares = np.array([cell["utility"] for cell in cells]) / stake
     return {
-        "others": others,
+        "others": DRAWN,
         "task": task_name,
         "n": int(rewards.size),
         "correlation": correlation_interval(rewards, shares),
@@ -325,7 +295,7 @@ def examples(played: Evaluated) -> Iterator[dict[str, Any]]:
 def _first_place(component: str, played: Evaluated) -> tuple[str, str, int] | None:
     """The task, policy and seed of the first episode in which the component is not 0."""
     for task_name, policy_name in product(played.tasks[::-1], played.policies):
-        columns = played.columns[played.others[0], task_name, policy_name]
+        columns = played.columns[task_name, policy_name]
         for seed, amount in zip(played.seeds, columns["components"][component], strict=True):
             if amount:
                 return task_name, policy_name, seed
@@ -335,7 +305,7 @@ def _first_place(component: str, played: Evaluated) -> tuple[str, str, int] | No
 def _example(
     component: str, task_name: str, policy_name: str, seed: int, played: Evaluated
 ) -> dict[str, Any]:
-    task = against(get_task(task_name), played.others[0])
+    task = get_task(task_name)
     episode = rollout(task, played.get_policy(task, policy_name), seed)
     own = [event for event in events(episode, task.learner) if event.reward is not None]
     step, largest = max(enumerate(own, 1), key=lambda p: abs(getattr(p[1].reward, component)))

@@ -37,7 +37,6 @@ from sauda.policies.listener import Listener
 from sauda.policies.tuned import SEARCHED, tuned
 
 LEAVE, TUNED = "leave", "tuned"  # to compare with: no play at all, the best script found by search
-OTHERS: Mapping[str, tuple[str, ...]] = {"train": ("",), "holdout": ("",)}  # the task's own
 
 
 def policies(task: Task) -> Mapping[str, Policy]:

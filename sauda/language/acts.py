@@ -30,7 +30,6 @@ import numpy as np
 
 from env import Accept, IllegalAction, Observation, Offer, Policy, Table, WalkAway, rupees, speech
 from sauda.language import money, numerals
-from sauda.language.lines import ENGLISH
 from sauda.language.spoken import AGREES, LEAVES, Decided, from_lines, prices_of, speak
 
 INTENTS = (
@@ -186,7 +185,7 @@ def parse_act(text: str, context: Context) -> Act:
     return Act(_intent(text, prices, context), _choose_price(prices, context))
 
 
-def read_acts(dialogue: Dialogue, has_buttons: bool = True) -> list[Act | None]:
+def read_acts(dialogue: Dialogue) -> list[Act | None]:
     """The act of every turn, each read in the light of the acts that were read before it.
 
     No annotation of a turn with words is looked at. An event keeps its own act, which is None
@@ -209,7 +208,7 @@ def read_acts(dialogue: Dialogue, has_buttons: bool = True) -> list[Act | None]:
                 asked=heard == ["inquire"],
                 currency=dialogue.currency,
                 notes=dialogue.notes,
-                has_buttons=has_buttons,
+                has_buttons=True,
             )
             act = parse_act(turn.text, context)
         acts.append(act)
@@ -376,7 +375,7 @@ def phrase_move(act: Act, context: Context, decided: Decided, seed: int) -> str:
     """
     words_count = decided.seen.standing and decided.agent != "seller"
     for attempt in range(TRIES):
-        line = speak(decided, {"lines": from_lines}, seed + attempt).text
+        line = speak(decided, from_lines, seed + attempt)
         if words_count and speech.act_in(line)[0]:
             continue
         if line and parse_act(line, context) == act:
@@ -397,7 +396,6 @@ class Acts:
     """
 
     strategy: Policy
-    language: str = ENGLISH
 
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Offer | Accept | WalkAway:
         action = self.strategy(obs, rng)
@@ -405,7 +403,7 @@ class Acts:
         heard = moves[-1].action.message if moves and moves[-1].agent != obs.agent else ""
         said = [move.action.message for move in moves if move.agent == obs.agent]
         context = context_of(obs.table, obs.agent)
-        decided = Decided(obs.table, obs.agent, action, self.language, heard, said)
+        decided = Decided(obs.table, obs.agent, action, heard=heard, said=said)
         seed = int(rng.integers(2**32))  # after the strategy's own draws
         text = phrase_move(act_of(action, context), context, decided, seed)
         played = move_of(parse_act(text, context), text)

@@ -16,7 +16,7 @@ speech act is said in a line that is read as exactly that act; a bid without one
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -127,7 +127,6 @@ def _anchor(seen: Table, agent: str, theirs: tuple[float, ...]) -> str:
 
 
 LONGEST = 160  # characters
-SILENCE = "silence"  # the source where no speaker had a line
 
 
 def _any_of(listed: str) -> re.Pattern[str]:
@@ -173,38 +172,14 @@ class Decided:
         return speech.act_in(self.action.message) if bids else ("", 0)
 
 
-@dataclass(frozen=True)
-class RefusedLine:
-    """A line that was not said, and what is wrong with it."""
-
-    source: str
-    text: str
-    faults: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Line:
-    """What is said with a move, by whom, and the lines that were refused before."""
-
-    text: str  # prices in rupees; "" for a silent move
-    source: str
-    refused: tuple[RefusedLine, ...] = ()
-
-
-# Gives a line for a decision by a seed, in the voice of its persona where it has one; "#" in it
-# stands for the move's price.
+# Gives a line for a decision by a seed; "#" in it stands for the move's price.
 Speaker = Callable[[Decided, int], str]
 
 
-def speak(decided: Decided, speakers: Mapping[str, Speaker], seed: int) -> Line:
-    """The first line without faults, each speaker asked once and in turn; silence where none is."""
-    refused: list[RefusedLine] = []
-    for source, speaker in speakers.items():
-        text = speaker(decided, seed)
-        if not (wrong := line_faults(text, decided)):
-            return Line(_insert_price(text, decided), source, tuple(refused))
-        refused.append(RefusedLine(source, text, wrong))
-    return Line("", SILENCE, tuple(refused))
+def speak(decided: Decided, speaker: Speaker, seed: int) -> str:
+    """The line of a speaker, its prices in rupees; "" where it has a fault."""
+    text = speaker(decided, seed)
+    return "" if line_faults(text, decided) else _insert_price(text, decided)
 
 
 def line_faults(text: str, decided: Decided) -> tuple[str, ...]:
@@ -307,9 +282,9 @@ def retell(decided: Decided, words: str, claimed: Collection[str], seed: int) ->
 def _retell(decided: Decided, words: str, claimed: frozenset[str], seed: int) -> str:
     if decided.seen.standing and decided.agent == "seller":
         told = _market_words(words, decided)
-        return told or speak(decided, {"lines": chat_line}, seed).text
+        return told or speak(decided, chat_line, seed)
     if decided.act[0]:
-        return speak(decided, {"act": act_line}, seed).text or words
+        return speak(decided, act_line, seed) or words
     keys = chat_situations(decided.seen, decided.agent, decided.action, decided.heard)
     lines = CHAT_LINES[decided.language][decided.agent]
     first = [lines[key] for key in keys[:-1] if key in FIRST[decided.agent]]
@@ -317,7 +292,7 @@ def _retell(decided: Decided, words: str, claimed: frozenset[str], seed: int) ->
     own = "" if reaction else _own_sentences(words, decided)
     if own and own == in_language(words, decided.language):
         return own
-    line = own or speak(decided, {"lines": chat_line}, seed).text
+    line = own or speak(decided, chat_line, seed)
     for tail in _tails(words, line, decided, claimed):
         if not line_faults(f"{line} {tail}", decided):
             line = f"{line} {tail}"

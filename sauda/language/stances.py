@@ -160,8 +160,7 @@ def _match(line: Sequence[Word], i: int, step: int, places: Sequence[_Place]) ->
     return _match(line, i, step, rest) if place.optional else None
 
 
-OWN, LISTED, NUMBER = "own", "listed", "number"
-STANCES = (OWN, "refused", "press", LISTED, "elsewhere", "rival", "past", "supposed", NUMBER)
+OWN, LISTED, NUMBER = "own", "listed", "number"  # stances; `stances.csv` has the others
 _STANCES = phrases(Path(__file__).with_name("stances.csv"))
 _BUT = frozenset(("but", "par", "lekin", "magar", "पर", "लेकिन", "मगर"))
 
@@ -170,7 +169,7 @@ class Reading(NamedTuple):
     """What is offered in a text, and how its first price that is no offer is meant."""
 
     offered: str  # the text with every price that is no offer blanked out
-    stance: str  # one of STANCES; "" where every price may be an offer
+    stance: str  # of `stances.csv`; "" where every price may be an offer
 
 
 @lru_cache(maxsize=1024)  # a text is read by its move and by its answer

@@ -23,7 +23,6 @@ from sauda.language.lexicon import (
     GROUPS,
     NEGATORS,
     QUESTIONS,
-    SIGNALS,
     Found,
     Word,
     find,
@@ -31,8 +30,6 @@ from sauda.language.lexicon import (
     words,
 )
 from sauda.language.numerals import word_list
-
-HALF_LIFE = 3  # messages; a side sends 8 to 12, so the first still counts at the end
 
 FEWEST_WORDS = 2  # a message such as "final" alone may be a question
 
@@ -48,53 +45,27 @@ class Tell:
     start: int
     end: int
     text: str
-    signal: str  # one of SIGNALS
+    signal: str  # one of lexicon.SIGNALS
     score: float  # how clearly, in [0, 1]; set by hand, no probability
     explanation: str
 
 
 def read(text: str) -> tuple[Tell, ...]:
     """The tells of a message, in order. Spans of one signal do not overlap; signals may."""
-    return tuple(tell for tell, denied in _candidates(text) if not denied)
-
-
-def signal_levels(messages: Sequence[str]) -> dict[str, float]:
-    """The level of each signal after one side's messages, in [0, 1].
-
-    It is the score of the strongest tell, halved every `HALF_LIFE` messages. A message that takes
-    the tell back ("no hurry any more") resets it to 0.
-    """
-    levels = dict.fromkeys(SIGNALS, 0.0)
-    for message in messages:
-        candidates = _candidates(message)
-        for signal in SIGNALS:
-            scores = [
-                tell.score for tell, denied in candidates if tell.signal == signal and not denied
-            ]
-            taken_back = not scores and any(tell.signal == signal for tell, _ in candidates)
-            kept = 0.0 if taken_back else levels[signal] * 0.5 ** (1 / HALF_LIFE)
-            levels[signal] = max([kept, *scores])
-    return levels
-
-
-def _candidates(text: str) -> list[tuple[Tell, bool]]:
-    """Every tell, in order, with whether it is denied."""
     line = words(text)
     if sum(word.kind != "mark" for word in line) < FEWEST_WORDS:
-        return []
-    around = scope(line)
-    candidates = []
+        return ()
+    around, tells = scope(line), []
     for phrase in filter(around.means, _longest(line, list(find(line)))):
         cue, explanation = phrase.cue, phrase.cue.explanation
-        denied = cue.denied != "stays" and around.denies(phrase)
-        if denied and cue.denied == "flips":
-            denied, explanation = False, explanation.replace("Says", "Denies", 1)
+        if cue.denied != "stays" and around.denies(phrase):
+            if cue.denied != "flips":
+                continue
+            explanation = explanation.replace("Says", "Denies", 1)
         start, end = line[phrase.first].start, line[phrase.end - 1].end
         score = _score(line, phrase)
-        candidates.append(
-            (Tell(start, end, text[start:end], cue.signal, score, explanation), denied)
-        )
-    return sorted(candidates, key=lambda tell: (tell[0].start, tell[0].end, tell[0].signal))
+        tells.append(Tell(start, end, text[start:end], cue.signal, score, explanation))
+    return tuple(sorted(tells, key=lambda tell: (tell.start, tell.end, tell.signal)))
 
 
 def _longest(line: Sequence[Word], phrases: Sequence[Found]) -> Iterator[Found]:

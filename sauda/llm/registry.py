@@ -59,8 +59,8 @@ def get_policy(task: Task, name: str) -> Policy:
         return player_spec(name).policy(game)
     if ACTS.fullmatch(name) and not game.has_wrappers:
         raise ValueError(f"acts are words about a price; the {game.name} is played without them")
-    policies = game.policies(task)
-    policy = script({**game.slow_policies(task), **policies}, name)
+    policies = game.columns.policies(task)
+    policy = script({**game.columns.slow_policies(task), **policies}, name)
     if policy is None:
         raise ValueError(
             f"no policy {name!r} for the {task.learner} of {task.name}; "
@@ -90,4 +90,4 @@ def against(task: Task, name: str) -> Task:
 
         seller = model_seller(name)
         return seat_persona(task, seller.seat.persona, seller)
-    return game_of(task).against(task, name)
+    return game_of(task).columns.against(task, name)

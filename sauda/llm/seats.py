@@ -39,7 +39,7 @@ class Buyer(PromptSeat):
         return task
 
     def preview(self, text: str, obs: Observation) -> str:
-        return BAZAAR.preview(text, obs)
+        return BAZAAR.prompt.preview(text, obs)
 
 
 @dataclass(frozen=True)

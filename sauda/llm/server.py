@@ -35,7 +35,6 @@ LIMITS = Limits(  # of the replies of one engine: each that runs slows down the 
     waiting_of_address=8,
     waiting=16,
     running_beside_others=2,
-    running_patient=1,
     of_session=1,
 )
 REPLY_LIMIT = 20.0  # seconds that a reply may take once it is begun

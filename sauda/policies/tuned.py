@@ -6,7 +6,7 @@ where the ask is above so many of its limits.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from functools import cache
 from math import exp, log
 from typing import Any, ClassVar
@@ -118,11 +118,6 @@ def at(family: type[Family], point: Sequence[float]) -> Family:
         else:
             numbers[known.name] = round(low + share * (high - low), 4)
     return family(**numbers)
-
-
-def numbers_of(script: Family) -> dict[str, float]:
-    """The numbers of a script by name."""
-    return asdict(script)
 
 
 @cache

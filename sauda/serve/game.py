@@ -122,7 +122,7 @@ def env_action(action: SaudaAction, task_name: str) -> Any:
         raise IllegalAction(f"an action of the {game.name} has no {', '.join(foreign)}")
     if action.action_type == "offer" and action.price is None:
         raise IllegalAction("an offer needs a price")
-    return game.transcript.from_json({"action": action.action_type, **row})
+    return game.columns.from_json({"action": action.action_type, **row})
 
 
 @dataclass(frozen=True)

@@ -18,14 +18,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache, cached_property
+from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from env import TASKS, Episode, episode
 from sauda.experiments.evaluate import opponents_hash, task_hash
-from sauda.games import game_of
 from sauda.records.schemas.base import Interval
 from sauda.records.seeds import LEADERBOARD, leaderboard_seed, seed_in_json, whole_seed
 from sauda.records.store import read_object
@@ -117,8 +116,7 @@ def episode_of(game: ServedGame) -> Episode:
 @cache
 def rules_of(task_name: str) -> str:
     """The hashes of a task and of its opponents, as in the rows of evaluations."""
-    others = game_of(task_name).others["holdout"][0]
-    return f"{task_hash(task_name)}-{opponents_hash(task_name, others)}"
+    return f"{task_hash(task_name)}-{opponents_hash(task_name)}"
 
 
 class Unavailable(ValueError):
@@ -148,11 +146,6 @@ class Storage:
             if self._connection is None and not self.file.exists():
                 return []
             return self._open().execute(query, values).fetchall()
-
-    def changes_of_others(self) -> int:
-        """A number that changes when another connection has written to the file."""
-        rows = self.rows("PRAGMA data_version")
-        return rows[0][0] if rows else 0
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -262,15 +255,20 @@ class Entry:
         """How many games it has."""
         return len(self.grades)
 
-    @cached_property
+    @property
     def grade(self) -> Interval:
         """The mean grade with its bootstrap interval."""
-        return Interval(**exact_interval(mean_interval(self.grades)))
+        return _interval_of(self.grades)
 
     @property
     def count(self) -> Counter[str]:
         """How many games ended in which way."""
         return Counter(self.ends)
+
+
+@lru_cache(maxsize=1024)  # the same entries are read at each visit
+def _interval_of(grades: tuple[float, ...]) -> Interval:
+    return Interval(**exact_interval(mean_interval(grades)))
 
 
 @dataclass(frozen=True)
@@ -298,7 +296,7 @@ def check_task(task: str) -> str:
     return task
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Standing:
     """A task's best entries, how many are complete in all, and how many are being played."""
 
@@ -308,15 +306,13 @@ class Standing:
     being_played: int = 0
 
 
-def steady(
-    wall: Callable[[], float] = time.time, monotonic: Callable[[], float] = time.monotonic
-) -> Callable[[], float]:
+def steady() -> Callable[[], float]:
     """A clock that starts at the current time and never goes backwards.
 
     Deadlines end entries and reveal their seeds, so they must not follow a clock that is set anew.
     """
-    began = wall() - monotonic()
-    return lambda: began + monotonic()
+    began = time.time() - time.monotonic()
+    return lambda: began + time.monotonic()
 
 
 class Board:
@@ -327,9 +323,6 @@ class Board:
 
     def __init__(self, storage: Storage, clock: Callable[[], float] | None = None) -> None:
         self.storage, self._clock = storage, clock or steady()
-        self._changes = 0  # made here, after which another standing may hold
-        # By task and rules: the standing, the changes before it, and when an entry's time is over.
-        self._standings: dict[tuple[str, str], tuple[Standing, tuple[int, int], float]] = {}
 
     def enter(
         self, name: str, task: str, rules: str, games: int = GAMES, person: bool = False
@@ -340,19 +333,9 @@ class Board:
         """
         entry, token = secrets.token_hex(8), secrets.token_urlsafe(24)
         seeds = [leaderboard_seed() for _ in range(games)]
-        now = self._clock()
-        ticket = Ticket(entry, token, task, games, commitment(seeds), now + HOURS * 3600)
-        values = (
-            entry,
-            token_digest(token),
-            name,
-            task,
-            rules,
-            ticket.commitment,
-            now,
-            ticket.deadline,
-            person,
-        )
+        now, promised = self._clock(), commitment(seeds)
+        ends = now + HOURS * 3600
+        values = (entry, token_digest(token), name, task, rules, promised, now, ends, person)
         numbered = [(entry, number, str(seed)) for number, seed in enumerate(seeds, 1)]
         with self.storage.transaction() as connection:
             connection.execute("DELETE FROM entries WHERE NOT begun AND deadline < ?", (now,))
@@ -364,8 +347,7 @@ class Board:
             connection.executemany(
                 "INSERT INTO games (entry, number, seed) VALUES (?, ?, ?)", numbered
             )
-        self._changes += 1
-        return ticket
+        return Ticket(entry, token, task, games, promised, ends)
 
     def next_game(self, token: str) -> Place:
         """The game that the entry of `token` plays next, or goes on with; ValueError if none."""
@@ -385,7 +367,6 @@ class Board:
                 "SELECT action FROM moves WHERE entry = ? AND number = ? ORDER BY step",
                 (entry["id"], game["number"]),
             ).fetchall()
-        self._changes += not entry["begun"]
         made = tuple(json.loads(action) for (action,) in actions)
         names = (entry["id"], entry["task"], entry["rules"])
         return Place(*names, game["number"], len(games), int(game["seed"]), made)
@@ -421,7 +402,6 @@ class Board:
                     "UPDATE games SET ended = ?, grade = ? WHERE (entry, number) = (?, ?)",
                     (*ended, *game),
                 )
-        self._changes += ended is not None
 
     def pair(self, place: Place, sauda: float, oracle: float) -> None:
         """Store the grades of Sauda and of the oracle at the seed of a person's finished game."""
@@ -468,18 +448,8 @@ class Board:
         return entry
 
     def standing(self, task: str, rules: str) -> Standing:
-        """How a task stands under today's rules; computed when it changes, not when it is read."""
-        changes = self._changes, self.storage.changes_of_others()
-        known, then, until = self._standings.get((task, rules), (None, None, 0.0))
-        if known is not None and then == changes and self._clock() <= until:
-            return known
-        ends = self.storage.rows(
-            "SELECT MIN(deadline) FROM entries WHERE begun AND deadline >= ?", (self._clock(),)
-        )
-        until = ends[0][0] if ends and ends[0][0] is not None else float("inf")
-        now = Standing(task, tuple(self.entries(task, rules)), *self.counts(task, rules))
-        self._standings[task, rules] = now, changes, until
-        return now
+        """How a task stands under today's rules."""
+        return Standing(task, tuple(self.entries(task, rules)), *self.counts(task, rules))
 
     def entries(self, task: str, rules: str, limit: int = SHOWN, offset: int = 0) -> list[Entry]:
         """Complete entries of a task under today's rules, the best mean grade first."""

@@ -117,16 +117,14 @@ class Limiter:
             self._give_back_due()
             return self._held[address]
 
-    def has_room(self, address: str, is_exempt: bool = False) -> bool:
-        """Whether `address` may have one more; where it is exempt only `in_all` counts."""
+    def take(self, address: str, is_exempt: bool = False) -> bool:
+        """Count one more for `address` if it has room; whether it had.
+
+        Where it is exempt only `in_all` counts.
+        """
         with self._lock:
             is_free = is_exempt or self.count(address) < self.of_address
-            return is_free and self.total < self.in_all
-
-    def take(self, address: str, is_exempt: bool = False) -> bool:
-        """Count one more for `address` if it has room; whether it had."""
-        with self._lock:
-            if not self.has_room(address, is_exempt):
+            if not is_free or self.total >= self.in_all:
                 return False
             self._held[address] += 1
             if self.seconds is not None:
@@ -141,9 +139,9 @@ class Limiter:
                 del self._held[address]
 
     @contextmanager
-    def hold(self, address: str, full: Exception, is_exempt: bool = False) -> Iterator[None]:
+    def hold(self, address: str, full: Exception) -> Iterator[None]:
         """Context: one more of `address`; raises `full` where there is no room."""
-        if not self.take(address, is_exempt):
+        if not self.take(address):
             raise full
         try:
             yield

@@ -32,7 +32,6 @@ from starlette.responses import JSONResponse, Response
 from env import TASKS, IllegalAction, arena, episode
 from sauda.fairness import FairGate
 from sauda.games import game_of
-from sauda.games.arena_columns import DRAWN
 from sauda.games.transcript import to_json
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import ROOT, load
@@ -97,7 +96,7 @@ Row = dict[str, Any]
 def read_grades(file: str) -> tuple[Row, ...]:
     """One row per task and policy of an evaluation: n, mean grade with 95 % interval, source.
 
-    Of the arena those with the other labs as each world has them. Raises ArtifactError.
+    Raises ArtifactError.
     """
     artifact = load(file)
     made = {name: artifact.made.get(name) for name in ("command", "commit", "created")}
@@ -111,7 +110,6 @@ def read_grades(file: str) -> tuple[Row, ...]:
             "source": source,
         }
         for row in artifact.data.rows
-        if getattr(row, "others", DRAWN) == DRAWN
     )
 
 

@@ -106,6 +106,6 @@ def reserved_names() -> frozenset[str]:
     scripts = [
         name
         for task in TASKS.values()
-        for name in (*policies_of(task), *game_of(task).slow_policies(task))
+        for name in (*policies_of(task), *game_of(task).columns.slow_policies(task))
     ]
     return frozenset(map(skeleton, (*scripts, *BASES, *STAGES, *PROJECT, *OTHERS)))

@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 
 from env import Deal, Item, Tells, arena
 from env import Observation as BazaarObservation
-from sauda.games import game_of
+from sauda.games import bazaar_columns, game_of
 from sauda.serve.game import GRADE, ServedGame
 
 MESSAGES = 20  # of the arena's board, the last ones
@@ -183,10 +183,10 @@ def observation_of(game: ServedGame) -> SaudaObservation:
 
 def bazaar_view(obs: BazaarObservation) -> BazaarView:
     """The seat's view of the table."""
-    table, to_json = obs.table, game_of("bazaar/open").transcript.to_json
+    table = obs.table
     moves = [
         {"price": None, "message": ""}
-        | to_json(move.action)
+        | bazaar_columns.to_json(move.action)
         | {"agent": move.agent, "tells": None if move.tells is None else record(move.tells)}
         for move in table.moves
     ]

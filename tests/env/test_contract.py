@@ -1,10 +1,9 @@
 """What every task promises, checked on every task there is."""
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -19,7 +18,6 @@ from env import (
     EndReason,
     Episode,
     IllegalAction,
-    Item,
     Observation,
     Offer,
     Policy,
@@ -165,52 +163,6 @@ def test_no_observation_reads_what_others_alone_know(played: Task):
                 blanked = {k: v if k == agent else None for k, v in state.private.items()}
                 seen = played.env.observe(replace(state, private=blanked), agent)
                 assert seen == played.env.observe(state, agent)
-
-
-def numbers(value: Any) -> set[float]:
-    """Every number in a nest of mappings, tuples and dataclasses; those of an item are public."""
-    if isinstance(value, bool | str | Item | None):
-        return set()
-    if isinstance(value, int | float):
-        return {value}
-    if is_dataclass(value):
-        value = {f.name: getattr(value, f.name) for f in fields(value)}
-    parts = value.values() if hasattr(value, "values") else value
-    return set().union(*map(numbers, parts))
-
-
-def numbers_in(text: str) -> set[float]:
-    """The size of every number written out in a text."""
-    return {float(number) for number in re.findall(r"\d+(?:\.\d+)?(?:e-?\d+)?", text)}
-
-
-def learner_saw(game: Episode, played: Task) -> set[float]:
-    """Every number that was in the learner's observations, as text."""
-    return set().union(*(numbers_in(repr(t.observation)) for t in game.trajectory(played.learner)))
-
-
-@every_bazaar_task
-def test_no_draw_of_the_seller_is_in_what_a_buyer_saw(played: Task):
-    for name, game in games(played):
-        instances = game.final.private["nature"]
-        draws = {abs(draw) for instance in instances for draw in numbers(instance.seller["chance"])}
-        for turn in game.turns:
-            if turn.agent != "seller":
-                assert draws.isdisjoint(numbers_in(repr(turn.observation))), name
-
-
-@every_arena_task
-def test_no_private_number_of_another_lab_is_in_what_the_learner_saw(played: Task):
-    for name, game in games(played):
-        start = begin(played, game.seed).state
-        saw = learner_saw(game, played)
-        for lab, own in start.private.items():
-            if lab.startswith("lab_") and lab != played.learner and own is not None:
-                assert saw.isdisjoint(own.chance), name
-                assert saw.isdisjoint(job.full_value for job in own.jobs), name
-                jobs = [job.job_id for job in own.jobs]
-                for turn in game.trajectory(played.learner):
-                    assert not any(job in repr(turn.observation) for job in jobs), name
 
 
 # It counts forfeits

@@ -42,13 +42,3 @@ def test_the_readmes_policy_plays_by_the_package_alone_from_another_folder(pytho
     )
     assert done.returncode == 0, done.stderr
     assert "agreement" in done.stdout
-
-
-def test_every_folder_of_the_games_is_in_the_package():
-    listed = set(
-        re.findall(
-            r'^    "(sauda_env[\w.]*)",$', (ROOT / "env" / "pyproject.toml").read_text(), re.M
-        )
-    )
-    folders = {path.parent.relative_to(ROOT / "env") for path in (ROOT / "env").rglob("*.py")}
-    assert listed == {".".join(["sauda_env", *folder.parts]) for folder in folders}

@@ -89,22 +89,6 @@ def test_beside_others_an_address_has_fewer_places_and_alone_more_again():
     assert max(most) == queue.limits.running_of_address
 
 
-def test_a_review_waits_until_no_move_does_and_refuses_none():
-    queue = FairQueue(replace(LIMITS, running=2, waiting=2, waiting_of_address=2))
-    reviews = [Visitor(f"r{number}", "a").for_review() for number in range(2)]
-    for number, review in enumerate(reviews):
-        queue.enter(f"review {number}", review)
-    for number in range(2):
-        queue.enter(f"move {number}", Visitor(f"r{number}", f"b{number}"))
-    assert start_all(queue) == ["move 0", "move 1"]
-    queue.leave("move 0")
-    assert start_all(queue) == ["review 0"]
-    queue.leave("move 1")
-    assert start_all(queue) == []  # one place stays free of reviews
-    queue.enter("a move", Visitor("m", "c"))
-    assert start_all(queue) == ["a move"]
-
-
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.booleans()), max_size=60))
 def test_nobody_is_lost_and_no_limit_is_passed(events):
     queue, entered, ran = FairQueue(TWO), set(), set()

@@ -87,7 +87,7 @@ def score(opponent: str, translate: Translate) -> Markup:
         n=f"{entry.n:,}",
     )
     address = "?" + urlencode({"tab": "results", "part": MARKET_QUESTION.name, "row": row})
-    again = reproduce.key(Cell("", MARKET, row))
+    again = reproduce.key(Cell(MARKET, row))
     return Markup('{} <a class="sauda-inpage" href="{}">{}</a> · {}').format(
         sentence,
         address,

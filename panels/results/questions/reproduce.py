@@ -44,15 +44,12 @@ Rows = Mapping[str, tuple[Artifact, Cell]]  # by `key`
 
 def key(cell: Cell) -> str:
     """The name of a row in the picker: task, policy, and the other labs where they are named."""
-    return " ".join(filter(None, (cell.task, cell.policy, cell.others)))
+    return " ".join(filter(None, (*cell, game_of(cell.task).others)))
 
 
 def title(cell: Cell) -> str:
     """A row in words: "Open market · Sauda (SFT + distillation)"."""
-    game = game_of(cell.task)
-    drawn = not game.names_others or cell.others == game.others["holdout"][0]
-    others = "" if drawn else f", other labs {cell.others.replace('_', ' ')}"
-    return f"{task_title(cell.task)} · {capital(buyer_name(cell.policy))}{others}"
+    return f"{task_title(cell.task)} · {capital(buyer_name(cell.policy))}"
 
 
 def rows_of(artifacts: Sequence[Artifact], ours: str = OURS) -> Rows:
@@ -69,8 +66,8 @@ def rows_of(artifacts: Sequence[Artifact], ours: str = OURS) -> Rows:
                 continue
             rows[name] = artifact, cell
             if series_role(cell.policy) == "scripted":
-                game = f"{cell.task} {cell.others}"
-                best[game] = max(best.get(game, (-2.0, "")), (fmean(columns["grade"]), name))
+                score = fmean(columns["grade"]), name
+                best[cell.task] = max(best.get(cell.task, (-2.0, "")), score)
     first = {name for _, name in best.values()}
 
     def place(name: str) -> int:

@@ -2,7 +2,6 @@
 
 import re
 import warnings
-from dataclasses import replace
 
 import gymnasium
 import numpy as np
@@ -135,14 +134,3 @@ def test_the_loops_of_the_documentation_run_as_they_stand():
     exec(code, names)
     assert names["terminated"]
     assert not names["seats"].agents
-
-
-def test_a_seat_is_told_nothing_of_another_seat_s_limit():
-    env = NegotiationAEC("bazaar/open")
-    env.reset(seed=1)
-    before, state = env.observe("seller"), env.state_of_play
-    richer = {**state.private, "buyer": {**state.private["buyer"], "reservation": 10**6}}
-    env.state_of_play = replace(state, private=richer)
-    after = env.observe("seller")
-    assert np.array_equal(after["observation"], before["observation"])
-    assert np.array_equal(after["action_mask"], before["action_mask"])

@@ -205,6 +205,3 @@ def test_odd_words_are_answered_as_the_plain_line_of_their_act_is():
         assert [m for m in odd.moves if m.agent == "seller"] == [
             m for m in known.moves if m.agent == "seller"
         ], text
-
-
-# The end

@@ -56,9 +56,6 @@ def test_the_seller_must_ask_for_more_than_the_best_bid_of_the_round():
     assert RULES.step(after(50, 40, 30, 54, 20, 40, 30), Offer(45)).table.asks == (60, 54, 45)
 
 
-# Budgets
-
-
 # Leaving
 
 

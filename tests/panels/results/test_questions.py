@@ -9,10 +9,9 @@ from env import arena
 from panels.results.arena import design as arena_design
 from panels.results.arena import differences
 from panels.results.questions import optimum
-from panels.results.questions.reproduce import SCRIPTED, reproduced, rows_of, title
+from panels.results.questions.reproduce import SCRIPTED, reproduced, rows_of
 from panels.results.questions.reproduce import shown as sample_shown
 from panels.results.questions.verdict import Verdict, verdict_html
-from sauda.experiments.evaluate import Cell
 from sauda.experiments.hearing import Hearing, hearing
 from sauda.experiments.verify import replay_row
 from sauda.records.store import load
@@ -86,13 +85,6 @@ def test_a_game_that_differs_is_shown_as_such_and_a_loss_of_nothing_as_0():
 def test_a_row_that_is_not_in_the_list_is_answered_in_words():
     (only,) = reproduced({}, "<b>x</b>")
     assert "Pick one of the rows" in only
-
-
-def test_a_row_of_the_arena_names_the_other_labs_unless_they_are_the_worlds_own():
-    drawn, others = (Cell(name, "arena/market_round", "broker") for name in ("as drawn", "greedy"))
-    assert "other labs" not in title(drawn)
-    assert title(others).endswith(", other labs greedy")
-    assert "other labs" not in title(Cell("", "bazaar/open", "linear"))
 
 
 def test_what_words_are_worth_is_said_with_its_interval_by_type_and_in_unseen_phrases():

@@ -5,12 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from env import Accept, Offer, begin
 from sauda.experiments import role_play
-from sauda.experiments.pairs import task_against
 from sauda.experiments.role_play import ADAPTERS, FILE, SEATS, contrasts, play_role, scenarios
 from sauda.experiments.verify import verify
-from sauda.llm.role_seat import RoleSeat, price_said, prompt
 from sauda.llm.types import Reply
 from sauda.records.store import load, save
 
@@ -62,37 +59,6 @@ def test_the_artifact_is_replayed_from_the_recorded_words(tmp_path):
     changed["games"][0]["games"][0]["replies"][0] = "How about ₹1?"
     save(FILE, recorded.config, changed, tmp_path)
     assert any("games[0].games[0]" in fault for fault in verify(FILE, root=tmp_path))
-
-
-# The seat ----------------------------------------------------------------------------------------
-
-
-def observe(seat: str, *moves):
-    """What `seat` sees after `moves` of the other seat and itself in turn, the seller first."""
-    task = task_against("linear")
-    state = begin(task, SEEDS[0]).state
-    for action in moves:
-        state = task.env.step(state, action)
-    return task.env.observe(state, seat)
-
-
-def test_the_prompt_has_the_game_in_words_the_own_limit_and_the_intention():
-    obs = observe("buyer", Offer(140, "It is yours for ₹140."), Offer(30), Offer(130))
-    chat = prompt(obs, Offer(45))
-    assert [message["role"] for message in chat] == ["system", "user", "assistant", "user"]
-    assert f"Your limit is ₹{obs.reservation:,}" in chat[0]["content"]
-    assert "seller: It is yours for ₹140." in chat[1]["content"]
-    assert chat[3]["content"] == "seller: ₹130\n(Name another price: ₹45.)"
-    assert prompt(obs, Accept())[-1]["content"].endswith("(Agree: ₹130.)")
-
-
-def test_a_price_is_read_from_words_and_to_accept_is_a_button():
-    obs = observe("buyer", Offer(140))
-    read = {"How about ₹45?": 45, "₹45 then": 45, "Nice piece.": None, "": None}
-    assert {words: price_said(obs, words) for words in read} == read
-    seat = RoleSeat(lambda obs, rng: Accept())
-    reply = seat.parse(obs, Reply("I would rather pay ₹5.", "talker"))
-    assert (type(reply.action), reply.changes) == (Accept, ())
 
 
 # The nine contrasts ------------------------------------------------------------------------------

@@ -84,6 +84,3 @@ def test_the_published_leak_test_sees_digits_and_is_blind_to_the_rest():
     assert leaks_digits(game, [f"I paid {game.floor}, friend."])
     assert leaks_digits(game, ["My minimum is 5."])
     assert not leaks_digits(game, ["I could go a good deal lower."])
-
-
-# What is heard -----------------------------------------------------------------------------------

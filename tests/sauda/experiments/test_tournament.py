@@ -6,13 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sauda.experiments.pairs import Pair, Payoffs, Scenarios
+from sauda.experiments.pairs import Payoffs, Scenarios
 from sauda.experiments.tournament import (
     FILE,
-    cell,
     exploitability,
-    ranks,
-    tournament,
 )
 from sauda.experiments.verify import verify
 from sauda.records.store import ROOT, renew_checksums, write
@@ -36,26 +33,6 @@ def test_shares_sum_to_one_with_a_zopa_and_time_costs_the_buyer_its_gain_and_not
     np.testing.assert_allclose(won.utility["seller"], won.share["seller"])
 
 
-def test_the_row_of_a_pair_has_its_means():
-    row = cell(Pair("b", "s"), GAMES, Payoffs.of(GAMES, AT))
-    assert (row["n"], row["deal_rate"]["mean"], row["rounds"]["mean"]) == (4, 0.75, 1.75)
-    assert row["share"]["buyer"]["mean"] == pytest.approx(0.25 / 4)
-
-
-def ranked(utility: np.ndarray, names: str) -> dict[str, int]:
-    rows = ranks("buyer", names, utility, utility)
-    means = [row["utility"]["mean"] for row in rows]
-    assert means == sorted(means, reverse=True)
-    return {row["player"]: row["rank"] for row in rows}
-
-
-def test_players_share_a_rank_where_their_difference_may_be_chance():
-    noise = np.random.default_rng(1).normal(size=(3, 2, 60))
-    level = np.array([2.0, 0.0, 0.0])[:, None, None]
-    assert ranked(noise + level, "abc") == {"a": 1, "b": 2, "c": 2}
-    assert set(ranked(noise, "abc").values()) == {1}
-
-
 def test_the_exploiter_is_chosen_on_other_scenarios_than_it_is_measured_on():
     # One player, two opponents: the first takes all in even scenarios and nothing in odd ones.
     theirs = np.array([[[1.0, 0.0] * 4, [0.6, 0.6] * 4]])
@@ -66,16 +43,6 @@ def test_the_exploiter_is_chosen_on_other_scenarios_than_it_is_measured_on():
 
 
 # The artifact ------------------------------------------------------------------------------------
-
-
-def test_every_buyer_meets_every_seller_on_the_same_scenarios():
-    data = tournament(("linear", "naive"), ("linear", "boulware", "random"), 6)
-    assert [(row["buyer"], row["n"]) for row in data["cells"]] == [("linear", 6)] * 3 + [
-        ("naive", 6)
-    ] * 3
-    seats = [(row["seat"], row["player"]) for row in data["ranks"]]
-    assert len(seats) == len(set(seats)) == 2 + 3
-    assert {(row["seat"], row["player"]) for row in data["exploitability"]} == set(seats)
 
 
 def pay_more(data: Any) -> None:

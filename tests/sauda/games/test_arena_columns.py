@@ -3,7 +3,7 @@
 import pytest
 
 from env import ARENA_TASKS, arena, begin, rollout
-from sauda.games.arena_columns import DRAWN, against, events
+from sauda.games.arena_columns import events
 from sauda.policies import LABS
 
 MARKET = ARENA_TASKS["arena/coalition_market"]
@@ -21,11 +21,3 @@ def test_events_tell_every_action_and_every_shock_and_their_rewards_add_up():
     assert own[-1].cumulative == pytest.approx(arena.total(steps).normalized_reward)
     rounds = [event.round_index for event in recorded]
     assert rounds == sorted(rounds)
-
-
-def test_all_selfish_labs_seek_no_coalition_and_drawn_ones_do():
-    def coalitions(others: str) -> int:
-        games = (rollout(against(MARKET, others), LABS["wait"], seed) for seed in range(6))
-        return sum(len(game.final.market.coalitions) for game in games)
-
-    assert coalitions("selfish") == 0 < coalitions(DRAWN)

@@ -88,9 +88,6 @@ def test_any_text_has_an_act(text, context):
     assert parse_act(text, context)
 
 
-# Amounts
-
-
 # Words for an act
 
 

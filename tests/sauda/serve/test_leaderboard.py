@@ -115,33 +115,14 @@ def test_what_is_not_over_at_the_deadline_counts_the_lowest_grade(board):
     assert (str(shown.end), len(begun.actions), not_begun.actions) == ("forfeit", 1, ())
 
 
-def test_the_standing_is_computed_when_it_changes_and_not_when_it_is_read(board):
-    clock = [1e9]
-    own = Board(board.storage, lambda: clock[0])
-    rules = rules_of(OPEN)
-    first = own.standing(OPEN, rules)
-    ticket = entered(own, games=1)
-    assert own.next_game(ticket.token).number == 1
-    begun = own.standing(OPEN, rules)
-    assert (first.being_played, begun.being_played) == (0, 1)
-    assert own.standing(OPEN, rules) is begun
-    clock[0] = ticket.deadline + 1
-    over = own.standing(OPEN, rules)
-    assert ([entry.id for entry in over.entries], over.complete) == ([ticket.entry], 1)
-    assert own.standing(OPEN, rules) is over
-    other = Board(Storage(board.storage.file), lambda: clock[0])  # another process, say
-    with other.storage.transaction() as connection:
-        connection.execute("DELETE FROM entries")
-    other.storage.close()
-    assert own.standing(OPEN, rules).entries == ()
-
-
 def test_entries_are_ranked_by_their_mean_and_read_in_pages(board):
     for _ in range(3):
         play_all(entered(board, games=2))
     entries = complete(board)
     means = [entry.grade.mean for entry in entries]
     assert means == sorted(means, reverse=True)
+    now = board.standing(OPEN, rules_of(OPEN))
+    assert (list(now.entries), now.complete, now.being_played) == (entries, 3, 0)
     assert board.entries(OPEN, rules_of(OPEN), 1, 1) == entries[1:2]
     assert board.entries(OPEN, "rules of yesterday") == []
 
