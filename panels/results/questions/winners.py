@@ -93,7 +93,9 @@ def winners_sentence(field: Field, name: Name) -> str:
     for winners, tasks in sorted(tasks_of.items(), key=lambda item: len(item[0])):
         names, where = listed(list(map(name, winners))), tasks_listed(tasks)
         is_clear = len(winners) == 1
-        told.append(f"{names} wins {where}" if is_clear else f"{names} are level in {where}")
+        told.append(
+            f"{names} wins {where}" if is_clear else f"no clear winner between {names} in {where}"
+        )
     return capital("; ".join(told))
 
 
