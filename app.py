@@ -24,7 +24,7 @@ from panels.site.log import log_once_per_minute
 from panels.site.serving import serve, stay_until_stopped
 from panels.site.sessions import Page
 from panels.tour.first_view import first_view
-from panels.ui import downloads, theme
+from panels.ui import theme
 from panels.ui.look import QUIET, trouble
 
 HEADER = (
@@ -57,7 +57,6 @@ def build_app() -> gr.Blocks:
         for button, tab in links:
             button.click(lambda tab=tab: gr.Tabs(selected=tab), None, tabs, **QUIET)
         app.load(opened, None, [tabs, unknown], **QUIET)
-    downloads.keep_written()
     return app
 
 

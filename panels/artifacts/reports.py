@@ -89,7 +89,7 @@ LOAD_FILE = "load.json"
 
 
 def load_tables(load: Artifact) -> Markup:
-    """A table a mix of visitors, the first unfolded: a row a state of the code and action."""
+    """A table per mix of visitors, the first unfolded: a row per state of the code and action."""
     by_mix: dict[str, list[tuple[str, ...]]] = {}
     for mix, *cells in load_cells(load.data):
         by_mix.setdefault(mix, []).append(tuple(cells))
@@ -101,7 +101,7 @@ def load_tables(load: Artifact) -> Markup:
 
 
 def memory_table(load: Artifact) -> Markup:
-    """Resident memory of the page and of its model process, a row a mix and state."""
+    """Resident memory of the page and of its model process, a row per mix and state."""
     cells = memory_cells(load.data)
     return table(MEMORY_COLUMNS, cells, "llrrrl", "Memory of the page in the load test")
 

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from env import TASKS, Policy, rollout
 from panels.artifacts import snippets
 from panels.artifacts.reports import build_load, build_speeds
-from panels.ui.downloads import NotWritten, downloads, offered
+from panels.ui.downloads import downloads, offered
 from panels.ui.look import QUEUED, folded, heading, note, table
 from panels.ui.terms import with_tooltips
 from sauda.games import policies_of
@@ -52,7 +52,7 @@ print(episode.end, episode.payoffs, task.grade(episode.final))"""
 
 
 def listing(root: Path = ROOT) -> Markup:
-    """The files by folder, the first one unfolded: one row a file.
+    """The files by folder, the first one unfolded: one row per file.
 
     A missing or broken file says what makes it.
     """
@@ -67,7 +67,7 @@ def listing(root: Path = ROOT) -> Markup:
 
 
 def files_table(entries: Iterable[Entry], root: Path) -> Markup:
-    """One row a file."""
+    """One row per file."""
     columns = ("file", "what it holds", "made by", "check", "KiB", "SHA-256")
     return table(columns, [row(entry, root) for entry in entries], "llllrl")
 
@@ -173,19 +173,9 @@ def seed_in(value: object) -> int:
         raise gr.Error(sentence, print_exception=False) from None
 
 
-def zip_file(root: Path = ROOT) -> str:
-    """The path of a zip with every artifact as it is now; raises NotWritten."""
-    try:
-        files = [(path, path.stat()) for path in sorted(root.rglob("*"))]
-    except OSError as error:  # a file was deleted just now
-        raise NotWritten(error) from None
-    state = str([(path, stat.st_mtime_ns, stat.st_size) for path, stat in files])
-    return str(downloads().write("sauda-artifacts.zip", state, lambda path: bundle(path, root)))
-
-
 def make_zip() -> tuple[gr.Button, gr.DownloadButton, Markup]:
     """In place of the button that makes the zip, the one that downloads it; or why it cannot."""
-    path, problem = offered(zip_file)
+    path, problem = offered(lambda: str(downloads().write("sauda-artifacts.zip", "all", bundle)))
     if path is None:
         return gr.Button(), gr.DownloadButton(), problem
     label = f"Download the zip, {Path(path).stat().st_size / 2**20:.0f} MiB"

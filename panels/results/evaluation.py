@@ -1,36 +1,34 @@
-"""One evaluation as a figure, a sentence, a sortable table and a CSV file, for either game.
+"""The evaluations of either game in Results: controls, figure, sentences, table, one task a time.
 
-Functions take rows of an evaluation artifact; what differs between the games is a `Game` value.
-Shares, grades and rewards have no unit; a utility is in credits.
+What differs between the games is a `Game` value. Shares, grades and rewards have no unit; a utility
+is in credits.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
+import gradio as gr
 import plotly.graph_objects as go
+from markupsafe import Markup
 
-from env import Task
+from env import ARENA_TASKS, TASKS, arena
 from panels.results.model_labels import policy_label
-from panels.ui.look import SERIES, bar_style, whiskers
-from panels.ui.tables import Column, comparison, estimate, frame, number, with_interval
-from panels.ui.terms import short
-from panels.ui.whisker_rows import labels_above
+from panels.ui.look import QUIET, stat, strip, trouble
+from panels.ui.provenance import load_or_say, provenance
+from panels.ui.tables import data_table, with_interval
+from panels.ui.terms import short, task_about, task_choices, task_title, with_tooltips
+from panels.ui.whisker_rows import WhiskerRow, whisker_rows
+from panels.ui.wiring import Address, in_address, on_address
 from sauda.experiments.evaluate import ArenaRow, BazaarRow, compare_rows
-from sauda.records.schemas.base import Interval
-from sauda.records.schemas.base import Metric as SampleMetric
+from sauda.experiments.oracle import OracleRow
+from sauda.policies import LABS, ZERO_GRADE
 from sauda.records.store import Artifact
 
 Row = BazaarRow | ArenaRow
+Evaluations = Mapping[tuple[str, str], Artifact]  # by (task, split)
 
 SPLITS = {"train": "Training seeds", "holdout": "Hold-out seeds"}
-WHISKERS = {"interval": "95 % interval", "sd": "Standard deviation"}
-WHISKER_TEXT = {
-    "interval": "whiskers are 95 % bootstrap intervals of the mean",
-    "sd": "whiskers are one standard deviation over episodes",
-}
-ORDERS = {"best": "Best first", "name": "By name"}
 DRAWN = "as drawn"  # the other seats hold whom each world draws
 
 
@@ -41,8 +39,7 @@ class Metric:
     name: str  # key in a row
     label: str
     axis: str  # axis title, with the unit
-    digits: int
-    axis_includes: tuple[float, ...] = (0.0,)
+    form: str = "z.3f"
 
 
 @dataclass(frozen=True)
@@ -52,17 +49,6 @@ class View:
     task: str
     split: str
     metric: str
-    whisker: str = "interval"
-    order: str = "best"
-
-
-@dataclass(frozen=True)
-class Bound:
-    """A reference line that bounds or nearly bounds what any policy reaches."""
-
-    value: float
-    label: str
-    sentence: str
 
 
 @dataclass(frozen=True)
@@ -70,146 +56,86 @@ class Game:
     """What Results needs to know of a game to show its evaluations."""
 
     name: str  # prefix of element ids
-    title: str  # prefix of labels, "" for none
-    csv_label: str  # of the download button
     files: Sequence[str]  # evaluation artifacts; the first is shown first
-    tasks: Mapping[str, Task]
-    metrics: Sequence[Metric]
-    columns: Sequence[Column]  # of the table, beside those of every game
+    tasks: Sequence[str]
+    metrics: Mapping[str, Metric]
+    columns: Callable[[Row], dict[str, Any]]  # of the table, beside those of every game
+    forms: Mapping[str, str]  # of these columns
     first_task: str
-    bound: Callable[[Artifact, View], Bound | None]
     about: Callable[[str], str]  # a task in words
     remarks: Callable[[Artifact, View], str]  # sentences below the figure
-
-    def metric(self, name: str) -> Metric:
-        """The metric of that name."""
-        return next(metric for metric in self.metrics if metric.name == name)
+    bounds: Mapping[str, OracleRow]  # by task: what knowing the seller would score
 
 
 def rows_of(evaluation: Artifact, view: View) -> list[Row]:
-    """The rows of the chosen task in the chosen order, in the arena as the worlds draw the labs."""
+    """The rows of the chosen task, the best first; in the arena as the worlds draw the labs."""
     rows = [
         row
         for row in evaluation.data.rows
         if (row.task, getattr(row, "others", DRAWN)) == (view.task, DRAWN)
     ]
-    if view.order == "name":
-        return sorted(rows, key=lambda row: row.policy)
     return sorted(rows, key=lambda row: -getattr(row, view.metric).mean)
 
 
-# Figure ------------------------------------------------------------------------------------------
-
-
-def bars(game: Game, evaluation: Artifact, view: View) -> go.Figure:
-    """Mean of the metric per policy with its whisker, the first row on top; the bound as a line."""
-    rows, metric = rows_of(evaluation, view)[::-1], game.metric(view.metric)  # drawn bottom up
-    spans = [span(getattr(row, metric.name), view.whisker) for row in rows]
-    bar = go.Bar(
-        y=[policy_label(row.policy) for row in rows],
-        x=[cell.mean for cell in spans],
-        orientation="h",
-        error_x=whiskers(spans),
-        hovertemplate=f"%{{y}}: %{{x:.{metric.digits}f}}<extra></extra>",
-        **bar_style("scripted"),
-    )
-    bound = game.bound(evaluation, view)
-    names = [policy_label(row.policy) for row in rows]
-    figure = labels_above(go.Figure(bar), names, top=20 if bound else 0)
-    reach = [*metric.axis_includes, *(end for cell in spans for end in (cell.low, cell.high))]
-    if bound:
-        reach.append(bound.value)
-        ink = SERIES["oracle"]
-        figure.add_vline(
-            x=bound.value,
-            line={"color": ink.light, "width": ink.width, "dash": ink.dash},
-            annotation_text=bound.label,
-            annotation_position="top left",
-            annotation_yshift=18,  # above the label of the first row
-        )
-    room = 0.03 * (max(reach) - min(reach))
-    ends = [min(reach) - room * (min(reach) < 0), max(reach) + room]
-    return figure.update_xaxes(title=metric.axis, range=ends, showgrid=True, zeroline=True)
-
-
-def span(figures: SampleMetric, whisker: str) -> Interval:
-    """The mean with a whisker: the 95 % interval, or one standard deviation."""
-    if whisker == "sd":
-        mean, sd = figures.mean, figures.sd
-        return Interval(mean=mean, low=mean - sd, high=mean + sd)
-    return figures
+def figure(game: Game, evaluation: Artifact, view: View) -> go.Figure:
+    """Mean of the metric per policy with its interval; the bound of a grade on top."""
+    metric = game.metrics[view.metric]
+    bound = game.bounds.get(view.task) if view.metric == "grade" else None
+    lines = [WhiskerRow("informed oracle", bound.informed, "oracle")] if bound else []
+    lines += [
+        WhiskerRow(policy_label(row.policy), getattr(row, view.metric), "scripted")
+        for row in rows_of(evaluation, view)
+    ]
+    return whisker_rows({task_title(view.task): lines}, metric.axis, metric.form)
 
 
 def caption(game: Game, evaluation: Artifact, view: View) -> str:
-    """The best and the worst policy, n, what the whiskers are, and what the line is."""
-    rows = sorted(rows_of(evaluation, view), key=lambda row: -getattr(row, view.metric).mean)
-    form = f"z.{game.metric(view.metric).digits}f"
+    """The best and the worst policy, n, and what the bound is."""
+    rows, form = rows_of(evaluation, view), game.metrics[view.metric].form
     best, last = getattr(rows[0], view.metric), rows[-1]
     leaders = [
         policy_label(row.policy) for row in rows if getattr(row, view.metric).mean == best.mean
     ]
+    lead = f"{leaders[0]} leads"
     if leaders[1:]:
         lead = f"{', '.join(leaders[:-1])} and {leaders[-1]} share the lead"
-    else:
-        lead = f"{leaders[0]} leads"
-    bound = game.bound(evaluation, view)
-    return (
+    told = (
         f"{lead} with {with_interval(best, form)}, {policy_label(last.policy)} is last with"
-        f" {with_interval(getattr(last, view.metric), form)}; n = {rows[0].n:,} episodes a policy,"
-        f" {WHISKER_TEXT[view.whisker]}." + (f" {bound.sentence}" if bound else "")
+        f" {with_interval(getattr(last, view.metric), form)}; n = {rows[0].n:,} episodes per"
+        " policy, whiskers are 95 % bootstrap intervals of the mean."
     )
+    if view.metric == "grade" and (bound := game.bounds.get(view.task)):
+        told += f" The oracle is the best response to the known seller, n = {bound.n:,}."
+    return told
 
 
-# Table and CSV -----------------------------------------------------------------------------------
-
-
-def details(
-    game: Game, evaluation: Artifact, view: View, other_split: Artifact | None = None
-) -> dict[str, Any]:
-    """The figure's numbers with every other measured column, as a sortable table's value."""
-    columns = (*_shared_columns(game, evaluation, view, other_split), *game.columns, ENDS)
-    return comparison(columns, rows_of(evaluation, view))
-
-
-def details_label(game: Game, view: View) -> str:
-    """What the table shows, for its label."""
-    metric = game.metric(view.metric).label
-    return f"{metric}, {short(view.task)}, {SPLITS[view.split].lower()}"
-
-
-def _shared_columns(
-    game: Game, evaluation: Artifact, view: View, other_split: Artifact | None
-) -> tuple[Column, ...]:
-    metric = game.metric(view.metric)
-    name, form = metric.name, f"z.{metric.digits}f"
+def details(game: Game, evaluation: Artifact, view: View, other: Artifact | None = None) -> Markup:
+    """The figure's numbers with every other measured column; `other` has the other seeds."""
+    metric = game.metrics[view.metric]
     elsewhere = next(label for split, label in SPLITS.items() if split != view.split).lower()
-    return (
-        Column("policy", lambda row: policy_label(row.policy)),
-        Column("n", lambda row: number(row.n, ",")),
-        Column("mean [95 % interval]", lambda row: estimate(getattr(row, name), form)),
-        Column("sd", lambda row: number(getattr(row, name).sd, form)),
-        Column("IQM", lambda row: number(getattr(row, name).iqm, form)),
-        Column(
-            f"against {policy_label(evaluation.config['baseline'])} [95 %]",
-            lambda row: estimate(getattr(row, name).paired(), f"+{form}"),
-        ),
-        Column(
-            f"change on {elsewhere}",
-            lambda row: number(change(row, other_split, name), f"+{form}"),
-        ),
-    )
+    less = f"less {policy_label(evaluation.config['baseline'])}"
+    moved = f"change on {elsewhere}"
+    lines = []
+    for row in rows_of(evaluation, view):
+        figures = getattr(row, view.metric)
+        lines.append(
+            {
+                "policy": policy_label(row.policy), "n": row.n, metric.label: figures,
+                "sd": figures.sd, "IQM": figures.iqm, less: figures.paired(),
+                moved: change(row, other, view.metric), **game.columns(row),
+                "how it ended": ", ".join(f"{end} {n:,}" for end, n in row.ends.items() if n),
+            }
+        )  # fmt: skip
+    forms = {less: f"+{metric.form}", moved: f"+{metric.form}"} | game.forms
+    name = f"{metric.label}, {short(view.task)}, {SPLITS[view.split].lower()}"
+    file = f"{view.task}-{view.split}-{view.metric}.csv".replace("/", "-")
+    return data_table(lines, f"{name}; 95 % intervals", metric.form, forms, file)
 
 
-ENDS = Column(
-    "how it ended",
-    lambda row: ", ".join(f"{end} {count:,}" for end, count in row.ends.items() if count),
-)
-
-
-def change(row: Row, other_split: Artifact | None, metric: str) -> float | None:
+def change(row: Row, other: Artifact | None, metric: str) -> float | None:
     """By how much the mean moves on the other seeds; None where they hold another game."""
     key = (row.task, row.policy, getattr(row, "others", None))
-    for match in other_split.data.rows if other_split else ():
+    for match in other.data.rows if other else ():
         if (match.task, match.policy, getattr(match, "others", None)) == key:
             try:
                 return compare_rows(match, row, metric)
@@ -218,9 +144,195 @@ def change(row: Row, other_split: Artifact | None, metric: str) -> float | None:
     return None
 
 
-def download(evaluation: Artifact, view: View) -> pd.DataFrame:
-    """The chosen rows with every figure in full precision, for a CSV file."""
-    table = frame(rows_of(evaluation, view)).assign(split=view.split)
-    first = [key for key in ("task", "split", "others", "policy", "n") if key in table]
-    rest = [key for key in table if key not in first and not key.startswith("hashes_")]
-    return table[first + rest]
+# The games ---------------------------------------------------------------------------------------
+
+
+def bazaar_game(oracle: Artifact | None = None) -> Game:
+    """The bazaar, the open market first, with the oracle's grades where it is there."""
+    folder = "evaluation"
+    return Game(
+        name="bazaar",
+        files=[
+            f"{folder}/{tasks}-{split}.json"
+            for split in ("holdout", "train")
+            for tasks in ("market", "classic")
+        ],
+        tasks=sorted(TASKS, key=lambda task: task.startswith("classic/")),
+        metrics={
+            "grade": Metric("grade", "Grade of the task", "grade of the task"),
+            "share": Metric("share", "Share of what could be won", "share of what could be won"),
+        },
+        columns=lambda row: {
+            "success": row.success_rate, "deals": row.deal_rate, "rounds": row.rounds
+        },
+        forms={"rounds": ".2f"},
+        first_task="bazaar/open",
+        about=bazaar_about,
+        remarks=lambda evaluation, view: "",
+        bounds={row.task: row for row in oracle.data.rows} if oracle else {},
+    )  # fmt: skip
+
+
+def bazaar_about(task: str) -> str:
+    """What the task is, and where published figures cannot be compared with ours."""
+    text = TASKS[task].about
+    if task == "classic/amazon_realistic":
+        text += (
+            " The listing file behind the published figures is not available: these items are ours,"
+            " so the published figures of this task cannot be compared with them."
+        )
+    if task == "classic/collaborative_seller":
+        text += " It may sell a little below its own cost, so a share can exceed 1."
+    return text
+
+
+def reward_agreement(evaluation: Artifact, view: View) -> str:
+    """What a grade of 0 is, and how far the reward follows the utility over all policies."""
+    sentences = [ZERO_GRADE] if view.metric == "grade" else []
+    row = next(
+        row for row in evaluation.data.correlations if (row.task, row.others) == (view.task, DRAWN)
+    )
+    if row.correlation is not None:
+        sentences.append(
+            "Reward against utility as a share of the stake, all policies together: r ="
+            f" {with_interval(row.correlation, 'z.3f')}, n = {row.n:,} episodes. It is"
+            " below 1 because of penalties and of what a world gives to start with."
+        )
+    return " ".join(sentences)
+
+
+ARENA = Game(
+    name="arena",
+    files=("evaluation/arena-holdout.json", "evaluation/arena-train.json"),
+    tasks=list(ARENA_TASKS),
+    metrics={
+        "grade": Metric("grade", "Grade", "grade, share of the stake"),
+        "utility": Metric("utility", "Utility", "utility, credits", "z.1f"),
+        "reward": Metric("reward", "Reward", "reward of an episode"),
+    },
+    columns=lambda row: {
+        "utility, credits": row.utility, "reward per episode": row.reward,
+        "reward ~ utility, r": row.correlation, "valid actions": row.valid,
+        "actions": row.actions, "jobs done": row.jobs.mean, "jobs given": row.jobs_had,
+    },
+    forms={"utility, credits": "z.1f", "valid actions": ".1%"}
+    | dict.fromkeys(("reward per episode", "reward ~ utility, r"), "z.3f")
+    | dict.fromkeys(("jobs done", "jobs given"), ".2f"),
+    first_task=list(ARENA_TASKS)[-1],
+    about=task_about,
+    remarks=reward_agreement,
+    bounds={},
+)  # fmt: skip
+
+
+def arena_in_short(evaluations: Sequence[Artifact]) -> Markup:
+    """What the arena is made of, counted in its code, and how many episodes were played."""
+    codes = {code for kind in arena.KINDS.values() for code in (*kind.success, *kind.failures)}
+    parts = [
+        stat(f"{len(ARENA_TASKS)}", "tasks", note=f"{len(arena.ARCHETYPES)} archetypes of labs"),
+        stat(f"{len(arena.KINDS)}", "types of action", note=f"{len(codes)} result codes"),
+        stat(f"{len(arena.COMPONENTS)}", "reward components", note="and their exact sum"),
+        stat(f"{len(LABS)}", "policies", note="scripted"),
+    ]
+    if played := sum(row.n for evaluation in evaluations for row in evaluation.data.rows):
+        parts.append(stat(f"{played:,}", "episodes played"))
+    return strip(*parts)
+
+
+# Layout ------------------------------------------------------------------------------------------
+
+
+def load_evaluations(game: Game) -> tuple[list[Artifact], list[Markup]]:
+    """The game's evaluations that can be read, and an error message for each other one."""
+    loaded = [load_or_say(file) for file in game.files]
+    return (
+        [evaluation for evaluation, _ in loaded if evaluation is not None],
+        [message for _, message in loaded if message],
+    )
+
+
+def by_task(evaluations: Sequence[Artifact]) -> Evaluations:
+    """Each evaluation under its (task, split)."""
+    return {
+        (task, evaluation.config["split"]): evaluation
+        for evaluation in evaluations
+        for task in evaluation.config["tasks"]
+    }
+
+
+def show(game: Game, evaluations: Evaluations, view: View) -> tuple[Any, go.Figure | None, Markup]:
+    """What stands above the figure, the figure and what stands below; of a view not played, why."""
+    evaluation = evaluations.get((view.task, view.split))
+    if evaluation is None:
+        fault = f"{view.task} has not been played on the {SPLITS[view.split].lower()}"
+        return trouble(ValueError(fault)), None, Markup("")
+    elsewhere = next(split for split in SPLITS if split != view.split)
+    sentences = (caption(game, evaluation, view), game.remarks(evaluation, view))
+    n = evaluation.config["episodes"]
+    return (
+        Markup("<p>{}</p>").format(game.about(view.task)),
+        figure(game, evaluation, view),
+        Markup("").join(
+            Markup("<p>{}</p>").format(with_tooltips(text)) for text in sentences if text
+        )
+        + details(game, evaluation, view, evaluations.get((view.task, elsewhere)))
+        + provenance(evaluation, f"n = {n:,} per policy and task"),
+    )
+
+
+def build(game: Game, address: Address, around: gr.Accordion) -> None:
+    """Lay out the game's evaluations, or why there are none. Called inside the Results tab.
+
+    The task is in `address`, which unfolds the section `around`.
+    """
+    evaluations, missing = load_evaluations(game)
+    for message in missing:
+        gr.HTML(message)
+    if not evaluations:
+        return
+    played = by_task(evaluations)
+    split = evaluations[0].config["split"]
+    tasks = [task for task in game.tasks if any((task, name) in played for name in SPLITS)]
+    task = game.first_task if (game.first_task, split) in played else tasks[0]
+    first = View(task, split, next(iter(game.metrics)))
+    controls = _controls(game, tasks, first)
+    above, drawn, below = show(game, played, first)
+    outputs = [
+        gr.HTML(above),
+        gr.Plot(drawn, show_label=False, elem_id=f"results-{game.name}-bars"),
+        gr.HTML(below, elem_id=f"results-{game.name}-table"),
+    ]
+
+    def redraw(*chosen: str) -> dict[Any, Any]:
+        view = View(*chosen)
+        named = {} if view.task == first.task else {"task": view.task}
+        shown = dict(zip(outputs, show(game, played, view), strict=True))
+        return shown | {address.shown: in_address(named)}
+
+    def follow_task(query: Mapping[str, str]) -> dict[Any, Any]:
+        name = query["task"] if query.get("task") in tasks else first.task
+        values = dict(zip(controls, (name, first.split, first.metric), strict=True))
+        unfolded = {around: gr.Accordion(open=True)} if query else {}
+        return redraw(*values.values()) | values | unfolded
+
+    events = [control.change for control in controls]
+    gr.on(events, redraw, controls, [*outputs, address.shown], **QUIET)
+    on_address(address, follow_task, [*outputs, *controls, around], names=("task",))
+
+
+def _controls(game: Game, tasks: Sequence[str], first: View) -> list[gr.Dropdown | gr.Radio]:
+    """One control per field of the view, in their order."""
+    with gr.Row():
+        return [
+            gr.Dropdown(
+                task_choices(tasks), value=first.task, label="Task", filterable=False,
+                min_width=260,
+            ),
+            gr.Radio(
+                [(text, value) for value, text in SPLITS.items()], value=first.split, label="Seeds"
+            ),
+            gr.Radio(
+                [(metric.label, name) for name, metric in game.metrics.items()],
+                value=first.metric, label="Metric",
+            ),
+        ]  # fmt: skip

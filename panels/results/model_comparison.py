@@ -17,7 +17,6 @@ from panels.results.model_labels import (
     LAB_STAGES,
     STAGES,
     policy_label,
-    series_role,
     weights,
 )
 from panels.results.model_summary import (
@@ -27,26 +26,16 @@ from panels.results.model_summary import (
     references,
     rows_by_policy,
 )
-from panels.ui.look import QUIET, SERIES, bar_style, heading, line_style, styled, table, whiskers
+from panels.ui.look import QUIET, SERIES, folded, heading, line_style, styled, whiskers
 from panels.ui.provenance import load_or_say, provenance
-from panels.ui.tables import (
-    MISSING,
-    Cell,
-    Column,
-    comparison,
-    estimate,
-    number,
-    sortable_table,
-    with_interval,
-)
+from panels.ui.tables import data_table
 from panels.ui.terms import task_choices, task_title
-from panels.ui.whisker_rows import labels_above
 from panels.ui.wiring import Address, pick_in_address
 from sauda.experiments.comparison import ArenaModelRow, ModelComparison, ModelRow
 from sauda.llm.registry import is_model
 from sauda.records.store import Artifact
 
-FORM = "z.3f"  # of grades
+GRADE, DIFFERENCE = "z.3f", "+.3f"  # formats
 FILE = "evaluation/model-comparison.json"
 LAB_FILE = "evaluation/arena-model-comparison.json"
 ON = {"all": "all seeds", "unseen": "unseen listings or labs"}
@@ -60,7 +49,8 @@ class Game:
     file: str
     heading: tuple[str, str]  # title and sentence
     stages: Sequence[str]  # of training, the untrained base first
-    columns: Sequence[Column]  # of the table, beside those of both games
+    columns: Callable[[Any], dict[str, Any]]  # of the table, beside those of both games
+    forms: Mapping[str, str]  # of these columns
     summary: Callable[[Artifact, str], str]
     references: Callable[[Artifact, str], list[tuple[str, float]]]  # lines beside the stages
 
@@ -75,27 +65,6 @@ def rows_of(artifact: Artifact, task: str) -> list[ModelRow | ArenaModelRow]:
     """The rows of one task, the best grade first."""
     rows = rows_by_policy(artifact, task).values()
     return sorted(rows, key=lambda row: -row.grade.mean)
-
-
-def bars(artifact: Artifact, task: str) -> go.Figure:
-    """Mean grade of every policy with its interval, one colour per stage of training."""
-    rows = rows_of(artifact, task)[::-1]
-    figure = go.Figure()
-    for role in dict.fromkeys(series_role(row.policy) for row in rows):
-        group = [row for row in rows if series_role(row.policy) == role]
-        figure.add_bar(
-            y=[policy_label(row.policy) for row in group],
-            x=[row.grade.mean for row in group],
-            error_x=whiskers([row.grade for row in group]),
-            orientation="h",
-            hovertemplate="%{y}: %{x:.3f}<extra></extra>",
-            **bar_style(role),
-        )
-    labels = [policy_label(row.policy) for row in rows]
-    figure = labels_above(figure, labels)
-    figure.update_yaxes(categoryorder="array", categoryarray=labels)
-    figure.update_xaxes(title="grade, 1 at best", showgrid=True, zeroline=True)
-    return figure.update_layout(showlegend=False)
 
 
 def stage_figure(game: Game, artifact: Artifact, task: str) -> go.Figure:
@@ -146,93 +115,79 @@ def stage_figure(game: Game, artifact: Artifact, task: str) -> go.Figure:
 # Tables ------------------------------------------------------------------------------------------
 
 
-def details(game: Game, artifact: Artifact, task: str) -> dict[str, Any]:
-    """Every policy's grade, its difference to the base, and counts, as a sortable table's value."""
+def policies_table(game: Game, artifact: Artifact, task: str) -> Markup:
+    """Every policy's grade, its difference to the base, and counts."""
     baseline = artifact.config["baseline"]
-    columns = (
-        Column("policy", lambda row: policy_label(row.policy)),
-        Column("n", lambda row: number(row.n, ",")),
-        Column("grade [95 %]", lambda row: estimate(row.grade, FORM)),
-        Column(
-            f"against {policy_label(baseline)} [95 %]",
-            lambda row: estimate(
-                None if row.policy == baseline else row.grade.paired(), f"+{FORM}"
-            ),
-        ),
-        *game.columns,
-    )
-    return comparison(columns, rows_of(artifact, task))
+    lines = [
+        {
+            "policy": policy_label(row.policy),
+            "n": row.n,
+            "grade": row.grade,
+            "less the base": None if row.policy == baseline else row.grade.paired(),
+            **game.columns(row),
+        }
+        for row in rows_of(artifact, task)
+    ]
+    forms = {"less the base": DIFFERENCE, **game.forms}
+    told = f"{task_title(task)}: each row on the first n hold-out seeds; 95 % intervals"
+    return data_table(lines, told, forms=forms)
 
 
-def count_of(part: int, whole: int) -> Cell:
-    """A count out of a number of trials; a dash where there was none."""
-    return Cell(f"{part:,} of {whole:,}" if whole else MISSING, part / whole if whole else None)
-
-
-def invalid_replies(row: ModelRow | ArenaModelRow) -> Cell:
-    """How many replies of a model held no legal action; a dash for a script."""
-    requests = row.moves if isinstance(row, ModelRow) else row.actions
-    return count_of(row.invalid_replies, requests) if is_model(row.policy) else number(None)
+def invalid_replies(row: ModelRow | ArenaModelRow) -> int | None:
+    """How many replies of a model held no legal action; None for a script."""
+    return row.invalid_replies if is_model(row.policy) else None
 
 
 def stage_gains(artifact: Artifact, task: str) -> Markup:
     """The gain of each training stage over the stage before, also on unseen games."""
-    return table(
-        ("from", "to", "on", "n", "difference [95 %]"),
-        [
-            (
-                policy_label(gain.before),
-                policy_label(gain.after),
-                ON[gain.on],
-                gain.n,
-                with_interval(gain.interval, "+.3f"),
-            )
-            for gain in artifact.data.stage_gains
-            if gain.task == task
-        ],
-        align="lllrr",
-        caption=f"{task_title(task)}: gain of each stage, bare, paired by seed",
-    )
+    lines = [
+        {
+            "from": policy_label(gain.before),
+            "to": policy_label(gain.after),
+            "on": ON[gain.on],
+            "n": gain.n,
+            "difference": gain.interval,
+        }
+        for gain in artifact.data.stage_gains
+        if gain.task == task
+    ]
+    told = f"{task_title(task)}: gain of each stage, bare, paired by seed; 95 % intervals"
+    return data_table(lines, told, DIFFERENCE)
 
 
 def rivalries(artifact: Artifact, task: str) -> Markup:
     """What each trained stage scores more than scripts and planners."""
-    return table(
-        ("stage", "compared with", "n", "difference [95 %]"),
-        [
-            (
-                policy_label(row.policy),
-                policy_label(row.rival),
-                row.n,
-                with_interval(row.interval, "+.3f"),
-            )
-            for row in artifact.data.rivalries
-            if row.task == task
-        ],
-        align="llrr",
-        caption=f"{task_title(task)}: grade of each stage, bare, compared with others, by seed",
-    )
+    lines = [
+        {
+            "stage": policy_label(row.policy),
+            "compared with": policy_label(row.rival),
+            "n": row.n,
+            "difference": row.interval,
+        }
+        for row in artifact.data.rivalries
+        if row.task == task
+    ]
+    told = f"{task_title(task)}: each stage, bare, compared with others by seed; 95 % intervals"
+    return data_table(lines, told, DIFFERENCE)
 
 
 def behaviour_table(artifact: Artifact, task: str) -> Markup:
     """How often each model breaks its own offers and limit, and leaves when it is due."""
-    return table(
-        ("policy", "moves", "bids below its own", "beyond its last word", "over its limit",
-         "left when due"),
-        [
-            (
-                policy_label(row.policy),
-                row.moves,
-                row.retreats,
-                row.broken,
-                row.over_limit,
-                count_of(row.walked, row.walk_due).text,
-            )
-            for row in rows_of(artifact, task)
-            if is_model(row.policy) and not row.policy.startswith("null")
-        ],
-        caption=f"{task_title(task)}: moves as proposed; due where the planner does so",
-    )  # fmt: skip
+    lines = [
+        {
+            "policy": policy_label(row.policy),
+            "moves": row.moves,
+            "bids below its own": row.retreats,
+            "beyond its last word": row.broken,
+            "over its limit": row.over_limit,
+            "left when due": row.walked,
+            "times due": row.walk_due,
+        }
+        for row in rows_of(artifact, task)
+        if is_model(row.policy) and not row.policy.startswith("null")
+    ]
+    told = f"{task_title(task)}: moves as proposed; leaving is due where the planner leaves"
+    return data_table(lines, told)
 
 
 # The games ---------------------------------------------------------------------------------------
@@ -246,15 +201,14 @@ BAZAAR = Game(
         " planners; and an oracle.",
     ),
     stages=tuple(STAGES),
-    columns=(
-        Column("deals", lambda row: number(row.deal_rate, ".0%")),
-        Column("forfeits", lambda row: number(row.ends["forfeit"], ",")),
-        Column("invalid replies", invalid_replies),
-        Column(
-            "changed by the wrapper",
-            lambda row: number(row.changed if "+" in row.policy else None, ","),
-        ),
-    ),
+    columns=lambda row: {
+        "deals": row.deal_rate,
+        "forfeits": row.ends["forfeit"],
+        "moves": row.moves,
+        "invalid replies": invalid_replies(row),
+        "changed by the wrapper": row.changed if "+" in row.policy else None,
+    },
+    forms={"deals": ".0%"},
     summary=model_summary,
     references=references,
 )
@@ -267,15 +221,14 @@ ARENA = Game(
         " the options in its prompt.",
     ),
     stages=(BASE, *LAB_STAGES),
-    columns=(
-        Column("jobs done", lambda row: number(row.jobs.mean, ".2f")),
-        Column("jobs given", lambda row: number(row.jobs_had, ".2f")),
-        Column(
-            "valid actions",
-            lambda row: Cell(f"{row.valid:.1%} of {row.actions:,}", row.valid),
-        ),
-        Column("invalid replies", invalid_replies),
-    ),
+    columns=lambda row: {
+        "jobs done": row.jobs.mean,
+        "jobs given": row.jobs_had,
+        "actions": row.actions,
+        "valid actions": row.valid,
+        "invalid replies": invalid_replies(row),
+    },
+    forms={"jobs done": ".2f", "jobs given": ".2f", "valid actions": ".1%"},
     summary=lab_summary,
     references=lab_references,
 )
@@ -284,20 +237,16 @@ ARENA = Game(
 # Layout ------------------------------------------------------------------------------------------
 
 
-def show(game: Game, artifact: Artifact, task: str) -> dict[str, Any]:
-    """What the part shows of a task, by the name of the component."""
-    label = f"{task_title(task)}: each row on the first n hold-out seeds"
-    parts = {
-        "summary": Markup("<p>{}</p>").format(game.summary(artifact, task)),
-        "stages": stage_figure(game, artifact, task),
-        "gains": stage_gains(artifact, task),
-        "rivalries": rivalries(artifact, task),
-        "bars": bars(artifact, task),
-        "details": gr.update(value=details(game, artifact, task), label=label),
-    }
+def show(game: Game, artifact: Artifact, task: str) -> tuple[Markup, go.Figure, Markup]:
+    """The summary, the stages and the tables of a task."""
+    parts = {"Every policy as a table": policies_table(game, artifact, task)}
+    parts["Gain of each stage"] = stage_gains(artifact, task)
+    parts["Each stage compared with scripts and planners"] = rivalries(artifact, task)
     if isinstance(artifact.data, ModelComparison):  # the arena's rows count no broken offers
-        parts["behaviour"] = behaviour_table(artifact, task)
-    return parts
+        parts["Moves that break an own offer or limit"] = behaviour_table(artifact, task)
+    tables = Markup("").join(folded(title, part) for title, part in parts.items() if part)
+    summary = Markup("<p>{}</p>").format(game.summary(artifact, task))
+    return summary, stage_figure(game, artifact, task), tables
 
 
 def build(game: Game, address: Address | None = None, around: gr.Accordion | None = None) -> None:
@@ -309,38 +258,19 @@ def build(game: Game, address: Address | None = None, around: gr.Accordion | Non
         return
     tasks = list(dict.fromkeys(row.task for row in artifact.data.rows))
     task = gr.Radio(task_choices(tasks), value=tasks[0], label="Task", visible=len(tasks) > 1)
-    outputs = _outputs(game, show(game, artifact, tasks[0]))
+    summary, stages, tables = show(game, artifact, tasks[0])
+    prefix = f"results-{game.name}"
+    outputs = [
+        gr.HTML(summary),
+        gr.Plot(stages, show_label=False, elem_id=f"{prefix}-stages"),
+        gr.HTML(tables, elem_id=f"{prefix}-tables"),
+    ]
 
     def redraw(name: str) -> dict[Any, Any]:
-        return {outputs[part]: value for part, value in show(game, artifact, name).items()}
+        return dict(zip(outputs, show(game, artifact, name), strict=True))
 
-    filled = list(outputs.values())
     if address is not None:
-        pick_in_address(address, "task", task, tasks, redraw, filled, around)
+        pick_in_address(address, "task", task, tasks, redraw, outputs, around)
     else:
-        task.change(redraw, task, filled, **QUIET)
+        task.change(redraw, task, outputs, **QUIET)
     gr.HTML(provenance(artifact, f"paired hold-out episodes; {weights(artifact)}"))
-
-
-def _outputs(game: Game, parts: Mapping[str, Any]) -> dict[str, Any]:
-    """The components that a redraw fills, by the name of the part; one sub-tab is seen a time."""
-    prefix = f"results-{game.name}"
-    outputs = {"summary": gr.HTML(parts["summary"])}
-    with gr.Tabs():
-        with gr.Tab("By stage"):
-            outputs["stages"] = gr.Plot(
-                parts["stages"], show_label=False, elem_id=f"{prefix}-stages"
-            )
-        with gr.Tab("Gains"):
-            outputs["gains"] = gr.HTML(parts["gains"])
-            outputs["rivalries"] = gr.HTML(parts["rivalries"])
-        with gr.Tab("Every policy"):
-            outputs["bars"] = gr.Plot(parts["bars"], show_label=False, elem_id=f"{prefix}-bars")
-        with gr.Tab("Table"):
-            outputs["details"] = sortable_table(
-                parts["details"]["value"], parts["details"]["label"], f"{prefix}-table"
-            )
-        if "behaviour" in parts:
-            with gr.Tab("Moves"):
-                outputs["behaviour"] = gr.HTML(parts["behaviour"])
-    return outputs

@@ -4,7 +4,7 @@ A wrapper around no model stands in a row of its own, so that what the wrapper w
 as the model's.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,22 +85,12 @@ def standing(comparison: Artifact, task: str) -> Standing | None:
 
 
 def model_summary(comparison: Artifact, task: str) -> str:
-    """What training brought, and how much of a wrapped model's grade is the wrapper's."""
-    sentences = [
-        _trained(comparison, task),
-        tuned_sentence(comparison, task),
-        *_later_stages(comparison, task),
-        *wrapper_sentences(comparison, task),
-    ]
-    return " ".join(filter(None, sentences))
-
-
-def _trained(comparison: Artifact, task: str) -> str:
+    """What training brought on a task, and how much of the gap to the planner that closes."""
     place = standing(comparison, task)
     if place is None:
         return ""
     sentence = (
-        f"Bare, {policy_label(place.row.policy)} wins"
+        f"Bare, {policy_label(place.row.policy)} scores"
         f" {with_interval(place.row.grade, FORM)} on n = {place.row.n} hold-out seeds, the"
         f" untrained base {place.base:{FORM}} and the best untuned script"
         f" {place.script[1]:{FORM}}"
@@ -129,16 +119,6 @@ def tuned_sentence(comparison: Artifact, task: str) -> str:
         f"The script whose numbers did best in a search on training games scores {theirs:{FORM}},"
         f" {place} Sauda (Sauda less the script: {with_interval(interval, '+.3f')}, n = {n})."
     )
-
-
-def _later_stages(comparison: Artifact, task: str) -> Iterator[str]:
-    """The gain of each stage that trains the one that Sauda plays with further."""
-    for gain in comparison.data.stage_gains:
-        if (gain.before, gain.task, gain.on) == (OURS, task, "all"):
-            yield (
-                f"Further training to {policy_label(gain.after)} changed this by"
-                f" {with_interval(gain.interval, '+.3f')}."
-            )
 
 
 @dataclass(frozen=True)
@@ -170,27 +150,6 @@ def gain_on_same_seeds(
     mean, low, high = paired_difference(first, second)
     gain = Interval(mean=mean, low=low, high=high)
     return n, float(first.mean()), float(second.mean()), gain
-
-
-def wrapper_sentences(comparison: Artifact, task: str) -> Iterator[str]:
-    """The grade of the published steering around the base and around Sauda, and around no model."""
-    for stage in (BASE, OURS):
-        gain = wrapper_gain(comparison, task, stage, "steering")
-        if gain is not None:
-            yield (
-                f"The published steering wins {gain.wrapped:{FORM}} around"
-                f" {'the ' * (stage == BASE)}{policy_label(stage)} and {gain.alone:{FORM}} around"
-                f" no model: {with_interval(gain.interval, '+.3f')} on n = {gain.n},"
-                f" {_verdict(gain.interval)}."
-            )
-
-
-def _verdict(gain: Interval) -> str:
-    if gain.low > 0:
-        return "so the model adds to it"
-    if gain.high < 0:
-        return "so the wrapper wins more alone"
-    return "so there is no evidence that the model adds anything"
 
 
 # The arena ---------------------------------------------------------------------------------------

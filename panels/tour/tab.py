@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from env import arena
 from panels.results.model_comparison import FILE as COMPARISON
-from panels.tour import facts, figures, race
+from panels.tour import facts, race
 from panels.training.runs import sample
 from panels.ui.look import code, empty, heading
 from panels.ui.provenance import provenance
@@ -143,11 +143,11 @@ def _learnt() -> None:
             )  # fmt: skip
             gr.Plot(facts.curve(runs, comparison), show_label=False, elem_id="tour-curve")
         with gr.Column(min_width=320):
-            told = figures.gain(comparison)
+            told = facts.gain(comparison)
             gr.HTML(
                 _answer("Did it help?", told, address="?tab=results&part=market", words="Results")
             )
-            gr.Plot(figures.grades_figure(comparison), show_label=False, elem_id="tour-grades")
+            gr.Plot(facts.grades_figure(comparison), show_label=False, elem_id="tour-grades")
     gr.HTML(facts.stages(runs, comparison))
     gr.HTML(Markup("").join(provenance(run, f"n = {len(run.data.log)} steps") for run in runs))
     gr.HTML(provenance(comparison, "95 % bootstrap intervals over games"))
@@ -161,14 +161,14 @@ def _compared() -> None:
             gr.HTML(
                 _answer(
                     "What beats it, and why?",
-                    figures.still_ahead(comparison), figures.why_behind(comparison),
+                    facts.still_ahead(comparison), facts.why_behind(comparison),
                     address="?tab=results&part=gap", words="Results",
                 )
             )  # fmt: skip
         with gr.Column(min_width=320):
             gr.HTML(
                 _answer(
-                    "What are words worth?", figures.what_pays(words),
+                    "What are words worth?", facts.what_pays(words),
                     address="?tab=results&part=words", words="Results",
                 )
                 + provenance(words)
@@ -206,7 +206,7 @@ def _games() -> list[tuple[gr.Button, str]]:
     links = []
     with gr.Row():
         for title, words, tab, label in GAMES:
-            told = f"{words} {figures.as_a_lab()}" if tab == "gpu_arena" else words
+            told = f"{words} {facts.as_a_lab()}" if tab == "gpu_arena" else words
             with gr.Column(min_width=280):
                 gr.HTML(Markup("<h3>{}</h3><p>{}</p>").format(title, told))
                 links.append((gr.Button(label, scale=0, min_width=180), tab))

@@ -8,7 +8,6 @@ from typing import Any
 
 import gradio as gr
 import plotly.graph_objects as go
-from markupsafe import Markup
 
 from panels.training.logs import (
     ENTROPY,
@@ -45,6 +44,7 @@ from sauda.train.checks import EVAL_TASKS
 
 FILES = ("evaluation/market-train.json", "evaluation/arena-train.json")
 Rows = Mapping[str, Sequence[BazaarRow]]  # of scripted policies, by task
+Values = Sequence[float | None]
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Reference:
 
     policy: str
     grade: float
-    n: int  # training seeds a task
+    n: int  # training seeds per task
 
     @property
     def label(self) -> str:
@@ -101,8 +101,6 @@ def references(log: Log, metric: Metric, rows: Rows) -> list[Reference]:
     return best + [each for each in means if each.policy == TUNED]
 
 
-Values = Sequence[float | None]
-
 # Numbers of a curve -------------------------------------------------------------------------------
 
 
@@ -136,143 +134,6 @@ def band(at: Values, middle: Values, half: Values) -> tuple[list, list]:
     return x, y
 
 
-# A stack of panels --------------------------------------------------------------------------------
-
-TOP, GAP, BOTTOM = 28, 40, 48  # px above, between and below the panels
-LEGEND = 48  # px more above, where published logs are named: on a phone, a line each
-PUBLISHED_AXIS = 99  # number of the vertical axis that published rewards have; beyond all panels
-# Where the last value of a curve stands: beside its end, above it where an axis is beside it.
-# Plotly makes the horizontal axis longer for it.
-BESIDE = {"xanchor": "left", "yanchor": "middle", "xshift": 6}
-ABOVE = {"xanchor": "right", "yanchor": "bottom", "yshift": 4}
-SMALL = 1e-3  # numbers below it have an exponent
-PANEL = 108  # px of height for each
-X_FORMAT = {"step": ",d", "tokens": ",d", "time": ".1f"}  # of d3, in what a hover says
-
-
-def inner_height(panels: int) -> int:
-    """Height of a stack without its margins, px."""
-    return PANEL * panels + GAP * (panels - 1)
-
-
-def stack(
-    log: Log,
-    metrics: Sequence[Metric],
-    view: View,
-    inner: int,
-    beside: Sequence[Log] = (),
-    scripts: Rows | None = None,
-) -> go.Figure:
-    """One panel per metric of a run, stacked, `inner` px high without margins.
-
-    Published logs `beside` it are dashed and hollow. `scripts` are drawn as level lines where
-    grades are.
-    """
-    part = (inner - GAP * (len(metrics) - 1)) / sum(metric.weight for metric in metrics)
-    figure, top = go.Figure(), float(inner)
-    for i, metric in enumerate(metrics):
-        bottom = max(0.0, top - part * metric.weight)
-        axis = "y" if i == 0 else f"y{i + 1}"
-        _panel(figure, axis, [bottom / inner, top / inner], log, metric, view, beside)
-        for line in references(log, metric, scripts or {}):
-            draw_reference(figure, axis, line, x_values(log.rows_of(metric), view.over))
-        top = bottom - GAP
-    figure.update_layout(
-        meta=log.name,  # stacks of one log are hovered together: theme.py
-        hovermode="x unified",
-        hoversubplots="axis",
-        xaxis={
-            "anchor": axis, "rangemode": "tozero", "showticklabels": bool(log.rows or beside),
-            "title": f"{SCALES[view.over]} of {log.name}",
-            "unifiedhovertitle": {"text": f"{SCALES[view.over]} %{{x:{X_FORMAT[view.over]}}}"},
-            "showspikes": True, "spikemode": "across", "spikesnap": "data", "spikedash": "solid",
-            "spikethickness": 1,
-        },
-    )  # fmt: skip
-    above = TOP + (LEGEND if view.overlay else 0)  # the same for both stacks of a page
-    return styled(figure, inner + above + BOTTOM).update_layout(
-        margin={"l": 56, "r": 16, "t": above, "b": BOTTOM},
-        legend={"y": 1, "yref": "container", "yanchor": "top"},
-    )
-
-
-def _panel(
-    figure: go.Figure, axis: str, domain: list[float], log: Log, metric: Metric, view: View,
-    beside: Sequence[Log],
-) -> None:  # fmt: skip
-    """Draw one metric on `axis`, its name above it."""
-    log_axis = view.log and metric.log
-    figure.add_annotation(
-        text=metric.title, xref="paper", yref="paper", x=0, y=domain[1],
-        xanchor="left", yanchor="bottom", xshift=-44, yshift=3, showarrow=False,
-    )  # fmt: skip
-    layout = {"anchor": "x", "nticks": 5, "exponentformat": "e"}
-    if log_axis:
-        layout |= {"type": "log", "dtick": "D2"}  # 1, 2 and 5 of each power of ten
-    values = {row.get(metric.name) for row in log.rows_of(metric)} - {None}
-    if len(values) == 1 and not log_axis and (constant := values.pop()) > 0:
-        layout |= {"range": [0, 2 * constant]}  # or Plotly gives it the axis from -1 to 1
-    drawn = list(_traces(log, metric, view, log_axis))
-    others = [other for other in beside if other.holds(metric)]
-    own = layout | {"domain": domain, "showticklabels": bool(drawn or others)}
-    figure.update_layout({_layout_name(axis): own})
-    # An axis without a trace is not laid out, and what lies over it is not either.
-    for trace in drawn or [{"type": "scatter", "x": [None], "y": [None], "showlegend": False}]:
-        figure.add_trace({"name": log.name} | trace | {"xaxis": "x", "yaxis": axis})
-    if drawn:
-        _resumes(figure, log, view.over, axis)
-        if label := _end(log, metric, view, axis, log_axis):
-            place = ABOVE if others and metric is REWARD else BESIDE
-            figure.add_annotation(label | place)
-    else:
-        figure.add_annotation(
-            text="not in the log" if log.rows else "not recorded yet", xref="paper",
-            yref="paper", x=0.5, y=domain[0], yanchor="bottom", yshift=8, showarrow=False,
-        )  # fmt: skip
-    if others and metric is REWARD:  # another measure stands on an axis of its own
-        axis, under = f"y{PUBLISHED_AXIS}", axis
-        layout |= {"overlaying": under, "side": "right", "showgrid": False}
-        layout |= {"title": "published: first bid’s bell curve"}
-        figure.update_layout({_layout_name(axis): layout})
-    for other in others:
-        for trace in _traces(other, metric, view, log_axis):
-            first = trace["showlegend"] and not any(
-                each.showlegend and each.name == other.name for each in figure.data
-            )
-            figure.add_trace(trace | {"xaxis": "x", "yaxis": axis, "showlegend": first})
-
-
-def draw_reference(figure: go.Figure, axis: str, line: Reference, at: Values) -> None:
-    """Draw a level line at a script's grade, its name above its left end."""
-    if not (known := [x for x in at if x is not None]):
-        return
-    style = line_style("scripted")["line"] | {"width": 1, "dash": "dash"}
-    figure.add_trace(
-        {
-            "type": "scatter", "x": [min(known), max(known)], "y": [line.grade] * 2,
-            "mode": "lines", "line": style, "name": line.label, "showlegend": False,
-            "xaxis": "x", "yaxis": axis,
-            "hovertemplate": f"{line.label}, n = {line.n:,} training seeds<extra></extra>",
-        }
-    )  # fmt: skip
-    figure.add_annotation(
-        text=line.label, xref="x", yref=axis, x=min(known), y=line.grade, xanchor="left",
-        yanchor="bottom", yshift=1, showarrow=False, font={"size": 11},
-    )  # fmt: skip
-
-
-def _end(log: Log, metric: Metric, view: View, axis: str, log_axis: bool) -> dict[str, Any] | None:
-    """A label of a curve's last value; None without one to draw."""
-    last = last_point(log, metric, view.over, view.smoothing, log_axis)
-    if last is None:
-        return None
-    x, y = last
-    return {
-        "text": f"<b>{readable(y)}</b>", "xref": "x", "yref": axis, "x": x,
-        "y": math.log10(y) if log_axis else y, "showarrow": False,
-    }  # fmt: skip
-
-
 def last_point(
     log: Log, metric: Metric, over: str, smoothing: float, log_axis: bool = False
 ) -> tuple[float, float] | None:
@@ -294,61 +155,121 @@ def readable(value: float) -> str:
     return with_minus_signs(f"{digits} × 10<sup>{int(exponent):d}</sup>")
 
 
-def _layout_name(axis: str) -> str:
-    return f"yaxis{axis.removeprefix('y')}"
+# A stack of panels --------------------------------------------------------------------------------
+
+PANEL, TOP, BOTTOM = 148, 28, 48  # px of height per panel with its title, above and below all
+GAP = 0.3  # of a panel, between two
+SMALL = 1e-3  # numbers below it have an exponent
+X_FORMAT = {"step": ",d", "tokens": ",d", "time": ".1f"}  # of d3, in what a hover says
+
+
+def stack(
+    log: Log, metrics: Sequence[Metric], view: View, scripts: Rows | None = None
+) -> go.Figure:
+    """One panel per metric of a run over one x axis, so that a hover reads all at one step.
+
+    `scripts` are drawn as level lines where grades are.
+    """
+    figure = go.Figure()
+    axes = ["y" if i == 0 else f"y{i + 1}" for i in range(len(metrics))]
+    for axis, metric in zip(axes, metrics, strict=True):
+        _panel(figure, axis, log, metric, view)
+        for line in references(log, metric, scripts or {}):
+            draw_reference(figure, axis, line, x_values(log.rows_of(metric), view.over))
+    figure.update_layout(
+        grid={"rows": len(axes), "columns": 1, "ygap": GAP, "subplots": [[f"x{y}"] for y in axes]},
+        hovermode="x unified",
+        hoversubplots="axis",
+        showlegend=False,
+        xaxis={
+            "anchor": axes[-1], "rangemode": "tozero",
+            "title": f"{SCALES[view.over]} of {log.name}",
+            "unifiedhovertitle": {"text": f"{SCALES[view.over]} %{{x:{X_FORMAT[view.over]}}}"},
+            "showspikes": True, "spikemode": "across", "spikesnap": "data", "spikedash": "solid",
+            "spikethickness": 1,
+        },
+    )  # fmt: skip
+    figure = styled(figure, PANEL * len(axes) + TOP + BOTTOM)
+    return figure.update_layout(margin={"l": 56, "r": 16, "t": TOP, "b": BOTTOM})
+
+
+def _panel(figure: go.Figure, axis: str, log: Log, metric: Metric, view: View) -> None:
+    """Draw one metric on `axis`, its name above it, the last value beside the end of its curve."""
+    log_axis = view.log and metric.log
+    figure.add_annotation(
+        text=metric.title, xref="paper", yref=f"{axis} domain", x=0, y=1,
+        xanchor="left", yanchor="bottom", xshift=-44, yshift=3, showarrow=False,
+    )  # fmt: skip
+    layout = {"anchor": "x", "nticks": 5, "exponentformat": "e"}
+    if log_axis:
+        layout |= {"type": "log", "dtick": "D2"}  # 1, 2 and 5 of each power of ten
+    values = {row.get(metric.name) for row in log.rows_of(metric)} - {None}
+    if len(values) == 1 and not log_axis and (constant := values.pop()) > 0:
+        layout |= {"range": [0, 2 * constant]}  # or Plotly gives it the axis from -1 to 1
+    figure.update_layout({f"yaxis{axis.removeprefix('y')}": layout})
+    # An axis without a trace is not laid out, and what lies over it is not either.
+    for trace in list(_traces(log, metric, view, log_axis)) or [{"x": [None], "y": [None]}]:
+        figure.add_trace({"type": "scatter", "name": log.name} | trace | {"yaxis": axis})
+    _resumes(figure, log, view.over, axis)
+    if last := last_point(log, metric, view.over, view.smoothing, log_axis):
+        x, y = last
+        figure.add_annotation(
+            text=f"<b>{readable(y)}</b>", xref="x", yref=axis, x=x,
+            y=math.log10(y) if log_axis else y, xanchor="left", yanchor="middle", xshift=6,
+            showarrow=False,
+        )  # fmt: skip
+
+
+def draw_reference(figure: go.Figure, axis: str, line: Reference, at: Values) -> None:
+    """Draw a level line at a script's grade, its name above its left end."""
+    if not (known := [x for x in at if x is not None]):
+        return
+    style = line_style("scripted")["line"] | {"width": 1, "dash": "dash"}
+    figure.add_trace(
+        {
+            "type": "scatter", "x": [min(known), max(known)], "y": [line.grade] * 2,
+            "mode": "lines", "line": style, "name": line.label, "showlegend": False,
+            "xaxis": "x", "yaxis": axis,
+            "hovertemplate": f"{line.label}, n = {line.n:,} training seeds<extra></extra>",
+        }
+    )  # fmt: skip
+    figure.add_annotation(
+        text=line.label, xref="x", yref=axis, x=min(known), y=line.grade, xanchor="left",
+        yanchor="bottom", yshift=1, showarrow=False, font={"size": 11},
+    )  # fmt: skip
 
 
 def _traces(log: Log, metric: Metric, view: View, log_axis: bool) -> Iterator[dict[str, Any]]:
     """Raw points with their average; the band of a reward; whiskers of checkpoint evaluations."""
-    if not log.holds(metric):
-        return
     rows = log.rows_of(metric)
-    at = x_values(rows, view.over)
+    at, style = x_values(rows, view.over), line_style(log.role)
+    raw = [row.get(metric.name) for row in rows]
     if all(x is None for x in at):
         return
-    raw = [row.get(metric.name) for row in rows]
-    style = _style(log)
     if metric is EVALUATION:
-        yield evaluation_trace(rows, at, style) | {"name": log.name}
+        yield evaluation_trace(rows, at, style)
         return
     if not metric.noisy:
-        yield {
-            "type": "scatter", "x": at, "y": raw, "mode": "lines", "line": style["line"],
-            "showlegend": False, "name": log.name,
-            "hovertemplate": f"{metric.label} %{{y:.2e}}<extra></extra>",
-        }  # fmt: skip
+        told = f"{metric.label} %{{y:.2e}}<extra></extra>"
+        yield {"x": at, "y": raw, "mode": "lines", "line": style["line"], "hovertemplate": told}
         return
     smooth = with_gaps(raw, view.smoothing)
     if metric is REWARD and log.holds(REWARD_STD):
         half = with_gaps([row.get("reward_group_std") for row in rows], view.smoothing)
         x, y = band(at, smooth, half)
         yield {
-            "type": "scatter", "x": x, "y": y, "mode": "lines", "fill": "toself",
-            "fillcolor": _faint(SERIES[log.role].light), "line": {"width": 0},
-            "hoverinfo": "skip", "showlegend": False, "name": "std",
+            "x": x, "y": y, "mode": "lines", "fill": "toself", "line": {"width": 0},
+            "fillcolor": _faint(SERIES[log.role].light), "hoverinfo": "skip", "name": "std",
         }  # fmt: skip
     yield {
-        "type": "scatter", "x": at, "y": drawable(raw, log_axis), "mode": "markers",
-        "marker": style["marker"] | {"size": 5, "opacity": 0.35},
-        "hoverinfo": "skip", "showlegend": False, "name": f"{log.name}, raw",
+        "x": at, "y": drawable(raw, log_axis), "mode": "markers", "name": f"{log.name}, raw",
+        "marker": style["marker"] | {"size": 5, "opacity": 0.35}, "hoverinfo": "skip",
     }  # fmt: skip
-    who = f"{log.name}, " if log.caveat else ""
     yield {
-        "type": "scatter", "x": at, "y": drawable(smooth, log_axis), "mode": "lines",
-        "line": style["line"], "connectgaps": False, "name": log.name, "customdata": raw,
-        "showlegend": bool(log.caveat),
-        "hovertemplate": f"{who}{metric.label} %{{y:.3g}} (%{{customdata:.3g}})<extra></extra>",
+        "x": at, "y": drawable(smooth, log_axis), "mode": "lines", "line": style["line"],
+        "connectgaps": False, "customdata": raw,
+        "hovertemplate": f"{metric.label} %{{y:.3g}} (%{{customdata:.3g}})<extra></extra>",
     }  # fmt: skip
-
-
-def _style(log: Log) -> dict[str, Any]:
-    style = line_style(log.role)
-    if log.name.endswith("tells"):  # the two differ in dash and mark
-        style["line"] |= {"dash": "dot"}
-        style["marker"] |= {"symbol": "square-open"}
-    elif log.caveat:
-        style["line"] |= {"dash": "5px,3px"}  # longer ones would read as gaps
-    return style
 
 
 def evaluation_trace(rows: Sequence[Row], at: Values, style: Mapping[str, Any]) -> dict[str, Any]:
@@ -386,17 +307,17 @@ def _resumes(figure: go.Figure, log: Log, over: str, axis: str) -> None:
             )  # fmt: skip
 
 
+# All runs -----------------------------------------------------------------------------------------
+
 EACH_LOSS = Metric("loss", "loss", "as each stage defines it")
 GRADES = (EVALUATION, REWARD)  # which differ in scale from game to game
 SHARED_METRICS = (EVALUATION, EACH_LOSS, REWARD, TOKEN_ACCURACY, ENTROPY, LEARNING_RATE, GRAD_NORM)
 SMOOTHING = 0.9  # of the moving average of what is noisy
-HEIGHT = 300  # px
-# The dashes of a line as SVG has them, in px, by the names that plotly gives them.
-DASHES = {"solid": "", "dot": "2 2", "dash": "7 4"}
+HEIGHT = 340  # px
 
 
 def shared_metrics(logs: list[Log]) -> list[Metric]:
-    """Those of METRICS that two runs or more hold and share a scale in."""
+    """Those of SHARED_METRICS that two runs or more hold and share a scale in."""
     return [metric for metric in SHARED_METRICS if len(comparable(logs, metric)) > 1]
 
 
@@ -408,66 +329,32 @@ def comparable(logs: list[Log], metric: Metric) -> list[Log]:
 
 
 def together(logs: list[Log], metric: Metric, over: str, scripts: Rows | None = None) -> go.Figure:
-    """A line a comparable run, named with its last value; `key` says which is which.
+    """A line per comparable run, named with its last value.
 
     `scripts` are drawn as level lines where checkpoints are evaluated, which all play one task.
     """
-    figure = go.Figure()
-    drawn = comparable(logs, metric)
+    figure, drawn = go.Figure(), comparable(logs, metric)
     for log in drawn:
-        figure.add_trace(_line(log, metric, over) | {"name": _name(log, metric, over)})
+        _, last = last_point(log, metric, over, SMOOTHING)
+        name = f"{log.name}: {readable(last)}"
+        figure.add_trace(_line(log, metric, over) | {"name": name, "showlegend": True})
     if metric is EVALUATION and drawn:
         at = [x for log in drawn for x in x_values(log.rows_of(metric), over)]
         for line in references(drawn[0], metric, scripts or {}):
             draw_reference(figure, "y", line, at)
     figure.update_xaxes(title=SCALES[over], rangemode="tozero")
     short = metric.unit if metric is EVALUATION else metric.label  # the choice above says it whole
-    figure.update_layout(showlegend=False)
     return styled(figure, HEIGHT).update_yaxes(title=short)
 
 
-def key(logs: list[Log], metric: Metric, over: str) -> Markup:
-    """The lines of `together` with their names and last values.
-
-    Outside the figure it wraps like text: on a phone a legend would take the room of the curves.
-    """
-    entry = Markup(
-        '<li><svg viewBox="0 0 28 8" aria-hidden="true"><path d="M0 4h28" stroke-dasharray="{}"'
-        ' style="--light: {}; --dark: {}"/></svg>{}</li>'
-    )
-    drawn = comparable(logs, metric)
-    entries = [
-        entry.format(
-            DASHES[_dash(log)],
-            SERIES[log.role].light,
-            SERIES[log.role].dark,
-            _name(log, metric, over),
-        )
-        for log in drawn
-    ]
-    legend = Markup('<ul class="sauda-key">{}</ul>').format(Markup("").join(entries))
-    if len(drawn) < sum(log.holds(metric) for log in logs):
-        legend += note("Runs in the bazaar; grades of the arena have their own scale.")
-    return legend
-
-
-def _name(log: Log, metric: Metric, over: str) -> str:
-    _, last = last_point(log, metric, over, SMOOTHING)
-    return f"{log.name}: {readable(last)}"
-
-
-def _dash(log: Log) -> str:
-    """Dashed in the arena, dotted for a further training of the same stage."""
-    if log.game == "arena":
-        return "dash"
-    return "dot" if log.seed else "solid"
-
-
 def _line(log: Log, metric: Metric, over: str) -> dict[str, Any]:
-    """The trace of a run: checkpoint evaluations with whiskers, all else as an averaged line."""
+    """The trace of a run: checkpoint evaluations with whiskers, all else as an averaged line.
+
+    It is dashed in the arena, dotted for a further training of the same stage.
+    """
     rows = log.rows_of(metric)
     at, style = x_values(rows, over), line_style(log.role)
-    style["line"] |= {"dash": _dash(log)}
+    style["line"] |= {"dash": "dash" if log.game == "arena" else "dot" if log.seed else "solid"}
     if metric is EVALUATION:
         trace = evaluation_trace(rows, at, style)
         # thin and in the run's colour: there are too many for the curves to be seen behind them
@@ -488,6 +375,10 @@ def build_together(runs: Runs, scripts: Rows) -> None:
     if not metrics:
         return
     first = next(iter(metrics))
+
+    def show(name: str, scale: str) -> go.Figure:
+        return together(logs, metrics[name], scale, scripts)
+
     with gr.Row():
         picked = gr.Dropdown(
             [(metric.label, name) for name, metric in metrics.items()], value=first,
@@ -495,15 +386,6 @@ def build_together(runs: Runs, scripts: Rows) -> None:
             elem_id="training-together-metric",
         )  # fmt: skip
         over = gr.Radio(list(SCALES), value="tokens", label="Over", min_width=240)
-    figure = gr.Plot(
-        together(logs, metrics[first], "tokens", scripts),
-        show_label=False,
-        elem_id="training-together",
-    )
-    legend = gr.HTML(key(logs, metrics[first], "tokens"))
-
-    def show(name: str, scale: str) -> tuple[go.Figure, Markup]:
-        metric = metrics[name]
-        return together(logs, metric, scale, scripts), key(logs, metric, scale)
-
-    gr.on([picked.input, over.input], show, [picked, over], [figure, legend], **QUIET)
+    figure = gr.Plot(show(first, "tokens"), show_label=False, elem_id="training-together")
+    gr.HTML(note("Grades and rewards of bazaar runs only: those of the arena use another scale."))
+    gr.on([picked.input, over.input], show, [picked, over], figure, **QUIET)

@@ -14,6 +14,7 @@ from panels.training.runs import marked
 from panels.ui.look import QUEUED, QUIET, heading, note, table, trouble
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
+from panels.ui.wiring import bound
 from sauda.experiments.acts import FILE as ACTS_FILE
 from sauda.experiments.acts import Acts
 from sauda.language.acts import (
@@ -81,9 +82,9 @@ def intent_of(example: Example) -> str:
     return example.act.partition("(")[0]
 
 
-def acts_of(role: str, made: Corpus) -> list[str]:
-    """The acts that a role's examples have, in the order of INTENTS."""
-    there = set(map(intent_of, made.examples[role]))
+def acts_of(made: Corpus) -> list[str]:
+    """The acts that any role's examples have, in the order of INTENTS."""
+    there = {intent_of(example) for role in AGENTS for example in made.examples[role]}
     return [intent for intent in INTENTS if intent in there]
 
 
@@ -219,10 +220,7 @@ def build() -> None:
         gr.HTML(fault)
         return
     made = corpus()
-    with gr.Tabs(elem_classes="sauda-subtabs", elem_id="training-roles"):
-        for role in AGENTS:
-            with gr.Tab(role.capitalize(), id=role):
-                _Role(made, role).build()
+    _explorer(made)
     with gr.Row():
         with gr.Column(min_width=280):
             gr.HTML(counts_table(made), elem_id="training-counts")
@@ -244,76 +242,77 @@ def _agreement() -> None:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Role:
-    """The examples of one role: layout, callbacks and wiring."""
+def _explorer(made: Corpus) -> None:
+    """Lay out the pickers, an example with its dialogue and its loss mask, and wire them."""
+    first = AGENTS[0]
+    with gr.Row(elem_classes="sauda-actions"):
+        role = gr.Radio(list(AGENTS), value=first, label="Role", elem_id="data-role", scale=1)
+        words = gr.Textbox(
+            label="Search words and items", max_lines=1, elem_id="data-search", scale=2,
+            min_width=220,
+        )  # fmt: skip
+        act = gr.Dropdown(
+            [ANY, *acts_of(made)], value=ANY, label="Act", filterable=False, elem_id="data-act",
+            scale=1, min_width=180,
+        )  # fmt: skip
+        back = gr.Button("‹ Previous", size="sm", elem_id="data-previous")
+        on = gr.Button("Next ›", size="sm", elem_id="data-next")
+    place, parts = gr.State(0), parts_of(made, made.examples[first], 0)
+    where = gr.HTML(parts[0], elem_id="data-place")
+    with gr.Row():
+        with gr.Column(scale=3, min_width=320):
+            example = gr.HTML(parts[1], elem_id="data-example")
+        with gr.Column(scale=2, min_width=320):
+            dialogue = gr.HTML(parts[2], elem_id="data-dialogue")
+    with gr.Accordion("A training sample with its loss mask", open=False,
+                      elem_classes="sauda-fold"):  # fmt: skip
+        show = gr.Button("Show the tokens of this dialogue", size="sm", scale=0)
+        mask = gr.HTML(note(MASK_HINT), elem_id="data-mask")
+    chosen, shown = [role, words, act, place], [place, where, example, dialogue, mask]
 
-    made: Corpus
-    role: str
+    def search(role: str, words: str, act: str, _: int) -> tuple[Any, ...]:
+        return show_example(made, role, words, act, 0)
 
-    def build(self) -> None:
-        """Lay out the part and wire it."""
-        with gr.Row(elem_classes="sauda-actions"):
-            words = gr.Textbox(
-                label="Search words and items", max_lines=1, elem_id=f"data-{self.role}-search",
-                scale=2, min_width=220,
-            )  # fmt: skip
-            act = gr.Dropdown(
-                [ANY, *acts_of(self.role, self.made)], value=ANY, label="Act", filterable=False,
-                elem_id=f"data-{self.role}-act", scale=1, min_width=180,
-            )  # fmt: skip
-            back = gr.Button("‹ Previous", size="sm", elem_id=f"data-{self.role}-previous")
-            on = gr.Button("Next ›", size="sm", elem_id=f"data-{self.role}-next")
-        place, parts = gr.State(0), self._parts(self.made.examples[self.role], 0)
-        where = gr.HTML(parts[0], elem_id=f"data-{self.role}-place")
-        with gr.Row():
-            with gr.Column(scale=3, min_width=320):
-                example = gr.HTML(parts[1], elem_id=f"data-{self.role}-example")
-            with gr.Column(scale=2, min_width=320):
-                dialogue = gr.HTML(parts[2], elem_id=f"data-{self.role}-dialogue")
-        with gr.Accordion("A training sample with its loss mask", open=False,
-                          elem_classes="sauda-fold"):  # fmt: skip
-            show = gr.Button("Show the tokens of this dialogue", size="sm", scale=0)
-            mask = gr.HTML(note(MASK_HINT), elem_id=f"data-{self.role}-mask")
-        chosen, shown = [words, act, place], [place, where, example, dialogue, mask]
-        gr.on([words.change, act.input], self._search, chosen[:2], shown,
-              trigger_mode="always_last", **QUIET)  # fmt: skip
-        back.click(self._previous, chosen, shown, **QUIET)
-        on.click(self._next, chosen, shown, **QUIET)
-        show.click(self._mask, chosen, mask, **MASKS)
+    def go_back(role: str, words: str, act: str, place: int) -> tuple[Any, ...]:
+        return show_example(made, role, words, act, place - 1)
 
-    def _search(self, words: str, act: str) -> tuple[Any, ...]:
-        return self._show(words, act, 0)
+    def go_on(role: str, words: str, act: str, place: int) -> tuple[Any, ...]:
+        return show_example(made, role, words, act, place + 1)
 
-    def _previous(self, words: str, act: str, place: int) -> tuple[Any, ...]:
-        return self._show(words, act, place - 1)
+    events = [role.input, words.change, act.input]
+    gr.on(events, search, chosen, shown, trigger_mode="always_last", **QUIET)
+    back.click(go_back, chosen, shown, **QUIET)
+    on.click(go_on, chosen, shown, **QUIET)
+    show.click(bound(show_mask, made), chosen, mask, **MASKS)
 
-    def _next(self, words: str, act: str, place: int) -> tuple[Any, ...]:
-        return self._show(words, act, place + 1)
 
-    def _show(self, words: str, act: str, place: int) -> tuple[Any, ...]:
-        """The nearest place, and what stands there; a sentence where nothing is found."""
-        found = self.made.find(self.role, words or "", act)
-        if not found:
-            nothing = ValueError("no example has these words and this act; search for other ones")
-            return 0, trouble(nothing), "", "", note(MASK_HINT)
-        place = at(found, place)
-        return place, *self._parts(found, place), note(MASK_HINT)
+def show_example(made: Corpus, role: str, words: str, act: str, place: int) -> tuple[Any, ...]:
+    """The nearest place, and what stands there; a sentence where nothing is found."""
+    found = made.find(role, words or "", act)
+    if not found:
+        nothing = ValueError("no example has these words and this act; search for other ones")
+        return 0, trouble(nothing), "", "", note(MASK_HINT)
+    place = at(found, place)
+    return place, *parts_of(made, found, place), note(MASK_HINT)
 
-    def _parts(self, found: Sequence[Example], place: int) -> tuple[Markup, Markup, Markup]:
-        example = found[place]
-        return (
-            note(f"Example {place + 1:,} of {len(found):,} of the {self.role}"),
-            fields_table(example),
-            dialogue_view(self.made.dialogues[example.dialogue], example),
-        )
 
-    def _mask(self, words: str, act: str, place: int) -> Markup:
-        found = self.made.find(self.role, words or "", act)
-        if not found:
-            return trouble(ValueError("there is no example to show the tokens of"))
-        try:
-            dialogue = self.made.dialogues[found[at(found, place)].dialogue]
-            return loss_mask(view(dialogue, self.role), tokenizer())
-        except NoWeights as error:
-            return trouble(error)
+def parts_of(made: Corpus, found: Sequence[Example], place: int) -> tuple[Markup, Markup, Markup]:
+    """Where an example stands among those found, its fields and its dialogue."""
+    example = found[place]
+    return (
+        note(f"Example {place + 1:,} of {len(found):,} of the {example.role}"),
+        fields_table(example),
+        dialogue_view(made.dialogues[example.dialogue], example),
+    )
+
+
+def show_mask(made: Corpus, role: str, words: str, act: str, place: int) -> Markup:
+    """The dialogue of the example on show as a training sequence; a sentence where none is."""
+    found = made.find(role, words or "", act)
+    if not found:
+        return trouble(ValueError("there is no example to show the tokens of"))
+    try:
+        dialogue = made.dialogues[found[at(found, place)].dialogue]
+        return loss_mask(view(dialogue, role), tokenizer())
+    except NoWeights as error:
+        return trouble(error)

@@ -23,7 +23,7 @@ from panels.ui.look import (
     with_minus_signs,
 )
 from panels.ui.provenance import load_or_say, provenance
-from panels.ui.tables import with_interval
+from panels.ui.tables import data_table
 from panels.ui.terms import term
 from sauda.experiments.role_play import (
     DOING,
@@ -45,11 +45,11 @@ from sauda.train.roles import LEAST_SAID
 SAID_QUESTIONS = {
     "base": "specialist, compared with the untrained base",
     "specialist": "specialist, compared with the generalist",
-    "off_role": "off role, compared with own role",
+    "off_role": "playing the other role, compared with its own",
 }
 READ = (
     "A script decides each move and the model says it; the price that is read from its words is"
-    " played. To accept and to leave are buttons. Words without a price forfeit the game. The other"
+    " played. To accept and to leave are buttons. A reply without a price loses the game. The other"
     " side is the same script with lines of its own. Brackets are 95 % intervals over games."
 )
 NINE = (
@@ -60,60 +60,58 @@ NINE = (
 
 
 def said_table(rows: Sequence[SaidRow]) -> Markup:
-    """One row a model and seat: offers said rightly, wrongly, not at all, and the share won."""
-    cells = [
-        (
-            policy_label(row.model),
-            f"{row.seat}, off role" if row.off_role else row.seat,
-            f"{row.n}",
-            with_interval(row.said, ".2f"),
-            f"{row.wrong} of {row.offers}",
-            f"{row.unsaid}",
-            with_interval(row.share, "z.3f"),
-            with_interval(row.difference, "+.3f"),
-        )
+    """One row per model and seat: offers said rightly, wrongly, not at all, and the share won."""
+    own = "difference from the script’s own"
+    forms = {"share won": "z.3f", own: "+z.3f"}
+    lines = [
+        {
+            "model": policy_label(row.model),
+            "says the moves of the": f"{row.seat}, off role" if row.off_role else row.seat,
+            "n": row.n,
+            "prices said as decided": row.said,
+            "offers": row.offers,
+            "at another price": row.wrong,
+            "games forfeited": row.unsaid,
+            "share won": row.share,
+            own: row.difference,
+        }
         for row in rows
     ]
-    columns = (
-        "model", "says the moves of the", "n", "prices said as decided", "at another price",
-        "games forfeited", "share won", "difference from the script’s own",
-    )  # fmt: skip
-    return table(columns, cells, "llrrrrrr", "Moves of a script in a model’s words")
+    return data_table(lines, "Moves of a script in a model’s words", "z.2f", forms)
 
 
 def said_contrasts(contrasts: Sequence[SaidContrast]) -> Markup:
     """How much more often one model says the decided price than another, paired by scenario."""
-    cells = [
-        (
-            SAID_QUESTIONS[row.question],
-            policy_label(row.model),
-            policy_label(row.beside),
-            row.seat,
-            f"{row.n}",
-            with_interval(row.difference, "+.2f"),
-        )
+    lines = [
+        {
+            "question": SAID_QUESTIONS[row.question],
+            "model": policy_label(row.model),
+            "compared with": policy_label(row.beside),
+            "seat": row.seat,
+            "n": row.n,
+            "difference": row.difference,
+        }
         for row in contrasts
     ]
-    columns = ("question", "model", "compared with", "seat", "n", "difference")
-    return table(columns, cells, "llllrr", "Share of prices said as decided")
+    return data_table(lines, "Share of prices said as decided", "+.2f")
 
 
 def share_table(rows: Sequence[Contrast]) -> Markup:
-    """One row a contrast: the share of one player less that of another."""
-    cells = [
-        (
-            _player(row.player, row.seat),
-            _player(row.beside, row.seat),
-            DOING[row.seat],
-            f"{row.n}",
-            with_interval(row.difference, "+z.3f"),
-            f"{row.p:.4f}",
-            f"{row.adjusted:.4f}",
-        )
+    """One row per contrast: the share of one player less that of another."""
+    lines = [
+        {
+            "player": _player(row.player, row.seat),
+            "compared with": _player(row.beside, row.seat),
+            "doing": DOING[row.seat],
+            "n": row.n,
+            "difference in share": row.difference,
+            "p": row.p,
+            "p, Holm": row.adjusted,
+        }
         for row in rows
     ]
-    columns = ("player", "compared with", "doing", "n", "difference in share", "p", "p, Holm")
-    return table(columns, cells, "lllrrrr", "Share won with a script’s moves in a model’s words")
+    caption = "Share won with a script’s moves in a model’s words"
+    return data_table(lines, caption, ".4f", {"difference in share": "+z.3f"})
 
 
 def _player(name: str, seat: str) -> str:
@@ -144,7 +142,7 @@ def build_games() -> None:
                 said_table(data.rows) + said_contrasts(data.contrasts) + note(READ),
             ),
             shares_told(contrasts_of(data)),
-            provenance(artifact, f"n = {data.rows[0].n} games a model and seat"),
+            provenance(artifact, f"n = {data.rows[0].n} games per model and seat"),
         )
     )
 
@@ -161,7 +159,7 @@ QUESTIONS: Mapping[str, str] = {
     "cycles": "two cycles, compared with one",
     "layers": "rates by layer, compared with one rate",
     "specialist": "specialist, compared with generalist",
-    "off_role": "off role, compared with own role",
+    "off_role": "playing the other role, compared with its own",
 }
 QUESTION = "Does the layer-by-layer schedule help?"
 SUMMARY, AGAIN = "agreemate-training-summary", "agreemate-training-recomputed"  # published
@@ -193,7 +191,7 @@ def loss_figure(runs: Runs, role: str) -> go.Figure:
             **(line_style(series) | {"mode": "markers"}),
         )  # fmt: skip
     figure.update_xaxes(title="step")
-    return styled(figure, 340).update_yaxes(title="loss, nats a token", rangemode="tozero")
+    return styled(figure, 340).update_yaxes(title="loss, nats per token", rangemode="tozero")
 
 
 def rate_figure(runs: Runs, role: str) -> go.Figure:
@@ -228,7 +226,7 @@ def published_figure(figures: Figures, role: str) -> go.Figure:
                 connectgaps=True, hovertemplate="update %{x}: %{y:.3f}<extra></extra>", **style,
             )  # fmt: skip
     figure.update_xaxes(title="update, published")
-    return styled(figure, 340).update_yaxes(title="loss, nats a token", rangemode="tozero")
+    return styled(figure, 340).update_yaxes(title="loss, nats per token", rangemode="tozero")
 
 
 def _pair(runs: Runs, role: str) -> Iterator[tuple[str, Artifact, str]]:
@@ -298,23 +296,23 @@ def _by_role(figure: PublishedFigure) -> dict[str, dict]:
     return {row["role"]: row for row in rows}
 
 
-def contrast_table(contrasts: list[RoleContrast]) -> Markup:
+def contrast_table(contrasts: Sequence[RoleContrast]) -> Markup:
     """Differences of the hold-out loss, paired by dialogue, with their intervals."""
-    rows = [
-        (
-            QUESTIONS[row.question],
-            run_title(row.run),
-            run_title(row.baseline),
-            f"the {row.role}'s turns",
-            f"{row.n}",
-            f"{row.loss:.3f}",
-            f"{row.baseline_loss:.3f}",
-            with_interval(row.difference, "+.3f"),
-        )
+    lines = [
+        {
+            "question": QUESTIONS[row.question],
+            "run": run_title(row.run),
+            "compared with": run_title(row.baseline),
+            "on": f"the {row.role}'s turns",
+            "n": row.n,
+            "loss": row.loss,
+            "of the other": row.baseline_loss,
+            "difference": row.difference,
+        }
         for row in contrasts
     ]
-    columns = ("question", "run", "compared with", "on", "n", "loss", "of the other", "difference")
-    return table(columns, rows, "llllrrrr", "Loss on hold-out dialogues, nats a token")
+    caption = "Loss on hold-out dialogues, nats per token"
+    return data_table(lines, caption, ".3f", {"difference": "+.3f"})
 
 
 def reply_table(replies: list[RoleReply], name: str) -> Markup:
@@ -418,7 +416,7 @@ def _runs_told(runs: Runs, figures: Figures) -> Markup:
     """The table of all runs, how to read it, and what the published figures mean."""
     told = note(
         "A sample of ours is a dialogue, of which about ten turns are learnt; AgreeMate's is one"
-        " turn. Steps a second count validation. Memory is the highest of all steps: of the whole"
+        " turn. Steps per second count validation. Memory is the highest of all steps: of the whole"
         " process on our CPU, of the GPU in AgreeMate’s runs. A perplexity is the exponential of"
         " the loss beside it."
     )

@@ -1,45 +1,127 @@
-"""Training runs: their settings in words, their curves, and the controls that choose them."""
+"""Training runs: what each took and gained, its settings, its curves and their controls."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+from urllib.parse import quote
 
 import gradio as gr
+import plotly.graph_objects as go
 from markupsafe import Markup
 
 from env import TASKS
-from panels.training import overview
-from panels.training.curves import Rows, build_together, inner_height, scripted_rows, stack
+from panels.results.model_comparison import FILE, LAB_FILE
+from panels.results.questions.training import verdict, whole_gains
+from panels.results.questions.verdict import tasks_listed
+from panels.training.curves import Rows, build_together, scripted_rows, stack
 from panels.training.logs import (
-    ALL_SIX,
     EVALUATION,
     METRICS,
     REWARD,
     REWARD_STD,
     ROUGHEST,
     SCALES,
-    SIX,
     SMOOTHEST,
     Log,
-    Metric,
     Runs,
     View,
     from_query,
-    log_table,
-    panels_of,
-    published_logs,
+    metrics_of,
     recorded,
     to_query,
 )
-from panels.ui.downloads import offered, text_file
-from panels.ui.look import QUIET, badge, folded, note, stat, strip, table, trouble
+from panels.ui.look import QUIET, folded, heading, note, stat, strip, table, trouble
 from panels.ui.provenance import load_or_say, provenance
-from panels.ui.tables import to_csv
+from panels.ui.tables import with_interval
+from panels.ui.terms import short, with_tooltips
+from sauda.experiments.comparison import StageGain
 from sauda.records.kinds import training_runs
-from sauda.records.store import Artifact
+from sauda.records.store import ROOT, Artifact
 from sauda.statistics import moving_average
 
-Stacks = Sequence[tuple[Log, Sequence[Metric]]]  # the metrics drawn of each log
+NOTHING = Markup("")
+
+# All runs -----------------------------------------------------------------------------------------
+
+GAIN_TASKS = {
+    "bazaar": "bazaar/open",
+    "arena": "arena/market_round",
+}  # where a gain is read, by game
+STAGES = (
+    "SFT copies a teacher, distillation learns a stronger teacher’s moves in the model’s own games,"
+    " GRPO plays for the grade, DPO learns from pairs of replies."
+)
+NOT_RECORDED = "not recorded yet"
+COLUMNS = ("run", "hold-out gain", "last checkpoint", "steps", "tokens", "minutes", "machine")
+
+
+def overview(runs: Runs, comparisons: list[Artifact]) -> Markup:
+    """A row a run: its hold-out gain, the grade of its last checkpoint, steps, tokens, minutes."""
+    gains = list(all_gains(comparisons))
+    rows = []
+    for run in runs.values():
+        log, data = recorded(run), run.data
+        last = (data.checkpoint_evaluations or [None])[-1]
+        rows.append(
+            (
+                log.name,
+                gain_of(run.file.removeprefix("training/").removesuffix(".json"), log.game, gains),
+                "–" if last is None else f"{last.reward:.3f} [{last.low:.3f}, {last.high:.3f}]",
+                f"{len(data.log):,}",
+                f"{data.num_tokens:,}",
+                f"{data.seconds / 60:.0f}",
+                machine(run),
+            )
+        )
+    return table(COLUMNS, rows, "lrrrrrl", "Every run")
+
+
+def machine(run: Artifact) -> str:
+    """The hardware of a run: "2 CPU cores", or the GPU by its name."""
+    hardware = run.data.hardware
+    return f"{hardware.cores} CPU cores" if "CPU" in hardware.device else hardware.device
+
+
+def all_gains(comparisons: list[Artifact]) -> Iterator[StageGain]:
+    """The gains of all stages on all hold-out seeds, of both games."""
+    for comparison in comparisons:
+        yield from (gain for gain in comparison.data.stage_gains if gain.on == "all")
+
+
+def gain_of(name: str, game: str, gains: list[StageGain]) -> str:
+    """What the adapter called `name` gained over the stage before, on the game's first task."""
+    for gain in gains:
+        if (gain.after, gain.task) == (f"mini+{name}", GAIN_TASKS[game]):
+            return f"{with_interval(gain.interval, '+.3f')}, n {gain.n}"
+    return NOT_RECORDED
+
+
+def headline(comparison: Artifact) -> str:
+    """Whether training helps, with the gain on the first task that the served stage played."""
+    sentence = verdict(comparison).sentence
+    gain = next(iter(whole_gains(comparison).values()), None)
+    if gain is None:
+        return sentence
+    figures = with_interval(gain.interval, "+.3f")
+    return f"{sentence} In the {short(gain.task)}: {figures}, n = {gain.n:,}."
+
+
+def build_overview(runs: Runs) -> None:
+    """Lay out the table of all runs and whether training helps. Called inside the Training tab."""
+    bazaar, lab = (load_or_say(file)[0] for file in (FILE, LAB_FILE))
+    if bazaar is not None:
+        gr.HTML(heading(headline(bazaar), "Gains by task are in Results."))
+    comparisons = [artifact for artifact in (bazaar, lab) if artifact is not None]
+    gr.HTML(overview(runs, comparisons), elem_id="training-overview")
+    gr.HTML(
+        note(
+            with_tooltips(
+                "Hold-out gain: mean grade less that of the stage before, paired by seed, in"
+                f" {tasks_listed(list(GAIN_TASKS.values()))}. Last checkpoint: mean grade on"
+                f" training games. Brackets are 95 % intervals. {STAGES}"
+            )
+        )
+    )
+
 
 # What a run was -----------------------------------------------------------------------------------
 
@@ -142,7 +224,7 @@ def marked(told: str, tokens: Iterable[Any]) -> Markup:
         for token in tokens
     ]
     return Markup(
-        '<p class="sauda-note">{}</p><pre class="sauda-sample" role="region" tabindex="0"'
+        '<p class="sauda-note">{}</p><pre class="sauda-sample" role="group" tabindex="0"'
         ' aria-label="{}">{}</pre>'
     ).format(told, told, Markup("").join(parts))
 
@@ -150,54 +232,30 @@ def marked(told: str, tokens: Iterable[Any]) -> Markup:
 # What its curves show -----------------------------------------------------------------------------
 
 
-def captions(stacks: Stacks, view: View, beside: Sequence[Log]) -> Markup:
+def captions(log: Log, view: View) -> Markup:
     """What points, lines, bands and dotted lines are; what is not drawn, and why."""
-    drawn = merged(stacks)
     sentences = [
-        "Points: each step. Lines: their debiased exponential average, smoothing"
-        f" {view.smoothing:g}; hovering shows the average, and the step’s value in brackets."
+        f"Lines are smoothed ({view.smoothing:g}); hover for the smoothed value and, in brackets,"
+        " the step’s own."
     ]
-    if any({REWARD, REWARD_STD} <= set(filter(log.holds, METRICS[log.role])) for log, _ in drawn):
+    if log.holds(REWARD) and log.holds(REWARD_STD):
         sentences.append("Band of the reward: its average ± the averaged std within groups.")
-    if any(log.holds(EVALUATION) for log, _ in drawn):
+    if log.holds(EVALUATION):
         sentences.append("Whiskers of checkpoint evaluations: 95 % intervals over games.")
-    played = (log for log, _ in drawn if log.tasks)  # no script has rows of a task that is gone
-    if any(log.holds(EVALUATION) for log, _ in drawn) or any(
-        set(log.tasks) <= set(TASKS) for log in played
-    ):
+    if log.holds(EVALUATION) or (log.tasks and set(log.tasks) <= set(TASKS)):
         sentences.append("Dashed level lines: the best script and the tuned one on training seeds.")
     if view.log:
-        sentences.append(left_out(drawn, beside))
-    for log, _ in drawn:
-        sentences.append(resumed(log))
-        absent = [metric.label for metric in METRICS[log.role] if not log.holds(metric)]
-        if absent and view.run != ALL_SIX:
-            sentences.append(f"Not in this log: {', '.join(absent)}.")
-    return Markup("<p>{}</p>{}").format(
-        " ".join(sentences),
-        Markup("").join(note(sentence(log, metrics, view.smoothing)) for log, metrics in drawn),
-    )
+        sentences.append(left_out(log))
+    sentences.append(resumed(log))
+    absent = [metric.label for metric in METRICS[log.role] if not log.holds(metric)]
+    if absent:
+        sentences.append(f"Not in this log: {', '.join(absent)}.")
+    return Markup("<p>{}</p>{}").format(" ".join(sentences), note(sentence(log, view.smoothing)))
 
 
-def merged(stacks: Stacks) -> list[tuple[Log, list[Metric]]]:
-    """Every recorded log once, with all metrics drawn of it."""
-    logs = {log.name: log for log, _ in stacks if log.rows}
-    return [
-        (log, [metric for other, metrics in stacks if other.name == name for metric in metrics])
-        for name, log in logs.items()
-    ]
-
-
-def left_out(drawn: Stacks, beside: Sequence[Log]) -> str:
+def left_out(log: Log) -> str:
     """How many values a logarithmic axis cannot show."""
-    values = [
-        row.get(metric.name)
-        for log, metrics in drawn
-        for metric in metrics
-        if metric.log
-        for source in (log, *(beside if log.beside_published else ()))
-        for row in source.rows
-    ]
+    values = [row.get(metric.name) for metric in metrics_of(log) if metric.log for row in log.rows]
     dropped = sum(value is not None and value <= 0 for value in values)
     return (
         "Loss and gradient norm have a logarithmic axis, which cannot show 0 and below:"
@@ -213,252 +271,132 @@ def resumed(log: Log) -> str:
     return f"Dotted lines: {log.name} was interrupted and resumed after step {steps}."
 
 
-def sentence(log: Log, metrics: Sequence[Metric], smoothing: float) -> str:
+def sentence(log: Log, smoothing: float) -> str:
     """The first and last value of each curve, as text for those who cannot see it."""
     ranges = []
-    for metric in metrics:
+    for metric in metrics_of(log):
         values = [row.get(metric.name) for row in log.rows_of(metric)]
         values = [value for value in values if value is not None]
-        if values:
-            curve = moving_average(values, smoothing) if metric.noisy else values
-            ranges.append(f"{metric.label} from {curve[0]:.3g} to {curve[-1]:.3g}")
+        curve = moving_average(values, smoothing) if metric.noisy else values
+        ranges.append(f"{metric.label} from {curve[0]:.3g} to {curve[-1]:.3g}")
     return f"{log.name}, first and last value of each line: {'; '.join(ranges)}."
 
 
-def overlaid(stacks: Stacks, view: View, logs: Sequence[Log]) -> Markup:
-    """The badge and caveat of every chosen published log; or why it is not drawn."""
-    if not logs:
-        return Markup("")
-    if not any(log.beside_published for log, _ in stacks):
-        return note("The published logs are of GRPO in a bazaar: pick that run to see them.")
-    if view.over == "tokens":
-        return note("The published logs hold no tokens, so they are not drawn over tokens.")
-    rows = Markup("").join(
-        Markup("<p>{} <b>{}</b>, dashed. {}</p>").format(
-            badge("published"), log.name.removeprefix("published "), log.caveat
-        )
-        for log in logs
+# What a view shows --------------------------------------------------------------------------------
+
+STACK = "training-curves"  # id of the stack of panels
+
+
+def shown(view: View, runs: Runs, scripts: Rows | None = None) -> tuple[go.Figure, Markup]:
+    """The curves of a view, and what stands in words below them."""
+    run = runs[view.run]
+    log = recorded(run)
+    explained = folded("What points, lines and bands mean", captions(log, view))
+    told = (
+        Markup(
+            '<div id="training-link"><a class="sauda-permalink" href="{}">Link to this view</a>'
+            '</div><div id="training-captions">{}</div>'
+        ).format(to_query(view), explained)
+        + folded("Steps, tokens, data and acceptance check", summary(run))
+        + folded("One training conversation, the tokens in the loss marked", sample(run))
+        + folded("Training data", mix(run))
+        + provenance(run, f"n = {len(run.data.log)} steps")
     )
-    return rows + Markup("<p>{}</p>").format(
-        "Their reward is a bell curve on the first bid and has its own axis on the right; ours is"
-        " the grade of whole games. The two are different measures and do not compare."
-    )
-
-
-NOTHING = Markup("")
-STACKS = ("training-left", "training-right")  # ids of the two stacks of panels
-
-# What a view shows -------------------------------------------------------------------------------
-
-
-def shown(
-    view: View, runs: Runs, published: Mapping[str, Log], scripts: Rows | None = None
-) -> dict[str, Any]:
-    """What the page shows at a view, by the name of the part."""
-    artifacts = runs_of(view.run, runs)
-    stacks = panels_of(view, runs)
-    overlays = [published[name] for name in view.overlay]
-    beside = [] if view.over == "tokens" else overlays  # the published logs hold no tokens
-    inner = inner_height(max(len(metrics) for _, metrics in stacks))
-    left, right = (
-        stack(log, metrics, view, inner, beside if log.beside_published else (), scripts)
-        for log, metrics in stacks
-    )
-    return {
-        "left": left,
-        "right": right,
-        "link": link(view),
-        "captions": overlaid(stacks, view, overlays)
-        + folded("What points, lines and bands mean", captions(stacks, view, beside)),
-        "summary": folded(
-            "Steps, tokens, data and acceptance check",
-            Markup("").join(summary(run) for run in artifacts),
-        ),
-        "sample": Markup("").join(sample(run) for run in artifacts),
-        "mix": Markup("").join(mix(run) for run in artifacts),
-        "origin": Markup("").join(
-            provenance(run, f"n = {len(run.data.log)} steps") for run in artifacts
-        ),
-    }
-
-
-def describe(parts: Mapping[str, Any]) -> Markup:
-    """What stands in words below the curves: the parts of `shown` that are HTML."""
-    return Markup(
-        '<div id="training-link">{}</div><div id="training-captions">{}</div>{}{}{}{}'
-    ).format(
-        parts["link"],
-        parts["captions"],
-        parts["summary"],
-        folded("One training conversation, the tokens in the loss marked", parts["sample"]),
-        folded("Training data", parts["mix"]),
-        parts["origin"],
-    )
-
-
-def runs_of(name: str, runs: Runs) -> list[Artifact]:
-    """The run of that name, or those of the two beside each other."""
-    return [runs[one] for one in (SIX if name == ALL_SIX else (name,)) if one in runs]
-
-
-def csv_file(run: str, text: str) -> tuple[str | None, Markup]:
-    """The path of the CSV file with `text`; or None and the sentence on why it was not written."""
-    return offered(lambda: text_file(f"sauda-{run}.csv", text))
-
-
-def link(view: View) -> Markup:
-    """A link that opens the page at this view."""
-    return Markup('<a class="sauda-permalink" href="{}">Link to this view</a>').format(
-        to_query(view)
-    )
+    return stack(log, metrics_of(log), view, scripts), told
 
 
 # Layout -------------------------------------------------------------------------------------------
 
-# Draws both stacks side by side in one picture, on white so that it reads on any page; the file is
-# named after the run.
-PNG = """async (run) => {
-  const plots = ["training-left", "training-right"]
-    .map((id) => document.querySelector(`#${id} .js-plotly-plot`)).filter(Boolean);
-  const width = 640;
-  const pictures = await Promise.all(plots.map(async (plot) => {
-    const picture = new Image();
-    const layout = { ...plot.layout, paper_bgcolor: "#FFFFFF", plot_bgcolor: "#FFFFFF" };
-    const size = { format: "png", width, height: plot.offsetHeight, scale: 2 };
-    picture.src = await Plotly.toImage({ data: plot.data, layout }, size);
-    await picture.decode();
-    return picture;
-  }));
-  const canvas = document.createElement("canvas");
-  canvas.width = 2 * width * pictures.length;
-  canvas.height = Math.max(...pictures.map((picture) => picture.height));
-  const paper = canvas.getContext("2d");
-  paper.fillStyle = "#FFFFFF";
-  paper.fillRect(0, 0, canvas.width, canvas.height);
-  pictures.forEach((picture, i) => paper.drawImage(picture, 2 * width * i, 0));
+# Both files are named after the run. The picture is on white, so that it reads on any page; the CSV
+# file is the run's own log, a row per step.
+SAVE = """(run, address) => {
   const link = document.createElement("a");
-  link.href = canvas.toDataURL("image/png");
-  link.download = `sauda-${run}.png`;
+  link.href = address;
+  link.download = `sauda-${run}`;
   link.click();
 }"""
+PNG = f"""async (run) => {{
+  const plot = document.querySelector("#{STACK} .js-plotly-plot");
+  const layout = {{ ...plot.layout, paper_bgcolor: "#FFFFFF", plot_bgcolor: "#FFFFFF" }};
+  const size = {{ format: "png", width: 1000, height: plot.offsetHeight, scale: 2 }};
+  ({SAVE})(`${{run}}.png`, await Plotly.toImage({{ data: plot.data, layout }}, size));
+}}"""
+CSV = f"""async (run) => {{
+  const file = await fetch(`gradio_api/file={quote(str(ROOT))}/training/${{run}}.json`);
+  const {{ data: {{ log }} }} = await file.json();
+  const names = [...new Set(log.flatMap(Object.keys))];
+  const rows = [names, ...log.map((row) => names.map((name) => row[name] ?? ""))];
+  const text = rows.map((row) => row.join(",")).join("\\n");
+  ({SAVE})(`${{run}}.csv`, URL.createObjectURL(new Blob([text], {{ type: "text/csv" }})));
+}}"""
 
 
 def build() -> None:
     """Lay out the part. Called inside the Training tab."""
     loaded = {name: load_or_say(f"training/{name}.json") for name in training_runs()}
     runs = {name: run for name, (run, _) in loaded.items() if run is not None}
-    published, no_published = load_or_say("published.json")
     if runs:
-        overview.build(runs)
+        build_overview(runs)
         scripts = scripted_rows()
         build_together(runs, scripts)
-        is_comparable = any(recorded(run).beside_published for run in runs.values())
-        logs = published_logs(published) if published and is_comparable else {}
-        _Dashboard(runs, logs, scripts).build()
+        build_curves(runs, scripts)
     missing = [message for _, message in loaded.values() if message]
-    missing += [no_published] if no_published else []
     if missing:
         gr.HTML(Markup('<div class="sauda-cards">{}</div>').format(Markup("").join(missing)))
 
 
-@dataclass(frozen=True)
-class _Dashboard:
-    """The runs with their controls: layout, callbacks and wiring."""
+def build_curves(runs: Runs, scripts: Rows) -> None:
+    """Lay out the curves of one run with the controls that choose them."""
+    first = View(next(iter(runs)))
+    controls = _controls(runs, first)
+    drawn, told = shown(first, runs, scripts)
+    fault = gr.HTML()
+    figure = gr.Plot(drawn, show_label=False, elem_id=STACK)
+    with gr.Row(elem_classes="sauda-actions"):
+        png = gr.Button("PNG", size="sm", scale=0)
+        csv = gr.Button("CSV", size="sm", scale=0)
+    png.click(None, controls["run"], None, js=PNG, **QUIET)
+    csv.click(None, controls["run"], None, js=CSV, **QUIET)
+    outputs = [figure, gr.HTML(told), fault]
 
-    runs: Runs
-    published: Mapping[str, Log]
-    scripts: Rows
+    def show(view: View, unread: Markup = NOTHING) -> dict[Any, Any]:
+        return dict(zip(outputs, (*shown(view, runs, scripts), unread), strict=True))
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The views by name: two runs beside each other where both are here, then each run."""
-        return (*((ALL_SIX,) if set(SIX) <= set(self.runs) else ()), *self.runs)
+    def redraw(*values: Any) -> dict[Any, Any]:
+        return show(View(*values))
 
-    @property
-    def first(self) -> View:
-        """The view that the page opens with."""
-        return View(self.names[0])
+    def restore(request: gr.Request) -> dict[Any, Any]:
+        view, unread = from_query(request.query_params, first, list(runs))
+        if view == first and not unread:
+            return {fault: NOTHING}
+        picks = {control: getattr(view, name) for name, control in controls.items()}
+        return picks | show(view, trouble(ValueError(unread)) if unread else NOTHING)
 
-    def build(self) -> None:
-        """Lay out controls and outputs, and wire them."""
-        logs = {name: to_csv(log_table(runs_of(name, self.runs))) for name in self.names}
-        controls = self._controls()
-        outputs = self._outputs(logs[self.first.run], controls["run"])
+    inputs = list(controls.values())
+    gr.on(
+        [control.input for control in inputs], redraw, inputs, outputs,
+        trigger_mode="always_last", **QUIET,
+    )  # fmt: skip
+    gr.on(None, restore, None, [*inputs, *outputs], **QUIET)
 
-        def show(view: View, fault: Markup = NOTHING) -> dict[Any, Any]:
-            path, problem = csv_file(view.run, logs[view.run])
-            parts = {"csv": path, "fault": fault + problem}
-            parts |= shown(view, self.runs, self.published, self.scripts)
-            parts["told"] = describe(parts)
-            return {part: parts[name] for name, part in outputs.items()}
 
-        def redraw(values: dict[Any, Any]) -> dict[Any, Any]:
-            settings = {name: values[control] for name, control in controls.items()}
-            settings["overlay"] = tuple(settings["overlay"])
-            return show(View(**settings))
-
-        def restore(request: gr.Request) -> dict[Any, Any]:
-            view, fault = from_query(
-                request.query_params, self.first, list(logs), list(self.published)
-            )
-            if view == self.first and not fault:
-                return {outputs["fault"]: NOTHING}
-            picks = {control: getattr(view, name) for name, control in controls.items()}
-            picks[controls["overlay"]] = list(view.overlay)
-            return {**picks, **show(view, trouble(ValueError(fault)) if fault else NOTHING)}
-
-        filled = list(outputs.values())
-        gr.on(
-            [control.input for control in controls.values()],
-            redraw,
-            set(controls.values()),
-            filled,
-            trigger_mode="always_last",
-            **QUIET,
+def _controls(runs: Runs, first: View) -> dict[str, Any]:
+    """One control per field of the view, in their order."""
+    controls: dict[str, Any] = {}
+    with gr.Row():
+        controls["run"] = gr.Dropdown(
+            [(recorded(run).name, name) for name, run in runs.items()], value=first.run,
+            label="Run", filterable=False, elem_id="training-run", min_width=240,
+        )  # fmt: skip
+        controls["over"] = gr.Radio(
+            list(SCALES), value=first.over, label="Over", elem_id="training-over", min_width=240
         )
-        gr.on(None, restore, None, [*controls.values(), *filled], **QUIET)
-
-    def _controls(self) -> dict[str, Any]:
-        """One control per field of the view."""
-        first = self.first
-        titles = {ALL_SIX: "GRPO and SFT, three curves each"}
-        titles |= {name: recorded(run).name for name, run in self.runs.items()}
-        controls: dict[str, Any] = {}
-        with gr.Row():
-            controls["run"] = gr.Dropdown(
-                [(titles[name], name) for name in self.names], value=first.run, label="Run",
-                filterable=False, elem_id="training-run", min_width=240,
-            )  # fmt: skip
-            controls["over"] = gr.Radio(
-                list(SCALES), value=first.over, label="Over", elem_id="training-over", min_width=240
-            )
-        with gr.Row():
-            controls["smoothing"] = gr.Slider(
-                ROUGHEST, SMOOTHEST, value=first.smoothing, step=0.01, label="Smoothing",
-                elem_classes="sauda-steps", elem_id="training-smoothing", min_width=240,
-            )  # fmt: skip
-            controls["overlay"] = gr.CheckboxGroup(
-                list(self.published), label="Published GRPO logs beside", min_width=240,
-                visible=bool(self.published),
-            )  # fmt: skip
-            controls["log"] = gr.Radio(
-                [("linear", False), ("logarithmic", True)], value=first.log,
-                label="Loss and gradient norm", min_width=240,
-            )  # fmt: skip
-        return controls
-
-    def _outputs(self, log: str, run: gr.Dropdown) -> dict[str, Any]:
-        """The components that a redraw fills, by the name of the part."""
-        parts = shown(self.first, self.runs, self.published, self.scripts)
-        path, problem = csv_file(self.first.run, log)
-        outputs: dict[str, Any] = {"fault": gr.HTML(problem)}
-        with gr.Row(elem_classes="sauda-together"):
-            for side, elem_id in zip(("left", "right"), STACKS, strict=True):
-                with gr.Column(min_width=320):
-                    outputs[side] = gr.Plot(parts[side], show_label=False, elem_id=elem_id)
-        with gr.Row(elem_classes="sauda-actions"):
-            png = gr.Button("PNG", size="sm", scale=0)
-            outputs["csv"] = gr.DownloadButton("CSV", value=path, size="sm", scale=0)
-        png.click(None, run, None, js=PNG, **QUIET)
-        outputs["told"] = gr.HTML(describe(parts))
-        return outputs
+        controls["smoothing"] = gr.Slider(
+            ROUGHEST, SMOOTHEST, value=first.smoothing, step=0.01, label="Smoothing",
+            elem_classes="sauda-steps", elem_id="training-smoothing", min_width=240,
+        )  # fmt: skip
+        controls["log"] = gr.Radio(
+            [("linear", False), ("logarithmic", True)], value=first.log,
+            label="Loss and gradient norm", min_width=240,
+        )  # fmt: skip
+    return controls

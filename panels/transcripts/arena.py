@@ -9,6 +9,7 @@ from markupsafe import Markup
 from env import ARENA_TASKS, Episode, arena, begin, get_task
 from panels.results.model_labels import policy_label
 from panels.transcripts.playing import moves_of
+from panels.ui.curve import curve
 from panels.ui.terms import shown_round
 from sauda.experiments.comparison import BASE, LAB
 from sauda.games.arena_columns import Event, events
@@ -19,7 +20,6 @@ DEMO_SEED = 5
 DEMO = ("broker", "rule_based_expert")
 TRAINING = (LAB, BASE)  # after and before
 TRAINING_TASK = "arena/market_round"  # a game of coalition_market takes the model twice as long
-WIDTH, HEIGHT, EDGE, RIGHT = 320, 120, 40, 8  # px of a curve; EDGE is left of and under it
 
 
 def is_arena(task_name: str) -> bool:
@@ -72,10 +72,17 @@ def column(
     title = policy_label(name)
     return Markup('<section class="sauda-card"><h3>{}</h3>{}{}{}</section>').format(
         title,
-        curve([event.cumulative for event in own], scale),
+        _curve([0.0, *(event.cumulative for event in own)], scale),
         moves_of(title, Markup("<div>{}</div>").format(Markup("").join(rounds)), over),
         outcome(episode) if over else "",
     )
+
+
+def _curve(sums: Sequence[float], scale: tuple[float, float, int]) -> Markup:
+    """The cumulative reward, action by action."""
+    *span, length = scale
+    sentence = f"Cumulative reward after {len(sums) - 1} actions: {sums[-1]:.3f}"
+    return curve({"reward": sums}, length, "cumulative reward", sentence, "action", span)
 
 
 def upto(story: Sequence[Event], step: int) -> list[Event]:
@@ -148,40 +155,6 @@ def _others(shown: Sequence[Event]) -> Markup:
     return Markup(
         "<details><summary>Other labs: {} action{}{}</summary><ul>{}</ul></details>"
     ).format(len(acted), "s" * (len(acted) > 1), waiting, Markup("").join(lines))
-
-
-def curve(sums: Sequence[float], scale: tuple[float, float, int]) -> Markup:
-    """The cumulative reward, action by action, as a small picture with its sentence."""
-    low, high, count = scale
-    span = (high - low) or 1.0
-    right, bottom = WIDTH - RIGHT, HEIGHT - 20
-
-    def x(index: int) -> float:
-        return round(EDGE + (right - EDGE) * index / max(1, count), 1)
-
-    def y(amount: float) -> float:
-        return round(bottom - (bottom - 10) * (amount - low) / span, 1)
-
-    points = [(x(index), y(amount)) for index, amount in enumerate([0.0, *sums])]
-    ticks = sorted({round(low, 2), 0.0, round(high, 2)})
-    grid = [
-        Markup(
-            '<line class="grid" x1="{}" x2="{}" y1="{y}" y2="{y}"/>'
-            '<text class="tick" x="{}" y="{}" text-anchor="end">{}</text>'
-        ).format(EDGE, right, EDGE - 6, y(tick) + 4, f"{tick:g}", y=y(tick))
-        for tick in ticks
-        if tick == 0 or abs(y(tick) - y(0)) > 12
-    ]
-    sentence = f"Cumulative reward after {len(sums)} actions: {(sums or [0.0])[-1]:.3f}"
-    return Markup(
-        '<svg class="sauda-offers" viewBox="0 0 {} {}" role="img" aria-label="{}">{}'
-        '<g class="own"><polyline points="{}"/><circle cx="{}" cy="{}" r="4"/></g>'
-        '<text x="{}" y="{}" text-anchor="middle">cumulative reward by action</text></svg>'
-    ).format(
-        WIDTH, HEIGHT, sentence, Markup("").join(grid),
-        " ".join(f"{a},{b}" for a, b in points), *points[-1],
-        (EDGE + right) / 2, HEIGHT - 4,
-    )  # fmt: skip
 
 
 def outcome(episode: Episode) -> Markup:

@@ -7,16 +7,13 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup
 
 from env import Episode, Policy, get_task, rollout
-from panels.results.model_comparison import LAB_FILE
 from panels.results.model_labels import policy_label
 from panels.site.visitor import visitor_of_event
 from panels.transcripts import arena as arena_transcripts
-from panels.transcripts import before_after
 from panels.transcripts.arena import is_arena
-from panels.ui.downloads import offered, text_file
+from panels.transcripts.before_after import FILE
 from panels.ui.provenance import load_or_say
 from sauda.experiments.episodes import POLICIES, SEED
 from sauda.games import game_of, policies_of
@@ -29,13 +26,11 @@ from sauda.llm.turn import PlayerSpec
 from sauda.llm.types import ReplyError
 from sauda.policies import SLOW
 from sauda.records.seeds import whole_seed
-from sauda.records.store import Artifact
 
 MOST = 4  # policies side by side
 LOADS_WITHIN = 120.0  # seconds that a game waits for a model
 GAME_SECONDS = 300.0  # that a game of a language model may take
 MODELS = ("mini", "sauda-mini")  # bare: the untrained base, and Sauda
-MEDIANS = LAB_FILE  # holds the grades of each seed
 
 
 def able(task_name: str) -> list[str]:
@@ -82,7 +77,7 @@ def play(task_name: str, seed: int | str, names: Sequence[str]) -> dict[str, Epi
 @lru_cache(maxsize=64)
 def recorded_at(task_name: str, seed: int) -> Mapping[str, Episode]:
     """The games in the record of before and after at one seed, by the name in MODELS."""
-    artifact, _ = load_or_say(before_after.FILE)
+    artifact, _ = load_or_say(FILE)
     names = {row_name(name): name for name in MODELS}
     return {
         names[record.policy]: from_json(record.as_json())
@@ -149,36 +144,12 @@ def usual(task_name: str, names: Sequence[str], seed: str) -> tuple[list[str], s
     return [name for name in POLICIES if name in there] or there[:MOST], str(SEED)
 
 
-def median_pair(evaluation: Artifact | None, task_name: str) -> tuple[str, list[str], str]:
-    """Task, policies and seed of “GPU arena, before and after”; ValueError without the artifact."""
-    if evaluation is None:
-        raise ValueError(
-            f"there is no record to take the median of; artifacts/{MEDIANS} is missing"
-        )
-    name = task_name if is_arena(task_name) else arena_transcripts.TRAINING_TASK
-    seed = arena_transcripts.before_and_after(evaluation, name)
-    return name, list(arena_transcripts.TRAINING), str(seed)
-
-
-def files(episodes: dict[str, Episode]) -> tuple[str | None, str | None, Markup]:
-    """The paths of the episodes as JSON and as Markdown; a sentence where they were not written."""
-    json_path, problem = offered(lambda: json_file(episodes))
-    markdown_path, other = offered(lambda: markdown_file(episodes))
-    return json_path, markdown_path, problem or other
-
-
-def json_file(episodes: dict[str, Episode]) -> str:
-    """The path of a JSON file of the episodes; raises NotWritten."""
+def json_of(episodes: dict[str, Episode]) -> str:
+    """The episodes as a JSON list."""
     rows = [to_json(episode, name) for name, episode in episodes.items()]
-    return text_file(f"{_file_name(episodes)}.json", json.dumps(rows, ensure_ascii=False, indent=1))
+    return json.dumps(rows, ensure_ascii=False, indent=1)
 
 
-def markdown_file(episodes: dict[str, Episode]) -> str:
-    """The path of a Markdown file of the episodes, one after another; raises NotWritten."""
-    texts = [to_markdown(episode, name) for name, episode in episodes.items()]
-    return text_file(f"{_file_name(episodes)}.md", "\n".join(texts))
-
-
-def _file_name(episodes: dict[str, Episode]) -> str:
-    first = next(iter(episodes.values()))
-    return f"{first.task}-seed-{first.seed}"
+def markdown_of(episodes: dict[str, Episode]) -> str:
+    """The episodes as Markdown, one after another."""
+    return "\n".join(to_markdown(episode, name) for name, episode in episodes.items())

@@ -1,16 +1,16 @@
 """Play and pause: recorded moves shown one after another, with a slider to step through them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
 from markupsafe import Markup
 
-from panels.ui.look import scrolled
+from panels.ui.look import QUIET, scrolled
+from panels.ui.wiring import Updates
 
 PACE = 0.8  # seconds between two moves while they are played
-Updates = dict[Any, Any]  # new values, or components with new properties, by component
 
 
 def moves_of(name: str, moves: Markup, over: bool) -> Markup:
@@ -74,3 +74,32 @@ def show_next_move(
     if step >= moves:
         return start_or_stop(player, True, step, moves)
     return drawn(step + 1) | {player.step: step + 1}
+
+
+def wire(
+    player: Player,
+    inputs: Sequence[Any],
+    moves: Callable[..., int],
+    show_step: Callable[..., Updates],
+    outputs: Sequence[Any],
+) -> None:
+    """Let `player` step through the game that `inputs` choose, of so many `moves`.
+
+    `show_step` gets the values of `inputs` and a number of moves, and fills `outputs`.
+    """
+
+    def play_or_pause(*values: Any) -> Updates:
+        *chosen, playing, step = values
+        return start_or_stop(player, playing, step, moves(*chosen))
+
+    def show_next(*values: Any) -> Updates:
+        *chosen, step = values
+        return show_next_move(player, step, moves(*chosen), lambda to: show_step(*chosen, to))
+
+    player.step.input(
+        show_step, [*inputs, player.step], outputs, trigger_mode="always_last", **QUIET
+    )
+    player.play.click(
+        play_or_pause, [*inputs, player.playing, player.step], player.controls, **QUIET
+    )
+    player.clock.tick(show_next, [*inputs, player.step], [*outputs, *player.controls], **QUIET)

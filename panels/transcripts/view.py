@@ -7,8 +7,9 @@ from markupsafe import Markup
 from env import Deal, EndReason, Episode, get_task, rupees
 from panels.transcripts import arena as arena_transcripts
 from panels.transcripts.before_after import FILE
-from panels.transcripts.episodes import of_arena, player_title
+from panels.transcripts.episodes import json_of, markdown_of, of_arena, player_title
 from panels.transcripts.playing import moves_of
+from panels.ui.downloads import text_link
 from panels.ui.look import note
 from panels.ui.offers import SMALL, deal_turns, ending, offer_chart, offers_of
 from sauda.games import BAZAAR
@@ -112,7 +113,7 @@ def outcome(episode: Episode, learner: str, grade: float) -> Markup:
 
 
 def again(episodes: dict[str, Episode], recorded: Collection[str] = ()) -> Markup:
-    """How the episodes came about, and the command that plays the first of them again.
+    """Links that save the episodes, how they came about, and a command to play the first again.
 
     `recorded` names those that were read from the record of before and after.
     """
@@ -121,9 +122,17 @@ def again(episodes: dict[str, Episode], recorded: Collection[str] = ()) -> Marku
     told = [f"Played now, in this page: {_listed(now)}."] if now else []
     if there := [name for name in episodes if name in recorded]:
         told.append(f"Recorded in {FILE}: {_listed(there)}.")
-    return note(
-        f"{' '.join(told)} One seed for all. Play it again: python -m sauda play --task "
-        f"{first.task} --policy {next(iter(episodes))} --seed {first.seed}"
+    name = f"{first.task}-seed-{first.seed}".replace("/", "-")
+    links = [
+        text_link(f"{name}.json", json_of(episodes), "JSON"),
+        text_link(f"{name}.md", markdown_of(episodes), "Markdown"),
+    ]
+    return Markup("<p>Save these games: {} · {}</p>{}").format(
+        *links,
+        note(
+            f"{' '.join(told)} One seed for all. Play it again: python -m sauda play --task "
+            f"{first.task} --policy {next(iter(episodes))} --seed {first.seed}"
+        ),
     )
 
 

@@ -81,7 +81,7 @@
     const mark = "sauda-pointed";
     document.querySelectorAll(`.${mark}`).forEach((old) => old.classList.remove(mark));
     const find = () => [...document.querySelectorAll("[data-row]")]
-      .find((row) => row.dataset.row === name && row.offsetParent);
+      .find((head) => head.dataset.row === name && head.offsetParent)?.closest("tr");
     if (!name) return;
     until(find, () => {
       const row = find();

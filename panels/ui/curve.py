@@ -16,13 +16,15 @@ def curve(
     unit: str,
     sentence: str,
     x_name: str = "step",
+    span: Sequence[float] = (),
 ) -> Markup:
     """Each line against 0, 1, …; the axis has room for `length` steps, or for those there are.
 
     The first line takes the buyer's style, the second the seller's; two lines are labelled. `unit`
-    names the vertical axis, `sentence` is the description for screen readers.
+    names the vertical axis, which holds the values of `span`, too; `sentence` is the description
+    for screen readers.
     """
-    values = [value for line in lines.values() for value in line]
+    values = [*span, *(value for line in lines.values() for value in line)]
     steps = max(length, *(len(line) - 1 for line in lines.values()), 1)
     ticks = nice_ticks(min(0.0, *values), max(0.0, *values, min(values) + 0.1), count=3)
     low, high = ticks[0], ticks[-1]

@@ -8,6 +8,7 @@ import atexit
 import hashlib
 import shutil
 import tempfile
+from base64 import b64encode
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import cache
@@ -37,16 +38,11 @@ class NotWritten(ValueError):
 
 
 class Downloads:
-    """A folder of files, those used last at the end; the oldest give way to new ones.
-
-    Files that the page writes while it is built are kept, because every visitor is sent their
-    addresses.
-    """
+    """A folder of files, those used last at the end; the oldest give way to new ones."""
 
     def __init__(self, folder: Path, most_files: int = FILES, most_bytes: int = BYTES) -> None:
         self.folder, self.most_files, self.most_bytes = folder, most_files, most_bytes
         self.sizes: OrderedDict[Path, int] = OrderedDict()  # bytes, of visitors' files
-        self.kept: set[Path] = set()
         self._lock = Lock()
 
     def write(self, name: str, content: str, write: Callable[[Path], None]) -> Path:
@@ -70,15 +66,8 @@ class Downloads:
         self._use(path, size)
         return path
 
-    def keep_all(self) -> None:
-        """Keep all files that are here now, beyond the limits."""
-        self.kept |= set(self.sizes)
-        self.sizes.clear()
-
     def _use(self, path: Path, size: int) -> None:
         with self._lock:
-            if path in self.kept:
-                return
             self.sizes[path] = max(size, self.sizes.get(path, 0))
             self.sizes.move_to_end(path)
             while len(self.sizes) > 1 and self._is_full():
@@ -101,15 +90,11 @@ def downloads() -> Downloads:
     return Downloads(folder)
 
 
-def keep_written() -> None:
-    """Keep the files that the page offers as it opens; called once it is built."""
-    if downloads.cache_info().currsize:
-        downloads().keep_all()
-
-
-def text_file(name: str, text: str) -> str:
-    """The path of a file with `text`; raises NotWritten."""
-    return str(downloads().write(name, text, lambda path: path.write_text(text, "utf-8")))
+def text_link(name: str, text: str, words: str) -> Markup:
+    """A link called `words` that saves `text` as the file `name`; it holds the text itself."""
+    return Markup(
+        '<a class="sauda-file" download="{}" href="data:text/plain;charset=utf-8;base64,{}">{}</a>'
+    ).format(name, b64encode(text.encode()).decode(), words)
 
 
 def offered(make: Callable[[], str]) -> tuple[str | None, Markup]:

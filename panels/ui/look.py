@@ -6,7 +6,7 @@ Colours are pairs (light, dark). Type, theme and stylesheet are made from them i
 import html
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import plotly.graph_objects as go
@@ -101,15 +101,6 @@ def line_style(role: str, published: bool = False) -> dict:
     return style | {"mode": "lines+markers", "marker": marker}
 
 
-def bar_style(role: str, published: bool = False) -> dict:
-    """`marker` of a `go.Bar` for this role; published figures are hatched."""
-    colour = SERIES[role].light
-    marker: dict = {"color": colour, "line": {"color": colour, "width": 1}}
-    if published or role == "published":
-        marker["pattern"] = {"shape": "/", "size": 6, "solidity": 0.25, "fillmode": "replace"}
-    return {"marker": marker}
-
-
 def whiskers(cells: Sequence[Interval]) -> dict:
     """Error bars that reach from each mean to both ends of its interval."""
     return {
@@ -141,7 +132,6 @@ TEMPLATE = go.layout.Template(
         "xaxis": _AXIS | {"showgrid": False, "zeroline": False},
         "yaxis": _AXIS,
         "dragmode": False,
-        "bargap": 0.5,
         "hoverlabel": {
             "bgcolor": PALETTE["surface"][0],
             "bordercolor": PALETTE["line"][0],
@@ -151,16 +141,7 @@ TEMPLATE = go.layout.Template(
         "annotationdefaults": {"arrowcolor": PALETTE["ink"][0], "arrowwidth": 1, "arrowhead": 0},
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "xanchor": "left"},
     },
-    data={
-        "bar": [
-            {
-                "error_y": {"color": PALETTE["ink"][0], "thickness": 1.25, "width": 5},
-                "error_x": {"color": PALETTE["ink"][0], "thickness": 1.25, "width": 5},
-                "textposition": "none",
-            }
-        ],
-        "scatter": [{"error_y": {"thickness": 1.25, "width": 5}, "cliponaxis": False}],
-    },
+    data={"scatter": [{"error_y": {"thickness": 1.25, "width": 5}, "cliponaxis": False}]},
 )
 
 
@@ -168,7 +149,7 @@ def styled(fig: go.Figure, height: int = 360) -> go.Figure:
     """`fig` in our template at `height` px, its title removed: the heading above says it.
 
     It follows light and dark without a redraw: the page's CSS repaints the SVG's text, rules and
-    every colour of `SERIES`. So draw with `line_style` and `bar_style`, and not with WebGL traces.
+    every colour of `SERIES`. So draw with `line_style`, and not with WebGL traces.
     """
     return go.Figure(fig).update_layout(template=TEMPLATE, height=height, title=None, autosize=True)
 
@@ -259,18 +240,28 @@ def folded(title: str, body: Markup, is_open: bool = False) -> Markup:
 
 def scrolled(label: str, body: Markup, classes: str) -> Markup:
     """A part whose height the stylesheet limits, and which scrolls by keyboard, too."""
-    return Markup('<div class="{}" role="region" tabindex="0" aria-label="{}">{}</div>').format(
+    return Markup('<div class="{}" role="group" tabindex="0" aria-label="{}">{}</div>').format(
         classes, label, body
     )
 
 
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table: what it shows, and the attributes of its element."""
+
+    shown: object
+    attributes: Mapping[str, object] = field(default_factory=dict)
+    classes: str = ""
+
+
 def table(
-    columns: Sequence[str],
+    columns: Sequence[object],
     rows: Iterable[Sequence[object]],
     align: str = "",
     caption: str = "",
+    classes: str = "",
 ) -> Markup:
-    """An HTML table; `align` has one letter a column, "l" or "r" (numbers, tabular monospace).
+    """An HTML table; `align` has one letter per column, "l" or "r" (numbers, tabular monospace).
 
     Without `align` the first column is left and the others right. The first cell of a row heads
     it. Cells are escaped, but for what `badge` and its like return. Wide tables scroll sideways.
@@ -279,34 +270,42 @@ def table(
     if len(align) != len(columns) or set(align) - {"l", "r"}:
         raise ValueError(f"expected {len(columns)} letters of 'l' and 'r', got {align!r}")
 
-    def signed(cell: object) -> object:
-        return with_minus_signs(cell) if isinstance(cell, str) else cell
-
-    def row(cells: Sequence[object], tag: str) -> Markup:
+    def row(cells: Sequence[object], is_head: bool) -> Markup:
         if len(cells) != len(columns):
             raise ValueError(f"expected {len(columns)} cells, got {cells!r}")
-        cell = Markup('<{0} class="sauda-{1}"{2}>{3}</{0}>')
-        scope = Markup(' scope="col"') if tag == "th" else Markup(' scope="row"')
-
-        def kind(place: int, value: object) -> str:
-            return "td" if value == "" else "th" if place == 0 else tag  # "" heads nothing
-
-        return Markup("<tr>{}</tr>").format(
-            Markup("").join(
-                cell.format(
-                    kind(i, c),
-                    a,
-                    scope if kind(i, c) == "th" else "",
-                    with_tooltips(c) if tag == "th" else titled(c if a == "l" else signed(c)),
-                )
-                for i, (a, c) in enumerate(zip(align, cells, strict=True))
-            )
+        drawn = (
+            _drawn(cell, side, "col" if is_head else "row" if place == 0 else "")
+            for place, (cell, side) in enumerate(zip(cells, align, strict=True))
         )
+        return Markup("<tr>{}</tr>").format(Markup("").join(drawn))
 
     title = Markup("<caption>{}</caption>").format(with_tooltips(caption)) if caption else ""
     return Markup(
-        '<div class="sauda-scroll" role="region" tabindex="0" aria-label="{}">'
-        '<table class="sauda-table">{}<thead>{}</thead><tbody>{}</tbody></table></div>'
+        '<div class="sauda-scroll" role="group" tabindex="0" aria-label="{}">'
+        '<table class="{}">{}<thead>{}</thead><tbody>{}</tbody></table></div>'
     ).format(
-        caption or "Table", title, row(columns, "th"), Markup("").join(row(r, "td") for r in rows)
+        caption or "Table",
+        f"sauda-table {classes}".strip(),
+        title,
+        row(columns, True),
+        Markup("").join(row(cells, False) for cells in rows),
+    )
+
+
+def _drawn(cell: object, side: str, scope: str) -> Markup:
+    """A cell as an element; one with a `scope` heads its column or its row."""
+    if not isinstance(cell, Cell):
+        cell = Cell(cell)
+    shown = cell.shown
+    if scope == "col":
+        shown = with_tooltips(shown)
+    else:
+        shown = titled(with_minus_signs(shown) if side == "r" and isinstance(shown, str) else shown)
+    tag = "th" if scope and shown != "" else "td"  # "" heads nothing
+    attributes = {**cell.attributes, **({"scope": scope} if tag == "th" else {})}
+    return Markup('<{0} class="{1}"{2}>{3}</{0}>').format(
+        tag,
+        f"sauda-{side} {cell.classes}".strip(),
+        Markup("").join(Markup(' {}="{}"').format(*pair) for pair in attributes.items()),
+        shown,
     )

@@ -25,8 +25,6 @@ TASK_TITLES: Mapping[str, str] = {
     "arena/market_round": "Market round",
     "arena/coalition_market": "Coalition market",
 }
-GONE: Mapping[str, str] = {  # tasks that logs of training still name
-}
 TERMS: Mapping[str, str] = {
     "ZOPA": "zone of possible agreement: the prices at which both sides gain",
     "BATNA": "best alternative to a negotiated agreement: what one gets without a deal",
@@ -44,7 +42,7 @@ _TERM = re.compile(rf"({_TASK}|\b(?:{'|'.join(TERMS)})\b)")
 
 def task_title(task: str) -> str:
     """The plain title of a task, or its name where it has none."""
-    return {**TASK_TITLES, **GONE}.get(task, task)
+    return TASK_TITLES.get(task, task)
 
 
 def short(task: str) -> str:

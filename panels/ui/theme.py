@@ -99,29 +99,10 @@ document.addEventListener("keydown", (event) => {
   if (button && button.offsetParent) button.click();
 });
 """
-# Plotly shows all panels of one figure at the same step; two figures of one run need this script.
-TOGETHER = """
-document.addEventListener("mouseover", (event) => {
-  const plot = event.target.closest(".sauda-together .js-plotly-plot");
-  if (!plot || plot.isHeard) return;
-  plot.isHeard = true;
-  const others = () => [...plot.closest(".sauda-together").querySelectorAll(".js-plotly-plot")]
-    .filter((other) => other !== plot && other.layout.meta === plot.layout.meta);
-  plot.on("plotly_hover", ({ event, xvals }) => {
-    if (event.isTrusted) others().forEach((other) => Plotly.Fx.hover(other, { xval: xvals[0] }));
-  });
-  plot.on("plotly_unhover", ({ event }) => {
-    if (event.isTrusted) others().forEach((other) => Plotly.Fx.unhover(other));
-  });
-});
-"""
-# A chat may scroll, so the keyboard has to reach it; Gradio gives it no place in the tab order, and
-# no name to the box that searches a table.
+# A chat may scroll, so the keyboard has to reach it; Gradio gives it no place in the tab order.
 CHATS = """
 new MutationObserver(() => {
   document.querySelectorAll("[role=log]:not([tabindex])").forEach((log) => { log.tabIndex = 0; });
-  document.querySelectorAll(".sauda-sortable .search-input:not([aria-label])")
-    .forEach((box) => { box.ariaLabel = "Search in this table"; });
 }).observe(document, { childList: true, subtree: true });
 """
 # Gradio's lists of tabs answer the arrow keys alone.
@@ -145,10 +126,12 @@ document.addEventListener("click", (event) => {
   for (const other of beside) if (other !== pressed) other.click();
 });
 """
-ADDRESSES = (FOLDER / "addresses.js").read_text(encoding="utf-8")
+ADDRESSES, TABLES = (
+    (FOLDER / file).read_text(encoding="utf-8") for file in ("addresses.js", "tables.js")
+)
 HEAD = f"""
 <style>{CSS}</style>
-<script>{ARROWS}{TOGETHER}{CHATS}{TABS}{FOLDS}{ADDRESSES}</script>
+<script>{ARROWS}{CHATS}{TABS}{FOLDS}{ADDRESSES}{TABLES}</script>
 <link rel="icon" type="image/svg+xml" href="data:image/svg+xml,{quote(_ICON)}">
 <meta name="theme-color" content="{PALETTE["paper"][0]}" media="(prefers-color-scheme: light)">
 <meta name="theme-color" content="{PALETTE["paper"][1]}" media="(prefers-color-scheme: dark)">

@@ -27,23 +27,6 @@ class WhiskerRow:
     role: str  # key of SERIES
 
 
-def labels_above(figure: go.Figure, labels: Sequence[str], top: int = 0) -> go.Figure:
-    """`figure` of horizontal bars with each label above its bar, `top` px left free over them.
-
-    The labels are the values of the y-axis, one a row.
-    """
-    for label in labels:
-        figure.add_annotation(
-            **{"x": 0, "xref": "paper", "xanchor": "left", "y": label, "yanchor": "bottom"},
-            yshift=5,
-            text=label,
-            **ON_SURFACE,
-        )
-    figure = styled(figure, height=PITCH * len(labels) + FOOT + top)
-    figure.update_layout(bargap=0.72, margin={"l": 16, "t": 12 + top, "b": FOOT - 16})
-    return figure.update_yaxes(showticklabels=False, showgrid=False, title=None)
-
-
 def whisker_rows(groups: Mapping[str, Sequence[WhiskerRow]], axis: str, form: str) -> go.Figure:
     """Points with whiskers under titles, the first group on top; every row shows its numbers."""
     figure, place = go.Figure(), 0.0  # pitches below the top edge

@@ -21,19 +21,6 @@ from tests.support.page import (
     violations,
 )
 
-# Results, Transcripts
-
-
-TASK_BY_TASK = "One task at a time, classic tasks too"
-
-
-def task_by_task(open_page, dark: bool = False):
-    """Results with the open market's bars, table and CSV unfolded."""
-    page = open_page(tab="Results", dark=dark)
-    show_question(page, "Who wins the open market?")
-    unfold(page, TASK_BY_TASK)
-    return page
-
 
 def test_the_zip_of_all_artifacts_is_made_when_it_is_asked_for(open_page):
     page = open_page(query="tab=artifacts&part=files")
@@ -90,11 +77,12 @@ def test_broken_and_missing_artifacts_show_their_command_and_spare_the_other_tab
     broken.write_text(json.dumps(content))
     with running_app(tmp_path) as app:
         open_page.address = app.address
-        page = task_by_task(open_page)
-        assert page.locator("#results-bazaar-bars .barlayer .point").count() > 0
+        page = open_page(tab="Results")
+        show_question(page, "Who wins the open market?")
+        unfold(page, "One task at a time, classic tasks too")
+        assert page.locator("#results-bazaar-bars .scatterlayer .point").count() > 0
         expect(page.locator(".sauda-empty:visible")).to_contain_text("--split holdout")
         show_question(page, "Everything else")
-        unfold(page, "Does the classic game play like the published one?")
         expect(page.locator(".sauda-empty:visible")).to_contain_text("sauda run reproduction")
         show_tab(page, "Tour")
         assert any("before_after" in t for t in page.locator(".sauda-empty").all_inner_texts())

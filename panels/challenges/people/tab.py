@@ -25,7 +25,7 @@ from panels.haggle.talk.trouble import Trouble, translated
 from panels.haggle.words import ENGLISH, Translate, translator
 from panels.site.sessions import HOUR, no_longer_here
 from panels.site.visitor import visitor_of
-from panels.tour.figures import points
+from panels.tour.facts import points
 from panels.ui.look import QUEUED, QUIET, heading, note, stat, strip, trouble
 from panels.ui.tables import with_interval
 from panels.ui.wiring import named

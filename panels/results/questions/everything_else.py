@@ -1,16 +1,28 @@
 """What answers none of the questions: the language seller, reading text, published figures."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
 from panels.results.model_labels import policy_label
-from panels.results.questions.layout import Question, fold
-from panels.ui.look import QUIET, SERIES, badge, heading, line_style, note, styled, table, trouble
-from panels.ui.provenance import load_or_say, provenance
+from panels.results.questions.layout import Answer, Artifacts, LaysOut, Question
+from panels.ui.look import (
+    QUIET,
+    SERIES,
+    badge,
+    folded,
+    heading,
+    line_style,
+    note,
+    styled,
+    table,
+    trouble,
+)
+from panels.ui.provenance import provenance
 from panels.ui.terms import TASK_TITLES, short
 from sauda.experiments.language import KINDS, BlindLanguage, BlindPriceRow, Language, PriceRow
 from sauda.experiments.reproduction import SideOutcome
@@ -18,41 +30,35 @@ from sauda.experiments.seller_games import STUB
 from sauda.experiments.seller_quality import FILE as SELLER_FILE
 from sauda.experiments.seller_quality import SellerCell, SellerRow
 from sauda.records.schemas.base import Interval
-from sauda.records.store import Artifact, load
+from sauda.records.store import Artifact
 
 TESTS = {"published": "The published six", "better": "What a stub can fail"}
 COUNTED = {"mean_rounds", "tries"}  # no shares
 
 
-def build_seller() -> None:
-    """Lay out the part; the command that records it where there is no artifact."""
-    artifact, missing = load_or_say(SELLER_FILE)
-    if artifact is None:
-        gr.HTML(missing)
-        return
-    gr.HTML(
-        heading(
-            "A language model as the seller",
-            "Code decides every price with the true floor; the model words what was decided. Each"
-            " side words the same decisions of the same games.",
-        )
+def seller_part(artifact: Artifact) -> Markup:
+    """How the models word the seller's decisions: both tests, personas, faults of the texts."""
+    told = (
+        "Code decides every price with the true floor; the model words what was decided. Each side"
+        " words the same decisions of the same games."
     )
-    with gr.Tabs():
-        for title, part in seller_parts(artifact).items():
-            with gr.Tab(title):
-                gr.HTML(part)
-    gr.HTML(
-        note(
-            "Code decides prices, ends and what each line tells, so every side shares them, and no"
-            " buyer reads the words. What is heard is what the market’s own reader finds: the"
-            " reader of every buyer. A seller speaks in the style of its type in most turns, not in"
-            " all, and may tell what it paid; both are rules of the market."
-        )
+    parts = [folded(title, part) for title, part in seller_tables(artifact).items()]
+    caution = note(
+        "Code decides prices, ends and what each line tells, so every side shares them, and no"
+        " buyer reads the words. What is heard is what the market’s own reader finds: the reader of"
+        " every buyer. A seller speaks in the style of its type in most turns, not in all, and may"
+        " tell what it paid; both are rules of the market."
     )
-    gr.HTML(provenance(artifact, _models(artifact)))
+    models = " · ".join(f"words of {m.source}" for m in artifact.data.models.values())
+    return (
+        heading("A language model as the seller", told)
+        + Markup("").join(parts)
+        + caution
+        + provenance(artifact, models)
+    )
 
 
-def seller_parts(artifact: Artifact) -> dict[str, Markup]:
+def seller_tables(artifact: Artifact) -> dict[str, Markup]:
     """Both tests, the personas by the styles heard, and the faults of the texts, by title."""
     heard = Markup("").join(personas(artifact, side) for side in (STUB, *artifact.data.models))
     tests = {title: criteria(artifact, test) for test, title in TESTS.items()}
@@ -116,10 +122,6 @@ def faults(artifact: Artifact) -> Markup:
     )
 
 
-def _models(artifact: Artifact) -> str:
-    return " · ".join(f"words of {m.source}" for m in artifact.data.models.values())
-
-
 LANGUAGE_FILE = "language.json"
 READERS = {"sauda": "Sauda’s reader", "keywords": "keyword list"}
 KIND_NAMES = {
@@ -134,12 +136,6 @@ KIND_NAMES = {
     "dollar": "another currency: no price in rupees",
     "not_a_price": "numbers that are no price",
 }
-
-
-def language_quality() -> Markup:
-    """The whole part; the command that records it where there is no artifact."""
-    artifact, missing = load_or_say(LANGUAGE_FILE)
-    return missing if artifact is None else reading(artifact)
 
 
 def reading(artifact: Artifact) -> Markup:
@@ -254,11 +250,11 @@ def agreement_table(reproduction: Artifact) -> Markup:
     return table(("task", "policy", "figure", "published", "here", "z"), rows, align="lllrrr")
 
 
-def differences_table() -> Markup:
-    """Each deliberate difference with what policies win on both sides."""
-    reproduction, rows = load("evaluation/reproduction.json").data, []
-    for rule in reproduction.rules:
-        measured = [row for row in reproduction.differences if row.difference == rule.name]
+def differences_table(reproduction: Artifact) -> Markup:
+    """Each deliberate difference with what policies score on both sides."""
+    rows = []
+    for rule in reproduction.data.rules:
+        measured = [row for row in reproduction.data.differences if row.difference == rule.name]
         for number, row in enumerate(measured):
             words = (rule.published, rule.ours) if number == 0 else ("", "")
             played = f"{_named(row.policy)} on {_named(row.task)}"
@@ -337,66 +333,63 @@ def _side(cells: Sequence[object]) -> str:
     return "r" if all(isinstance(cell, int | float | None) for cell in cells) else "l"
 
 
-# Layout ------------------------------------------------------------------------------------------
+# The question -------------------------------------------------------------------------------------
 
 
-def reproduced() -> None:
-    """Lay out how our classic game compares with its source. Called inside the Results tab."""
-    gr.HTML(heading("Does our classic game play like the published one?"))
-    reproduction, message = load_or_say("evaluation/reproduction.json")
-    if reproduction is None:
-        gr.HTML(message)
-        return
-    gr.Plot(agreement_figure(reproduction), show_label=False)
-    gr.HTML(Markup("<p>{}</p>").format(agreement_sentence(reproduction)))
-    with gr.Accordion("Every compared figure", open=False):
-        gr.HTML(agreement_table(reproduction))
-    gr.HTML(
-        heading(
-            "Where our classic differs from the published game, and what it changes",
-            "On purpose. Share is the mean share of the ZOPA, no deal counting 0; where several "
-            "buyers sit at the table, a deal is one of the first seat.",
-        )
+def reproduced(reproduction: Artifact) -> LaysOut:
+    """How our classic game compares with its source."""
+    on_purpose = heading(
+        "Where our classic differs from the published game, and what it changes",
+        "On purpose. Share is the mean share of the ZOPA, no deal counting 0; where several buyers"
+        " sit at the table, a deal is one of the first seat.",
     )
-    gr.HTML(differences_table())
-    gr.HTML(provenance(reproduction, f"n = {len(reproduction.data.rows)} figures"))
+
+    def lay_out(*_: Any) -> None:
+        gr.Plot(agreement_figure(reproduction), show_label=False)
+        gr.HTML(
+            Markup("<p>{}</p>").format(agreement_sentence(reproduction))
+            + folded("Every compared figure", agreement_table(reproduction))
+            + on_purpose
+            + differences_table(reproduction)
+            + provenance(reproduction, f"n = {len(reproduction.data.rows)} figures")
+        )
+
+    return lay_out
 
 
-def reported() -> None:
-    """Lay out the published figures, each with its caveat. Called inside the Results tab."""
-    gr.HTML(heading("Published figures", "What the source documents report, each with its caveat."))
-    published, message = load_or_say("published.json")
-    if published is None:
-        gr.HTML(message)
-        return
+def reported(published: Artifact) -> LaysOut:
+    """The published figures, each with its caveat."""
     names = published_names(published)
     chosen = next(i for _, i in names if i == "scaling-ladder")
-    picker = gr.Dropdown(names, value=chosen, label="Figure")
-    shown = gr.HTML(published_figure(published, chosen))
-    picker.change(
-        lambda figure_id: published_figure(published, figure_id),
-        picker,
-        shown,
-        **QUIET,
-    )
-    gr.HTML(provenance(published, f"n = {len(names)} figures"))
-    gr.HTML(note("Published figures come from the source documents and cannot be played again."))
+    caution = note("Published figures come from the source documents and cannot be replayed.")
+
+    def lay_out(*_: Any) -> None:
+        picker = gr.Dropdown(names, value=chosen, label="Figure")
+        shown = gr.HTML(published_figure(published, chosen))
+        picker.change(lambda name: published_figure(published, name), picker, shown, **QUIET)
+        gr.HTML(provenance(published, f"n = {len(names)} figures") + caution)
+
+    return lay_out
 
 
 NAME = "else"
+PARTS: Mapping[str, tuple[str, Callable[[Artifact], Markup | LaysOut]]] = {
+    SELLER_FILE: ("How well does the language-model seller write?", seller_part),
+    LANGUAGE_FILE: ("How well are prices and tells read in text?", reading),
+    "evaluation/reproduction.json": (
+        "Does the classic game play like the published one?", reproduced,
+    ),
+    "published.json": ("What the source documents report", reported),
+}  # fmt: skip
 
 
-def build() -> None:
-    """Lay out the parts, each folded. Called inside the Results tab."""
-    gr.HTML("<p>Measured and published figures beside the questions; each part unfolds.</p>")
-    with fold("How good are the language seller’s words?"):
-        build_seller()
-    with fold("How well are prices and tells read in text?"):
-        gr.HTML(language_quality())
-    with fold("Does the classic game play like the published one?"):
-        reproduced()
-    with fold("What the source documents report"):
-        reported()
+def else_answer(artifacts: Artifacts) -> Answer:
+    """The parts whose files are there."""
+    told = "Measured and published figures beside the questions; each part unfolds."
+    details = {
+        title: part(artifacts[file]) for file, (title, part) in PARTS.items() if file in artifacts
+    }
+    return Answer(None, captions=[told], details=details)
 
 
-ELSE = Question(NAME, "Everything else", build=build)
+ELSE = Question(NAME, "Everything else", tuple(PARTS), else_answer)

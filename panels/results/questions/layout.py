@@ -2,10 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import gradio as gr
-import pandas as pd
 import plotly.graph_objects as go
 from markupsafe import Markup
 
@@ -13,20 +11,17 @@ from panels.results.questions import reproduce
 from panels.results.questions.reproduce import fold
 from panels.results.questions.verdict import Verdict, verdict_html
 from panels.ui.provenance import load_or_say, provenance
-from panels.ui.tables import (
-    Column,
-    comparison,
-    estimate,
-    number,
-    offer_csv,
-    offered_csv,
-    sortable_table,
-)
+from panels.ui.tables import data_table
 from panels.ui.terms import task_title
 from panels.ui.wiring import Address, lay_out_address
 from sauda.experiments.comparison import OURS
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
+
+LaysOut = Callable[[Address, gr.Accordion], None]  # lays a part out inside its fold
+
+
+NUMBERS = "The numbers of this figure"
 
 
 @dataclass(frozen=True)
@@ -43,20 +38,17 @@ class Measured:
 class Answer:
     """What a question shows: a verdict, one figure with its numbers, rows to replay, details."""
 
-    verdict: Verdict
-    figure: go.Figure | Markup | None
-    captions: Sequence[str | Markup]
-    rows: Sequence[Measured]
-    what: str  # heads the column of policies or steps
-    sources: Sequence[Artifact]
+    verdict: Verdict | None
+    figure: go.Figure | Markup | Callable[[Address], None] | None = None  # or what lays it out
+    captions: Sequence[str | Markup] = ()
+    rows: Sequence[Measured] = ()
+    what: str = "policy"  # heads the column of policies or steps
+    sources: Sequence[Artifact] = ()
     form: str = "z.3f"
     n: str = ""  # of the provenance line
     replayed: tuple[Sequence[Artifact], str] | None = None  # and the policy that is picked first
     ours: str = OURS
-    # By title: HTML, or what lays the part out with the question's address inside its fold.
-    details: Mapping[str, Markup | Callable[[Address, gr.Accordion], None]] = field(
-        default_factory=dict
-    )
+    details: Mapping[str, Markup | LaysOut] = field(default_factory=dict)  # by title
 
 
 Artifacts = Mapping[str, Artifact]  # those that could be read, by file
@@ -66,7 +58,7 @@ Artifacts = Mapping[str, Artifact]  # those that could be read, by file
 class Question:
     """One question of Results, and how its files answer it; None where those it needs are gone.
 
-    One whose parts are others lays itself out by `build`.
+    One whose parts change with each visit lays itself out by `build`.
     """
 
     name: str  # in addresses and in element ids
@@ -74,6 +66,7 @@ class Question:
     files: Sequence[str] = ()
     answer: Callable[[Artifacts], Answer | None] = lambda artifacts: None
     build: Callable[[], None] | None = None
+    names: Sequence[str] = ("task", reproduce.AGAIN)  # of the values in its address
 
 
 def section(question: Question) -> None:
@@ -91,20 +84,27 @@ def section(question: Question) -> None:
     answer = question.answer(artifacts)
     if answer is None:
         return
-    address = lay_out_address("results", question.name, ("task", reproduce.AGAIN))
+    address = lay_out_address("results", question.name, question.names)
     prefix = f"results-{question.name}"
-    gr.HTML(verdict_html(answer.verdict), elem_id=f"{prefix}-verdict")
-    if isinstance(answer.figure, Markup):
+    if answer.verdict is not None:
+        gr.HTML(verdict_html(answer.verdict), elem_id=f"{prefix}-verdict")
+    if callable(answer.figure):
+        answer.figure(address)
+    elif isinstance(answer.figure, Markup):
         gr.HTML(answer.figure, elem_id=f"{prefix}-figure")
     elif answer.figure is not None:
         gr.Plot(answer.figure, show_label=False, elem_id=f"{prefix}-figure")
-    gr.HTML(Markup("").join(Markup("<p>{}</p>").format(text) for text in answer.captions))
-    gr.HTML(Markup("").join(provenance(source, answer.n) for source in answer.sources))
+    told = [Markup("<p>{}</p>").format(text) for text in answer.captions]
+    told += [provenance(source, answer.n) for source in answer.sources]
+    gr.HTML(Markup("").join(told))
+    parts: dict[str, Markup | LaysOut] = {}
     if answer.rows:
-        numbers(question.name, answer.rows, answer.form, answer.what)
+        parts[NUMBERS] = numbers(question.name, answer.rows, answer.form, answer.what)
     if answer.replayed:
-        reproduce.build(question.name, answer.replayed[0], address, answer.replayed[1], answer.ours)
-    for title, part in answer.details.items():
+        parts[reproduce.TITLE] = lambda address, part: reproduce.build(
+            question.name, answer.replayed[0], address, part, answer.replayed[1], answer.ours
+        )
+    for title, part in (parts | dict(answer.details)).items():
         with fold(title) as unfolded:
             if callable(part):
                 part(address, unfolded)
@@ -114,44 +114,11 @@ def section(question: Question) -> None:
 
 def numbers(
     name: str, rows: Sequence[Measured], form: str, what: str, label: str = "Hold-out seeds"
-) -> tuple[gr.Dataframe, gr.HTML, gr.DownloadButton]:
-    """Lay out the figure's numbers, folded: a table to sort and search, and a CSV file.
-
-    `what` heads the column of policies or steps. Returns what `numbers_values` fills.
-    """
-    with fold("The numbers of this figure"):
-        table = sortable_table(_table(rows, form, what), label, f"results-{name}-numbers")
-        return (table, *offer_csv(numbers_frame(rows, what), _file(name)))
-
-
-def numbers_values(
-    name: str, rows: Sequence[Measured], form: str, what: str
-) -> tuple[dict[str, Any], Markup, str | None]:
-    """The table's value, why there is no file, and the path of the CSV file."""
-    csv, problem = offered_csv(numbers_frame(rows, what), _file(name))
-    return _table(rows, form, what), problem, csv
-
-
-def _file(name: str) -> str:
-    return f"results-{name}.csv"
-
-
-def _table(rows: Sequence[Measured], form: str, what: str) -> dict[str, Any]:
-    columns = (
-        Column("task", lambda row: task_title(row.task)),
-        Column(what, lambda row: row.policy),
-        Column("n", lambda row: number(row.n, ",")),
-        Column("mean [95 % interval]", lambda row: estimate(row.interval, form)),
-    )
-    return comparison(columns, rows)
-
-
-def numbers_frame(rows: Sequence[Measured], what: str) -> pd.DataFrame:
-    """The figure's numbers in full precision, one line a row."""
-    return pd.DataFrame(
-        [
-            {"task": row.task, what: row.policy, "n": row.n}
-            | {end: getattr(row.interval, end) for end in ("mean", "low", "high")}
-            for row in rows
-        ]
-    )
+) -> Markup:
+    """The numbers of a figure as a table; `what` heads the column of policies or steps."""
+    lines = [
+        {"task": task_title(row.task), what: row.policy, "n": row.n, "mean": row.interval}
+        for row in rows
+    ]
+    caption = f"{label}; means with 95 % intervals"
+    return data_table(lines, caption, form, file=f"results-{name}.csv")

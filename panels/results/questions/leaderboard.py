@@ -14,7 +14,7 @@ from panels.results.model_comparison import FILE as COMPARISON
 from panels.results.model_comparison import LAB_FILE
 from panels.results.model_labels import LAB_STAGES, series_role
 from panels.results.questions import arena, winners
-from panels.results.questions.layout import Measured, Question, fold, numbers, numbers_values
+from panels.results.questions.layout import NUMBERS, Measured, Question, fold, numbers
 from panels.results.questions.verdict import Verdict, buyer_name, capital, short, verdict_html
 from panels.results.questions.winners import FORM, Field
 from panels.transcripts.view import columns, longest
@@ -292,15 +292,16 @@ def cut(name: str) -> str:
     return name if len(name) <= FITS else f"{name[: FITS - 1]}…"
 
 
-def rows_of(now: Standing, measured: Sequence[Reference]) -> list[Measured]:
+def numbers_of(now: Standing, measured: Sequence[Reference]) -> Markup:
     """The numbers of all entries and of all measured rows."""
-    return [
+    rows = [
         *(
             Measured(now.task, f"{'person' if e.person else 'entered'}: {e.name}", e.n, e.grade)
             for e in now.entries
         ),
         *(Measured(now.task, row.label, row.n, row.grade) for row in measured),
     ]
+    return numbers(NAME, rows, FORM, "policy", "Entries and hold-out seeds")
 
 
 def origin_of(now: Standing, measured: Measurements) -> Markup:
@@ -321,13 +322,11 @@ def show(task: str, measured: Measurements) -> dict[str, Any]:
     except Unavailable as error:
         now, problem = Standing(task), trouble(error)
     told = problem or verdict_html(verdict(now, rows))
-    table, no_file, csv = numbers_values(NAME, rows_of(now, rows), FORM, "policy")
     return {
         "verdict": told,
         "figure": drawn_once(now, measured),
-        "table": table,
-        "csv": csv,
-        "origin": origin_of(now, measured) + no_file,
+        "table": numbers_of(now, rows),
+        "origin": origin_of(now, measured),
         **games_of(now.entries),
     }
 
@@ -377,8 +376,8 @@ def _outputs(now: Standing, rows: Sequence[Reference], origin: Markup) -> dict[s
         " contestant.</p>"
     )
     outputs["origin"] = gr.HTML(origin)
-    filled = numbers(NAME, rows_of(now, rows), FORM, "policy", "Entries and hold-out seeds")
-    outputs["table"], _, outputs["csv"] = filled
+    with fold(NUMBERS):
+        outputs["table"] = gr.HTML(numbers_of(now, rows))
     with fold("Open a game of an entry"):
         outputs |= build_games()
     with fold("Enter your agent: the whole code", is_open=True):

@@ -13,7 +13,7 @@ from panels.results.questions.layout import Answer, Artifacts, Measured, Questio
 from panels.results.questions.verdict import Verdict, buyer_name, listed, tasks_listed
 from panels.ui.look import table
 from panels.ui.provenance import provenance
-from panels.ui.tables import with_interval
+from panels.ui.tables import data_table, with_interval
 from panels.ui.terms import short
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
 from sauda.experiments.comparison import BAYESIAN, LEAVE, LISTENER, ORACLE, OURS, TUNED
@@ -66,15 +66,17 @@ def optimum_verdict(bounds: Sequence[OracleRow], found: dict[str, list[Buyer]]) 
         for row in bounds
         if found[row.task]
     }
-    sentence = f"A buyer that knows its seller wins {_span([r.informed.mean for r in bounds])}"
+    sentence = (
+        f"Knowing the seller, a buyer can score {_span([r.informed.mean for r in bounds])} of 1"
+    )
     if not best:
         return Verdict(f"{sentence}; no buyer without that knowledge has been played.")
     shares = [best[row.task].grade.mean / row.informed.mean for row in bounds if row.task in best]
-    sentence += f" of 1; the best buyer without that knowledge wins {_span(shares, '.0%')} of it"
+    sentence += f"; the best buyer that does not know it reaches {_span(shares, '.0%')} of that"
     room = {row.task: _room(row, best[row.task]) for row in bounds if row.task in best}
     for words, kind in (
         ("; no room above it is shown in", "unclear"),
-        ("; it wins more than the bound, which therefore does not hold, in", "below"),
+        ("; it scores more than the bound, which therefore does not hold, in", "below"),
     ):
         if tasks := [task for task, sign in room.items() if sign == kind]:
             sentence += f"{words} {tasks_listed(tasks)}"
@@ -140,17 +142,19 @@ def optimum_rows(bounds: Sequence[OracleRow], found: dict[str, list[Buyer]]) -> 
 
 def players_table(row: OracleRow) -> Markup:
     """Mean grade of every player on a task, and its share of the informed oracle's; best first."""
-    lines = sorted(row.policies, key=lambda cell: -cell.mean)
-    return table(
-        ("player", "mean grade", "of the bound"),
-        [
-            (BOUND, with_interval(row.informed, FORM), "100%"),
-            ("the same, saying nothing", with_interval(row.silent, FORM), ""),
-            *((policy_label(p.policy), with_interval(p, FORM), f"{p.share:.0%}") for p in lines),
-        ],
-        caption=f"The {short(row.task)}, n = {row.n:,} hold-out seeds; in {row.no_zopa:.0%} of"
-        " them no price serves both sides",
+    lines = [
+        {"player": BOUND, "mean grade": row.informed, "of the bound": 1.0},
+        {"player": "the same, saying nothing", "mean grade": row.silent, "of the bound": None},
+    ]
+    lines += [
+        {"player": policy_label(cell.policy), "mean grade": cell, "of the bound": cell.share}
+        for cell in sorted(row.policies, key=lambda cell: -cell.mean)
+    ]
+    caption = (
+        f"The {short(row.task)}, n = {row.n:,} hold-out seeds; in {row.no_zopa:.0%} of them no"
+        " price serves both sides"
     )
+    return data_table(lines, caption, FORM, {"of the bound": ".0%"})
 
 
 def exploits_sentence(bounds: Sequence[OracleRow]) -> str:
@@ -176,15 +180,16 @@ def _exploits(row: OracleRow) -> list[Exploit]:
 
 def exploits_table(row: OracleRow) -> Markup:
     """Every exploit of a task: its grade, and what it gains over the best honest script."""
-    return table(
-        ("way to play", "mean grade", f"less {policy_label(row.honest)}"),
-        [
-            (cell.what, with_interval(cell, FORM), with_interval(cell.gain, GAIN))
-            for cell in sorted(_exploits(row), key=lambda cell: -cell.mean)
-        ],
-        caption=f"Exploits in the {short(row.task)}, paired by seed, n = {row.n:,}; random scripts"
-        " are the best of the search",
+    less = f"less {policy_label(row.honest)}"
+    lines = [
+        {"way to play": cell.what, "mean grade": cell, less: cell.gain}
+        for cell in sorted(_exploits(row), key=lambda cell: -cell.mean)
+    ]
+    caption = (
+        f"Exploits in the {short(row.task)}, paired by seed, n = {row.n:,}; random scripts are the"
+        " best of the search"
     )
+    return data_table(lines, caption, FORM, {less: GAIN})
 
 
 def optimum_answer(artifacts: Artifacts) -> Answer | None:
@@ -241,7 +246,7 @@ def gap_verdict(data: Gap) -> Verdict:
     )
     if row is None:
         return Verdict(f"{sentence}.")
-    whole = f"{buyer_name(row.player)} wins {with_interval(row.grade, FORM)}, n = {data.n:,}"
+    whole = f"{buyer_name(row.player)} scores {with_interval(row.grade, FORM)}, n = {data.n:,}"
     believed = _cost(row.inference, "what it believes of the seller")
     made = _cost(row.control, "what it makes of that")
     return Verdict(f"{sentence}; {buyer_name(row.player)} {believed}, and {made}.", (f"{whole}.",))
@@ -301,28 +306,21 @@ def bins_table(data: Gap) -> Markup:
 
 def beliefs_table(rows: Sequence[GapRow]) -> Markup:
     """How good the stated beliefs are, beside those of the planner in the same positions."""
-    return table(
-        ("player", "positions", "stated", "limit inside its range", "planner’s", "width",
-         "planner’s", "type right", "planner’s"),
-        [
-            (
-                policy_label(row.player),
-                f"{row.beliefs.n:,}",
-                with_interval(row.beliefs.stated, ".0%"),
-                *(_of(getattr(row.beliefs, name)) for name in (
-                    "held", "own_held", "width", "own_width", "right", "own_right"
-                )),
-            )
-            for row in rows
-            if row.beliefs
-        ],
-        caption="Stated beliefs: a range meant to hold the limit with 80 %, its width by list"
-        " price, and a pick of four types",
-    )  # fmt: skip
-
-
-def _of(share: Interval | None) -> str:
-    return "–" if share is None else with_interval(share, ".0%")
+    lines = [
+        {
+            "player": policy_label(row.player), "positions": stated.n, "stated": stated.stated,
+            "limit inside its range": stated.held, "inside the planner’s": stated.own_held,
+            "width": stated.width, "planner’s width": stated.own_width,
+            "type right": stated.right, "planner’s type right": stated.own_right,
+        }
+        for row in rows
+        if (stated := row.beliefs)
+    ]  # fmt: skip
+    caption = (
+        "Stated beliefs: a range meant to hold the limit with 80 %, its width by list price, and a"
+        " pick of four types"
+    )
+    return data_table(lines, caption, ".0%")
 
 
 def gap_answer(artifacts: Artifacts) -> Answer | None:
@@ -344,7 +342,7 @@ def gap_answer(artifacts: Artifacts) -> Answer | None:
         [artifact],
         n=f"n = {data.n:,} games",
         details={
-            "How hard the games are, and who wins what in them": bins_table(data),
+            "How hard the games are, and scores by difficulty": bins_table(data),
             "How good the stated beliefs are": beliefs_table(data.rows),
         },
     )
@@ -417,35 +415,25 @@ def grades_figure(data: Words) -> go.Figure:
 
 def worth_table(rows: Sequence[Worth]) -> Markup:
     """Differences of two players on the same seeds, over all games and by type of seller."""
-    return table(
-        ("worth of", "all games", *SELLER_TYPES),
-        [
-            (
-                row.what,
-                *(with_interval(getattr(row, name), GAIN) for name in ("all", *SELLER_TYPES)),
-            )
-            for row in rows
-        ],
-        caption="Difference of the mean grade, paired by seed; 95 % intervals",
-    )
+    lines = [
+        {"worth of": row.what, "all games": row.all}
+        | {name: getattr(row, name) for name in SELLER_TYPES}
+        for row in rows
+    ]
+    return data_table(lines, "Difference of the mean grade, paired by seed; 95 % intervals", GAIN)
 
 
 def hearing_table(data: Hearing) -> Markup:
-    """What each player wins in the open market, and what it loses where its words are others."""
+    """What each player scores in the open market, and what it loses where its words are others."""
     rows = {(row.player, row.market): row for row in data.rows}
-    players = dict.fromkeys(row.player for row in data.rows)
-    return table(
-        ("player", "grade in the open market", *(f"loses: {name}" for name in LOST.values())),
-        [
-            (
-                policy_label(player),
-                with_interval(rows[player, OPEN].grade, FORM),
-                *(with_interval(rows[player, name].less, GAIN) for name in LOST),
-            )
-            for player in players
-        ],
-        caption=f"Mean grade, and what is lost on the same {data.n:,} seeds; 95 % intervals",
-    )
+    grade = "grade in the open market"
+    lines = [
+        {"player": policy_label(player), grade: rows[player, OPEN].grade}
+        | {f"loses: {told}": rows[player, name].less for name, told in LOST.items()}
+        for player in dict.fromkeys(row.player for row in data.rows)
+    ]
+    caption = f"Mean grade, and what is lost on the same {data.n:,} seeds; 95 % intervals"
+    return data_table(lines, caption, GAIN, {grade: FORM})
 
 
 def words_rows(data: Words) -> list[Measured]:

@@ -33,6 +33,7 @@ SCRIPTED = 20  # games of a sample
 # Games of a sample that a language model plays, and how long they take on two cores.
 BY_MODEL = {"bazaar": (2, "about half a minute"), "arena": (1, "some minutes")}
 AGAIN = "again"  # of an address: the row to play again
+TITLE = "Reproduce: play a sample of these games again, now"
 ROUNDING_DIFFERS = (
     "A language model in bf16 rounds differently on another kind of CPU, or alone instead of in a"
     " batch."
@@ -136,29 +137,18 @@ def fold(title: str, is_open: bool = False) -> gr.Accordion:
 
 
 def build(
-    name: str, artifacts: Sequence[Artifact], address: Address, first: str = "", ours: str = OURS
+    name: str,
+    artifacts: Sequence[Artifact],
+    address: Address,
+    part: gr.Accordion,
+    first: str = "",
+    ours: str = OURS,
 ) -> None:
-    """Lay out the part, folded, for the rows of `artifacts`, with `first` as the policy picked.
+    """Lay out, inside `part`, a picker of rows of `artifacts` and a button that plays one again.
 
-    `address` has the name AGAIN, which picks a row.
+    `first` is the policy picked; `address` has the name AGAIN, which picks a row.
     """
-    with fold("Reproduce: play a sample of these games again, now") as part:
-        row, result, chosen = controls(name, rows := rows_of(artifacts, ours), first)
-    picks = [chosen, *(other for other in rows if other != chosen)]
-    pick_in_address(address, AGAIN, row, picks, lambda picked: {result: ""}, [result], part)
-
-
-def link_to(part: str, row: str, words: str) -> Markup:
-    """A link that picks a row, by its `key`, in the question called `part`."""
-    query = urlencode({"tab": "results", "part": part, AGAIN: row}, safe="/")
-    return Markup('<a class="sauda-inpage" href="?{}">{}</a>').format(query, words)
-
-
-def controls(name: str, rows: Rows, first: str = "") -> tuple[gr.Dropdown, gr.HTML, str]:
-    """Lay out a picker of `rows`, the button that plays one again, and its result.
-
-    Returns the picker, the place of the result, and the row that is picked at first.
-    """
+    rows = rows_of(artifacts, ours)
     chosen = next((row for row, (_, c) in rows.items() if c.policy == first), next(iter(rows)))
     with gr.Row(elem_classes=["sauda-actions", "sauda-again"]):  # the script looks for it
         row = gr.Dropdown(
@@ -174,7 +164,14 @@ def controls(name: str, rows: Rows, first: str = "") -> tuple[gr.Dropdown, gr.HT
         yield from reproduced(rows, label)
 
     button.click(as_visitor(reproduce), row, result, **PLAYS_AGAIN)
-    return row, result, chosen
+    picks = [chosen, *(other for other in rows if other != chosen)]
+    pick_in_address(address, AGAIN, row, picks, lambda picked: {result: ""}, [result], part)
+
+
+def link_to(part: str, row: str, words: str) -> Markup:
+    """A link that picks a row, by its `key`, in the question called `part`."""
+    query = urlencode({"tab": "results", "part": part, AGAIN: row}, safe="/")
+    return Markup('<a class="sauda-inpage" href="?{}">{}</a>').format(query, words)
 
 
 def reproduced(rows: Rows, label: str) -> Iterator[Markup]:

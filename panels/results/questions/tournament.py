@@ -10,29 +10,20 @@ from markupsafe import Markup
 
 from env import Episode
 from panels.results.model_labels import policy_label
-from panels.results.questions.layout import Measured, Question, fold, numbers
-from panels.results.questions.verdict import Verdict, capital, listed, verdict_html
-from panels.results.questions.winners import heat_cell, heat_heads, heat_row, heat_table
+from panels.results.questions.layout import Answer, Artifacts, Measured, Question
+from panels.results.questions.verdict import Verdict, capital, listed
+from panels.results.questions.winners import heat_cell
 from panels.transcripts.before_after import dealt
 from panels.transcripts.view import outcome, talk
-from panels.ui.look import QUEUED, QUIET, note, scrolled, trouble
+from panels.ui.look import QUEUED, QUIET, Cell, note, scrolled, table, trouble
 from panels.ui.offers import SMALL, offer_chart, offers_of
-from panels.ui.provenance import Beside, load_or_say, provenance, side_by_side
-from panels.ui.tables import (
-    Column,
-    comparison,
-    estimate,
-    frame,
-    number,
-    offer_csv,
-    sortable_table,
-    with_interval,
-)
+from panels.ui.provenance import Beside, side_by_side
+from panels.ui.tables import data_table, with_interval
 from panels.ui.terms import could_be_won
-from panels.ui.wiring import Address, Updates, event_value, in_address, lay_out_address, on_address
+from panels.ui.wiring import Address, Updates, event_value, in_address, on_address
 from sauda.experiments.pairs import PAIR_TASK, SEATS, Pair, Payoffs, Scenarios, columns, play_pair
 from sauda.experiments.tournament import PairCell, PlayerRank, ShownGame, Tournament, choose_shown
-from sauda.records.schemas.base import Interval, Record
+from sauda.records.schemas.base import Interval
 from sauda.records.store import digest
 
 # A press on a cell names its pair; the games that it plays are shown below the map.
@@ -93,19 +84,20 @@ def draw_map(data: Tournament, name: str = FIRST) -> Markup:
     best = {max(line, key=lambda pair: means[pair]) for line in lines}
     most = max(map(abs, means.values()))
 
-    def drawn(pair: tuple[str, str]) -> Markup:
+    def drawn(pair: tuple[str, str]) -> Cell:
         (buyer, seller), cell = pair, cells[pair]
         interval = with_interval(figure.of(cell), "z.3f")
         title = f"{capital(pair_name(*pair))}: {interval}, n = {cell.n:,}"
         framed = pair in best and means[pair] >= LEAST
-        return heat_cell(means[pair], most, figure.form, title, framed, buyer=buyer, seller=seller)
+        data = {"data-buyer": buyer, "data-seller": seller}
+        return heat_cell(means[pair], most, figure.form, title, framed, data)
 
-    rows = [
-        heat_row(policy_label(buyer), [drawn((buyer, seller)) for seller in sellers], name=buyer)
-        for buyer in buyers
-    ]
-    heads = heat_heads("buyer", (f"from {policy_label(seller)}" for seller in sellers))
-    return heat_table(f"Mean of each pair: {figure.label}", heads, rows, "sauda-matrix")
+    return table(
+        ("buyer", *(f"from {policy_label(seller)}" for seller in sellers)),
+        [[policy_label(buyer), *(drawn((buyer, each)) for each in sellers)] for buyer in buyers],
+        caption=f"Mean of each pair: {figure.label}",
+        classes="sauda-heat sauda-matrix",
+    )
 
 
 ASK = "Press a cell of the map, or pick a buyer and a seller, to see three of their games."
@@ -174,54 +166,47 @@ def card(game: ShownGame, episode: Episode) -> Markup:
 
 FORM = "z.3f"
 DOES = {"buyer": "buys", "seller": "sells"}
-SEAT = Column("seat", lambda row: DOES[row.seat])
-PLAYER = Column("player", lambda row: policy_label(row.player))
-RANKS = (
-    SEAT,
-    Column("rank", lambda row: number(row.rank, "d")),
-    PLAYER,
-    Column("utility", lambda row: estimate(row.utility, FORM)),
-    Column("share of what could be won", lambda row: estimate(row.share, FORM)),
-)
-EXPLOITED = (
-    SEAT,
-    PLAYER,
-    Column("most is taken by", lambda row: policy_label(row.by) if row.taken.mean else "nobody"),
-    Column("it takes", lambda row: estimate(row.taken, FORM)),
-    Column("all opponents", lambda row: estimate(row.usual, FORM)),
-    Column("difference", lambda row: estimate(row.more, FORM)),
-    Column("n", lambda row: number(row.n, ",")),
-)
 
 
-def build_tables(data: Tournament) -> None:
-    """Lay out the folded tables of the tournament. Called inside the tab."""
-    with fold("Ranks of buyers and sellers"):
-        _table(RANKS, data.ranks, "The best first", "ranks")
-        gr.HTML(
-            note(
-                Markup(
-                    "A rank is 1 and the number of players that win more: in the same scenarios"
-                    " against the same opponents, with the whole 95 % interval of the paired"
-                    " difference in utility above 0. Utility is the share of {} minus the buyer’s"
-                    " cost of time."
-                ).format(could_be_won())
-            )
-        )
-    with fold("What the best opponent takes from each player"):
-        _table(EXPLOITED, data.exploitability, "Utilities", "exploited")
-        gr.HTML(
-            note(
-                "Exploitability: the opponent that takes most is chosen on every other scenario and"
-                " measured on the rest, n. The difference is paired by scenario."
-            )
-        )
+def ranks_table(data: Tournament) -> Markup:
+    """Ranks of buyers and sellers, the best first."""
+    lines = [
+        {
+            "seat": DOES[row.seat],
+            "rank": row.rank,
+            "player": policy_label(row.player),
+            "utility": row.utility,
+            "share of what could be won": row.share,
+        }
+        for row in data.ranks
+    ]
+    return data_table(lines, "Ranks, the best first; 95 % intervals") + note(
+        Markup(
+            "A rank is 1 plus the number of players that score more: in the same scenarios against"
+            " the same opponents, with the whole 95 % interval of the paired difference in utility"
+            " above 0. Utility is the share of {} minus the buyer’s cost of time."
+        ).format(could_be_won())
+    )
 
 
-def _table(columns: Sequence[Column], rows: Sequence[Record], label: str, name: str) -> None:
-    """A table to sort and search, and its rows with all that they hold as CSV."""
-    sortable_table(comparison(columns, rows), label, f"results-tournament-{name}")
-    offer_csv(frame(rows), f"tournament-{name}.csv")
+def exploited_table(data: Tournament) -> Markup:
+    """What the best opponent takes from each player."""
+    lines = [
+        {
+            "seat": DOES[row.seat],
+            "player": policy_label(row.player),
+            "most is taken by": policy_label(row.by) if row.taken.mean else "nobody",
+            "it takes": row.taken,
+            "all opponents": row.usual,
+            "difference": row.more,
+            "n": row.n,
+        }
+        for row in data.exploitability
+    ]
+    return data_table(lines, "Utilities; 95 % intervals") + note(
+        "Exploitability: the opponent that takes most is chosen on every other scenario and"
+        " measured on the rest, n. The difference is paired by scenario."
+    )
 
 
 NAME = "players"
@@ -282,20 +267,25 @@ class Page:
         return [self.buyer, self.seller, self.games, self.shown, self.address.shown]
 
 
-def build() -> None:
-    """Lay out the question. Called inside the Results tab."""
-    artifact, missing = load_or_say(FILE)
-    if artifact is None:
-        gr.HTML(missing)
-        return
-    gr.HTML(verdict_html(verdict(artifact.data)), elem_id=f"results-{NAME}-verdict")
-    _wire(artifact.data, _map_and_games(artifact.data))
-    gr.HTML(provenance(artifact))
-    numbers(NAME, measured(artifact.data), FORM, "pair")
-    build_tables(artifact.data)
+def players_answer(artifacts: Artifacts) -> Answer | None:
+    """The map of all pairs with the games of one, and the ranks of all players."""
+    if (artifact := artifacts.get(FILE)) is None:
+        return None
+    data = artifact.data
+    return Answer(
+        verdict(data),
+        lambda address: _wire(data, _map_and_games(data, address)),
+        rows=measured(data),
+        what="pair",
+        sources=[artifact],
+        details={
+            "Ranks of buyers and sellers": ranks_table(data),
+            "What the best opponent takes from each player": exploited_table(data),
+        },
+    )
 
 
-def _map_and_games(data: Tournament) -> Page:
+def _map_and_games(data: Tournament, address: Address) -> Page:
     buyers, sellers = seats(data)
     figure = gr.Dropdown(
         [(each.label, name) for name, each in FIGURES.items()], value=FIRST, label="Figure",
@@ -309,7 +299,7 @@ def _map_and_games(data: Tournament) -> Page:
         )
         + note(
             Markup(
-                "n = {} hold-out scenarios a pair, about unseen listings. Both sides are scripts"
+                "n = {} hold-out scenarios per pair, about unseen listings. Both sides are scripts"
                 " that see prices and their own limits: the last bid counts and no words do, so"
                 " this is not the open market. Shares are of {}, else of the list price."
             ).format(len(data.scenarios.seed), could_be_won())
@@ -326,7 +316,6 @@ def _map_and_games(data: Tournament) -> Page:
         )  # fmt: skip
         play = gr.Button("Show their games", variant="primary", scale=0, min_width=180)
     games = gr.HTML(note(ASK), elem_id=f"results-{NAME}-games")
-    address = lay_out_address("results", NAME, ("figure", *Pair._fields))
     return Page(figure, drawn, buyer, seller, play, games, gr.State(), address)
 
 
@@ -384,4 +373,6 @@ def map_named(data: Tournament, query: Mapping[str, str]) -> tuple[str, Pair | N
     return figure, Pair(buyer, seller) if seller in data.games.get(buyer, ()) else None
 
 
-PLAYERS = Question(NAME, "Who beats whom?", build=build)
+PLAYERS = Question(
+    NAME, "Who beats whom?", (FILE,), players_answer, names=("figure", *Pair._fields)
+)

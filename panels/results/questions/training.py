@@ -93,7 +93,7 @@ def verdict(comparison: Artifact) -> Verdict:
     if not gains:
         return Verdict(
             f"Not measured yet for {buyer_name(OURS)}, the stage that this page serves.",
-            (*_best_other_stage(comparison), no_row(comparison)),
+            (no_row(comparison),),
         )
     signs = by_sign({task: gain.interval for task, gain in gains.items()})
     if signs.above:
@@ -102,9 +102,9 @@ def verdict(comparison: Artifact) -> Verdict:
         opening = "No" if signs.below else "Not shown"
     told = in_words(
         signs,
-        "wins more than the untrained base in {}",
+        "scores more than the untrained base in {}",
         "shows no difference from the untrained base in {} (the interval holds 0)",
-        "wins less than the untrained base in {}",
+        "scores less than the untrained base in {}",
     )
     return Verdict(
         f"{opening}: {buyer_name(OURS)} {told}.",
@@ -122,19 +122,6 @@ def _grades(comparison: Artifact, gains: Mapping[str, Gain]) -> Iterator[str]:
         yield (
             f"{short(task)}: {rows[BASE].grade.mean:z.3f} to {rows[gain.after].grade.mean:z.3f},"
             f" gain {with_interval(gain.interval, FORM)}, n = {gain.n:,}"
-        )
-
-
-def _best_other_stage(comparison: Artifact) -> Iterator[str]:
-    """The stage that gains most over the base on the first task, where one was played."""
-    stages = dict.fromkeys(gain.after for gain in comparison.data.stage_gains)
-    played = [gains for stage in stages if (gains := whole_gains(comparison, stage))]
-    first = [next(iter(gains.values())) for gains in played]
-    if first:
-        gain = max(first, key=lambda gain: gain.interval.mean)
-        yield (
-            f"Of the stages played, {policy_label(gain.after)} gains most over the untrained base"
-            f" in the {short(gain.task)}: {with_interval(gain.interval, FORM)}, n = {gain.n:,}."
         )
 
 
@@ -170,7 +157,7 @@ def gain_figure(comparison: Artifact) -> go.Figure:
 
 
 def caption(comparison: Artifact) -> list[str]:
-    """Paragraphs: what the figure shows, which steps lost something, and which may add nothing."""
+    """Paragraphs: what the figure shows, and which steps lost something."""
     shown, classic = steps(comparison), _stage_gains(comparison, CLASSIC)
     first = "The first row shows Sauda’s whole training. " if shown and shown[0].over_steps else ""
     text = first + (
@@ -183,9 +170,6 @@ def caption(comparison: Artifact) -> list[str]:
     lost = {name: _losses(gains) for name, gains in _by_step([*shown, *classic]).items()}
     if told := [f"{name} ({listed(losses)})" for name, losses in lost.items() if losses]:
         paragraphs.append(f"Losses, classic games included: {'; '.join(told)}.")
-    if unclear := [name for name, gains in _by_step(shown).items() if _unclear(gains)]:
-        tasks = tasks_listed(market_tasks(comparison))
-        paragraphs.append(f"No clear difference on at least one of {tasks}: {'; '.join(unclear)}.")
     return paragraphs
 
 
@@ -205,11 +189,6 @@ def _by_step(gains: Sequence[Gain]) -> dict[str, list[Gain]]:
 def _last(stage: str) -> str:
     """What the training of a stage ended with: "DPO" for "SFT + GRPO + DPO"."""
     return policy_label(stage).rpartition(" + ")[2]
-
-
-def _unclear(gains: Sequence[Gain]) -> bool:
-    """Whether the interval of any gain holds 0."""
-    return any(gain.interval.low <= 0 <= gain.interval.high for gain in gains)
 
 
 def _losses(gains: Sequence[Gain]) -> list[str]:
@@ -256,20 +235,20 @@ AROUND = {NULL: "no model", BASE: policy_label(BASE), OURS: "Sauda"}  # short, f
 def wrapper_verdict(comparison: Artifact) -> Verdict:
     """Whether the published steering wins more around the served model than around no model."""
     gains = gains_by_task(comparison, OURS, STEERING)
-    evidence = (*_added(comparison), *_bare(comparison))
+    evidence = tuple(_added(comparison))
     if not gains:
         missing = no_row(comparison, f"{OURS}+{STEERING}")
         return Verdict(f"Not measured yet around {buyer_name(OURS)}.", (*evidence, missing))
     signs = by_sign({task: gain.interval for task, gain in gains.items()})
     told = in_words(
         signs,
-        "it wins more than without a model in {}",
+        "it scores more than without a model in {}",
         "it shows no difference from no model in {} (the interval holds 0)",
-        "it wins less than without a model in {}",
+        "it scores less than without a model in {}",
     )
     task, gain = next(iter(gains.items()))
     sentence = (
-        f"The published wrapper {_work_of(signs)}: in the {short(task)} it wins"
+        f"The published wrapper {_work_of(signs)}: in the {short(task)} it scores"
         f" {gain.alone:{GRADE}} without any model and {gain.wrapped:{GRADE}} around Sauda"
         f" (n = {gain.n:,}). {_need(comparison, task)}."
     )
@@ -288,16 +267,16 @@ def _work_of(signs: Signs) -> str:
 def _need(comparison: Artifact, task: str) -> str:
     """Whether Sauda wins less without the published wrapper, and what it wins then."""
     bare = rows_by_policy(comparison, task)[OURS]
-    wins = f"wins {bare.grade.mean:{GRADE}} (n = {bare.n:,})"
+    scores = f"scores {bare.grade.mean:{GRADE}} (n = {bare.n:,})"
     found = gain_on_same_seeds(comparison, task, OURS, f"{OURS}+{STEERING}")
     if found is None:
-        return f"Sauda alone {wins}"
+        return f"Sauda alone {scores}"
     _, _, _, gain = found
     if gain.low > 0:
-        return f"Sauda needs none: alone it {wins}"
+        return f"Sauda needs none: alone it {scores}"
     if gain.high < 0:
-        return f"Sauda needs one: alone it {wins}"
-    return f"Sauda alone {wins}, no clear difference"
+        return f"Sauda needs one: alone it {scores}"
+    return f"Sauda alone {scores}, no clear difference"
 
 
 def gains_by_task(comparison: Artifact, stage: str, wrapper: str) -> dict[str, WrapperGain]:
@@ -317,22 +296,7 @@ def _added(comparison: Artifact) -> Iterator[str]:
         ]
         if told:
             inside = AROUND[stage] if stage == OURS else f"the {AROUND[stage]}"
-            yield f"{capital(wrapper)}, gain from having {inside} inside: {'; '.join(told)}."
-
-
-def _bare(comparison: Artifact) -> Iterator[str]:
-    """The served stage without a wrapper beside the wrapper without a model, by task."""
-    found = {
-        task: gain_on_same_seeds(comparison, task, OURS, f"{NULL}+{STEERING}")
-        for task in market_tasks(comparison)
-    }
-    told = [
-        f"{short(task)} {with_interval(gain[3], '+z.3f')}, n = {gain[0]:,}"
-        for task, gain in found.items()
-        if gain is not None
-    ]
-    if told:
-        yield f"Sauda alone, gain over steering without a model: {'; '.join(told)}."
+            yield f"{capital(wrapper)}, {inside} instead of no model: {'; '.join(told)}."
 
 
 def wrapped_rows(comparison: Artifact, task: str) -> list[tuple[str, str]]:
@@ -385,7 +349,7 @@ def wrapper_answer(artifacts: Artifacts) -> Answer | None:
         wrapper_figure(comparison),
         [
             "A wrapper checks or changes the moves of the model inside it; around no model it plays"
-            " alone, and what it wins there is its own work. Steering is the published wrapper,"
+            " alone, and what it scores there is its own work. Steering is the published wrapper,"
             f" honest is ours, the model is {policy_label(OURS)}. Whiskers are 95 % bootstrap"
             " intervals. Rows have different n (see the numbers below), so a mean may differ from"
             " the verdict’s, which compares on the same seeds."

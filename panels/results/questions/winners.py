@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from markupsafe import Markup
 
-from panels.results import bazaar, evaluation_section
+from panels.results import evaluation
 from panels.results.model_comparison import FILE as COMPARISON
 from panels.results.model_summary import tuned_sentence
 from panels.results.questions.layout import Answer, Artifacts, Measured, Question
@@ -21,7 +21,7 @@ from panels.results.questions.verdict import (
     short,
     tasks_listed,
 )
-from panels.ui.look import with_minus_signs
+from panels.ui.look import Cell, table, with_minus_signs
 from panels.ui.tables import MISSING, with_interval
 from sauda.experiments.comparison import LISTENER, ORACLE, OURS
 from sauda.experiments.evaluate import ArenaRow, BazaarRow
@@ -84,25 +84,19 @@ def lead(first: Entry, second: Entry) -> Lead | None:
     return Lead(n, float(own.mean()), float(other.mean()), gain)
 
 
-def winners_sentence(field: Field, name: Name, watched: Sequence[str] = ()) -> str:
-    """Who wins which tasks; where the lead's interval does not lie above 0, between whom it is.
-
-    Says where those of `watched` that played some tasks did not play the others.
-    """
-    played = {entry.policy for entries in field.values() for entry in entries}
-    tasks_of: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}  # by absent, winners
+def winners_sentence(field: Field, name: Name) -> str:
+    """Who wins which tasks; where the lead's interval does not lie above 0, between whom it is."""
+    tasks_of: dict[tuple[str, ...], list[str]] = {}
     for task, entries in field.items():
-        here = {entry.policy for entry in entries}
-        absent = tuple(policy for policy in watched if policy in played - here)
-        tasks_of.setdefault((absent, _winners(entries)), []).append(task)
-    parts: dict[tuple[str, ...], list[str]] = {}
-    for absent, winners in sorted(tasks_of, key=lambda key: len(key[1])):
-        told = _won(winners, tasks_of[absent, winners], name)
-        parts.setdefault(absent, []).append(told)
-    return ". ".join(
-        capital(_among("; ".join(told), absent, name))
-        for absent, told in sorted(parts.items(), key=lambda item: len(item[0]))
-    )
+        tasks_of.setdefault(_winners(entries), []).append(task)
+    told = []
+    for winners, tasks in sorted(tasks_of.items(), key=lambda item: len(item[0])):
+        names, where = listed(list(map(name, winners))), tasks_listed(tasks)
+        is_clear = len(winners) == 1
+        told.append(
+            f"{names} wins {where}" if is_clear else f"no clear winner between {names} in {where}"
+        )
+    return capital("; ".join(told))
 
 
 def _winners(entries: Sequence[Entry]) -> tuple[str, ...]:
@@ -112,33 +106,25 @@ def _winners(entries: Sequence[Entry]) -> tuple[str, ...]:
     return tuple(entry.policy for entry in entries[: 1 if is_sure else 2])
 
 
-def _won(winners: Sequence[str], tasks: Sequence[str], name: Name) -> str:
-    if len(winners) == 1:
-        return f"{name(winners[0])} wins {tasks_listed(tasks)}"
-    pair = listed(list(map(name, winners)))
-    return f"between {pair} there is no clear winner in {tasks_listed(tasks)}"
+def leads(field: Field, name: Name, watched: Sequence[str] = ()) -> Iterator[str]:
+    """For every task its best policy with its grade and its lead over the next, with n.
 
-
-def _among(told: str, absent: Sequence[str], name: Name) -> str:
-    if not absent:
-        return told
-    return f"among those that played, {told}; {listed(list(map(name, absent)))} did not play there"
-
-
-def leads(field: Field, name: Name) -> Iterator[str]:
-    """For every task its best policy with its grade and its lead over the next, with n."""
+    Says who of `watched` did not play it.
+    """
     for task, entries in field.items():
         best = entries[0]
         text = f"{short(task)}: {name(best.policy)} {with_interval(best.grade, FORM)}"
         text += f", n = {best.n:,}"
-        ahead = lead(*entries[:2]) if len(entries) > 1 else None
-        if ahead:
+        if len(entries) > 1 and (ahead := lead(*entries[:2])):
             rival = name(entries[1].policy)
             own = "" if ahead.n == best.n else f" and {name(best.policy)} {ahead.first:{FORM}}"
             text += (
-                f"; {with_interval(ahead.gain, '+.3f')} over {rival}, which wins"
+                f"; {with_interval(ahead.gain, '+.3f')} over {rival}, which scores"
                 f" {ahead.second:{FORM}}{own} on the same {ahead.n:,} seeds"
             )
+        absent = [each for each in watched if each not in {entry.policy for entry in entries}]
+        if absent:
+            text += f"; not played by {listed(list(map(name, absent)))}"
         yield text
 
 
@@ -160,8 +146,8 @@ def counts_told(field: Field) -> str:
     if low == high:
         return f"Every row has n = {low:,} hold-out seeds."
     return (
-        f"Rows have different n, {low:,} to {high:,} hold-out seeds (point at a cell), so a mean"
-        " may differ from the verdict’s, which compares two policies on the same seeds."
+        f"Rows use {low:,} to {high:,} hold-out seeds (hover for n). The verdict compares policies"
+        " on shared seeds only, so its means can differ."
     )
 
 
@@ -190,81 +176,54 @@ def heat_map(
     cells = {task: {entry.policy: entry for entry in field[task]} for task in tasks}
     policies = dict.fromkeys(entry.policy for task in tasks for entry in field[task])
     label, bounds = ceiling
-    rows = [_bound_row(label, [bounds.get(task) for task in tasks])] if bounds else []
+    rows: list[list[object]] = []
+    if bounds:
+        means = [bounds[task].mean if task in bounds else None for task in tasks]
+        told = [MISSING if mean is None else f"{mean:{FORM}}" for mean in means]
+        rows.append([Cell(label, classes="sauda-ceiling"), *told])
     for policy in policies:
+        marks = "sauda-ours" if policy == ours else ""
         line = [_cell(cells[task].get(policy), field[task], name) for task in tasks]
-        rows.append(heat_row(name(policy), line, "sauda-ours" if policy == ours else "", policy))
-    return heat_table(caption, heat_heads("policy", map(short, tasks)), rows)
+        # an address such as "?tab=results&part=market&row=linear" leads to the row
+        rows.append([Cell(name(policy), {"data-row": policy}, marks), *line])
+    heads = ("policy", *map(short, tasks))
+    return table(heads, rows, caption=caption, classes="sauda-heat")
 
 
-def _bound_row(label: str, bounds: Sequence[Interval | None]) -> Markup:
-    cells = [
-        Markup('<td class="sauda-r">{}</td>').format(
-            MISSING if bound is None else with_minus_signs(f"{bound.mean:{FORM}}")
-        )
-        for bound in bounds
-    ]
-    return heat_row(label, cells, "sauda-ceiling")
-
-
-def _cell(entry: Entry | None, entries: Sequence[Entry], name: Name) -> Markup:
+def _cell(entry: Entry | None, entries: Sequence[Entry], name: Name) -> Cell | str:
     """A cell whose shade is its distance from 0 as a share of the largest on the task."""
     if entry is None:
-        return Markup('<td class="sauda-r">{}</td>').format(MISSING)
+        return MISSING
     most = max(abs(other.grade.mean) for other in entries)
     title = f"{name(entry.policy)}: {with_interval(entry.grade, FORM)}, n = {entry.n:,}"
     return heat_cell(entry.grade.mean, most, FORM, title, is_best=entry is entries[0])
 
 
-def heat_table(caption: str, head: Markup, rows: Iterable[Markup], marks: str = "") -> Markup:
-    """A map: `rows` of `heat_row` below the rows of `head`; `marks` are further classes."""
-    return Markup(
-        '<div class="sauda-scroll" role="region" tabindex="0" aria-label="{0}">'
-        '<table class="{1}"><caption>{0}</caption><thead>{2}</thead>'
-        "<tbody>{3}</tbody></table></div>"
-    ).format(caption, f"sauda-table sauda-heat {marks}".strip(), head, Markup("").join(rows))
-
-
-def heat_heads(corner: str, columns: Iterable[str]) -> Markup:
-    """The head of a map: what its rows are, then its columns."""
-    heads = Markup("").join(
-        Markup('<th scope="col" class="sauda-r">{}</th>').format(column) for column in columns
-    )
-    return Markup('<tr><th scope="col" class="sauda-l">{}</th>{}</tr>').format(corner, heads)
-
-
-def heat_row(label: str, cells: Iterable[Markup], marks: str = "", name: str = "") -> Markup:
-    """A row of a map; an address such as "?tab=results&part=market&row=linear" leads to `name`."""
-    return Markup(
-        '<tr class="{}" data-row="{}"><th scope="row" class="sauda-l">{}</th>{}</tr>'
-    ).format(marks, name, label, Markup("").join(cells))
-
-
 def heat_cell(
-    value: float, most: float, form: str, title: str, is_best: bool = False, **data: str
-) -> Markup:
+    value: float,
+    most: float,
+    form: str,
+    title: str,
+    is_best: bool = False,
+    data: Mapping[str, str] | None = None,
+) -> Cell:
     """A cell of a map whose shade is the distance of `value` from 0 as a share of `most`.
 
     The best is framed. `title` is shown under the pointer; `data` are attributes for scripts.
     """
+    shade = f"--heat: {round(100 * abs(value) / (most or 1))}%"
     side = "sauda-cell-below" if value < 0 else "sauda-cell"
-    attributes = Markup("").join(
-        Markup(' data-{}="{}"').format(key, text) for key, text in data.items()
-    )
-    return Markup('<td class="sauda-r {}{}" style="--heat: {}%" title="{}"{}>{}</td>').format(
-        side,
-        " sauda-best" if is_best else "",
-        round(100 * abs(value) / (most or 1)),
-        with_minus_signs(title),
-        attributes,
-        with_minus_signs(format(value, form)),
+    return Cell(
+        format(value, form),
+        {"style": shade, "title": with_minus_signs(title), **(data or {})},
+        f"{side} sauda-best" if is_best else side,
     )
 
 
 HOLDOUT = "evaluation/market-holdout.json"
 ORACLE_FILE = "oracle.json"
 TUNED_ON = "bazaar/open"  # whose scripts are compared with a tuned one
-WATCHED = (LISTENER, OURS)  # the verdict says where they did not play
+WATCHED = (LISTENER, OURS)  # the verdict's lines say where they did not play
 
 
 def market_contest(evaluations: Sequence[Artifact]) -> Field:
@@ -294,8 +253,8 @@ def market_verdict(field: Field, comparison: Artifact | None) -> Verdict:
     place = place_of(field, OURS, buyer_name)
     if not place and comparison is not None:
         place = no_row(comparison)
-    lines = [*leads(field, buyer_name), *filter(None, [place])]
-    return Verdict(f"{winners_sentence(field, buyer_name, WATCHED)}.", tuple(lines))
+    lines = [*leads(field, buyer_name, WATCHED), *filter(None, [place])]
+    return Verdict(f"{winners_sentence(field, buyer_name)}.", tuple(lines))
 
 
 def market_answer(artifacts: Artifacts) -> Answer | None:
@@ -308,8 +267,8 @@ def market_answer(artifacts: Artifacts) -> Answer | None:
     caption = "Mean grade on hold-out seeds, 1 at best"
     bounds = "bound: knows its seller", known_seller(oracle)
     captions = [
-        "A stronger colour means closer to the best grade of the task, which is framed. A dash"
-        " means not played. The bound knows its seller and does not compete."
+        "Darker: closer to the best grade of the task, which is framed. – means not played. The"
+        " bound knows its seller and does not compete."
         f" {counts_told(field)}"
     ]
     if comparison is not None:
@@ -324,8 +283,8 @@ def market_answer(artifacts: Artifacts) -> Answer | None:
         FORM,
         replayed=(evaluations, LISTENER),
         details={
-            "One task at a time, classic tasks too: bars, table, CSV": partial(
-                evaluation_section.build, bazaar.game(oracle)
+            "One task at a time, classic tasks too": partial(
+                evaluation.build, evaluation.bazaar_game(oracle)
             )
         },
     )

@@ -14,7 +14,6 @@ from panels.results.questions.tournament import (
     named_in_address,
     replay_pair,
     seats,
-    verdict,
 )
 from sauda.experiments.pairs import Pair, Payoffs, Scenarios
 from sauda.experiments.tournament import choose_shown
@@ -28,14 +27,13 @@ def data():
     return load("tournament.json").data
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_every_pair_has_its_cell_with_its_figure(data, name):
-    cells = CELL.findall(draw_map(data, name))
-    values = {(cell.buyer, cell.seller): FIGURES[name].of(cell) for cell in data.cells}
-    assert len(cells) == len(values)
-    for _, buyer, seller, text in cells:
-        shown = format(values[buyer, seller].mean, FIGURES[name].form)
-        assert text == shown.replace("-", "−")
+def test_every_pair_has_its_cell_with_its_figure(data):
+    for name, figure in FIGURES.items():
+        cells = CELL.findall(draw_map(data, name))
+        values = {(cell.buyer, cell.seller): figure.of(cell) for cell in data.cells}
+        assert len(cells) == len(values)
+        for _, buyer, seller, text in cells:
+            assert text == format(values[buyer, seller].mean, figure.form).replace("-", "−")
 
 
 def test_the_best_buyer_against_each_seller_is_framed(data):
@@ -48,21 +46,9 @@ def test_the_best_buyer_against_each_seller_is_framed(data):
         assert shares[buyer, seller] == max(shares[other, seller] for other in buyers)
 
 
-def test_the_verdict_says_first_of_one_leader_and_shared_of_two(data):
-    ranks = [row.model_copy(update={"rank": 2}) for row in data.ranks if row.seat == "buyer"]
-    sellers = [row for row in data.ranks if row.seat == "seller"]
-    ranks[0] = ranks[0].model_copy(update={"rank": 1, "player": "linear"})
-    one = verdict(data.model_copy(update={"ranks": ranks + sellers})).sentence
-    assert one.startswith(f"Linear is first among {len(ranks)} scripted buyers;")
-    ranks[1] = ranks[1].model_copy(update={"rank": 1, "player": "tit_for_tat"})
-    two = verdict(data.model_copy(update={"ranks": ranks + sellers})).sentence
-    assert two.startswith("Linear and tit for tat share the first rank among")
-
-
-@pytest.mark.parametrize("figure", FIGURES)
-@pytest.mark.parametrize("pair", [None, Pair("linear", "boulware")])
-def test_the_address_of_a_map_and_a_pair_leads_back_to_both(data, figure, pair):
-    assert map_named(data, named_in_address(figure, pair)) == (figure, pair)
+def test_the_address_of_a_map_and_a_pair_leads_back_to_both(data):
+    for figure, pair in ((FIRST, Pair("linear", "boulware")), ("rounds", None)):
+        assert map_named(data, named_in_address(figure, pair)) == (figure, pair)
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,7 @@ import pytest
 from panels.training.data import (
     ANY,
     TONES,
-    acts_of,
-    at,
     corpus,
-    counts_table,
     dialogue_view,
     intent_of,
     loss_mask,
@@ -53,14 +50,6 @@ def test_a_search_finds_words_of_the_turn_and_of_the_item_with_the_act(made, rol
     assert made.find(role, "", "no such act") == []
 
 
-def test_the_counts_by_act_and_by_part_add_up_to_all_examples(made):
-    for rows in (made.counts(), made.parts()):
-        for column, role in enumerate(ROLES, 1):
-            assert sum(row[column] for row in rows) == len(made.examples[role])
-    assert all(acts_of(role, made) for role in ROLES)
-    assert "counter-price" in counts_table(made)
-
-
 def test_each_turn_of_the_dialogue_has_its_act_in_words_and_one_is_the_example(made):
     example = made.examples["buyer"][7]
     dialogue = made.dialogues[example.dialogue]
@@ -78,8 +67,3 @@ def test_the_marked_tokens_are_the_words_of_the_role_and_their_ends(made):
     assert [text.rstrip("\0") for text in marked] == [turn.utterance for turn in seen.turns]
     learnt = sum(len(turn.utterance) + 1 for turn in seen.turns)
     assert f"{learnt:,} of " in mask
-
-
-def test_previous_and_next_stop_at_the_ends(made):
-    found = made.examples["buyer"][:3]
-    assert [at(found, place) for place in (-1, 0, 2, 3)] == [0, 0, 2, 2]

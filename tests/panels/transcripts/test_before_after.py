@@ -7,13 +7,13 @@ import pytest
 from env import EndReason
 from panels.transcripts import episodes
 from panels.transcripts.before_after import (
-    games_of,
     longest,
+    named_in_address,
+    pair_named,
     pair_of_games,
+    reproduced,
     typical,
-    verdict,
 )
-from panels.transcripts.pair_tab import named_in_address, pair_named, reproduced
 from sauda.experiments.before_after import ChosenPair
 from sauda.experiments.comparison import OURS
 from sauda.games.transcript import from_json
@@ -55,10 +55,6 @@ def test_a_recorded_game_of_the_models_is_shown_at_once_and_said_to_be_recorded(
     episodes.recorded_at.cache_clear()
 
 
-def test_the_verdict_says_which_acts_each_side_said(record):
-    assert "before training none; after training tea" in verdict(record, TASK)
-
-
 @pytest.fixture(scope="module")
 def record():
     return games_before_and_after()
@@ -74,7 +70,6 @@ def test_a_step_shows_that_many_moves_and_the_end_only_at_the_end(record):
         assert later in ended
     assert "Move " not in ended
     assert ended == str(pair_of_games(pair))
-    assert longest(pair) == max(len(game.turns) for game in games_of(pair).values())
 
 
 def test_both_games_come_out_of_their_replies_as_recorded(record):
@@ -95,9 +90,3 @@ def test_the_address_of_a_pair_leads_back_to_it(record):
     pair = record.data.tasks[1].chosen[0]
     named = named_in_address(record, record.data.tasks[1].task, pair.why)
     assert pair_named(record, named) == (record.data.tasks[1].task, pair)
-
-
-@pytest.mark.parametrize("query", [{"task": "<b>"}, {"game": "none"}, {"task": "x", "game": "y"}])
-def test_an_address_that_names_no_pair_leads_to_the_first_one(record, query):
-    first = record.data.tasks[0].task
-    assert pair_named(record, query) == (first, typical(record, first))

@@ -1,1 +1,0 @@
-"""The GPU arena in Results: its evaluations, its reward and its actions."""
