@@ -45,10 +45,10 @@ def begin(
     generation.place = seat, market
     try:
         game = new_game(seat, market, opponent, screen.is_ready(opponent, backend))
+        updates = screen.show(Visit(game, None, "", backend, language)) | (also or {})
     except ValueError as error:
         generation.place = None
         return screen.problem(error, language)
-    updates = screen.show(Visit(game, None, "", backend, language)) | (also or {})
     return updates if generation.settles(choice) else screen.unchanged
 
 

@@ -37,7 +37,7 @@ from panels.haggle.review.result_view import board_of, compared_games, result
 from panels.haggle.review.review_view import is_reviewed, review_pending
 from panels.haggle.talk.conversation import Chat, chat_of
 from panels.haggle.talk.state import SILENT, Talk
-from panels.haggle.talk.trouble import translated
+from panels.haggle.talk.trouble import Trouble, translated
 from panels.haggle.words import ENGLISH, Translate, translator
 from panels.site.sessions import no_longer_here
 from panels.ui.look import trouble
@@ -195,12 +195,17 @@ class Screen:
 
     def model_facing(self, visit: Visit) -> ModelWorker:
         """The language model for the seat across from the visitor."""
-        if not sells(visit.game):
-            return self.models["seller"][visit.backend]
-        return self.model_of(visit.game.stands_in_for or visit.game.opponent, visit.backend)
+        game = visit.game
+        across = (game.stands_in_for or game.opponent) if sells(game) else ANY_SELLER
+        return self.model_of(across, visit.backend)
 
     def model_of(self, opponent: str, backend: str) -> ModelWorker:
-        """The language model of an opponent: one that the page serves, or another stage of it."""
+        """The language model of an opponent: one that the page serves, or another stage of it.
+
+        Raises Trouble where no model answers under the name `backend`.
+        """
+        if backend not in self.models["buyer"]:
+            raise Trouble("bad_choice")
         if opponent in (ANY_SELLER, *SELLER_MODELS):
             return self.models["seller"][backend]
         if opponent in buyer_models() and opponent not in SERVED:

@@ -49,7 +49,9 @@ def serve(blocks: gr.Blocks, host: str, port: int, opening: Opening | None = Non
     steps = FairGate(STEPS)
     sockets, mcp = Sockets(openenv_app(), steps), McpServer(steps)
     hosts = own_hosts(os.environ, host, behind_proxy=trust_proxies())
-    gate = Middleware(Gate, counts=counts, page=page, sockets=sockets, mcp=mcp, hosts=hosts)
+    gate = Middleware(
+        Gate, blocks=blocks, counts=counts, page=page, sockets=sockets, mcp=mcp, hosts=hosts
+    )
     blocks.queue(max_size=QUEUE, api_open=False)  # what is queued cannot skip the queue
     app, _, _ = blocks.launch(
         server_name=host,
