@@ -3,24 +3,22 @@
 Choices are (label, value) pairs, as Gradio takes them; everything else reads the values.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 
 from env import CATALOGUE, TYPES, get_task, instance_stream
-from panels.haggle.models import STAND_IN
-from panels.haggle.opponents.stages import (
+from panels.haggle.opponents import (
     ANY_SELLER,
     SELLER_MODELS,
+    STAND_IN,
     buyer_models,
     is_language_model,
     opponent_name,
     persona_of,
     scripted_buyers,
 )
-from panels.haggle.talk.names import market_in
-from panels.haggle.talk.trouble import Trouble
-from panels.haggle.words import ENGLISH, Translate, translator
+from panels.haggle.words import ENGLISH, Translate, Trouble, translator
 from sauda.language.lines import name_in
 from sauda.policies import BUYERS
 from sauda.records.seeds import draw_seed
@@ -32,19 +30,19 @@ ANY_ITEM = "any item"
 HIDDEN = "hidden"  # a scripted buyer, or a seller type, that the end of the game reveals
 Choices = list[tuple[str, str]]
 
-MARKETS: Mapping[str, str] = {  # task: its label
-    "bazaar/open": "Open market: a stranger",
-    "bazaar/rushed": "Open market: you are in a hurry",
-    "classic/amazon_realistic": "A stall with goods of our catalogue",
-    "classic/single_deal": "A plain seller",
-    "classic/deceptive_seller": "A seller who bluffs",
-    "classic/impatient_seller": "An impatient seller",
-    "classic/collaborative_seller": "A fair-minded seller",
-    "classic/asymmetric_pressure": "You have a deadline",
-    "classic/read_the_tells": "Two rounds only, five times",
-    "classic/career_10": "Ten deals with one seller",
-    "classic/marketplace_arena": "Against two other buyers",
-}
+MARKETS = (
+    "bazaar/open",
+    "bazaar/rushed",
+    "classic/amazon_realistic",
+    "classic/single_deal",
+    "classic/deceptive_seller",
+    "classic/impatient_seller",
+    "classic/collaborative_seller",
+    "classic/asymmetric_pressure",
+    "classic/read_the_tells",
+    "classic/career_10",
+    "classic/marketplace_arena",
+)
 
 
 def seat_choices(translate: Translate) -> Choices:
@@ -63,7 +61,7 @@ def market_choices(seat: str, language: str = ENGLISH) -> Choices:
     if seat == SELL:
         items = [(name_in(language, name), name) for name in item_names()]
         return [(translator(language)("any_item"), ANY_ITEM), *items]
-    return [(market_in(language, name, label), name) for name, label in MARKETS.items()]
+    return [(translator(language)(name), name) for name in MARKETS]
 
 
 def opponent_choices(seat: str, market: str, language: str = ENGLISH) -> Choices:

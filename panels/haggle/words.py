@@ -1,300 +1,37 @@
-"""The Haggle tab's words in English, Hinglish and Hindi, the same keys in all (a test holds it).
+"""The words of the Haggle tab in English, Hinglish and Hindi: `words.csv`, a row per key.
 
-The words around the talk of a game stand in `talk/words.py`. Hinglish takes a few English ones as
-they are, such as "Market"; the test lists them.
+A cell without words takes the English ones, such as "Market"; those of the offers' chart stand in
+`panels.ui.offers`. A mistake that the page tells in red is known by its key.
 """
 
+import csv
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 
-from panels.challenges.daily import words as daily
-from panels.challenges.people import words as people
-from panels.challenges.spot import words as spot
-from panels.haggle.opponents import hearing_words
-from panels.haggle.opponents import words as opponents
-from panels.haggle.review import result_words, review_words
-from panels.haggle.talk import hinglish, words
+from env import IllegalAction
 from panels.ui.offers import CHART_WORDS
 from sauda.language.lines import ENGLISH, HINDI, HINGLISH
+from sauda.llm.types import ReplyError, ReplyRefused, ReplyTimeout
+from sauda.sessions.daily import BadLink
 
 LANGUAGES = [("English", ENGLISH), ("Hinglish", HINGLISH), ("हिन्दी", HINDI)]  # (label, value)
 Translate = Callable[..., str]
 
-OWN: Mapping[str, dict[str, str]] = {
-    ENGLISH: {
-        "lead": "Name a price, in digits or in words. The other side answers at once.",
-        "choose": "Item, opponent, language",
-        "seat": "Your seat",
-        "buy": "I buy",
-        "sell": "I sell",
-        "market": "Market",
-        "ware": "What you sell",
-        "backend": "Who answers for Sauda",
-        "check": "Check again",
-        "seller": "Seller",
-        "buyer": "Buyer",
-        "new": "New game",
-        "price": "Your price",
-        "placeholder": "₹450, or “450 mein de do”",
-        "unpacking": "The seller is unpacking.",
-        "did_you_mean": "Did you mean {price}? It is far from the prices named so far. Say “yes” "
-        "or send it again to confirm, or name another price.",
-        "you_open": "You start: name your price, and say why the item is worth it.",
-        "send": "Say it",
-        "stop": "Stop",
-        "retry": "Ask again",
-        "undo": "Take back",
-        "quick_accept": "Accept",
-        "quick_loss": "Accept at a loss",
-        "quick_halfway": "Halfway",
-        "quick_limit": "Your limit",
-        "quick_little": "A little",
-        "quick_open": "Open at",
-        "quick_bolder": "Open bolder",
-        "quick_walk": "Walk away",
-        "you_sell": "You sell",
-        "you_buy": "You buy",
-        "limit": "Your limit",
-        "sell_above": "sell above {price}",
-        "pay_at_most": "pay at most {price}",
-        "rounds": "Rounds",
-        "rounds_used": "{used} of {all} used",
-        "list_price": "List price",
-        "bonus": "Bonus",
-        "bonus_rule": "₹1 for each ₹10 above your limit, at most {most}",
-        "deadline": "Your deadline",
-        "late_nothing": "round {round}; a later deal is worth nothing",
-        "late_half": "round {round}; a later deal counts half",
-        "time": "Time",
-        "time_costs": "each round after the first costs {share}",
-        "purse": "Your purse",
-        "shop": "Another shop",
-        "shop_asks": "asks {price}",
-        "purse_holds": "holds {price}",
-        "deal": "Deal",
-        "deal_of": "{now} of {all}",
-        "bids_so_far": "bids so far: {bids}",
-        "has_left": "has left",
-        "last_round": "Last round",
-        "outbid": "somebody bid more than you",
-        "hidden_limit": "The other side’s limit shows when the game ends.",
-        "hidden_same": " In this published task it is the same in every game.",
-        "zopa_yours": "of what could be won is yours",
-        "grade": "grade, 1 at best",
-        "place": "your place on this seed",
-        "limits": "The seller’s limit was {seller}, the buyer’s {buyer}.",
-        "no_zopa": "No price suited both sides: making no deal was right.",
-        "won_nothing": "{how}, so you won nothing.",
-        "loss": "The price was {price}: a loss of {loss} to the {loser}.",
-        "split": "The price was {price}: {seller} to the seller, {buyer} to the buyer.",
-        "your_bonus": "Your bonus: {earned} of at most {most}.",
-        "buyer_was": "The buyer was {name}.",
-        "written_by": "Its moves came from {source}.",
-        "best_ask": "A seller who knew the buyer’s limit could have sold at {price}.",
-        "thinking": "{name} is thinking …",
-        "line": "{name} is busy with others: number {place} in line, about {seconds:.0f} s to go.",
-        "stand_in": "Let the script play on",
-        "stand_in_why": "A script plays on in the place of {name}.",
-        "stopped": "Stopped. The game is as it was before the reply.",
-        "no_move": "{name} wrote no legal move and forfeits, by the rule of the measured games. It "
-        "wrote: “{wrote}”",
-        "effect": "What did my words change?",
-        "effect_same": "Nothing: the same prices without a word end the same.",
-        "effect_end": "The same prices without a word: {how}.",
-        "effect_open": "The same prices without a word close nothing: the seller asks {price}.",
-        "raw": "Raw reply and who answers",
-        "raw_none": "No language model has replied in this game.",
-        "raw_later": "Hidden until the game ends: its numbers are percent of its limit.",
-        "changed": "Its move was changed before it was played: {changes}.",
-        "unchanged": "Its move was played unchanged.",
-        "whatif": "What if",
-        "whatif_lead": "Go back to one of your moves and try another: see both games side by side.",
-        "whatif_go": "Go back there",
-        "whatif_first": "The first game",
-        "whatif_now": "This one",
-        "whatif_move": "{number}. {said}",
-        "undone": "Moves taken back: {count}.",
-        **opponents.IN_ENGLISH,
-        **hearing_words.IN_ENGLISH,
-        **result_words.IN_ENGLISH,
-        **review_words.IN_ENGLISH,
-        **daily.IN_ENGLISH,
-        **people.IN_ENGLISH,
-        **spot.IN_ENGLISH,
-    },
-    HINGLISH: {  # beside what `talk/hinglish.py` has
-        "backend": "Sauda ki taraf se kaun bole",
-        "check": "Phir se check karo",
-        "new": "Naya game",
-        "deadline": "Aapki deadline",
-        "late_nothing": "round {round}; uske baad deal bekaar",
-        "late_half": "round {round}; uske baad deal aadhi gini jaati hai",
-        "time_costs": "pehle ke baad har round {share} le jaata hai",
-        "purse": "Aapka batua",
-        "shop": "Doosri dukaan",
-        "shop_asks": "{price} maangti hai",
-        "purse_holds": "{price} hain",
-        "deal_of": "{all} mein se {now}",
-        "bids_so_far": "ab tak ki bids: {bids}",
-        "has_left": "chala gaya",
-        "last_round": "Pichhla round",
-        "outbid": "kisi ne aapse zyada bid ki",
-        "hidden_same": " Is published game mein wo har baar same hai.",
-        "zopa_yours": "jo jeeta ja sakta tha, uska aapka hissa",
-        "grade": "grade, sabse achha 1",
-        "place": "is seed pe aapki jagah",
-        "limits": "Seller ki limit {seller} thi, buyer ki {buyer}.",
-        "no_zopa": "Koi daam dono ko theek nahi baithta tha: deal na karna hi sahi tha.",
-        "won_nothing": "{how}, isliye aapko kuch nahi mila.",
-        "loss": "Daam {price} pe thehra: {loser} ko {loss} ka nuksaan.",
-        "split": "Daam {price} pe thehra: {seller} seller ko, {buyer} buyer ko.",
-        "your_bonus": "Aapka bonus: {most} mein se {earned}.",
-        "buyer_was": "Buyer tha {name}.",
-        "written_by": "Uski chaalein {source} ne likhi.",
-        "best_ask": "Jo buyer ki limit jaanta, wo {price} pe bech sakta tha.",
-        "line": "{name} auron ke saath busy hai: line mein aapka number {place}, lagbhag "
-        "{seconds:.0f} s.",
-        "stand_in": "Script ko aage khelne do",
-        "stand_in_why": "{name} ki jagah ab ek script khelti hai.",
-        "effect": "Meri baat se kya badla?",
-        "effect_same": "Kuch nahi: bina kuch kahe, inhi daamon pe, yahi hota.",
-        "effect_end": "Yahi daam, bina kuch kahe: {how}.",
-        "effect_open": "Yahi daam, bina kuch kahe: sauda nahi hota, seller {price} maangta.",
-        "raw": "Kachcha reply aur kaun bol raha hai",
-        "raw_none": "Is game mein kisi language model ne reply nahi diya.",
-        "raw_later": "Game khatam hone tak chhupa hai: iske number uski limit ke percent hain.",
-        "changed": "Khelne se pehle uski chaal badli gayi: {changes}.",
-        "unchanged": "Uski chaal bina badle kheli gayi.",
-        "whatif": "Agar aisa hota",
-        "whatif_first": "Pehla game",
-        "whatif_now": "Ye wala",
-    },
-    HINDI: {
-        "lead": "दाम बोलिए, अंकों में या शब्दों में। सामने वाला तुरंत जवाब देता है।",
-        "choose": "चीज़, सामने वाला, भाषा",
-        "seat": "आपकी जगह",
-        "buy": "मैं ख़रीदता हूँ",
-        "sell": "मैं बेचता हूँ",
-        "market": "बाज़ार",
-        "ware": "आप क्या बेचते हैं",
-        "backend": "सौदा की ओर से कौन बोले",
-        "check": "फिर जाँचिए",
-        "seller": "दुकानदार",
-        "buyer": "ग्राहक",
-        "new": "नया खेल",
-        "price": "आपका दाम",
-        "placeholder": "₹450, या “साढ़े चार सौ में दे दो”",
-        "unpacking": "दुकानदार सामान खोल रहा है।",
-        "did_you_mean": "क्या आपका मतलब {price} था? यह अब तक के दामों से बहुत दूर है। "
-        "पक्का हो तो “हाँ” बोलिए या फिर भेजिए; नहीं तो दूसरा दाम बोलिए।",
-        "you_open": "शुरुआत आपकी: अपना दाम बोलिए, और चीज़ की ख़ूबी भी।",
-        "send": "बोलिए",
-        "stop": "रोकिए",
-        "retry": "फिर पूछिए",
-        "undo": "चाल वापस",
-        "quick_accept": "मंज़ूर",
-        "quick_loss": "घाटे में मंज़ूर",
-        "quick_halfway": "बीच का दाम",
-        "quick_limit": "आपकी सीमा",
-        "quick_little": "थोड़ा सा",
-        "quick_open": "शुरुआत",
-        "quick_bolder": "ऊँची शुरुआत",
-        "quick_walk": "चल दीजिए",
-        "you_sell": "आप बेच रहे हैं",
-        "you_buy": "आप ख़रीद रहे हैं",
-        "limit": "आपकी सीमा",
-        "sell_above": "{price} से ऊपर बेचिए",
-        "pay_at_most": "ज़्यादा से ज़्यादा {price} दीजिए",
-        "rounds": "दौर",
-        "rounds_used": "{all} में से {used} हो गए",
-        "list_price": "लिखा दाम",
-        "bonus": "इनाम",
-        "bonus_rule": "सीमा से ऊपर हर ₹10 पर ₹1, ज़्यादा से ज़्यादा {most}",
-        "deadline": "आपकी समय-सीमा",
-        "late_nothing": "दौर {round}; उसके बाद सौदा बेकार",
-        "late_half": "दौर {round}; उसके बाद सौदा आधा गिना जाता है",
-        "time": "समय",
-        "time_costs": "पहले के बाद हर दौर {share} ले जाता है",
-        "purse": "आपका बटुआ",
-        "shop": "दूसरी दुकान",
-        "shop_asks": "{price} माँगती है",
-        "purse_holds": "{price} हैं",
-        "deal": "सौदा",
-        "deal_of": "{all} में से {now}",
-        "bids_so_far": "अब तक बोलियाँ: {bids}",
-        "has_left": "चला गया",
-        "last_round": "पिछला दौर",
-        "outbid": "किसी ने आपसे ज़्यादा बोली लगाई",
-        "hidden_limit": "सामने वाले की सीमा खेल ख़त्म होने पर दिखेगी।",
-        "hidden_same": " इस प्रकाशित खेल में वह हर बार एक ही है।",
-        "zopa_yours": "जो जीता जा सकता था, उसमें आपका हिस्सा",
-        "grade": "अंक, सबसे अच्छा 1",
-        "place": "इस सीड पर आपकी जगह",
-        "limits": "दुकानदार की सीमा {seller} थी, ग्राहक की {buyer}।",
-        "no_zopa": "कोई दाम दोनों को ठीक नहीं पड़ता था: सौदा न करना ही सही था।",
-        "won_nothing": "{how}, इसलिए आपको कुछ नहीं मिला।",
-        "loss": "दाम {price} पर ठहरा: {loser} को {loss} का घाटा।",
-        "split": "दाम {price} पर ठहरा: {seller} दुकानदार को, {buyer} ग्राहक को।",
-        "your_bonus": "आपका इनाम: {most} में से {earned}।",
-        "buyer_was": "ग्राहक {name} था।",
-        "written_by": "उसकी चालें {source} ने लिखीं।",
-        "best_ask": "जो ग्राहक की सीमा जानता, वह {price} पर बेच सकता था।",
-        "thinking": "{name} सोच रहा है …",
-        "line": "{name} औरों के साथ व्यस्त है: क़तार में आपका नंबर {place} है, लगभग {seconds:.0f} सेकंड।",
-        "stand_in": "आगे स्क्रिप्ट से खेलिए",
-        "stand_in_why": "{name} की जगह अब एक स्क्रिप्ट खेलती है।",
-        "stopped": "रोक दिया। खेल वैसा ही है जैसा जवाब से पहले था।",
-        "no_move": "{name} ने कोई सही चाल नहीं लिखी, इसलिए वह हारा; मापे गए खेलों में भी यही नियम है। उसने "
-        "लिखा: “{wrote}”",
-        "effect": "मेरी बात से क्या बदला?",
-        "effect_same": "कुछ नहीं: बिना कुछ कहे, इन्हीं दामों पर, यही होता।",
-        "effect_end": "यही दाम, बिना कुछ कहे: {how}।",
-        "effect_open": "यही दाम, बिना कुछ कहे, तो सौदा नहीं होता: दुकानदार अब भी {price} माँगता।",
-        "raw": "कच्चा जवाब और कौन बोल रहा है",
-        "raw_none": "इस खेल में किसी भाषा-मॉडल ने जवाब नहीं दिया।",
-        "raw_later": "इसके अंक उसकी सीमा के प्रतिशत हैं, इसलिए यह खेल के बाद दिखेगा।",
-        "changed": "चाल बनते-बनते यह बदला: {changes}।",
-        "unchanged": "इसे किसी ने नहीं बदला।",
-        "whatif": "अगर ऐसा होता",
-        "whatif_lead": "अपनी किसी चाल पर लौटिए और कुछ और बोलिए; दोनों खेल यहाँ दिखेंगे।",
-        "whatif_go": "वहाँ लौटिए",
-        "whatif_first": "पहला खेल",
-        "whatif_now": "यह वाला",
-        "whatif_move": "{number}. {said}",
-        "undone": "वापस ली गई चालें: {count}।",
-        **opponents.IN_HINDI,
-        **hearing_words.IN_HINDI,
-        **result_words.IN_HINDI,
-        **review_words.IN_HINDI,
-        **daily.IN_HINDI,
-        **people.IN_HINDI,
-        **spot.IN_HINDI,
-    },
-}
+
+def _read() -> dict[str, dict[str, str]]:
+    """By language, then by key."""
+    words = {language: {} for _, language in LANGUAGES}
+    chart = {f"chart_{key}": text for key, text in CHART_WORDS.items()}
+    with Path(__file__).with_name("words.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            english = row[ENGLISH] or chart[row["key"]]
+            for language, own in words.items():
+                own[row["key"]] = row[language] or english
+    return words
 
 
-def _chart(chart_words: Mapping[str, str]) -> dict[str, str]:
-    return {f"chart_{key}": text for key, text in chart_words.items()}
-
-
-WORDS: Mapping[str, Mapping[str, str]] = {
-    ENGLISH: OWN[ENGLISH] | words.WORDS[ENGLISH] | _chart(CHART_WORDS),
-    HINGLISH: {
-        **OWN[ENGLISH],
-        **OWN[HINGLISH],
-        **hinglish.OWN_WORDS,
-        **opponents.IN_HINGLISH,
-        **hearing_words.IN_HINGLISH,
-        **result_words.IN_HINGLISH,
-        **review_words.IN_HINGLISH,
-        **daily.IN_HINGLISH,
-        **people.IN_HINGLISH,
-        **spot.IN_HINGLISH,
-        **words.WORDS[HINGLISH],
-        **_chart(result_words.CHART_HINGLISH),
-    },
-    HINDI: OWN[HINDI] | words.WORDS[HINDI] | _chart(words.CHART_HINDI),
-}
+WORDS: Mapping[str, Mapping[str, str]] = _read()
 
 
 def translator(language: str) -> Translate:
@@ -304,3 +41,33 @@ def translator(language: str) -> Translate:
 
 def _translate(words: Mapping[str, str], key: str, **values: object) -> str:
     return words[key].format(**values)
+
+
+class Trouble(IllegalAction):
+    """A mistake by the key of its sentence in the page's words; as a text, in English."""
+
+    def __init__(self, key: str, **values: str) -> None:
+        super().__init__(translator(ENGLISH)(key, **values))
+        self.key, self.values = key, values
+
+
+def translated(error: Exception, language: str) -> Exception:
+    """The error with a sentence in the visitor's language.
+
+    English keeps the error's own sentence, which may say more.
+    """
+    if language == ENGLISH:
+        return error
+    key, values = (error.key, error.values) if isinstance(error, Trouble) else (_key(error), {})
+    return IllegalAction(translator(language)(key, **values))
+
+
+def _key(error: Exception) -> str:
+    """The key of the sentence for an error that has none of its own."""
+    if isinstance(error, ReplyRefused):
+        return "reply_refused"
+    if isinstance(error, ReplyTimeout):
+        return "reply_late"
+    if isinstance(error, BadLink):
+        return "daily_bad_link"
+    return "reply_failed" if isinstance(error, ReplyError) else "not_possible"

@@ -6,9 +6,11 @@ limits on how many events and sessions it begins.
 """
 
 import asyncio
+import math
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any
 
 import gradio as gr
@@ -42,6 +44,8 @@ OPENENV = {
 # The page takes no files, fetches none, and keeps no links to a state of it.
 NOT_HERE = re.compile(rf"{API}/(upload|proxy=|deep_link|file=https?:)", re.IGNORECASE)
 JOINS = re.compile(rf"{API}/(queue/join|call/)")  # begin an event in Gradio's queue
+# Start an event: by its index in the body, or by the name here, and the last by its parameters.
+EVENT = re.compile(rf"{API}/(?P<way>run|api|queue|call|call/v2)/(?P<name>[^/]+)/?")
 ANSWERS = re.compile(rf"{API}/(queue/data|call/)")  # stay open until an event is over
 
 MOST_BYTES = 1024 * 1024  # of a call
@@ -71,6 +75,7 @@ HEADERS = {  # as strict as a page in a frame of huggingface.co can have
 }
 
 BUSY = Refused(429, "Too many requests of your network address are open; try again in a moment.")
+NO_EVENT = Refused(404, "The page has no such event.")
 NO_FILES = Refused(422, "The events of this page take no files.")
 NOTHING = Refused(404, "The page has nothing at this address.")
 POST_ALONE = Refused(405, "This is the address of an MCP server; a client sends messages to it.")
@@ -96,13 +101,15 @@ class Gate:
     def __init__(
         self,
         app: App,
+        blocks: gr.Blocks,
         counts: Counts,
         page: PageCache,
         sockets: Sockets,
         mcp: McpServer,
         hosts: Hosts,
     ) -> None:
-        self.app, self.counts, self.page, self.hosts = app, counts, page, hosts
+        self.app, self.blocks = app, blocks
+        self.counts, self.page, self.hosts = counts, page, hosts
         self.sockets = sockets  # of the OpenEnv environment, with its app and its gate
         self.mcp = mcp  # the tools for agents, likewise
 
@@ -179,12 +186,17 @@ class Gate:
         await self._run(scope, body, receive, send, door.gate, "", door.app)
 
     async def _call(self, scope: Scope, receive: Receive, send: Send, address: str) -> None:
-        """Let Gradio answer a call, which names its session and no file."""
+        """Let Gradio answer a call, which names its session and no file.
+
+        Gradio answers a call that it cannot read with the status 500 and a traceback in the log.
+        """
         body = await _bytes(receive, MOST_BYTES)
         call = _json(body)
         if names_file(call):
             raise NO_FILES
         session = str(call.get("session_hash") or "")
+        if route := EVENT.fullmatch(scope["path"]):
+            check_values(call, called_event(self.blocks, call, route), route, session)
         exempt = is_this_machine(address)
         if session not in sessions.OPEN.session_data:
             self._take(self.counts.sessions, address, exempt)
@@ -276,6 +288,61 @@ def names_file(value: Any) -> bool:
         elif isinstance(one, list):
             values += one
     return False
+
+
+def called_event(blocks: gr.Blocks, call: dict[str, Any], route: re.Match[str]) -> Any:
+    """The event that a call starts; raises Refused where the page has none."""
+    index = None if route["way"].startswith("call") else call.get("fn_index")
+    named = (number for number, one in blocks.fns.items() if one.api_name == route["name"])
+    index = next(named, None) if index is None else index
+    event = blocks.fns.get(index) if type(index) is int else None
+    if event is None or event.fn is None:
+        raise NO_EVENT
+    return event
+
+
+def check_values(call: dict[str, Any], event: Any, route: re.Match[str], session: str) -> None:
+    """Raise Refused unless a call gives each input of its event a value that it can hold."""
+    data = call.get("data")
+    if route["way"] == "call/v2":
+        parameters = signature(event.fn).parameters
+        needed = {name for name, one in parameters.items() if one.default is one.empty}
+        if not needed <= call.keys() <= parameters.keys():
+            raise Refused(422, f"A call has the parameters {', '.join(parameters)}.")
+        data = [call.get(name, one.default) for name, one in parameters.items()]
+    if not isinstance(data, list) or len(data) != len(event.inputs):
+        raise Refused(422, f"data is a list of {len(event.inputs)} values.")
+    changed = sessions.OPEN.session_data.get(session, {})  # the caller's own lists of choices
+    for part, value in zip(event.inputs, data, strict=True):
+        now = changed.get(part._id, part) if event.preprocess else None
+        if not part.stateful and not may_hold(part, value, now):
+            name = getattr(part, "label", None) or part.get_block_name()
+            raise Refused(422, f"“{name}” cannot hold the value that was sent.")
+
+
+def may_hold(part: Any, value: Any, now: Any = None) -> bool:
+    """Whether `value` can come from the component `part`, and `now`, as it is now, can read it."""
+    if isinstance(part, gr.CheckboxGroup) or getattr(part, "multiselect", False):
+        kinds: Any = list
+    elif isinstance(part, gr.Slider):
+        kinds = int | float
+    elif isinstance(part, gr.Number):
+        kinds = int | float | None
+    elif isinstance(part, gr.Dropdown | gr.Radio):
+        kinds = str | int | float | type(part.value)  # a choice can be changed, not taken back
+    elif isinstance(part, gr.Textbox | gr.HTML | gr.Button):
+        kinds = str | None
+    else:
+        return True
+    is_kind = isinstance(value, kinds) and not isinstance(value, bool)
+    if not is_kind or (isinstance(value, int | float) and not math.isfinite(value)):
+        return False
+    try:
+        if now is not None:
+            now.preprocess(value)
+    except gr.Error:  # none of the choices, or out of bounds
+        return False
+    return True
 
 
 def refusal(refused: Refused) -> JSONResponse:

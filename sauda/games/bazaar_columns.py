@@ -95,7 +95,9 @@ def from_json(row: Mapping[str, Any]) -> Action:
 
 
 def in_words(turn: Turn) -> str:
-    """The turn's action as a phrase without its agent, price first."""
+    """The turn's action as a phrase without its agent, price first; or why it is a forfeit."""
+    if turn.action is None:
+        return f"forfeits: {turn.error}"
     if isinstance(turn.action, Offer):
         verb = "asks" if turn.agent == "seller" else "bids"
         words = f"{verb} {rupees(turn.action.price)}"
@@ -109,8 +111,7 @@ def to_markdown(played: Episode, policy: str) -> str:
     task = get_task(played.task)
     lines = [f"# {played.task}, seed {played.seed}: {policy} as {task.learner}", ""]
     for number, turn in enumerate(played.turns, 1):
-        words = in_words(turn) if turn.action is not None else f"forfeits: {turn.error}"
-        lines.append(f"{number}. **{turn.agent}** {words}")
+        lines.append(f"{number}. **{turn.agent}** {in_words(turn)}")
     gains = ", ".join(f"{agent} {rupees(gain)}" for agent, gain in played.payoffs.items())
     return "\n".join([*lines, "", f"Ended by {played.end}. Surplus: {gains}.", ""])
 
