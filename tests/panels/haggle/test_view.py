@@ -20,6 +20,7 @@ from panels.haggle.review import on_the_table, review_pending, review_shown
 from panels.haggle.visitor_text import converse
 from panels.haggle.words import ENGLISH, HINDI, translator
 from panels.results.model_labels import policy_label
+from panels.ui.look import as_typed
 from sauda.games import policies_of
 from sauda.language.lines import translate_phrases
 from sauda.llm.types import Reply
@@ -177,3 +178,12 @@ def test_a_line_told_in_another_language_tells_the_same():
         for use in ("seen", "unseen"):
             line = said(speech, language, 0.5, use)
             assert translate_phrases(line, other) == said(speech, other, 0.5, use)
+
+
+def test_the_words_of_both_sides_enter_the_chat_escaped():
+    image = '<img src=x onerror="alert()"> &lt;b&gt;'
+    game = answer(start("bazaar/seller_brief", "mini", 3), Offer(900, f"900 {image}"))
+    game = after_reply(game, Reply('{"offer": 50, "say": "<h1>fine</h1>"}', "m"))
+    visitor, model = (m["content"] for m in bubbles(chat_of(game).messages))
+    assert visitor == f"<b>₹900</b> 900 {as_typed(image)}"
+    assert "&lt;h1&gt;fine&lt;/h1&gt;" in model
