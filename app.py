@@ -17,7 +17,7 @@ if __name__ == "__main__":  # whoever starts the page twice is told before the s
 import gradio as gr
 
 from panels import PANELS
-from panels.haggle import models as haggle_models
+from panels.haggle.opponents import load_in_background
 from panels.site.cache import Opening
 from panels.site.health import trouble_with_temporary_files
 from panels.site.log import log_once_per_minute
@@ -103,7 +103,7 @@ def main() -> int:
         print(sentence, file=sys.stderr)
     theme.serve_fonts()
     try:
-        haggle_models.load_in_background()
+        load_in_background()
     except ValueError as error:  # a variable names a model server that cannot be
         print(error, file=sys.stderr)
         return 1

@@ -8,6 +8,7 @@ proxy. Scripts, fonts and styles that browsers keep are not requested.
 
 import argparse
 import asyncio
+import html
 import json
 import math
 import re
@@ -37,6 +38,8 @@ LOADS_WITHIN = 300  # seconds until the model must be ready
 THINKING, READING = (0.5, 1.5), (2.0, 6.0)  # seconds between moves, and between figures; uniform
 READS = 3  # figures that a reader opens in one visit
 PRICE, TAG = re.compile(r"₹[\d,.]+"), re.compile(r"<[^>]*>")
+PRESS = re.compile(r'<button[^>]* data-press="(\w+)"[^>]*>([^<]*)<')
+PROBLEM = re.compile(r'<div id="haggle-problem">(.*?)</div>', re.DOTALL)
 READY, FAILED = "sauda-state-good", "sauda-state-bad"  # classes of the model's badge
 QUEUE_IS_FULL = "waiting for the language model"  # a refusal that offers a script instead
 PICKERS = {"dropdown", "radio", "slider", "checkboxgroup"}
@@ -73,7 +76,7 @@ class Script:
         self.box = ids["haggle-price"]
         self.begin = self._event_of(labels["New game"], "click")
         self.reply = self._event_of(self.box, "submit")
-        self.again = self._event_of(labels["Ask again"], "click")
+        self.again = self._event_of(ids["haggle-moves"], "click")
         taken, shown = self.events[self.begin]["inputs"], self.events[self.reply]["outputs"]
         self.opponent, self.market = (
             taken.index(ids["haggle-other"]),
@@ -81,12 +84,9 @@ class Script:
         )
         self.markets = [value for _, value in self.parts[market]["props"]["choices"]]
         self.text = self.events[self.reply]["inputs"].index(self.box)
-        self.chat, self.problem, self.badge = (
-            shown.index(ids[f"haggle-{name}"]) for name in ("chat", "problem", "badge")
+        self.chat, self.moves, self.brief = (
+            shown.index(ids[f"haggle-{name}"]) for name in ("chat", "moves", "given")
         )
-        self.retry = shown.index(labels["Ask again"])
-        self.buttons = [place for place, part in enumerate(shown)
-                        if self.parts[part]["props"].get("size") == "sm"]  # fmt: skip
         callable_ = [event for event in self.events.values() if event["backend_fn"]]
         self.on_load = [e["id"] for e in callable_ if any(n == "load" for _, n in e["targets"])]
         self.reads = [event["id"] for event in callable_ if self._is_read(event)]
@@ -115,14 +115,18 @@ class Script:
         return [e["id"] for e in self.events.values()
                 if e["backend_fn"] and e.get("trigger_after") == event]  # fmt: skip
 
+    def buttons(self, seen: list[Any], press: str) -> list[str]:
+        """The labels of the buttons that do this."""
+        found = PRESS.findall(html.unescape(str(value_of(seen[self.moves]))))
+        return [label for name, label in found if name == press]
+
     def is_open(self, seen: list[Any]) -> bool:
-        """Whether the game still runs: at least one button is interactive."""
-        return any(seen[place].get("interactive") for place in self.buttons)
+        """Whether the game still runs: there is a move to make."""
+        return bool(self.buttons(seen, "quick"))
 
     def choose(self, seen: list[Any]) -> str:
         """The visitor's next message: the first price on a button, else an acceptance."""
-        labels = [str(value_of(seen[place])) for place in self.buttons
-                  if seen[place].get("interactive")]  # fmt: skip
+        labels = self.buttons(seen, "quick")
         accepts = any(label.startswith("Accept") for label in labels)
         prices = [PRICE.search(label) for label in labels if not label.startswith("Accept")]
         last = "ok" if accepts else "walk away"
@@ -134,12 +138,12 @@ class Script:
             [part["text"] for said in value_of(seen[self.chat]) or [] for part in said["content"]]
             for seen in (before, after)
         )
-        retry = after[self.retry]
-        waits = isinstance(retry, dict) and retry.get("visible")
+        waits = bool(self.buttons(after, "ask_again"))
         is_told = now != was and any(text in one for one in now[-2:])
         if is_told and not waits and (text not in now[-1] or not self.is_open(after)):
             return
-        problem = " ".join(TAG.sub(" ", str(value_of(after[self.problem]) or "")).split())
+        told = PROBLEM.search(str(value_of(after[self.moves])))
+        problem = " ".join(TAG.sub(" ", told[1] if told else "").split())
         if QUEUE_IS_FULL in problem:
             raise RefusedByPage(problem)
         # Equal reasons are counted together, so N stands for their numbers.
@@ -244,7 +248,7 @@ class Tab:
         """The outputs of one event; raises Failure or Refused."""
         body = {
             "data": self.script.defaults(event) if data is None else data,
-            "event_data": None,
+            "event_data": {"press": "ask_again"} if event == self.script.again else None,
             "fn_index": event,
             "session_hash": self.session,
             "trigger_id": self.script.box if event == self.script.reply else None,
@@ -306,7 +310,7 @@ class Tab:
         crowd, script, model = self.crowd, self.script, what != SCRIPTED
         with crowd.time(START):
             seen = await self.begin(number, model)
-            if model and READY not in str(value_of(seen[script.badge])):
+            if model and READY not in str(value_of(seen[script.brief])):
                 raise Failure("the model was not ready")
         while script.is_open(seen) and not crowd.is_over:
             await crowd.pause(rng, thinking)

@@ -4,7 +4,6 @@ By its name the former session is found on the server while it is there. `sessio
 one tab; a browser may refuse it, and then nothing is found.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import gradio as gr
@@ -48,10 +47,10 @@ def keep(key: str, session: gr.Textbox, words: gr.Textbox, opening: Any) -> None
     )  # fmt: skip
 
 
-def former_states(name: str, parts: Sequence[gr.State]) -> list[Any] | None:
-    """What `parts` held in the session of that name; None where it is gone, or held nothing."""
+def former_state(name: str, part: gr.State) -> Any:
+    """What `part` held in the session of that name; None where it is gone, or held nothing."""
     try:
-        states = states_of(name, parts)
+        (state,) = states_of(name, [part])
     except Gone:
         return None
-    return None if states[0] is None else states
+    return state

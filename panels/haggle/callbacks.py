@@ -1,9 +1,10 @@
-"""What the Haggle tab does when a visitor chooses, moves or goes back.
+"""What the Haggle tab does as it opens, and when a visitor chooses, moves or goes back.
 
 A callback takes the tab's `Screen` and the values of its inputs, and returns new values by
 component. A component that it leaves out keeps its value.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import gradio as gr
@@ -18,15 +19,27 @@ from panels.haggle.choices import (
     new_game,
     offered,
     opponent_choices,
+    seat_and_market,
     seat_choices,
 )
-from panels.haggle.layout import SessionGeneration, choices_fold
+from panels.haggle.conversation import SILENT
+from panels.haggle.layout import SessionGeneration, head
+from panels.haggle.resume import (
+    FIRST,
+    Kept,
+    MarketGone,
+    Picks,
+    Setup,
+    check_market,
+    from_query,
+    possible,
+    read_kept,
+)
 from panels.haggle.screen import Screen, Updates, Visit
-from panels.haggle.talk.state import SILENT
-from panels.haggle.talk.trouble import Trouble
-from panels.haggle.talk.visitor_text import converse
-from panels.haggle.words import translator
-from panels.ui.look import heading, note
+from panels.haggle.visitor_text import converse
+from panels.haggle.words import Trouble, translator
+from panels.site.sessions import Gone, states_of
+from panels.ui.look import note
 from sauda.sessions.bazaar import Game, back, moves_of, propose, quick_moves
 
 
@@ -38,17 +51,22 @@ def begin(
     opponent: str,
     backend: str,
     language: str,
+    visit: Visit | None = None,
     also: Updates | None = None,
 ) -> Updates:
-    """A new game as chosen, with what `also` changes; nothing where a later choice came first."""
+    """A new game as chosen, with what `also` changes; nothing where a later choice came first.
+
+    A choice that cannot be leaves the game of `visit` on show.
+    """
     choice = generation.choose()
     generation.place = seat, market
+    fresh = Visit(None, None, "", backend, language)
     try:
         game = new_game(seat, market, opponent, screen.is_ready(opponent, backend))
-        updates = screen.show(Visit(game, None, "", backend, language)) | (also or {})
+        updates = screen.show(replace(fresh, game=game)) | (also or {})
     except ValueError as error:
         generation.place = None
-        return screen.problem(error, language)
+        return screen.problem(error, visit or fresh)
     return updates if generation.settles(choice) else screen.unchanged
 
 
@@ -69,7 +87,7 @@ def take_seat(
     if generation.place == (seat, market):
         return screen.unchanged
     pickers = _pickers(screen, seat, market, opponent, language)
-    return begin(screen, generation, seat, market, opponent, backend, language, pickers)
+    return begin(screen, generation, seat, market, opponent, backend, language, also=pickers)
 
 
 def change_opponent(
@@ -98,7 +116,7 @@ def replay_item(
     market: str,
     visit: Visit,
 ) -> Updates:
-    """The same item and seed from the start, against any opponent.
+    """The same item and seed from the start, against any opponent; nothing where none is picked.
 
     Where the game of another seat or market is still on its way, a new game there instead.
     """
@@ -107,7 +125,7 @@ def replay_item(
         return screen.unchanged
     if now and not leads_to(seat, market, now):
         choices = (seat, market, opponent, visit.backend, visit.language)
-        return begin(screen, generation, *choices, picker)
+        return begin(screen, generation, *choices, visit, picker)
     if now and not moves_of(now) and opponent == chosen_opponent(now):
         return screen.unchanged  # a picker may tell of one choice twice
     choice = generation.choose()
@@ -116,10 +134,10 @@ def replay_item(
         ready = screen.is_ready(opponent, visit.backend)
         again = game_at(game.task_name, game.play.seed, opponent, ready)
     except ValueError as error:
-        return screen.problem(error, visit.language)
+        return screen.problem(error, visit)
     updates = screen.show(replace(visit, game=again, first_game=None, talk=SILENT)) | picker
     if game.play.turns:  # something was begun that begins again
-        updates[screen.page.problem] = note(visit.translate("same_item"))
+        updates |= screen.remark(note(visit.translate("same_item")), updates[screen.page.visit])
     return updates if generation.settles(choice) else screen.unchanged
 
 
@@ -157,21 +175,25 @@ def send(screen: Screen, visit: Visit) -> Updates:
             return screen.show(visit)
         if game.waiting or not (visit.text or "").strip():
             key = "kept_words" if game.waiting else "say_price"
-            return {page.problem: note(visit.translate(key))}
+            return screen.remark(note(visit.translate(key)), visit)
         if game.over and (told := screen.after_the_end(visit)):
-            return {page.problem: note(told)}
+            return screen.remark(note(told), visit)
         turns = len(visit.game.play.turns)
         moved, talk = converse(game, visit.talk, visit.text)
         if moved.play is game.play and moved.unconfirmed is None:  # talk, and no move
             moved, talk = replace(visit.game, unconfirmed=None), talk.last_at(turns)
         after = replace(visit, game=moved, talk=talk)
     except IllegalAction as error:
-        kept = {page.game: replace(visit.game, unconfirmed=None)} if visit.game else {}
-        return screen.problem(error, visit.language) | kept
+        if visit.game is None:
+            return screen.problem(error, visit)
+        kept = replace(visit, game=replace(visit.game, unconfirmed=None))
+        return screen.problem(error, kept) | {page.visit: replace(kept, text="")}
     return screen.show_move(visit, after) | {page.message: ""}
 
 
-def press_quick_move(screen: Screen, number: int, shown_turns: float, visit: Visit) -> Updates:
+def press_quick_move(
+    screen: Screen, number: int | None, shown_turns: int | None, visit: Visit
+) -> Updates:
     """The move of quick button `number`, unless the browser shows an earlier turn."""
     try:
         game = visit.kept_game
@@ -179,11 +201,11 @@ def press_quick_move(screen: Screen, number: int, shown_turns: float, visit: Vis
             raise Trouble("old_button")
         game = visit.open_game
         moves = [] if game.over or game.waiting else quick_moves(game.observation)
-        if not moves or moves[number].action is None:
+        if number not in range(len(moves)) or moves[number].action is None:
             raise Trouble("no_such_move")
         after = propose(game, moves[number].action)
     except IllegalAction as error:
-        return screen.problem(error, visit.language)
+        return screen.problem(error, visit)
     return screen.show_move(visit, replace(visit, game=after))
 
 
@@ -196,7 +218,7 @@ def take_back(screen: Screen, generation: SessionGeneration, visit: Visit) -> Up
             raise Trouble("nothing_to_undo")
         earlier = back(game, len(moves_of(game)) - 1)
     except IllegalAction as error:
-        return screen.problem(error, visit.language)
+        return screen.problem(error, visit)
     talk = visit.talk.back_to(len(earlier.play.turns))
     return screen.show(replace(visit, game=earlier, talk=talk))
 
@@ -209,7 +231,7 @@ def go_back(
     try:
         return branch(screen, visit, visit.first_game or visit.kept_game, past_move)
     except IllegalAction as error:
-        return screen.problem(error, visit.language)
+        return screen.problem(error, visit)
 
 
 def branch(screen: Screen, visit: Visit, origin: Game, number: object) -> Updates:
@@ -231,27 +253,103 @@ def change_language(
     """
     page, translate = screen.page, translator(language)
     return {
-        page.title: heading(translate("title"), translate("lead")),
-        page.choose: choices_fold(translate, is_open=True),
+        page.head: head(translate, is_open=True),
         page.language: gr.Radio(label=translate("language")),
         page.seat: gr.Radio(seat_choices(translate), label=translate("seat")),
         **_pickers(screen, seat, market, opponent, language),
         page.new_game: translate("new"),
         page.message: gr.Textbox(label=translate("price"), placeholder=translate("placeholder")),
         page.send: translate("send"),
-        page.stop: gr.Button(translate("stop")),
-        page.ask_again: gr.Button(translate("retry")),
-        page.take_back: gr.Button(translate("undo")),
-        page.stand_in: gr.Button(translate("stand_in")),
-        page.what_if_heading: heading(translate("whatif"), translate("whatif_lead")),
-        page.go_back: translate("whatif_go"),
         page.details: gr.Accordion(label=translate("raw")),
         page.backend: gr.Radio(label=translate("backend")),
-        page.check_health: translate("check"),
-        page.show_effect: gr.Button(translate("effect")),
-        page.rematch: translate("rematch"),
-        page.same_item: gr.Dropdown(label=translate("same_item_against")),
-        page.copy_link: translate("copy_link"),
-        page.ask_stages: gr.Button(translate("board_ask")),
-        page.past_move: gr.Dropdown(label=translate("pick_move")),
     }
+
+
+def open_page(
+    screen: Screen,
+    generation: SessionGeneration,
+    kept: str,
+    query: Mapping[str, str],
+    session: str,
+) -> Updates:
+    """The game that an address names, else the one that this tab was left with, else a new one.
+
+    `kept` is what the tab kept, as JSON, `session` the name of the session that begins now.
+    """
+    generation.advance()
+    backends = screen.models["buyer"]
+    found = read_kept(kept, backends)
+    picks = found.picks if found else FIRST
+    known = {screen.page.session: session}
+    try:
+        visit, remark = _visit(screen, found, picks, query)
+    except ValueError as error:  # an artifact that the opponent needs is missing
+        nobody = Visit(None, None, "", picks.backend, picks.language)
+        return screen.problem(error, nobody) | known
+    picks = possible(_picks_of(visit.game, picks), backends)
+    generation.place = picks.seat, picks.market
+    return screen.show(visit, note(visit.translate(remark)) if remark else "") | known
+
+
+def open_pickers(screen: Screen, visit: Visit | None, kept: str) -> Updates:
+    """The pickers as the game that was opened came about; nothing where they are so already."""
+    page, backends = screen.page, screen.models["buyer"]
+    found = read_kept(kept, backends)
+    picks = found.picks if found else FIRST
+    if visit is not None and visit.game is not None:
+        picks = possible(_picks_of(visit.game, picks), backends)
+    if picks == FIRST:
+        return {page.seat: gr.skip()}
+    translate = translator(picks.language)
+    shown = change_language(screen, picks.seat, picks.market, picks.opponent, picks.language)
+    return shown | {
+        page.head: head(translate),
+        page.seat: gr.Radio(seat_choices(translate), value=picks.seat, label=translate("seat")),
+        page.language: gr.Radio(value=picks.language, label=translate("language")),
+        page.backend: gr.Radio(value=picks.backend, label=translate("backend")),
+    }
+
+
+def _visit(
+    screen: Screen, found: Kept | None, picks: Picks, query: Mapping[str, str]
+) -> tuple[Visit, str]:
+    """The visit that begins, and the key of what is said about it."""
+
+    def visit(game: Game) -> Visit:
+        return Visit(game, None, "", picks.backend, picks.language)
+
+    remark = ""
+    try:
+        if setup := from_query(query):
+            return visit(_shared(screen, setup, picks)), "shared_game"
+        if found:
+            return _former(screen, found), ""
+    except Gone:
+        remark = "gone" if found.moved else ""
+    except MarketGone:
+        remark = "gone_market"
+    except ValueError:
+        remark = "bad_link"
+    ready = screen.is_ready(picks.opponent, picks.backend)
+    return visit(new_game(picks.seat, picks.market, picks.opponent, ready)), remark
+
+
+def _shared(screen: Screen, setup: Setup, picks: Picks) -> Game:
+    ready = screen.is_ready(setup.opponent, picks.backend)
+    return check_market(game_at(setup.task_name, setup.seed, setup.opponent, ready), setup)
+
+
+def _former(screen: Screen, found: Kept) -> Visit:
+    """The visit of this tab before it was loaded again; raises Gone."""
+    picks, (former,) = found.picks, states_of(found.session, [screen.page.visit])
+    if former is None:
+        raise Gone(found.session)
+    return replace(former, backend=picks.backend, language=picks.language)
+
+
+def _picks_of(game: Game, picks: Picks) -> Picks:
+    """The choices that led to `game`, where `picks` are others."""
+    seat, market = seat_and_market(game.task_name)
+    if seat == SELL == picks.seat:
+        market = picks.market  # an item, or any
+    return replace(picks, seat=seat, market=market, opponent=chosen_opponent(game))

@@ -8,18 +8,17 @@ from dataclasses import replace
 from functools import cache
 
 from env import CATALOGUE, TYPES, get_task, instance_stream
-from panels.haggle.models import STAND_IN
-from panels.haggle.opponents.stages import (
+from panels.haggle.opponents import (
     ANY_SELLER,
     SELLER_MODELS,
+    STAND_IN,
     buyer_models,
     is_language_model,
     opponent_name,
     persona_of,
     scripted_buyers,
 )
-from panels.haggle.talk.trouble import Trouble
-from panels.haggle.words import ENGLISH, Translate, translator
+from panels.haggle.words import ENGLISH, Translate, Trouble, translator
 from sauda.language.lines import name_in
 from sauda.policies import BUYERS
 from sauda.records.seeds import draw_seed

@@ -5,14 +5,15 @@ from collections.abc import Mapping, Sequence
 from markupsafe import Markup
 
 from env import Accept, Offer, bonus, rupees
-from panels.haggle.talk.conversation import chart_words, rival_name
+from panels.haggle.conversation import chart_words, rival_name
 from panels.haggle.words import ENGLISH, Translate, translator
 from panels.ui.look import as_typed
 from panels.ui.offers import LARGE, Offers, offer_chart
 from panels.ui.pictures import goods
+from panels.ui.wiring import button
 from sauda.language.lines import category_in, condition_in, name_in
 from sauda.language.money import prices
-from sauda.sessions.bazaar import Game, Quick
+from sauda.sessions.bazaar import Game, Quick, quick_moves
 
 IN_ENGLISH = translator(ENGLISH)
 
@@ -110,6 +111,24 @@ def limits(game: Game) -> tuple[float, float]:
     """Both reservation prices of the last deal, in rupees: shown only after the end."""
     instance = game.play.state.private["nature"][-1]
     return instance.seller["reservation"], instance.buyer["reservation"]
+
+
+def quick_buttons(game: Game, shown_turns: int, translate: Translate) -> Markup:
+    """The moves that can be made now as buttons, or that there is none.
+
+    `shown_turns` counts the turns that the browser shows: a press that comes late makes no move.
+    """
+    if game.over or game.waiting:
+        buttons = [button("…", is_off=True)]
+    else:
+        buttons = [
+            button(quick_label(game, move, translate), press="quick", number=i, turns=shown_turns)
+            for i, move in enumerate(quick_moves(game.observation))
+            if move.action is not None
+        ]
+    return Markup('<div class="sauda-quick sauda-quick-moves">{}</div>').format(
+        Markup("").join(buttons)
+    )
 
 
 def quick_label(game: Game, move: Quick, translate: Translate) -> str:

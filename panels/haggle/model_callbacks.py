@@ -1,4 +1,4 @@
-"""What the Haggle tab does with a language model: stream its move, stop it, watch it load.
+"""What the Haggle tab does that takes longer: a model's move, its loading, review, stages.
 
 Callbacks as in `callbacks.py`.
 """
@@ -9,33 +9,40 @@ from contextlib import aclosing
 from dataclasses import asdict, replace
 
 import gradio as gr
+from markupsafe import Markup
 
-from env import IllegalAction
+from env import IllegalAction, rollout
+from panels.haggle.callbacks import branch
+from panels.haggle.conversation import chat_of
 from panels.haggle.game_view import bubbles, sells
-from panels.haggle.layout import ReplyRequest, SessionGeneration
-from panels.haggle.models import STAND_IN, health_list
-from panels.haggle.opponents.model_view import effect_of
-from panels.haggle.opponents.stages import persona_of
+from panels.haggle.layout import SessionGeneration
+from panels.haggle.opponents import STAND_IN, bare_stages, persona_of, stage_name, weights_of
+from panels.haggle.result import board_of
+from panels.haggle.review import review_shown
 from panels.haggle.screen import Screen, Updates, Visit
-from panels.haggle.talk.conversation import chat_of
-from panels.haggle.talk.trouble import translated
-from panels.haggle.words import Translate
+from panels.haggle.words import Translate, translated
+from panels.transcripts.episodes import loaded, within
 from panels.ui.look import note, trouble
 from sauda.fairness import Visitor
+from sauda.games import game_of
 from sauda.language.lines import ENGLISH
 from sauda.language.phrases import language_of
-from sauda.llm.server import Loading, Ready, Waiting
+from sauda.llm.registry import player_spec
+from sauda.llm.server import Loading, ModelWorker, Ready, Waiting
 from sauda.llm.types import Reply, ReplyError
 from sauda.sessions.bazaar import (
     Game,
+    Standing,
     after_reply,
     before_unanswered,
     forfeit,
     moves_of,
     play_on,
     request,
+    stand,
     start,
 )
+from sauda.sessions.review import review
 
 QUOTED = 160  # characters of a reply without a legal move
 
@@ -44,7 +51,6 @@ async def stream_reply(
     screen: Screen,
     visitor: Visitor,
     generation: SessionGeneration,
-    reply_request: ReplyRequest | None,
     visit: Visit,
 ) -> AsyncIterator[Updates]:
     """The language model's move while it is written, then the game after it.
@@ -56,13 +62,14 @@ async def stream_reply(
     # The last piece of a stream that was cut may come after the answer that cut it. Gradio empties
     # the outputs of a generator that yields nothing.
     yield _chat(screen, visit) if visit.game and generation.mend() else screen.unchanged
-    if reply_request is None or not reply_request.claim():
+    if visit.reply_request is None or not visit.reply_request.claim():
         return
     page, game, problem = screen.page, visit.game, ""
     current = generation.begin_stream()
     while game.waiting and not problem:
         thinking = visit.translate("thinking", name=visit.model_name)
-        yield _typing(screen, replace(visit, game=game), thinking) | {page.problem: ""}
+        typing = _typing(screen, replace(visit, game=game), thinking)
+        yield typing | {page.moves: screen.moves(visit)}
         try:
             async with aclosing(_pieces(screen, visitor, replace(visit, game=game))) as pieces:
                 async for text, piece in pieces:
@@ -144,20 +151,11 @@ def play_stand_in(screen: Screen, generation: SessionGeneration, visit: Visit) -
         script = STAND_IN if sells(game) else persona_of(game.opponent)
         played = play_on(game, script)
     except IllegalAction as error:
-        return screen.problem(error, visit.language)
+        return screen.problem(error, visit)
     return screen.show(
         replace(visit, game=played),
         note(visit.translate("stand_in_why", name=visit.model_name)),
     )
-
-
-def show_effect(screen: Screen, visit: Visit) -> Updates:
-    """What the visitor's words changed in the finished game."""
-    try:
-        told = effect_of(visit.kept_game, visit.translate)
-    except IllegalAction as error:
-        return {screen.page.effect: trouble(translated(error, visit.language))}
-    return {screen.page.effect: note(told)}
 
 
 def tick(screen: Screen, generation: SessionGeneration, visit: Visit) -> Updates:
@@ -167,34 +165,124 @@ def tick(screen: Screen, generation: SessionGeneration, visit: Visit) -> Updates
     the next tick looks at that.
     """
     current = generation.number
-    game, buyers = visit.game, screen.models["buyer"]
-    models = [*buyers.values(), *([screen.model_facing(visit)] if game else [])]
-    loading = any(isinstance(model.stage, Loading) for model in models)
-    status = {
-        screen.page.health: health_list(buyers, visit.translate),
-        screen.page.clock: gr.Timer(active=loading),
-    }
+    page, game = screen.page, visit.game
+    is_loading = any(isinstance(model.stage, Loading) for model in _models(screen, visit))
+    status = {page.model: screen.model(visit), page.clock: gr.Timer(active=is_loading)}
     if game is None:
         return status
     model = screen.model_facing(visit)
     if game.stands_in_for and not moves_of(game) and isinstance(model.stage, Ready):
         begun = start(game.task_name, game.stands_in_for, game.play.seed)
         game = replace(begun, hidden=game.hidden)
-        shown = screen.show(replace(visit, game=game, talk=visit.talk.back_to(0))) | status
-        again = status | {screen.page.clock: gr.Timer(active=True)}
-        return shown if generation.number == current else again
-    return status | {screen.page.badge: screen.badge(visit)}
+        shown = screen.show(replace(visit, game=game, talk=visit.talk.back_to(0)))
+        again = status | {page.clock: gr.Timer(active=True)}
+        return status | shown if generation.number == current else again
+    return status | {page.brief: screen.brief(visit)}
 
 
 def check_health(screen: Screen, visit: Visit) -> Updates:
     """Load the models that failed once more."""
-    buyers = screen.models["buyer"]
-    for model in [*buyers.values(), *([screen.model_facing(visit)] if visit.game else [])]:
+    for model in _models(screen, visit):
         model.start(again=True)
-    updates = {
-        screen.page.health: health_list(buyers, visit.translate),
-        screen.page.clock: gr.Timer(active=True),
-    }
-    if visit.game:
-        updates[screen.page.badge] = screen.badge(visit)
-    return updates
+    shown = {screen.page.model: screen.model(visit)}
+    return shown | ({screen.page.brief: screen.brief(visit)} if visit.game else {})
+
+
+def _models(screen: Screen, visit: Visit) -> list[ModelWorker]:
+    """The language models that buy, and the one across from the visitor."""
+    across = [screen.model_facing(visit)] if visit.game else []
+    return [*screen.models["buyer"].values(), *across]
+
+
+async def reply_then_review(
+    screen: Screen,
+    visitor: Visitor,
+    generation: SessionGeneration,
+    visit: Visit,
+) -> AsyncIterator[Updates]:
+    """The language model's move if one is requested; once the game is over, its review is due."""
+    page, shown = screen.page, visit
+    replies = stream_reply(screen, visitor, generation, visit)
+    async with aclosing(replies):  # a visitor who leaves ends the reply
+        async for updates in replies:
+            if updates != screen.unchanged:
+                shown = updates.get(page.visit, shown)
+            yield updates
+    if shown.review_request is not None:
+        yield {page.review_due: shown.review_request}
+
+
+async def stream_review(
+    screen: Screen,
+    generation: SessionGeneration,
+    visit: Visit,
+) -> AsyncIterator[Updates]:
+    """The review of a finished game, worked out beside the page's event loop.
+
+    Changes nothing where none is requested, or once the visitor has gone on to another game.
+    """
+    current = generation.number
+    yield screen.unchanged  # Gradio empties the outputs of a generator that yields nothing
+    if visit.review_request is None or not visit.review_request.claim():
+        return
+    found = await asyncio.to_thread(review, visit.game)
+    yield (
+        {screen.page.review: review_shown(found, visit.translate, visit.language)}
+        if generation.number == current
+        else screen.unchanged
+    )
+
+
+def what_if(screen: Screen, generation: SessionGeneration, number: object, visit: Visit) -> Updates:
+    """The reviewed game before its move `number`, counted from 0, beside the first game."""
+    generation.advance()
+    try:
+        return branch(screen, visit, visit.kept_game, number)
+    except IllegalAction as error:
+        return screen.problem(error, visit)
+
+
+async def ask_stages(
+    screen: Screen, visitor: Visitor, generation: SessionGeneration, visit: Visit
+) -> AsyncIterator[Updates]:
+    """The card and the leaderboard after each stage has played the seed of the finished game.
+
+    Ends once the visitor has gone on to another game.
+    """
+    page, game, current = screen.page, visit.game, generation.number
+    if game is None or not game.over:
+        yield {page.side: gr.skip()}
+        return
+    stages, board = bare_stages(game.task_name), await asyncio.to_thread(board_of, game)
+    fault = ""  # of the last stage that could not play
+
+    def shown(remark: Markup) -> Updates:
+        return {
+            page.after: screen.after(visit, board),
+            page.side: screen.side(visit, board, remark),
+        }
+
+    for done, stage in enumerate(stages):
+        name = stage_name(stage, visit.translate)
+        progress = visit.translate("board_asking", name=name, done=done, all=len(stages))
+        yield shown(note(progress))
+        model = screen.by_name(weights_of(stage)).for_visitor(visitor)
+        try:
+            board = board.with_rows([await asyncio.to_thread(played, game, stage, model)])
+        except ReplyError as error:
+            fault = f"{name}: {translated(error, visit.language)}"
+        if generation.number != current:
+            yield {page.side: gr.skip()}  # Gradio sends what was yielded last once more
+            return
+    stopped = visit.translate("board_stopped", reason=fault)
+    yield shown(trouble(IllegalAction(stopped)) if fault else Markup(""))
+
+
+def played(game: Game, stage: str, model: ModelWorker) -> Standing:
+    """How a stage, bare, fares in the visitor's place at the seed of `game`.
+
+    Waits for a model that loads. Raises ReplyError where it cannot reply in time.
+    """
+    player = replace(player_spec(stage), generate=loaded(model))
+    policy = within(player.policy(game_of(game.task)))
+    return stand(stage, game.task, rollout(game.task, policy, game.play.seed))

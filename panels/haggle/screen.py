@@ -1,57 +1,49 @@
 """What the Haggle tab shows of a game: new values by component."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gradio as gr
 from markupsafe import Markup
 
 from env import IllegalAction
-from panels.haggle.choices import Choices, opponent_choices, seat_and_market
-from panels.haggle.game_view import (
-    brief,
-    bubbles,
-    chart,
-    past_moves,
-    quick_label,
-    sells,
-)
-from panels.haggle.layout import QUICK_MOVES, Layout, ReplyRequest, ReviewRequest
-from panels.haggle.models import READY_SOON
-from panels.haggle.opponents.badge import opponent_badge
-from panels.haggle.opponents.hearing import reading
-from panels.haggle.opponents.model_view import has_effect, raw
-from panels.haggle.opponents.stages import (
+from panels.haggle.badge import opponent_badge
+from panels.haggle.choices import opponent_choices, seat_and_market
+from panels.haggle.conversation import SILENT, Talk, chat_of
+from panels.haggle.game_view import brief, bubbles, chart, past_moves, quick_buttons, sells
+from panels.haggle.hearing import effect_of, has_effect, raw, reading
+from panels.haggle.layout import Layout, ReplyRequest, ReviewRequest
+from panels.haggle.opponents import (
     ANY_SELLER,
+    READY_SOON,
     SELLER_MODELS,
     SERVED,
     bare_stages,
     buyer_models,
+    health_list,
     is_language_model,
     model_name,
     weights_of,
 )
-from panels.haggle.review.card import card
-from panels.haggle.review.result_view import board_of, compared_games, result
-from panels.haggle.review.review_view import is_reviewed, review_pending
-from panels.haggle.talk.conversation import Chat, chat_of
-from panels.haggle.talk.state import SILENT, Talk
-from panels.haggle.talk.trouble import Trouble, translated
-from panels.haggle.words import ENGLISH, Translate, translator
+from panels.haggle.result import Board, board_of, card, compared_games, result
+from panels.haggle.review import is_reviewed, review_pending
+from panels.haggle.words import Translate, Trouble, translated, translator
 from panels.site.sessions import no_longer_here
-from panels.ui.look import trouble
+from panels.ui.look import heading, note, trouble
+from panels.ui.wiring import button, pick_list, region
 from sauda.llm.backends import in_page
 from sauda.llm.server import ModelWorker, Ready
-from sauda.sessions.bazaar import Game, before_unanswered, moves_of, quick_moves
+from sauda.sessions.bazaar import Game, before_unanswered, moves_of
 
 SELLERS_CHAT = ["sauda-selling"]  # CSS: the user of the chat is in the seller's colour
+TO_CHAT = {"show": "haggle-chat"}  # where the game goes on
 Updates = dict[Any, Any]  # new values, or components with new properties, by component
 
 
 @dataclass(frozen=True)
 class Visit:
-    """The values of a visitor's screen that nearly every callback reads."""
+    """A visitor's game, which the session keeps, and what the fields of the page hold beside it."""
 
     game: Game | None
     first_game: Game | None  # the game that "What if" went back from
@@ -60,6 +52,7 @@ class Visit:
     language: str
     talk: Talk = SILENT  # the small talk of the game
     reply_request: ReplyRequest | None = None  # for the model's move: asked, and not failed
+    review_request: ReviewRequest | None = None  # where a finished game was shown
 
     @property
     def open_game(self) -> Game:
@@ -104,94 +97,150 @@ class Screen:
         way stays there.
         """
         page, game, translate = self.page, visit.game, visit.translate
-        asks = game.waiting and not problem
-        chat, board = chat_of(game, visit.talk, visit.language), board_of(game)
+        visit = replace(
+            visit,
+            text="",
+            reply_request=ReplyRequest() if game.waiting and not problem else None,
+            review_request=ReviewRequest() if is_reviewed(game) else None,
+        )
+        board = board_of(game)
         return {
-            page.game: game,
-            page.first_game: visit.first_game,
-            page.reply_request: ReplyRequest() if asks else None,
-            page.shown_turns: len(game.play.turns),
-            page.talk: visit.talk,
-            page.problem: problem,
-            page.brief: brief(game, translate, visit.language),
-            page.offers: chart(game, translate=translate),
-            page.card: gr.update(visible=game.over),
-            page.card_text: card(game, translate, board),
-            page.same_item: gr.update(**self._others(visit)),
-            page.copied: "",
-            page.result: result(game, translate, visit.language, board),
-            page.ask_stages: gr.update(visible=game.over and bool(bare_stages(game.task_name))),
-            page.review: review_pending(game, translate),
-            page.review_request: ReviewRequest() if is_reviewed(game) else None,
-            page.tells: reading(game, translate, chat.language),
-            page.badge: self.badge(visit),
-            page.raw_reply: raw(game, translate),
-            page.comparison: compared_games(visit.first_game, game, translate),
-            page.effect: "",
+            page.visit: visit,
+            page.brief: self.brief(visit),
             page.chat: gr.update(
-                value=bubbles(chat.messages),
+                value=bubbles(chat_of(game, visit.talk, visit.language).messages),
                 elem_classes=SELLERS_CHAT if sells(game) else [],
                 placeholder=translate("you_open" if sells(game) else "unpacking"),
             ),
-            **self._buttons(visit, chat, asks),
-            page.stand_in: gr.update(visible=game.waiting and bool(problem)),
+            page.moves: self.moves(visit, problem),
+            page.after: self.after(visit, board),
+            page.review: review_pending(game, translate),
+            page.side: self.side(visit, board),
+            page.model: self.model(visit),
         }
 
     def show_move(self, before: Visit, after: Visit) -> Updates:
-        """What a move changes on a screen that shows `before`.
+        """What shows a move of the visitor that led from `before` to `after`.
 
-        Gradio makes a component anew for each that an event updates, which is most of the time of
-        a scripted reply. While a language model plays, other events change the screen too, so then
-        everything is shown.
+        The chat gets its messages alone: Gradio makes a component anew for other properties.
         """
         updates = self.show(after)
-        if before.game.model_seat or after.game.model_seat:
-            return updates
-        page, shown = self.page, self.show(before)
-        stale = {part: value for part, value in updates.items() if value != shown[part]}
-        told = (page.game, page.talk, page.reply_request, page.problem)  # also set elsewhere
-        return (
-            stale
-            | {part: updates[part] for part in told}
-            | {page.chat: updates[page.chat]["value"]}
+        return updates | {self.page.chat: updates[self.page.chat]["value"]}
+
+    def brief(self, visit: Visit) -> Markup:
+        """The item, the own limit, and who plays against the visitor, with its load status."""
+        game, translate = visit.game, visit.translate
+        badge = opponent_badge(game, self.model_facing(visit), translate)
+        return region("haggle-brief", brief(game, translate, visit.language)) + region(
+            "haggle-badge", badge
         )
 
-    def _buttons(self, visit: Visit, chat: Chat, asks: bool) -> Updates:
-        """The buttons that the game allows, and the moves to go back to."""
-        page, game, translate = self.page, visit.game, visit.translate
-        first, movable = visit.first_game, game if asks else before_unanswered(game)
-        said = (chat_of(first, visit.talk, visit.language) if first else chat).own_words
-        earlier = past_moves(said, translate)
-        return {
-            **dict(zip(page.quick_moves, quick_buttons(movable, translate), strict=True)),
-            page.stop: gr.update(visible=asks),
-            page.ask_again: gr.update(visible=game.waiting and not asks),
-            page.take_back: gr.update(visible=bool(moves_of(game)) and not game.over),
-            page.show_effect: gr.update(visible=has_effect(game)),
-            page.what_if: gr.update(visible=game.over or visit.first_game is not None),
-            page.past_move: gr.update(choices=earlier, value=0 if earlier else None),
-        }
+    def moves(self, visit: Visit, problem: Markup | str = "") -> Markup:
+        """What is wrong, the quick moves, and what can be done about the other side's reply."""
+        game, translate, asks = visit.game, visit.translate, visit.reply_request is not None
+        movable = game if asks else before_unanswered(game)
+        offered = (
+            ("stop", "stop", asks),
+            ("ask_again", "retry", game.waiting and not asks),
+            ("take_back", "undo", bool(moves_of(game)) and not game.over),
+            ("stand_in", "stand_in", game.waiting and not asks and bool(problem)),
+        )
+        return Markup("").join(
+            [
+                region("haggle-problem", problem),
+                quick_buttons(movable, len(game.play.turns), translate),
+                Markup('<div class="sauda-quick">{}</div>').format(
+                    Markup("").join(
+                        button(translate(key), press=name) for name, key, shows in offered if shows
+                    )
+                ),
+            ]
+        )
+
+    def after(self, visit: Visit, board: Board) -> Markup:
+        """After the end the card, with what may come next; and the way back to an earlier move."""
+        game, first, translate = visit.game, visit.first_game, visit.translate
+        parts = [self._card(visit, board)] if game.over else []
+        if game.over or first is not None:
+            said = chat_of(first or game, visit.talk, visit.language).own_words
+            moves = pick_list(translate("pick_move"), past_moves(said, translate), "haggle-move")
+            back = button(translate("whatif_go"), press="go_back", **TO_CHAT)
+            title = heading(translate("whatif"), translate("whatif_lead"))
+            parts.append(
+                Markup('<div class="sauda-whatif">{}<p class="sauda-press">{}{}</p></div>').format(
+                    title, moves, back
+                )
+            )
+        parts.append(region("haggle-pair", compared_games(first, game, translate)))
+        return Markup("").join(parts)
+
+    def _card(self, visit: Visit, board: Board) -> Markup:
+        """The result, a rematch, the link to the game, the opponents for the same item again."""
+        game, translate = visit.game, visit.translate
+        others = opponent_choices(*seat_and_market(game.task_name), visit.language)
+        against = Markup("")
+        if len(others) > 1:
+            picks = [(translate("choose_opponent"), ""), *others]
+            again = button(translate("play_again"), press="replay_item", **TO_CHAT)
+            against = Markup('<p class="sauda-press">{}{}</p>').format(
+                pick_list(translate("same_item_against"), picks, "haggle-against"), again
+            )
+        words = {"copied": translate("link_copied"), "kept": translate("link_not_copied")}
+        return Markup(
+            '<div id="haggle-card" class="sauda-card">{}<p class="sauda-press">{}{}'
+            '<span id="haggle-copied" class="sauda-note" role="status"></span></p>{}</div>'
+        ).format(
+            card(game, translate, board),
+            button(translate("rematch"), "sauda-button sauda-primary", press="begin", **TO_CHAT),
+            button(translate("copy_link"), copy=".sauda-share", **words),
+            against,
+        )
+
+    def side(self, visit: Visit, board: Board, remark: Markup | str | None = None) -> Markup:
+        """The offers, what is heard in the words and what these changed, the result.
+
+        A `remark` on the stages that play the seed stands in the place of the button that asks.
+        """
+        game, translate = visit.game, visit.translate
+        spoken = chat_of(game, visit.talk, visit.language).language
+        ask = Markup("")
+        if remark is None and game.over and bare_stages(game.task_name):
+            ask = button(translate("board_ask"), press="ask_stages")
+        effect = f"{translate('effect')} {effect_of(game, translate)}" if has_effect(game) else ""
+        return Markup("").join(
+            [
+                region("haggle-chart", chart(game, translate=translate)),
+                region("haggle-reads", reading(game, translate, spoken)),
+                region("haggle-changed", note(effect) if effect else ""),
+                region("haggle-result", result(game, translate, visit.language, board)),
+                region("haggle-stages", ask if remark is None else remark),
+            ]
+        )
+
+    def model(self, visit: Visit) -> Markup:
+        """Whether each language model replies, and what the one across wrote last."""
+        translate = visit.translate
+        wrote = raw(visit.game, translate) if visit.game else Markup("")
+        return Markup("").join(
+            [
+                health_list(self.models["buyer"], translate),
+                button(translate("check"), press="check_health"),
+                region("haggle-raw", wrote),
+            ]
+        )
 
     @property
     def unchanged(self) -> Updates:
         """No new value. Gradio takes an empty dictionary for the value of one output."""
-        return {self.page.game: gr.skip()}
+        return {self.page.visit: gr.skip()}
 
-    def problem(self, error: Exception, language: str = ENGLISH) -> Updates:
+    def problem(self, error: Exception, visit: Visit) -> Updates:
         """The sentence of `error`; the game stays as it is."""
-        return {self.page.problem: trouble(translated(error, language))}
+        return self.remark(trouble(translated(error, visit.language)), visit)
 
-    def _others(self, visit: Visit) -> dict[str, Any]:
-        """The opponents for the same item again, once the game is over."""
-        if not visit.game.over:
-            return {}
-        choices: Choices = opponent_choices(*seat_and_market(visit.game.task_name), visit.language)
-        first = (visit.translate("choose_opponent"), "")
-        return {"choices": [first, *choices], "value": "", "visible": len(choices) > 1}
-
-    def badge(self, visit: Visit) -> Markup:
-        """Who plays against the visitor, with its measured score and load status."""
-        return opponent_badge(visit.game, self.model_facing(visit), visit.translate)
+    def remark(self, remark: Markup, visit: Visit) -> Updates:
+        """A remark above the moves, which stay as they are."""
+        return {self.page.moves: self.moves(visit, remark) if visit.game else remark}
 
     def model_facing(self, visit: Visit) -> ModelWorker:
         """The language model for the seat across from the visitor."""
@@ -217,18 +266,3 @@ class Screen:
         if not is_language_model(opponent):
             return False
         return isinstance(self.model_of(opponent, backend).wait(READY_SOON), Ready)
-
-
-def quick_buttons(game: Game, translate: Translate) -> list[Updates]:
-    """What the quick buttons show: the moves that can be made now, or that there is none."""
-    if game.over or game.waiting:
-        # One update a button: Gradio empties each update that it reads.
-        return [gr.update(value="…", interactive=False, visible=True) for _ in range(QUICK_MOVES)]
-    return [
-        gr.update(
-            value=quick_label(game, move, translate),
-            interactive=True,
-            visible=move.action is not None,
-        )
-        for move in quick_moves(game.observation)
-    ]

@@ -6,7 +6,7 @@ this module says when.
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
-from dataclasses import fields
+from dataclasses import replace
 from typing import Any
 
 import gradio as gr
@@ -14,28 +14,20 @@ import gradio as gr
 from panels.challenges.daily import tab as daily
 from panels.challenges.people import tab as people
 from panels.challenges.spot import tab as spot
-from panels.haggle import callbacks, model_callbacks
-from panels.haggle.layout import (
-    COPY_LINK,
-    SHOW_CHAT,
-    TITLE,
-    Layout,
-    SessionGeneration,
-    lay_out,
-)
-from panels.haggle.models import models
-from panels.haggle.opening import kept
-from panels.haggle.opening.open_callbacks import open_page
-from panels.haggle.review import board_callbacks, review_callbacks
+from panels.haggle import callbacks, model_callbacks, resume
+from panels.haggle.callbacks import open_page, open_pickers
+from panels.haggle.choices import one_of, values
+from panels.haggle.layout import TITLE, Layout, SessionGeneration, lay_out
+from panels.haggle.opponents import models
 from panels.haggle.screen import Screen, Updates, Visit
-from panels.haggle.words import ENGLISH, translator
+from panels.haggle.words import ENGLISH, LANGUAGES, translator
 from panels.site.visitor import visitor_of
 from panels.ui.look import QUEUED, QUIET, QUIET_UNCHECKED
-from panels.ui.wiring import bound, event_value, named, with_closed
+from panels.ui.wiring import bound, event_value, named, sent_number, with_closed
 
 __all__ = ["TITLE", "build"]
 
-FIELDS = len(fields(Visit))
+FIELDS = 4  # values that make a visit
 STAGE_GAMES_AT_ONCE = 2  # each holds a thread while a stage plays
 REPLIES_AT_ONCE = 64  # events that wait for a model; none of them holds a thread
 REVIEWS_AT_ONCE = 16  # events that wait for a model or a search, likewise
@@ -81,18 +73,24 @@ def _wire_opening(screen: Screen) -> None:
 
     opening = gr.on(
         None, named(opened, open_page), [page.generation, page.kept],
-        [*dict.fromkeys([*page.of_game, *page.with_words]), page.clock, page.session],
-        js=kept.READ, **QUIET,
+        [*page.of_game, page.session], js=resume.READ, **QUIET,
     )  # fmt: skip
+    pickers = opening.then(
+        bound(open_pickers, screen),
+        [page.visit, page.kept],
+        page.with_words,
+        js=resume.READ,
+        **QUIET,
+    )
+    pickers.then(None, page.message, page.message, js=resume.READ_DRAFT)
     _reply_after(screen, opening)
-    opening.then(None, page.message, page.message, js=kept.READ_DRAFT)
     gr.on(
         [part.change for part in (page.session, *page.picks, page.chat)],
-        None, [page.session, *page.picks, page.chat], None, js=kept.WRITE, preprocess=False,
+        None, [page.session, *page.picks, page.chat], None, js=resume.WRITE, preprocess=False,
     )  # fmt: skip
     gr.on(
         [page.message.input, page.message.change],
-        None, [page.session, page.message], None, js=kept.WRITE_DRAFT,
+        None, [page.session, page.message], None, js=resume.WRITE_DRAFT,
     )  # fmt: skip
 
 
@@ -100,33 +98,27 @@ def _wire_setup(screen: Screen) -> None:
     """A new game whenever the visitor chooses another one."""
     page = screen.page
     pickers = [page.generation, *page.picks]
-    begin = bound(callbacks.begin, screen)
     take_seat = bound(callbacks.take_seat, screen)
     change_language = bound(callbacks.change_language, screen)
     change_opponent = _on_visit(callbacks.change_opponent, screen)
-    replay_item = _on_visit(callbacks.replay_item, screen)
     show_again = _on_visit(model_callbacks.show_again, screen)
-    visit, shown = _visit(page), page.of_game
 
     chosen = gr.on(
-        [page.new_game.click, page.rematch.click, page.backend.input],
-        begin, pickers, shown, **QUIET_UNCHECKED,
+        [page.new_game.click, page.backend.input],
+        bound(callbacks.begin, screen), pickers, page.of_game, **QUIET_UNCHECKED,
     )  # fmt: skip
-    opposed = [
-        picker.input(
-            choose,
-            [page.generation, picker, page.seat, page.market, *visit],
-            [*shown, page.opponent],
-            **QUIET_UNCHECKED,
-        )
-        for picker, choose in ((page.opponent, change_opponent), (page.same_item, replay_item))
-    ]  # fmt: skip
+    opposed = page.opponent.input(
+        change_opponent,
+        [page.generation, page.opponent, page.seat, page.market, *_visit(page)],
+        [*page.of_game, page.opponent],
+        **QUIET_UNCHECKED,
+    )
     seated = with_closed(
         [page.market, page.opponent],
         [page.seat.input, page.market.input],
         take_seat,
         pickers,
-        [*shown, page.market, page.opponent],
+        [*page.of_game, page.market, page.opponent],
         **QUIET_UNCHECKED,
     )
     translated = page.language.input(
@@ -134,75 +126,77 @@ def _wire_setup(screen: Screen) -> None:
         [page.seat, page.market, page.opponent, page.language],
         page.with_words,
         **QUIET_UNCHECKED,
-    ).then(show_again, visit, shown, **QUIET)
-    _reply_after(screen, chosen, *opposed, seated, translated)
+    ).then(show_again, _visit(page), page.of_game, **QUIET)
+    _reply_after(screen, chosen, opposed, seated, translated)
+    starting = [part.input for part in (page.seat, page.opponent, page.backend)]
     gr.on(  # the model of that seat may have to load first
-        [part.input for part in (page.seat, page.opponent, page.same_item, page.backend)],
+        [*starting, page.after.click, page.model.click],
         lambda: gr.Timer(active=True), None, page.clock, **QUIET,
     )  # fmt: skip
-    gr.on([page.rematch.click, page.same_item.input], None, js=SHOW_CHAT)
-    page.copy_link.click(None, None, page.copied, js=COPY_LINK)
 
 
 def _wire_moves(screen: Screen) -> None:
-    """The visitor's moves, forward and back."""
-    page, shown = screen.page, screen.page.of_game
-    visit = _visit(page)
+    """What the visitor says, and what the buttons within the regions do."""
+    page, visit = screen.page, _visit(screen.page)
     send = _on_visit(callbacks.send, screen)
-    take_back = _on_visit(callbacks.take_back, screen)
-    go_back = _on_visit(callbacks.go_back, screen)
-
-    sent = gr.on([page.message.submit, page.send.click], send, visit, shown, **QUIET)
-    taken_back = page.take_back.click(take_back, [page.generation, *visit], shown, **QUIET)
-    gone_back = page.go_back.click(
-        go_back, [page.generation, page.past_move, *visit], shown, **QUIET_UNCHECKED
+    sent = gr.on(
+        [page.message.submit, page.send.click], send, visit, [*page.of_game, page.message], **QUIET
     )
 
-    def try_move(event: gr.EventData, generation: SessionGeneration, *values: Any) -> Updates:
-        number = event_value(event, "move")
-        return _on_visit(review_callbacks.what_if, screen)(generation, number, *values)
+    def press(event: gr.EventData, *values: Any) -> Updates:
+        generation, seat, market, opponent = values[:-FIELDS]
+        pressed = _visit_of(*values[-FIELDS:])
+        name, picked = event_value(event, "press"), event_value(event, "picked")
+        number = sent_number(event, "number")
+        now = [screen, generation]
+        does: dict[Any, Callable[[], Updates]] = {
+            "quick": lambda: callbacks.press_quick_move(
+                screen, number, sent_number(event, "turns"), pressed
+            ),
+            "what_if": lambda: model_callbacks.what_if(*now, number, pressed),
+            "go_back": lambda: callbacks.go_back(*now, sent_number(event, "picked"), pressed),
+            "take_back": lambda: callbacks.take_back(*now, pressed),
+            "stop": lambda: model_callbacks.stop(*now, pressed),
+            "ask_again": lambda: model_callbacks.show_again(screen, pressed),
+            "stand_in": lambda: model_callbacks.play_stand_in(*now, pressed),
+            "check_health": lambda: model_callbacks.check_health(screen, pressed),
+            "begin": lambda: callbacks.begin(
+                *now, seat, market, opponent, pressed.backend, pressed.language, pressed
+            ),
+            "replay_item": lambda: callbacks.replay_item(*now, picked, seat, market, pressed),
+        }
+        return does[name]() if isinstance(name, str) and name in does else screen.unchanged
 
-    tried = page.review.click(
-        named(try_move, review_callbacks.what_if), [page.generation, *visit], shown, **QUIET
+    pressed = gr.on(
+        [part.click for part in page.regions],
+        press,
+        [page.generation, page.seat, page.market, page.opponent, *visit],
+        [*page.of_game, page.opponent],
+        **QUIET_UNCHECKED,
     )
-    _reply_after(screen, sent, taken_back, gone_back, tried)
-    for number, button in enumerate(page.quick_moves):
-        press = _on_visit(callbacks.press_quick_move, screen, number)
-        pressed = button.click(press, [page.shown_turns, *visit], shown, **QUIET)
-        _reply_after(screen, pressed)
+    _reply_after(screen, sent, pressed)
 
 
 def _wire_model(screen: Screen) -> None:
-    """The language model's replies and its load status."""
-    page, shown = screen.page, screen.page.of_game
-    visit, status = _visit(page), [page.health, page.clock]
-    stop = _on_visit(model_callbacks.stop, screen)
-    show_again = _on_visit(model_callbacks.show_again, screen)
-    play_stand_in = _on_visit(model_callbacks.play_stand_in, screen)
-    tick = _on_visit(model_callbacks.tick, screen)
-    check_health = _on_visit(model_callbacks.check_health, screen)
+    """The load status of the language models, and their games on the visitor's seed."""
+    page = screen.page
 
-    show_effect = _on_visit(model_callbacks.show_effect, screen)
-
-    page.stop.click(stop, [page.generation, *visit], shown, **QUIET)
-
-    async def ask_stages(request: gr.Request, *values: Any) -> AsyncIterator[Updates]:
-        asked = _on_visit(board_callbacks.ask_stages, screen, visitor_of(request))(*values)
+    async def ask_stages(request: gr.Request, *given: Any) -> AsyncIterator[Updates]:
+        asked = _on_visit(model_callbacks.ask_stages, screen, visitor_of(request))(*given)
         async with aclosing(asked):
             async for updates in asked:
                 yield updates
 
-    page.show_effect.click(show_effect, visit, [page.effect], **QUIET)
-    page.ask_stages.click(
-        named(ask_stages, board_callbacks.ask_stages), [page.generation, *visit],
-        [page.card_text, page.result, page.ask_stages], **QUEUED,
+    page.side.click(
+        named(ask_stages, model_callbacks.ask_stages), [page.generation, *_visit(page)],
+        [page.after, page.side], **QUEUED,
         concurrency_id="haggle-stages", concurrency_limit=STAGE_GAMES_AT_ONCE,
     )  # fmt: skip
-    page.stand_in.click(play_stand_in, [page.generation, *visit], shown, **QUIET)
-    page.check_health.click(check_health, visit, [page.badge, *status], **QUIET)
-    asked_again = page.ask_again.click(show_again, visit, shown, **QUIET)
-    ticked = page.clock.tick(tick, [page.generation, *visit], [*shown, *status], **QUIET)
-    _reply_after(screen, asked_again, ticked)
+    tick = _on_visit(model_callbacks.tick, screen)
+    ticked = page.clock.tick(
+        tick, [page.generation, *_visit(page)], [*page.of_game, page.clock], **QUIET
+    )
+    _reply_after(screen, ticked)
     _review_when_due(screen)
 
 
@@ -215,7 +209,7 @@ def _reply_after(screen: Screen, *events: Any) -> None:
     outside the queue. So `.then` starts it each time, and it ends at once where no reply is
     requested. A review is an event of its own, in a queue of its own: it holds no move.
     """
-    page, callback = screen.page, review_callbacks.reply_then_review
+    page, callback = screen.page, model_callbacks.reply_then_review
 
     # Gradio streams generator functions alone, and gives the request to a parameter of its type.
     async def streamed(request: gr.Request, *values: Any) -> AsyncIterator[Updates]:
@@ -227,7 +221,7 @@ def _reply_after(screen: Screen, *events: Any) -> None:
     for event in events:
         event.then(
             named(streamed, callback),
-            [page.generation, page.reply_request, page.review_request, *_visit(page)],
+            [page.generation, *_visit(page)],
             [*page.of_game, page.review_due],
             trigger_mode="multiple",
             concurrency_id="haggle-reply",
@@ -238,7 +232,7 @@ def _reply_after(screen: Screen, *events: Any) -> None:
 
 def _review_when_due(screen: Screen) -> None:
     """Review a game that is over, in an event that starts when its review is due."""
-    page, callback = screen.page, review_callbacks.stream_review
+    page, callback = screen.page, model_callbacks.stream_review
 
     async def streamed(*values: Any) -> AsyncIterator[Updates]:
         reviews = _on_visit(callback, screen)(*values)
@@ -248,8 +242,8 @@ def _review_when_due(screen: Screen) -> None:
 
     page.review_due.change(
         named(streamed, callback),
-        [page.generation, page.review_request, *_visit(page)],
-        [page.review, page.game],
+        [page.generation, *_visit(page)],
+        [page.review, page.visit],
         trigger_mode="multiple",
         concurrency_id="haggle-review",
         concurrency_limit=REVIEWS_AT_ONCE,
@@ -258,15 +252,21 @@ def _review_when_due(screen: Screen) -> None:
 
 
 def _visit(page: Layout) -> list[Any]:
-    """The components whose values make a `Visit`, in the order of its fields."""
-    return [page.game, page.first_game, page.message, page.backend, page.language, page.talk,
-            page.reply_request]  # fmt: skip
+    """The components whose values make a `Visit`."""
+    return [page.visit, page.message, page.backend, page.language]
+
+
+def _visit_of(kept: Visit | None, text: str, backend: str, language: str) -> Visit:
+    """The visit that the session keeps, with what the page's fields hold now."""
+    language = one_of(values(LANGUAGES), language)
+    kept = kept or Visit(None, None, "", backend, language)
+    return replace(kept, text=text, backend=backend, language=language)
 
 
 def _on_visit(callback: Callable, *bound: Any) -> Callable:
     """`callback` as Gradio calls it: with values, of which the last ones make its `Visit`."""
 
     def called(*values: Any) -> Any:
-        return callback(*bound, *values[:-FIELDS], Visit(*values[-FIELDS:]))
+        return callback(*bound, *values[:-FIELDS], _visit_of(*values[-FIELDS:]))
 
     return named(called, callback)

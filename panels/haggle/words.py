@@ -1,7 +1,7 @@
 """The words of the Haggle tab in English, Hinglish and Hindi: `words.csv`, a row per key.
 
 A cell without words takes the English ones, such as "Market"; those of the offers' chart stand in
-`panels.ui.offers`.
+`panels.ui.offers`. A mistake that the page tells in red is known by its key.
 """
 
 import csv
@@ -9,8 +9,11 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
+from env import IllegalAction
 from panels.ui.offers import CHART_WORDS
 from sauda.language.lines import ENGLISH, HINDI, HINGLISH
+from sauda.llm.types import ReplyError, ReplyRefused, ReplyTimeout
+from sauda.sessions.daily import BadLink
 
 LANGUAGES = [("English", ENGLISH), ("Hinglish", HINGLISH), ("हिन्दी", HINDI)]  # (label, value)
 Translate = Callable[..., str]
@@ -38,3 +41,33 @@ def translator(language: str) -> Translate:
 
 def _translate(words: Mapping[str, str], key: str, **values: object) -> str:
     return words[key].format(**values)
+
+
+class Trouble(IllegalAction):
+    """A mistake by the key of its sentence in the page's words; as a text, in English."""
+
+    def __init__(self, key: str, **values: str) -> None:
+        super().__init__(translator(ENGLISH)(key, **values))
+        self.key, self.values = key, values
+
+
+def translated(error: Exception, language: str) -> Exception:
+    """The error with a sentence in the visitor's language.
+
+    English keeps the error's own sentence, which may say more.
+    """
+    if language == ENGLISH:
+        return error
+    key, values = (error.key, error.values) if isinstance(error, Trouble) else (_key(error), {})
+    return IllegalAction(translator(language)(key, **values))
+
+
+def _key(error: Exception) -> str:
+    """The key of the sentence for an error that has none of its own."""
+    if isinstance(error, ReplyRefused):
+        return "reply_refused"
+    if isinstance(error, ReplyTimeout):
+        return "reply_late"
+    if isinstance(error, BadLink):
+        return "daily_bad_link"
+    return "reply_failed" if isinstance(error, ReplyError) else "not_possible"

@@ -72,10 +72,10 @@ def health_route(counts: Counts, page: PageCache, sockets: Sockets, mcp: McpServ
 def games() -> dict[str, int]:
     """The visitors' games that are kept: a session has at most one of each kind, for an hour."""
     over = [
-        state.over
+        game.over
         for session in list(OPEN.session_data.values())
         for state in list(session.state_data.values())
-        if isinstance(state, Game | ArenaGame)
+        if isinstance(game := getattr(state, "game", state), Game | ArenaGame)
     ]
     most = len((Game, ArenaGame)) * OPEN.capacity
     return {"running": over.count(False), "finished": over.count(True), "most": most}

@@ -30,6 +30,7 @@ from sauda.serve.openenv import Sockets
 THREADS = 104  # as many as run at once, by the limits of all groups
 QUEUE = 512  # events in all; `gate.py` limits those of one address
 MOST_FRAME = 256 * 1024  # bytes; a larger message over a socket closes it
+SCHEMAS = ("api_info", "api_info_as_input", "api_info_as_output", "example_inputs")
 GRACE = 10.0  # seconds for the replies in progress at the end; a Space gives about thirty
 
 
@@ -73,6 +74,7 @@ def serve(blocks: gr.Blocks, host: str, port: int, opening: Opening | None = Non
             "lifespan": lifespan(mcp),
         },
     )
+    drop_schemas(blocks)
     sessions.OPEN.session_data.clear()
     sessions.OPEN.set_blocks(blocks)
     app.state_holder = sessions.OPEN
@@ -81,6 +83,18 @@ def serve(blocks: gr.Blocks, host: str, port: int, opening: Opening | None = Non
     config.ws_max_size, config.ws_ping_timeout = MOST_FRAME, sockets.limits.idle_seconds
     Connections(limits_of_system(), config.loaded_app.trusted_hosts).limit(config)
     return Served(app, counts, sockets, mcp)
+
+
+def drop_schemas(blocks: gr.Blocks) -> None:
+    """Take out of the page's configuration the schemas of what no public event takes or returns.
+
+    The description of the API alone reads them, and tells nothing of private events.
+    """
+    public = [event for event in blocks.fns.values() if event.api_visibility != "private"]
+    kept = {part._id for event in public for part in (*event.inputs, *event.outputs)}
+    for part in blocks.config["components"]:
+        for name in SCHEMAS if part["id"] not in kept else ():
+            part.pop(name, None)
 
 
 def lifespan(mcp: McpServer) -> Callable[[Any], Any]:

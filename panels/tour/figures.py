@@ -5,7 +5,7 @@ Grades are told as the share of the best outcome that a game allows.
 
 import plotly.graph_objects as go
 
-from panels.haggle.opponents.stages import bare_stages
+from panels.haggle.opponents import bare_stages
 from panels.results.model_comparison import LAB_FILE
 from panels.results.model_labels import series_role
 from panels.results.model_summary import best_script, gain_on_same_seeds, rows_by_policy, standing

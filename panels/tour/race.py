@@ -12,7 +12,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import EndReason, Episode, Offer, Turn, get_task, rollout, rupees, shares, zopa_width
-from panels.haggle.opponents.stages import bare_stages, weights_of
+from panels.haggle.opponents import bare_stages, weights_of
 from panels.results.model_comparison import FILE as COMPARISON
 from panels.results.model_labels import policy_label
 from panels.results.model_summary import best_script, rows_by_policy

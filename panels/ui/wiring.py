@@ -1,7 +1,7 @@
 """Helpers that connect callbacks to Gradio events, and what a tab shows to the page's address."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -57,6 +57,54 @@ def with_closed(lists: Sequence[gr.Dropdown], triggers: Sequence[Any], *event: A
     changed = gr.on(triggers, None, js=shut).then(*event, **how)
     changed.then(None, js=reopen)
     return changed
+
+
+# Buttons within HTML ------------------------------------------------------------------------------
+
+# The script of a region: a button sends its data, and what is picked beside it. It may show another
+# part of the page, or copy a link or a text. It outlives the HTML that is shown within.
+PRESS = """element.addEventListener("click", async event => {
+    const button = event.target.closest("button");
+    const {press, show, copy} = button?.dataset ?? {};
+    const picked = button?.parentElement.querySelector("select")?.value;
+    if (press) trigger("click", {...button.dataset, picked});
+    if (show) document.getElementById(show).scrollIntoView({block: "nearest"});
+    if (!copy) return;
+    const from = element.querySelector(copy);
+    const done = await navigator.clipboard?.writeText(from.href ?? from.value)
+        .then(() => true, () => false);
+    button.nextElementSibling.textContent = done ? button.dataset.copied : button.dataset.kept;
+});"""
+
+
+def button(label: str, classes: str = "sauda-button", is_off: bool = False, **data: Any) -> Markup:
+    """A button of a region whose script is PRESS; `data` is what it sends or does."""
+    values = Markup("").join(Markup(' data-{}="{}"').format(*pair) for pair in data.items())
+    return Markup('<button type="button" class="{}"{}{}>{}</button>').format(
+        classes, values, Markup(" disabled") if is_off else "", label
+    )
+
+
+def sent_number(event: gr.EventData, name: str) -> int | None:
+    """The whole number that a button sent under `name`; None where it sent no such thing."""
+    value = event_value(event, name)
+    is_number = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 6
+    return int(value) if is_number else None
+
+
+def pick_list(label: str, choices: Iterable[tuple[str, Any]], name: str) -> Markup:
+    """A list to pick from, with its label; a button beside it sends what is picked."""
+    options = Markup("").join(
+        Markup('<option value="{}">{}</option>').format(value, text) for text, value in choices
+    )
+    return Markup('<label for="{0}">{1}</label><select id="{0}">{2}</select>').format(
+        name, label, options
+    )
+
+
+def region(name: str, *parts: Markup | str) -> Markup:
+    """Parts of a component's HTML that tests and styles know by a name."""
+    return Markup('<div id="{}">{}</div>').format(name, Markup("").join(parts))
 
 
 # Addresses ---------------------------------------------------------------------------------------

@@ -184,8 +184,8 @@ def test_the_card_leads_on_to_another_opponent_a_friend_and_the_row_in_results(o
     expect(friend.locator("#haggle-problem")).to_contain_text("A shared game")
     assert "seed" not in friend.url  # so that a reload goes on with the friend's game
 
-    page.locator("#haggle-against input").click()
-    page.get_by_role("option", name="linear", exact=True).click()
+    page.get_by_label("Same item against").select_option("linear")
+    page.get_by_role("button", name="Play", exact=True).click()
     settle(page)
     expect(page.locator(".sauda-brief h3")).to_have_text(item)
     expect(page.locator("#haggle-badge b")).to_have_text("linear")

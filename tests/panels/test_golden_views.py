@@ -21,14 +21,12 @@ from panels.gpu_arena.board import calendar
 from panels.gpu_arena.offers import offers
 from panels.gpu_arena.reasons import EXPERT
 from panels.haggle import callbacks as haggle
+from panels.haggle.conversation import SILENT, chat_of
 from panels.haggle.game_view import brief, chart
-from panels.haggle.opponents.hearing import reading
-from panels.haggle.review.card import card
-from panels.haggle.review.result_view import result
-from panels.haggle.review.review_view import review_shown
-from panels.haggle.talk.conversation import chat_of
-from panels.haggle.talk.state import SILENT
-from panels.haggle.talk.visitor_text import converse
+from panels.haggle.hearing import reading
+from panels.haggle.result import card, result
+from panels.haggle.review import review_shown
+from panels.haggle.visitor_text import converse
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
 from sauda.experiments.comparison import OURS
 from sauda.llm.backends import THIS_PAGE
@@ -131,14 +129,14 @@ def test_a_visitor_sees_the_same_of_a_bargain_of_the_day_and_of_a_friends(langua
     address = {"day": DAY.isoformat(), "moves": encode(bazaar.answer(game, Accept()))}
     visit = DailyVisit(None, None, "", THIS_PAGE, language, origin="https://sauda.example")
     opened = daily.open_day(screen, address, visit)
-    visit = replace(visit, game=opened[page.game], talk=SILENT, bargain=opened[page.bargain])
+    visit = replace(opened[page.visit], talk=SILENT)
     watched = daily.watch(screen, visit)
     left = haggle.send(screen, replace(visit, text="bye"))
-    over = replace(visit, game=left[page.game], talk=left[page.talk], kept=left[page.kept])
+    over = left[page.visit]
     after = haggle.send(screen, replace(over, text="₹500"))
-    parts = (page.title, page.head, page.notice, page.friend, page.brief, page.problem,
-             page.result, page.players, page.text)  # fmt: skip
-    lines = [line for shown in (opened, watched, left, after) for line in told(shown, *parts)]
+    parts = (page.title, page.head, page.brief, page.moves, page.result, page.players)
+    lines = told(screen.words(visit), page.title)
+    lines += [line for shown in (opened, watched, left, after) for line in told(shown, *parts)]
     assert_golden(f"daily-{language}.txt", "\n".join(filter(None, lines)) + "\n")
 
 

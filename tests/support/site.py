@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from app import build_app
-from panels.haggle import models
+from panels.haggle.opponents import models
 from panels.site import sessions
 from panels.site.gate import Counts
 from panels.site.serving import serve
@@ -96,10 +96,10 @@ def toy_models() -> Iterator[None]:
         patch.setattr(backends, "own_service", lambda: toy)
         patch.setenv(VARIABLE, folder)
         own_board.cache_clear()
-        models.models.cache_clear()
+        models.cache_clear()
         yield
     own_board.cache_clear()
-    models.models.cache_clear()
+    models.cache_clear()
 
 
 @contextmanager

@@ -13,13 +13,14 @@ from markupsafe import Markup
 from panels.challenges.daily import sauda_plays, view
 from panels.challenges.daily.layout import VISITOR
 from panels.challenges.daily.screen import Bargain, DailyScreen, DailyVisit
-from panels.challenges.reload import former_states
-from panels.haggle.opening.kept import FIRST
-from panels.haggle.opponents.stages import opponent_name
+from panels.challenges.reload import former_state
+from panels.haggle.conversation import SILENT
+from panels.haggle.opponents import opponent_name
+from panels.haggle.resume import FIRST
 from panels.haggle.screen import Updates
-from panels.haggle.talk.state import SILENT
-from panels.haggle.talk.trouble import translated
+from panels.haggle.words import translated
 from panels.ui.look import note, trouble
+from panels.ui.wiring import region
 from sauda.llm.types import ReplyError
 from sauda.serve.leaderboard import Unavailable, own_board, token_digest
 from sauda.serve.limits import Limiter
@@ -48,8 +49,8 @@ def open_day(screen: DailyScreen, address: Mapping[str, str], visit: DailyVisit)
     asked = tuple(named and named[: LONGEST_CODE + 1] for named in map(address.get, IN_ADDRESS))
     begun = visit.bargain
     if visit.game and begun and asked in ((None, None), begun.asked):
-        return screen.words(visit) | screen.show(visit)
-    page, faults = screen.page, []
+        return screen.show(visit)
+    faults = []
     day, friend = today(), None
     try:
         day = day_of(asked[0])
@@ -63,7 +64,7 @@ def open_day(screen: DailyScreen, address: Mapping[str, str], visit: DailyVisit)
         fresh = replace(opened, game=bargain_of(day))
         faults.append(visit.translate("daily_kept_broken"))
     notice = trouble(ValueError(" ".join(faults))) if faults else ""
-    return screen.words(fresh) | screen.show(fresh) | {page.notice: notice}
+    return screen.show(replace(fresh, notice=notice))
 
 
 def _former(screen: DailyScreen, visit: DailyVisit) -> DailyVisit | None:
@@ -71,15 +72,14 @@ def _former(screen: DailyScreen, visit: DailyVisit) -> DailyVisit | None:
 
     None where that session is gone, or had another game than the one that the browser kept.
     """
-    page, day = screen.page, visit.bargain.day
-    states = former_states(visit.former, (page.game, page.talk, page.bargain))
-    if states is None or states[2] is None or states[2].day != day:
+    day = visit.bargain.day
+    former = former_state(visit.former, screen.page.visit)
+    if former is None or former.bargain is None or former.bargain.day != day:
         return None
-    game, talk, bargain = states
-    if visit.kept.get(day.isoformat()) not in (None, encode(game)):
+    if visit.kept.get(day.isoformat()) not in (None, encode(former.game)):
         return None
-    now = replace(visit.bargain, watched=bargain.watched)
-    return replace(visit, game=game, talk=talk, bargain=now)
+    now = replace(visit.bargain, watched=former.bargain.watched)
+    return replace(visit, game=former.game, talk=former.talk, bargain=now)
 
 
 def _kept(visit: DailyVisit) -> DailyVisit:
@@ -118,12 +118,8 @@ def let_sauda_play(screen: DailyScreen, visit: DailyVisit) -> Updates:
             said = translate("daily_played", model=model, versus=versus)
         except ReplyError as error:
             said = translate("daily_failed", reason=translated(error, visit.language))
-    shown = view.players(screen.rows(visit, *rows), said, translate)
-    return {
-        page.players: shown,
-        page.ask_sauda: gr.update(visible=not rows),
-        page.people: among_people(visit),
-    }
+    shown = screen.players(visit, said, *rows, ask=not rows)
+    return {page.players: shown + region("daily-people", among_people(visit))}
 
 
 def count_me(screen: DailyScreen, counted: bool, visit: DailyVisit) -> Updates:

@@ -12,7 +12,7 @@ from pathlib import Path
 from PIL import Image, ImageDraw, ImageFont
 
 from panels.challenges.daily.view import Words, day_address, day_in_words
-from panels.haggle.talk.conversation import chart_words
+from panels.haggle.conversation import chart_words
 from panels.ui.downloads import downloads
 from panels.ui.look import PALETTE
 from panels.ui.offers import Say

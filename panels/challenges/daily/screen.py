@@ -16,13 +16,14 @@ from panels.challenges.daily import view
 from panels.challenges.daily.card import picture_file
 from panels.challenges.daily.layout import VISITOR, Layout
 from panels.challenges.language import followed
-from panels.haggle.game_view import brief, bubbles, chart
-from panels.haggle.review.result_view import placed
-from panels.haggle.screen import Screen, Updates, Visit, quick_buttons
-from panels.haggle.talk.conversation import chat_of
+from panels.haggle.conversation import chat_of
+from panels.haggle.game_view import brief, bubbles, chart, quick_buttons
+from panels.haggle.result import placed
+from panels.haggle.screen import Screen, Updates, Visit
 from panels.site.sessions import no_longer_here
 from panels.ui.downloads import offered
 from panels.ui.look import heading, note
+from panels.ui.wiring import button, region
 from sauda.sessions.bazaar import Game, Standing, as_episode, moves_of, rank_standings
 from sauda.sessions.daily import encode, player, scripts, today
 
@@ -48,6 +49,7 @@ class DailyVisit(Visit):
     address: str = ""  # of the network
     origin: str = ""  # scheme and host of the page; "" where the browser did not say
     former: str = ""  # the name of this tab's session before it was loaded again
+    notice: Markup | str = ""  # what is wrong with the address
 
     @property
     def kept_game(self) -> Game:
@@ -87,7 +89,6 @@ class DailyScreen(Screen):
             page.title: heading(translate("tab_daily"), translate("daily_lead")),
             page.message: gr.update(label=translate("price"), placeholder=translate("placeholder")),
             page.send: translate("send"),
-            page.share_title: heading(translate("daily_share"), translate("daily_share_lead")),
             page.counted: gr.update(value=VISITOR in visit.kept, label=translate("daily_count")),
         }
 
@@ -105,57 +106,47 @@ class DailyScreen(Screen):
             visit = replace(visit, kept=dict(sorted(kept.items())[-MOST_KEPT:]))
         return {
             page.kept: dict(visit.kept),
-            page.game: game,
-            page.talk: visit.talk,
-            page.bargain: visit.bargain,
-            page.shown_turns: len(game.play.turns),
-            page.head: view.day_line(visit.bargain.day, translate),
-            page.problem: problem,
-            page.saying: gr.update(visible=not game.over),
-            page.quick: gr.update(visible=not game.over),
+            page.visit: visit,
+            page.head: self._head(visit),
             page.brief: brief(game, translate, visit.language),
             page.chat: gr.update(value=bubbles(chat.messages), placeholder=translate("unpacking")),
+            page.moves: self.moves(visit, problem),
             page.offers: chart(game, translate=translate),
-            **dict(zip(page.quick_moves, quick_buttons(game, translate), strict=True)),
-            **self._friend(visit),
-            **self._end(visit),
+            page.result: self._result(visit) if game.over else note(translate("hidden_limit")),
+            page.players: self.players(visit, translate("daily_waits")) if game.over else "",
         }
 
     def show_move(self, before: DailyVisit, after: DailyVisit) -> Updates:
-        """What a move changes: nearly everything here."""
         return self.show(after)
 
-    def _friend(self, visit: DailyVisit) -> Updates:
-        page, friend, bargain = self.page, visit.friend, visit.bargain
-        shown: Markup | str = note(visit.translate("daily_own_link")) if bargain.friend else ""
-        if friend is not None:
-            words = (visit.translate, visit.language)
-            shown = view.friend_part(friend, visit.game, bargain.watched, words)
-        offered_first = friend is not None and not (visit.game.over or bargain.watched)
-        watch = gr.update(value=visit.translate("daily_watch"), visible=offered_first)
-        return {page.friend: shown, page.watch: watch}
+    def moves(self, visit: DailyVisit, problem: Markup | str = "") -> Markup:
+        """What is wrong, and the quick moves until the game is over."""
+        game = visit.game
+        quick = quick_buttons(game, len(game.play.turns), visit.translate)
+        return region("daily-problem", problem) + (quick if not game.over else "")
 
-    def _end(self, visit: DailyVisit) -> Updates:
-        """The result, the players and what can be shared; before the end, none of it."""
-        page, game, translate = self.page, visit.game, visit.translate
-        if not game.over:
-            return {
-                page.result: note(translate("hidden_limit")),
-                page.players: "",
-                page.people: "",
-                page.ask_sauda: gr.update(value=translate("daily_ask_sauda"), visible=False),
-                page.shared: gr.update(visible=False),
-                page.text: gr.update(value="", label=translate("daily_text")),
-                page.picture: "",
-                page.download: gr.update(value=None, label=translate("daily_picture")),
-            }
-        others, you = scripts(visit.bargain.day), visit.you
-        return {
-            page.ask_sauda: gr.update(value=translate("daily_ask_sauda")),
-            page.result: view.result(game, you, others, visit.streak, translate),
-            page.players: view.players(self.rows(visit), translate("daily_waits"), translate),
-            **self._shared(visit, placed([you, *others], translate)),
-        }
+    def _head(self, visit: DailyVisit) -> Markup:
+        """Which day's bargain is open, what is wrong with the address, a friend's game."""
+        friend, bargain, translate = visit.friend, visit.bargain, visit.translate
+        shown: Markup | str = note(translate("daily_own_link")) if bargain.friend else ""
+        if friend is not None:
+            words = (translate, visit.language)
+            shown = view.friend_part(friend, visit.game, bargain.watched, words)
+        if friend is not None and not (visit.game.over or bargain.watched):
+            shown += button(translate("daily_watch"), press="watch")
+        return (
+            view.day_line(bargain.day, translate)
+            + region("daily-notice", visit.notice)
+            + region("daily-friend", shown)
+        )
+
+    def players(self, visit: DailyVisit, said: str, *more: Standing, ask: bool = False) -> Markup:
+        """All who played the seed and `more`, what is said of Sauda, the place among people.
+
+        With `ask`, a button asks Sauda to play.
+        """
+        shown = view.players(self.rows(visit, *more), said, visit.translate)
+        return shown + (button(visit.translate("daily_ask_sauda"), press="ask") if ask else "")
 
     def rows(self, visit: DailyVisit, *more: Standing) -> Sequence[Standing]:
         """All who played the day's seed, best first: the visitor, a friend, scripts and `more`."""
@@ -163,19 +154,41 @@ class DailyScreen(Screen):
         friends = [player(name, as_episode(visit.friend))] if visit.friend else []
         return rank_standings([visit.you, *friends, *scripts(visit.bargain.day), *more])
 
-    def _shared(self, visit: DailyVisit, where: str) -> Updates:
+    def _result(self, visit: DailyVisit) -> Markup:
+        """The result of a finished game, and unless it is a loss, what can be shared."""
+        others, you = scripts(visit.bargain.day), visit.you
+        shown = view.result(visit.game, you, others, visit.streak, visit.translate)
+        if you.share <= 0:  # nobody sends a loss around
+            return shown
+        return shown + self._share(visit, placed([you, *others], visit.translate))
+
+    def _share(self, visit: DailyVisit, where: str) -> Markup:
         """The text, the link and the picture of a finished game."""
-        page, game, day = self.page, visit.game, visit.bargain.day
+        game, day, translate = visit.game, visit.bargain.day, visit.translate
+        words = (translate, visit.language)
+        text = view.share_text(day, game, visit.you, where, words)
         address = f"{visit.origin}/{view.day_address(day, encode(game))}"
-        words = (visit.translate, visit.language)
-        text = view.share_text(day, game, visit.you, where, words) + f"\n{address}"
         path, problem = offered(
             lambda: picture_file(day, game, visit.you.share, where, visit.origin, words)
         )
-        seen = Markup('<img class="sauda-picture" src="gradio_api/file={}" alt="{}">')
-        return {
-            page.shared: gr.update(visible=visit.you.share > 0),  # nobody sends a loss around
-            page.text: gr.update(value=text, label=visit.translate("daily_text")),
-            page.picture: seen.format(path, "; ".join(text.split("\n")[:2])) if path else problem,
-            page.download: gr.update(value=path, label=visit.translate("daily_picture")),
-        }
+        picture: Markup | str = problem
+        if path:
+            picture = Markup(
+                '<img class="sauda-picture" src="gradio_api/file={0}" alt="{1}">'
+                '<p><a href="gradio_api/file={0}" download="sauda.png">{2}</a></p>'
+            ).format(path, "; ".join(text.split("\n")[:2]), translate("daily_picture"))
+        return Markup(
+            '<section class="sauda-share">{}<div id="daily-share">'
+            '<label for="daily-text">{}</label>'
+            '<textarea id="daily-text" rows="5" readonly>{}</textarea><p class="sauda-press">{}'
+            '<span class="sauda-note" role="status"></span></p></div>{}</section>'
+        ).format(
+            heading(translate("daily_share"), translate("daily_share_lead")),
+            translate("daily_text"),
+            f"{text}\n{address}",
+            button(
+                translate("daily_copy"), copy="#daily-text", copied=translate("link_copied"),
+                kept=translate("link_not_copied"),
+            ),
+            picture,
+        )  # fmt: skip

@@ -19,7 +19,7 @@ from panels.haggle import callbacks as haggle
 from panels.haggle.screen import Updates
 from panels.site.visitor import visitor_of
 from panels.ui.look import QUEUED, QUIET
-from panels.ui.wiring import named
+from panels.ui.wiring import event_value, named, sent_number
 from sauda.llm.backends import THIS_PAGE
 
 __all__ = ["NAME", "build"]
@@ -31,13 +31,12 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
     """Lay out the part and wire it; `language` is the visitor's choice on the other sub-tab."""
     page = lay_out()
     screen = DailyScreen(page, {})
-    values = [page.game, page.message, language, page.talk, page.bargain, page.kept]
+    values = [page.visit, page.message, language, page.kept]
 
-    def on_visit(callback: Callable, *bound: Any) -> Callable:
+    def on_visit(callback: Callable) -> Callable:
         def called(request: gr.Request, *given: Any) -> Updates:
             own = len(given) - len(values)
-            visit = _visit(request, *given[own:])
-            return callback(screen, *bound, *given[:own], visit)
+            return callback(screen, *given[:own], _visit(request, *given[own:]))
 
         return named(called, callback)
 
@@ -46,39 +45,50 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
         opened = callbacks.open_day(screen, request.query_params, visit)
         return opened | {page.session: visitor_of(request).session}
 
-    opening = gr.on(  # a language that the browser kept arrives after the page
-        [tab.select, language.change],
-        named(open_day, callbacks.open_day), [*values, page.session], page.with_words,
-        js=read_former(FORMER), trigger_mode="always_last", **QUIET,
+    def press(event: gr.EventData, request: gr.Request, *given: Any) -> Updates:
+        visit = _visit(request, *given)
+        if event_value(event, "press") == "watch":
+            return callbacks.watch(screen, visit)
+        return haggle.press_quick_move(
+            screen, sent_number(event, "number"), sent_number(event, "turns"), visit
+        )
+
+    starts = [tab.select, language.change]  # a language that the browser kept arrives late
+    opening = gr.on(
+        starts, named(open_day, callbacks.open_day), [*values, page.session],
+        [*page.of_game, page.session], js=read_former(FORMER), trigger_mode="always_last", **QUIET,
+    )  # fmt: skip
+    gr.on(
+        starts, on_visit(DailyScreen.words), values, page.with_words, trigger_mode="always_last",
+        **QUIET,
     )  # fmt: skip
     keep(FORMER, page.session, page.message, opening)
     lead(page.language, language)
     gr.on(
         [page.message.submit, page.send.click],
-        on_visit(haggle.send), values, page.of_game, **QUIET,
+        on_visit(haggle.send), values, [*page.of_game, page.message], **QUIET,
     )  # fmt: skip
-    for number, button in enumerate(page.quick_moves):
-        press = on_visit(haggle.press_quick_move, number)
-        button.click(press, [page.shown_turns, *values], page.of_game, **QUIET)
-    page.watch.click(on_visit(callbacks.watch), values, page.of_game, **QUIET)
+    gr.on(
+        [page.moves.click, page.head.click],
+        named(press, haggle.press_quick_move), values, page.of_game, **QUIET,
+    )  # fmt: skip
     counting = page.counted.input(
         on_visit(callbacks.count_me), [page.counted, *values], page.kept, **QUIET
     )
     plays = {
-        "fn": on_visit(callbacks.let_sauda_play), "inputs": values, "outputs": page.of_players,
+        "fn": on_visit(callbacks.let_sauda_play), "inputs": values, "outputs": page.players,
         **QUEUED, "concurrency_id": "daily", "concurrency_limit": 1,
     }  # fmt: skip
     # The table of players appears when a game ends: no other move costs a queued event.
-    gr.on([page.players.change, page.ask_sauda.click], **plays)
+    gr.on([page.players.change, page.players.click], **plays)
     counting.then(**plays)
 
 
-def _visit(
-    request: gr.Request, game: Any, text: str, language: str, talk: Any, bargain: Any, kept: Any
-) -> DailyVisit:
+def _visit(request: gr.Request, kept: Any, text: str, language: str, games: Any) -> DailyVisit:
     origin = request.headers.get("origin", "")
-    return DailyVisit(
-        game, None, text, THIS_PAGE, language, talk, bargain=bargain,
-        kept=callbacks.own_games(kept), address=visitor_of(request).address,
+    return replace(
+        kept or DailyVisit(None, None, "", THIS_PAGE, language),
+        text=text, language=language, kept=callbacks.own_games(games),
+        address=visitor_of(request).address, former="",
         origin=origin if ORIGIN.fullmatch(origin) else "",
     )  # fmt: skip

@@ -7,18 +7,18 @@ from datetime import date, timedelta
 from markupsafe import Markup
 
 from env import Accept, Deal, EndReason, Offer, Turn, rupees
+from panels.haggle.conversation import chart_words, chat_of
 from panels.haggle.game_view import IN_ENGLISH, bubbles, chart
-from panels.haggle.review.card import took
-from panels.haggle.review.result_view import (
+from panels.haggle.result import (
     compared,
     ending_of,
     oracle_line,
     placed,
     replay_note,
     seller_line,
+    took,
     zopa_bar,
 )
-from panels.haggle.talk.conversation import chart_words, chat_of
 from panels.haggle.words import Translate
 from panels.ui.look import note, stat, strip
 from panels.ui.offers import SMALL, ending

@@ -12,23 +12,20 @@ from markupsafe import Markup
 
 from env import IllegalAction
 from panels.challenges.daily import sauda_plays
-from panels.challenges.daily.layout import lay_out_talk
 from panels.challenges.language import followed, lay_out_language, lead
 from panels.haggle import callbacks as haggle
-from panels.haggle.game_view import brief, bubbles, chart
-from panels.haggle.review.card import took
-from panels.haggle.review.result_view import compared, oracle_line, seller_line, zopa_bar
-from panels.haggle.screen import Screen, Updates, Visit, quick_buttons
-from panels.haggle.talk.conversation import chat_of
-from panels.haggle.talk.state import SILENT
-from panels.haggle.talk.trouble import Trouble, translated
-from panels.haggle.words import ENGLISH, Translate, translator
+from panels.haggle.conversation import SILENT, chat_of
+from panels.haggle.game_view import brief, bubbles, chart, quick_buttons
+from panels.haggle.layout import lay_out_talk
+from panels.haggle.result import compared, oracle_line, seller_line, took, zopa_bar
+from panels.haggle.screen import Screen, Updates, Visit
+from panels.haggle.words import ENGLISH, Translate, Trouble, translated, translator
 from panels.site.sessions import HOUR, no_longer_here
 from panels.site.visitor import visitor_of
 from panels.tour.figures import points
 from panels.ui.look import QUEUED, QUIET, heading, note, stat, strip, trouble
 from panels.ui.tables import with_interval
-from panels.ui.wiring import named
+from panels.ui.wiring import PRESS, button, event_value, named, region, sent_number
 from sauda.llm.backends import THIS_PAGE
 from sauda.llm.types import ReplyError
 from sauda.serve.http import ENTRIES_IN_ALL, ENTRIES_OF_ADDRESS
@@ -56,40 +53,36 @@ class Layout:
 
     title: gr.HTML
     language: gr.Radio
-    head: gr.HTML
-    entering: gr.Column
+    head: gr.HTML  # which game this is; the stylesheet shows the form, the game or both by it
     name: gr.Textbox
     consent: gr.Checkbox
     start: gr.Button
-    playing: gr.Column
     brief: gr.HTML
     chat: gr.Chatbot
-    saying: gr.Row
     message: gr.Textbox
     send: gr.Button
-    problem: gr.HTML
-    quick: gr.Row
-    quick_moves: tuple[gr.Button, ...]
+    moves: gr.HTML  # what is wrong, and the quick moves
     offers: gr.HTML
-    result: gr.HTML
+    result: gr.HTML  # and the way to the next game
     players: gr.HTML  # the person beside Sauda, once both have played
-    following: gr.Button
     tally: gr.HTML
-    game: gr.State
-    talk: gr.State
-    place: gr.State  # of the entry's game: a leaderboard.Place, or None
-    shown_turns: gr.Number
+    visit: gr.State  # a PeopleVisit
     kept: gr.BrowserState  # {"token": …}
 
     @property
-    def shown(self) -> list[Any]:
-        """All components but those that a visitor alone fills."""
+    def of_game(self) -> list[Any]:
+        """The components that show the game or hold it."""
         return [
-            self.title, self.language, self.head, self.entering, self.name, self.consent,
-            self.start, self.playing, self.brief, self.chat, self.saying, self.message, self.send,
-            self.problem, self.quick, *self.quick_moves, self.offers, self.result, self.players,
-            self.following, self.tally, self.game, self.talk, self.place, self.shown_turns,
-            self.kept,
+            self.visit, self.kept, self.head, self.brief, self.chat, self.moves, self.offers,
+            self.result, self.players,
+        ]  # fmt: skip
+
+    @property
+    def with_words(self) -> list[Any]:
+        """The components whose own words follow the language."""
+        return [
+            self.title, self.language, self.name, self.consent, self.start, self.send, self.message,
+            self.tally,
         ]  # fmt: skip
 
 
@@ -121,10 +114,10 @@ class PeopleScreen(Screen):
     def after_the_end(self, visit: PeopleVisit) -> str:
         return visit.translate("people_over")
 
-    def show(self, visit: PeopleVisit, problem: Markup | str = "") -> Updates:
-        """The words, the tally, and the game of `visit`, or the form where there is none."""
-        page, game, translate = self.page, visit.game, visit.translate
-        form = {
+    def words(self, visit: PeopleVisit) -> Updates:
+        """The tally and the own words, in the visitor's language, of the form."""
+        page, translate = self.page, visit.translate
+        return followed(page.language, visit.language) | {
             page.title: heading(translate("tab_people"), translate("people_lead")),
             page.name: gr.update(label=translate("people_name")),
             page.consent: gr.update(label=translate("people_consent")),
@@ -132,34 +125,29 @@ class PeopleScreen(Screen):
             page.send: translate("send"),
             page.message: gr.update(label=translate("price"), placeholder=translate("placeholder")),
             page.tally: show_tally(translate),
-            page.problem: problem,
-            page.game: game,
-            page.talk: visit.talk,
-            page.place: visit.place,
-            page.kept: {"token": visit.token},
-            page.playing: gr.update(visible=game is not None),
-            page.entering: gr.update(visible=game is None or visit.is_last),
-        } | followed(page.language, visit.language)
+        }
+
+    def show(self, visit: PeopleVisit, problem: Markup | str = "") -> Updates:
+        """The game of `visit`, or nothing beside the form where there is none."""
+        page, game, translate = self.page, visit.game, visit.translate
+        known = {page.visit: visit, page.kept: {"token": visit.token}, page.head: head(visit)}
         if game is None:
-            return form | {page.head: ""}
-        return form | {
-            page.head: note(head(visit)),
-            page.shown_turns: len(game.play.turns),
+            return known
+        chat = chat_of(game, visit.talk, visit.language)
+        return known | {
             page.brief: brief(game, translate, visit.language),
-            page.chat: gr.update(
-                value=bubbles(chat_of(game, visit.talk, visit.language).messages),
-                placeholder=translate("unpacking"),
-            ),
-            page.saying: gr.update(visible=not game.over),
-            page.quick: gr.update(visible=not game.over),
-            **dict(zip(page.quick_moves, quick_buttons(game, translate), strict=True)),
+            page.chat: gr.update(value=bubbles(chat.messages), placeholder=translate("unpacking")),
+            page.moves: self.moves(visit, problem),
             page.offers: chart(game, translate=translate),
             page.result: result(visit),
             page.players: note(translate("daily_waits")) if game.over else "",
-            page.following: gr.update(
-                value=translate("people_next"), visible=game.over and not visit.is_last
-            ),
         }
+
+    def moves(self, visit: PeopleVisit, problem: Markup | str = "") -> Markup:
+        """What is wrong, and the quick moves until the game is over."""
+        game = visit.game
+        quick = quick_buttons(game, len(game.play.turns), visit.translate)
+        return region("people-problem", problem) + (quick if not game.over else "")
 
     def show_move(self, before: PeopleVisit, after: PeopleVisit) -> Updates:
         """What a move changes, once it is stored; a move that cannot be stored is not made."""
@@ -173,23 +161,31 @@ class PeopleScreen(Screen):
         """The sentence of `error`; in a language in which it has none, that of `key`."""
         if visit.language != ENGLISH and not isinstance(error, Trouble):
             error = Trouble(key or "people_not_now")
-        place = self.page.head if visit.game is None else self.page.problem
-        return {place: trouble(translated(error, visit.language))}
+        if visit.game is None:
+            return {self.page.head: trouble(translated(error, visit.language))}
+        return self.problem(error, visit)
 
 
-def head(visit: PeopleVisit) -> str:
-    """Which of the entry's games this is, or what all of them came to."""
-    place, entry = visit.place, own_board().entry(visit.place.entry) if visit.is_last else None
-    if entry is None:
-        return visit.translate(
-            "people_head", number=place.number, all=place.games, hours=f"{HOURS:.0f}"
-        )
-    grade = with_interval(entry.grade)
-    return visit.translate("people_done", all=entry.n, grade=grade)
+def head(visit: PeopleVisit) -> Markup:
+    """Which of the entry's games this is, or what all of them came to; "" beside the form alone."""
+    place, game, translate = visit.place, visit.game, visit.translate
+    if game is None:
+        return Markup("")
+    entry = own_board().entry(place.entry) if visit.is_last else None
+    state = "last" if visit.is_last else "over" if game.over else "open"
+    said = (
+        translate("people_done", all=entry.n, grade=with_interval(entry.grade))
+        if entry
+        else translate("people_head", number=place.number, all=place.games, hours=f"{HOURS:.0f}")
+    )
+    return Markup('<div data-people="{}">{}</div>').format(state, note(said))
 
 
 def result(visit: PeopleVisit) -> Markup:
-    """The verdict on a finished game and all that was hidden but the seed; "" before the end."""
+    """The verdict on a finished game, all that was hidden but the seed, and the way to the next.
+
+    Empty before the end.
+    """
     game, translate = visit.game, visit.translate
     if not game.over:
         return Markup("")
@@ -201,6 +197,7 @@ def result(visit: PeopleVisit) -> Markup:
             zopa_bar(game, translate),
             seller_line(played, translate),
             oracle_line(game.task, played, translate),
+            button(translate("people_next"), press="next") if not visit.is_last else "",
         ]
     )
 
@@ -296,7 +293,7 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
     """Lay out the part and wire it; `language` is the visitor's choice on another sub-tab."""
     page = lay_out()
     screen = PeopleScreen(page, {})
-    values = [page.game, page.message, language, page.talk, page.place, page.kept]
+    values = [page.visit, page.message, language, page.kept]
 
     def on_visit(callback: Callable, *bound: Any) -> Callable:
         def called(*given: Any) -> Updates:
@@ -308,33 +305,39 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
     def entered(request: gr.Request, *given: Any) -> Updates:
         return on_visit(enter, visitor_of(request).address)(*given)
 
-    gr.on(
-        [tab.select, language.change], on_visit(opened), values, page.shown,
-        trigger_mode="always_last", **QUIET,
-    )  # fmt: skip
+    def press(event: gr.EventData, *given: Any) -> Updates:
+        if event_value(event, "press") == "next":
+            return follow(screen, _visit(*given))
+        number, turns = sent_number(event, "number"), sent_number(event, "turns")
+        return haggle.press_quick_move(screen, number, turns, _visit(*given))
+
+    starts = [tab.select, language.change]
+    for callback, outputs in ((opened, page.of_game), (PeopleScreen.words, page.with_words)):
+        gr.on(starts, on_visit(callback), values, outputs, trigger_mode="always_last", **QUIET)
     lead(page.language, language)
     gr.on(
         [page.start.click, page.name.submit],
-        named(entered, enter), [page.name, page.consent, *values], page.shown, **QUIET,
+        named(entered, enter), [page.name, page.consent, *values], page.of_game, **QUIET,
     )  # fmt: skip
     gr.on(
-        [page.message.submit, page.send.click], on_visit(haggle.send), values, page.shown, **QUIET
-    )
-    for number, button in enumerate(page.quick_moves):
-        press = on_visit(haggle.press_quick_move, number)
-        button.click(press, [page.shown_turns, *values], page.shown, **QUIET)
-    page.following.click(on_visit(follow), values, page.shown, **QUIET)
+        [page.message.submit, page.send.click],
+        on_visit(haggle.send), values, [*page.of_game, page.message], **QUIET,
+    )  # fmt: skip
+    gr.on(
+        [page.moves.click, page.result.click],
+        named(press, haggle.press_quick_move), values, page.of_game, **QUIET,
+    )  # fmt: skip
     page.players.change(
-        on_visit(let_sauda_play), values, [page.players, page.tally, page.problem],
+        on_visit(let_sauda_play), values, [page.players, page.tally, page.moves],
         **QUEUED, concurrency_id="daily", concurrency_limit=1,
     )  # fmt: skip
 
 
-def _visit(game: Any, text: str, language: str, talk: Any, place: Any, kept: object) -> PeopleVisit:
-    token = kept.get("token", "") if isinstance(kept, dict) else ""
-    return PeopleVisit(
-        game, None, text, THIS_PAGE, language, talk, place=place,
-        token=token if isinstance(token, str) else "",
+def _visit(kept: Any, text: str, language: str, stored: object) -> PeopleVisit:
+    token = stored.get("token", "") if isinstance(stored, dict) else ""
+    return replace(
+        kept or PeopleVisit(None, None, "", THIS_PAGE, language),
+        text=text, language=language, token=token if isinstance(token, str) else "",
     )  # fmt: skip
 
 
@@ -343,7 +346,7 @@ def lay_out() -> Layout:
     with gr.Row(elem_classes="sauda-head"):
         title = gr.HTML(heading(translate("tab_people"), translate("people_lead")))
         language = lay_out_language(NAME)
-    with gr.Column() as entering:
+    with gr.Column(elem_id="people-form"):
         name = gr.Textbox(
             label=translate("people_name"), max_lines=1, max_length=LONGEST_NAME,
             elem_id="people-name",
@@ -351,24 +354,19 @@ def lay_out() -> Layout:
         consent = gr.Checkbox(label=translate("people_consent"), elem_id="people-consent")
         start = gr.Button(translate("people_start"), variant="primary", scale=0, min_width=220)
     said = gr.HTML(elem_id="people-head")
-    with gr.Column(visible=False) as playing:
+    with gr.Column(elem_id="people-game"):
         with gr.Row():
             with gr.Column(scale=2, min_width=240):
                 shown = gr.HTML(elem_id="people-brief")
             with gr.Column(scale=4, min_width=320):
-                parts = lay_out_talk(NAME, translate)
+                talk = lay_out_talk(NAME, translate)
             with gr.Column(scale=4, min_width=320):
                 offers = gr.HTML(elem_id="people-chart")
-        after = gr.HTML(elem_id="people-result")
+        after = gr.HTML(elem_id="people-result", js_on_load=PRESS)
         players = gr.HTML(elem_id="people-players")
-        following = gr.Button(
-            translate("people_next"), variant="primary", visible=False, scale=0, min_width=160
-        )
     counted = gr.HTML(elem_id="people-tally")
     return Layout(
-        title, language, said, entering, name, consent, start, playing, shown, **parts,
-        offers=offers, result=after, players=players, following=following, tally=counted,
-        game=gr.State(None, time_to_live=HOUR), talk=gr.State(SILENT, time_to_live=HOUR),
-        place=gr.State(None, time_to_live=HOUR), shown_turns=gr.Number(0, visible="hidden"),
+        title, language, said, name, consent, start, shown, **talk, offers=offers, result=after,
+        players=players, tally=counted, visit=gr.State(None, time_to_live=HOUR),
         kept=gr.BrowserState({}, storage_key=KEPT, secret=KEPT_KEY),
     )  # fmt: skip

@@ -13,18 +13,18 @@ from markupsafe import Markup
 
 from env import IllegalAction
 from panels.challenges.language import followed
-from panels.challenges.reload import former_states
+from panels.challenges.reload import former_state
 from panels.challenges.spot import view
 from panels.challenges.spot.layout import SIDES, Layout
 from panels.challenges.spot.recorded import Pair
 from panels.challenges.spot.stages import Stages
 from panels.haggle.layout import SessionGeneration
 from panels.haggle.screen import Updates
-from panels.haggle.talk.trouble import Trouble, translated
-from panels.haggle.words import ENGLISH, Translate, translator
+from panels.haggle.words import ENGLISH, Translate, Trouble, translated, translator
 from panels.site.sessions import no_longer_here
 from panels.transcripts.episodes import awaited_model
 from panels.ui.look import heading, note, trouble
+from panels.ui.wiring import button
 from sauda.language.money import LONGEST_MESSAGE, find_price
 from sauda.language.money import price as price_in
 from sauda.language.small_talk import confirms, slip
@@ -78,11 +78,11 @@ def opened(
     Where that is gone, too, a sentence says so and another pair comes; so does a first one.
     """
     page = spot.page
-    told = words(spot) | {page.tally: view.tally(*tally_of(kept), spot.translate)}
+    told = {page.tally: view.tally(*tally_of(kept), spot.translate)}
     if duel is not None:
         return show(spot, duel) | told
-    if states := former_states(former, (page.duel,)):
-        return show(spot, without_open_ask(states[0])) | told
+    if (before := former_state(former, page.duel)) is not None:
+        return show(spot, without_open_ask(before)) | told
     start = deal_recorded if spot.pairs else deal_live
     gone = {page.problem: note(spot.translate("spot_gone"))} if former else {}
     return start(spot, generation, None) | told | gone
@@ -131,17 +131,25 @@ def show(spot: Spot, duel: Duel, problem: Markup | str = "") -> Updates:
         page.duel: duel,
         page.about: view.about(duel, spot.language),
         page.columns: view.columns(duel, spot.language),
-        page.more: gr.update(
-            value=translate("spot_more"), visible=duel.has_more and not duel.is_live
-        ),
-        page.asking: gr.update(visible=duel.has_more and duel.is_live),
         page.problem: problem,
+        page.moves: moves(duel, translate),
         page.verdict: verdict,
-        **{
-            button: gr.update(value=translate("spot_guess", side=side), interactive=duel.can_guess)
-            for button, side in zip(page.guesses, SIDES, strict=True)
-        },
     }
+
+
+def moves(duel: Duel, translate: Translate) -> Markup:
+    """The next exchange of a recorded pair, and the guesses; the price box shows by it."""
+    more = button(translate("spot_more"), press="more") if not duel.is_live else ""
+    guesses = [
+        button(
+            translate("spot_guess", side=side), is_off=not duel.can_guess, press="guess", number=i
+        )
+        for i, side in enumerate(SIDES)
+    ]
+    asks = Markup(" data-asks") if duel.has_more and duel.is_live else ""
+    return Markup('<div class="sauda-quick"{}>{}</div>').format(
+        asks, Markup("").join([more if duel.has_more else "", *guesses])
+    )
 
 
 def show_more(spot: Spot, duel: Duel | None) -> Updates:
@@ -216,10 +224,12 @@ def _whole(price: float) -> float:
     return int(price) if price == int(price) else price
 
 
-def guess(spot: Spot, number: int, duel: Duel | None, kept: object) -> Updates:
+def guess(spot: Spot, number: int | None, duel: Duel | None, kept: object) -> Updates:
     """The reveal, and the tally with this guess."""
     page = spot.page
     try:
+        if number not in range(len(SIDES)):
+            raise Trouble("no_such_move")
         after = make_guess(_kept(duel), number)
     except IllegalAction as error:
         return spot.problem(error)

@@ -10,6 +10,7 @@ from panels.haggle.layout import SessionGeneration
 from panels.haggle.words import ENGLISH, translator
 from panels.site.sessions import HOUR
 from panels.ui.look import heading
+from panels.ui.wiring import PRESS
 
 NAME = "spot"
 FORMER = "sauda-spot-tab"  # where a tab keeps the name of its session
@@ -28,12 +29,10 @@ class Layout:
     live: gr.Button
     about: gr.HTML  # the item, and where the answers come from
     columns: gr.HTML  # both buyers side by side
-    more: gr.Button  # shows the next exchange of a recorded pair
-    asking: gr.Row
     price: gr.Textbox
     ask: gr.Button
     problem: gr.HTML
-    guesses: tuple[gr.Button, ...]
+    moves: gr.HTML  # the next exchange of a recorded pair, and the guesses
     verdict: gr.HTML
     tally: gr.HTML
     duel: gr.State
@@ -43,18 +42,15 @@ class Layout:
 
     @property
     def with_words(self) -> list[Any]:
-        """The components that show the duel, and those whose own words follow the language."""
-        return [
-            *self.of_duel, self.title, self.language, self.recorded, self.live, self.ask,
-            self.session,
-        ]  # fmt: skip
+        """The components whose own words follow the language."""
+        return [self.title, self.language, self.recorded, self.live, self.ask, self.price]
 
     @property
     def of_duel(self) -> list[Any]:
         """The components that show the duel or hold it."""
         return [
-            self.about, self.columns, self.more, self.asking, self.price, self.problem,
-            *self.guesses, self.verdict, self.tally, self.duel, self.kept,
+            self.about, self.columns, self.price, self.problem, self.moves, self.verdict,
+            self.tally, self.duel, self.kept,
         ]  # fmt: skip
 
 
@@ -66,26 +62,21 @@ def lay_out(has_recorded: bool) -> Layout:
         language = lay_out_language(NAME)
     about = gr.HTML(elem_id="spot-about")
     columns = gr.HTML(elem_id="spot-buyers")
-    more = gr.Button(translate("spot_more"), visible=False, scale=0, min_width=140)
-    with gr.Row(visible=False, elem_classes="sauda-actions") as asking:
+    with gr.Row(elem_classes="sauda-actions", elem_id="spot-say"):
         price = gr.Textbox(
             label=translate("spot_price"), placeholder=translate("spot_placeholder"),
             lines=1, max_lines=1, scale=4, min_width=160, elem_id="spot-price",
         )  # fmt: skip
         ask = gr.Button(translate("spot_ask"), variant="primary", scale=0, min_width=110)
     problem = gr.HTML(elem_id="spot-problem")
-    with gr.Row(elem_classes="sauda-quick"):
-        guesses = tuple(
-            gr.Button(translate("spot_guess", side=side), interactive=False, min_width=140)
-            for side in SIDES
-        )
+    moves = gr.HTML(elem_id="spot-moves", js_on_load=PRESS)
     verdict, tally = gr.HTML(elem_id="spot-verdict"), gr.HTML(elem_id="spot-tally")
     with gr.Row(elem_classes="sauda-actions"):
         recorded = gr.Button(translate("spot_recorded"), visible=has_recorded, min_width=180)
         live = gr.Button(translate("spot_live"), min_width=240)
     return Layout(
-        title, language, recorded, live, about, columns, more, asking, price, ask, problem, guesses,
-        verdict, tally,
+        title, language, recorded, live, about, columns, price, ask, problem, moves, verdict,
+        tally,
         duel=gr.State(None, time_to_live=HOUR),
         generation=gr.State(SessionGeneration(), time_to_live=HOUR),
         session=gr.Textbox(visible="hidden"),

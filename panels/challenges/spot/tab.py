@@ -21,7 +21,7 @@ from panels.results.model_comparison import FILE as COMPARISON
 from panels.site.visitor import as_visitor, visitor_of
 from panels.ui.look import QUEUED, QUIET
 from panels.ui.provenance import load_or_say
-from panels.ui.wiring import named
+from panels.ui.wiring import event_value, named, sent_number
 from sauda.experiments.comparison import OURS
 
 __all__ = ["NAME", "build"]
@@ -44,11 +44,11 @@ def _wire(tab: gr.Tab, spot: Spot, language: gr.Radio) -> None:
     page, shown = spot.page, spot.page.of_duel
     own = [language, page.generation, page.duel]
 
-    def spoken(callback: Callable, *bound: Any) -> Callable:
+    def spoken(callback: Callable) -> Callable:
         """`callback` of the part in the visitor's language, the first value of each event."""
 
         def called(chosen: str, *values: Any) -> Updates:
-            return callback(replace(spot, language=chosen), *bound, *values)
+            return callback(replace(spot, language=chosen), *values)
 
         return named(called, callback)
 
@@ -56,16 +56,19 @@ def _wire(tab: gr.Tab, spot: Spot, language: gr.Radio) -> None:
         shown = callbacks.opened(replace(spot, language=chosen), *values)
         return shown | {page.session: visitor_of(request).session}
 
-    opening = gr.on(  # a language that the browser kept arrives after the page
-        [tab.select, language.change],
-        named(opened, callbacks.opened), [*own, page.kept, page.session], page.with_words,
-        js=read_former(FORMER), trigger_mode="always_last", **QUIET,
+    starts = [tab.select, language.change]  # a language that the browser kept arrives late
+    opening = gr.on(
+        starts, named(opened, callbacks.opened), [*own, page.kept, page.session],
+        [*shown, page.session], js=read_former(FORMER), trigger_mode="always_last", **QUIET,
+    )  # fmt: skip
+    gr.on(
+        starts, spoken(callbacks.words), language, page.with_words, trigger_mode="always_last",
+        **QUIET,
     )  # fmt: skip
     keep(FORMER, page.session, page.price, opening)
     lead(page.language, language)
     page.recorded.click(spoken(callbacks.deal_recorded), own, shown, **QUIET)
     page.live.click(spoken(callbacks.deal_live), own, shown, **QUIET)
-    page.more.click(spoken(callbacks.show_more), [language, page.duel], shown, **QUIET)
 
     def ask(chosen: str, *values: Any) -> Iterator[Updates]:  # Gradio streams generators alone
         yield from callbacks.ask(replace(spot, language=chosen), *values)
@@ -79,6 +82,13 @@ def _wire(tab: gr.Tab, spot: Spot, language: gr.Radio) -> None:
         concurrency_id="spot",
         concurrency_limit=2,
     )
-    for number, button in enumerate(page.guesses):
-        press = spoken(callbacks.guess, number)
-        button.click(press, [language, page.duel, page.kept], shown, **QUIET)
+
+    def press(event: gr.EventData, chosen: str, duel: Any, kept: Any) -> Updates:
+        here = replace(spot, language=chosen)
+        if event_value(event, "press") == "more":
+            return callbacks.show_more(here, duel)
+        return callbacks.guess(here, sent_number(event, "number"), duel, kept)
+
+    page.moves.click(
+        named(press, callbacks.guess), [language, page.duel, page.kept], shown, **QUIET
+    )

@@ -9,10 +9,9 @@ from env import Offer, Turn, WalkAway, rupees
 from panels.challenges.spot.layout import SIDES
 from panels.challenges.spot.recorded import LEAST, SEEDS
 from panels.challenges.spot.stages import Stages
-from panels.haggle.opponents.model_view import names_a_number
-from panels.haggle.opponents.stages import opponent_name
-from panels.haggle.talk.asked_back import question
-from panels.haggle.talk.state import LONGEST
+from panels.haggle.conversation import LONGEST, question
+from panels.haggle.hearing import names_a_number
+from panels.haggle.opponents import opponent_name
 from panels.haggle.words import ENGLISH, Translate, translator
 from panels.results.model_summary import FORM
 from panels.ui.look import note, table

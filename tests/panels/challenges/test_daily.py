@@ -1,5 +1,6 @@
 """What the bargain of the day shows and hides, without a browser."""
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 
@@ -48,14 +49,8 @@ def friends_code(day=DAY) -> str:
 def after(screen, visit: DailyVisit, updates) -> DailyVisit:
     """The visit once the page shows `updates`."""
     page = screen.page
-    return replace(
-        visit,
-        game=updates.get(page.game, visit.game),
-        talk=updates.get(page.talk, visit.talk),
-        bargain=updates.get(page.bargain, visit.bargain),
-        kept=updates.get(page.kept, visit.kept),
-        text="",
-    )
+    visit = updates.get(page.visit, visit)
+    return replace(visit, kept=updates.get(page.kept, visit.kept), text="")
 
 
 def opened(screen, visit=OPEN, **more) -> tuple[DailyVisit, dict]:
@@ -100,13 +95,20 @@ def test_the_end_shows_share_place_players_and_what_to_share(screen):
     page = screen.page
     assert "your place on this seed" in updates[page.result]
     assert "linear" in updates[page.players]
-    *_, blocks, link = updates[page.text]["value"].split("\n")
-    assert blocks.endswith("🚶")
-    assert link.startswith("https://sauda.example/?tab=haggle&part=daily&day=")
-    code = link.partition("&moves=")[2]
-    assert code == encode(updates[page.game]) == encode(replay(DAY, code))
-    assert updates[page.kept] == {DAY.isoformat(): code}
-    with Image.open(updates[page.download]["value"]) as card:
+    assert updates[page.kept] == {DAY.isoformat(): encode(updates[page.visit].game)}
+
+
+def test_a_gain_can_be_shared_as_text_with_a_link_and_as_a_picture(screen):
+    game = bargain_of(DAY)
+    gained = answer(game, Accept())
+    visit = replace(OPEN, game=gained, bargain=Bargain(DAY, (None, None)))
+    shown = screen._share(visit, "1 of 9")
+    *_, blocks, link = re.search(r"readonly>(.*?)</textarea>", shown, re.DOTALL)[1].split("\n")
+    assert blocks.endswith("🤝")
+    assert link.startswith("https://sauda.example/?tab=haggle&amp;part=daily&amp;day=")
+    code = link.partition("moves=")[2]
+    assert code == encode(gained) == encode(replay(DAY, code))
+    with Image.open(re.search(r'src="gradio_api/file=([^"]+)"', shown)[1]) as card:
         assert card.size == (1200, 630)
 
 
@@ -116,20 +118,20 @@ def test_coming_back_keeps_the_game_under_way(screen, language):
     moved = after(screen, visit, haggle.send(screen, replace(visit, text="₹100")))
     for query in (address(), {"tab": "haggle", "part": "daily"}):
         updates = callbacks.open_day(screen, query, replace(moved, language=language))
-        assert updates[screen.page.game].play == moved.game.play
+        assert updates[screen.page.visit].game.play == moved.game.play
 
 
 def test_a_friends_game_waits_until_it_is_asked_for_and_never_tells_the_limit(screen):
     visit, updates = opened(screen, moves=friends_code())
     page, friend = screen.page, replay(DAY, friends_code())
     bids = [rupees(price) for price in friend.play.state.table.bids]
-    assert "Play it yourself first" in updates[page.friend]
+    assert "Play it yourself first" in updates[page.head]
     assert not any(bid in texts(updates) for bid in bids)
     watched = callbacks.watch(screen, visit)
-    assert all(bid in watched[page.friend] for bid in bids)
-    assert "stay hidden" in watched[page.friend]
+    assert all(bid in watched[page.head] for bid in bids)
+    assert "stay hidden" in watched[page.head]
     assert sellers_limit() not in texts(watched)
-    assert not watched[page.game].over
+    assert not watched[page.visit].game.over
 
 
 @pytest.mark.parametrize(
@@ -144,12 +146,12 @@ def test_a_friends_game_waits_until_it_is_asked_for_and_never_tells_the_limit(sc
 )
 def test_a_wrong_address_gets_a_sentence_and_a_bargain_that_can_be_played(screen, query):
     updates = callbacks.open_day(screen, query, OPEN)
-    notice = updates[screen.page.notice]
-    assert notice.count("<p") == 1
-    assert "<script" not in notice
-    assert "<b>" not in notice
-    assert not updates[screen.page.game].over
-    assert updates[screen.page.friend] == ""
+    shown = updates[screen.page.head]
+    assert shown.count('role="alert"') == 1
+    assert "<script" not in shown
+    assert "<b>never" not in shown
+    assert not updates[screen.page.visit].game.over
+    assert 'id="daily-friend"></div>' in shown
 
 
 @pytest.mark.parametrize("kept", [None, [], "x", 7, {DAY.isoformat(): 3}, {"a": "b" * 500}])
@@ -165,13 +167,13 @@ def test_a_running_game_is_found_again_from_the_browsers_memory(screen):
     again, updates = opened(screen, replace(OPEN, kept=visit.kept))
     assert bids(again) == bids(visit) == prices
     assert updates[screen.page.brief] == brief(visit.game)
-    assert updates[screen.page.notice] == ""
+    assert 'role="alert"' not in updates[screen.page.head]
 
 
 def test_a_kept_game_that_cannot_be_replayed_is_told_and_the_day_can_be_played(screen):
     visit = replace(OPEN, kept={DAY.isoformat(): "1AAAA"})
     game, updates = opened(screen, visit)
-    assert "begins anew: what this browser kept" in updates[screen.page.notice]
+    assert "begins anew: what this browser kept" in updates[screen.page.head]
     assert not game.game.over
 
 
@@ -195,15 +197,15 @@ def test_sauda_plays_the_same_seed_once_the_game_is_over(screen, monkeypatch):
 def test_only_people_who_agree_are_counted_and_each_of_them_once(screen, board, monkeypatch):
     monkeypatch.setattr(sauda_plays, "stage", lambda: Failed("sauda-mini", "none here"))
     page, silent = screen.page, ended(screen, opened(screen)[0])[0]
-    assert sauda(screen, silent)[page.people] == ""
+    assert "place 1 of" not in sauda(screen, silent)[page.players]
     assert board.grades_of_day(DAY.isoformat()) == []
     for n in (1, 2):
         counted = after(screen, silent, callbacks.count_me(screen, True, silent))
         for _ in range(2):
-            told = sauda(screen, counted)[page.people]
+            told = sauda(screen, counted)[page.players]
         assert f"place 1 of {n}" in told
     again = after(screen, counted, callbacks.count_me(screen, False, counted))
-    assert sauda(screen, again)[page.people] == ""
+    assert "place 1 of" not in sauda(screen, again)[page.players]
 
 
 def test_days_in_a_row_end_at_the_first_day_without_a_game():

@@ -1,5 +1,7 @@
 """For the record: nothing is kept without consent, and no move is shown that was not stored."""
 
+from dataclasses import replace
+
 import pytest
 
 from panels.challenges.people import tab
@@ -30,10 +32,7 @@ def visit(language: str = ENGLISH, text: str = "", token: str = "") -> PeopleVis
 
 def entered_visit(screen, board) -> PeopleVisit:
     shown = enter(screen, NO_ADDRESS, "Asha", True, visit())
-    return PeopleVisit(
-        shown[screen.page.game], None, "", "", ENGLISH, place=shown[screen.page.place],
-        token=shown[screen.page.kept]["token"],
-    )  # fmt: skip
+    return shown[screen.page.visit]
 
 
 @pytest.mark.parametrize(("name", "consent"), [("Asha", False), ("Asha", "yes"), ("Sauda 2", True)])
@@ -51,31 +50,23 @@ def test_an_address_enters_so_often_and_no_more(screen, board):
 
 def test_a_move_that_cannot_be_stored_is_not_made(screen, board):
     there = entered_visit(screen, board)
-    gone = PeopleVisit(there.game, None, "₹1", "", ENGLISH, place=there.place, token="none")
-    shown = haggle.send(screen, gone)
-    assert "sauda-bad" in shown[screen.page.problem]
-    assert screen.page.game not in shown
+    shown = haggle.send(screen, replace(there, text="₹1", token="none"))
+    assert "sauda-bad" in shown[screen.page.moves]
+    assert screen.page.visit not in shown
 
 
 def test_a_browser_finds_its_game_again_and_plays_to_the_end(screen, board):
     there = entered_visit(screen, board)
     for number in range(1, GAMES + 1):
-        text = PeopleVisit(
-            there.game, None, "I walk away", "", ENGLISH, place=there.place, token=there.token
-        )
-        shown = haggle.send(screen, text)
-        game, page = shown[screen.page.game], screen.page
+        shown = haggle.send(screen, replace(there, text="I walk away"))
+        game, page = shown[screen.page.visit].game, screen.page
         assert game.over
-        assert shown[page.following]["visible"] == (number < GAMES)
+        assert ('data-press="next"' in shown[page.result]) == (number < GAMES)
         assert str(game.play.seed) not in str(shown[page.result])
         if number < GAMES:
-            later = opened(screen, visit(token=there.token))
-            assert later[page.place].number == number + 1
-            there = PeopleVisit(
-                later[page.game], None, "", "", ENGLISH, place=later[page.place],
-                token=there.token,
-            )  # fmt: skip
+            there = opened(screen, visit(token=there.token))[page.visit]
+            assert there.place.number == number + 1
     (entry,) = board.all_entries()
     assert (entry.person, entry.n) == (1, GAMES)
-    assert "sauda-bad" in follow(screen, there)[page.problem]
+    assert "sauda-bad" in follow(screen, there)[page.moves]
     assert opened(screen, visit(token=there.token))[page.kept] == {"token": ""}

@@ -7,9 +7,9 @@ from urllib.parse import parse_qs
 import pytest
 
 from env import WalkAway
+from panels.haggle.badge import opponent_badge, score
 from panels.haggle.choices import ANY_ITEM, HIDDEN, SELL, new_game, opponent_choices, values
-from panels.haggle.opponents.badge import opponent_badge, score
-from panels.haggle.opponents.stages import (
+from panels.haggle.opponents import (
     MARKET,
     SERVED,
     Rows,

@@ -1,11 +1,14 @@
 """What the Haggle tab does on each event: choices, moves, replies of a model, the review."""
 
+import re
 from dataclasses import replace
 
 import pytest
 
 from env import Accept, Offer, WalkAway, begin, get_task
 from panels.haggle import callbacks, model_callbacks
+from panels.haggle.badge import opponent_badge
+from panels.haggle.callbacks import open_page
 from panels.haggle.choices import (
     ANY_ITEM,
     BUY,
@@ -19,13 +22,9 @@ from panels.haggle.choices import (
 )
 from panels.haggle.game_view import IN_ENGLISH
 from panels.haggle.layout import ReplyRequest, SessionGeneration
-from panels.haggle.models import STAND_IN
-from panels.haggle.opening.kept import FIRST
-from panels.haggle.opening.open_callbacks import open_page
-from panels.haggle.opponents.badge import opponent_badge
-from panels.haggle.opponents.stages import ANY_SELLER, bare_stages, opponent_name, weights_of
-from panels.haggle.review import review_callbacks
-from panels.haggle.review.board_callbacks import ask_stages
+from panels.haggle.model_callbacks import ask_stages
+from panels.haggle.opponents import ANY_SELLER, STAND_IN, bare_stages, opponent_name, weights_of
+from panels.haggle.resume import FIRST
 from panels.haggle.screen import Screen, Visit
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
 from sauda.fairness import Visitor
@@ -108,9 +107,9 @@ def test_a_games_seed_is_too_long_to_be_searched_for_and_names_its_item():
 def test_a_seat_keeps_a_market_it_offers_and_replaces_one_it_does_not(screen):
     page = screen.page
     kept = take_seat(screen, BUY, "bazaar/open")
-    assert kept[page.market].value == kept[page.game].task_name == "bazaar/open"
+    assert kept[page.market].value == kept[page.visit].game.task_name == "bazaar/open"
     changed = take_seat(screen, BUY, "hybrid city bicycle")
-    assert changed[page.market].value == changed[page.game].task_name == "bazaar/open"
+    assert changed[page.market].value == changed[page.visit].game.task_name == "bazaar/open"
     assert (changed[page.opponent].value, changed[page.opponent].visible) == (
         ANY_SELLER,
         True,
@@ -127,13 +126,13 @@ def test_another_opponent_gets_the_same_item_and_seed(screen):
         return callbacks.change_opponent(screen, generation, opponent, SELL, ANY_ITEM, visit)
 
     moved = replace(
-        visit, game=callbacks.send(screen, replace(visit, text="₹9,00,000"))[screen.page.game]
+        visit, game=callbacks.send(screen, replace(visit, text="₹9,00,000"))[screen.page.visit].game
     )
-    game = choose("linear", moved)[screen.page.game]
+    game = choose("linear", moved)[screen.page.visit].game
     assert (game.opponent, game.play.seed, len(game.play.turns)) == ("linear", 3, 0)
     for opponent, before in (("linear", game), ("boulware", moved.game)):  # a list that closes
         assert choose(opponent, replace(moved, game=before)) == screen.unchanged
-    assert list(choose("nobody", moved)) == [screen.page.problem]
+    assert list(choose("nobody", moved)) == [screen.page.moves]
 
 
 def test_a_list_that_closes_without_a_choice_leaves_the_game_alone(screen):
@@ -141,7 +140,7 @@ def test_a_list_that_closes_without_a_choice_leaves_the_game_alone(screen):
     open_page(screen, generation, "", {}, "session")
     assert take_seat(screen, FIRST.seat, FIRST.market, generation) == screen.unchanged
     chosen = take_seat(screen, BUY, "bazaar/open", generation)
-    assert chosen[screen.page.game].task_name == "bazaar/open"
+    assert chosen[screen.page.visit].game.task_name == "bazaar/open"
     assert take_seat(screen, BUY, "bazaar/open", generation) == screen.unchanged
 
 
@@ -155,23 +154,23 @@ def test_of_two_choices_that_overlap_the_later_is_shown(screen, monkeypatch):
 
     monkeypatch.setattr(callbacks, "new_game", overlap)
     assert take_seat(screen, SELL, ANY_ITEM, generation) == screen.unchanged
-    assert later[screen.page.game].task_name == "bazaar/open"
+    assert later[screen.page.visit].game.task_name == "bazaar/open"
 
 
 def test_a_rematch_on_the_card_is_against_another_opponent_on_the_same_seed(screen):
     page, visit = screen.page, visit_to(start("bazaar/seller_brief", "boulware", 3), "bye")
     over = callbacks.send(screen, visit)
-    offered = [value for _, value in over[page.same_item]["choices"]]
+    offered = re.findall(r'option value="(\w*)"', over[page.after])
     assert {"linear", "listener", HIDDEN} <= set(offered)
-    visit = replace(visit, game=over[page.game])
+    visit = replace(visit, game=over[page.visit].game)
 
     def pick(opponent: str) -> dict:
         return callbacks.replay_item(screen, SessionGeneration(), opponent, SELL, ANY_ITEM, visit)
 
     assert pick("") == screen.unchanged  # "Choose an opponent"
     again = pick("linear")
-    assert (again[page.game].opponent, again[page.game].play.seed) == ("linear", 3)
-    assert not again[page.card]["visible"]
+    assert (again[page.visit].game.opponent, again[page.visit].game.play.seed) == ("linear", 3)
+    assert "haggle-card" not in again[page.after]
 
 
 def test_a_language_changes_labels_and_no_value(screen):
@@ -184,19 +183,22 @@ def test_a_language_changes_labels_and_no_value(screen):
 # Moves
 
 
-def test_a_move_against_a_script_shows_what_it_changes_and_leaves_out_the_rest(screen, buying):
+def test_a_move_against_a_script_shows_the_game_after_it_and_empties_the_box(screen, buying):
     page, text = screen.page, replace(buying, text="₹20")
     updates = callbacks.send(screen, text)
-    assert len(updates[page.game].play.turns) > len(buying.game.play.turns)
-    assert (updates[page.message], updates[page.problem]) == ("", "")
-    assert updates[page.reply_request] is None
-    whole, before = screen.show(visit_to(updates[page.game])), screen.show(text)
-    for part, value in whole.items():
-        if part is page.chat:
-            assert updates[part] == value["value"]
-        else:
-            assert updates.get(part, before[part]) == value
-    assert not {page.stop, page.ask_again, page.stand_in, page.show_effect} & updates.keys()
+    assert len(updates[page.visit].game.play.turns) > len(buying.game.play.turns)
+    assert updates[page.message] == ""
+    assert updates[page.visit].reply_request is None
+    whole = screen.show(visit_to(updates[page.visit].game))
+    assert updates[page.chat] == whole[page.chat]["value"]
+    for part in (page.brief, page.moves, page.after, page.side):
+        assert updates[part] == whole[part]
+    assert not pressable(updates, page.moves) & {"stop", "ask_again", "stand_in"}
+
+
+def pressable(updates: dict, part) -> set[str]:
+    """What the buttons of a region do."""
+    return set(re.findall(r'data-press="(\w+)"', updates[part]))
 
 
 def test_an_empty_message_and_one_while_the_model_thinks_leave_the_box_alone(screen, buying):
@@ -204,30 +206,31 @@ def test_an_empty_message_and_one_while_the_model_thinks_leave_the_box_alone(scr
     waiting = replace(opening, reply_request=ReplyRequest())
     for visit in (replace(buying, text="  "), waiting):
         updates = callbacks.send(screen, visit)
-        assert list(updates) == [screen.page.problem]
-        assert "sauda-bad" not in updates[screen.page.problem]
+        assert list(updates) == [screen.page.moves]
+        assert "sauda-bad" not in updates[screen.page.moves]
 
 
 def test_a_button_of_an_earlier_turn_makes_no_move(screen, buying):
     turns = len(buying.game.play.turns)
-    assert list(callbacks.press_quick_move(screen, 0, turns - 1, buying)) == [screen.page.problem]
+    for number, shown in ((0, turns - 1), (0, None), (99, turns), (None, turns)):
+        late = callbacks.press_quick_move(screen, number, shown, buying)
+        assert list(late) == [screen.page.moves]
     updates = callbacks.press_quick_move(screen, 0, turns, buying)
-    assert updates[screen.page.game].over
-    assert updates[screen.page.what_if]["visible"]
+    assert updates[screen.page.visit].game.over
+    assert "go_back" in pressable(updates, screen.page.after)
 
 
 def test_a_game_that_was_put_away_is_answered_in_words(screen):
-    for callback in (callbacks.send, model_callbacks.show_effect):
-        (sentence,) = callback(screen, visit=visit_to(None, "₹20")).values()
-        assert "put away after an hour" in sentence
+    (sentence,) = callbacks.send(screen, visit_to(None, "₹20")).values()
+    assert "put away after an hour" in sentence
 
 
 # The language model
 
 
 def replies(screen: Screen, visit: Visit, request: ReplyRequest | None, generation=None):
-    generation = generation or SessionGeneration()
-    return collect(model_callbacks.stream_reply(screen, VISITOR, generation, request, visit))
+    generation, visit = generation or SessionGeneration(), replace(visit, reply_request=request)
+    return collect(model_callbacks.stream_reply(screen, VISITOR, generation, visit))
 
 
 def selling(model: Model) -> tuple[Screen, Visit]:
@@ -235,8 +238,8 @@ def selling(model: Model) -> tuple[Screen, Visit]:
     screen = screen_of(model)
     visit = visit_to(start("bazaar/seller_brief", "mini", 3), "₹900")
     updates = callbacks.send(screen, visit)
-    assert isinstance(updates[screen.page.reply_request], ReplyRequest)
-    return screen, replace(visit, game=updates[screen.page.game], text="")
+    assert isinstance(updates[screen.page.visit].reply_request, ReplyRequest)
+    return screen, replace(visit, game=updates[screen.page.visit].game, text="")
 
 
 @pytest.mark.parametrize("language", [ENGLISH, HINDI, HINGLISH])
@@ -250,7 +253,7 @@ def test_a_reply_grows_in_the_chat_in_the_language_of_it_and_then_makes_the_move
     assert all(list(update) == [chat] for update in growing)  # what is typed meanwhile stays
     assert (words in growing[-1][chat][-1]["content"]) == (language == ENGLISH)
     assert (words in last[chat]["value"][-1]["content"]) == (language == ENGLISH)
-    assert not last[screen.page.game].waiting
+    assert not last[screen.page.visit].game.waiting
 
 
 def test_a_request_is_answered_once_and_nothing_is_written_without_one():
@@ -268,7 +271,8 @@ def test_a_stream_of_an_earlier_generation_is_dropped_and_the_chat_sent_again(st
     generation = SessionGeneration()
 
     async def cut():
-        stream = model_callbacks.stream_reply(screen, VISITOR, generation, ReplyRequest(), visit)
+        asked = replace(visit, reply_request=ReplyRequest())
+        stream = model_callbacks.stream_reply(screen, VISITOR, generation, asked)
         await anext(stream), await anext(stream)
         if not stopped:
             return generation.advance(), []
@@ -277,8 +281,8 @@ def test_a_stream_of_an_earlier_generation_is_dropped_and_the_chat_sent_again(st
 
     updates, later = run(cut())
     if stopped:
-        assert updates[screen.page.ask_again]["visible"]
-        assert updates[screen.page.reply_request] is None
+        assert "ask_again" in pressable(updates, screen.page.moves)
+        assert updates[screen.page.visit].reply_request is None
         assert later == [screen.unchanged]  # the last piece of the stream is not sent again
     else:
         (mended,) = replies(screen, visit, None, generation)
@@ -290,36 +294,41 @@ def stuck(*texts: str) -> tuple[Screen, Visit]:
     """A visitor whose price has no reply: the model took too long. `texts` are its next ones."""
     screen, visit = selling(Model(ReplyTimeout("too slow"), *texts))
     page, last = screen.page, replies(screen, visit, ReplyRequest())[-1]
-    assert last[page.game].play == visit.game.play
-    assert last[page.ask_again]["visible"]
-    assert last[page.problem]
-    assert last[page.reply_request] is None
-    return screen, replace(visit, game=last[page.game], talk=last[page.talk], reply_request=None)
+    assert last[page.visit].game.play == visit.game.play
+    assert "ask_again" in pressable(last, page.moves)
+    assert "sauda-bad" in last[page.moves]
+    assert last[page.visit].reply_request is None
+    return screen, replace(
+        visit, game=last[page.visit].game, talk=last[page.visit].talk, reply_request=None
+    )
 
 
 def test_after_a_late_reply_another_price_takes_the_place_of_the_unanswered_one():
     screen, visit = stuck()
     updates = callbacks.send(screen, replace(visit, text="₹850"))
-    game = updates[screen.page.game]
+    game = updates[screen.page.visit].game
     assert (game.observation.table.asks, game.undone, game.waiting) == ((850,), 0, True)
-    assert isinstance(updates[screen.page.reply_request], ReplyRequest)
+    assert isinstance(updates[screen.page.visit].reply_request, ReplyRequest)
 
 
 def test_after_a_late_reply_talk_keeps_the_price_and_asks_the_model_again():
     screen, visit = stuck('{"offer":50,"say":"fine"}')
     page = screen.page
     updates = callbacks.send(screen, replace(visit, text="hello?"))
-    assert updates[page.game].play == visit.game.play
-    again = replace(visit, game=updates[page.game], talk=updates[page.talk])
-    assert not replies(screen, again, updates[page.reply_request])[-1][page.game].waiting
+    assert updates[page.visit].game.play == visit.game.play
+    again = replace(visit, game=updates[page.visit].game, talk=updates[page.visit].talk)
+    assert not replies(screen, again, updates[page.visit].reply_request)[-1][
+        page.visit
+    ].game.waiting
 
 
 def test_a_model_that_writes_no_legal_move_forfeits_and_is_quoted():
     screen, visit = selling(Model("no <b>move</b> in this"))
     page, last = screen.page, replies(screen, visit, ReplyRequest())[-1]
-    assert last[page.game].play.forfeit
-    assert "no &lt;b&gt;move&lt;/b&gt; in this" in last[page.problem]
-    assert (last[page.card]["visible"], last[page.ask_again]["visible"]) == (True, False)
+    assert last[page.visit].game.play.forfeit
+    assert "no &lt;b&gt;move&lt;/b&gt; in this" in last[page.moves]
+    assert "haggle-card" in last[page.after]
+    assert "ask_again" not in pressable(last, page.moves)
 
 
 def test_another_stage_of_training_is_played_by_weights_of_its_own():
@@ -336,27 +345,27 @@ def test_another_stage_of_training_is_played_by_weights_of_its_own():
 def test_whoever_gets_no_reply_is_offered_a_script_that_is_marked_as_one(error):
     screen, visit = selling(Model(error))
     last = replies(screen, visit, ReplyRequest())[-1]
-    assert str(error) in last[screen.page.problem]
-    assert last[screen.page.stand_in]["visible"]
+    assert str(error) in last[screen.page.moves]
+    assert "stand_in" in pressable(last, screen.page.moves)
     updates = model_callbacks.play_stand_in(screen, SessionGeneration(), visit)
-    game = updates[screen.page.game]
+    game = updates[screen.page.visit].game
     assert (game.opponent, game.stands_in_for) == (STAND_IN, "mini")
     assert game.play.seed == visit.game.play.seed
-    assert "tit for tat" in updates[screen.page.badge]
-    assert not updates[screen.page.stand_in]["visible"]
+    assert "tit for tat" in updates[screen.page.brief]
+    assert "stand_in" not in pressable(updates, screen.page.moves)
 
 
 def test_a_model_takes_its_seat_once_it_has_loaded_and_no_other_game_was_chosen(monkeypatch):
     model = Model(stage=Loading(THIS_PAGE, 0.0))
     screen, generation = screen_of(model), SessionGeneration()
     page, choice = screen.page, (SELL, "any item", "sauda-mini", THIS_PAGE, ENGLISH)
-    visit = visit_to(callbacks.begin(screen, generation, *choice)[page.game])
+    visit = visit_to(callbacks.begin(screen, generation, *choice)[page.visit].game)
     assert visit.game.opponent == STAND_IN
     ticked = model_callbacks.tick(screen, generation, visit)
-    assert (page.game in ticked, ticked[page.clock].active) == (False, True)
+    assert (page.visit in ticked, ticked[page.clock].active) == (False, True)
     model.stage = Ready(THIS_PAGE, "canned", 1.0)
     seated = model_callbacks.tick(screen, generation, visit)
-    assert (seated[page.game].opponent, seated[page.clock].active) == ("sauda-mini", False)
+    assert (seated[page.visit].game.opponent, seated[page.clock].active) == ("sauda-mini", False)
 
     def choose_meanwhile(*setup):
         generation.choose()
@@ -364,7 +373,7 @@ def test_a_model_takes_its_seat_once_it_has_loaded_and_no_other_game_was_chosen(
 
     monkeypatch.setattr(model_callbacks, "start", choose_meanwhile)
     late = model_callbacks.tick(screen, generation, visit)
-    assert (page.game in late, late[page.clock].active) == (False, True)
+    assert (page.visit in late, late[page.clock].active) == (False, True)
 
 
 def test_a_model_that_failed_is_loaded_again_on_demand():
@@ -372,7 +381,7 @@ def test_a_model_that_failed_is_loaded_again_on_demand():
     model.start = lambda again: setattr(model, "stage", Loading(THIS_PAGE, 0.0))
     screen = screen_of(model)
     updates = model_callbacks.check_health(screen, visit_to(None))
-    assert updates[screen.page.clock].active
+    assert list(updates) == [screen.page.model]
     assert isinstance(model.stage, Loading)
 
 
@@ -382,14 +391,12 @@ def test_a_model_that_failed_is_loaded_again_on_demand():
 def review_after(screen: Screen, updates: dict, visit: Visit) -> list[str]:
     """What the review shows that the event after a move makes due, but for the empty update."""
     page, generation = screen.page, SessionGeneration()
-    visit, requested = replace(visit, game=updates[page.game]), updates.get(page.review_request)
-    replied = review_callbacks.reply_then_review(
-        screen, VISITOR, generation, updates[page.reply_request], requested, visit
-    )
+    visit = replace(updates[page.visit], language=visit.language)
+    replied = model_callbacks.reply_then_review(screen, VISITOR, generation, visit)
     if not [update for update in collect(replied) if page.review_due in update]:
         return []
-    review = review_callbacks.stream_review(screen, generation, requested, visit)
-    return [update[page.review] for update in collect(review)[1:]]
+    review = model_callbacks.stream_review(screen, generation, visit)
+    return [update[page.review] for update in collect(review)[1:] if page.review in update]
 
 
 @pytest.fixture
@@ -402,7 +409,7 @@ def bought(screen, buying) -> tuple[Visit, dict]:
 def test_the_last_move_shows_the_result_at_once_and_the_review_once_after_it(screen, bought):
     visit, updates = bought
     assert "Looking for better moves" in updates[screen.page.review]
-    assert screen.page.result in updates
+    assert "Played now, at seed" in updates[screen.page.side]
     (shown,) = review_after(screen, updates, visit)
     assert "on the table; the costliest was move 1" in shown
     assert review_after(screen, updates, visit) == []
@@ -412,14 +419,14 @@ def test_the_last_move_shows_the_result_at_once_and_the_review_once_after_it(scr
 
 def test_what_if_goes_back_in_the_reviewed_game_and_keeps_the_first(screen, bought):
     visit, updates = bought
-    page, ended = screen.page, replace(visit, game=updates[screen.page.game])
-    branched = review_callbacks.what_if(screen, SessionGeneration(), 0, ended)
-    assert branched[page.first_game] is ended.game
-    assert branched[page.game].play.turns == visit.game.play.turns
+    page, ended = screen.page, replace(visit, game=updates[screen.page.visit].game)
+    branched = model_callbacks.what_if(screen, SessionGeneration(), 0, ended)
+    assert branched[page.visit].first_game is ended.game
+    assert branched[page.visit].game.play.turns == visit.game.play.turns
     assert branched[page.review] == ""
     for number in (None, 5, "0"):
-        refused = review_callbacks.what_if(screen, SessionGeneration(), number, ended)
-        assert list(refused) == [page.problem]
+        refused = model_callbacks.what_if(screen, SessionGeneration(), number, ended)
+        assert list(refused) == [page.moves]
 
 
 def test_a_review_of_a_sale_to_a_model_asks_it_nothing():
@@ -427,23 +434,23 @@ def test_a_review_of_a_sale_to_a_model_asks_it_nothing():
     game = after_reply(
         answer(start("bazaar/seller_brief", "mini", 3), Offer(900)), Reply('{"offer":50}', "m")
     )
-    asked = callbacks.send(screen, visit_to(game, "deal"))[screen.page.game]
+    asked = callbacks.send(screen, visit_to(game, "deal"))[screen.page.visit].game
     visit = visit_to(asked, "deal")
     updates = callbacks.send(screen, visit)
-    assert updates[screen.page.game].play.turns[-1].action == Accept("deal")
+    assert updates[screen.page.visit].game.play.turns[-1].action == Accept("deal")
     (shown,) = review_after(screen, updates, visit)
     assert "Leaving here was better." in shown
 
 
-def test_after_a_game_of_the_market_the_effect_of_the_words_is_shown_on_demand(screen):
+def test_after_a_game_of_the_market_the_effect_of_the_words_is_told(screen):
+    def told(game) -> str:
+        return screen.show(visit_to(game))[screen.page.side]
+
     game = answer(start("bazaar/open", "firm", 5), Offer(300, "you thief"))
-    over = screen.show(visit_to(answer(game, WalkAway())))
-    assert over[screen.page.show_effect]["visible"]
-    assert not screen.show(visit_to(game))[screen.page.show_effect]["visible"]
+    assert "without a word" in told(answer(game, WalkAway()))
     silent = answer(answer(start("bazaar/open", "firm", 5), Offer(300)), WalkAway())
-    assert not screen.show(visit_to(silent))[screen.page.show_effect]["visible"]
-    told = model_callbacks.show_effect(screen, visit_to(over[screen.page.game]))
-    assert "without a word" in told[screen.page.effect]
+    for other in (game, silent):
+        assert "without a word" not in told(other)
 
 
 def test_each_stage_plays_the_seed_or_is_said_not_to_and_the_place_counts_them():
@@ -452,9 +459,9 @@ def test_each_stage_plays_the_seed_or_is_said_not_to_and_the_place_counts_them()
     screen = replace(screen_of(model), by_name=lambda name: asked.append(name) or model)
     game = answer(start("bazaar/open", "", 7), WalkAway())
     shown = collect(ask_stages(screen, VISITOR, SessionGeneration(), visit_to(game)))
-    last = shown[-1][screen.page.result]
+    last = shown[-1][screen.page.side]
     assert asked == [weights_of(stage) for stage in STAGES]
     names = [f"{opponent_name(stage, translator(ENGLISH))}</abbr></th>" for stage in STAGES]
     assert [name in last for name in names] == [False] + [True] * (len(STAGES) - 1)
     assert "too slow" in last
-    assert f"of {last.count('<tr') - 1}" in shown[-1][screen.page.card_text]
+    assert f"of {last.count('<tr') - 1}" in shown[-1][screen.page.after]

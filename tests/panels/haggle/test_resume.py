@@ -4,15 +4,15 @@ import json
 from dataclasses import asdict
 from urllib.parse import parse_qsl
 
+import gradio as gr
 import pytest
 
 from env import WalkAway
+from panels.haggle.callbacks import open_page, open_pickers
 from panels.haggle.choices import ANY_ITEM, BUY, HIDDEN, SELL, chosen_opponent, game_at, new_game
 from panels.haggle.layout import SessionGeneration
-from panels.haggle.opening.kept import FIRST, Picks, read_kept
-from panels.haggle.opening.link import check_market, from_query, to_query
-from panels.haggle.opening.open_callbacks import open_page
-from panels.haggle.opponents.stages import ANY_SELLER
+from panels.haggle.opponents import ANY_SELLER
+from panels.haggle.resume import FIRST, Picks, check_market, from_query, read_kept, to_query
 from panels.haggle.screen import Screen
 from panels.haggle.words import ENGLISH, HINDI, translator
 from sauda.llm.backends import THIS_PAGE
@@ -31,6 +31,11 @@ def kept(session: str = "gone", moved: bool = True, **picks: object) -> str:
 
 def open_tab(screen: Screen, text: str = "", query: dict | None = None) -> dict:
     return open_page(screen, SessionGeneration(), text, query or {}, "a session")
+
+
+def pickers(screen: Screen, updates: dict, text: str = "") -> dict:
+    """What the pickers show beside the game that was opened."""
+    return open_pickers(screen, updates[screen.page.visit], text)
 
 
 @pytest.fixture
@@ -54,45 +59,47 @@ def test_choices_that_the_page_does_not_have_are_those_it_opens_with():
 
 def test_the_first_visit_leaves_the_pickers_alone_and_learns_the_session(screen):
     page, updates = screen.page, open_tab(screen)
-    assert not {page.seat, page.market, page.opponent, page.language} & updates.keys()
-    assert (updates[page.session], updates[page.problem]) == ("a session", "")
-    assert updates[page.game].opponent == FIRST.opponent
+    assert pickers(screen, updates) == {page.seat: gr.skip()}
+    assert updates[page.session] == "a session"
+    assert 'id="haggle-problem"></div>' in updates[page.moves]
+    assert updates[page.visit].game.opponent == FIRST.opponent
 
 
 @pytest.mark.parametrize("language", [ENGLISH, HINDI])
 def test_a_game_that_is_gone_is_told_with_its_reason_and_the_choices_stay(screen, language):
     page, picks = screen.page, {**asdict(CHOSEN), "language": language}
     updates = open_tab(screen, kept(**picks))
-    assert translator(language)("gone") in updates[page.problem]
-    assert updates[page.game].opponent == "firm"
-    shown = [updates[part].value for part in (page.seat, page.market, page.opponent)]
+    assert translator(language)("gone") in updates[page.moves]
+    assert updates[page.visit].game.opponent == "firm"
+    drawn = pickers(screen, updates, kept(**picks))
+    shown = [drawn[part].value for part in (page.seat, page.market, page.opponent)]
     assert shown == [BUY, "bazaar/open", "firm"]
-    assert updates[page.language].value == language
+    assert drawn[page.language].value == language
 
 
 def test_a_shared_game_comes_before_the_one_that_the_tab_kept(screen):
     page, updates = screen.page, open_tab(screen, kept(**asdict(CHOSEN)), SHARED)
-    game = updates[page.game]
+    game = updates[page.visit].game
     assert (game.task_name, game.play.seed, game.opponent) == ("bazaar/seller_brief", 7, "linear")
-    assert translator(HINDI)("shared_game") in updates[page.problem]
-    assert (updates[page.seat].value, updates[page.opponent].value) == (SELL, "linear")
+    assert translator(HINDI)("shared_game") in updates[page.moves]
+    drawn = pickers(screen, updates, kept(**asdict(CHOSEN)))
+    assert (drawn[page.seat].value, drawn[page.opponent].value) == (SELL, "linear")
 
 
 def test_a_stage_in_a_link_is_loaded_while_a_script_plays():
     screen = screen_of(Model(stage=Loading(THIS_PAGE, 0.0)))
     updates = open_tab(screen, query=SHARED | {"against": "mini"})
-    game = updates[screen.page.game]
+    game = updates[screen.page.visit].game
     assert (game.stands_in_for, game.opponent) == ("mini", "tit_for_tat")
-    assert "loading" in updates[screen.page.badge]
-    assert updates[screen.page.clock].active
+    assert "loading" in updates[screen.page.brief]
 
 
 @pytest.mark.parametrize("wrong", [{"seed": "x"}, {"against": "nobody"}, {"task": "<b>x</b>"}])
 def test_a_link_to_no_game_is_told_and_a_new_game_begins(screen, wrong):
     page, updates = screen.page, open_tab(screen, query=SHARED | wrong)
-    assert "The link names no game" in updates[page.problem]
-    assert "<b>" not in updates[page.problem]
-    assert updates[page.game].opponent == FIRST.opponent
+    assert "The link names no game" in updates[page.moves]
+    assert "<b>" not in updates[page.moves]
+    assert updates[page.visit].game.opponent == FIRST.opponent
 
 
 @pytest.mark.parametrize(
@@ -106,9 +113,9 @@ def test_a_link_to_no_game_is_told_and_a_new_game_begins(screen, wrong):
 )
 def test_a_link_to_a_game_of_the_former_market_says_so_and_the_choices_stay(screen, former):
     page, updates = screen.page, open_tab(screen, kept(**asdict(CHOSEN)), former)
-    assert translator(HINDI)("gone_market") in updates[page.problem]
-    assert updates[page.game].opponent == CHOSEN.opponent
-    assert not updates[page.game].over
+    assert translator(HINDI)("gone_market") in updates[page.moves]
+    assert updates[page.visit].game.opponent == CHOSEN.opponent
+    assert not updates[page.visit].game.over
 
 
 def opened(query: str) -> Game:

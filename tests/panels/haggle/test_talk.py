@@ -11,11 +11,9 @@ import pytest
 from env import Accept, IllegalAction, Offer, rupees
 from env.bazaar.speech import act_in, hear
 from panels.haggle.choices import SELLING_TASK
-from panels.haggle.talk.conversation import chat_of
-from panels.haggle.talk.state import LONGEST, MOST, SILENT
-from panels.haggle.talk.trouble import Trouble, translated
-from panels.haggle.talk.visitor_text import NoMove, converse, play_text
-from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
+from panels.haggle.conversation import LONGEST, MOST, SILENT, chat_of
+from panels.haggle.visitor_text import NoMove, converse, play_text
+from panels.haggle.words import ENGLISH, HINDI, HINGLISH, Trouble, translated, translator
 from sauda.language.lines import ANSWERS
 from sauda.language.small_talk import HIGHEST_ASK
 from sauda.llm.seller import decide_move

@@ -12,14 +12,12 @@ from markupsafe import Markup
 from env import TYPES, Accept, Offer, WalkAway, rupees
 from env.bazaar.speech import Speech, say
 from panels.haggle.choices import BUY, SELL, SELLING_TASK
+from panels.haggle.conversation import SILENT, chat_of
 from panels.haggle.game_view import brief, bubbles, chart, limits
-from panels.haggle.opponents.hearing import findings, marked, reading
-from panels.haggle.review.card import card
-from panels.haggle.review.result_view import board_of, result
-from panels.haggle.review.review_view import on_the_table, review_pending, review_shown
-from panels.haggle.talk.conversation import chat_of
-from panels.haggle.talk.state import SILENT
-from panels.haggle.talk.visitor_text import converse
+from panels.haggle.hearing import findings, marked, reading
+from panels.haggle.result import board_of, card, result
+from panels.haggle.review import on_the_table, review_pending, review_shown
+from panels.haggle.visitor_text import converse
 from panels.haggle.words import ENGLISH, HINDI, translator
 from panels.results.model_labels import policy_label
 from sauda.games import policies_of

@@ -8,6 +8,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from inspect import signature
 from types import SimpleNamespace
 from typing import Any
 
@@ -244,6 +245,16 @@ def test_the_program_of_the_documentation_plays_as_it_stands(site, capsys):
     (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     exec(code.replace("http://127.0.0.1:7860", site.address), {})
     assert "'policy': 'expert'" in capsys.readouterr().out
+
+
+def test_the_configuration_describes_what_the_public_event_takes_and_nothing_else(site):
+    (play,) = (one for one in site.blocks.fns.values() if one.api_visibility != "private")
+    parts = site.shared.get("/config").json()["components"]
+    described = {part["id"] for part in parts if "api_info" in part or "example_inputs" in part}
+    assert described == {part._id for part in (*play.inputs, *play.outputs)}
+    (told,) = site.shared.get("/gradio_api/info").json()["named_endpoints"].values()
+    names = [parameter["parameter_name"] for parameter in told["parameters"]]
+    assert names == list(signature(play.fn).parameters)
 
 
 # Addresses

@@ -16,7 +16,8 @@ from types import SimpleNamespace
 import pytest
 
 from panels.gpu_arena import players
-from panels.haggle.opponents import badge, stages
+from panels.haggle import badge, opponents
+from panels.haggle.screen import Visit
 from panels.site.gate import HEADERS, Counts
 from panels.site.serving import stay_until_stopped
 from panels.site.sessions import OPEN
@@ -127,7 +128,7 @@ def no_artifacts(request, monkeypatch):
 
     monkeypatch.setattr(store, "read_json", read)
     kept = (
-        badge.seller_figures, stages.rows,
+        badge.seller_figures, opponents.rows,
         players.script_rows, players.model_rows,
     )  # fmt: skip
     for cache in kept:
@@ -175,7 +176,7 @@ def called(site: Site, module: str, name: str, data: list, session: str) -> str:
 
 def kept_game(site: Site, session: str) -> Game:
     states = OPEN[session].state_data.values()
-    return next(state for state in states if isinstance(state, Game))
+    return next(state.game for state in states if isinstance(state, Visit))
 
 
 def test_a_game_goes_on_while_the_disk_is_full(site, full_disk):
@@ -185,7 +186,7 @@ def test_a_game_goes_on_while_the_disk_is_full(site, full_disk):
     turns = len(kept_game(site, session).play.turns)
     for share in (0.4, 0.45):
         bid = str(round(share * kept_game(site, session).observation.opening_ask))
-        data = [None, None, bid, "this page", "en", None, None]
+        data = [None, bid, "this page", "en"]
         text = called(site, "haggle.callbacks", "send", data, session)
         assert 'role="alert"' not in text, text
         assert len(kept_game(site, session).play.turns) > turns

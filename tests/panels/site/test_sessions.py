@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import gradio as gr
 import pytest
 
+from panels.haggle.words import HINDI, translator
 from panels.site import sessions
 from panels.site.sessions import Page, Sessions
 from tests.support.coroutines import run
@@ -75,7 +76,7 @@ def open_page(site: Site, session: str) -> None:
 def reloaded(site: Site, before: str, after: str) -> str:
     """What a tab shows whose session was `before` and is `after`, as text."""
     kept = json.dumps({"session": before, "moved": True, "opponent": "linear", "language": "hi"})
-    opening = "haggle.opening.open_callbacks.open_page"
+    opening = "haggle.callbacks.open_page"
     return json.dumps(call(site, opening, after, None, kept), ensure_ascii=False)
 
 
@@ -85,14 +86,12 @@ def test_a_reload_finds_the_game_talk_and_language_again_and_leaves_the_former_s
     choice = ["sell", "any item", "linear", "this page", "en"]
     call(site, "haggle.callbacks.begin", first, None, *choice)
     for text in ("₹900000 <b>only</b>", "is it raining?"):
-        call(site, "haggle.callbacks.send", first, None, None, text, "this page", "en", None, None)
+        call(site, "haggle.callbacks.send", first, None, text, "this page", "en")
     shown = reloaded(site, first, second)
     assert "₹900000 &lt;b&gt;only&lt;/b&gt;" in shown
     assert "is it raining?" in shown
-    assert "नया खेल" in shown
-    call(
-        site, "haggle.callbacks.send", second, None, None, "₹800000", "this page", "hi", None, None
-    )
+    assert translator(HINDI)("quick_walk") in shown
+    call(site, "haggle.callbacks.send", second, None, "₹800000", "this page", "hi")
     assert "₹8,00,000" in reloaded(site, second, third)
     assert "₹8,00,000" not in reloaded(site, first, uuid.uuid4().hex)
 

@@ -8,7 +8,7 @@ import pytest
 
 from env import EndReason
 from panels import PANELS
-from panels.haggle.opponents.stages import bare_stages
+from panels.haggle.opponents import bare_stages
 from panels.results.model_comparison import FILE as COMPARISON
 from panels.results.model_summary import best_script, rows_by_policy
 from panels.tour import facts, figures, race

@@ -4,9 +4,9 @@ import gradio as gr
 
 from env import Offer
 from panels.haggle import choices, game_view, model_callbacks, words
+from panels.haggle.conversation import chat_of
 from panels.haggle.layout import ReplyRequest, SessionGeneration, lay_out
 from panels.haggle.screen import Screen, Visit
-from panels.haggle.talk.conversation import chat_of
 from panels.ui import look
 from sauda.fairness import PAGE
 from sauda.llm.backends import THIS_PAGE, serve_in_threads
@@ -50,8 +50,9 @@ def test_a_reply_that_still_grows_enters_the_chat_escaped():
     with gr.Blocks():
         page = lay_out(SAY, scribes)
     screen = Screen(page, {"buyer": scribes, "seller": scribes})
-    visit = Visit(start("bazaar/open", "mini:fair", 3), None, "", THIS_PAGE, words.ENGLISH)
-    reply = model_callbacks.stream_reply(screen, PAGE, SessionGeneration(), ReplyRequest(), visit)
+    game, asked = start("bazaar/open", "mini:fair", 3), ReplyRequest()
+    visit = Visit(game, None, "", THIS_PAGE, words.ENGLISH, reply_request=asked)
+    reply = model_callbacks.stream_reply(screen, PAGE, SessionGeneration(), visit)
 
     async def all_updates():
         return [update async for update in reply]

@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import pytest
 
-from panels.haggle.opponents import stages
+from panels.haggle import opponents
 from panels.transcripts.episodes import MODELS as TRANSCRIPT_MODELS
 from sauda.experiments.seller_games import word_hashes
 from sauda.llm.backends import (
@@ -139,11 +139,11 @@ def test_only_names_of_our_own_configure_the_backends():
 def test_every_buyer_on_the_page_has_rows_in_the_model_comparison():
     """Weights, adapter, wrapper and sampling of each buyer on the page are those of its rows."""
     data = load_artifact("evaluation/model-comparison.json").data.as_json()
-    for name in (*stages.buyer_models(), *TRANSCRIPT_MODELS):
+    for name in (*opponents.buyer_models(), *TRANSCRIPT_MODELS):
         row, served = row_name(name), player_spec(name)
         measured = player_spec(row)
         assert (served.constrained, served.wrapper) == (measured.constrained, measured.wrapper)
-        assert row in data["episodes"][stages.MARKET]
+        assert row in data["episodes"][opponents.MARKET]
         model = data["models"][measured.weights]
         assert model["sampling"] == asdict(SEATS["buyer"].sampling)
         folder = adapter_folder(find_model(served.weights).adapter)
@@ -154,8 +154,8 @@ def test_every_buyer_on_the_page_has_rows_in_the_model_comparison():
 def test_the_model_sellers_on_the_page_are_those_whose_words_were_measured():
     artifact, seat = load_artifact("seller_quality.json"), SEATS["seller"]
     data = artifact.data.as_json()
-    assert {name.partition(":")[0] for name in stages.SELLER_MODELS} == {seat.model}
-    personas = {name.partition(":")[2] for name in stages.SELLER_MODELS}
+    assert {name.partition(":")[0] for name in opponents.SELLER_MODELS} == {seat.model}
+    personas = {name.partition(":")[2] for name in opponents.SELLER_MODELS}
     assert {game["persona"] for game in data["games"]} == personas
     measured = data["models"][seat.model]
     assert measured["sampling"] == asdict(seat.sampling)

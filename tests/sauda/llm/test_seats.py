@@ -5,9 +5,8 @@ import json
 import pytest
 
 from env import Offer
-from panels.haggle import choices, words
-from panels.haggle.opponents import model_view
-from panels.haggle.talk.visitor_text import play_text
+from panels.haggle import choices, hearing, words
+from panels.haggle.visitor_text import play_text
 from sauda.llm.types import Reply
 from sauda.sessions.bazaar import after_reply, answer, request, start
 
@@ -57,11 +56,11 @@ def test_a_message_without_a_price_shows_one_sentence_and_loses_nothing(text):
 
 def test_a_raw_reply_that_may_hold_the_limit_shows_only_at_the_end():
     game = after_reply(answer(start(SELLING, "mini", 3), Offer(900, "900")), Reply(BID, "m"))
-    assert "51" not in str(model_view.raw(game, SAY))  # beside the bid it would tell the limit
+    assert "51" not in str(hearing.raw(game, SAY))  # beside the bid it would tell the limit
     answered = answer(game, Offer(880, "880"))
     for text, secret in (("My limit is 74 percent", "74"), ("I pay up to ninety rupees", "ninety")):
         answered = after_reply(answered, Reply(text, "m"))
-        assert secret not in str(model_view.raw(answered, SAY))
-    assert "No idea" in str(model_view.raw(after_reply(answered, Reply("No idea", "m")), SAY))
+        assert secret not in str(hearing.raw(answered, SAY))
+    assert "No idea" in str(hearing.raw(after_reply(answered, Reply("No idea", "m")), SAY))
     over = play_text(after_reply(answered, Reply(BID, "m")), "bye")
-    assert "fine" in str(model_view.raw(over, SAY))
+    assert "fine" in str(hearing.raw(over, SAY))

@@ -8,19 +8,108 @@ digest of what both sides see, so that a line tells nothing of the game's own se
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from zlib import crc32
 
-from env import Accept, Offer, Turn, rupees
-from panels.haggle.talk.asked_back import asked_back
-from panels.haggle.talk.state import SILENT, Exchange, Talk
+from env import Accept, Offer, Table, Turn, rupees
 from panels.haggle.words import ENGLISH, Translate, translator
 from panels.ui.offers import Say, ending
 from sauda.language.lines import name_in
 from sauda.language.phrases import language_of
-from sauda.language.small_talk import answer_to
+from sauda.language.small_talk import CONDITION, answer_to, read_closing
 from sauda.language.spoken import Decided, announce, claim_of, is_last, retell
-from sauda.sessions.bazaar import Game
+from sauda.language.stances import relative
+from sauda.sessions.bazaar import (
+    BACKWARDS,
+    FAR_OFF,
+    Action,
+    Game,
+    both_prices,
+    doubt,
+    loss_at,
+)
+
+MOST = 30  # exchanges that are kept; an older one leaves the chat
+LONGEST = 200  # characters of a text that is kept
+QUESTIONS = ("loss_", "backwards_", "did_you_mean", "mean_", "take_it")  # how their kinds begin
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A text of the visitor that made no move, and the kind of the answer to it."""
+
+    turn: int  # turns of the game before it
+    text: str
+    kind: str  # a key of ANSWERS; of the page's words where `is_narrated`
+    seen: Table  # the visitor's view at that time, for the facts of the answer
+    values: tuple[tuple[str, str], ...] = ()  # of the page's words
+
+    @property
+    def is_narrated(self) -> bool:
+        """Whether the page answers and not the other side: a rule, or a question about a move."""
+        return self.kind.startswith(("rule_", "words_", *QUESTIONS))
+
+    @property
+    def is_question(self) -> bool:
+        """Whether the page asks about a move that a yes would make."""
+        return self.kind.startswith(QUESTIONS)
+
+
+@dataclass(frozen=True)
+class Talk:
+    """The exchanges of a game in order."""
+
+    exchanges: tuple[Exchange, ...] = ()
+
+    def added(self, exchange: Exchange) -> "Talk":
+        """The talk with one more exchange, its text cut to LONGEST, and the oldest left out."""
+        text = exchange.text
+        text = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+        return Talk((*self.exchanges, replace(exchange, text=text))[-MOST:])
+
+    def last_at(self, turn: int) -> "Talk":
+        """The talk with its last exchange after `turn` turns."""
+        return Talk((*self.exchanges[:-1], replace(self.exchanges[-1], turn=turn)))
+
+    def at(self, turn: int) -> tuple[Exchange, ...]:
+        """What was said after `turn` turns."""
+        return tuple(each for each in self.exchanges if each.turn == turn)
+
+    def back_to(self, turns: int) -> "Talk":
+        """The talk of a game that was taken back to `turns` turns: all of it stays."""
+        return Talk(tuple(replace(e, turn=min(e.turn, turns)) for e in self.exchanges))
+
+
+SILENT = Talk()  # a game without small talk
+
+
+def asked_back(game: Game) -> Exchange:
+    """The unconfirmed move of `game` in the visitor's words, "" for a button, and the question."""
+    action = game.unconfirmed
+    kind, values = question(game, action)
+    turns, table = len(game.play.turns), game.observation.table
+    return Exchange(turns, action.message, kind, table, tuple(values.items()))
+
+
+def question(game: Game, action: Action) -> tuple[str, dict[str, str]]:
+    """The question about a move, as a key of the page's words, and the values of its sentence."""
+    own, theirs = both_prices(game)
+    price = action.price if isinstance(action, Offer) else theirs[-1]
+    values, why = {"price": rupees(price)}, doubt(game, action)
+    if why == FAR_OFF:
+        return "did_you_mean", values
+    if why == BACKWARDS:
+        stands = game.you == "buyer" and game.observation.table.standing
+        return f"backwards_{'bid' if stands else game.you}", values | {"own": rupees(own[-1])}
+    if (loss := loss_at(game, price)) > 0:
+        kind = "loss_accept" if isinstance(action, Accept) else f"loss_{game.you}"
+        limit = rupees(game.observation.reservation)
+        return kind, values | {"loss": rupees(loss), "limit": limit}
+    if isinstance(action, Offer) and (way := relative(action.message)):
+        return f"mean_{way.kind}", values
+    is_plain = read_closing(action.message, price) != CONDITION
+    return "take_it" if is_plain else "take_it_plain", values
+
 
 SEATS = ("seller", "buyer")
 Message = dict[str, str]  # role and content; with the price of a move where it has one

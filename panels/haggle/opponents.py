@@ -1,12 +1,13 @@
-"""The buyers that a visitor can sell to, by stage of training, and the measured row of each.
+"""Whom a visitor can play against: the served models, the stages of training, the scripts.
 
-The rows are those of the open market in Results. A stage is offered where the model comparison has
-a row of it and its adapter is there, so that what is served is what was measured.
+The stages and their figures come from the artifacts, so that a new stage with rows is offered.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+
+from markupsafe import Markup
 
 from env import TYPES
 from panels.haggle.words import Translate
@@ -16,13 +17,45 @@ from panels.results.questions.verdict import buyer_name
 from panels.results.questions.winners import HOLDOUT, Entry, market_contest
 from panels.ui.provenance import load_or_say
 from sauda.experiments.comparison import OURS
-from sauda.llm.backends import SEATS
+from sauda.llm.backends import SEATS, THIS_PAGE, find_backends
 from sauda.llm.model import adapter_folder
 from sauda.llm.registry import CONSTRAINED, is_model, player_spec, row_name
 from sauda.llm.seller import PERSONAS
+from sauda.llm.server import Failed, ModelWorker, Ready
 from sauda.llm.wrappers import WRAPPERS
 from sauda.policies import BUYERS
 from sauda.sessions.bazaar import PLANNER
+
+READY_SOON = 0.5  # seconds that a new game waits for a model that has nearly loaded
+STAND_IN = "tit_for_tat"  # the scripted buyer that plays until the model has loaded
+
+
+@cache
+def models() -> dict[str, dict[str, ModelWorker]]:
+    """The language models that the page serves by seat and backend; all visitors share them."""
+    return find_backends()
+
+
+def load_in_background() -> None:
+    """Start to load the page's own buyer, so that the first visitor finds it ready."""
+    models()["buyer"][THIS_PAGE].start()
+
+
+def health_list(workers: Mapping[str, ModelWorker], translate: Translate) -> Markup:
+    """One line a backend: whether it replies."""
+    lines = [
+        Markup("<li><b>{}</b>: {}</li>").format(name, health_of(model, translate))
+        for name, model in workers.items()
+    ]
+    return Markup("<ul>{}</ul>").format(Markup("").join(lines))
+
+
+def health_of(model: ModelWorker, translate: Translate) -> str:
+    stage = model.stage
+    if isinstance(stage, Ready):
+        return f"{stage.source}, {translate('ready', seconds=f'{stage.seconds:.1f}')}"
+    return stage.reason if isinstance(stage, Failed) else "…"
+
 
 MARKET = "bazaar/open"  # the task whose rows the badges show
 SERVED = tuple(f"{SEATS['buyer'].model}{how}" for how in ("+honest", "", "+steering"))

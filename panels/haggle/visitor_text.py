@@ -8,9 +8,8 @@ import unicodedata
 from dataclasses import replace
 
 from env import Accept, IllegalAction, Offer, WalkAway, group_digits, rupees, speech
-from panels.haggle.talk.asked_back import asked_back
-from panels.haggle.talk.state import SILENT, Exchange, Talk
-from panels.haggle.talk.trouble import Trouble
+from panels.haggle.conversation import SILENT, Exchange, Talk, asked_back
+from panels.haggle.words import Trouble
 from sauda.language.money import LONGEST_MESSAGE
 from sauda.language.money import price as price_in
 from sauda.language.small_talk import (

@@ -8,11 +8,11 @@ from markupsafe import Markup
 
 from env import TYPES
 from panels.haggle.choices import chosen_opponent
-from panels.haggle.models import STAND_IN
-from panels.haggle.opponents.stages import (
+from panels.haggle.opponents import (
     ANY_SELLER,
     MARKET,
     SELLER_MODEL,
+    STAND_IN,
     measured,
     opponent_name,
     persona_of,

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from env import Accept, Offer, Turn, rupees
 from panels.haggle.game_view import IN_ENGLISH, limits
-from panels.haggle.opponents.stages import model_name
+from panels.haggle.opponents import model_name
 from panels.haggle.words import ENGLISH, Translate
 from panels.ui.look import note
 from panels.ui.provenance import missing
@@ -174,7 +174,8 @@ def _row(move: OwnMove, review: Review, translate: Translate, language: str) -> 
     return Markup(
         '<li><span class="sauda-said">{}. {} {}</span><span class="{}">{}</span>'
         '<span class="sauda-why">{}</span>'
-        '<button type="button" class="sauda-try" data-move="{}" aria-label="{}">{}</button></li>'
+        '<button type="button" class="sauda-try" data-press="what_if" data-number="{}"'
+        ' data-show="haggle-chat" aria-label="{}">{}</button></li>'
     ).format(
         number, own_said(move.turn, translate), _kind(move, review, translate),
         "sauda-cost sauda-bad" if costs else "sauda-cost", cost,
