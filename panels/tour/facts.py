@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.haggle.opponents.stages import bare_stages
+from panels.haggle.opponents import bare_stages
 from panels.results.model_comparison import LAB_FILE
 from panels.results.model_labels import series_role
 from panels.results.model_summary import best_script, gain_on_same_seeds, rows_by_policy, standing
