@@ -334,7 +334,8 @@ def may_hold(part: Any, value: Any, now: Any = None) -> bool:
         kinds = str | None
     else:
         return True
-    is_kind = isinstance(value, kinds) and not isinstance(value, bool)
+    yes_or_no = isinstance(value, bool) and not isinstance(getattr(part, "value", None), bool)
+    is_kind = isinstance(value, kinds) and not yes_or_no
     if not is_kind or (isinstance(value, int | float) and not math.isfinite(value)):
         return False
     try:

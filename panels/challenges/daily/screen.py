@@ -160,9 +160,9 @@ class DailyScreen(Screen):
         shown = view.result(visit.game, you, others, visit.streak, visit.translate)
         if you.share <= 0:  # nobody sends a loss around
             return shown
-        return shown + self._share(visit, placed([you, *others], visit.translate))
+        return shown + self.share(visit, placed([you, *others], visit.translate))
 
-    def _share(self, visit: DailyVisit, where: str) -> Markup:
+    def share(self, visit: DailyVisit, where: str) -> Markup:
         """The text, the link and the picture of a finished game."""
         game, day, translate = visit.game, visit.bargain.day, visit.translate
         words = (translate, visit.language)

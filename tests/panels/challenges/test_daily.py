@@ -102,7 +102,7 @@ def test_a_gain_can_be_shared_as_text_with_a_link_and_as_a_picture(screen):
     game = bargain_of(DAY)
     gained = answer(game, Accept())
     visit = replace(OPEN, game=gained, bargain=Bargain(DAY, (None, None)))
-    shown = screen._share(visit, "1 of 9")
+    shown = screen.share(visit, "1 of 9")
     *_, blocks, link = re.search(r"readonly>(.*?)</textarea>", shown, re.DOTALL)[1].split("\n")
     assert blocks.endswith("🤝")
     assert link.startswith("https://sauda.example/?tab=haggle&amp;part=daily&amp;day=")
