@@ -463,11 +463,6 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     return data | {"rows": rows, "models": recorded["models"]}
 
 
-def count_games(config: Mapping[str, Any], data: Gap) -> int:
-    """Games of scripts and planners, and of the planner with what they state."""
-    return 2 * data.n * sum(not is_model(row.player) for row in data.rows)
-
-
 def per_player(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """One row per player: its split, then its grade by difficulty."""
     parts = ("player", "grade", "inference", "control")
