@@ -94,9 +94,9 @@ def train(settings: SFTStageSettings, folder: Path | None = None, resume: bool =
     from trl import SFTConfig
 
     run = start_run(settings, folder, resume)
-    learnt = load_rows(run)
+    rows = load_rows(run)
     tokenizer = tokenizer_of(run.base)
-    sequences = [encode_row(row, tokenizer) for row in learnt]
+    sequences = [encode_row(row, tokenizer) for row in rows]
     lengths = [len(sequence["input_ids"]) for sequence in sequences]
     batch = settings.per_device_train_batch_size * settings.gradient_accumulation_steps
     rng = np.random.default_rng(settings.seed)
@@ -118,9 +118,11 @@ def train(settings: SFTStageSettings, folder: Path | None = None, resume: bool =
     train_to_end(run, trainer)
     served = save_and_load(run, trainer)
 
-    first, *_ = dataset = trainer.train_dataset
+    used = order[: trainer.state.global_step * batch]  # a run may end before it has used them all
+    learnt = [rows[i] for i in sorted(set(used))]
+    first = sequences[used[0]]
     counts = summarize_rows(learnt)
-    labels = [label for labels in dataset["labels"] for label in labels]
+    labels = [label for i in used for label in sequences[i]["labels"]]
     counts["tokens"] = {"all": len(labels), "in_loss": sum(label != -100 for label in labels)}
     figures = {
         "rows": counts | {"sha256": digest(to_lines(learnt))},

@@ -139,6 +139,8 @@ def test_a_run_ends_after_its_minutes_with_what_it_has(tmp_path):
     brief = replace(TOY, minutes=1e-6)
     data = sft.train(brief, tmp_path)
     assert [row["step"] for row in data["log"]] == [1]
+    assert data["rows"]["rows"] == brief.per_device_train_batch_size  # of those that were made
+    assert data["rows"]["tokens"]["all"] == data["num_tokens"]
     assert [row["step"] for row in data["checkpoint_evaluations"]] == [1]
     again = sft.train(brief, tmp_path, resume=True)  # it has had them
     assert repeatable(again) == repeatable(data)

@@ -155,7 +155,7 @@ def test_the_check_names_foreign_letters_loops_and_replies_without_an_end():
 @pytest.mark.model
 def test_a_lab_learns_the_planners_actions(tmp_path):
     settings = sft.ArenaSFTSettings(
-        model="toy", rows=24, acceptance_prompts=3, eval_games=0, max_steps=2
+        model="toy", rows=24, acceptance_prompts=3, eval_games=0, max_steps=3
     )
     data = sft.train(settings, tmp_path)
     assert data["rows"]["completions"] == 24
