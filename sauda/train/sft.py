@@ -3,9 +3,11 @@
     python -m sauda train sft                  # the buyer of the bazaar
     python -m sauda train sft --game arena     # a lab of the GPU arena
 
-The loss counts the completions alone; on a CPU it is computed by `losses.score_tokens`.
+The loss counts the completions alone and is computed by `losses.score_tokens`. What is made once,
+the rows and their tokens, stays in the run's folder; a folder made on one machine serves another.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -72,7 +74,13 @@ class SFTStageSettings(StageSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class SFTSettings(SFTStageSettings, RowSettings):
-    """Settings of the buyer of the bazaar."""
+    """Settings of the buyer of the bazaar, for a GPU; on a CPU lower the rows and the passes."""
+
+    lora_r: int = field(default=16, metadata={"help": "rank of the adapter"})
+    lora_alpha: int = field(default=32, metadata={"help": "its scale, times the rank"})
+    num_train_epochs: int = field(default=3, metadata={"help": "passes over the rows"})
+    per_device_train_batch_size: int = 32
+    save_steps: int = 775
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,19 +98,18 @@ SETTINGS = {"bazaar": SFTSettings, "arena": ArenaSFTSettings}  # by game
 
 def train(settings: SFTStageSettings, folder: Path | None = None, resume: bool = False) -> dict:
     """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do."""
-    from datasets import Dataset
     from trl import SFTConfig
 
     run = start_run(settings, folder, resume)
     rows = load_rows(run)
     tokenizer = tokenizer_of(run.base)
-    sequences = [encode_row(row, tokenizer) for row in rows]
-    lengths = [len(sequence["input_ids"]) for sequence in sequences]
+    sequences = load_sequences(run, rows, tokenizer)
+    lengths = list(map(len, sequences["input_ids"]))
     batch = settings.per_device_train_batch_size * settings.gradient_accumulation_steps
     rng = np.random.default_rng(settings.seed)
     epochs = range(settings.num_train_epochs)
     order = [i for _ in epochs for i in order_by_length(lengths, batch, rng)]
-    trainer = sft_trainer(run.base.device == "cpu")(
+    trainer = sft_trainer()(
         model=read_base(run.base),
         args=SFTConfig(
             **training_arguments(run),
@@ -111,7 +118,7 @@ def train(settings: SFTStageSettings, folder: Path | None = None, resume: bool =
             train_sampling_strategy="sequential",
             max_length=None,
         ),
-        train_dataset=Dataset.from_list([sequences[i] for i in order]),
+        train_dataset=sequences.select(order),
         processing_class=tokenizer,
         peft_config=peft_config(LoRA(settings.lora_r, settings.lora_alpha)),
     )
@@ -122,8 +129,11 @@ def train(settings: SFTStageSettings, folder: Path | None = None, resume: bool =
     learnt = [rows[i] for i in sorted(set(used))]
     first = sequences[used[0]]
     counts = summarize_rows(learnt)
-    labels = [label for i in used for label in sequences[i]["labels"]]
-    counts["tokens"] = {"all": len(labels), "in_loss": sum(label != -100 for label in labels)}
+    in_loss = [sum(label != -100 for label in labels) for labels in sequences["labels"]]
+    counts["tokens"] = {
+        "all": sum(lengths[i] for i in used),
+        "in_loss": sum(in_loss[i] for i in used),
+    }
     figures = {
         "rows": counts | {"sha256": digest(to_lines(learnt))},
         "sample": sample(first["input_ids"], first["labels"], tokenizer),
@@ -140,14 +150,22 @@ def load_rows(run: Run) -> list[Row]:
     return [Row(**row) for row in read_lines(file)]
 
 
-def sft_trainer(on_cpu: bool) -> Any:
-    """TRL's SFTTrainer, on a CPU with the loss of `score_tokens`."""
+def load_sequences(run: Run, rows: Sequence[Row], tokenizer: Any) -> Any:
+    """The Dataset of the rows' tokens, made once and then read from the run's folder."""
+    from datasets import Dataset
+
+    file = run.folder / "sequences.parquet"
+    if not file.exists():
+        made = Dataset.from_list([encode_row(row, tokenizer) for row in rows])
+        made.to_parquet(file)
+    return Dataset.from_parquet(str(file), cache_dir=str(run.folder / "sequences"))
+
+
+def sft_trainer() -> Any:
+    """TRL's SFTTrainer with the loss of `score_tokens`."""
     from trl import SFTTrainer
 
-    if not on_cpu:
-        return SFTTrainer  # its fused head projects the supervised tokens alone on a GPU
-
-    class OnCPU(SFTTrainer):
+    class Supervised(SFTTrainer):
         def compute_loss(
             self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch=None
         ) -> Any:
@@ -162,4 +180,4 @@ def sft_trainer(on_cpu: bool) -> Any:
             metrics["num_tokens"] = [self._total_train_tokens]
             return -log_probs.sum() / count
 
-    return OnCPU
+    return Supervised

@@ -65,7 +65,7 @@ class Mix:
 class RowSettings:
     """Which games of the bazaar are played, by whom, and how many deals are kept."""
 
-    rows: int = field(default=5_600, metadata={"help": "deals to learn from"})
+    rows: int = field(default=33_000, metadata={"help": "deals to learn from"})
     teacher: str = field(
         default="", metadata={"help": "of all tasks, also module:function; '' for each task's own"}
     )
