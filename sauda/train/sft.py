@@ -78,9 +78,9 @@ class SFTSettings(SFTStageSettings, RowSettings):
 
     lora_r: int = field(default=16, metadata={"help": "rank of the adapter"})
     lora_alpha: int = field(default=32, metadata={"help": "its scale, times the rank"})
-    num_train_epochs: int = field(default=3, metadata={"help": "passes over the rows"})
+    num_train_epochs: int = field(default=2, metadata={"help": "passes over the rows"})
     per_device_train_batch_size: int = 32
-    save_steps: int = 775
+    save_steps: int = 517
 
 
 @dataclass(frozen=True, kw_only=True)
