@@ -42,7 +42,7 @@ from sauda.train.teacher_rows import (
 
 TOY = {
     "per_device_train_batch_size": 8, "save_steps": 2, "acceptance_prompts": 6, "eval_games": 2,
-    "rows": 64,
+    "rows": 64, "num_train_epochs": 1,
 }  # fmt: skip
 
 

@@ -28,7 +28,13 @@ from tests.support.training import repeatable, start_training, trained
 pytestmark = pytest.mark.xdist_group("model")
 MIXES = (Mix("bazaar/open", 0.75, "linear"), Mix("classic/single_deal", 0.25, "expert"))
 TOY = sft.SFTSettings(
-    model="toy", rows=26, mixes=MIXES, save_steps=2, acceptance_prompts=3, eval_games=1
+    num_train_epochs=1,
+    model="toy",
+    rows=26,
+    mixes=MIXES,
+    save_steps=2,
+    acceptance_prompts=3,
+    eval_games=1,
 )
 
 
