@@ -474,7 +474,7 @@ def per_player(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield {"player": row["player"], **row["beliefs"]}
 
 
-PLAYERS = (*BUYERS, LEAVE, TUNED, "bayesian", "speaker", "reader", "listener")
+PLAYERS = (*BUYERS, LEAVE, TUNED, "bayesian", "speaker", "reader", "listener", "mini+sft")
 
 
 @experiment(
