@@ -8,7 +8,7 @@ from sauda.llm.types import Reply
 from sauda.sessions.bazaar import Game, after_reply, answer, back, quick_moves, start
 from sauda.sessions.review import NOTHING, OwnMove, Worth, oracle, review, worth
 
-SINGLE, SELLING = "classic/single_deal", "bazaar/seller_brief"
+SINGLE, SELLING = "classic/single_deal", "bazaar/sell"
 MARKET = ("bazaar/open", "bazaar/rushed")
 
 
