@@ -151,10 +151,10 @@ class Bazaar:
 def buyer_payoff(own: Mapping[str, Any], deal: Deal) -> float:
     """A buyer's surplus from a deal it made, in rupees. Delay discounts a gain, not a loss."""
     gain = own["reservation"] - deal.price
-    return gain * discounted(own, deal) if gain > 0 else gain
+    return gain * discount_of(own, deal) if gain > 0 else gain
 
 
-def discounted(own: Mapping[str, Any], deal: Deal) -> float:
+def discount_of(own: Mapping[str, Any], deal: Deal) -> float:
     """The discount factor of a deal by its rounds, in [0, 1]; 0 past the buyer's deadline.
 
     1 if the buyer has no "discount", whatever its deadline: there the classic grader halves.

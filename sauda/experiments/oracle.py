@@ -189,7 +189,7 @@ def no_zopa(task_name: str, seeds: Sequence[int]) -> float:
     return float(np.mean([d.buyer["reservation"] <= d.seller["reservation"] for d in deals]))
 
 
-def searched(task_name: str, number: int, seeds: Sequence[int]) -> float:
+def grade_random_script(task_name: str, number: int, seeds: Sequence[int]) -> float:
     """The mean grade of a random script."""
     return float(grades(task_name, random_script(number), seeds).mean())
 
@@ -238,7 +238,9 @@ def search_all(
     holdout, train = SPLITS["holdout"][: len(honest)], SPLITS["train"][:seeds]
     found = exploits(task)
     odd = pool.map(partial(grades, task, seeds=holdout), found.values())
-    tried = list(pool.map(partial(searched, task, seeds=train), range(scripts), chunksize=10))
+    tried = list(
+        pool.map(partial(grade_random_script, task, seeds=train), range(scripts), chunksize=10)
+    )
     best = np.argsort(tried, kind="stable")[::-1][:FINALISTS]
     again = pool.map(partial(grades, task, seeds=holdout), map(random_script, best.tolist()))
     return (

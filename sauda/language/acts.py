@@ -455,7 +455,7 @@ class Example:
     turn: int = about("number of the turn in the dialogue, from 0")
     part: str = about("train, validation or holdout: by posting, so that none is in two")
 
-    def shown(self) -> dict[str, object]:
+    def model_input(self) -> dict[str, object]:
         """What a model reads before it speaks."""
         return {
             "role": self.role,

@@ -130,7 +130,7 @@ def believe(obs: Observation, reads: bool = True, read: Reader = words.hear) -> 
                 max(best, before if t == 0 else best),
                 max(best, move.action.price),
             )
-            act, gain, more, holds = _answered(s, t, best, move.action.message, said, obs)
+            act, gain, more, holds = _weigh_act(s, t, best, move.action.message, said, obs)
             mood, temper = mood + gain, temper + more
             continue
         if t:
@@ -152,7 +152,7 @@ def believe(obs: Observation, reads: bool = True, read: Reader = words.hear) -> 
     return Belief(s, weights / weights.sum(), mood, temper, frozenset(said), frozenset(told))
 
 
-def _answered(
+def _weigh_act(
     s: Sellers, t: int, best: float, message: str, said: set[str], obs: Observation
 ) -> tuple[str, np.ndarray, Any, np.ndarray]:
     """The act of a bid, what it adds to each seller's mood and temper, and whether it holds."""

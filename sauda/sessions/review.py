@@ -136,7 +136,7 @@ def review(game: Game) -> Review:
     if is_planned(game):
         planned = (weigh(number, turn) for number, turn in enumerate(turns))
         return Review(game, tuple(planned), gap_of(game))
-    return Review(game, tuple(_replayed(game, turns)))
+    return Review(game, tuple(_review_moves(game, turns)))
 
 
 def gap_of(game: Game) -> Gap:
@@ -176,7 +176,7 @@ class _Line:
     worth: Worth
 
 
-def _replayed(game: Game, turns: list[Turn]) -> list[OwnMove]:
+def _review_moves(game: Game, turns: list[Turn]) -> list[OwnMove]:
     """The moves with their costs, the worth of each position being the best that is known."""
     reviewed: list[OwnMove] = []
     after = NOTHING

@@ -13,7 +13,7 @@ from sauda.serve.leaderboard import (
     record_of,
     rules_of,
 )
-from sauda.serve.people import TASK, export, next_bargain, record_moves, stored, tally
+from sauda.serve.people import TASK, drop_own_words, export, next_bargain, record_moves, tally
 from sauda.sessions.bazaar import answer
 from tests.support.entries import entered, play_all
 
@@ -45,8 +45,8 @@ def test_a_persons_games_are_kept_without_words_and_can_be_verified(board):
 
 
 def test_a_move_is_kept_with_what_the_seller_hears_in_it():
-    assert stored(Offer(400, "400, and tea for us both?")).message
-    assert stored(Offer(400, "400 for my aunt Meera")).message == ""
+    assert drop_own_words(Offer(400, "400, and tea for us both?")).message
+    assert drop_own_words(Offer(400, "400 for my aunt Meera")).message == ""
 
 
 def test_a_game_goes_on_where_it_stood(board):
