@@ -229,7 +229,7 @@ def play_cell(
     return game_of(task).columns.episode_columns(task, episodes)
 
 
-def informed(task: Task, seed: int) -> Policy:
+def informed(task: Task, seed: int) -> Informed:
     """The best response to the seller of the open market that `seed` draws."""
     (instance,) = begin(task, seed).state.private["nature"]
     return Informed.of(instance, speaks=not MARKETS[task.name.removeprefix("bazaar/")].mute)

@@ -173,9 +173,7 @@ def players(task_name: str) -> dict[str, Policy]:
 
 def informed_grades(task_name: str, speaks: bool, seeds: Sequence[int]) -> np.ndarray:
     """What the informed oracle expects in the game of each seed."""
-    return np.array(
-        [Informed.of(instance_of(task_name, seed), speaks).solution.values[1][0] for seed in seeds]
-    )
+    return np.array([Informed.of(instance_of(task_name, seed), speaks).expected for seed in seeds])
 
 
 def instance_of(task_name: str, seed: int) -> Any:

@@ -604,6 +604,11 @@ class Informed:
                 return cls(spoken, key)
         return cls(silent)
 
+    @property
+    def expected(self) -> float:
+        """The grade that it expects before the first bid."""
+        return float(self.solution.values[1][0])
+
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
         prices, best = self.solution.prices, max(obs.table.bids, default=0)
         index = min(int(np.searchsorted(prices, best)), len(prices) - 1)

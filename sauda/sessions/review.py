@@ -27,12 +27,12 @@ from env import (
     Task,
     Turn,
     WalkAway,
-    begin,
     get_task,
 )
+from sauda.experiments.evaluate import informed
 from sauda.experiments.gap import split_game
 from sauda.policies.arena_yardsticks import play_all_seeing
-from sauda.policies.listener import Informed, Listener, MoveValues, believe
+from sauda.policies.listener import Listener, MoveValues, believe
 from sauda.sessions.bazaar import Action, Game, answer, back, moves_of, own_and_theirs
 
 PRICES = 24  # other prices that are tried before each move, between the two limits
@@ -262,8 +262,7 @@ class Oracle:
 
 def informed_grade(task: Task, seed: int) -> float:
     """The expected grade of a buyer of the open market that knows the seller, and its key."""
-    (deal,) = begin(task, seed).state.private["nature"]
-    return float(Informed.of(deal).solution.values[1][0])
+    return informed(task, seed).expected
 
 
 @lru_cache(maxsize=256)
