@@ -31,12 +31,12 @@ from env import (
     move,
 )
 from sauda.experiments.base import experiment
-from sauda.experiments.batches import in_batches, join
+from sauda.experiments.batches import join, play_model_batches
 from sauda.experiments.tuned import grades
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import LEAVE, TUNED
 from sauda.games.bazaar_prompt import HIGHEST, ask_belief, first_object, unit
-from sauda.llm.model import CACHE, load_once
+from sauda.llm.model import CACHE
 from sauda.llm.registry import PlayerSpec, get_policy, is_model, player_spec
 from sauda.llm.sources import models_behind, prompt_hashes
 from sauda.llm.turn import new_game, play_games
@@ -44,7 +44,7 @@ from sauda.policies import BUYERS
 from sauda.policies.listener import Action, Belief, Informed, Listener, at_opening, believe
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, ModelSource, Record
-from sauda.records.seeds import SPLITS
+from sauda.records.seeds import SPLITS, deal_at
 from sauda.records.store import ROOT, Artifact, load
 from sauda.statistics import (
     mean_interval,
@@ -209,10 +209,7 @@ def measure(name: str, seeds: Sequence[int]) -> dict[str, Any]:
 
 def measure_model(name: str, seeds: Sequence[int]) -> dict[str, Any]:
     """The same of a language model; its batches are kept on disk, so that a stop loses one."""
-    from sauda.experiments.comparison import version_of  # imports what plays models
-
     player, task = player_spec(name), get_task(TASK)
-    mark = version_of(load_once(player.weights) if player.weights else None)
 
     def play(some: Sequence[int]) -> dict[str, Any]:
         games = [new_game(task, seed) for seed in some]
@@ -220,9 +217,7 @@ def measure_model(name: str, seeds: Sequence[int]) -> dict[str, Any]:
         own = [round(game.grade, 6) for game in games]
         return {"own": own, **play_believing(some, states_of_model(player))}
 
-    return join(
-        in_batches(seeds, BATCH, CACHE / "gap", lambda some: repr((name, some, *mark)), play)
-    )
+    return join(play_model_batches(name, seeds, BATCH, CACHE / "gap", play))
 
 
 # Difficulty ---------------------------------------------------------------------------------------
@@ -426,7 +421,7 @@ def describe_bins(deals: Sequence[Instance], informed: np.ndarray, bins: np.ndar
 
 def summarize(columns: Mapping[str, Mapping[str, Any]], seeds: Sequence[int]) -> dict[str, Any]:
     """The result of the players' columns; the planner's own must be among them."""
-    deals = [begin(get_task(TASK), seed).state.private["nature"][0] for seed in seeds]
+    deals = [deal_at(get_task(TASK), seed) for seed in seeds]
     informed = np.array([Informed.of(deal).expected for deal in deals])
     steps = np.arange(1, len(BINS)) / len(BINS)
     edges = [round(float(edge), 6) for edge in np.quantile(informed, 1 - steps)]
