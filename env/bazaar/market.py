@@ -15,7 +15,7 @@ import numpy as np
 
 from ..amounts import rupees
 from ..core import Task
-from .rules import Bazaar, discount_of
+from .rules import Bazaar, share_kept
 from .speech import LANGUAGES, PITCHES, QUESTIONS, Speech, act_in, phrases, say
 from .types import CATALOGUE, Accept, Action, Instance, Observation, Offer, WalkAway
 
@@ -434,7 +434,7 @@ def market_grade(state: Any) -> float:
     (instance,), (deal,) = state.private["nature"], state.table.past
     own, limit = instance.buyer, instance.buyer["reservation"]
     width = limit - instance.seller["reservation"]
-    kept = discount_of(own, deal)
+    kept = share_kept(own, deal.rounds)
     if deal.price is None:
         return kept if width <= 0 else 0.0
     if width <= 0 or deal.price > limit:
