@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sauda.llm.model import load_once
+from sauda.llm.model import Model, load_once
 from sauda.llm.registry import player_spec
 from sauda.records.progress import progress
 from sauda.records.store import source_digest, write
@@ -51,16 +51,18 @@ def play_model_batches(
 ) -> list[Any]:
     """`in_batches` of the games of the language model called `name`, `about` what they are of.
 
-    A batch's result depends on them, on its seeds, on weights and sampling, and on the code.
+    A batch's result depends on them, on its seeds and on the model's version.
     """
     weights = player_spec(name).weights
-    model = load_once(weights) if weights else None
-    mark = model and (model.sha256, model.source, asdict(model.decoder.sampling))
+    version = version_of(load_once(weights) if weights else None)
+    return in_batches(
+        seeds, batch, folder, lambda some: repr((name, about, list(some), version)), play
+    )
 
-    def key(some: Sequence[int]) -> str:
-        return repr((name, about, list(some), mark, source_digest()))
 
-    return in_batches(seeds, batch, folder, key, play)
+def version_of(model: Model | None) -> tuple[Any, ...]:
+    """What a model's replies depend on beside the requests: weights, sampling, the code."""
+    return model and (model.sha256, model.source, asdict(model.decoder.sampling)), source_digest()
 
 
 def play_cells(
