@@ -73,8 +73,7 @@ def _count_pressure(obs: Observation, persona: str) -> int:
 def classic_tells(table: Any, seller: Mapping[str, Any]) -> Tells:
     """The published manner of a classic seller as it replies to the bid of this round.
 
-    `seller` holds its "terms" and its "chance": for each round, draws in the order of
-    DRAWS, of which the last six are standard normal. The noise has a standard
+    `seller` holds its "terms" and its "chance": the draws of each round. The noise has a standard
     deviation of 0.1.
     """
     terms, t, asks = seller["terms"], table.round, table.asks
@@ -167,10 +166,6 @@ _MANNERS = {
 # follows from them.
 
 
-# The draws of one round, in order: six uniform, then six standard normal for the tells.
-DRAWS = ("walk", "bluff", "late", "pull_back", "line", "pressure") + ("noise",) * 6
-
-
 @dataclass(frozen=True, slots=True)
 class Persona:
     """A personality: factors on the task's parameters."""
@@ -234,7 +229,10 @@ def terms(
 
 
 def draw_chance(rng: np.random.Generator, rounds: int) -> tuple[tuple[float, ...], ...]:
-    """One tuple of draws for each round, in the order of DRAWS."""
+    """For each round uniform draws for walk, bluff, late, pull back, line and pressure.
+
+    After them stand six standard normal ones for the tells.
+    """
     uniform = rng.random((rounds, 6)).tolist()
     normal = rng.standard_normal((rounds, 6)).tolist()
     return tuple((*u, *n) for u, n in zip(uniform, normal, strict=True))

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..amounts import rupees
 from ..core import Task
-from .rules import Bazaar, discounted
+from .rules import Bazaar, share_kept
 from .speech import LANGUAGES, PITCHES, QUESTIONS, Speech, act_in, phrases, say
 from .types import CATALOGUE, Accept, Action, Instance, Observation, Offer, WalkAway
 
@@ -397,14 +397,14 @@ def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) 
     own, table = obs.own, obs.table
     s, chance, t = own["stance"], own["chance"], table.round
 
-    def spoken(ask: int, heard: Heard, standing: int | None = None) -> Offer:
+    def speak(ask: int, heard: Heard, standing: int | None = None) -> Offer:
         if mute:
             return Offer(ask, f"{rupees(ask)}.")
         speech = speech_at(s, t, own, heard)
         return Offer(ask, say(speech, ask, standing, chance[t]["line"], own["language"], use))
 
     if not table.asks:
-        return spoken(s.opening, Heard())
+        return speak(s.opening, Heard())
     best = max(table.bids)
     before = max(table.bids[:-1], default=LOW_BID * s.opening)
     heard = Heard() if mute else listen(s, table.moves, chance, own["quote"])
@@ -416,7 +416,7 @@ def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) 
         return Accept(words["accept", "deal"][0].replace("#", rupees(best)))
     if chance[t]["walk"] < hazard(s, t, best, before, least, heard.mood, heard.temper):
         return WalkAway(words["walk", "leave"][0])
-    return spoken(ask, heard, best if table.bids[-1] < best else None)
+    return speak(ask, heard, best if table.bids[-1] < best else None)
 
 
 # Tasks --------------------------------------------------------------------------------------------
@@ -434,7 +434,7 @@ def market_grade(state: Any) -> float:
     (instance,), (deal,) = state.private["nature"], state.table.past
     own, limit = instance.buyer, instance.buyer["reservation"]
     width = limit - instance.seller["reservation"]
-    kept = discounted(own, deal)
+    kept = share_kept(own, deal.rounds)
     if deal.price is None:
         return kept if width <= 0 else 0.0
     if width <= 0 or deal.price > limit:

@@ -151,19 +151,19 @@ class Bazaar:
 def buyer_payoff(own: Mapping[str, Any], deal: Deal) -> float:
     """A buyer's surplus from a deal it made, in rupees. Delay discounts a gain, not a loss."""
     gain = own["reservation"] - deal.price
-    return gain * discounted(own, deal) if gain > 0 else gain
+    return gain * share_kept(own, deal.rounds) if gain > 0 else gain
 
 
-def discounted(own: Mapping[str, Any], deal: Deal) -> float:
-    """The discount factor of a deal by its rounds, in [0, 1]; 0 past the buyer's deadline.
+def share_kept(own: Mapping[str, Any], rounds: int) -> float:
+    """The share of a gain that a buyer keeps after so many rounds, in [0, 1]; 0 past its deadline.
 
     1 if the buyer has no "discount", whatever its deadline: there the classic grader halves.
     """
     if "discount" not in own:
         return 1.0
-    if own.get("deadline") is not None and deal.rounds > own["deadline"]:
+    if own.get("deadline") is not None and rounds > own["deadline"]:
         return 0.0
-    return own["discount"] ** max(0, deal.rounds - 1)
+    return own["discount"] ** max(0, rounds - 1)
 
 
 def check_bid(price: float, own: Mapping[str, Any], decimals: int) -> None:

@@ -99,8 +99,8 @@ def seller_share(state: State) -> float:
     return min(1.0, max(0.0, shares(state, "seller")[0]))
 
 
-SELLER_BRIEF = Task(
-    name="bazaar/seller_brief",
+SELL = Task(
+    name="bazaar/sell",
     env=Bazaar(draw=draw_sale, rounds=ROUNDS),
     learner="seller",
     opponents={"buyer": TimeDependent(exponent=1.0, opening=0.5)},
@@ -109,4 +109,4 @@ SELLER_BRIEF = Task(
     about="Sell an item to a buyer whose limit is hidden, above a reservation price of your own.",
 )
 
-TASKS = (SELLER_BRIEF,)
+TASKS = (SELL,)

@@ -25,7 +25,7 @@ from sauda.records.seeds import draw_seed
 from sauda.sessions.bazaar import Game, start
 
 BUY, SELL = "buy", "sell"
-SELLING_TASK = "bazaar/seller_brief"
+SELLING_TASK = "bazaar/sell"
 ANY_ITEM = "any item"
 HIDDEN = "hidden"  # a scripted buyer, or a seller type, that the end of the game reveals
 Choices = list[tuple[str, str]]

@@ -128,7 +128,7 @@ class Chat:
 def chat_of(game: Game, talk: Talk = SILENT, language: str = ENGLISH) -> Chat:
     """The chat of a game and the talk beside it, in `language`."""
     ears = _Ears(game.you, language)
-    told = list(_told(game, talk, ears))
+    told = list(_list_messages(game, talk, ears))
     messages = [message for message, _ in told]
     if game.unconfirmed is not None:
         messages += _answered(asked_back(game), ears)
@@ -178,7 +178,7 @@ class _Ears:
         return translator(self.language)
 
 
-def _told(game: Game, talk: Talk, ears: _Ears) -> Iterator[tuple[Message, bool]]:
+def _list_messages(game: Game, talk: Talk, ears: _Ears) -> Iterator[tuple[Message, bool]]:
     """The messages in order, each with whether it is a move."""
     closed, turns = 0, game.play.turns
     for number, turn in enumerate(turns):

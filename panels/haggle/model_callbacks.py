@@ -256,7 +256,7 @@ async def ask_stages(
     stages, board = bare_stages(game.task_name), await asyncio.to_thread(board_of, game)
     fault = ""  # of the last stage that could not play
 
-    def shown(remark: Markup) -> Updates:
+    def show(remark: Markup) -> Updates:
         return {
             page.after: screen.after(visit, board),
             page.side: screen.side(visit, board, remark),
@@ -265,20 +265,20 @@ async def ask_stages(
     for done, stage in enumerate(stages):
         name = stage_name(stage, visit.translate)
         progress = visit.translate("board_asking", name=name, done=done, all=len(stages))
-        yield shown(note(progress))
+        yield show(note(progress))
         model = screen.by_name(weights_of(stage)).for_visitor(visitor)
         try:
-            board = board.with_rows([await asyncio.to_thread(played, game, stage, model)])
+            board = board.with_rows([await asyncio.to_thread(play_stage, game, stage, model)])
         except ReplyError as error:
             fault = f"{name}: {translated(error, visit.language)}"
         if generation.number != current:
             yield {page.side: gr.skip()}  # Gradio sends what was yielded last once more
             return
     stopped = visit.translate("board_stopped", reason=fault)
-    yield shown(trouble(IllegalAction(stopped)) if fault else Markup(""))
+    yield show(trouble(IllegalAction(stopped)) if fault else Markup(""))
 
 
-def played(game: Game, stage: str, model: ModelWorker) -> Standing:
+def play_stage(game: Game, stage: str, model: ModelWorker) -> Standing:
     """How a stage, bare, fares in the visitor's place at the seed of `game`.
 
     Waits for a model that loads. Raises ReplyError where it cannot reply in time.

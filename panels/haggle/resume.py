@@ -15,6 +15,7 @@ from panels.haggle.choices import (
     ANY_ITEM,
     BUY,
     SELL,
+    SELLING_TASK,
     chosen_opponent,
     offered,
     one_of,
@@ -28,6 +29,7 @@ from sauda.sessions.bazaar import Game
 
 KEYS = TASK, SEED, AGAINST, ASK = "task", "seed", "against", "ask"  # of the address
 GONE_TASKS = ("bazaar/bluff", "bazaar/career", "bazaar/crowd")
+FORMER_NAMES = {"bazaar/seller_brief": SELLING_TASK}
 VISIT, DRAFT = "sauda-haggle", "sauda-haggle-draft"  # keys of the storage
 
 
@@ -149,7 +151,8 @@ def from_query(query: Mapping[str, str]) -> Setup | None:
         return None
     if query[TASK] in GONE_TASKS:
         raise MarketGone(query[TASK])
-    return Setup(query[TASK], whole_seed(query[SEED]), query.get(AGAINST, ""), query.get(ASK, ""))
+    task_name = FORMER_NAMES.get(query[TASK], query[TASK])
+    return Setup(task_name, whole_seed(query[SEED]), query.get(AGAINST, ""), query.get(ASK, ""))
 
 
 def check_market(game: Game, setup: Setup) -> Game:

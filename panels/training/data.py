@@ -114,7 +114,7 @@ class Piece(NamedTuple):
 
 def fields_table(example: Example) -> Markup:
     """Every field of an example with its value, what it holds, and who sees it."""
-    shown = example.shown()
+    shown = example.model_input()
     seen = dict.fromkeys(shown, READ) | {"utterance": LEARNT}
     values = asdict(example)
     rows = [

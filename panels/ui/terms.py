@@ -20,7 +20,7 @@ TASK_TITLES: Mapping[str, str] = {
     "bazaar/open": "Open market",
     "bazaar/rushed": "Hurried market",
     "bazaar/mute": "Market without words",
-    "bazaar/seller_brief": "Selling",
+    "bazaar/sell": "Selling",
     "arena/single_trade": "Single trade",
     "arena/market_round": "Market round",
     "arena/coalition_market": "Coalition market",

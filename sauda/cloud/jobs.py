@@ -335,7 +335,6 @@ class ShardJobs(Job):
             *("--policies", *config.policies),
             *("--split", config.split),
             *("--episodes", str(config.episodes)),
-            *("--baseline", config.baseline),
             *("--shards", str(self.plan.shards)),
             *("--shard", str(shard)),
         ]

@@ -41,12 +41,6 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--episodes", type=int, default=None, help="per task and policy; 1000, in the arena 200"
     )
-    parser.add_argument(
-        "--baseline",
-        default=None,
-        help="policy that the others are compared with; by default rule_based in the bazaar and "
-        "rule_based_expert in the arena, or the first policy where that one is not evaluated",
-    )
 
 
 def evaluate(options: argparse.Namespace) -> int:
@@ -55,7 +49,7 @@ def evaluate(options: argparse.Namespace) -> int:
 
     spec = spec_of(options)
     family = "arena" if spec.game().others else options.family
-    whole = options.tasks is None and options.policies is None and options.baseline is None
+    whole = options.tasks is None and options.policies is None
     if not (options.out or whole):
         raise ValueError(
             "a part of the table needs a file of its own: say --out evaluation/NAME.json, so that "
@@ -93,9 +87,9 @@ def spec_of(options: argparse.Namespace) -> Any:
     tasks = tuple(dict.fromkeys(options.tasks or FAMILIES[options.family]))
     game = EvaluationSpec(tasks, ()).game()
     policies = tuple(dict.fromkeys(options.policies or policies_of(get_task(tasks[0]))))
-    usual = game.baseline if game.baseline in policies else policies[0]
+    baseline = game.baseline if game.baseline in policies else policies[0]
     episodes = game.episodes if options.episodes is None else options.episodes
-    spec = EvaluationSpec(tasks, policies, options.split, episodes, options.baseline or usual)
+    spec = EvaluationSpec(tasks, policies, options.split, episodes, baseline)
     spec.seeds(), spec.check()
     return spec
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from sauda.experiments import name_of
-from sauda.records.kinds import Check, File, Kind, register_kind
+from sauda.records.kinds import Check, File, Kind, Method, register_kind
 from sauda.records.schemas.base import Record
 from sauda.records.store import ROOT, Artifact, new_artifact, sha256, write, write_artifact
 
@@ -114,7 +114,7 @@ def experiment(
     version: int,
     tab: str,
     checks: str,
-    method: str = "replayed",
+    method: Method = "replayed",
     replay: Replay | None = None,
     model_hashes: Callable[[], Mapping[str, str]] = dict,
     name: str = "",
@@ -123,11 +123,10 @@ def experiment(
 ) -> Callable[[Callable[..., Data]], Experiment]:
     """Register a function as what fills `file` with a `result`, shown on `tab`.
 
-    `checks` says in words what `verify` repeats, `method` is one of `METHODS`. `replay` takes the
-    place of calling the function again.
-    `model_hashes` gives today's fingerprints of what the result records of each language model
-    under "models". `name` is that of the module, where the file has another; `command` makes the
-    file where `run NAME` cannot. `options` are the last fields of `Experiment`.
+    `checks` says in words what `verify` repeats. `replay` takes the place of calling the function
+    again. `model_hashes` gives today's fingerprints of what the result records of each language
+    model under "models". `name` is that of the module, where the file has another; `command` makes
+    the file where `run NAME` cannot. `options` are the last fields of `Experiment`.
     """
 
     def register(function: Callable[..., Data]) -> Experiment:

@@ -7,12 +7,15 @@ tables by name.
 import json
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
+from sauda.llm.model import Model, load_once
+from sauda.llm.registry import player_spec
 from sauda.records.progress import progress
-from sauda.records.store import write
+from sauda.records.store import source_digest, write
 
 Cell = TypeVar("Cell", bound=Hashable)  # such as a player and a market
 
@@ -36,6 +39,30 @@ def in_batches(
             write(file, json.dumps(play(some), ensure_ascii=False))
         pieces.append(json.loads(file.read_text(encoding="utf-8")))
     return pieces
+
+
+def play_model_batches(
+    name: str,
+    seeds: Sequence[int],
+    batch: int,
+    folder: Path,
+    play: Callable[[Sequence[int]], Any],
+    about: str = "",
+) -> list[Any]:
+    """`in_batches` of the games of the language model called `name`, `about` what they are of.
+
+    A batch's result depends on them, on its seeds and on the model's version.
+    """
+    weights = player_spec(name).weights
+    version = version_of(load_once(weights) if weights else None)
+    return in_batches(
+        seeds, batch, folder, lambda some: repr((name, about, list(some), version)), play
+    )
+
+
+def version_of(model: Model | None) -> tuple[Any, ...]:
+    """What a model's replies depend on beside the requests: weights, sampling, the code."""
+    return model and (model.sha256, model.source, asdict(model.decoder.sampling)), source_digest()
 
 
 def play_cells(

@@ -18,12 +18,10 @@ from env import (
     Offer,
     Task,
     WalkAway,
-    begin,
     episode,
     get_task,
     rollout,
     speech,
-    zopa_width,
 )
 from sauda.experiments.base import experiment
 from sauda.experiments.comparison import BASE, BAZAAR, CLASSIC, OURS, holdout_seeds
@@ -35,12 +33,12 @@ from sauda.llm.registry import PlayerSpec, player_spec
 from sauda.llm.sources import bazaar_prompt, models_behind
 from sauda.llm.turn import ModelGame, new_game, play_games
 from sauda.records.schemas.base import ModelSource, Record
+from sauda.records.seeds import deal_at, has_zopa
 from sauda.records.store import Artifact
 
 SIDES = ("before", "after")
 BEST = "best"  # the largest gain of a game that ends in a deal
 PERCENTILES = {"10th": 0.10, "50th": 0.50, "90th": 0.90}  # of the gains where there is a ZOPA
-CHOSEN = (BEST, *PERCENTILES)
 
 
 class ChosenPair(Record):
@@ -157,7 +155,7 @@ def choose(
     zopa: Sequence[bool],
     deals: Sequence[bool],
 ) -> dict[str, int]:
-    """The seeds of the games to show, by CHOSEN; each argument has one entry per seed.
+    """The seeds of the games to show, by rank; each argument has one entry per seed.
 
     The largest gain among games that end in a deal after training, and percentiles of the gain
     among games with a ZOPA, the lower of two neighbours. Of equal gains the lowest seed counts as
@@ -216,7 +214,11 @@ def _tabulate(
 ) -> dict[str, Any]:
     """A task's grades, one per seed, acts, and chosen games; `games` go by side and seed."""
     task, at = get_task(task_name), {seed: place for place, seed in enumerate(seeds)}
-    columns = {**grades, "zopa": [_has_zopa(task, seed) for seed in seeds], "deals": list(deals)}
+    columns = {
+        **grades,
+        "zopa": [has_zopa(deal_at(task, seed)) for seed in seeds],
+        "deals": list(deals),
+    }
     chosen = [
         {
             "why": why,
@@ -227,12 +229,6 @@ def _tabulate(
         for why, seed in choose(seeds, **columns).items()
     ]
     return {"task": task_name, "seeds": list(seeds), **columns, "acts": said, "chosen": chosen}
-
-
-def _has_zopa(task: Task, seed: int) -> bool:
-    """Whether buyer and seller of a game of one deal can agree."""
-    (instance,) = begin(task, seed).state.private["nature"]
-    return zopa_width(instance.buyer["reservation"], instance.seller["reservation"]) > 0
 
 
 def _replay_task(

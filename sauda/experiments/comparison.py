@@ -16,7 +16,7 @@ from pydantic import Field, FiniteFloat
 from tqdm import tqdm
 
 from env import ARENA_TASKS, Task, episode, get_task
-from sauda.experiments.batches import in_batches, join, take_first
+from sauda.experiments.batches import join, play_model_batches, take_first
 from sauda.experiments.evaluate import (
     ORACLE,
     ArenaColumns,
@@ -33,7 +33,7 @@ from sauda.games import ARENA, game_of
 from sauda.games import BAZAAR as BAZAAR_GAME
 from sauda.games.adapter import Columns, Game
 from sauda.games.bazaar_columns import OPEN_MARKET
-from sauda.llm.model import CACHE, SAUDA, Model, adapter_folder, load_once
+from sauda.llm.model import CACHE, SAUDA, adapter_folder, load_once
 from sauda.llm.registry import PlayerSpec, is_model, player_spec
 from sauda.llm.sources import (
     Played,
@@ -49,7 +49,7 @@ from sauda.records.kinds import Check, File, Kind, register_kind
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, ModelSource, Record
 from sauda.records.seeds import SPLITS
-from sauda.records.store import Artifact, source_digest
+from sauda.records.store import Artifact
 from sauda.statistics import paired_difference, share_of_gap
 
 BATCHES = CACHE / "ladder"  # the batches on disk
@@ -421,22 +421,10 @@ def _play_cell(
     if not is_model(name):
         return join([*begun, play_script(task_name, name, seeds)])
 
-    weights = _weights(name)
-    marks = version_of(load_once(weights) if weights else None)
-
-    def key(some: Sequence[int]) -> str:
-        return repr((task_name, name, list(some), *marks))
-
     def play(some: Sequence[int]) -> dict[str, Any]:
         return play_model(get_task(task_name), player_spec(name), some)
 
-    return join([*begun, *in_batches(seeds, batch, folder, key, play)])
-
-
-def version_of(model: Model | None) -> tuple[Any, ...]:
-    """Everything that unfinished games of a model depend on beside their names and seeds."""
-    weights = model and (model.sha256, model.source, asdict(model.decoder.sampling))
-    return weights, source_digest()
+    return join([*begun, *play_model_batches(name, seeds, batch, folder, play, task_name)])
 
 
 def play_model(task: Task, player: PlayerSpec, seeds: Sequence[int]) -> dict[str, Any]:

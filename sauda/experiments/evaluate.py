@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic import Field, FiniteFloat
 
-from env import MARKETS, Policy, Task, begin, get_task, rollout
+from env import MARKETS, Policy, Task, get_task, rollout
 from sauda.games import game_of
 from sauda.games.adapter import Columns, Evaluated, Game, Reply, Worlds
 from sauda.llm.registry import get_policy, is_model, player_spec
@@ -27,7 +27,7 @@ from sauda.records import fingerprint
 from sauda.records.kinds import ArtifactError, Check, File, Kind, register_kind
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Hashes, Interval, Metric, Number, Record
-from sauda.records.seeds import SPLITS
+from sauda.records.seeds import SPLITS, deal_at
 from sauda.records.store import Artifact
 from sauda.statistics import paired_difference, summary
 
@@ -229,10 +229,10 @@ def play_cell(
     return game_of(task).columns.episode_columns(task, episodes)
 
 
-def informed(task: Task, seed: int) -> Policy:
+def informed(task: Task, seed: int) -> Informed:
     """The best response to the seller of the open market that `seed` draws."""
-    (instance,) = begin(task, seed).state.private["nature"]
-    return Informed.of(instance, speaks=not MARKETS[task.name.removeprefix("bazaar/")].mute)
+    speaks = not MARKETS[task.name.removeprefix("bazaar/")].mute
+    return Informed.of(deal_at(task, seed), speaks)
 
 
 def evaluate(spec: EvaluationSpec, workers: int = 2) -> dict[str, Any]:

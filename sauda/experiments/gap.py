@@ -31,12 +31,12 @@ from env import (
     move,
 )
 from sauda.experiments.base import experiment
-from sauda.experiments.batches import in_batches, join
+from sauda.experiments.batches import join, play_model_batches
 from sauda.experiments.tuned import grades
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import LEAVE, TUNED
 from sauda.games.bazaar_prompt import HIGHEST, ask_belief, first_object, unit
-from sauda.llm.model import CACHE, load_once
+from sauda.llm.model import CACHE
 from sauda.llm.registry import PlayerSpec, get_policy, is_model, player_spec
 from sauda.llm.sources import models_behind, prompt_hashes
 from sauda.llm.turn import new_game, play_games
@@ -44,7 +44,7 @@ from sauda.policies import BUYERS
 from sauda.policies.listener import Action, Belief, Informed, Listener, at_opening, believe
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, ModelSource, Record
-from sauda.records.seeds import SPLITS
+from sauda.records.seeds import SPLITS, deal_at
 from sauda.records.store import ROOT, Artifact, load
 from sauda.statistics import (
     mean_interval,
@@ -209,10 +209,7 @@ def measure(name: str, seeds: Sequence[int]) -> dict[str, Any]:
 
 def measure_model(name: str, seeds: Sequence[int]) -> dict[str, Any]:
     """The same of a language model; its batches are kept on disk, so that a stop loses one."""
-    from sauda.experiments.comparison import version_of  # imports what plays models
-
     player, task = player_spec(name), get_task(TASK)
-    mark = version_of(load_once(player.weights) if player.weights else None)
 
     def play(some: Sequence[int]) -> dict[str, Any]:
         games = [new_game(task, seed) for seed in some]
@@ -220,17 +217,10 @@ def measure_model(name: str, seeds: Sequence[int]) -> dict[str, Any]:
         own = [round(game.grade, 6) for game in games]
         return {"own": own, **play_believing(some, states_of_model(player))}
 
-    return join(
-        in_batches(seeds, BATCH, CACHE / "gap", lambda some: repr((name, some, *mark)), play)
-    )
+    return join(play_model_batches(name, seeds, BATCH, CACHE / "gap", play))
 
 
 # Difficulty ---------------------------------------------------------------------------------------
-
-
-def informed_grade(instance: Instance, hears: bool = True) -> float:
-    """What a buyer that knew this seller would expect; `hears`: whether the seller hears words."""
-    return float(Informed.of(instance, hears).solution.values[1][0])
 
 
 @cache
@@ -238,14 +228,13 @@ def _edges() -> tuple[float, ...]:
     return tuple(load(FILE, ROOT).data.edges)
 
 
-def difficulty(instance: Instance, hears: bool = True) -> tuple[int, str]:
+def difficulty(instance: Instance) -> tuple[int, str]:
     """How hard a game of the open market is: its bin, 1 to 5, and why, in words.
 
-    The bins hold a fifth of the games each, by what a buyer expects that knows its seller; `hears`
-    is off in the market without words. To be told after the game alone. Raises ArtifactError, with
-    its command, where gap.json is missing.
+    The bins hold a fifth of the games each, by what a buyer expects that knows its seller. To be
+    told after the game alone. Raises ArtifactError, with its command, where gap.json is missing.
     """
-    place = bin_of(informed_grade(instance, hears), _edges())
+    place = bin_of(Informed.of(instance).expected, _edges())
     return place, f"{BINS[place - 1]}: {facts(instance)}"
 
 
@@ -299,20 +288,18 @@ class GameSplit:
         return informed - grade - self.inference - self.control
 
 
-def split_game(turns: Sequence[Turn], stated: Sequence[Stated | None] = ()) -> GameSplit:
+def split_game(turns: Sequence[Turn]) -> GameSplit:
     """What the buyer's moves among the `turns` of a game of the open market lost.
 
     A move loses what the planner's best move is worth more by the exact belief. As much of it as
-    the best move by the `stated` belief loses too is inference, the rest control. `stated` has one
-    entry for each of the buyer's moves; without it each counts with the prior.
+    the best move by the prior loses too is inference, the rest control.
     """
-    own = [turn for turn in turns if turn.agent == "buyer"]
     split = []
-    for turn, said in zip(own, stated or [None] * len(own), strict=True):
+    for turn in (turn for turn in turns if turn.agent == "buyer"):
         obs, now = turn.observation, believe(turn.observation)
         values = PLANNER.values(now, obs)
         lost = values.regret(WalkAway() if turn.action is None else turn.action)
-        misled = values.regret(PLANNER.decide(adopt(obs, now, said), obs))
+        misled = values.regret(PLANNER.decide(adopt(obs, now, None), obs))
         split.append(Lost(min(lost, misled), max(0.0, lost - misled), values.best(obs)))
     return GameSplit(tuple(split))
 
@@ -434,8 +421,8 @@ def describe_bins(deals: Sequence[Instance], informed: np.ndarray, bins: np.ndar
 
 def summarize(columns: Mapping[str, Mapping[str, Any]], seeds: Sequence[int]) -> dict[str, Any]:
     """The result of the players' columns; the planner's own must be among them."""
-    deals = [begin(get_task(TASK), seed).state.private["nature"][0] for seed in seeds]
-    informed = np.array([informed_grade(deal) for deal in deals])
+    deals = [deal_at(get_task(TASK), seed) for seed in seeds]
+    informed = np.array([Informed.of(deal).expected for deal in deals])
     steps = np.arange(1, len(BINS)) / len(BINS)
     edges = [round(float(edge), 6) for edge in np.quantile(informed, 1 - steps)]
     bins = np.array([bin_of(grade, edges) for grade in informed])

@@ -18,11 +18,11 @@ from pydantic import Field, FiniteFloat
 from env import Bazaar, Instance, Move, Observation, Offer, Task, get_task, market, rollout, rupees
 from env import speech as spoken
 from sauda.experiments.base import experiment
-from sauda.experiments.batches import in_batches, play_cells
+from sauda.experiments.batches import play_cells, play_model_batches
 from sauda.experiments.words import MARKETS
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import TUNED
-from sauda.llm.model import CACHE, load_once
+from sauda.llm.model import CACHE
 from sauda.llm.registry import get_policy, is_model, player_spec
 from sauda.llm.sources import models_behind, prompt_hashes
 from sauda.llm.turn import new_game, play_games
@@ -62,11 +62,6 @@ def another_game(deal: Instance) -> Voice:
     )
     chance = tuple(own["chance"][t % len(own["chance"])] for t in range(deal.rounds + 1))
     return voice, {**own, "chance": chance}
-
-
-def as_it_is(deal: Instance) -> Voice:
-    """The seller of a deal itself."""
-    return deal.seller["stance"], deal.seller
 
 
 def retell(moves: Sequence[Move], deal: Instance, voice: Voice | None) -> tuple[Move, ...]:
@@ -163,23 +158,14 @@ def play(cell: tuple[str, str], seeds: Sequence[int]) -> list[float]:
 
 def play_model(name: str, ears: str, seeds: Sequence[int]) -> list[float]:
     """The grades of a language model, its games in batches kept on disk."""
-    from sauda.experiments.comparison import version_of  # imports what plays models
-
     player = player_spec(name)
-    mark = version_of(load_once(player.weights) if player.weights else None)
 
     def play_some(some: Sequence[int]) -> list[float]:
         games = [new_game(EARS[ears], seed) for seed in some]
         play_games(games, player)
         return [round(float(game.grade), 6) for game in games]
 
-    pieces = in_batches(
-        seeds,
-        BATCH,
-        CACHE / "hearing",
-        lambda some: repr((name, ears, list(some), *mark)),
-        play_some,
-    )
+    pieces = play_model_batches(name, seeds, BATCH, CACHE / "hearing", play_some, ears)
     return [grade for piece in pieces for grade in piece]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field, FiniteFloat
 
-from env import Accept, Observation, Offer, Policy, WalkAway, begin, get_task, speech
+from env import Accept, Observation, Offer, Policy, WalkAway, get_task, speech
 from sauda.experiments.base import experiment
 from sauda.experiments.tuned import grades
 from sauda.games.bazaar_columns import OPEN_MARKET, policies
@@ -24,7 +24,7 @@ from sauda.policies.talk import Babbles, Echoes, Quotes, Says
 from sauda.policies.tuned import Timed, load_family
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Record
-from sauda.records.seeds import SPLITS
+from sauda.records.seeds import SPLITS, deal_at, has_zopa
 from sauda.statistics import mean_interval, name_interval, paired_difference
 
 SPOKEN = ("bazaar/open", "bazaar/rushed")  # whose exploits are searched: a mute seller hears none
@@ -173,23 +173,17 @@ def players(task_name: str) -> dict[str, Policy]:
 
 def informed_grades(task_name: str, speaks: bool, seeds: Sequence[int]) -> np.ndarray:
     """What the informed oracle expects in the game of each seed."""
-    return np.array(
-        [Informed.of(instance_of(task_name, seed), speaks).solution.values[1][0] for seed in seeds]
-    )
-
-
-def instance_of(task_name: str, seed: int) -> Any:
-    """The deal of a seed, with all hidden values."""
-    return begin(get_task(task_name), seed).state.private["nature"][0]
+    task = get_task(task_name)
+    return np.array([Informed.of(deal_at(task, seed), speaks).expected for seed in seeds])
 
 
 def no_zopa(task_name: str, seeds: Sequence[int]) -> float:
     """The share of the deals in which buyer and seller can gain nothing together."""
-    deals = (instance_of(task_name, seed) for seed in seeds)
-    return float(np.mean([d.buyer["reservation"] <= d.seller["reservation"] for d in deals]))
+    task = get_task(task_name)
+    return float(np.mean([not has_zopa(deal_at(task, seed)) for seed in seeds]))
 
 
-def searched(task_name: str, number: int, seeds: Sequence[int]) -> float:
+def grade_random_script(task_name: str, number: int, seeds: Sequence[int]) -> float:
     """The mean grade of a random script."""
     return float(grades(task_name, random_script(number), seeds).mean())
 
@@ -238,7 +232,9 @@ def search_all(
     holdout, train = SPLITS["holdout"][: len(honest)], SPLITS["train"][:seeds]
     found = exploits(task)
     odd = pool.map(partial(grades, task, seeds=holdout), found.values())
-    tried = list(pool.map(partial(searched, task, seeds=train), range(scripts), chunksize=10))
+    tried = list(
+        pool.map(partial(grade_random_script, task, seeds=train), range(scripts), chunksize=10)
+    )
     best = np.argsort(tried, kind="stable")[::-1][:FINALISTS]
     again = pool.map(partial(grades, task, seeds=holdout), map(random_script, best.tolist()))
     return (

@@ -24,13 +24,12 @@ from env import (
     Instance,
     Policy,
     Task,
-    begin,
     market,
     rollout,
 )
 from sauda.llm.registry import script
 from sauda.policies import BUYERS, SELLERS
-from sauda.records.seeds import SPLITS, is_unseen_listing
+from sauda.records.seeds import SPLITS, deal_at, is_unseen_game
 
 SCRIPTS = tuple(name for name in SELLERS if name != "schedule")  # whose terms no scenario has
 SEATS = ("buyer", "seller")
@@ -104,18 +103,12 @@ def scenario_seeds(n: int) -> tuple[int, ...]:
 
     Raises ValueError for fewer than 2, or too many.
     """
-    unseen = (seed for seed in SPLITS["holdout"] if is_unseen_listing(instance(seed).item))
+    unseen = (seed for seed in SPLITS["holdout"] if is_unseen_game(PAIR_TASK, seed))
     seeds = tuple(islice(unseen, max(0, n)))
     if n < 2 or len(seeds) < n:
         most = f"; there are {len(seeds):,}" if len(seeds) < n else ""
         raise ValueError(f"at least 2 scenarios are needed, not {n:,}{most}")
     return seeds
-
-
-def instance(seed: int) -> Instance:
-    """The deal that the scenario of `seed` is about."""
-    (deal,) = begin(PAIR_TASK, seed).state.private["nature"]
-    return deal
 
 
 @dataclass(frozen=True)
@@ -131,7 +124,7 @@ class Scenarios:
     @classmethod
     def of(cls, seeds: Sequence[int]) -> "Scenarios":
         """The scenarios of `seeds`."""
-        deals = [instance(seed) for seed in seeds]
+        deals = [deal_at(PAIR_TASK, seed) for seed in seeds]
         return cls(
             seeds,
             np.array([deal.item.list_price for deal in deals], float),

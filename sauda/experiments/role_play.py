@@ -20,9 +20,9 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field, FiniteFloat
 
-from env import Accept, Offer, WalkAway, rollout, shares, zopa_width
+from env import Accept, Offer, WalkAway, rollout, shares
 from sauda.experiments.base import experiment
-from sauda.experiments.pairs import PAIR_TASK, instance, scenario_seeds, task_against
+from sauda.experiments.pairs import PAIR_TASK, scenario_seeds, task_against
 from sauda.games import BAZAAR
 from sauda.games.adapter import Messages, Reply, Schema
 from sauda.language.acts import Acts
@@ -35,6 +35,7 @@ from sauda.policies import BUYERS, SELLERS
 from sauda.records.fingerprint import fingerprint, positions
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, ModelSource, Record
+from sauda.records.seeds import deal_at, has_zopa
 from sauda.records.store import Artifact
 from sauda.statistics import (
     holm,
@@ -177,16 +178,11 @@ def role_play(
 
 def scenarios(games: int) -> list[int]:
     """The seeds of so many hold-out scenarios with a ZOPA; ValueError for fewer than 2, or none."""
-    with_zopa = (seed for seed in scenario_seeds(MOST) if _zopa(seed) > 0)
+    with_zopa = (seed for seed in scenario_seeds(MOST) if has_zopa(deal_at(PAIR_TASK, seed)))
     seeds = list(islice(with_zopa, max(0, games)))
     if games < 2 or len(seeds) < games:
         raise ValueError(f"games are 2 to {len(seeds)} or more scenarios, not {games}")
     return seeds
-
-
-def _zopa(seed: int) -> float:
-    deal = instance(seed)
-    return zopa_width(deal.buyer["reservation"], deal.seller["reservation"])
 
 
 @cache

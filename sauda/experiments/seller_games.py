@@ -30,7 +30,7 @@ from env import (
     rollout,
     rupees,
 )
-from sauda.experiments.batches import in_batches
+from sauda.experiments.batches import in_batches, version_of
 from sauda.llm.model import NamedModel
 from sauda.llm.seller import (
     DEFAULT,
@@ -47,7 +47,6 @@ from sauda.llm.turn import in_batches as batched_replies
 from sauda.llm.turn import seed_of, take_turns
 from sauda.llm.types import BatchGenerate
 from sauda.records.fingerprint import fingerprint, positions
-from sauda.records.store import source_digest
 
 ROUNDS = 8
 FLOORS = {"published": (0.74, 0.82), "hard": (0.30, 0.95)}  # of the opening ask, uniform
@@ -241,9 +240,8 @@ def _seed(game: Game, turn: int, attempt: int) -> int:
 
 def _key(player: BatchGenerate, what: str) -> Callable[[Sequence[Any]], str]:
     """Cache key: everything that the texts of a batch depend on."""
-    model = player.model if isinstance(player, NamedModel) else None
-    marks = model and (model.sha256, model.source, asdict(model.decoder.sampling))
-    return lambda some: repr((what, marks, source_digest(), some))
+    version = version_of(player.model if isinstance(player, NamedModel) else None)
+    return lambda some: repr((what, version, some))
 
 
 def describe_model(player: BatchGenerate) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field, FiniteFloat
 
-from env import Policy, Task, instance_stream, market, rollout
+from env import Policy, Task, market, rollout
 from env import speech as spoken
 from sauda.experiments.base import experiment
 from sauda.experiments.batches import play_cells
@@ -23,7 +23,7 @@ from sauda.policies import BUYERS
 from sauda.policies.listener import Informed, Listener
 from sauda.policies.talk import Babbles, Keyed, Quotes, Says
 from sauda.records.schemas.base import Interval, Record
-from sauda.records.seeds import SPLITS
+from sauda.records.seeds import SPLITS, deal_at
 from sauda.statistics import mean_interval, name_interval, paired_difference
 
 CHUNK = 50  # seeds per piece of work
@@ -179,20 +179,15 @@ def play(cell: tuple[str, str], seeds: Sequence[int]) -> list[float]:
     """The grades of a player in a market, one per seed."""
     task, player = MARKETS[cell[0]], PLAYERS[cell[1]]
     return [
-        round(task.grade(rollout(task, player(instance_at(task, seed)), seed).final), 6)
+        round(task.grade(rollout(task, player(deal_at(task, seed)), seed).final), 6)
         for seed in seeds
     ]
-
-
-def instance_at(task: Task, seed: int) -> Any:
-    """The deal of a seed, with all hidden values."""
-    return task.env.draw(instance_stream(task, seed))[0]
 
 
 def retreats(seeds: Sequence[int]) -> float:
     """The most that the informed player gains by a bid below its standing one."""
     task = MARKETS["open"]
-    return max(Informed.of(instance_at(task, seed)).solution.gain_of_retreat for seed in seeds)
+    return max(Informed.of(deal_at(task, seed)).solution.gain_of_retreat for seed in seeds)
 
 
 def worth_of(grades: Mapping[tuple[str, str], np.ndarray], types: np.ndarray) -> list[dict]:
@@ -258,6 +253,6 @@ def replay(artifact: Any, workers: int, root: Path) -> dict[str, Any]:
 def words(episodes: int = 1000, *, workers: int = 2) -> dict[str, Any]:
     """The data of the artifact, from hold-out seeds."""
     seeds = SPLITS["holdout"][:episodes]
-    types = [instance_at(MARKETS["open"], seed).seller["stance"].type for seed in seeds]
+    types = [deal_at(MARKETS["open"], seed).seller["stance"].type for seed in seeds]
     played = play_cells(play, CELLS, seeds, CHUNK, workers)
     return {"types": types, "retreat": retreats(seeds[:200]), **summarize(played, types)}

@@ -22,7 +22,6 @@ class Reply:
     source: str
     tokens: int = 0  # generated so far; 0 where a backend does not count them
     finish: str = ""  # "" while it grows; then stop (end of turn), object (a move) or length
-    passed: tuple[str, ...] = ()  # why the backends before this one gave none
 
 
 @dataclass(frozen=True)

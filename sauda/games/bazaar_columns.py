@@ -34,7 +34,7 @@ from sauda.games.bazaar_prompt import Action, percent_of
 from sauda.policies import BUYERS, SELLERS, SLOW
 from sauda.policies.bazaar import leave
 from sauda.policies.listener import Listener
-from sauda.policies.tuned import SEARCHED, tuned
+from sauda.policies.tuned import SEARCHED, Tuned
 
 LEAVE, TUNED = "leave", "tuned"  # to compare with: no play at all, the best script found by search
 
@@ -50,7 +50,7 @@ def policies(task: Task) -> Mapping[str, Policy]:
     market = task.name.removeprefix("bazaar/") in MARKETS
     if not market:
         return BUYERS
-    found = {TUNED: tuned(task.name)} if task.name in SEARCHED else {}
+    found = {TUNED: Tuned(task.name)} if task.name in SEARCHED else {}
     return MappingProxyType({**BUYERS, LEAVE: leave, **found})
 
 

@@ -13,9 +13,9 @@ Where a deal closes by buttons (CraigslistBargains), words of agreement bind nob
 line is said only if `parse_act` reads the same act from it. `Acts` plays a strategy through both.
 
 An `Example` is what a role sees before one of its turns, and what it said. The other side's private
-values and the words to learn stand in it for scoring and as the target; `Example.shown` is all that
-a model reads. A `View` is a dialogue from the side of one role as one chat, so that its beginning
-is read once for all of its turns.
+values and the words to learn stand in it for scoring and as the target; `Example.model_input` is
+all that a model reads. A `View` is a dialogue from the side of one role as one chat, so that its
+beginning is read once for all of its turns.
 """
 
 import hashlib
@@ -455,7 +455,7 @@ class Example:
     turn: int = about("number of the turn in the dialogue, from 0")
     part: str = about("train, validation or holdout: by posting, so that none is in two")
 
-    def shown(self) -> dict[str, object]:
+    def model_input(self) -> dict[str, object]:
         """What a model reads before it speaks."""
         return {
             "role": self.role,

@@ -107,11 +107,6 @@ def translations() -> Mapping[str, Mapping[str, str]]:
     return {row.pop("english"): row for row in read_rows("seller_lines.csv")}
 
 
-def translate(message: str, language: str) -> str:
-    """A scripted seller's `message` in `language`; as it is where it is no line of theirs."""
-    return translation(message, language) or message
-
-
 def translation(message: str, language: str) -> str:
     """A scripted seller's `message` in `language`; "" where it is no line of theirs.
 

@@ -1,4 +1,4 @@
-"""The backends of replies: the models of this page, servers elsewhere, the first that answers.
+"""The backends of replies: the models of this page, and servers elsewhere.
 
 By default each seat of the page is served what the artifacts measured (`SEATS`). SAUDA_MODEL names
 another buyer for this process, SAUDA_SELLER_MODEL another seller. SAUDA_ENDPOINT_URL with
@@ -12,7 +12,7 @@ that is up but answers with an error cannot play.
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
@@ -209,26 +209,6 @@ def probe(backend: Backend) -> Health:
     return Health(reply.source, healthy, text or "an empty answer", time.monotonic() - began)
 
 
-@dataclass(frozen=True)
-class FirstOf(Backend):
-    """Calls backends in order until one replies; the reply says why earlier ones failed."""
-
-    backends: Sequence[Backend]
-
-    @property
-    def source(self) -> str:
-        return " or ".join(backend.source for backend in self.backends)
-
-    def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:
-        failures: list[str] = []
-        for backend in self.backends:
-            try:
-                return replace(backend(messages, seed, schema), passed=tuple(failures))
-            except ReplyError as error:
-                failures.append(str(error))
-        raise ReplyError("no backend answered: " + "; ".join(failures))
-
-
 class ThreadEngine:
     """An engine in this process; `load` returns the model with a given name."""
 
@@ -295,7 +275,7 @@ SEATS = {
 }
 ONE_AT_A_TIME = replace(LIMITS, running=1, running_of_address=1)
 OLLAMA_RETRY = RetryPolicy(attempt_timeout=30.0, total_timeout=60.0)  # it may load the model first
-THIS_PAGE, ENDPOINT, OLLAMA, FIRST = "this page", "endpoint", "ollama", "whichever answers"
+THIS_PAGE, ENDPOINT, OLLAMA = "this page", "endpoint", "ollama"
 
 
 def find_backends(environment: Mapping[str, str] = os.environ) -> dict[str, dict[str, ModelWorker]]:
@@ -323,13 +303,11 @@ def own_service() -> ReplyService:
 
 
 def _backends_of(environment: Mapping[str, str], seat: Seat) -> dict[str, ModelWorker]:
-    elsewhere = find_servers(environment, seat.sampling)
     model = environment.get(seat.variable) or seat.model
     own = ModelWorker(THIS_PAGE, own_service(), model, seat.sampling)
-    first = {FIRST: FirstOf((own, *elsewhere.values()))} if elsewhere else {}
     return {THIS_PAGE: own} | {
         name: serve_in_threads(name, partial(check_answers, backend))
-        for name, backend in (elsewhere | first).items()
+        for name, backend in find_servers(environment, seat.sampling).items()
     }
 
 

@@ -55,7 +55,7 @@ READ = {
     "bazaar": (
         "bazaar/open",
         "bazaar/rushed",
-        "bazaar/seller_brief",
+        "bazaar/sell",
         "classic/amazon_realistic",
         "classic/career_10",
         "classic/marketplace_arena",

@@ -102,56 +102,52 @@ class Band:
     accept_threshold: float
 
 
-@dataclass(frozen=True)
-class PublishedSteering:
+def steer(obs: Observation, proposal: Proposal) -> Steered:
     """The published post-processor of the buyer's move, in its order; the last step is its guard.
 
-    `guard` False is the version before 2026-04-26, which the headline evaluation used. A price is
-    cut to the budget, as the published game did with every bid. Ours alone: a message stays only
-    with the price that it was said with (the published one kept it within 10 %).
+    A price is cut to the budget, as the published game did with every bid. Ours alone: a message
+    stays only with the price that it was said with (the published one kept it within 10 %).
     """
+    if obs.agent == "seller":
+        raise ValueError("the published steering wraps a buyer, and this is a seller")
+    changes: tuple[str, ...] = ()
+    if isinstance(proposal, IllegalAction):
+        proposal = Offer(FALLBACK * obs.budget)
+        changes = ("no legal move: bids 0.3 of the budget",)
+    if obs.budget <= 0 or obs.ask <= 0:
+        return Steered(proposal, changes)
+    steered = _steer(obs, proposal, band(obs))
+    if isinstance(steered, Offer):
+        steered = replace(steered, price=min(obs.priced(steered.price), _limit(obs)))
+    return Steered(*_log_changes(proposal, steered, changes))
 
-    guard: bool = True
 
-    def __call__(self, obs: Observation, proposal: Proposal) -> Steered:
-        if obs.agent == "seller":
-            raise ValueError("the published steering wraps a buyer, and this is a seller")
-        changes: tuple[str, ...] = ()
-        if isinstance(proposal, IllegalAction):
-            proposal = Offer(FALLBACK * obs.budget)
-            changes = ("no legal move: bids 0.3 of the budget",)
-        if obs.budget <= 0 or obs.ask <= 0:
-            return Steered(proposal, changes)
-        steered = self._steer(obs, proposal, band(obs))
-        if isinstance(steered, Offer):
-            steered = replace(steered, price=min(obs.priced(steered.price), _limit(obs)))
-        return Steered(*_log_changes(proposal, steered, changes))
-
-    def _steer(self, obs: Observation, proposal: Action, limits: Band) -> Action:
-        left = obs.rounds_left
-        if isinstance(proposal, Accept):
-            if obs.ask <= limits.accept_threshold or left <= 1:
-                return proposal
-            return Offer(_clip(limits.nash, limits.floor, limits.ceiling))
-        if isinstance(proposal, WalkAway):
-            if left <= 1 and obs.ask > 0.98 * obs.budget:
-                return proposal
-            if obs.ask <= limits.accept_threshold and left <= 2:
-                return Accept()
-            start = limits.floor if obs.bid is None else obs.bid
-            price = start + max(1.0, 0.06 * obs.ask)
-            return Offer(_clip(price, limits.floor, limits.ceiling))
-        if left <= 1 and obs.ask <= limits.accept_threshold:
+def _steer(obs: Observation, proposal: Action, limits: Band) -> Action:
+    left = obs.rounds_left
+    if isinstance(proposal, Accept):
+        if obs.ask <= limits.accept_threshold or left <= 1:
+            return proposal
+        return Offer(_clip(limits.nash, limits.floor, limits.ceiling))
+    if isinstance(proposal, WalkAway):
+        if left <= 1 and obs.ask > 0.98 * obs.budget:
+            return proposal
+        if obs.ask <= limits.accept_threshold and left <= 2:
             return Accept()
-        return self._guard(obs, _clip(proposal.price, limits.floor, limits.ceiling), limits)
+        start = limits.floor if obs.bid is None else obs.bid
+        price = start + max(1.0, 0.06 * obs.ask)
+        return Offer(_clip(price, limits.floor, limits.ceiling))
+    if left <= 1 and obs.ask <= limits.accept_threshold:
+        return Accept()
+    return _guard(obs, _clip(proposal.price, limits.floor, limits.ceiling), limits)
 
-    def _guard(self, obs: Observation, price: float, limits: Band) -> Offer:
-        """The monotonic guard for proposed offers; an offer that replaces a walk may retreat."""
-        last = obs.bid
-        if self.guard and last is not None and price < last:
-            step = max(1.0, 0.15 * max(0.0, obs.ask - last))
-            price = max(last, min(limits.ceiling, last + step))
-        return Offer(price)
+
+def _guard(obs: Observation, price: float, limits: Band) -> Offer:
+    """The monotonic guard for proposed offers; an offer that replaces a walk may retreat."""
+    last = obs.bid
+    if last is not None and price < last:
+        step = max(1.0, 0.15 * max(0.0, obs.ask - last))
+        price = max(last, min(limits.ceiling, last + step))
+    return Offer(price)
 
 
 def band(obs: Observation) -> Band:
@@ -213,4 +209,4 @@ def _clip(number: float, low: float, high: float) -> float:
     return max(low, min(high, number))
 
 
-WRAPPERS: Mapping[str, Wrapper] = {"steering": PublishedSteering(), "honest": honest}
+WRAPPERS: Mapping[str, Wrapper] = {"steering": steer, "honest": honest}

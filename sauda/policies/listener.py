@@ -130,7 +130,7 @@ def believe(obs: Observation, reads: bool = True, read: Reader = words.hear) -> 
                 max(best, before if t == 0 else best),
                 max(best, move.action.price),
             )
-            act, gain, more, holds = _answered(s, t, best, move.action.message, said, obs)
+            act, gain, more, holds = _weigh_act(s, t, best, move.action.message, said, obs)
             mood, temper = mood + gain, temper + more
             continue
         if t:
@@ -152,7 +152,7 @@ def believe(obs: Observation, reads: bool = True, read: Reader = words.hear) -> 
     return Belief(s, weights / weights.sum(), mood, temper, frozenset(said), frozenset(told))
 
 
-def _answered(
+def _weigh_act(
     s: Sellers, t: int, best: float, message: str, said: set[str], obs: Observation
 ) -> tuple[str, np.ndarray, Any, np.ndarray]:
     """The act of a bid, what it adds to each seller's mood and temper, and whether it holds."""
@@ -286,7 +286,7 @@ def plan(
         won = np.where(width > 0, (limit - price) / np.where(width > 0, width, 1), loss)
         return np.where(price > limit, loss, won)
 
-    kept = [share_kept(own, u) for u in range(table.rounds + 2)]
+    kept = [rules.share_kept(own, u) for u in range(table.rounds + 2)]
     calm = col.impatience * (1 - np.clip(mood / rules.MOOD[1], 0, 1))
     rise = prices[None, :] - prices[:, None]
     stalled = 1 - np.clip(rise / (rules.FULL_PROGRESS * s.opening), 0, 1)
@@ -320,13 +320,6 @@ def plan(
             ends = np.stack([taken[:k], np.broadcast_to(leave[:k], (k, n))], axis=2)
             later = np.concatenate([go[:k], ends], axis=2)
     raise AssertionError("a table with no round left is not shown to a buyer")
-
-
-def share_kept(own: Mapping[str, Any], rounds: int) -> float:
-    """The share of a gain that is kept after so many rounds."""
-    if own.get("deadline") is not None and rounds > own["deadline"]:
-        return 0.0
-    return own["discount"] ** max(0, rounds - 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -553,7 +546,7 @@ def solve(instance: Any, key: str = "") -> Solution:
     def worth(price: np.ndarray, u: int) -> np.ndarray:
         loss = np.maximum(-1.0, (limit - price) / item)
         won = (limit - price) / width if width > 0 else loss
-        return np.where(price > limit, loss, won * np.where(won > 0, share_kept(own, u), 1))
+        return np.where(price > limit, loss, won * np.where(won > 0, rules.share_kept(own, u), 1))
 
     def asks(u: int) -> np.ndarray:
         if u == 0:
@@ -561,13 +554,13 @@ def solve(instance: Any, key: str = "") -> Solution:
         return np.minimum(s.opening, rules.ask_at(s, u, prices, chance[u]["early"]))
 
     values, moves = np.zeros((last + 2, n)), np.full((last + 2, n), -2.0)
-    values[last + 1] = none * share_kept(own, last)
+    values[last + 1] = none * rules.share_kept(own, last)
     retreat = 0.0
     for u in range(last, 0, -1):
         least = rules.threshold(s, u, asks(u), mood)
         before = np.full(n, rules.LOW_BID * s.opening) if u == 1 else prices
         walk = rules.hazard(s, u, prices[:, None], before[None, :], least[:, None], mood, 0.0)
-        leave = none * share_kept(own, u)
+        leave = none * rules.share_kept(own, u)
         after = walk * leave + (1 - walk) * values[u + 1][:, None]
         after = np.where((prices >= least)[:, None], worth(prices, u)[:, None], after)
         legal = np.arange(n)[:, None] >= np.arange(n)[None, :]
@@ -603,6 +596,11 @@ class Informed:
             if spoken.values[1][0] > silent.values[1][0] + 1e-9:
                 return cls(spoken, key)
         return cls(silent)
+
+    @property
+    def expected(self) -> float:
+        """The grade that it expects before the first bid."""
+        return float(self.solution.values[1][0])
 
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
         prices, best = self.solution.prices, max(obs.table.bids, default=0)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from env import Accept, Observation, Offer, Policy, WalkAway, conceded
+from env import Accept, Observation, Offer, WalkAway, conceded
 from sauda.policies.bazaar import bid
 from sauda.policies.talk import Keyed
 from sauda.records.store import ROOT, load
@@ -155,14 +155,9 @@ SEARCHED = {
 
 @dataclass(frozen=True)
 class Tuned:
-    """The best tuned script of a task; its numbers are read with its first move."""
+    """The best tuned script of an open-market task; its numbers are read at its first move."""
 
     task: str
 
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
         return load_best(self.task)(obs, rng)
-
-
-def tuned(task: str) -> Policy:
-    """The contestant `tuned` of a task of the open market."""
-    return Tuned(task)

@@ -9,17 +9,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 from sauda.records.schemas.base import Record
 
-# Every file has a checksum. What else `verify` checks, the strongest first.
-METHODS: Mapping[str, str] = {
-    "replayed": "all of its data is computed again, to the last digit",
-    "replayed in part": "scripts and rules are played again; what a language model wrote is not",
-    "recomputed": "its data is computed again from data that is not",
-    "checksum only": "it cannot be repeated, or is written by hand",
-}
+# Every file has a checksum. What else `verify` checks, the strongest first: all data is computed
+# again, to the last digit; scripts and rules are played again, and what a language model wrote is
+# not; data is computed again from data that is not; nothing, of a file that is written by hand.
+Method = Literal["replayed", "replayed in part", "recomputed", "checksum only"]
 
 
 class ArtifactError(ValueError):
@@ -56,7 +53,7 @@ class File:
 class Check:
     """How `verify` checks a kind beside its checksum."""
 
-    method: str  # of METHODS
+    method: Method
     about: str
     # The data as it should be, of an artifact, a number of processes, and the folder of artifacts.
     recompute: Callable[..., Mapping[str, Any]]

@@ -7,7 +7,7 @@ trained player meets something new.
 
 import secrets
 
-from env import CATALOGUE, Item, Task, begin
+from env import CATALOGUE, Instance, Item, Task, begin, instance_stream, zopa_width
 
 SEED_BITS = 128  # so many that a game's hidden draws cannot be searched for from what is public
 LONGEST_SEED = len(str(2**SEED_BITS))  # digits
@@ -47,6 +47,16 @@ def whole_seed(value: object) -> int:
 def seed_in_json(seed: int) -> int | str:
     """The seed as JSON: a number, or text where a reader such as JavaScript would lose digits."""
     return seed if seed <= EXACT else str(seed)
+
+
+def deal_at(task: Task, seed: int) -> Instance:
+    """The deal of a seed in a bazaar task of one deal, with all hidden values."""
+    return task.env.draw(instance_stream(task, seed))[0]
+
+
+def has_zopa(deal: Instance) -> bool:
+    """Whether some price serves buyer and seller."""
+    return zopa_width(deal.buyer["reservation"], deal.seller["reservation"]) > 0
 
 
 def seller_type(task: Task, seed: int) -> str:

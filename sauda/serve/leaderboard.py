@@ -77,7 +77,8 @@ PEOPLE = (  # entries of people, what Sauda and the oracle made of their games, 
         PRIMARY KEY (day, visitor)
     ) STRICT, WITHOUT ROWID""",
 )
-VERSIONS = (TABLES, PEOPLE)  # what each version of the file adds to the one before
+RENAMED = ("UPDATE entries SET task = 'bazaar/sell' WHERE task = 'bazaar/seller_brief'",)
+VERSIONS = (TABLES, PEOPLE, RENAMED)  # what each version of the file adds to the one before
 # Entries whose games are all over, or whose time is; a game that is not over counts WORST.
 COMPLETE = """
     SELECT *, (SELECT AVG(COALESCE(grade, ?)) FROM games WHERE entry = entries.id) AS mean

@@ -65,7 +65,7 @@ FAILED = "The tool failed; the fault is the server's, and its log tells more."
 MOST_ACTIONS = 40  # of the legal ones, listed at a time
 LONGEST_NAME = 64  # characters of a task, a policy or the id of a game
 INSTRUCTIONS = f"""{ABOUT} You play one seat; scripts play the others.
-1. list_tasks names the games: in bazaar/open you buy, in bazaar/seller_brief you sell, in the arena
+1. list_tasks names the games: in bazaar/open you buy, in bazaar/sell you sell, in the arena
    you run a lab.
 2. new_game seats you and returns a game_id, which every other tool takes.
 3. Play by offer, accept, reject and walk_away until `over` is true; in the arena by arena_action.

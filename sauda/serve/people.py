@@ -51,12 +51,12 @@ def record_moves(board: Board, token: str, game: Game) -> None:
     actions = list(place.actions)
     made = [game.play.turns[turn].action for turn in moves_of(game)]
     for action in made[len(actions) :]:
-        actions.append(action_row(stored(action)))
+        actions.append(action_row(drop_own_words(action)))
         ended = end_and_grade(replay_game(TASK, place.seed, actions))
         board.add(place, len(actions), actions[-1], ended)
 
 
-def stored(action: Action) -> SaudaAction:
+def drop_own_words(action: Action) -> SaudaAction:
     """A person's move without its own words: those of its speech act stand for them."""
     if isinstance(action, Offer):
         act, named = speech.act_in(action.message)

@@ -115,11 +115,11 @@ def encode(game: Game) -> str:
     accident. Of the words a code keeps what the seller heard in them.
     """
     moves = [game.play.turns[place].action for place in moves_of(game)]
-    packed = urlsafe_b64encode(b"".join(map(_packed, moves)) + _check(game))
+    packed = urlsafe_b64encode(b"".join(map(_pack, moves)) + _check(game))
     return VERSION + packed.decode().rstrip("=")
 
 
-def _packed(action: Action) -> bytes:
+def _pack(action: Action) -> bytes:
     if not isinstance(action, Offer):
         return bytes([0]) + (ACCEPT if isinstance(action, Accept) else WALK).to_bytes(PRICE_BYTES)
     act, named = speech.act_in(action.message)
@@ -172,10 +172,10 @@ def _moves(code: str) -> Iterable[Action]:
         packed = urlsafe_b64decode(letters + "=" * (-len(letters) % 4))
     except ValueError as error:
         raise BadLink(NOT_REPLAYED) from error
-    return _unpacked(packed[:-CHECK_BYTES])
+    return _unpack(packed[:-CHECK_BYTES])
 
 
-def _unpacked(packed: bytes) -> Iterator[Action]:
+def _unpack(packed: bytes) -> Iterator[Action]:
     at = 0
     while at < len(packed):
         act, price = packed[at], int.from_bytes(packed[at + 1 : at + 1 + PRICE_BYTES])

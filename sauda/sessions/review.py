@@ -27,12 +27,12 @@ from env import (
     Task,
     Turn,
     WalkAway,
-    begin,
     get_task,
 )
+from sauda.experiments.evaluate import informed
 from sauda.experiments.gap import split_game
 from sauda.policies.arena_yardsticks import play_all_seeing
-from sauda.policies.listener import Informed, Listener, MoveValues, believe
+from sauda.policies.listener import Listener, MoveValues, believe
 from sauda.sessions.bazaar import Action, Game, answer, back, moves_of, own_and_theirs
 
 PRICES = 24  # other prices that are tried before each move, between the two limits
@@ -136,7 +136,7 @@ def review(game: Game) -> Review:
     if is_planned(game):
         planned = (weigh(number, turn) for number, turn in enumerate(turns))
         return Review(game, tuple(planned), gap_of(game))
-    return Review(game, tuple(_replayed(game, turns)))
+    return Review(game, tuple(_review_moves(game, turns)))
 
 
 def gap_of(game: Game) -> Gap:
@@ -176,7 +176,7 @@ class _Line:
     worth: Worth
 
 
-def _replayed(game: Game, turns: list[Turn]) -> list[OwnMove]:
+def _review_moves(game: Game, turns: list[Turn]) -> list[OwnMove]:
     """The moves with their costs, the worth of each position being the best that is known."""
     reviewed: list[OwnMove] = []
     after = NOTHING
@@ -262,8 +262,7 @@ class Oracle:
 
 def informed_grade(task: Task, seed: int) -> float:
     """The expected grade of a buyer of the open market that knows the seller, and its key."""
-    (deal,) = begin(task, seed).state.private["nature"]
-    return float(Informed.of(deal).solution.values[1][0])
+    return informed(task, seed).expected
 
 
 @lru_cache(maxsize=256)

@@ -13,7 +13,7 @@ from sauda.games.transcript import from_json
 from sauda.llm.types import Generate
 from sauda.sessions.bazaar import Game, after_reply, answer, back, doubt, moves_of, request, start
 
-TASK = "bazaar/seller_brief"  # of a live duel: the visitor sells
+TASK = "bazaar/sell"  # of a live duel: the visitor sells
 EXCHANGES = 8  # asks with their answers, at most
 
 

@@ -49,6 +49,7 @@ from sauda.train.losses import soft_cross_entropy
 from sauda.train.model import tokenizer_of, trainable
 from sauda.train.self_play import Learner
 from sauda.train.teacher_rows import (
+    CLASSIC_MIX,
     Action,
     Mix,
     RowSettings,
@@ -83,9 +84,7 @@ class DistillSettings(PlayerSettings):
         Mix("bazaar/open", 0.60, "listener"),
         Mix("bazaar/rushed", 0.25, "listener"),
         Mix("bazaar/mute", 0.09, "bayesian"),
-        Mix("classic/single_deal", 0.02, "expert"),
-        Mix("classic/asymmetric_pressure", 0.02, "expert"),
-        Mix("classic/amazon_realistic", 0.02, "expert"),
+        *CLASSIC_MIX,
     )
     teacher_turns: tuple[float, ...] = field(
         default=(1.0, 0.3), metadata={"help": "the teacher's share of turns, by round"}

@@ -61,6 +61,13 @@ class Mix:
     teacher: str
 
 
+CLASSIC_MIX = (
+    Mix("classic/single_deal", 0.02, "expert"),
+    Mix("classic/asymmetric_pressure", 0.02, "expert"),
+    Mix("classic/amazon_realistic", 0.02, "expert"),
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class RowSettings:
     """Which games of the bazaar are played, by whom, and how many deals are kept."""
@@ -73,9 +80,7 @@ class RowSettings:
         Mix("bazaar/open", 0.76, "listener"),
         Mix("bazaar/rushed", 0.14, "listener"),
         Mix("bazaar/mute", 0.04, "bayesian"),
-        Mix("classic/single_deal", 0.02, "expert"),
-        Mix("classic/asymmetric_pressure", 0.02, "expert"),
-        Mix("classic/amazon_realistic", 0.02, "expert"),
+        *CLASSIC_MIX,
     )
     behaviour: tuple[tuple[str, float], ...] = (  # what becomes of a move, drawn anew at each
         ("made", 0.55),

@@ -292,7 +292,7 @@ def test_a_seller_can_sell_and_sees_limits_bonus_and_place_at_the_end(open_page)
     result = page.locator("#haggle-result").inner_text()
     assert "Your bonus:" in result
     assert "Played now, at seed" in result
-    assert "python -m sauda play --task bazaar/seller_brief" in (
+    assert "python -m sauda play --task bazaar/sell" in (
         page.locator("#haggle-result").text_content()  # folded
     )
 

@@ -44,7 +44,7 @@ TASKS = {
     "classic/marketplace_arena": "",
     "classic/career_10": "",
     "bazaar/open": "",
-    "bazaar/seller_brief": "linear",
+    "bazaar/sell": "linear",
 }
 
 

@@ -144,7 +144,7 @@ def refused(*given) -> str:
 def test_a_policy_that_is_no_script_is_refused_with_a_sentence_and_nothing_is_loaded(
     name, no_models
 ):
-    for task in ("classic/single_deal", "bazaar/open", "bazaar/seller_brief"):
+    for task in ("classic/single_deal", "bazaar/open", "bazaar/sell"):
         sentence = refused(task, name, "7")
         assert sentence.startswith("There is no policy of that name; choose one of ")
         assert len(sentence) < 300

@@ -178,7 +178,7 @@ def buying(open_page) -> Page:
 
 def selling(open_page) -> Page:
     """The Haggle tab in the seller's seat, a script in the buyer's."""
-    return _seated(open_page, "bazaar/seller_brief", "linear")
+    return _seated(open_page, "bazaar/sell", "linear")
 
 
 def _seated(open_page, task: str, against: str) -> Page:

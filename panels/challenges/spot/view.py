@@ -55,7 +55,7 @@ def columns(duel: Duel, language: str) -> Markup:
         Markup('<section class="sauda-card"><h3>{}{}</h3>{}</section>').format(
             translate("spot_buyer", side=name),
             f": {opponent_name(side.policy, translate)}" if duel.guess is not None else "",
-            _told(duel, side, language),
+            _render_exchanges(duel, side, language),
         )
         for name, side in zip(SIDES, duel.sides, strict=True)
     ]
@@ -89,7 +89,7 @@ def asked_back(duel: Duel, translate: Translate) -> str:
     return translate(kind, **values)
 
 
-def _told(duel: Duel, side: Side, language: str) -> Markup:
+def _render_exchanges(duel: Duel, side: Side, language: str) -> Markup:
     translate = translator(language)
     cut_off = not duel.is_live and duel.guess is None
     shown = side.exchanges()[: duel.shown if cut_off else None]

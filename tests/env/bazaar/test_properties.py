@@ -28,7 +28,7 @@ from sauda.policies.bazaar import boulware, conceder, linear, random, tit_for_ta
 from sauda.policies.expert import expert
 
 BUYER_TASKS = [t for t in BAZAAR_TASKS.values() if t.learner == "buyer"]
-BRIEF = get_task("bazaar/seller_brief")
+BRIEF = get_task("bazaar/sell")
 OURS = {"boulware": boulware, "linear": linear, "conceder": conceder, "tit_for_tat": tit_for_tat}
 PUBLISHED = {"rule_based", "smart", "aggressive", "naive"}  # in the open market: at a loss too
 STEADY = {**OURS, "random": random, "wait": wait}  # where a hair's rounding moves a bid by a hair

@@ -119,7 +119,7 @@ def test_a_seat_keeps_a_market_it_offers_and_replaces_one_it_does_not(screen):
 
 
 def test_another_opponent_gets_the_same_item_and_seed(screen):
-    visit = visit_to(start("bazaar/seller_brief", "boulware", 3))
+    visit = visit_to(start("bazaar/sell", "boulware", 3))
 
     def choose(opponent: str, visit: Visit) -> dict:
         generation = SessionGeneration()
@@ -158,7 +158,7 @@ def test_of_two_choices_that_overlap_the_later_is_shown(screen, monkeypatch):
 
 
 def test_a_rematch_on_the_card_is_against_another_opponent_on_the_same_seed(screen):
-    page, visit = screen.page, visit_to(start("bazaar/seller_brief", "boulware", 3), "bye")
+    page, visit = screen.page, visit_to(start("bazaar/sell", "boulware", 3), "bye")
     over = callbacks.send(screen, visit)
     offered = re.findall(r'option value="(\w*)"', over[page.after])
     assert {"linear", "listener", HIDDEN} <= set(offered)
@@ -236,7 +236,7 @@ def replies(screen: Screen, visit: Visit, request: ReplyRequest | None, generati
 def selling(model: Model) -> tuple[Screen, Visit]:
     """A visitor who has named a price to a language model, and waits for its move."""
     screen = screen_of(model)
-    visit = visit_to(start("bazaar/seller_brief", "mini", 3), "₹900")
+    visit = visit_to(start("bazaar/sell", "mini", 3), "₹900")
     updates = callbacks.send(screen, visit)
     assert isinstance(updates[screen.page.visit].reply_request, ReplyRequest)
     return screen, replace(visit, game=updates[screen.page.visit].game, text="")
@@ -432,7 +432,7 @@ def test_what_if_goes_back_in_the_reviewed_game_and_keeps_the_first(screen, boug
 def test_a_review_of_a_sale_to_a_model_asks_it_nothing():
     screen = screen_of(Model())  # which has no reply left
     game = after_reply(
-        answer(start("bazaar/seller_brief", "mini", 3), Offer(900)), Reply('{"offer":50}', "m")
+        answer(start("bazaar/sell", "mini", 3), Offer(900)), Reply('{"offer":50}', "m")
     )
     asked = callbacks.send(screen, visit_to(game, "deal"))[screen.page.visit].game
     visit = visit_to(asked, "deal")

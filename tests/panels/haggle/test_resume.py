@@ -22,7 +22,7 @@ from tests.support.haggle import Model, screen_of
 
 BACKENDS = (THIS_PAGE,)
 CHOSEN = Picks(BUY, "bazaar/open", "firm", THIS_PAGE, HINDI)
-SHARED = {"task": "bazaar/seller_brief", "seed": "7", "against": "linear"}
+SHARED = {"task": "bazaar/sell", "seed": "7", "against": "linear"}
 
 
 def kept(session: str = "gone", moved: bool = True, **picks: object) -> str:
@@ -80,10 +80,15 @@ def test_a_game_that_is_gone_is_told_with_its_reason_and_the_choices_stay(screen
 def test_a_shared_game_comes_before_the_one_that_the_tab_kept(screen):
     page, updates = screen.page, open_tab(screen, kept(**asdict(CHOSEN)), SHARED)
     game = updates[page.visit].game
-    assert (game.task_name, game.play.seed, game.opponent) == ("bazaar/seller_brief", 7, "linear")
+    assert (game.task_name, game.play.seed, game.opponent) == ("bazaar/sell", 7, "linear")
     assert translator(HINDI)("shared_game") in updates[page.moves]
     drawn = pickers(screen, updates, kept(**asdict(CHOSEN)))
     assert (drawn[page.seat].value, drawn[page.opponent].value) == (SELL, "linear")
+
+
+def test_a_link_with_the_former_name_of_the_sale_opens_the_same_game(screen):
+    updates = open_tab(screen, query=SHARED | {"task": "bazaar/seller_brief"})
+    assert updates[screen.page.visit].game == open_tab(screen, query=SHARED)[screen.page.visit].game
 
 
 def test_a_stage_in_a_link_is_loaded_while_a_script_plays():
@@ -153,8 +158,8 @@ def test_a_game_that_runs_has_no_link():
 @pytest.mark.parametrize(
     "query",
     [
-        "task=bazaar/seller_brief&seed=7&against=nobody",
-        "task=bazaar/seller_brief&seed=7&against=mini%2B/etc/passwd",
+        "task=bazaar/sell&seed=7&against=nobody",
+        "task=bazaar/sell&seed=7&against=mini%2B/etc/passwd",
         "task=arena/market_round&seed=7&against=hidden",
         "task=bazaar/open&seed=7",
         "task=bazaar/open&seed=-7&against=hidden",

@@ -78,7 +78,7 @@ def test_an_own_bubble_shows_the_price_that_was_read_and_words_that_were_read_as
     assert own_bubbles(start("classic/single_deal", "", 5), text) == [bubble]
 
 
-@pytest.mark.parametrize("task", ["bazaar/seller_brief", "bazaar/open", "classic/read_the_tells"])
+@pytest.mark.parametrize("task", ["bazaar/sell", "bazaar/open", "classic/read_the_tells"])
 def test_in_hindi_only_names_and_the_command_are_latin(task):
     game = start(task, "linear" if task == SELLING_TASK else "", 3)
     while not game.over:
@@ -106,13 +106,13 @@ def test_a_review_names_the_costliest_move_and_what_was_better():
 
 def test_a_sale_that_could_win_nothing_left_nothing():
     """This buyer pays less than the seller's limit, whatever is asked."""
-    game = answer(start("bazaar/seller_brief", "aggressive", 3), WalkAway())
+    game = answer(start("bazaar/sell", "aggressive", 3), WalkAway())
     assert "You left nothing" in review_shown(review(game), IN_ENGLISH)
 
 
 def test_against_a_model_the_bars_show_what_was_on_the_table():
     """A buyer's prices are percents of the list price."""
-    game = start("bazaar/seller_brief", "mini", 3)
+    game = start("bazaar/sell", "mini", 3)
     for ask, percent in ((900, 79), (800, 82)):
         reply = Reply(f'{{"offer":{percent}}}', "model", 9, "stop")
         game = after_reply(answer(game, Offer(ask)), reply)
@@ -182,7 +182,7 @@ def test_a_line_told_in_another_language_tells_the_same():
 
 def test_the_words_of_both_sides_enter_the_chat_escaped():
     image = '<img src=x onerror="alert()"> &lt;b&gt;'
-    game = answer(start("bazaar/seller_brief", "mini", 3), Offer(900, f"900 {image}"))
+    game = answer(start("bazaar/sell", "mini", 3), Offer(900, f"900 {image}"))
     game = after_reply(game, Reply('{"offer": 50, "say": "<h1>fine</h1>"}', "m"))
     visitor, model = (m["content"] for m in bubbles(chat_of(game).messages))
     assert visitor == f"<b>₹900</b> 900 {as_typed(image)}"

@@ -90,7 +90,7 @@ async def until_a_deal(session: ClientSession, task: str) -> dict[str, Any]:
 def test_a_fresh_agent_buys_one_item_sells_one_and_learns_only_then_what_was_hidden(agent):
     async def visit() -> None:
         async with agent() as session:
-            for task, seat in (("bazaar/open", "buyer"), ("bazaar/seller_brief", "seller")):
+            for task, seat in (("bazaar/open", "buyer"), ("bazaar/sell", "seller")):
                 game = await until_a_deal(session, task)
                 assert game["seat"] == seat
                 assert game["outcome"]["payoffs"][seat] >= 0

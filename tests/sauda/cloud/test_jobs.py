@@ -278,7 +278,7 @@ def test_shards_that_come_back_from_the_results_merge_into_the_one_table(tmp_pat
 def test_a_dry_run_shows_the_jobs_with_their_cost_and_submits_nothing(monkeypatch, capsys):
     monkeypatch.setenv("HF_TOKEN", "hf_not_to_be_seen")
     arguments = ["--tasks", "bazaar/open", "--policies", "linear", "wait", "--episodes", "6"]
-    arguments += ["--baseline", "linear", "--shards", "3", "--to", "me/results", "--dry-run"]
+    arguments += ["--shards", "3", "--to", "me/results", "--dry-run"]
     arguments += ["--source", ADDRESS, "--revision", COMMIT]
     assert command.main(["shards", "submit", *arguments]) == 0
     out = capsys.readouterr().out

@@ -94,7 +94,7 @@ def test_the_data_shows_the_games_of_the_rule_and_each_move_of_the_model_has_its
 @pytest.mark.parametrize(
     ("settings", "fault"),
     [
-        ({"tasks": ("bazaar/seller_brief",)}, "tasks are"),
+        ({"tasks": ("bazaar/sell",)}, "tasks are"),
         ({"episodes": 0}, "at least 1 episode"),
         ({"before": "steered"}, "compared bare"),
     ],

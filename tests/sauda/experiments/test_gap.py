@@ -5,18 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from env import Offer, begin, get_task, rollout
+from env import Offer, get_task, rollout
 from sauda.experiments import gap
 from sauda.experiments.gap import BINS, Stated, adopt, difficulty, read_stated, split_game
 from sauda.policies import BUYERS, SLOW
 from sauda.policies.listener import believe
+from sauda.records.seeds import deal_at
 from tests.support.bazaar_games import seen
 
 OPEN = get_task("bazaar/open")
-
-
-def deal(seed: int):
-    return begin(OPEN, seed).state.private["nature"][0]
 
 
 @pytest.mark.parametrize(
@@ -61,11 +58,12 @@ def test_the_planners_own_moves_lose_nothing_and_bad_ones_lose_by_control_or_bel
 
 
 def test_a_game_is_told_as_hard_as_it_is_with_its_reasons():
-    place, words = difficulty(deal(50_000))
+    deal = deal_at(OPEN, 50_000)
+    place, words = difficulty(deal)
     assert words.startswith(f"{BINS[place - 1]}: ")
-    stance = deal(50_000).seller["stance"]
+    stance = deal.seller["stance"]
     assert ("bluffer" if stance.type == "bluffer" else stance.type) in words
-    hopeless = replace(deal(50_000), buyer={**deal(50_000).buyer, "reservation": 1})
+    hopeless = replace(deal, buyer={**deal.buyer, "reservation": 1})
     assert difficulty(hopeless)[0] == 1
     assert "to leave is right" in difficulty(hopeless)[1]
 

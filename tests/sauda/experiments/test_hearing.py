@@ -4,7 +4,7 @@ import pytest
 
 from env import Offer, begin, get_task, rollout, speech
 from sauda.experiments import hearing
-from sauda.experiments.hearing import EARS, another_game, another_type, as_it_is, retell
+from sauda.experiments.hearing import EARS, another_game, another_type, retell
 from sauda.policies import BUYERS, SLOW
 
 OPEN = get_task("bazaar/open")
@@ -19,7 +19,8 @@ def lines(moves):
 def test_retold_in_its_own_voice_a_deal_is_what_it_was(seed):
     final = rollout(OPEN, SLOW["speaker"] if seed % 4 == 0 else BUYERS["linear"], seed).final
     (deal,), moves = final.private["nature"], final.table.moves
-    assert retell(moves, deal, as_it_is(deal)) == moves
+    own_voice = deal.seller["stance"], deal.seller
+    assert retell(moves, deal, own_voice) == moves
     assert all(speech.hear(line) == speech.Speech() for line in lines(retell(moves, deal, None)))
 
 

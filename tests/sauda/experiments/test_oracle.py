@@ -7,11 +7,11 @@ from env import get_task, rollout
 from sauda.experiments.oracle import (
     SPOKEN,
     informed_grades,
-    instance_of,
     oracle,
 )
 from sauda.experiments.tuned import search
 from sauda.policies.listener import Informed
+from sauda.records.seeds import deal_at
 from sauda.records.store import load
 
 SEEDS = range(120)
@@ -22,7 +22,7 @@ SEEDS = range(120)
 def test_the_informed_value_agrees_with_play_under_the_games_own_draws(name: str):
     # It keeps the hazard so low that a walk is rare: one in a hundred games moves the mean most.
     task = get_task(name)
-    oracles = {seed: Informed.of(instance_of(name, seed)) for seed in SEEDS}
+    oracles = {seed: Informed.of(deal_at(task, seed)) for seed in SEEDS}
     played = [task.grade(rollout(task, own, seed).final) for seed, own in oracles.items()]
     assert np.mean(played) == pytest.approx(informed_grades(name, True, SEEDS).mean(), abs=0.03)
 

@@ -4,16 +4,16 @@ import pytest
 
 from env import begin, rollout
 from sauda.experiments.pairs import (
+    PAIR_TASK,
     SCRIPTS,
     Pair,
     columns,
-    instance,
     play_pair,
     scenario_seeds,
     task_against,
 )
 from sauda.policies import BUYERS
-from sauda.records.seeds import SPLITS, is_unseen_listing
+from sauda.records.seeds import SPLITS, deal_at, is_unseen_listing
 
 SEEDS = scenario_seeds(10)
 
@@ -21,7 +21,7 @@ SEEDS = scenario_seeds(10)
 def test_scenarios_are_hold_out_games_about_unseen_listings():
     assert len(set(SEEDS)) == 10
     assert all(seed in SPLITS["holdout"] for seed in SEEDS)
-    assert all(is_unseen_listing(instance(seed).item) for seed in SEEDS)
+    assert all(is_unseen_listing(deal_at(PAIR_TASK, seed).item) for seed in SEEDS)
     with pytest.raises(ValueError, match="at least 2 scenarios"):
         scenario_seeds(1)
 
@@ -30,7 +30,7 @@ def test_scenarios_are_hold_out_games_about_unseen_listings():
 def test_a_seller_changes_nothing_of_a_scenario(seller):
     for seed in SEEDS[:4]:
         (deal,) = begin(task_against(seller), seed).state.private["nature"]
-        assert deal == instance(seed)
+        assert deal == deal_at(PAIR_TASK, seed)
 
 
 @pytest.mark.parametrize("seller", SCRIPTS)

@@ -140,10 +140,10 @@ def lamp(tmp_path) -> Dialogue:
 def test_no_input_holds_a_private_value_of_the_other_side(lamp):
     changed = replace(lamp, values={**lamp.values, "buyer": {"target": 123.0}})
     for role, same in (("seller", True), ("buyer", False)):
-        shown = [[one.shown() for one in examples([d], role)[0]] for d in (lamp, changed)]
+        shown = [[one.model_input() for one in examples([d], role)[0]] for d in (lamp, changed)]
         assert (shown[0] == shown[1]) is same
     (first, *_), _ = examples([lamp], "seller")
-    assert first.shown().keys() == {"role", "context", "thought", "values"}
+    assert first.model_input().keys() == {"role", "context", "thought", "values"}
 
 
 # A scripted policy through acts

@@ -9,18 +9,16 @@ from panels.transcripts.episodes import MODELS as TRANSCRIPT_MODELS
 from sauda.experiments.seller_games import word_hashes
 from sauda.llm.backends import (
     ENDPOINT,
-    FIRST,
     OLLAMA,
     SEATS,
     THIS_PAGE,
     Endpoint,
-    FirstOf,
     RetryPolicy,
     TransientError,
     find_backends,
     probe,
 )
-from sauda.llm.model import NullModel, adapter_folder, find_model
+from sauda.llm.model import adapter_folder, find_model
 from sauda.llm.registry import player_spec, row_name
 from sauda.llm.types import ReplyError, ReplyTimeout
 from sauda.records.store import load as load_artifact
@@ -88,16 +86,6 @@ def test_only_a_real_answer_is_healthy(answer):
         assert probe(endpoint(url)).healthy
 
 
-def test_the_first_backend_that_answers_replies_and_every_failure_is_told():
-    with server(401) as (bad, _), server(404) as (worse, _), server(openai(MOVE)) as (good, _):
-        reply = FirstOf([endpoint(bad), endpoint(good)])(CHAT, 0)
-        with pytest.raises(ReplyError, match=r"401.*404"):
-            FirstOf([endpoint(bad), endpoint(worse)])(CHAT, 0)
-    assert good in reply.source
-    assert "401" in reply.passed[0]
-    assert NullModel()(CHAT, 0).passed == ()
-
-
 @pytest.mark.parametrize("fault", [None, 401, 500, b"<html>", "close", "nobody there"])
 def test_a_password_in_the_address_is_sent_and_shown_to_nobody(fault):
     with server(openai(MOVE) if fault in (None, "nobody there") else fault) as (url, requests):
@@ -131,7 +119,7 @@ def test_only_names_of_our_own_configure_the_backends():
         "SAUDA_ENDPOINT_URL": "http://127.0.0.1:9", "SAUDA_ENDPOINT_MODEL": "m",
         "SAUDA_OLLAMA_URL": "http://127.0.0.1:9", "SAUDA_OLLAMA_MODEL": "m",
     }  # fmt: skip
-    assert list(find_backends(ours)["seller"]) == [THIS_PAGE, ENDPOINT, OLLAMA, FIRST]
+    assert list(find_backends(ours)["seller"]) == [THIS_PAGE, ENDPOINT, OLLAMA]
     with pytest.raises(ValueError, match="SAUDA_ENDPOINT_URL and SAUDA_ENDPOINT_MODEL go together"):
         find_backends({"SAUDA_ENDPOINT_URL": "http://127.0.0.1:9"})
 

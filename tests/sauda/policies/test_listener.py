@@ -2,15 +2,12 @@
 
 import numpy as np
 
-from env import Accept, Offer, WalkAway, begin, get_task, rollout, speech
+from env import Accept, Offer, WalkAway, get_task, rollout, speech
 from sauda.policies import BUYERS, SLOW
 from sauda.policies.listener import Informed, Listener, at_opening, believe
+from sauda.records.seeds import deal_at
 
 OPEN = get_task("bazaar/open")
-
-
-def deal(seed: int):
-    return begin(OPEN, seed).state.private["nature"][0]
 
 
 def positions(seed: int, buyer="conceder"):
@@ -20,7 +17,7 @@ def positions(seed: int, buyer="conceder"):
 
 def test_the_oracle_gains_nothing_by_a_retreat_and_never_makes_one():
     for seed in range(12):
-        oracle = Informed.of(deal(seed))
+        oracle = Informed.of(deal_at(OPEN, seed))
         assert oracle.solution.gain_of_retreat == 0
         bids = rollout(OPEN, oracle, seed).final.table.bids
         assert list(bids) == sorted(bids)
@@ -31,7 +28,7 @@ def test_words_bring_a_belief_nearer_the_truth():
         total = 0.0
         for seed in range(30):
             belief = believe(positions(seed)[-1], reads)
-            right = belief.sellers.kind == deal(seed).seller["stance"].kind
+            right = belief.sellers.kind == deal_at(OPEN, seed).seller["stance"].kind
             total += np.log(belief.weights[right].sum() + 1e-9)
         return total
 

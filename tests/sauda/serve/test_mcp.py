@@ -73,7 +73,7 @@ def test_the_moves_of_an_agent_are_those_of_the_game(agent, at_one_seed):
     assert game["bazaar"]["round"] == 2
     assert agent.play("view_game") == game
     assert agent.play("walk_away")["outcome"]["end"] == "walkaway"
-    ask = round(2 * agent.begin("bazaar/seller_brief")["bazaar"]["item"]["list_price"])
+    ask = round(2 * agent.begin("bazaar/sell")["bazaar"]["item"]["list_price"])
     agent.play("offer", price=ask)
     assert agent.play("reject")["bazaar"]["asks"] == [ask, ask]
 

@@ -13,7 +13,7 @@ from sauda.serve.leaderboard import (
     record_of,
     rules_of,
 )
-from sauda.serve.people import TASK, export, next_bargain, record_moves, stored, tally
+from sauda.serve.people import TASK, drop_own_words, export, next_bargain, record_moves, tally
 from sauda.sessions.bazaar import answer
 from tests.support.entries import entered, play_all
 
@@ -45,8 +45,8 @@ def test_a_persons_games_are_kept_without_words_and_can_be_verified(board):
 
 
 def test_a_move_is_kept_with_what_the_seller_hears_in_it():
-    assert stored(Offer(400, "400, and tea for us both?")).message
-    assert stored(Offer(400, "400 for my aunt Meera")).message == ""
+    assert drop_own_words(Offer(400, "400, and tea for us both?")).message
+    assert drop_own_words(Offer(400, "400 for my aunt Meera")).message == ""
 
 
 def test_a_game_goes_on_where_it_stood(board):
@@ -92,15 +92,19 @@ def test_the_export_names_nobody(board):
     assert all(name not in json.dumps(shown) for name in ("Asha", "agent", "Meera"))
 
 
-def test_a_file_of_the_first_version_takes_people_too(tmp_path):
+def test_a_file_of_the_first_version_takes_people_and_the_new_name_of_the_sale(tmp_path):
     file = tmp_path / "leaderboard.sqlite"
     with sqlite3.connect(file) as connection:
         for statement in TABLES:
             connection.execute(statement)
+        entry = "INSERT INTO entries VALUES (?, ?, 'n', ?, 'r', 'c', 0, 9, 0, 0)"
+        tasks = ("bazaar/seller_brief", "bazaar/open")
+        connection.executemany(entry, [(task, task, task) for task in tasks])
         connection.execute("PRAGMA user_version = 1")
     connection.close()
     storage = Storage(file)
     with storage.transaction() as connection:
         connection.execute("INSERT INTO days VALUES ('2026-11-27', 'a', 0.5)")
-    assert storage.rows("SELECT person FROM entries") == []
+    entries = storage.rows("SELECT task, person FROM entries ORDER BY task")
+    assert [tuple(row) for row in entries] == [("bazaar/open", 0), ("bazaar/sell", 0)]
     storage.close()

@@ -22,7 +22,7 @@ from sauda.sessions.bazaar import (
     start,
 )
 
-SINGLE, SELLING = "classic/single_deal", "bazaar/seller_brief"
+SINGLE, SELLING = "classic/single_deal", "bazaar/sell"
 SEEDS = range(1_000_000, 1_000_004)
 
 every_task = pytest.mark.parametrize("task_name", BAZAAR_TASKS)

@@ -8,7 +8,7 @@ from sauda.llm.types import Reply
 from sauda.sessions.bazaar import Game, after_reply, answer, back, quick_moves, start
 from sauda.sessions.review import NOTHING, OwnMove, Worth, oracle, review, worth
 
-SINGLE, SELLING = "classic/single_deal", "bazaar/seller_brief"
+SINGLE, SELLING = "classic/single_deal", "bazaar/sell"
 MARKET = ("bazaar/open", "bazaar/rushed")
 
 
@@ -158,3 +158,10 @@ def test_a_move_is_of_a_class_by_its_cost_or_beyond_the_own_limit(beyond, cost, 
     limit = int(game.observation.reservation)
     turn = Turn("buyer", game.observation, Offer(limit + beyond))
     assert OwnMove(0, turn, Worth(cost, 0)).kind == kind
+
+
+def test_the_oracle_gains_nothing_by_words_that_nobody_hears():
+    spoken, mute = ([oracle(f"bazaar/{name}", seed).grade for seed in range(8)]
+                    for name in ("open", "mute"))  # fmt: skip
+    assert all(one >= other for one, other in zip(spoken, mute, strict=True))
+    assert spoken != mute
