@@ -10,7 +10,8 @@ from panels.ui.look import line_style, note, styled, table, whiskers
 from panels.ui.provenance import Beside, one_by_one, side_by_side
 from panels.ui.tables import with_interval
 from panels.ui.terms import term
-from sauda.experiments.pitching import ADVOCATES, LEARNER, ROUNDS, negotiation, seeds_of
+from sauda.experiments.pitching import ADVOCATES, LEARNER, ROUNDS, negotiation
+from sauda.records.seeds import first_seeds
 from sauda.records.store import Artifact, digest
 
 SAMPLE = 20  # negotiations that are played again
@@ -53,7 +54,7 @@ def learning_verdict(judged: Artifact) -> tuple[str, str]:
 
 def played_again(judged: Artifact, advocate: str) -> Iterator[Markup]:
     """The first negotiations of an advocate, played again beside the record, after a word."""
-    seeds = seeds_of(judged.config["episodes"], judged.config["split"])[:SAMPLE]
+    seeds = first_seeds(judged.config["episodes"], judged.config["split"])[:SAMPLE]
     recorded = judged.data.wins[advocate][:SAMPLE]
     yield note(f"Playing {len(seeds)} negotiations of {ROUNDS} rounds …")
     fresh = [wins(advocate, seed) for seed in seeds]

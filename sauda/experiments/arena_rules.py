@@ -18,7 +18,7 @@ from sauda.policies import LABS
 from sauda.policies.arena_yardsticks import gains_from_trade, play_all_seeing
 from sauda.policies.broker import broker
 from sauda.records.schemas.base import Interval, Record
-from sauda.records.seeds import SPLITS
+from sauda.records.seeds import first_seeds
 from sauda.statistics import mean_interval, name_interval, paired_difference, share_of_gap
 
 FAIR, POOR = 0.65, 0.35  # reputations
@@ -67,7 +67,7 @@ def arena_rules(worlds: int = 200, trader_worlds: int = 60) -> dict[str, Any]:
     """The data of the artifact; the slow trader that sees all plays the first `trader_worlds`."""
     yardsticks, ablations = [], []
     for task in ARENA_TASKS.values():
-        seeds = SPLITS["holdout"][:worlds]
+        seeds = first_seeds(worlds)
         gains = np.array([gains_from_trade(begin(task, seed).state).utility for seed in seeds])
         for name in POLICIES:
             ends = [rollout(task, LABS[name], seed).final for seed in seeds]

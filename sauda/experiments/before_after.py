@@ -24,7 +24,7 @@ from env import (
     speech,
 )
 from sauda.experiments.base import experiment
-from sauda.experiments.comparison import BASE, BAZAAR, CLASSIC, OURS, holdout_seeds
+from sauda.experiments.comparison import BASE, BAZAAR, CLASSIC, OURS
 from sauda.experiments.episodes import ModelEpisode
 from sauda.games import BAZAAR as BAZAAR_GAME
 from sauda.games.bazaar_prompt import parse
@@ -33,7 +33,7 @@ from sauda.llm.registry import PlayerSpec, player_spec
 from sauda.llm.sources import bazaar_prompt, models_behind
 from sauda.llm.turn import ModelGame, new_game, play_games
 from sauda.records.schemas.base import ModelSource, Record
-from sauda.records.seeds import deal_at, has_zopa
+from sauda.records.seeds import deal_at, first_seeds, has_zopa
 from sauda.records.store import Artifact
 
 SIDES = ("before", "after")
@@ -83,7 +83,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """
     settings, data = artifact.settings(), artifact.data.as_json()
     names = {side: settings[side] for side in SIDES}
-    seeds = holdout_seeds(settings["episodes"], settings["batch"])
+    seeds = first_seeds(settings["episodes"])
     recorded = {row["task"]: row for row in data["tasks"]}
     tasks = [
         _replay_task(recorded[task], names, seeds) if task in recorded else f"nothing of {task}"
@@ -128,7 +128,7 @@ def compare(
     """
     if wrong := set(tasks) - {*BAZAAR, *CLASSIC}:
         raise ValueError(f"tasks are {', '.join((*BAZAAR, *CLASSIC))}, not {', '.join(wrong)}")
-    seeds, names = holdout_seeds(episodes, batch), {"before": before, "after": after}
+    seeds, names = first_seeds(episodes), {"before": before, "after": after}
     players = {side: seat(name) for side, name in names.items()}
     if any(player.wrapper is not None for player in players.values()):
         raise ValueError(f"{before} and {after} are compared bare, not wrapped")

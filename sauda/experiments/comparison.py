@@ -48,7 +48,7 @@ from sauda.llm.wrappers import WRAPPERS
 from sauda.records.kinds import Check, File, Kind, register_kind
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, ModelSource, Record
-from sauda.records.seeds import SPLITS
+from sauda.records.seeds import first_seeds
 from sauda.records.store import Artifact
 from sauda.statistics import paired_difference, share_of_gap
 
@@ -130,7 +130,7 @@ class Comparison:
         """
         cells = {}
         for grid in self.grids:
-            seeds = holdout_seeds(grid.episodes, self.batch)
+            seeds = first_seeds(grid.episodes)
             for task_name, name in product(grid.tasks, grid.policies):
                 if is_model(name):
                     player_spec(name).seat(self.game)
@@ -220,15 +220,6 @@ def read_comparison(artifact: Artifact) -> Comparison:
     parts = tuple(Grid(**grid) for grid in config["parts"])
     compared = COMPARISONS[game_of(parts[0].tasks[0]).name]
     return compared(parts, config["batch"], config["baseline"])
-
-
-def holdout_seeds(episodes: int, batch: int) -> range:
-    """The first hold-out seeds; ValueError where there are fewer, or nothing is played."""
-    if not 1 <= episodes <= len(SPLITS["holdout"]) or batch < 1:
-        raise ValueError(
-            f"a cell has at least 1 episode and a batch 1 game, not {episodes} and {batch}"
-        )
-    return SPLITS["holdout"][:episodes]
 
 
 # The results ------------------------------------------------------------------------------------

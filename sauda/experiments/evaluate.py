@@ -27,7 +27,7 @@ from sauda.records import fingerprint
 from sauda.records.kinds import ArtifactError, Check, File, Kind, register_kind
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Hashes, Interval, Metric, Number, Record
-from sauda.records.seeds import SPLITS, deal_at
+from sauda.records.seeds import deal_at, first_seeds
 from sauda.records.store import Artifact
 from sauda.statistics import paired_difference, summary
 
@@ -175,12 +175,7 @@ class EvaluationSpec:
 
     def seeds(self) -> range:
         """The first `episodes` seeds of the split; ValueError where it has fewer."""
-        if self.split not in SPLITS:
-            raise ValueError(f"no split {self.split!r}; splits are {', '.join(SPLITS)}")
-        pool = SPLITS[self.split]
-        if not 1 <= self.episodes <= len(pool):
-            raise ValueError(f"episodes must be from 1 to {len(pool):,}, not {self.episodes:,}")
-        return pool[: self.episodes]
+        return first_seeds(self.episodes, self.split)
 
     def game(self) -> Game:
         """The game of all tasks; ValueError where they are of several."""

@@ -44,7 +44,7 @@ from sauda.policies import BUYERS
 from sauda.policies.listener import Action, Belief, Informed, Listener, at_opening, believe
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, ModelSource, Record
-from sauda.records.seeds import SPLITS, deal_at
+from sauda.records.seeds import deal_at, first_seeds
 from sauda.records.store import ROOT, Artifact, load
 from sauda.statistics import (
     mean_interval,
@@ -484,7 +484,7 @@ def gap(
     """The data of the artifact: one row per player. Raises ValueError for an unknown one."""
     if "listener" not in players:
         raise ValueError("the planner splits every gap: name listener among the players")
-    seeds = SPLITS["holdout"][:episodes]
+    seeds = first_seeds(episodes)
     pieces = [seeds[at : at + BATCH] for at in range(0, episodes, BATCH)]
     scripts = [name for name in players if not is_model(name)]
     for name in scripts:

@@ -27,7 +27,7 @@ from sauda.llm.registry import get_policy, is_model, player_spec
 from sauda.llm.sources import models_behind, prompt_hashes
 from sauda.llm.turn import new_game, play_games
 from sauda.records.schemas.base import Interval, ModelSource, Record
-from sauda.records.seeds import SPLITS
+from sauda.records.seeds import first_seeds
 from sauda.records.store import Artifact
 from sauda.statistics import mean_interval, name_interval, paired_difference
 
@@ -200,7 +200,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """The first games of scripts and planners played again, all figures computed again."""
     recorded, players = artifact.data.as_json(), artifact.settings()["players"]
     played = {(row["player"], row["market"]): row["grades"] for row in recorded["rows"]}
-    seeds = SPLITS["holdout"][: min(SAMPLE, recorded["n"])]
+    seeds = first_seeds(min(SAMPLE, recorded["n"]))
     again = play_scripts(players, seeds, workers)
     played |= {cell: some + played[cell][len(seeds) :] for cell, some in again.items()}
     return {**recorded, "rows": summarize(players, played)}
@@ -230,7 +230,7 @@ def hearing(
     workers: int = 2,
 ) -> dict[str, Any]:
     """The data of the artifact: a row per player and market. ValueError for an unknown player."""
-    seeds = SPLITS["holdout"][:episodes]
+    seeds = first_seeds(episodes)
     for name in players:
         get_policy(get_task("bazaar/open"), name)
     played = play_scripts(players, seeds, workers)

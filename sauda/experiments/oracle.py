@@ -24,7 +24,7 @@ from sauda.policies.talk import Babbles, Echoes, Quotes, Says
 from sauda.policies.tuned import Timed, load_family
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Record
-from sauda.records.seeds import SPLITS, deal_at, has_zopa
+from sauda.records.seeds import deal_at, first_seeds, has_zopa
 from sauda.statistics import mean_interval, name_interval, paired_difference
 
 SPOKEN = ("bazaar/open", "bazaar/rushed")  # whose exploits are searched: a mute seller hears none
@@ -229,7 +229,7 @@ def search_all(
     pool: ProcessPoolExecutor, task: str, honest: np.ndarray, scripts: int, seeds: int
 ) -> tuple[list[Any], dict[str, Any]]:
     """The exploits of a task and its random search; `honest` are the hold-out grades to beat."""
-    holdout, train = SPLITS["holdout"][: len(honest)], SPLITS["train"][:seeds]
+    holdout, train = first_seeds(len(honest)), first_seeds(seeds, "train")
     found = exploits(task)
     odd = pool.map(partial(grades, task, seeds=holdout), found.values())
     tried = list(
@@ -280,7 +280,7 @@ def oracle(
     workers: int = 2,
 ) -> dict[str, Any]:
     """The data of the oracle artifact: one row per task."""
-    seeds = SPLITS["holdout"][:episodes]
+    seeds = first_seeds(episodes)
     rows = []
     with ProcessPoolExecutor(workers) as pool:
         jobs = [(task, name) for task in OPEN_MARKET for name in players(task)]

@@ -21,7 +21,7 @@ from env import arena
 from sauda.experiments.base import experiment
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Number, Record
-from sauda.records.seeds import SPLITS
+from sauda.records.seeds import first_seeds
 from sauda.statistics import mean_interval, name_interval, paired_difference
 
 Rng = np.random.Generator
@@ -207,14 +207,6 @@ class Pitching(Record):
     shown: list[ShownGame] = Field(description="negotiations shown in full")
 
 
-def seeds_of(episodes: int, split: str = "holdout") -> range:
-    """The first `episodes` seeds of the split; ValueError where it has fewer."""
-    pool = SPLITS[split]
-    if not 1 <= episodes <= len(pool):
-        raise ValueError(f"episodes must be from 1 to {len(pool):,}, not {episodes:,}")
-    return pool[:episodes]
-
-
 def open_market(seed: int) -> arena.State:
     """The market of `seed` before its first pitch."""
     return MARKET.reset(_stream(seed, ROUNDS, 0))
@@ -279,7 +271,7 @@ def negotiate(
     advocates: tuple[str, ...] = tuple(ADVOCATES),
 ) -> dict[str, Any]:
     """The data of the judged artifact; `advocates` names at least those of DRAWN."""
-    names, seeds = advocates, seeds_of(episodes, split)
+    names, seeds = advocates, first_seeds(episodes, split)
     cells = progress(product(names, seeds), len(names) * len(seeds), "negotiating", "negotiation")
     columns = iter([_columns(ADVOCATES[name], seed) for name, seed in cells])
     played = {name: [next(columns) for _ in seeds] for name in names}

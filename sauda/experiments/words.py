@@ -23,7 +23,7 @@ from sauda.policies import BUYERS
 from sauda.policies.listener import Informed, Listener
 from sauda.policies.talk import Babbles, Keyed, Quotes, Says
 from sauda.records.schemas.base import Interval, Record
-from sauda.records.seeds import SPLITS, deal_at
+from sauda.records.seeds import deal_at, first_seeds
 from sauda.statistics import mean_interval, name_interval, paired_difference
 
 CHUNK = 50  # seeds per piece of work
@@ -226,7 +226,7 @@ SAMPLE = 40  # games of each player that `verify` plays again
 def replay(artifact: Any, workers: int, root: Path) -> dict[str, Any]:
     """Each player's first games played again, all figures computed again from the grades."""
     recorded = artifact.data.as_json()
-    seeds = SPLITS["holdout"][: min(SAMPLE, artifact.config["episodes"])]
+    seeds = first_seeds(min(SAMPLE, artifact.config["episodes"]))
     again = play_cells(play, CELLS, seeds, CHUNK, workers)
     played = {
         (row["market"], row["player"]): again[row["market"], row["player"]]
@@ -252,7 +252,7 @@ def replay(artifact: Any, workers: int, root: Path) -> dict[str, Any]:
 )
 def words(episodes: int = 1000, *, workers: int = 2) -> dict[str, Any]:
     """The data of the artifact, from hold-out seeds."""
-    seeds = SPLITS["holdout"][:episodes]
+    seeds = first_seeds(episodes)
     types = [deal_at(MARKETS["open"], seed).seller["stance"].type for seed in seeds]
     played = play_cells(play, CELLS, seeds, CHUNK, workers)
     return {"types": types, "retreat": retreats(seeds[:200]), **summarize(played, types)}

@@ -49,6 +49,16 @@ def seed_in_json(seed: int) -> int | str:
     return seed if seed <= EXACT else str(seed)
 
 
+def first_seeds(episodes: int, split: str = "holdout") -> range:
+    """The first `episodes` seeds of a split; ValueError where it has fewer, or is none."""
+    if split not in SPLITS:
+        raise ValueError(f"no split {split!r}; splits are {', '.join(SPLITS)}")
+    pool = SPLITS[split]
+    if not 1 <= episodes <= len(pool):
+        raise ValueError(f"episodes must be from 1 to {len(pool):,}, not {episodes:,}")
+    return pool[:episodes]
+
+
 def deal_at(task: Task, seed: int) -> Instance:
     """The deal of a seed in a bazaar task of one deal, with all hidden values."""
     return task.env.draw(instance_stream(task, seed))[0]

@@ -95,7 +95,7 @@ def test_the_data_shows_the_games_of_the_rule_and_each_move_of_the_model_has_its
     ("settings", "fault"),
     [
         ({"tasks": ("bazaar/sell",)}, "tasks are"),
-        ({"episodes": 0}, "at least 1 episode"),
+        ({"episodes": 0}, "episodes must be from 1"),
         ({"before": "steered"}, "compared bare"),
     ],
 )

@@ -157,14 +157,13 @@ def test_a_script_is_kept_while_its_code_is_the_same_and_only_new_seeds_are_play
     "wrong",
     [
         {"grids": (Grid(("bazaar/open",), ("null",), 0),)},
-        {"batch": 0},
         {"baseline": "mini"},
         {"grids": (Grid(("bazaar/open",), ("null", "mini+x"), 2),)},
         {"grids": (*GRIDS, Grid(("bazaar/open",), ("wait",), 9))},
     ],
 )
 def test_a_comparison_that_cannot_be_is_refused_before_anything_is_played(wrong, tmp_path):
-    with pytest.raises(ValueError, match=r"episode|batch|played|no model"):
+    with pytest.raises(ValueError, match=r"episode|played|no model"):
         compare_models(replace(TINY, **wrong), tmp_path)
     assert not list(tmp_path.iterdir())
 
