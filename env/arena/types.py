@@ -6,7 +6,6 @@ round of the market. All of `Market` is public; `Own` holds one lab's private va
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 AVAILABLE, RESERVED, COMMITTED = "available", "reserved", "committed"
@@ -189,11 +188,11 @@ class Nature(NamedTuple):
     shocks: Mapping[int, str]
     frail: tuple[str, ...]  # all block ids, in the order in which they would fail
     surge: Mapping[str, Job]
-    batna: Mapping[str, float] = {}  # of each lab that is in the market when its surge job comes
+    blocks: Mapping[str, Block]  # as drawn
+    owns: Mapping[str, Own]  # of each lab, as drawn
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """The state of play. `private` holds each seat's `Own` (None if empty) and "nature"."""
 
     market: Market

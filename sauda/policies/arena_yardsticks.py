@@ -35,8 +35,8 @@ def gains_from_trade(state: arena.State, seconds: float = inf) -> Bound:
 
     `seconds` limits the solver.
     """
-    surge_batna = state.private["nature"].batna
-    alone = sum(surge_batna.get(lab, state.private[lab].batna) for lab in state.market.labs)
+    nature, horizon = state.private["nature"], state.market.max_rounds
+    alone = sum(arena.batna_in_surge(nature, lab, horizon) for lab in state.market.labs)
     best = joint_optimum(state, seconds)
     return Bound(round(max(0.0, best.utility - alone), 2), best.solved)
 
