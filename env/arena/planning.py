@@ -119,7 +119,7 @@ def _spans(blocks: Iterable[Block], now: int, horizon: int) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-@lru_cache(maxsize=1 << 12)
+@lru_cache(maxsize=1 << 10)
 def _search(spans: tuple[Span, ...], jobs: tuple[Job, ...]) -> Plan:
     """Branch and bound: depth first over jobs, each with its gainful sets of blocks.
 

@@ -199,14 +199,11 @@ def with_public_bands(market: Market, private: Any) -> Market:
         own = private[lab_id]
         wanted = wanted_hours(own.jobs)
         demand += wanted
-        labs[lab_id] = Lab(
-            lab_id,
-            lab.public_name,
-            lab.reputation,
-            band(own.budget, LOW_BUDGET, HIGH_BUDGET),
-            band(wanted / max(1, owned[lab_id]), LOW_DEMAND, HIGH_DEMAND),
-            lab.finished,
-        )
+        budget = band(own.budget, LOW_BUDGET, HIGH_BUDGET)
+        needs = band(wanted / max(1, owned[lab_id]), LOW_DEMAND, HIGH_DEMAND)
+        if (budget, needs) != (lab.public_budget_band, lab.public_demand):
+            lab = lab._replace(public_budget_band=budget, public_demand=needs)
+        labs[lab_id] = lab
     pressure = band(demand / max(1, supply), LOW_PRESSURE, HIGH_PRESSURE)
     announced = private["nature"].shocks.get(now + 1, "") if now + 1 < horizon else ""
     return market._replace(labs=labs, market_pressure=pressure, announced=announced)
