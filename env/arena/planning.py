@@ -85,15 +85,9 @@ def booking_gain(job: Job, blocks: Sequence[Block], now: int, horizon: int) -> f
     return added - sum([block.energy_cost for block in blocks])
 
 
-class Span(NamedTuple):
-    """The part of a block that can still be used: rounds from `first` up to `end`."""
-
-    block_id: str
-    first: int
-    end: int
-    gpu_count: int
-    reliability: float
-    energy_cost: float
+# The part of a block that can still be used: its id, the rounds from the first up to the end, its
+# GPUs, reliability and energy cost. A plain tuple, as plans are looked up by it.
+Span = tuple[str, int, int, int, float, float]
 
 
 def best_plan(blocks: Iterable[Block], jobs: Iterable[Job], now: int, horizon: int) -> Plan:

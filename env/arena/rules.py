@@ -33,11 +33,6 @@ from .types import (
 )
 from .world import batna_in_surge, with_public_bands
 
-# A draft of the next state, on which an action works; a refused action discards it.
-#
-# Only the rules make drafts. A draft copies what it changes, so the state that it came from stays
-# unchanged.
-
 HOLD_ROUNDS = 2  # rounds after this one in which an offer, reservation or commitment is valid
 BREACH_REPUTATION = 0.12  # reputation that a breach costs
 
@@ -51,7 +46,10 @@ class Refused(Exception):
 
 
 class Draft:
-    """A mutable copy of a market and its private values."""
+    """A mutable copy of a market and its private values, on which an action works.
+
+    It copies what it changes, so the state that it came from stays as it is.
+    """
 
     __slots__ = (
         *("market", "private", "round_index", "labs", "blocks", "offers", "closed"),

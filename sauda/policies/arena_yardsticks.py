@@ -146,7 +146,7 @@ def play_all_seeing(task: Task, seed: int) -> Episode:
     turn = 0
     while task.env.to_act(play.state) is not None:
         obs = task.env.observe(play.state, task.learner)
-        action = AllSeeing(play.state)(obs, agent_stream(task, seed, task.learner, turn))
+        action = AllSeeing(state=play.state)(obs, agent_stream(task, seed, task.learner, turn))
         play = advance(task, task.opponents, move(task, play, action))
         turn += 1
     return episode(task, play)
@@ -157,9 +157,6 @@ class AllSeeing(Broker):
     """The broker with every lab's private values in `state`; it makes the best trade at once."""
 
     state: arena.State | None = None
-
-    def __init__(self, state: arena.State) -> None:
-        object.__setattr__(self, "state", state)
 
     def belief(self, obs: arena.Observation, lab: str) -> dict[str, float]:
         true = self.state.private[lab].archetype
