@@ -6,6 +6,7 @@ round of the market. All of `Market` is public; `Own` holds one lab's private va
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 AVAILABLE, RESERVED, COMMITTED = "available", "reserved", "committed"
@@ -192,7 +193,8 @@ class Nature(NamedTuple):
     owns: Mapping[str, Own]  # of each lab, as drawn
 
 
-class State(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class State:
     """The state of play. `private` holds each seat's `Own` (None if empty) and "nature"."""
 
     market: Market
