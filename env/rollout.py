@@ -50,15 +50,16 @@ BLOCK = 8  # turns seeded at once: making a SeedSequence costs more than a turn 
 
 def _stream(task: Task, seed: int, party: int, turn: int) -> np.random.Generator:
     block, row = divmod(turn, BLOCK)
-    words = _words(seed, block, 1 + len(task.env.agents) if party != INSTANCE else 1)
-    return np.random.Generator(np.random.PCG64(_Row(words[party, row])))
+    rows = (1 + len(task.env.agents)) * BLOCK if party != INSTANCE else 1
+    words = _words(seed, block, rows)[party * BLOCK + row]
+    return np.random.Generator(np.random.PCG64(_Row(words)))
 
 
 @lru_cache(maxsize=256)
-def _words(seed: int, block: int, parties: int) -> np.ndarray:
-    """Seed words for every party's turns in one block, shape (parties, BLOCK, 4)."""
-    words = np.random.SeedSequence([seed, block]).generate_state(parties * BLOCK * 4, np.uint64)
-    return words.reshape(parties, BLOCK, 4)
+def _words(seed: int, block: int, rows: int) -> np.ndarray:
+    """Seed words of one block of turns, party by party, shape (rows, 4)."""
+    words = np.random.SeedSequence([seed, block]).generate_state(rows * 4, np.uint64)
+    return words.reshape(rows, 4)
 
 
 class _Row(ISeedSequence):

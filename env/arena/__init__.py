@@ -53,11 +53,8 @@ from .planning import (
     loss_by_delay,
     offer_gain,
     own_plan,
-    pool_dues,
-    pooled_part,
     spare_blocks,
     trade_gain,
-    unplanned_jobs,
 )
 from .reward import (
     COMPONENTS,
@@ -86,7 +83,7 @@ from .types import (
     State,
     live_hours,
 )
-from .world import ARCHETYPES, Size
+from .world import ARCHETYPES, Size, batna_in_surge
 
 __all__ = [
     "ACTIONS_PER_ROUND", "ARCHETYPES", "CHARACTERS", "COMPONENTS", "CONDITIONS", "DEGRADATION",
@@ -94,10 +91,9 @@ __all__ = [
     "LONGEST_MESSAGE", "PLAN_WEIGHT", "SENTENCES", "SIZES", "SWAY", "TOTAL", "Action", "Block",
     "Breakdown", "Coalition", "Decision", "GpuBudgetNegotiationEnv", "Job", "Kind", "Lab",
     "Malformed", "Market", "Message", "Observation", "Offer", "Own", "Part", "Plan", "Result",
-    "Shock", "Size", "State", "accepts", "action_fault", "action_from", "award", "best_plan",
-    "booked_value", "booking_gain", "claims", "decide", "episode_rewards", "held_out", "hours",
-    "is_requestable", "judge", "legal_actions", "live_hours", "loss_by_delay", "margin",
-    "offer_gain", "own_plan", "pitch_of", "pool_dues", "pooled_part", "purse", "regard", "reward",
-    "scripted_lab", "spare_blocks", "total", "trade_gain", "unplanned_jobs", "usable_blocks",
-    "usual_strategy",
+    "Shock", "Size", "State", "accepts", "action_fault", "action_from", "award", "batna_in_surge",
+    "best_plan", "booked_value", "booking_gain", "claims", "decide", "episode_rewards", "held_out",
+    "hours", "is_requestable", "judge", "legal_actions", "live_hours", "loss_by_delay", "margin",
+    "offer_gain", "own_plan", "pitch_of", "purse", "regard", "reward", "scripted_lab",
+    "spare_blocks", "total", "trade_gain", "usable_blocks", "usual_strategy",
 ]  # fmt: skip

@@ -30,7 +30,7 @@ from .pitch import (
     strength,
 )
 from .planning import own_plan, spare_blocks
-from .rules import SHORTEST_PITCH, signal_of
+from .rules import SHORTEST_PITCH, Draft, signal_of
 from .types import FAILED, Lab, Message, Observation, State
 
 MAX_CLAIMS = 6  # claims of one pitch that count; later ones are ignored
@@ -217,25 +217,16 @@ def award(state: State, decision: Decision) -> State:
     Every lab that pitched stakes a credit, if it has one, and the winner gets them all, so no money
     is created. Without a winner nothing is staked.
     """
-    market, private = state.market, dict(state.private)
-    now, labs, posted = market.round_index, dict(market.labs), []
+    draft, now = Draft(state), state.market.round_index
     for lab, verdict in decision.verdicts.items():
         if len(verdict.text.strip()) >= SHORTEST_PITCH:
-            posted.append(Message(lab, None, now, verdict.text, signal_of(verdict.text), "pitch"))
-        reputation = round(max(0.0, labs[lab].reputation - LIE_REPUTATION * verdict.lies), 3)
-        labs[lab] = labs[lab]._replace(reputation=reputation)
+            draft.say(Message(lab, None, now, verdict.text, signal_of(verdict.text), "pitch"))
+        draft.trust(lab, -LIE_REPUTATION * verdict.lies)
     if decision.winner is not None:
-        payers = [lab for lab in decision.verdicts if private[lab].budget >= STAKE]
-        for lab in payers:
-            private[lab] = _book_points(private[lab], -STAKE)
-        private[decision.winner] = _book_points(private[decision.winner], STAKE * len(payers))
-    judged = market._replace(labs=labs, messages=(*market.messages, *posted))
-    return State(judged, private)
-
-
-def _book_points(own: Any, amount: float) -> Any:
-    budget, deals = round(own.budget + amount, 2), round(own.deals + amount, 2)
-    return own._replace(budget=budget, deals=deals)
+        for lab in decision.verdicts:
+            if draft.own(lab).budget >= STAKE:
+                draft.pay(lab, decision.winner, STAKE, "deals")
+    return draft.state()
 
 
 # Strategies that write a lab's pitch: five honest ones, and a few that test the judge.

@@ -188,12 +188,13 @@ def accepts(obs: Observation, offer: Offer) -> bool:
 
 def _urgent_booking(obs: Observation, plan: Plan) -> Action | None:
     """The most urgent booking, if the turns left in the round just suffice for all urgent ones."""
+    panicked = obs.own.archetype == "deadline_panicked"
+    fewest = 1 if panicked else obs.market.queue.count(obs.agent)
+    if len(plan.parts) < fewest:
+        return None
     losses = [(loss_by_delay(obs, part), part) for part in plan.parts]
     urgent = [(loss, part) for loss, part in losses if loss > 0.01]
-    turns = obs.market.queue.count(obs.agent)
-    if obs.own.archetype == "deadline_panicked" or len(urgent) >= turns:
-        return max(urgent)[1].booking if urgent else None
-    return None
+    return max(urgent)[1].booking if len(urgent) >= fewest else None
 
 
 def _answer(obs: Observation) -> Action | None:
@@ -258,16 +259,18 @@ def _use_pool(obs: Observation, plan: Plan, spare: list[Block]) -> Action | None
 def _partner(obs: Observation, spare: list[Block]) -> Action | None:
     """Consents to a proposed coalition, and commits spare blocks to it."""
     market, kind = obs.market, obs.own.archetype or "cooperative"
+    if not (spare and market.coalitions):
+        return None
     for coalition in obs.proposals:
         other = coalition.members[0]
         trusted = market.labs[other].reputation >= LEAST_TRUST and margin(obs, other) < inf
         wanted = CHARACTERS[kind].least_share * regard(market, kind, other, heard(obs, other))
-        if spare and trusted and coalition.share >= wanted:
+        if trusted and coalition.share >= wanted:
             given = tuple([b.block_id for b in spare]) if CHARACTERS[kind].commits else ()
             return Action(
                 "commit_to_coalition", coalition_id=coalition.coalition_id, block_ids=given
             )
-    if spare and CHARACTERS[kind].commits:
+    if CHARACTERS[kind].commits:
         for coalition in obs.coalitions:
             idle = tuple([b.block_id for b in spare if not _is_offered(obs, b)])
             if idle:

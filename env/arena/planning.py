@@ -4,7 +4,7 @@ Gains are credits: job value less energy. A block serves one job. A job without 
 get all its hours in one booking.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -85,15 +85,9 @@ def booking_gain(job: Job, blocks: Sequence[Block], now: int, horizon: int) -> f
     return added - sum([block.energy_cost for block in blocks])
 
 
-class Span(NamedTuple):
-    """The part of a block that can still be used: rounds from `first` up to `end`."""
-
-    block_id: str
-    first: int
-    end: int
-    gpu_count: int
-    reliability: float
-    energy_cost: float
+# The part of a block that can still be used: its id, the rounds from the first up to the end, its
+# GPUs, reliability and energy cost. A plain tuple, as plans are looked up by it.
+Span = tuple[str, int, int, int, float, float]
 
 
 def best_plan(blocks: Iterable[Block], jobs: Iterable[Job], now: int, horizon: int) -> Plan:
@@ -119,7 +113,7 @@ def _spans(blocks: Iterable[Block], now: int, horizon: int) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-@lru_cache(maxsize=1 << 15)
+@lru_cache(maxsize=1 << 10)
 def _search(spans: tuple[Span, ...], jobs: tuple[Job, ...]) -> Plan:
     """Branch and bound: depth first over jobs, each with its gainful sets of blocks.
 
@@ -128,7 +122,7 @@ def _search(spans: tuple[Span, ...], jobs: tuple[Job, ...]) -> Plan:
     choices = []
     for job in jobs:
         if not (job.completed or job.joint):
-            sets = sorted(_sets(spans, job), reverse=True)
+            sets = _sets(spans, job)
             if sets:
                 choices.append((job.job_id, sets))
     choices.sort(key=lambda choice: -choice[1][0][0])
@@ -160,15 +154,15 @@ def _search(spans: tuple[Span, ...], jobs: tuple[Job, ...]) -> Plan:
     return Plan(best, parts)
 
 
-def _sets(spans: tuple[Span, ...], job: Job) -> Iterator[tuple[float, int]]:
-    """Each set of blocks with a gain for `job` as (gain, bit mask of spans).
+def _sets(spans: tuple[Span, ...], job: Job) -> list[tuple[float, int]]:
+    """Each set of blocks with a gain for `job` as (gain, bit mask of spans), the best first.
 
     A set is not extended once all its hours are on time.
     """
     _, needed, deadline, base, urgency, least_reliability, partial, _, had, had_late, *_ = job
     rate = base * urgency / needed
     before = booked_value(job, had, had_late) if had or had_late else 0.0
-    usable = []
+    usable, left = [], [0]  # left: hours of the usable blocks from each one on
     for index, (_, first, end, gpus, reliability, energy) in enumerate(spans):
         first = max(first, job.opens)
         if reliability >= least_reliability and first < end:
@@ -176,19 +170,25 @@ def _sets(spans: tuple[Span, ...], job: Job) -> Iterator[tuple[float, int]]:
                 end - first if end <= deadline else deadline - first if first < deadline else 0
             )
             usable.append((1 << index, on_time * gpus, (end - first - on_time) * gpus, energy))
-    stack = [(0, 0, had, had_late, 0.0)]
+    for _, more, more_late, _ in reversed(usable):
+        left.append(left[-1] + more + more_late)
+    left.reverse()
+    found, stack = [], [(0, 0, had, had_late, 0.0)]
     while stack:
         index, mask, on_time, late, energy = stack.pop()
         for position in range(index, len(usable)):
+            if on_time + late + left[position] < needed and not partial:
+                break
             bit, more, more_late, cost = usable[position]
             on, over, spent = on_time + more, late + more_late, energy + cost
             if partial or on + over >= needed:
                 credit = needed if on >= needed else on + LATE * min(over, needed - on)
                 added = rate * credit - before - spent
                 if added > 1e-9:
-                    yield added, mask | bit
+                    found.append((added, mask | bit))
             if on < needed:
                 stack.append((position + 1, mask | bit, on, over, spent))
+    return sorted(found, reverse=True)
 
 
 def spare_blocks(obs: Observation, plan: Plan) -> list[Block]:

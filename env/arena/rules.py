@@ -7,6 +7,7 @@ leaves no trace.
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from .actions import Action
 from .planning import BREACH_FINE, LEAST_SHARE, add_hours, booked_value, hours
@@ -23,18 +24,14 @@ from .types import (
     Job,
     Market,
     Message,
+    Nature,
     Offer,
     Own,
     Result,
     Shock,
     State,
 )
-from .world import with_public_bands
-
-# A draft of the next state, on which an action works; a refused action discards it.
-#
-# Only the rules make drafts. A draft copies what it changes, so the state that it came from stays
-# unchanged.
+from .world import batna_in_surge, with_public_bands
 
 HOLD_ROUNDS = 2  # rounds after this one in which an offer, reservation or commitment is valid
 BREACH_REPUTATION = 0.12  # reputation that a breach costs
@@ -49,21 +46,33 @@ class Refused(Exception):
 
 
 class Draft:
-    """A mutable copy of a market and its private values."""
+    """A mutable copy of a market and its private values, on which an action works.
+
+    It copies what it changes, so the state that it came from stays as it is.
+    """
+
+    __slots__ = (
+        *("market", "private", "round_index", "labs", "blocks", "offers", "closed"),
+        *("coalitions", "messages", "shock_history"),
+    )
 
     def __init__(self, state: State) -> None:
         market = state.market
         self.market = market
         self.private = dict(state.private)
-        self.labs, self.blocks = market.labs, market.blocks
+        self.round_index, self.labs, self.blocks = market.round_index, market.labs, market.blocks
         self.offers, self.closed = market.offers, market.closed
         self.coalitions, self.messages = market.coalitions, market.messages
+        self.shock_history = market.shock_history
 
     def state(self, queue: tuple[str, ...] | None = None) -> State:
         """The state of the draft, with a new `queue` of turns if one is given."""
         market = self.market
         after = Market(
-            *market[:4],
+            market.task,
+            self.round_index,
+            market.max_rounds,
+            market.coalitions_allowed,
             market.queue if queue is None else queue,
             self.labs,
             self.blocks,
@@ -71,14 +80,15 @@ class Draft:
             self.closed,
             self.coalitions,
             self.messages,
-            *market[11:],
+            self.shock_history,
+            *market[12:],
         )
         return State(after, self.private)
 
     @property
     def hold(self) -> int:
         """The last round of an offer, reservation or commitment made now."""
-        return min(self.market.max_rounds, self.market.round_index + HOLD_ROUNDS)
+        return min(self.market.max_rounds, self.round_index + HOLD_ROUNDS)
 
     def own(self, lab: str) -> Own:
         return self.private[lab]
@@ -194,6 +204,7 @@ SIGNALS = (  # the first signal with one of its words in the text decides
 SIGNAL_ROUNDS = 1  # rounds after its own in which a message still has an effect
 
 
+@lru_cache(maxsize=1 << 10)
 def signal_of(text: str) -> str:
     """The signal of a text: urgency, fairness, coalition, threat or neutral."""
     lowered = text.lower()
@@ -632,7 +643,7 @@ def advance_round(state: State) -> State:
     """The state one round later, with expired offers, reservations and commitments removed."""
     draft = Draft(state)
     punish_lies(draft)
-    now = state.market.round_index + 1
+    now = draft.round_index = draft.round_index + 1
     for block in state.market.blocks.values():
         if block.held_until is not None and block.held_until < now:
             if block.status == COMMITTED:
@@ -642,7 +653,6 @@ def advance_round(state: State) -> State:
         if offer.expires_round < now:
             draft.close_offer(offer, "expired")
     after = draft.state()
-    after = State(after.market._replace(round_index=now), after.private)
     return settle(after) if now >= after.market.max_rounds else after
 
 
@@ -672,70 +682,62 @@ def settlement(own: Own) -> Result:
 
 def apply_shock(state: State) -> State:
     """The state after the shock of its round, if there is one, with the bands up to date."""
-    market = state.market
-    kind = state.private["nature"].shocks.get(market.round_index)
+    market, nature = state.market, state.private["nature"]
+    kind = nature.shocks.get(market.round_index)
     if kind is not None and market.round_index < market.max_rounds:
-        state = SHOCKS[kind](state)
+        draft = Draft(state)
+        message, block_id = SHOCKS[kind](draft, nature)
+        draft.void_offers()
+        draft.shock_history += (Shock(market.round_index, kind, message, block_id),)
+        state = draft.state()
     return State(with_public_bands(state.market, state.private), state.private)
 
 
-def _with_shock(draft: Draft, kind: str, message: str, block_id: str | None = None) -> State:
-    draft.void_offers()
-    shock = Shock(draft.market.round_index, kind, message, block_id)
-    after = draft.state()
-    history = (*after.market.shock_history, shock)
-    return State(after.market._replace(shock_history=history), after.private)
+# Each shock changes a draft and returns what happened in words, and the id of a failed block.
 
 
-def capacity_failure(state: State) -> State:
+def capacity_failure(draft: Draft, nature: Nature) -> tuple[str, str | None]:
     """The first live block in the order of failures fails; reserved blocks fail last."""
-    draft = Draft(state)
-    frail = state.private["nature"].frail
-    living = [b for b in map(draft.blocks.__getitem__, frail) if b.status in LIVE]
+    living = [b for b in map(draft.blocks.__getitem__, nature.frail) if b.status in LIVE]
     if not living:
-        return _with_shock(draft, "capacity_failure", "a failure found nothing left to strike")
+        return "a failure found nothing left to strike", None
     block = next((b for b in living if b.status != RESERVED), living[0])
     if block.status == COMMITTED:
         draft.drop_commitment(block.block_id, "excused")
     draft.put_block(block._replace(status=FAILED, held_until=None))
-    return _with_shock(draft, "capacity_failure", f"{block.block_id} failed", block.block_id)
+    return f"{block.block_id} failed", block.block_id
 
 
-def energy_spike(state: State) -> State:
+def energy_spike(draft: Draft, nature: Nature) -> tuple[str, str | None]:
     """The energy of every live block costs SPIKE times as much."""
-    draft = Draft(state)
-    for block in state.market.blocks.values():
+    for block in draft.market.blocks.values():
         if block.status in LIVE:
-            dearer = round(block.energy_cost * SPIKE, 2)
-            draft.put_block(block._replace(energy_cost=dearer))
-    return _with_shock(draft, "energy_spike", "energy costs increased by 25%")
+            draft.put_block(block._replace(energy_cost=round(block.energy_cost * SPIKE, 2)))
+    return "energy costs increased by 25%", None
 
 
-def reliability_degradation(state: State) -> State:
+def reliability_degradation(draft: Draft, nature: Nature) -> tuple[str, str | None]:
     """Every live block loses DEGRADATION of reliability."""
-    draft = Draft(state)
-    for block in state.market.blocks.values():
+    for block in draft.market.blocks.values():
         if block.status in LIVE:
             weaker = max(LEAST_RELIABILITY, round(block.reliability - DEGRADATION, 2))
             draft.put_block(block._replace(reliability=weaker))
-    return _with_shock(draft, "reliability_degradation", f"reliability fell by {DEGRADATION}")
+    return f"reliability fell by {DEGRADATION}", None
 
 
-def demand_surge(state: State) -> State:
+def demand_surge(draft: Draft, nature: Nature) -> tuple[str, str | None]:
     """Every lab that has not left gets one more job, which raises its BATNA."""
-    draft = Draft(state)
-    nature = state.private["nature"]
     for lab_id, lab in draft.labs.items():
         if not lab.finished:
             own = draft.private[lab_id]
+            batna = max(own.batna, batna_in_surge(nature, lab_id, draft.market.max_rounds))
             draft.private[lab_id] = own._replace(
-                jobs=(*own.jobs, nature.surge[lab_id]),
-                batna=max(own.batna, nature.batna.get(lab_id, own.batna)),
+                jobs=(*own.jobs, nature.surge[lab_id]), batna=batna
             )
-    return _with_shock(draft, "demand_surge", "every lab has one more urgent job")
+    return "every lab has one more urgent job", None
 
 
-SHOCKS: Mapping[str, Callable[[State], State]] = {
+SHOCKS: Mapping[str, Callable[[Draft, Nature], tuple[str, str | None]]] = {
     "capacity_failure": capacity_failure,
     "energy_spike": energy_spike,
     "reliability_degradation": reliability_degradation,

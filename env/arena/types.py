@@ -189,7 +189,8 @@ class Nature(NamedTuple):
     shocks: Mapping[int, str]
     frail: tuple[str, ...]  # all block ids, in the order in which they would fail
     surge: Mapping[str, Job]
-    batna: Mapping[str, float] = {}  # of each lab that is in the market when its surge job comes
+    blocks: Mapping[str, Block]  # as drawn
+    owns: Mapping[str, Own]  # of each lab, as drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,29 +211,28 @@ class Observation(NamedTuple):
     @property
     def owned_blocks(self) -> tuple[Block, ...]:
         """The lab's blocks, whatever their status."""
-        return tuple(b for b in self.market.blocks.values() if b.owner_lab_id == self.agent)
+        return tuple([b for b in self.market.blocks.values() if b.owner_lab_id == self.agent])
 
     @property
     def open_jobs(self) -> tuple[Job, ...]:
         """The lab's jobs that are not completed."""
-        return tuple(job for job in self.own.jobs if not job.completed)
+        return tuple([job for job in self.own.jobs if not job.completed])
 
     @property
     def incoming(self) -> tuple[Offer, ...]:
         """Active offers addressed to the lab, the oldest first."""
-        return tuple(o for o in self.market.offers.values() if o.to_lab_id == self.agent)
+        return tuple([o for o in self.market.offers.values() if o.to_lab_id == self.agent])
 
     @property
     def outgoing(self) -> tuple[Offer, ...]:
         """Active offers that the lab made."""
-        return tuple(o for o in self.market.offers.values() if o.from_lab_id == self.agent)
+        return tuple([o for o in self.market.offers.values() if o.from_lab_id == self.agent])
 
     @property
     def coalitions(self) -> tuple[Coalition, ...]:
         """Active coalitions of which the lab is a member."""
-        return tuple(
-            c for c in self.market.coalitions.values() if c.active and self.agent in c.members
-        )
+        pools = self.market.coalitions.values()
+        return tuple([c for c in pools if c.active and self.agent in c.members])
 
     @property
     def proposals(self) -> tuple[Coalition, ...]:

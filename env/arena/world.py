@@ -109,7 +109,7 @@ def draw_world(name: str, size: Size, seats: Sequence[str], rng: np.random.Gener
         stake = round(reduce(add, [job.full_value for job in jobs]), 2)
         private[lab] = Own(archetypes[index], budget, jobs, chance, budget, batna, stake)
         labs[lab] = Lab(lab, NAMES[index], reputation if index else 0.65, "", "")
-    private["nature"] = _nature(fate, size, blocks, private)
+    private["nature"] = _nature(fate, size, blocks, {lab: private[lab] for lab in present})
     market = Market(name, 0, size.max_rounds, size.coalitions, (), labs, blocks, {}, {}, {})
     return State(with_public_bands(market, private), private)
 
@@ -149,12 +149,12 @@ def _job(draws: Draws, job_id: str, size: Size, kind: Trade, joint: bool) -> Job
 
 
 def _nature(
-    draws: Draws, size: Size, blocks: Mapping[str, Block], owns: Mapping[str, Own | None]
+    draws: Draws, size: Size, blocks: Mapping[str, Block], owns: Mapping[str, Own]
 ) -> Nature:
     shocks = {round_index: draws.choice(kinds) for round_index, kinds in size.shocks}
-    surge, batna = {}, {}
+    surge = {}
     for shock_round in [r for r, kind in shocks.items() if kind == "demand_surge"]:
-        for index, (lab, own) in enumerate((lab, own) for lab, own in owns.items() if own):
+        for index, lab in enumerate(owns):
             surge[lab] = Job(
                 f"j_{index}_surge_{shock_round}",
                 draws.choice((2, 3, 4)),
@@ -166,17 +166,22 @@ def _nature(
                 "shock_demand_surge",
                 opens=shock_round,
             )
-            batna[lab] = round(own.batna + _surge_gain(own, surge[lab], lab, blocks, size), 2)
-    return Nature(shocks, tuple(draws.shuffle(list(blocks))), surge, batna)
+    return Nature(shocks, tuple(draws.shuffle(list(blocks))), surge, blocks, owns)
 
 
-def _surge_gain(own: Own, job: Job, lab: str, blocks: Mapping[str, Block], size: Size) -> float:
-    """What the lab's blocks that its first plan leaves idle can earn by the job of a surge."""
-    owned = [block for block in blocks.values() if block.owner_lab_id == lab]
-    parts = best_plan(owned, own.jobs, 0, size.max_rounds).parts
+def batna_in_surge(nature: Nature, lab: str, horizon: int) -> float:
+    """The BATNA of a lab that is in the market when the job of its surge comes, in credits.
+
+    The blocks that its first plan leaves idle can do that job.
+    """
+    own, job = nature.owns[lab], nature.surge.get(lab)
+    if job is None:
+        return own.batna
+    owned = [block for block in nature.blocks.values() if block.owner_lab_id == lab]
+    parts = best_plan(owned, own.jobs, 0, horizon).parts
     planned = {block_id for part in parts for block_id in part.block_ids}
     idle = [block for block in owned if block.block_id not in planned]
-    return best_plan(idle, (job,), 0, size.max_rounds).gain
+    return round(own.batna + best_plan(idle, (job,), 0, horizon).gain, 2)
 
 
 def with_public_bands(market: Market, private: Any) -> Market:
@@ -194,14 +199,11 @@ def with_public_bands(market: Market, private: Any) -> Market:
         own = private[lab_id]
         wanted = wanted_hours(own.jobs)
         demand += wanted
-        labs[lab_id] = Lab(
-            lab_id,
-            lab.public_name,
-            lab.reputation,
-            band(own.budget, LOW_BUDGET, HIGH_BUDGET),
-            band(wanted / max(1, owned[lab_id]), LOW_DEMAND, HIGH_DEMAND),
-            lab.finished,
-        )
+        budget = band(own.budget, LOW_BUDGET, HIGH_BUDGET)
+        needs = band(wanted / max(1, owned[lab_id]), LOW_DEMAND, HIGH_DEMAND)
+        if (budget, needs) != (lab.public_budget_band, lab.public_demand):
+            lab = lab._replace(public_budget_band=budget, public_demand=needs)
+        labs[lab_id] = lab
     pressure = band(demand / max(1, supply), LOW_PRESSURE, HIGH_PRESSURE)
     announced = private["nature"].shocks.get(now + 1, "") if now + 1 < horizon else ""
     return market._replace(labs=labs, market_pressure=pressure, announced=announced)

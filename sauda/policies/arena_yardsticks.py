@@ -35,8 +35,8 @@ def gains_from_trade(state: arena.State, seconds: float = inf) -> Bound:
 
     `seconds` limits the solver.
     """
-    surge_batna = state.private["nature"].batna
-    alone = sum(surge_batna.get(lab, state.private[lab].batna) for lab in state.market.labs)
+    nature, horizon = state.private["nature"], state.market.max_rounds
+    alone = sum(arena.batna_in_surge(nature, lab, horizon) for lab in state.market.labs)
     best = joint_optimum(state, seconds)
     return Bound(round(max(0.0, best.utility - alone), 2), best.solved)
 
@@ -146,7 +146,7 @@ def play_all_seeing(task: Task, seed: int) -> Episode:
     turn = 0
     while task.env.to_act(play.state) is not None:
         obs = task.env.observe(play.state, task.learner)
-        action = AllSeeing(play.state)(obs, agent_stream(task, seed, task.learner, turn))
+        action = AllSeeing(state=play.state)(obs, agent_stream(task, seed, task.learner, turn))
         play = advance(task, task.opponents, move(task, play, action))
         turn += 1
     return episode(task, play)
@@ -157,9 +157,6 @@ class AllSeeing(Broker):
     """The broker with every lab's private values in `state`; it makes the best trade at once."""
 
     state: arena.State | None = None
-
-    def __init__(self, state: arena.State) -> None:
-        object.__setattr__(self, "state", state)
 
     def belief(self, obs: arena.Observation, lab: str) -> dict[str, float]:
         true = self.state.private[lab].archetype

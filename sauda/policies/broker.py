@@ -156,7 +156,8 @@ class Broker:
         self, obs: arena.Observation, plan: arena.Plan, joint: bool = False
     ) -> Iterator[Option]:
         """Books a partner's pooled blocks, with its own, where that adds most to its plan."""
-        gain, job_id, ids = pooled_booking(obs, plan, _pooled(obs), self._share(obs), joint)
+        share = max((pool.share for pool in obs.coalitions), default=1.0)
+        gain, job_id, ids = pooled_booking(obs, plan, _pooled(obs), share, joint)
         if gain > self.least_gain:
             action = arena.Action("allocate_to_job", job_id=job_id, block_ids=ids)
             yield Option("book", action, gain)
@@ -219,9 +220,6 @@ class Broker:
             }
             signal = max(chances, key=chances.__getitem__)
             yield share, signal, chances[signal]
-
-    def _share(self, obs: arena.Observation) -> float:
-        return max((pool.share for pool in obs.coalitions), default=1.0)
 
     def _buy(self, obs: arena.Observation, spare: list[arena.Block]) -> Iterator[Option]:
         """Bids for blocks of other labs, the highest expected gain first."""

@@ -43,7 +43,7 @@ def market(
         private[seat] = arena.Own(archetype, 100.0, own, (0.0,) * rounds, 100.0, batna, stake)
     surges = "demand_surge" in (shocks or {}).values()
     surge = {seat: job(f"surge_{seat}", 2, deadline=rounds) for seat in seats if surges}
-    private["nature"] = Nature(shocks or {}, tuple(sorted(held)), surge)
+    private["nature"] = Nature(shocks or {}, tuple(sorted(held)), surge, held, dict(private))
     known = {seat: Lab(seat, seat, 0.65, "medium", "medium") for seat in seats}
     table = Market("test", 0, rounds, coalitions, (), known, held, {}, {}, {})
     return open_round(arena.State(table, private))

@@ -1,6 +1,5 @@
 """The arena's contestants: how they rank, that no exploit pays, and what nobody can exceed."""
 
-from collections import Counter
 from collections.abc import Callable
 from functools import cache
 
@@ -58,8 +57,8 @@ def test_the_broker_beats_the_published_expert_chance_and_waiting(name: str):
 
 @pytest.mark.nightly
 @every_task
-def test_autarky_has_a_grade_of_0_whatever_shocks_strike_and_never_trades(name: str):
-    task, struck = ARENA_TASKS[name], Counter()
+def test_autarky_has_a_grade_of_0_and_never_trades(name: str):
+    task = ARENA_TASKS[name]
     for seed in range(300):
         game = rollout(task, LABS["autarky"], seed)
         own, start = game.final.private["lab_0"], begin(task, seed).state.private["lab_0"]
@@ -70,9 +69,6 @@ def test_autarky_has_a_grade_of_0_whatever_shocks_strike_and_never_trades(name: 
             "allocate_to_job",
             "finish",
         }
-        struck.update(shock.kind for shock in game.final.market.shock_history)
-    wanted = {kind for _, kinds in task.env.size.shocks for kind in kinds}
-    assert struck.keys() == wanted
 
 
 # What they do in small markets
