@@ -54,8 +54,8 @@ class Broker:
     speaks: bool = True
     least_gain: float = 2.0  # credits: least gain of a trade
     idle: float = 0.7  # probability that a block of another lab is idle to it
-    worth: float = 60.0  # credits: the most that a block is worth to its owner
-    patience: float = 0.7  # weight of what a later bid would bring
+    worth: float = 25.0  # credits: the most that a block seems worth to its owner
+    patience: float = 0.4  # weight of what a later bid would bring
     ask_an_hour: float = 8.0  # credits: first ask for a spare hour
     lower_by: float = 0.35  # share by which an ask falls after each failure
     energy_reserve: float = 15.0  # credits kept for energy
