@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from env import arena
 from panels.gpu_arena.names import due, job_names, short_block_name
+from panels.gpu_arena.visit import TO_SENTENCE
 from panels.ui.look import note
 from panels.ui.terms import shown_round, term
 from sauda.sessions.arena import LEARNER, ArenaGame
@@ -20,18 +21,6 @@ MARKS = {
     "used": ("✓ ", "booked"),
     "failed": ("✕ ", "failed"),
 }
-# Pressed blocks are marked by the browser, which keeps the focus where it is; each press sends all
-# that are pressed. A press of a job books them, one of another lab's block asks for an offer, whose
-# form is brought into view.
-PRESS_CALENDAR = """element.addEventListener("click", event => {
-    const button = event.target.closest("button");
-    if (!button) return;
-    const {block, job, want} = button.dataset;
-    if (block) button.setAttribute("aria-pressed", button.ariaPressed !== "true");
-    const pressed = [...element.querySelectorAll("button[aria-pressed=true]")];
-    trigger("click", {blocks: pressed.map(one => one.dataset.block), job, want});
-    if (want) document.getElementById("arena-hand").scrollIntoView({block: "nearest"});
-});"""
 HOW_TO_BOOK = "Press your blocks, then a job: that books them."
 HOW_TO_BID = "Press another lab’s block to make an offer for it."
 SCRIPTS = "The other labs are scripts; their characters appear when the game ends."
@@ -118,7 +107,7 @@ def _job_bar(obs: arena.Observation, job: arena.Job, name: str, row: int, over: 
     style = "sauda-is-used" if job.completed else "sauda-job"
     pressed = "" if over or job.completed else job.job_id
     return Markup('<li class="sauda-deadline" style="--due: {}; grid-row: {}">{}</li>').format(
-        deadline, row, _bar(style, label, about, "job", pressed)
+        deadline, row, _bar(style, label, about, "book", pressed)
     )
 
 
@@ -170,9 +159,9 @@ def _block_bar(obs: arena.Observation, block: arena.Block, lane: int, over: bool
     )
     purpose = ""
     if live and not over and block in arena.usable_blocks(obs):
-        purpose = "block"
+        purpose = "preview"
     elif live and not over and block.owner_lab_id != LEARNER and arena.is_requestable(block):
-        purpose = "" if market.labs[block.owner_lab_id].finished else "want"
+        purpose = "" if market.labs[block.owner_lab_id].finished else "bid"
     word, _, number = short_block_name(market, block).partition(" ")
     label = Markup("{}<span>{}</span> {}{}").format(
         mark,
@@ -211,10 +200,13 @@ def _section(
 
 
 def _bar(style: str, label: str, about: str, purpose: str, value: str) -> Markup:
-    """A bar with its facts in a tooltip; a button that sends `value` where there is a purpose."""
+    """A bar with its facts in a tooltip; a button that sends `value` where it has a `purpose`."""
     if not value:
         return Markup('<span class="sauda-bar {}" title="{}">{}</span>').format(style, about, label)
-    pressed = Markup(' aria-pressed="false"') if purpose == "block" else ""
+    extra = Markup(' aria-pressed="false"') if purpose == "preview" else Markup("")
+    if purpose == "bid":
+        extra = Markup(' data-renews="{renews}" data-show="{show}"').format(**TO_SENTENCE)
     return Markup(
-        '<button type="button" class="sauda-bar {}" title="{}" data-{}="{}"{}>{}</button>'
-    ).format(style, about, purpose, value, pressed, label)
+        '<button type="button" class="sauda-bar {}" title="{}" data-press="{}" data-value="{}"{}>'
+        "{}</button>"
+    ).format(style, about, purpose, value, extra, label)

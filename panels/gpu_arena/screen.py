@@ -1,0 +1,165 @@
+"""What the GPU arena tab shows of a visit: one HTML component per region."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+from markupsafe import Markup
+
+from env import ARENA_TASKS
+from panels.gpu_arena import form, offers, players, view
+from panels.gpu_arena.board import calendar
+from panels.gpu_arena.first_world import SEED, TASK, why_this_world
+from panels.gpu_arena.reasons import EXPERT, PUBLISHED
+from panels.gpu_arena.settlement import settlement
+from panels.gpu_arena.visit import Visit, fold, press, select, text_field
+from panels.gpu_arena.words import GOAL, WATCH, WATCH_PUBLISHED
+from panels.site.visitor import visitor_of_event
+from panels.ui.look import heading, trouble
+from panels.ui.terms import task_about, task_title
+from panels.ui.wiring import in_address, region
+from sauda.sessions.arena import ArenaGame
+
+TITLE = "GPU arena"
+Updates = dict[Any, Any]  # new values by component
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """The components of the tab: the regions in their order, and the visit."""
+
+    top: gr.HTML
+    end: gr.HTML
+    own: gr.HTML  # the visitor's part of the calendar
+    others: gr.HTML
+    table: gr.HTML  # what is offered, and the sentence of an offer
+    floor: gr.HTML  # what the offer is worth, what was said, the other moves
+    foot: gr.HTML  # the pickers of the world and of a player
+    log: gr.HTML
+    visit: gr.State
+
+    def draw(self, visit: Visit, names: Iterable[str]) -> Updates:
+        """The named regions as they show `visit`."""
+        return {getattr(self, name): REGIONS[name](visit) for name in names}
+
+
+def top(visit: Visit) -> Markup:
+    """What the game is about, who may be watched, the advice, what became of the last action."""
+    running, is_off = visit.running, not visit.idle
+    watched = {"renews": "arena-players"}
+    buttons = [
+        press(
+            "Pause" if running else WATCH, "watch", EXPERT, "sauda-button sauda-primary", **watched
+        ),
+        press(WATCH_PUBLISHED, "watch", PUBLISHED, is_off=running, **watched),
+        press("Advice", "advise", is_off=is_off),
+        press("New world", "begin"),
+    ]
+    game = visit.game
+    session = visitor_of_event().session if game and game.movers else ""
+    return Markup(
+        '{}<p class="sauda-goal">{}</p><div class="sauda-press">{}</div>{}{}{}'
+        '<div hidden data-session="{}"{}><span class="sauda-address">{}</span>{}</div>'
+    ).format(
+        heading(TITLE),
+        GOAL,
+        Markup("").join(buttons),
+        region("arena-advice", visit.advice),
+        region("arena-problem", visit.said_at("problem")),
+        region("arena-last", view.last_step(game) if game else ""),
+        session,
+        Markup(" data-running") if running else "",
+        in_address(named_in_address(game)) if game else "",
+        press("", "follow", classes="sauda-follow"),
+    )
+
+
+def named_in_address(game: ArenaGame) -> dict[str, str]:
+    """What the page's address says of a world; nothing of the one that the tab opens with.
+
+    A secret seed is in no address.
+    """
+    if (game.task_name, game.play.seed) == (TASK, SEED):
+        return {}
+    return {"task": game.task_name} | ({} if game.secret else {"seed": str(game.play.seed)})
+
+
+def others(visit: Visit) -> Markup:
+    """What the pressed blocks would do, or why a press was refused, and the other labs' blocks."""
+    wait = Markup("") if visit.game.over else press("Wait for the next round", "wait")
+    hint = region("arena-hint", visit.said_at("hint"))
+    waits = Markup('<div class="sauda-press">{}</div>').format(wait)
+    return hint + waits + calendar.others(visit.game)
+
+
+def table(visit: Visit) -> Markup:
+    """The visitor's credits, the offers, and the sentence of an offer."""
+    obs = visit.game.observation
+    return (
+        region("arena-papers", view.credits_strip(obs))
+        + region("arena-offers", offers.offers(obs))
+        + region("arena-sentence", "" if visit.game.over else form.sentence(visit))
+    )
+
+
+def floor(visit: Visit) -> Markup:
+    """What the offer of the sentence is worth, the messages, and the other moves."""
+    over = visit.game.over
+    send = Markup("") if over else press("Send the offer", "send")
+    try:
+        worth = Markup("") if over else visit.said_at("deal") or form.deal(visit)
+    except ValueError as error:  # the amount is no number
+        worth = trouble(error)
+    return (
+        region("arena-deal", worth)
+        + Markup('<div class="sauda-press">{}</div>').format(send)
+        + region("arena-said", view.message_board(visit.game))
+        + region("arena-moves", "" if over else form.other_moves(visit))
+    )
+
+
+def foot(visit: Visit) -> Markup:
+    """The pickers of the world and of a player who acts for the visitor."""
+    game, now = visit.game, visit.fields
+    tasks = [(f"{task_title(name)}: {task_about(name)}", name) for name in ARENA_TASKS]
+    acts = [press(label, name, is_off=not visit.idle) for label, name in STEPS]
+    picker = select("Player", "player", players.choices(), now.player, "choose_player")
+    about = players.badge(now.player, game.task_name)
+    return Markup('<div class="sauda-fields" data-key="{} {}">{}{}</div>{}{}').format(
+        game.task_name,
+        game.play.seed if not game.secret else "",
+        select("World", "task", tasks, game.task_name, "begin"),
+        text_field("Seed", "seed", now.seed, placeholder="empty: a secret one"),
+        region("arena-why", why_this_world(game)),
+        fold(
+            "arena-player-fold",
+            "Let another player act for you",
+            Markup('<div id="arena-players" data-key=" " class="sauda-fields">{}{}</div>{}').format(
+                picker, Markup("").join(acts), region("arena-about", about)
+            ),
+        ),
+    )
+
+
+STEPS = (("Step", "step"), ("Run", "watch"))
+
+
+def log(visit: Visit) -> Markup:
+    """Every step so far, and the reward."""
+    body = region("arena-steps", view.log(visit.game)) + view.reward(visit.game)
+    return fold("arena-happened", "What happened, step by step, and its reward", body)
+
+
+REGIONS: Mapping[str, Callable[[Visit], Markup]] = {
+    "top": top,
+    "end": lambda visit: settlement(visit.game),
+    "own": lambda visit: calendar.calendar(visit.game),
+    "others": others,
+    "table": table,
+    "floor": floor,
+    "log": log,
+    "foot": foot,
+}
+OF_WORLD = "foot"  # drawn where another world, player or state of the run is shown
+OF_GAME = tuple(name for name in REGIONS if name != OF_WORLD)
