@@ -5,7 +5,7 @@ the defaults of the fields; where the key of a part changes, the browser sets it
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -151,19 +151,17 @@ send("open", sessionStorage.getItem("{KEPT}") ?? "");"""
 
 
 def select(
-    label: str, name: str, choices: list[tuple[str, str]], chosen: str, press_name: str = ""
+    label: str, name: str, choices: Iterable[tuple[str, str]], chosen: str, press_name: str
 ) -> Markup:
-    """A list to pick from, which reports that it was used as `press_name`."""
+    """A list to pick from, which reports its use as `press_name`."""
     options = Markup("").join(
         Markup('<option value="{}"{}>{}</option>').format(
             value, Markup(" selected") if value == chosen else "", text
         )
         for text, value in choices
     )
-    reports = Markup(' data-press="{}"').format(press_name) if press_name else ""
-    return Markup('<label class="sauda-entry">{}<select name="{}"{}>{}</select></label>').format(
-        label, name, reports, options
-    )
+    picker = Markup('<select id="arena-{0}" name="{0}" data-press="{1}">{2}</select>')
+    return _labelled(label, name, picker.format(name, press_name, options))
 
 
 def text_field(label: str, name: str, value: str, **attributes: Any) -> Markup:
@@ -171,9 +169,14 @@ def text_field(label: str, name: str, value: str, **attributes: Any) -> Markup:
     more = Markup("").join(
         Markup(' {}="{}"').format(key.replace("_", "-"), each) for key, each in attributes.items()
     )
-    return Markup(
-        '<label class="sauda-entry">{}<input name="{}" value="{}" autocomplete="off"{}></label>'
-    ).format(label, name, value, more)
+    box = Markup('<input id="arena-{0}" name="{0}" value="{1}" autocomplete="off"{2}>')
+    return _labelled(label, name, box.format(name, value, more))
+
+
+def _labelled(label: str, name: str, field: Markup) -> Markup:
+    return Markup('<div class="sauda-entry"><label for="arena-{}">{}</label>{}</div>').format(
+        name, label, field
+    )
 
 
 def checkboxes(
