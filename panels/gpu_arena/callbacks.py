@@ -14,8 +14,8 @@ from panels.gpu_arena.board.booking import booking, preview, refused, wanted
 from panels.gpu_arena.first_world import SEED, TASK
 from panels.gpu_arena.names import block_name
 from panels.gpu_arena.reasons import EXPERT
-from panels.gpu_arena.screen import OF_GAME, OF_WORLD, REGIONS, Layout, Updates, named_in_address
-from panels.gpu_arena.visit import Visit, read_fields
+from panels.gpu_arena.screen import OF_GAME, REGIONS, Layout, Updates, named_in_address
+from panels.gpu_arena.visit import Fields, Sent, Visit, read
 from panels.site.sessions import Gone, no_longer_here, states_of
 from panels.site.visitor import visitor_of_event
 from panels.ui.look import note, trouble
@@ -24,9 +24,6 @@ from sauda.llm.types import ReplyError
 from sauda.policies import LABS
 from sauda.records.seeds import draw_seed, whole_seed
 from sauda.sessions.arena import ArenaGame, act, is_alone, play_out, proposal, start, step
-
-IN_ADDRESS = ("task", "seed")
-
 
 # Games -------------------------------------------------------------------------------------------
 
@@ -66,44 +63,27 @@ def played(game: ArenaGame, action: arena.Action | arena.Malformed) -> ArenaGame
 # Presses -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Sent:
-    """What a browser sent with a press, of the types that the page sends; "" for any other."""
-
-    value: str = ""  # what the button holds: a job, a block, an offer, an action as JSON, a player
-    blocks: tuple[str, ...] = ()  # those that are pressed on the calendar
-    search: str = ""  # the query string of the page's address
-
-
 def begin(visit: Visit, sent: Sent) -> Visit:
     """A new game."""
-    _known(visit.fields.player)
     players.load(visit.fields.player)
     return visit.show(new_game(visit.fields.task, visit.fields.seed))
 
 
 def follow(visit: Visit, sent: Sent) -> Visit:
-    """The world that the address names, or the first one."""
-    query = queried(sent.search)
-    return open_world(visit, {name: query[name] for name in IN_ADDRESS if name in query})
+    """A new game in the world that the address names, or in the first world."""
+    named = _named(queried(sent.search))
+    first = {"task": TASK, "seed": "" if named else str(SEED)}
+    return begin(visit.fill(**first | named), sent)
 
 
-def open_world(visit: Visit, query: Mapping[str, str]) -> Visit:
-    """A new game in the world that an address names, or the first world."""
-    chosen = {"task": TASK, "seed": "" if query else str(SEED)} | dict(query)
-    return begin(replace(visit, fields=replace(visit.fields, **chosen)), Sent())
+def _named(query: Mapping[str, str]) -> dict[str, str]:
+    return {name: query[name] for name in ("task", "seed") if name in query}
 
 
 def choose_player(visit: Visit, sent: Sent) -> Visit:
     """The player of the list, which begins to load where it is a language model."""
-    _known(visit.fields.player)
     players.load(visit.fields.player)
     return visit
-
-
-def _known(player: str) -> None:
-    if player not in players.players():
-        raise ValueError("choose one of the players in the list")
 
 
 def take_step(visit: Visit, sent: Sent) -> Visit:
@@ -126,18 +106,19 @@ def watch(visit: Visit, sent: Sent) -> Visit:
     game, player = visit.game, sent.value or visit.fields.player
     if visit.running:
         return replace(visit, running=False)
-    _known(player)
+    if player not in players.players():
+        raise ValueError("choose one of the players in the list")
     if game.over:
         game = start(game.task_name, game.play.seed, game.secret)
-    return replace(visit, fields=replace(visit.fields, player=player)).show(game, running=True)
+    return visit.fill(player=player).show(game, running=True)
 
 
 def advise(visit: Visit, sent: Sent) -> Visit:
     """What the expert would do next, why, and a button that does it; the game stays as it is."""
-    game = visit.game
-    if game.over:
+    if visit.game.over:
         raise IllegalAction("this game is over; start a new one to play on")
-    return replace(visit, advice=view.advice(game.observation, proposal(game, LABS[EXPERT])))
+    action = proposal(visit.game, LABS[EXPERT])
+    return replace(visit, advice=view.advice(visit.game.observation, action))
 
 
 def take(visit: Visit, sent: Sent) -> Visit:
@@ -148,7 +129,7 @@ def take(visit: Visit, sent: Sent) -> Visit:
 def take_advice(visit: Visit, sent: Sent) -> Visit:
     """The game after the advised action, with the advice for the next one."""
     after = take(visit, sent)
-    return after if after.game.over else advise(after, Sent())
+    return after if after.game.over else advise(after, sent)
 
 
 def wait_for_round(visit: Visit, sent: Sent) -> Visit:
@@ -163,20 +144,18 @@ def preview_booking(visit: Visit, sent: Sent) -> Visit:
 
 def book(visit: Visit, sent: Sent) -> Visit:
     """The game after the pressed blocks were booked for a job."""
-    game = visit.game
     if not sent.blocks:
         raise IllegalAction("press one or more of your blocks first, then the job")
-    return visit.show(played(game, booking(sent.value, sent.blocks)))
+    return visit.show(played(visit.game, booking(sent.value, sent.blocks)))
 
 
 def bid(visit: Visit, sent: Sent) -> Visit:
     """The sentence of an offer for another lab's block, at a price that the lab may take."""
-    game = visit.game
-    worth, obs = wanted(game, sent.value), game.observation
+    worth, obs = wanted(visit.game, sent.value), visit.game.observation
     if sent.value not in [name for _, name in form.wanted_blocks(obs)]:
         raise IllegalAction(f"{block_name(obs.market, sent.value)} cannot be asked for now")
-    chosen = replace(visit.fields, give=(), want=(sent.value,), answered="")
-    return _priced(replace(visit, fields=chosen)).say("hint", note(f"{worth}."))
+    chosen = visit.fill(give=(), want=(sent.value,), answered="")
+    return price(chosen, sent).say("hint", note(f"{worth}."))
 
 
 def counter(visit: Visit, sent: Sent) -> Visit:
@@ -185,30 +164,19 @@ def counter(visit: Visit, sent: Sent) -> Visit:
     offer = next((one for one in incoming if one.offer_id == sent.value), None)
     if offer is None:
         raise IllegalAction("no other terms can be named for this offer now")
-    chosen = replace(
-        visit.fields, give=offer.requested_blocks, want=offer.offered_blocks,
-        to=offer.from_lab_id, answered=offer.offer_id,
-    )  # fmt: skip
-    return _priced(replace(visit, fields=chosen))
+    given, received = offer.requested_blocks, offer.offered_blocks
+    to = offer.from_lab_id
+    return price(visit.fill(give=given, want=received, to=to, answered=offer.offer_id), sent)
 
 
-def price_offer(visit: Visit, sent: Sent) -> Visit:
-    """The price that the other side may take for the chosen blocks, and what it leaves."""
-    obs = visit.game.observation
-    if not form.recipient(obs, visit.fields):
-        raise IllegalAction("choose the lab that the offer goes to")
-    return _priced(visit)
-
-
-def _priced(visit: Visit) -> Visit:
-    money = form.priced(visit.game.observation, visit.fields)
-    return replace(visit, fields=replace(visit.fields, **money))
+def price(visit: Visit, sent: Sent) -> Visit:
+    """The price that the other side may take for the chosen blocks."""
+    return visit.fill(**form.suggested_money(visit.game.observation, visit.fields))
 
 
 def send_offer(visit: Visit, sent: Sent) -> Visit:
     """The game after the offer of the sentence."""
-    game = visit.game
-    return visit.show(played(game, form.offer_of(game.observation, visit.fields)))
+    return visit.show(played(visit.game, form.offer_of(visit.game.observation, visit.fields)))
 
 
 def act_by_form(visit: Visit, sent: Sent) -> Visit:
@@ -216,15 +184,8 @@ def act_by_form(visit: Visit, sent: Sent) -> Visit:
     return visit.show(played(visit.game, form.composed(visit.fields)))
 
 
-def choose_move(visit: Visit, sent: Sent) -> Visit:
-    """The fields that the chosen move takes, with the values that it suggests."""
-    form.chosen_action(visit.fields.move)
-    return visit
-
-
-def weigh_offer(visit: Visit, sent: Sent) -> Visit:
-    """What the offer leaves the visitor at the price that it names."""
-    form.deal(visit)
+def look(visit: Visit, sent: Sent) -> Visit:
+    """The same visit, of which the fields are read anew."""
     return visit
 
 
@@ -245,7 +206,7 @@ REGION_OF = {"problem": "top", "hint": "others", "deal": "floor", "purpose": "fl
 PRESSES: Mapping[str, Press] = {
     "begin": Press(begin),
     "follow": Press(follow),
-    "choose_player": Press(choose_player, draws=(OF_WORLD,)),
+    "choose_player": Press(choose_player, draws=("foot",)),
     "step": Press(take_step),
     "tick": Press(tick),
     "watch": Press(watch),
@@ -257,16 +218,16 @@ PRESSES: Mapping[str, Press] = {
     "book": Press(book, "hint"),
     "bid": Press(bid, "hint", ("others", "table", "floor")),
     "counter": Press(counter, draws=("table", "floor")),
-    "price": Press(price_offer, "deal", ("table", "floor")),
-    "weigh": Press(weigh_offer, "deal", ("floor",)),
+    "price": Press(price, "deal", ("table", "floor")),
+    "weigh": Press(look, "deal", ("floor",)),
     "send": Press(send_offer, "deal"),
-    "choose_move": Press(choose_move, "purpose", ("floor",)),
+    "choose_move": Press(look, "purpose", ("floor",)),
     "act": Press(act_by_form, "purpose"),
 }
 
 
 def answer(
-    page: Layout, kept: Visit | None, name: str, sent: Sent = Sent(), typed: object = None
+    page: Layout, kept: Visit | None, name: str, sent: Sent, typed: object = None
 ) -> Updates:
     """What a press changes on the page; a mistake is told where its button stands.
 
@@ -276,7 +237,7 @@ def answer(
     if name == "open":
         return open_tab(page, kept, sent)
     press = PRESSES[name]
-    before = replace(kept or Visit(None), fields=read_fields(typed), said="", place="")
+    before = replace(kept or Visit(None), fields=read(Fields, typed), said="", place="")
     try:
         if before.game is None and name not in BEGINNINGS:
             raise IllegalAction(f"{no_longer_here('this world was')}; press “New world”")
@@ -284,49 +245,39 @@ def answer(
     except (ValueError, ReplyError) as error:  # IllegalAction is a ValueError too
         after = before.say(press.place, trouble(error))
         draws = (REGION_OF[after.place],)
-    return _drawn(page, before, after, draws)
-
-
-def _drawn(page: Layout, before: Visit, after: Visit, draws: tuple[str, ...]) -> Updates:
     if after.game is not before.game:
         draws = OF_GAME
-    if _of_world(after) != _of_world(before):
-        draws = (*draws, "top", OF_WORLD)
-    keeps = (after.game, after.running, after.advice) != (
-        before.game, before.running, before.advice,
+    if _of_foot(after) != _of_foot(before):
+        draws = (*draws, "top", "foot")
+    is_new = after.game is not before.game or (after.running, after.advice) != (
+        before.running, before.advice,
     )  # fmt: skip
-    return page.draw(after, dict.fromkeys(draws)) | ({page.visit: after} if keeps else {})
+    return page.draw(after, dict.fromkeys(draws)) | ({page.visit: after} if is_new else {})
 
 
-def _of_world(visit: Visit) -> tuple[Any, ...]:
-    """What the pickers of the world and of the player show."""
+def _of_foot(visit: Visit) -> tuple[Any, ...]:
+    """What the pickers of the world and of the player show of the game."""
     game = visit.game
     return visit.running, *((game.task_name, game.play.seed, game.over) if game else ())
 
 
 def open_tab(page: Layout, kept: Visit | None, sent: Sent) -> Updates:
-    """The game of this browser tab, which the address may name, else the first one.
+    """The game of this browser tab, unless the address names another world; else the first one.
 
     A tab that is loaded again has a new session, and sends the name of its former one; it is told
     where the game of that session is gone.
     """
-    query = queried(sent.search)
-    wanted = {name: query[name] for name in IN_ADDRESS if name in query}
-    visit = kept or (_found(page, sent.value) if sent.value else first_visit())
+    first, query = Visit(new_game(TASK, str(SEED))), queried(sent.search)
+    visit = kept or (_found(page, sent.value) if sent.value else first)
     if visit is None:
         gone = f"{no_longer_here('your game was')}; this is a new one"
-        visit = first_visit().say("problem", trouble(ValueError(gone)))
-    if wanted and query.get("tab") == "gpu_arena" and named_in_address(visit.game) != wanted:
+        visit = first.say("problem", trouble(ValueError(gone)))
+    if query.get("tab") == "gpu_arena" and _named(query) not in ({}, named_in_address(visit.game)):
         try:
-            visit = open_world(first_visit(), wanted)
+            visit = follow(first, sent)
         except ValueError as error:
-            visit = first_visit().say("problem", trouble(error))
+            visit = first.say("problem", trouble(error))
     return page.draw(visit, REGIONS) | {page.visit: visit}
-
-
-def first_visit() -> Visit:
-    """The visit that the tab opens with."""
-    return Visit(new_game(TASK, str(SEED)))
 
 
 def _found(page: Layout, earlier: str) -> Visit | None:

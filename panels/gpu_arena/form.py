@@ -9,20 +9,10 @@ from env import arena
 from panels.gpu_arena.names import block_name, capital, lab_name
 from panels.gpu_arena.offers import explained
 from panels.gpu_arena.reasons import suggested_price
-from panels.gpu_arena.visit import (
-    ASK,
-    PAY,
-    Fields,
-    Visit,
-    checkboxes,
-    fold,
-    press,
-    select,
-    text_field,
-)
+from panels.gpu_arena.visit import ASK, PAY, Fields, Visit, checkboxes, text_field
 from panels.gpu_arena.words import advised
-from panels.ui.look import note
-from panels.ui.wiring import region
+from panels.ui.look import folded, note
+from panels.ui.wiring import button, pick_list, region
 from sauda.policies.broker import WORDS
 from sauda.sessions.arena import ArenaGame
 
@@ -39,35 +29,37 @@ OTHER_MOVES = (
 
 def sentence(visit: Visit) -> Markup:
     """An offer as one sentence with fields; its price is one that the other side may take."""
-    obs, fields = visit.game.observation, visit.fields
-    to, price = recipient(obs, fields), price_of(obs, fields)
-    state = len(visit.game.movers)
-    way = select("and", "way", [(PAY, PAY), (ASK, ASK)], ASK if price < 0 else PAY, "weigh")
-    amount_of = text_field(
-        CREDITS, "credits", f"{abs(price):g}", type="number", step="any", data_press="weigh"
-    )
+    obs, now, step = visit.game.observation, visit.fields, len(visit.game.movers)
+    to, money = recipient(obs, now), suggested_money(obs, now)
     sayings = Markup("").join(Markup("<option>{}</option>").format(said) for said in WORDS.values())
-    said = text_field(
-        "and say (a sentence of the list, or your own)", "say", fields.say, list="arena-sayings"
-    )
+    number = {"type": "number", "step": "any", "data_press": "weigh"}
+    said = "and say (a sentence of the list, or your own)"
     return Markup(
         '<div id="arena-hand" data-key="{}"><h3>Make an offer</h3>{}'
         '<div class="sauda-fields" data-key="{}">{}{}</div>{}<div data-key="{}">{}</div>'
         '{}<datalist id="arena-sayings">{}</datalist>'
         '<input type="hidden" name="answered" value="{}"></div>'
     ).format(
-        f"{state} {fields.answered}",
-        checkboxes("I give", "give", own_blocks(obs), fields.give, "price"),
-        f"{state} {fields.give} {fields.want} {to}",
-        way,
-        amount_of,
-        checkboxes("for", "want", wanted_blocks(obs), fields.want, "price"),
-        f"{state} {to}",
-        select("to", "to", labs(obs), to, "price"),
-        said,
+        f"{step} {now.answered}",
+        checkboxes("I give", "give", own_blocks(obs), now.give),
+        f"{step} {now.give} {now.want} {to}",
+        picker("and", [(PAY, PAY), (ASK, ASK)], "way", money["way"], "weigh"),
+        text_field(CREDITS, "credits", money["credits"], **number),
+        checkboxes("for", "want", wanted_blocks(obs), now.want),
+        f"{step} {to}",
+        picker("to", labs(obs), "to", to, "price"),
+        text_field(said, "say", now.say, list="arena-sayings"),
         sayings,
-        fields.answered,
+        now.answered,
     )
+
+
+def picker(
+    label: str, choices: Sequence[tuple[str, str]], name: str, chosen: str, press: str
+) -> Markup:
+    """A list to pick from, which reports each choice as a press."""
+    picks = pick_list(label, choices, f"arena-{name}", chosen, press=press)
+    return Markup('<div class="sauda-entry">{}</div>').format(picks)
 
 
 def deal(visit: Visit) -> Markup:
@@ -88,20 +80,15 @@ def deal(visit: Visit) -> Markup:
     return worth_of + note(f"{lab_name(obs.market, to)} may {money}.")
 
 
-def priced(obs: arena.Observation, fields: Fields) -> dict[str, str]:
-    """The fields of the money at the price that the other side may take."""
-    price = price_of(obs, fields)
-    return {"way": ASK if price < 0 else PAY, "credits": f"{abs(price):g}"}
-
-
-def price_of(obs: arena.Observation, fields: Fields) -> float:
-    """The price that the other side may take for the chosen blocks; below 0 it pays."""
+def suggested_money(obs: arena.Observation, fields: Fields) -> dict[str, str]:
+    """The fields of the money at the price that the other side may take for the chosen blocks."""
     give, want, to = (
         known_ids(obs, fields.give),
         known_ids(obs, fields.want),
         recipient(obs, fields),
     )
-    return (suggested_price(obs, to, give, want) or 0.0) if to and (give or want) else 0.0
+    price = (suggested_price(obs, to, give, want) or 0.0) if to and (give or want) else 0.0
+    return {"way": ASK if price < 0 else PAY, "credits": f"{abs(price):g}"}
 
 
 def labs(obs: arena.Observation) -> list[tuple[str, str]]:
@@ -197,32 +184,30 @@ def _paid(fields: Fields) -> float:
 
 def other_moves(visit: Visit) -> Markup:
     """A list of the other moves, with the fields that the chosen one takes."""
-    options, chosen = choices(visit.game), chosen_move(visit)
+    options, step = choices(visit.game), len(visit.game.movers)
+    offered = [value for _, value in options]
+    chosen = visit.fields.move if visit.fields.move in offered else offered[0]
     action = chosen_action(chosen)
-    kind = action.action_type
-    share = text_field(
-        SHARE, "share", f"{action.condition('share', 0.5):g}", type="number", step="any"
-    )
-    message = text_field("What you say", "message", action.message, maxlength=arena.LONGEST_MESSAGE)
+    purpose = visit.said_at("purpose") or note(arena.KINDS[action.action_type].purpose)
+    entries = []
+    if action.action_type == "form_coalition":
+        share = f"{action.condition('share', 0.5):g}"
+        entries.append(text_field(SHARE, "share", share, type="number", step="any"))
+    if takes_words(action.action_type):
+        longest = arena.LONGEST_MESSAGE
+        entries.append(text_field("What you say", "message", action.message, maxlength=longest))
     body = Markup(
-        '<div class="sauda-fields" data-key="{}">{}{}</div>{}<div class="sauda-fields" '
-        'data-key="{}">{}{}</div>'
+        '<div class="sauda-fields" data-key="{}">{}{}</div>{}'
+        '<div class="sauda-fields" data-key="{}">{}</div>'
     ).format(
-        len(visit.game.movers),
-        select("Move", "move", options, chosen, "choose_move"),
-        press("Do it", "act"),
-        region("arena-purpose", visit.said_at("purpose") or note(arena.KINDS[kind].purpose)),
-        f"{len(visit.game.movers)} {chosen}",
-        share if kind == "form_coalition" else "",
-        message if takes_words(kind) else "",
+        step,
+        picker("Move", options, "move", chosen, "choose_move"),
+        button("Do it", press="act"),
+        region("arena-purpose", purpose),
+        f"{step} {chosen}",
+        Markup("").join(entries),
     )
-    return fold("arena-more", "Pool, hold a block, talk or leave", body)
-
-
-def chosen_move(visit: Visit) -> str:
-    """The chosen move as JSON; the first one where it is not in the list."""
-    offered = [value for _, value in choices(visit.game)]
-    return visit.fields.move if visit.fields.move in offered else offered[0]
+    return folded("Pool, hold a block, talk or leave", body)
 
 
 def choices(game: ArenaGame) -> list[tuple[str, str]]:

@@ -20,9 +20,10 @@ from panels.gpu_arena.names import (
     with_names,
 )
 from panels.gpu_arena.reasons import told_price, worth
-from panels.gpu_arena.visit import TO_SENTENCE, press
+from panels.gpu_arena.visit import TO_SENTENCE
 from panels.ui.look import note, table
 from panels.ui.terms import shown_round, term
+from panels.ui.wiring import button
 
 WORTH = (
     "the change of your best plan: what your jobs could still earn with your blocks, less energy"
@@ -62,10 +63,10 @@ def _incoming(obs: arena.Observation, offer: arena.Offer) -> Markup:
     )
     sender = lab_name(obs.market, offer.from_lab_id)
     answers = [
-        button(label, {"action_type": kind, "offer_id": offer.offer_id})
+        take(label, {"action_type": kind, "offer_id": offer.offer_id})
         for label, kind in (("Accept", "accept_offer"), ("Turn down", "reject_offer"))
     ]
-    terms = press("Other terms", "counter", offer.offer_id, "sauda-try", **TO_SENTENCE)
+    terms = button("Other terms", "sauda-try", press="counter", value=offer.offer_id, **TO_SENTENCE)
     buttons = Markup(" ").join([*answers, terms])
     return _card(obs, f"{sender} offers you a trade", offer, worth_of, buttons)
 
@@ -76,7 +77,7 @@ def _outgoing(obs: arena.Observation, offer: arena.Offer) -> Markup:
         obs, offer.offered_blocks, offer.requested_blocks, offer.ask - offer.payment
     )
     held = f" {offer.payment:.2f} credits are held for it." if offer.payment else ""
-    withdraw = button("Withdraw", {"action_type": "reject_offer", "offer_id": offer.offer_id})
+    withdraw = take("Withdraw", {"action_type": "reject_offer", "offer_id": offer.offer_id})
     told = note(f"{capital(told_price(obs, offer))}.{held}")
     below = told + withdraw
     recipient = lab_name(obs.market, offer.to_lab_id)
@@ -95,9 +96,9 @@ def _card(
     ).format(named, shown_round(offer.expires_round), sentence, said, below)
 
 
-def button(label: str, action: dict[str, Any]) -> Markup:
+def take(label: str, action: dict[str, Any], press: str = "take") -> Markup:
     """A button that takes an action."""
-    return press(label, "take", json.dumps(action), "sauda-try")
+    return button(label, "sauda-try", press=press, value=json.dumps(action))
 
 
 def _between(obs: arena.Observation, offers: Sequence[arena.Offer]) -> Markup:
@@ -142,7 +143,7 @@ def _pools(obs: arena.Observation) -> Markup:
 
 
 def _join(pool: arena.Coalition) -> Markup:
-    return button("Join", {"action_type": "form_coalition", "target_lab_id": pool.members[0]})
+    return take("Join", {"action_type": "form_coalition", "target_lab_id": pool.members[0]})
 
 
 def _pool_state(obs: arena.Observation, pool: arena.Coalition) -> str:

@@ -13,12 +13,12 @@ from panels.gpu_arena.board import calendar
 from panels.gpu_arena.first_world import SEED, TASK, why_this_world
 from panels.gpu_arena.reasons import EXPERT, PUBLISHED
 from panels.gpu_arena.settlement import settlement
-from panels.gpu_arena.visit import Visit, fold, press, select, text_field
+from panels.gpu_arena.visit import Visit, text_field
 from panels.gpu_arena.words import GOAL, WATCH, WATCH_PUBLISHED
 from panels.site.visitor import visitor_of_event
-from panels.ui.look import heading, trouble
+from panels.ui.look import folded, heading, trouble
 from panels.ui.terms import task_about, task_title
-from panels.ui.wiring import in_address, region
+from panels.ui.wiring import button, in_address, region
 from sauda.sessions.arena import ArenaGame
 
 TITLE = "GPU arena"
@@ -46,15 +46,13 @@ class Layout:
 
 def top(visit: Visit) -> Markup:
     """What the game is about, who may be watched, the advice, what became of the last action."""
-    running, is_off = visit.running, not visit.idle
-    watched = {"renews": "arena-players"}
+    watched = {"press": "watch", "renews": "arena-players"}
+    watch = "Pause" if visit.running else WATCH
     buttons = [
-        press(
-            "Pause" if running else WATCH, "watch", EXPERT, "sauda-button sauda-primary", **watched
-        ),
-        press(WATCH_PUBLISHED, "watch", PUBLISHED, is_off=running, **watched),
-        press("Advice", "advise", is_off=is_off),
-        press("New world", "begin"),
+        button(watch, "sauda-button sauda-primary", value=EXPERT, **watched),
+        button(WATCH_PUBLISHED, is_off=visit.running, value=PUBLISHED, **watched),
+        button("Advice", is_off=not visit.is_idle, press="advise"),
+        button("New world", press="begin"),
     ]
     game = visit.game
     session = visitor_of_event().session if game and game.movers else ""
@@ -69,9 +67,9 @@ def top(visit: Visit) -> Markup:
         region("arena-problem", visit.said_at("problem")),
         region("arena-last", view.last_step(game) if game else ""),
         session,
-        Markup(" data-running") if running else "",
+        Markup(" data-running") if visit.running else "",
         in_address(named_in_address(game)) if game else "",
-        press("", "follow", classes="sauda-follow"),
+        button("", "sauda-follow", press="follow"),
     )
 
 
@@ -87,7 +85,7 @@ def named_in_address(game: ArenaGame) -> dict[str, str]:
 
 def others(visit: Visit) -> Markup:
     """What the pressed blocks would do, or why a press was refused, and the other labs' blocks."""
-    wait = Markup("") if visit.game.over else press("Wait for the next round", "wait")
+    wait = Markup("") if visit.game.over else button("Wait for the next round", press="wait")
     hint = region("arena-hint", visit.said_at("hint"))
     waits = Markup('<div class="sauda-press">{}</div>').format(wait)
     return hint + waits + calendar.others(visit.game)
@@ -97,7 +95,7 @@ def table(visit: Visit) -> Markup:
     """The visitor's credits, the offers, and the sentence of an offer."""
     obs = visit.game.observation
     return (
-        region("arena-papers", view.credits_strip(obs))
+        view.credits_strip(obs)
         + region("arena-offers", offers.offers(obs))
         + region("arena-sentence", "" if visit.game.over else form.sentence(visit))
     )
@@ -106,7 +104,7 @@ def table(visit: Visit) -> Markup:
 def floor(visit: Visit) -> Markup:
     """What the offer of the sentence is worth, the messages, and the other moves."""
     over = visit.game.over
-    send = Markup("") if over else press("Send the offer", "send")
+    send = Markup("") if over else button("Send the offer", press="send")
     try:
         worth = Markup("") if over else visit.said_at("deal") or form.deal(visit)
     except ValueError as error:  # the amount is no number
@@ -123,32 +121,26 @@ def foot(visit: Visit) -> Markup:
     """The pickers of the world and of a player who acts for the visitor."""
     game, now = visit.game, visit.fields
     tasks = [(f"{task_title(name)}: {task_about(name)}", name) for name in ARENA_TASKS]
-    acts = [press(label, name, is_off=not visit.idle) for label, name in STEPS]
-    picker = select("Player", "player", players.choices(), now.player, "choose_player")
-    about = players.badge(now.player, game.task_name)
+    player = Markup('<div id="arena-players" class="sauda-fields">{}{}{}</div>{}').format(
+        form.picker("Player", players.choices(), "player", now.player, "choose_player"),
+        button("Step", is_off=not visit.is_idle, press="step"),
+        button("Run", is_off=not visit.is_idle, press="watch"),
+        region("arena-about", players.badge(now.player, game.task_name)),
+    )
     return Markup('<div class="sauda-fields" data-key="{} {}">{}{}</div>{}{}').format(
         game.task_name,
-        game.play.seed if not game.secret else "",
-        select("World", "task", tasks, game.task_name, "begin"),
+        "" if game.secret else game.play.seed,
+        form.picker("World", tasks, "task", game.task_name, "begin"),
         text_field("Seed", "seed", now.seed, placeholder="empty: a secret one"),
         region("arena-why", why_this_world(game)),
-        fold(
-            "arena-player-fold",
-            "Let another player act for you",
-            Markup('<div id="arena-players" data-key=" " class="sauda-fields">{}{}</div>{}').format(
-                picker, Markup("").join(acts), region("arena-about", about)
-            ),
-        ),
+        folded("Let another player act for you", player),
     )
-
-
-STEPS = (("Step", "step"), ("Run", "watch"))
 
 
 def log(visit: Visit) -> Markup:
     """Every step so far, and the reward."""
-    body = region("arena-steps", view.log(visit.game)) + view.reward(visit.game)
-    return fold("arena-happened", "What happened, step by step, and its reward", body)
+    body = view.log(visit.game) + view.reward(visit.game)
+    return folded("What happened, step by step, and its reward", body)
 
 
 REGIONS: Mapping[str, Callable[[Visit], Markup]] = {
@@ -161,5 +153,4 @@ REGIONS: Mapping[str, Callable[[Visit], Markup]] = {
     "log": log,
     "foot": foot,
 }
-OF_WORLD = "foot"  # drawn where another world, player or state of the run is shown
-OF_GAME = tuple(name for name in REGIONS if name != OF_WORLD)
+OF_GAME = tuple(name for name in REGIONS if name != "foot")  # what an action changes

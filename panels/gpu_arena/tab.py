@@ -1,13 +1,14 @@
 """AI labs share scarce GPUs: the visitor plays `lab_0`, or lets a script or a model play it."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 
 import gradio as gr
 
 from panels.gpu_arena import callbacks
-from panels.gpu_arena.callbacks import PRESSES, Sent
+from panels.gpu_arena.callbacks import PRESSES
 from panels.gpu_arena.screen import REGIONS, TITLE, Layout, Updates
-from panels.gpu_arena.visit import AT_ONCE, IN_TURN, SCRIPT, Visit
+from panels.gpu_arena.visit import AT_ONCE, IN_TURN, SCRIPT, Sent, Visit, read
 from panels.site.sessions import HOUR
 from panels.site.visitor import CALLER, visitor_of
 from panels.ui.look import QUEUED, QUIET_UNCHECKED
@@ -54,18 +55,11 @@ def _answer(page: Layout, names: Sequence[str]) -> Callable:
 
     def answer(request: gr.Request, event: gr.EventData, visit: Visit | None) -> Updates:
         CALLER.set(visitor_of(request))
-        name, value, blocks, search = (
-            event_value(event, key) for key in ("press", "value", "blocks", "search")
-        )
+        name = event_value(event, "press")
         if name not in names:
             return {page.visit: gr.skip()}
-        sent = Sent(
-            value if isinstance(value, str) else "",
-            tuple(one for one in blocks if isinstance(one, str))
-            if isinstance(blocks, list)
-            else (),
-            search if isinstance(search, str) else "",
-        )
-        return callbacks.answer(page, visit, name, sent, event_value(event, "fields"))
+        sent = {field.name: event_value(event, field.name) for field in fields(Sent)}
+        typed = event_value(event, "fields")
+        return callbacks.answer(page, visit, name, read(Sent, sent), typed)
 
     return named(answer, callbacks.answer)

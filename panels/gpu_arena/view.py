@@ -1,14 +1,13 @@
 """What the GPU arena tab shows of a lab: credits, jobs, messages, reward, what happened."""
 
-import json
 from collections.abc import Iterator
 
 from markupsafe import Markup
 
 from env import arena
 from panels.gpu_arena.names import capital, due, job_names, lab_name, readable, with_names
+from panels.gpu_arena.offers import take
 from panels.gpu_arena.reasons import told_price, why
-from panels.gpu_arena.visit import press
 from panels.gpu_arena.words import advised, deed
 from panels.ui.curve import curve
 from panels.ui.look import note, stat, strip, table
@@ -130,7 +129,7 @@ def advice(obs: arena.Observation, action: arena.Action | arena.Malformed) -> Ma
     return Markup('<section class="sauda-advice"><p><b>{}</b>{}</p>{}</section>').format(
         _sentence(capital(advised(obs, action))),
         f" {_sentence(capital(reason))}" if reason else "",
-        press("Take it", "take_advice", json.dumps(action.as_json()), "sauda-try")
+        take("Take it", action.as_json(), "take_advice")
         if isinstance(action, arena.Action)
         else "",
     )

@@ -203,10 +203,11 @@ def _bar(style: str, label: str, about: str, purpose: str, value: str) -> Markup
     """A bar with its facts in a tooltip; a button that sends `value` where it has a `purpose`."""
     if not value:
         return Markup('<span class="sauda-bar {}" title="{}">{}</span>').format(style, about, label)
-    extra = Markup(' aria-pressed="false"') if purpose == "preview" else Markup("")
-    if purpose == "bid":
-        extra = Markup(' data-renews="{renews}" data-show="{show}"').format(**TO_SENTENCE)
+    does = {
+        "preview": Markup(' aria-pressed="false"'),
+        "bid": Markup(' data-renews="{renews}" data-show="{show}"').format(**TO_SENTENCE),
+    }
     return Markup(
         '<button type="button" class="sauda-bar {}" title="{}" data-press="{}" data-value="{}"{}>'
         "{}</button>"
-    ).format(style, about, purpose, value, extra, label)
+    ).format(style, about, purpose, value, does.get(purpose, ""), label)

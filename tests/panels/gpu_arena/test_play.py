@@ -13,12 +13,12 @@ import pytest
 
 from env import IllegalAction, arena
 from panels.gpu_arena import callbacks, players
-from panels.gpu_arena.callbacks import BEGINNINGS, Sent, new_game, open_world
+from panels.gpu_arena.callbacks import BEGINNINGS, new_game
 from panels.gpu_arena.first_world import SEED, TASK
 from panels.gpu_arena.reasons import EXPERT, PUBLISHED
 from panels.gpu_arena.screen import REGIONS, Layout, named_in_address
 from panels.gpu_arena.settlement import settlement
-from panels.gpu_arena.visit import ASK, PAY, Visit
+from panels.gpu_arena.visit import ASK, PAY, Sent, Visit
 from panels.results.questions.reproduce import rows_of
 from panels.site.visitor import CALLER
 from panels.ui.tables import with_interval
@@ -204,7 +204,7 @@ def test_once_the_game_is_over_nothing_can_be_done_in_it():
 
 
 def test_an_address_opens_the_world_that_it_names_and_no_secret_seed_stands_in_one():
-    game = open_world(at(), {"task": WORLD, "seed": "7"}).game
+    game = callbacks.follow(at(), Sent(search=f"?task={WORLD}&seed=7")).game
     assert (game.task_name, game.play.seed) == (WORLD, 7)
     assert named_in_address(game) == {"task": WORLD, "seed": "7"}
     assert named_in_address(new_game(TASK, str(SEED))) == {}
