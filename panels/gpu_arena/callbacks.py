@@ -14,7 +14,7 @@ from panels.gpu_arena.board.booking import booking, preview, refused, wanted
 from panels.gpu_arena.first_world import SEED, TASK
 from panels.gpu_arena.names import block_name
 from panels.gpu_arena.reasons import EXPERT
-from panels.gpu_arena.screen import OF_GAME, REGIONS, Layout, Updates, named_in_address
+from panels.gpu_arena.screen import OF_GAME, REGIONS, Layout, Updates, draw, named_in_address
 from panels.gpu_arena.visit import Fields, Sent, Visit, read
 from panels.site.sessions import Gone, no_longer_here, states_of
 from panels.site.visitor import visitor_of_event
@@ -86,11 +86,6 @@ def choose_player(visit: Visit, sent: Sent) -> Visit:
     return visit
 
 
-def take_step(visit: Visit, sent: Sent) -> Visit:
-    """The game after one action of the player; a run stops."""
-    return visit.show(stepped(visit.game, visit.fields.player))
-
-
 def tick(visit: Visit, sent: Sent) -> Visit:
     """The game after one action of the player; the run goes on, and waits for a model to load."""
     try:
@@ -121,32 +116,10 @@ def advise(visit: Visit, sent: Sent) -> Visit:
     return replace(visit, advice=view.advice(visit.game.observation, action))
 
 
-def take(visit: Visit, sent: Sent) -> Visit:
-    """The game after the action of the pressed button."""
-    return visit.show(played(visit.game, form.chosen_action(sent.value)))
-
-
 def take_advice(visit: Visit, sent: Sent) -> Visit:
     """The game after the advised action, with the advice for the next one."""
-    after = take(visit, sent)
+    after = PRESSES["take"].action(visit, sent)
     return after if after.game.over else advise(after, sent)
-
-
-def wait_for_round(visit: Visit, sent: Sent) -> Visit:
-    """The game after the visitor gave up what is left of the round."""
-    return visit.show(played(visit.game, arena.Action("wait")))
-
-
-def preview_booking(visit: Visit, sent: Sent) -> Visit:
-    """What the pressed blocks would do for each job."""
-    return visit.say("hint", preview(visit.game, sent.blocks))
-
-
-def book(visit: Visit, sent: Sent) -> Visit:
-    """The game after the pressed blocks were booked for a job."""
-    if not sent.blocks:
-        raise IllegalAction("press one or more of your blocks first, then the job")
-    return visit.show(played(visit.game, booking(sent.value, sent.blocks)))
 
 
 def bid(visit: Visit, sent: Sent) -> Visit:
@@ -174,21 +147,6 @@ def price(visit: Visit, sent: Sent) -> Visit:
     return visit.fill(**form.suggested_money(visit.game.observation, visit.fields))
 
 
-def send_offer(visit: Visit, sent: Sent) -> Visit:
-    """The game after the offer of the sentence."""
-    return visit.show(played(visit.game, form.offer_of(visit.game.observation, visit.fields)))
-
-
-def act_by_form(visit: Visit, sent: Sent) -> Visit:
-    """The game after the move that the visitor chose."""
-    return visit.show(played(visit.game, form.composed(visit.fields)))
-
-
-def look(visit: Visit, sent: Sent) -> Visit:
-    """The same visit, of which the fields are read anew."""
-    return visit
-
-
 # Answers -----------------------------------------------------------------------------------------
 
 
@@ -201,28 +159,37 @@ class Press:
     draws: tuple[str, ...] = ("top",)
 
 
+def play(
+    chosen: Callable[[Visit, Sent], arena.Action | arena.Malformed], place: str = "problem"
+) -> Press:
+    """A press that plays the chosen action."""
+    return Press(lambda visit, sent: visit.show(played(visit.game, chosen(visit, sent))), place)
+
+
 BEGINNINGS = ("begin", "follow")  # presses that need no game
 REGION_OF = {"problem": "top", "hint": "others", "deal": "floor", "purpose": "floor"}
 PRESSES: Mapping[str, Press] = {
     "begin": Press(begin),
     "follow": Press(follow),
     "choose_player": Press(choose_player, draws=("foot",)),
-    "step": Press(take_step),
+    "step": Press(lambda visit, sent: visit.show(stepped(visit.game, visit.fields.player))),
     "tick": Press(tick),
     "watch": Press(watch),
     "advise": Press(advise),
-    "take": Press(take),
+    "take": play(lambda visit, sent: form.chosen_action(sent.value)),
     "take_advice": Press(take_advice),
-    "wait": Press(wait_for_round),
-    "preview": Press(preview_booking, "hint", ("others",)),
-    "book": Press(book, "hint"),
+    "wait": play(lambda visit, sent: arena.Action("wait")),
+    "preview": Press(
+        lambda visit, sent: visit.say("hint", preview(visit.game, sent.blocks)), "hint", ("others",)
+    ),
+    "book": play(lambda visit, sent: booking(sent.value, sent.blocks), "hint"),
     "bid": Press(bid, "hint", ("others", "table", "floor")),
     "counter": Press(counter, draws=("table", "floor")),
     "price": Press(price, "deal", ("table", "floor")),
-    "weigh": Press(look, "deal", ("floor",)),
-    "send": Press(send_offer, "deal"),
-    "choose_move": Press(look, "purpose", ("floor",)),
-    "act": Press(act_by_form, "purpose"),
+    "weigh": Press(lambda visit, sent: visit, "deal", ("floor",)),
+    "send": play(lambda visit, sent: form.offer_of(visit.game.observation, visit.fields), "deal"),
+    "choose_move": Press(lambda visit, sent: visit, "purpose", ("floor",)),
+    "act": play(lambda visit, sent: form.composed(visit.fields), "purpose"),
 }
 
 
@@ -252,7 +219,7 @@ def answer(
     is_new = after.game is not before.game or (after.running, after.advice) != (
         before.running, before.advice,
     )  # fmt: skip
-    return page.draw(after, dict.fromkeys(draws)) | ({page.visit: after} if is_new else {})
+    return draw(page, after, dict.fromkeys(draws)) | ({page["visit"]: after} if is_new else {})
 
 
 def _of_foot(visit: Visit) -> tuple[Any, ...]:
@@ -277,13 +244,13 @@ def open_tab(page: Layout, kept: Visit | None, sent: Sent) -> Updates:
             visit = follow(first, sent)
         except ValueError as error:
             visit = first.say("problem", trouble(error))
-    return page.draw(visit, REGIONS) | {page.visit: visit}
+    return draw(page, visit, REGIONS) | {page["visit"]: visit}
 
 
 def _found(page: Layout, earlier: str) -> Visit | None:
     """The visit of another session of this browser tab, at rest; None where it is gone."""
     try:
-        (visit,) = states_of(earlier, [page.visit])
+        (visit,) = states_of(earlier, [page["visit"]])
     except Gone:
         return None
     return visit.show(visit.game) if isinstance(visit, Visit) and visit.game else None

@@ -1,10 +1,8 @@
 """What the GPU arena tab shows of a visit: one HTML component per region."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
-import gradio as gr
 from markupsafe import Markup
 
 from env import ARENA_TASKS
@@ -23,25 +21,12 @@ from sauda.sessions.arena import ArenaGame
 
 TITLE = "GPU arena"
 Updates = dict[Any, Any]  # new values by component
+Layout = Mapping[str, Any]  # the components: the regions by name, and "visit"
 
 
-@dataclass(frozen=True, eq=False)
-class Layout:
-    """The components of the tab: the regions in their order, and the visit."""
-
-    top: gr.HTML
-    end: gr.HTML
-    own: gr.HTML  # the visitor's part of the calendar
-    others: gr.HTML
-    table: gr.HTML  # what is offered, and the sentence of an offer
-    floor: gr.HTML  # what the offer is worth, what was said, the other moves
-    foot: gr.HTML  # the pickers of the world and of a player
-    log: gr.HTML
-    visit: gr.State
-
-    def draw(self, visit: Visit, names: Iterable[str]) -> Updates:
-        """The named regions as they show `visit`."""
-        return {getattr(self, name): REGIONS[name](visit) for name in names}
+def draw(page: Layout, visit: Visit, names: Iterable[str]) -> Updates:
+    """The named regions as they show `visit`."""
+    return {page[name]: REGIONS[name](visit) for name in names}
 
 
 def top(visit: Visit) -> Markup:
@@ -143,7 +128,7 @@ def log(visit: Visit) -> Markup:
     return folded("What happened, step by step, and its reward", body)
 
 
-REGIONS: Mapping[str, Callable[[Visit], Markup]] = {
+REGIONS: Mapping[str, Callable[[Visit], Markup]] = {  # each a component
     "top": top,
     "end": lambda visit: settlement(visit.game),
     "own": lambda visit: calendar.calendar(visit.game),

@@ -22,32 +22,31 @@ HEAVY = {**QUEUED, "preprocess": False, "concurrency_id": "arena", "concurrency_
 def build() -> None:
     """Lay out the tab and wire it. Called inside a `gr.Tab`."""
     page = lay_out()
-    everything = [page.visit, *(getattr(page, name) for name in REGIONS)]
     rest = [name for name in PRESSES if name not in (*AT_ONCE, *IN_TURN)]
     for trigger, names, how in (
-        (page.top.input, AT_ONCE, QUIET_UNCHECKED | {"trigger_mode": "multiple"}),
-        (page.top.click, rest, HEAVY | {"trigger_mode": "multiple"}),
-        (page.top.submit, IN_TURN, HEAVY),
+        (page["top"].input, AT_ONCE, QUIET_UNCHECKED | {"trigger_mode": "multiple"}),
+        (page["top"].click, rest, HEAVY | {"trigger_mode": "multiple"}),
+        (page["top"].submit, IN_TURN, HEAVY),
     ):
-        trigger(_answer(page, names), page.visit, everything, **how)
+        trigger(_answer(page, names), page["visit"], list(page.values()), **how)
 
 
 def lay_out() -> Layout:
     """Place every component; the script of the first one asks for what they show."""
 
-    def place(name: str) -> gr.HTML:
-        return gr.HTML(elem_id=f"arena-{name}", js_on_load=None)
+    def place(*names: str) -> Layout:
+        return {name: gr.HTML(elem_id=f"arena-{name}", js_on_load=None) for name in names}
 
     with gr.Column(elem_id="arena"):
         empty = REGIONS["top"](Visit(None))
-        parts = {"top": gr.HTML(empty, elem_id="arena-top", js_on_load=SCRIPT), "end": place("end")}
+        top = gr.HTML(empty, elem_id="arena-top", js_on_load=SCRIPT)
+        page = {"visit": gr.State(None, time_to_live=HOUR), "top": top, **place("end")}
         with gr.Row():
             with gr.Column(scale=6, min_width=320, elem_id="arena-board"):
-                parts |= {name: place(name) for name in ("own", "others")}
+                page |= place("own", "others")
             with gr.Column(scale=5, min_width=320):
-                parts |= {name: place(name) for name in ("table", "floor")}
-        parts |= {name: place(name) for name in ("foot", "log")}
-    return Layout(**parts, visit=gr.State(None, time_to_live=HOUR))
+                page |= place("table", "floor")
+        return page | place("foot", "log")
 
 
 def _answer(page: Layout, names: Sequence[str]) -> Callable:
@@ -57,7 +56,7 @@ def _answer(page: Layout, names: Sequence[str]) -> Callable:
         CALLER.set(visitor_of(request))
         name = event_value(event, "press")
         if name not in names:
-            return {page.visit: gr.skip()}
+            return {page["visit"]: gr.skip()}
         sent = {field.name: event_value(event, field.name) for field in fields(Sent)}
         typed = event_value(event, "fields")
         return callbacks.answer(page, visit, name, read(Sent, sent), typed)

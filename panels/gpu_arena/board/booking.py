@@ -56,7 +56,9 @@ def _hours(
 
 
 def booking(job_id: str, block_ids: Sequence[str]) -> arena.Action:
-    """The action that books the blocks for the job."""
+    """The action that books the blocks for the job; IllegalAction where there is no block."""
+    if not block_ids:
+        raise IllegalAction("press one or more of your blocks first, then the job")
     return arena.Action("allocate_to_job", job_id=job_id, block_ids=tuple(block_ids))
 
 

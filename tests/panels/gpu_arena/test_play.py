@@ -16,7 +16,7 @@ from panels.gpu_arena import callbacks, players
 from panels.gpu_arena.callbacks import BEGINNINGS, new_game
 from panels.gpu_arena.first_world import SEED, TASK
 from panels.gpu_arena.reasons import EXPERT, PUBLISHED
-from panels.gpu_arena.screen import REGIONS, Layout, named_in_address
+from panels.gpu_arena.screen import REGIONS, named_in_address
 from panels.gpu_arena.settlement import settlement
 from panels.gpu_arena.visit import ASK, PAY, Sent, Visit
 from panels.results.questions.reproduce import rows_of
@@ -32,7 +32,7 @@ from tests.support.models import Booker
 
 WORLD, LAB = "arena/single_trade", "mini+sft-arena"
 HAND = "arena/market_round", "98"  # a world whose blocks and jobs the cases below name
-PAGE_OF_NAMES = Layout(**{name: name for name in (*REGIONS, "visit")})  # draws by name
+PAGE_OF_NAMES = {name: name for name in (*REGIONS, "visit")}  # draws by name
 PRESSES = (  # a press on the calendar, with what the button holds and the pressed blocks
     ("preview", "b_0_2", ["b_0_2"]), ("book", "j_0_0", ["b_0_2"]), ("book", "j_0_0", []),
     ("book", "j_0_1", ["b_0_0"]), ("book", "j_9_9", ["b_0_2"]), ("preview", "b_9_9", ["b_9_9"]),
