@@ -10,7 +10,7 @@ from typing import Any
 
 from env import ARENA_TASKS, IllegalAction, arena
 from panels.gpu_arena import form, players, view
-from panels.gpu_arena.board.booking import booking, preview, refused, wanted
+from panels.gpu_arena.board import booking, preview, refused, wanted
 from panels.gpu_arena.first_world import SEED, TASK
 from panels.gpu_arena.names import block_name
 from panels.gpu_arena.reasons import EXPERT

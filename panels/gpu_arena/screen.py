@@ -6,8 +6,7 @@ from typing import Any
 from markupsafe import Markup
 
 from env import ARENA_TASKS
-from panels.gpu_arena import form, offers, players, view
-from panels.gpu_arena.board import calendar
+from panels.gpu_arena import board, form, offers, players, view
 from panels.gpu_arena.first_world import SEED, TASK, why_this_world
 from panels.gpu_arena.reasons import EXPERT, PUBLISHED
 from panels.gpu_arena.settlement import settlement
@@ -73,7 +72,7 @@ def others(visit: Visit) -> Markup:
     wait = Markup("") if visit.game.over else button("Wait for the next round", press="wait")
     hint = region("arena-hint", visit.said_at("hint"))
     waits = Markup('<div class="sauda-press">{}</div>').format(wait)
-    return hint + waits + calendar.others(visit.game)
+    return hint + waits + board.others(visit.game)
 
 
 def table(visit: Visit) -> Markup:
@@ -131,7 +130,7 @@ def log(visit: Visit) -> Markup:
 REGIONS: Mapping[str, Callable[[Visit], Markup]] = {  # each a component
     "top": top,
     "end": lambda visit: settlement(visit.game),
-    "own": lambda visit: calendar.calendar(visit.game),
+    "own": lambda visit: board.calendar(visit.game),
     "others": others,
     "table": table,
     "floor": floor,
