@@ -194,7 +194,7 @@ PRESSES: Mapping[str, Press] = {
 
 
 def answer(
-    page: Layout, kept: Visit | None, name: str, sent: Sent, typed: object = None
+    page: Layout, visit: Visit | None, name: str, sent: Sent, typed: object = None
 ) -> Updates:
     """What a press changes on the page; a mistake is told where its button stands.
 
@@ -202,9 +202,9 @@ def answer(
     run or the advice changed, so that no press that only looks holds back a step under way.
     """
     if name == "open":
-        return open_tab(page, kept, sent)
+        return open_tab(page, visit, sent)
     press = PRESSES[name]
-    before = replace(kept or Visit(None), fields=read(Fields, typed), said="", place="")
+    before = replace(visit or Visit(None), fields=read(Fields, typed), said="", place="")
     try:
         if before.game is None and name not in BEGINNINGS:
             raise IllegalAction(f"{no_longer_here('this world was')}; press “New world”")
@@ -216,10 +216,12 @@ def answer(
         draws = OF_GAME
     if _of_foot(after) != _of_foot(before):
         draws = (*draws, "top", "foot")
-    is_new = after.game is not before.game or (after.running, after.advice) != (
-        before.running, before.advice,
-    )  # fmt: skip
-    return draw(page, after, dict.fromkeys(draws)) | ({page["visit"]: after} if is_new else {})
+    kept = {page["visit"]: after} if _of_session(after) != _of_session(before) else {}
+    return draw(page, after, dict.fromkeys(draws)) | kept
+
+
+def _of_session(visit: Visit) -> tuple[Any, ...]:
+    return visit.game, visit.running, visit.advice
 
 
 def _of_foot(visit: Visit) -> tuple[Any, ...]:
