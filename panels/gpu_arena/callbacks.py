@@ -14,12 +14,12 @@ from panels.gpu_arena.board import booking, preview, refused, wanted
 from panels.gpu_arena.first_world import SEED, TASK
 from panels.gpu_arena.names import block_name
 from panels.gpu_arena.reasons import EXPERT
-from panels.gpu_arena.screen import OF_GAME, REGIONS, Layout, Updates, draw, named_in_address
+from panels.gpu_arena.screen import OF_GAME, REGIONS, Layout, draw, named_in_address
 from panels.gpu_arena.visit import Fields, Sent, Visit, read
 from panels.site.sessions import Gone, no_longer_here, states_of
 from panels.site.visitor import visitor_of_event
 from panels.ui.look import note, trouble
-from panels.ui.wiring import queried
+from panels.ui.wiring import Updates, queried
 from sauda.llm.types import ReplyError
 from sauda.policies import LABS
 from sauda.records.seeds import draw_seed, whole_seed

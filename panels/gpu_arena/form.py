@@ -82,12 +82,8 @@ def deal(visit: Visit) -> Markup:
 
 def suggested_money(obs: arena.Observation, fields: Fields) -> dict[str, str]:
     """The fields of the money at the price that the other side may take for the chosen blocks."""
-    give, want, to = (
-        known_ids(obs, fields.give),
-        known_ids(obs, fields.want),
-        recipient(obs, fields),
-    )
-    price = (suggested_price(obs, to, give, want) or 0.0) if to and (give or want) else 0.0
+    sides, to = (known_ids(obs, fields.give), known_ids(obs, fields.want)), recipient(obs, fields)
+    price = (suggested_price(obs, to, *sides) or 0.0) if to and any(sides) else 0.0
     return {"way": ASK if price < 0 else PAY, "credits": f"{abs(price):g}"}
 
 

@@ -15,11 +15,10 @@ from panels.gpu_arena.words import GOAL, WATCH, WATCH_PUBLISHED
 from panels.site.visitor import visitor_of_event
 from panels.ui.look import folded, heading, trouble
 from panels.ui.terms import task_about, task_title
-from panels.ui.wiring import button, in_address, region
+from panels.ui.wiring import Updates, button, in_address, region
 from sauda.sessions.arena import ArenaGame
 
 TITLE = "GPU arena"
-Updates = dict[Any, Any]  # new values by component
 Layout = Mapping[str, Any]  # the components: the regions by name, and "visit"
 
 

@@ -7,12 +7,12 @@ import gradio as gr
 
 from panels.gpu_arena import callbacks
 from panels.gpu_arena.callbacks import PRESSES
-from panels.gpu_arena.screen import REGIONS, TITLE, Layout, Updates
+from panels.gpu_arena.screen import REGIONS, TITLE, Layout
 from panels.gpu_arena.visit import AT_ONCE, IN_TURN, SCRIPT, Sent, Visit, read
 from panels.site.sessions import HOUR
 from panels.site.visitor import CALLER, visitor_of
 from panels.ui.look import QUEUED, QUIET_UNCHECKED
-from panels.ui.wiring import event_value, named
+from panels.ui.wiring import Updates, event_value, named
 
 __all__ = ["TITLE", "build"]
 

@@ -60,17 +60,10 @@ def test_the_oldest_session_goes_where_there_are_too_many(holder):
 # The page
 
 
-def call(site: Site, name: str, session: str, *data: object, nth: int = 0) -> list:
-    """The outputs of the `nth` event outside the queue whose function is `name`."""
-    number = site.event_numbers(*name.rsplit(".", 1))[nth]
+def call(site: Site, name: str, session: str, *data: object) -> list:
+    """The outputs of the first event outside the queue whose function is `name`."""
+    number = site.event_number(*name.rsplit(".", 1))
     return json.loads(site.call(number, list(data), session))["data"]
-
-
-def open_page(site: Site, session: str) -> None:
-    """What a browser calls when it opens the page."""
-    load = [n for n, e in site.blocks.fns.items() if e.fn and ("load" in {t[1] for t in e.targets})]
-    for number in load:
-        site.call(number, [None] * len(site.blocks.fns[number].inputs), session)
 
 
 def reloaded(site: Site, before: str, after: str) -> str:
