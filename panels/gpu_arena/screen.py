@@ -110,11 +110,12 @@ def foot(visit: Visit) -> Markup:
         button("Run", is_off=not visit.is_idle, press="watch"),
         region("arena-about", players.badge(now.player, game.task_name)),
     )
+    seed = named_in_address(game).get("seed", "")  # not what is typed, which a step leaves alone
     return Markup('<div class="sauda-fields" data-key="{} {}">{}{}</div>{}{}').format(
         game.task_name,
-        "" if game.secret else game.play.seed,
+        seed,
         form.picker("World", tasks, "task", game.task_name, "begin"),
-        text_field("Seed", "seed", now.seed, placeholder="empty: a secret one"),
+        text_field("Seed", "seed", seed, placeholder="empty: a secret one"),
         region("arena-why", why_this_world(game)),
         folded("Let another player act for you", player),
     )
