@@ -2,34 +2,21 @@
 
 The rule: on `arena/market_round`, of the training seeds that `evaluation/arena-train.json` records,
 the one at which the expert's grade above autarky, which books its own best plan and never trades,
-is the median. `seed_of_median_gain` computes it from the artifact.
+is the median. A test computes it from the artifact.
 """
 
 from functools import cache
 
-import numpy as np
 from markupsafe import Markup
 
 from env import get_task, rollout
 from panels.gpu_arena.reasons import EXPERT
-from panels.results.evaluation import DRAWN
 from panels.ui.terms import term
 from sauda.policies import LABS
-from sauda.records.seeds import SPLITS
-from sauda.records.store import Artifact
 from sauda.sessions.arena import LEARNER, ArenaGame
 
-EVALUATION = "evaluation/arena-train.json"
 TASK, SEED = "arena/market_round", 72
 LONER = "autarky"
-
-
-def seed_of_median_gain(evaluation: Artifact, task_name: str) -> int:
-    """The recorded seed of the (lower) median of the expert's grade less LONER's."""
-    columns = evaluation.data.episodes[DRAWN][task_name]
-    gain = np.array(columns[EXPERT].grade) - np.array(columns[LONER].grade)
-    order = np.argsort(gain, kind="stable")
-    return SPLITS[evaluation.config["split"]][int(order[(len(order) - 1) // 2])]
 
 
 def why_this_world(game: ArenaGame) -> Markup:

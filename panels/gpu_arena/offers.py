@@ -20,16 +20,11 @@ from panels.gpu_arena.names import (
     with_names,
 )
 from panels.gpu_arena.reasons import told_price, worth
+from panels.gpu_arena.visit import TO_SENTENCE
 from panels.ui.look import note, table
 from panels.ui.terms import shown_round, term
+from panels.ui.wiring import button
 
-PRESS_OFFER = """element.addEventListener("click", event => {
-    const button = event.target.closest("button");
-    if (!button) return;
-    const {action, counter} = button.dataset;
-    trigger("click", {action, counter});
-    if (counter) document.getElementById("arena-hand").scrollIntoView({block: "nearest"});
-});"""
 WORTH = (
     "the change of your best plan: what your jobs could still earn with your blocks, less energy"
 )
@@ -68,10 +63,11 @@ def _incoming(obs: arena.Observation, offer: arena.Offer) -> Markup:
     )
     sender = lab_name(obs.market, offer.from_lab_id)
     answers = [
-        button(label, action={"action_type": kind, "offer_id": offer.offer_id})
+        take(label, {"action_type": kind, "offer_id": offer.offer_id})
         for label, kind in (("Accept", "accept_offer"), ("Turn down", "reject_offer"))
     ]
-    buttons = Markup(" ").join([*answers, button("Other terms", counter=offer.offer_id)])
+    terms = button("Other terms", "sauda-try", press="counter", value=offer.offer_id, **TO_SENTENCE)
+    buttons = Markup(" ").join([*answers, terms])
     return _card(obs, f"{sender} offers you a trade", offer, worth_of, buttons)
 
 
@@ -81,9 +77,9 @@ def _outgoing(obs: arena.Observation, offer: arena.Offer) -> Markup:
         obs, offer.offered_blocks, offer.requested_blocks, offer.ask - offer.payment
     )
     held = f" {offer.payment:.2f} credits are held for it." if offer.payment else ""
-    withdraw = {"action_type": "reject_offer", "offer_id": offer.offer_id}
+    withdraw = take("Withdraw", {"action_type": "reject_offer", "offer_id": offer.offer_id})
     told = note(f"{capital(told_price(obs, offer))}.{held}")
-    below = told + button("Withdraw", action=withdraw)
+    below = told + withdraw
     recipient = lab_name(obs.market, offer.to_lab_id)
     return _card(obs, f"you offered {recipient} a trade", offer, worth_of, below)
 
@@ -100,12 +96,9 @@ def _card(
     ).format(named, shown_round(offer.expires_round), sentence, said, below)
 
 
-def button(label: str, action: dict[str, Any] | None = None, counter: str = "") -> Markup:
-    """A button that takes an action, or answers an offer with other terms."""
-    name, value = ("action", json.dumps(action)) if action else ("counter", counter)
-    return Markup('<button type="button" class="sauda-try" data-{}="{}">{}</button>').format(
-        name, value, label
-    )
+def take(label: str, action: dict[str, Any], press: str = "take") -> Markup:
+    """A button that takes an action."""
+    return button(label, "sauda-try", press=press, value=json.dumps(action))
 
 
 def _between(obs: arena.Observation, offers: Sequence[arena.Offer]) -> Markup:
@@ -150,8 +143,7 @@ def _pools(obs: arena.Observation) -> Markup:
 
 
 def _join(pool: arena.Coalition) -> Markup:
-    action = {"action_type": "form_coalition", "target_lab_id": pool.members[0]}
-    return button("Join", action=action)
+    return take("Join", {"action_type": "form_coalition", "target_lab_id": pool.members[0]})
 
 
 def _pool_state(obs: arena.Observation, pool: arena.Coalition) -> str:

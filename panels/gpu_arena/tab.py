@@ -1,137 +1,64 @@
 """AI labs share scarce GPUs: the visitor plays `lab_0`, or lets a script or a model play it."""
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import fields
 
 import gradio as gr
 
-from panels.gpu_arena import address, callbacks
-from panels.gpu_arena.callbacks import Updates
-from panels.gpu_arena.first_world import SEED, TASK
-from panels.gpu_arena.layout import RECALL, REMEMBER, TITLE, Layout, lay_out
-from panels.gpu_arena.players import FIRST_PLAYER
-from panels.gpu_arena.reasons import EXPERT, PUBLISHED
+from panels.gpu_arena import callbacks
+from panels.gpu_arena.callbacks import PRESSES
+from panels.gpu_arena.screen import REGIONS, TITLE, Layout
+from panels.gpu_arena.visit import AT_ONCE, IN_TURN, SCRIPT, Sent, Visit, read
+from panels.site.sessions import HOUR
 from panels.site.visitor import CALLER, visitor_of
-from panels.ui.look import QUEUED, QUIET, QUIET_UNCHECKED
-from panels.ui.wiring import bound, event_value, named, on_return, queued
-from sauda.sessions.arena import ArenaGame
+from panels.ui.look import QUEUED, QUIET_UNCHECKED
+from panels.ui.wiring import Updates, event_value, named
 
 __all__ = ["TITLE", "build"]
+
+HEAVY = {**QUEUED, "preprocess": False, "concurrency_id": "arena", "concurrency_limit": 4}
 
 
 def build() -> None:
     """Lay out the tab and wire it. Called inside a `gr.Tab`."""
-    first = callbacks.new_game(TASK, str(SEED))
-    page = lay_out(first)
-    _wire_game(page, first)
-    _wire_presses(page)
-    _wire_form(page)
+    page = lay_out()
+    rest = [name for name in PRESSES if name not in (*AT_ONCE, *IN_TURN)]
+    for trigger, names, how in (
+        (page["top"].input, AT_ONCE, QUIET_UNCHECKED | {"trigger_mode": "multiple"}),
+        (page["top"].click, rest, HEAVY | {"trigger_mode": "multiple"}),
+        (page["top"].submit, IN_TURN, HEAVY),
+    ):
+        trigger(_answer(page, names), page["visit"], list(page.values()), **how)
 
 
-# A step that ends the game also draws its settlement, which plays every policy and solves for an
-# upper bound: up to five seconds. A language model's step takes seconds too.
-HEAVY = {**QUEUED, "preprocess": False, "concurrency_id": "arena", "concurrency_limit": 4}
+def lay_out() -> Layout:
+    """Place every component; the script of the first one asks for what they show."""
+
+    def place(*names: str) -> Layout:
+        return {name: gr.HTML(elem_id=f"arena-{name}", js_on_load=None) for name in names}
+
+    with gr.Column(elem_id="arena"):
+        empty = REGIONS["top"](Visit(None))
+        top = gr.HTML(empty, elem_id="arena-top", js_on_load=SCRIPT)
+        page = {"visit": gr.State(None, time_to_live=HOUR), "top": top, **place("end")}
+        with gr.Row():
+            with gr.Column(scale=6, min_width=320, elem_id="arena-board"):
+                page |= place("own", "others")
+            with gr.Column(scale=5, min_width=320):
+                page |= place("table", "floor")
+        return page | place("foot", "log")
 
 
-def _wire_game(page: Layout, first: ArenaGame) -> None:
-    begin = bound(address.begin_here, page)
-    change_task = bound(address.change_task, page)
-    take_step = queued(callbacks.take_step, page)
-    advise = queued(callbacks.advise, page)
-    tick = queued(callbacks.tick, page)
-    wait_for_round = queued(callbacks.wait_for_round, page)
+def _answer(page: Layout, names: Sequence[str]) -> Callable:
+    """The answer to those presses that have one of `names`; any client can send anything."""
 
-    def opened(request: gr.Request, earlier: str | None) -> Updates:
-        query = request.query_params
-        here = query if query.get("tab") == "gpu_arena" else {}
-        return address.reopen(page, first, FIRST_PLAYER, earlier, here)
-
-    def returned(query: Mapping[str, str]) -> Updates:
-        return address.open_world(page, FIRST_PLAYER, query)
-
-    whole = [*page.of_game, page.about, page.task, page.seed, page.address.shown]
-    gr.on(
-        None, named(opened, callbacks.resume), page.earlier, whole,
-        js=RECALL, **QUIET,
-    )  # fmt: skip
-    on_return(page.address, returned, whole)
-    page.session.change(None, page.session, None, js=REMEMBER, **QUIET)
-    page.policy.change(callbacks.introduced, [page.policy, page.game], page.about, **QUIET)
-    world = [page.task, page.seed, page.policy]
-    gr.on([page.new_world.click, page.seed.submit], begin, world, whole, **QUIET)
-    page.task.input(change_task, [page.game, *world], whole, **QUIET)
-    by_policy = [page.game, page.policy]
-    page.ask.click(advise, page.game, [page.advice, page.problem], **HEAVY)
-    page.step.click(take_step, by_policy, page.of_game, **HEAVY)
-    page.clock.tick(tick, by_policy, page.of_game, **HEAVY)
-    page.wait.click(wait_for_round, page.game, page.of_game, **HEAVY)
-    _wire_watching(page)
-
-
-def _wire_watching(page: Layout) -> None:
-    state = [page.game, page.running]
-    for button, player in ((page.watch, EXPERT), (page.watch_published, PUBLISHED)):
-        watch = named(partial(callbacks.watch, page, player=player), callbacks.watch)
-        button.click(watch, state, page.of_game, **QUIET)
-    page.run.click(bound(callbacks.watch, page), [*state, page.policy], page.of_game, **QUIET)
-
-
-def _wire_presses(page: Layout) -> None:
-    """The buttons within the calendar, the offers and the advice."""
-    press_calendar = bound(callbacks.press_calendar, page)
-    press_offer = bound(callbacks.press_offer, page)
-    take_advice = bound(callbacks.take_advice, page)
-
-    def on_calendar(request: gr.Request, event: gr.EventData, game: ArenaGame | None) -> Updates:
+    def answer(request: gr.Request, event: gr.EventData, visit: Visit | None) -> Updates:
         CALLER.set(visitor_of(request))
-        sent = (event_value(event, name) for name in ("blocks", "job", "want"))
-        return press_calendar(game, *sent)
+        name = event_value(event, "press")
+        if name not in names:
+            return {page["visit"]: gr.skip()}
+        sent = {field.name: event_value(event, field.name) for field in fields(Sent)}
+        typed = event_value(event, "fields")
+        return callbacks.answer(page, visit, name, read(Sent, sent), typed)
 
-    def on_offer(request: gr.Request, event: gr.EventData, game: ArenaGame | None) -> Updates:
-        CALLER.set(visitor_of(request))
-        sent = (event_value(event, name) for name in ("action", "counter"))
-        return press_offer(game, *sent)
-
-    def on_advice(request: gr.Request, event: gr.EventData, game: ArenaGame | None) -> Updates:
-        CALLER.set(visitor_of(request))
-        return take_advice(game, event_value(event, "action"))
-
-    for part, press, callback in (
-        (page.calendar, on_calendar, callbacks.press_calendar),
-        (page.others, on_calendar, callbacks.press_calendar),
-        (page.offers, on_offer, callbacks.press_offer),
-        (page.advice, on_advice, callbacks.take_advice),
-    ):  # a press while an earlier one is answered counts too
-        part.click(
-            named(press, callback), page.game, page.of_game, **HEAVY, trigger_mode="multiple"
-        )
-
-
-def _wire_form(page: Layout) -> None:
-    choose_action = bound(callbacks.choose_action, page)
-    act_by_form = queued(callbacks.act_by_form, page)
-
-    gr.on(
-        [page.give.input, page.want.input, page.to.input],
-        bound(callbacks.price_offer, page),
-        [page.game, page.give, page.want, page.to, page.answered],
-        page.of_offer, **QUIET_UNCHECKED,
-    )  # fmt: skip
-    gr.on(
-        [page.way.input, page.credits.input],
-        bound(callbacks.weigh_offer, page),
-        [page.game, page.give, page.way, page.credits, page.want, page.to],
-        page.deal, **QUIET_UNCHECKED,
-    )  # fmt: skip
-    page.send.click(
-        queued(callbacks.send_offer, page),
-        [
-            page.game, page.give, page.way, page.credits, page.want, page.to, page.say,
-            page.answered,
-        ],
-        page.of_game, **HEAVY,
-    )  # fmt: skip
-    page.choice.input(choose_action, page.choice, page.terms, **QUIET_UNCHECKED)
-    page.act.click(
-        act_by_form, [page.game, page.choice, page.share, page.message], page.of_game, **HEAVY
-    )
+    return named(answer, callbacks.answer)

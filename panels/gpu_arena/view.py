@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from env import arena
 from panels.gpu_arena.names import capital, due, job_names, lab_name, readable, with_names
-from panels.gpu_arena.offers import button
+from panels.gpu_arena.offers import take
 from panels.gpu_arena.reasons import told_price, why
 from panels.gpu_arena.words import advised, deed
 from panels.ui.curve import curve
@@ -129,7 +129,9 @@ def advice(obs: arena.Observation, action: arena.Action | arena.Malformed) -> Ma
     return Markup('<section class="sauda-advice"><p><b>{}</b>{}</p>{}</section>').format(
         _sentence(capital(advised(obs, action))),
         f" {_sentence(capital(reason))}" if reason else "",
-        button("Take it", action=action.as_json()) if isinstance(action, arena.Action) else "",
+        take("Take it", action.as_json(), "take_advice")
+        if isinstance(action, arena.Action)
+        else "",
     )
 
 

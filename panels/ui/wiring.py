@@ -79,10 +79,13 @@ PRESS = """element.addEventListener("click", async event => {
 
 def button(label: str, classes: str = "sauda-button", is_off: bool = False, **data: Any) -> Markup:
     """A button of a region whose script is PRESS; `data` is what it sends or does."""
-    values = Markup("").join(Markup(' data-{}="{}"').format(*pair) for pair in data.items())
     return Markup('<button type="button" class="{}"{}{}>{}</button>').format(
-        classes, values, Markup(" disabled") if is_off else "", label
+        classes, _data(data), Markup(" disabled") if is_off else "", label
     )
+
+
+def _data(values: Mapping[str, Any]) -> Markup:
+    return Markup("").join(Markup(' data-{}="{}"').format(*pair) for pair in values.items())
 
 
 def sent_number(event: gr.EventData, name: str) -> int | None:
@@ -92,13 +95,18 @@ def sent_number(event: gr.EventData, name: str) -> int | None:
     return int(value) if is_number else None
 
 
-def pick_list(label: str, choices: Iterable[tuple[str, Any]], name: str) -> Markup:
+def pick_list(
+    label: str, choices: Iterable[tuple[str, Any]], name: str, chosen: Any = None, **data: Any
+) -> Markup:
     """A list to pick from, with its label; a button beside it sends what is picked."""
     options = Markup("").join(
-        Markup('<option value="{}">{}</option>').format(value, text) for text, value in choices
+        Markup('<option value="{}"{}>{}</option>').format(
+            value, Markup(" selected") if value == chosen else "", text
+        )
+        for text, value in choices
     )
-    return Markup('<label for="{0}">{1}</label><select id="{0}">{2}</select>').format(
-        name, label, options
+    return Markup('<label for="{0}">{1}</label><select id="{0}" name="{2}"{3}>{4}</select>').format(
+        name, label, name.partition("-")[2], _data(data), options
     )
 
 

@@ -14,9 +14,8 @@ def last(page: Page):
 
 
 def leave_market(page: Page) -> None:
-    page.get_by_role("button", name="Pool, hold a block, talk or leave").click()
-    page.locator("#arena-choice input").click()
-    page.get_by_role("option", name="Leave the market").click()
+    page.get_by_text("Pool, hold a block, talk or leave").click()
+    page.get_by_label("Move", exact=True).select_option("Leave the market")
     settle(page)
     page.get_by_role("button", name="Do it", exact=True).click()
 
@@ -28,10 +27,10 @@ def test_a_visitor_bids_for_a_block_in_words_and_reloads(open_page):
     expect(board).to_contain_text("Round 1 of 5: 2 actions left.")
     expect(page.locator("#arena-why")).to_contain_text("A typical world")
 
-    board.locator("[data-block]").first.click()
+    board.locator("[data-press=preview]").first.click()
     expect(board.locator("[aria-pressed=true]")).to_have_count(1)
     expect(page.locator("#arena-hint")).to_contain_text("Press the job to book")
-    board.locator("[data-want]").first.press("Enter")  # by the keyboard
+    board.locator("[data-press=bid]").first.press("Enter")  # by the keyboard
     expect(deal).to_contain_text("You give")
     credits = page.get_by_label("credits", exact=True)
     for amount, problem in (
@@ -74,7 +73,7 @@ def test_the_expert_is_watched_from_the_first_screen_and_its_advice_taken(open_p
 
 def test_a_player_acts_for_the_visitor_who_ends_the_game_and_looks_up_the_players_row(open_page):
     page = open_page(tab="GPU arena")
-    page.get_by_role("button", name="Let another player act for you").click()
+    page.get_by_text("Let another player act for you").click()
     page.get_by_role("button", name="Step", exact=True).click()
     expect(last(page)).to_contain_text("Your lab")
     page.get_by_role("link", name="Its row in Results").locator("visible=true").click()

@@ -95,10 +95,9 @@ def test_markup_said_to_a_lab_is_quoted_as_it_was_typed(open_page):
     page = open_page(tab="GPU arena")
     page.get_by_role("button", name="Wait for the next round").click()
     expect(page.locator("#arena-last")).to_contain_text("Your lab")  # it draws a table of rewards
-    page.get_by_role("button", name="Pool, hold a block, talk or leave").click()
+    page.get_by_text("Pool, hold a block, talk or leave").click()
     for markup in TOGETHER:
-        page.locator("#arena-choice input").click()
-        page.get_by_role("option", name="Say", exact=True).click()
+        page.get_by_label("Move", exact=True).select_option("Say")
         settle(page)
         with nothing_new(page, address_of(page)):
             page.get_by_label("What you say").fill(markup)
@@ -114,8 +113,8 @@ def test_markup_in_a_seed_or_an_address_is_answered_in_words(open_page):
     show_tab(page, "Training")
     expect(page.get_by_text("Not all of the link could be read")).to_be_visible()
     show_tab(page, "GPU arena")
-    page.get_by_label("Seed").first.fill(MARKUP[0])
+    page.locator("#arena-seed").fill(MARKUP[0])
     with nothing_new(page, address_of(page)):
-        page.get_by_label("Seed").first.press("Enter")
+        page.locator("#arena-seed").press("Enter")
         expect(page.locator("#arena-problem")).to_contain_text("A seed is a whole number")
     open_page.assert_no_trouble()

@@ -16,8 +16,7 @@ from panels.challenges.spot import callbacks as spot
 from panels.challenges.spot import layout as spot_layout
 from panels.challenges.spot.recorded import pairs_of
 from panels.challenges.spot.stages import stages_of
-from panels.gpu_arena import view
-from panels.gpu_arena.board import calendar
+from panels.gpu_arena import board, view
 from panels.gpu_arena.offers import offers
 from panels.gpu_arena.reasons import EXPERT
 from panels.haggle import callbacks as haggle
@@ -77,8 +76,8 @@ def test_a_visitor_sees_the_same_of_a_lab_after_six_steps():
     for _ in range(6):
         game = arena.step(game, EXPERT)
     shown = [
-        calendar.calendar(game),
-        calendar.others(game),
+        board.calendar(game),
+        board.others(game),
         offers(game.observation),
         view.papers(game.observation),
         view.message_board(game),

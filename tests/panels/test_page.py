@@ -14,6 +14,7 @@ import pytest
 from app import build_app
 from panels.artifacts import tab as artifacts
 from panels.gpu_arena import callbacks as gpu_arena
+from panels.gpu_arena.visit import Visit
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, WORDS
 from panels.site.serving import THREADS
 from panels.transcripts import episodes as played_episodes
@@ -31,7 +32,7 @@ def page() -> gr.Blocks:
 
 def test_a_value_of_former_choices_meets_the_events_own_sentence(page):
     """Gradio answers it with a bare 500 unless the event leaves the value unchecked."""
-    changing = {"haggle-market", "haggle-other", "arena-choice", "leaderboard-entry"}
+    changing = {"haggle-market", "haggle-other", "leaderboard-entry"}
     seen = set()
     for event in page.fns.values():
         pickers = {part.elem_id for part in event.inputs} & changing
@@ -44,7 +45,7 @@ def test_an_event_has_at_most_ten_outputs(page):
     """Gradio's time for an answer grows with them; in these rooms events still have more."""
     large = {event.fn.__module__.split(".")[1] for event in page.fns.values()
              if event.fn and len(event.outputs) > 10}  # fmt: skip
-    assert large <= {"gpu_arena", "transcripts", "results"}
+    assert large <= {"transcripts", "results"}
 
 
 def test_every_listener_calls_the_function_that_it_did(page):
@@ -202,22 +203,19 @@ def test_all_slots_of_the_queue_can_be_taken_at_once(events):
 # The tabs
 
 
-def named(events, module, name: str):
-    """The event of a tab's module whose function is called `name`."""
-    (event,) = (e for e in events if (e.fn.__module__, e.fn.__name__) == (module.__name__, name))
-    return event
-
-
 @pytest.mark.parametrize("name", ["mini+/etc/passwd", "../../x", "belief", ""])
 def test_a_name_that_cannot_be_picked_is_played_in_no_tab(name, no_models, events):
     with pytest.raises(ValueError, match="the policies of bazaar/open are expert"):
         played_episodes.play("bazaar/open", 7, ["expert", name])
-    game = gpu_arena.new_game("arena/single_trade", "5")
+    visit = Visit(gpu_arena.new_game("arena/single_trade", "5"))
     nobody = SimpleNamespace(client=None, session_hash="")
-    for event in (named(events, gpu_arena, "take_step"), named(events, gpu_arena, "tick")):
-        answer = " ".join(map(str, event.fn(nobody, game, name).values()))
-        assert "The policies of lab_0 are broker" in answer
-        assert event.queue
+    for event in (each for each in events if each.fn.__module__ == gpu_arena.__name__):
+        in_turn = event.targets[0][1] == "submit"
+        for press in ("step", "tick"):
+            sent = SimpleNamespace(press=press, fields={"player": name})
+            answer = " ".join(map(str, event.fn(nobody, sent, visit).values()))
+            assert ("The policies of lab_0 are broker" in answer) == in_turn
+        assert event.queue or not in_turn
 
 
 LEXICON = ROOT / "sauda" / "language" / "lexicon.csv"

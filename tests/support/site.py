@@ -69,9 +69,12 @@ class Site:
             if event.fn and (event.fn.__module__, event.fn.__name__) == sought
         ]
 
-    def call(self, number: int, data: list[Any], session: str) -> str:
-        """The answer of event `number`, which runs in the queue or outside of it, as text."""
-        body = {"data": data, "fn_index": number, "session_hash": session}
+    def call(self, number: int, data: list[Any], session: str, sent: Any = None) -> str:
+        """The answer of event `number`, which runs in the queue or outside of it, as text.
+
+        `sent` is what an element of the page sends with the event.
+        """
+        body = {"data": data, "fn_index": number, "session_hash": session, "event_data": sent}
         if not self.blocks.fns[number].queue:
             answer = self.shared.post("/gradio_api/run/predict", json=body)
             assert answer.status_code == 200, answer.text

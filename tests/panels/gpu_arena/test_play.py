@@ -6,19 +6,19 @@ What it answers to each action stands in tests/golden/arena-actions.txt.
 import json
 import re
 import time
-from urllib.parse import unquote_plus
+from typing import Any
+from urllib.parse import unquote_plus, urlencode
 
-import gradio as gr
 import pytest
 
 from env import IllegalAction, arena
-from panels.gpu_arena import address, callbacks, form, players
-from panels.gpu_arena.callbacks import new_game
+from panels.gpu_arena import callbacks, players
+from panels.gpu_arena.callbacks import BEGINNINGS, new_game
 from panels.gpu_arena.first_world import SEED, TASK
-from panels.gpu_arena.layout import Layout, lay_out
-from panels.gpu_arena.players import FIRST_PLAYER
 from panels.gpu_arena.reasons import EXPERT, PUBLISHED
+from panels.gpu_arena.screen import REGIONS, named_in_address
 from panels.gpu_arena.settlement import settlement
+from panels.gpu_arena.visit import ASK, PAY, Sent, Visit
 from panels.results.questions.reproduce import rows_of
 from panels.site.visitor import CALLER
 from panels.ui.tables import with_interval
@@ -26,98 +26,112 @@ from sauda.fairness import PAGE
 from sauda.llm.server import Failed, Loading, Ready
 from sauda.llm.types import NotReady
 from sauda.records.store import load
-from sauda.sessions.arena import ArenaGame, standings
+from sauda.sessions.arena import standings
 from tests.support.golden import assert_golden, plain
 from tests.support.models import Booker
 
 WORLD, LAB = "arena/single_trade", "mini+sft-arena"
 HAND = "arena/market_round", "98"  # a world whose blocks and jobs the cases below name
-PRESSES = (  # the pressed blocks, a job, a block of another lab
-    (["b_0_2"], None, None), (["b_0_2"], "j_0_0", None), ([], "j_0_0", None),
-    (["b_0_0"], "j_0_1", None), (["b_0_2"], "j_9_9", None), (["b_9_9"], None, None),
-    ([], None, "b_0_2"), ([], None, "b_1_2"), ([], None, "b_2_0"),
+PAGE_OF_NAMES = {name: name for name in (*REGIONS, "visit")}  # draws by name
+PRESSES = (  # a press on the calendar, with what the button holds and the pressed blocks
+    ("preview", "b_0_2", ["b_0_2"]), ("book", "j_0_0", ["b_0_2"]), ("book", "j_0_0", []),
+    ("book", "j_0_1", ["b_0_0"]), ("book", "j_9_9", ["b_0_2"]), ("preview", "b_9_9", ["b_9_9"]),
+    ("bid", "b_0_2", []), ("bid", "b_1_2", []), ("bid", "b_2_0", []),
 )  # fmt: skip
 SENTENCES = (  # what I give, pay or ask for, credits, what for, to whom, words, the answered offer
-    ([], form.PAY, 10, ["b_1_2"], "lab_2", "b_1_2 for j_0_1", ""),
-    (["b_0_0"], form.ASK, 7, [], "lab_2", "", ""),
-    (["b_0_0"], form.PAY, 3, ["b_1_2"], "lab_1", "", "o_1"),
-    ([], form.PAY, 500, ["b_1_2"], "lab_1", "", ""),
-    ([], form.PAY, -5, ["b_1_2"], "lab_1", "", ""),
-    ([], form.PAY, 1e300, ["b_1_2"], "lab_1", "", ""),
-    ([], form.PAY, "much", ["b_1_2"], "lab_1", "", ""),
-    ([], form.PAY, 0, [], "lab_1", "", ""),
-    (["b_9_9"], form.ASK, 5, [], "lab_1", "", ""),
-    ([], form.PAY, 5, ["b_1_2", "b_2_0"], "lab_1", "", ""),
-    (5, form.PAY, 5, {}, None, None, None),
+    ([], PAY, "10", ["b_1_2"], "lab_2", "b_1_2 for j_0_1", ""),
+    (["b_0_0"], ASK, "7", [], "lab_2", "", ""),
+    (["b_0_0"], PAY, "3", ["b_1_2"], "lab_1", "", "o_1"),
+    ([], PAY, "500", ["b_1_2"], "lab_1", "", ""),
+    ([], PAY, "-5", ["b_1_2"], "lab_1", "", ""),
+    ([], PAY, "1e300", ["b_1_2"], "lab_1", "", ""),
+    ([], PAY, "much", ["b_1_2"], "lab_1", "", ""),
+    ([], PAY, "", [], "lab_1", "", ""),
+    (["b_9_9"], ASK, "5", [], "lab_1", "", ""),
+    ([], PAY, "5", ["b_1_2", "b_2_0"], "lab_1", "", ""),
+    (5, PAY, 5, {}, None, None, None),
 )  # fmt: skip
 POOL = json.dumps({"action_type": "form_coalition", "target_lab_id": "lab_1"})
+FINISH = {"move": '{"action_type": "finish"}'}
 FORMS = (  # the chosen move, the owner's share, the words
-    (None, 0, ""), ("give", 0, ""), (POOL, 1.5, ""), (POOL, None, ""), (POOL, 0.5, "hello"),
-    ('{"action_type": "finish"}', 0, ""), ('{"action_type": "send_message"}', 0, ""),
+    (None, "0", ""), ("give", "0", ""), (POOL, "1.5", ""), (POOL, "", ""), (POOL, "0.5", "hello"),
+    (FINISH["move"], "0", ""), ('{"action_type": "send_message"}', "0", ""),
 )  # fmt: skip
+OFFER = "give", "way", "credits", "want", "to", "say", "answered"
+MOVE = "move", "share", "message"
 
 
-@pytest.fixture(scope="module")
-def page() -> Layout:
-    with gr.Blocks():
-        return lay_out(new_game(WORLD, "5"))
+def at(task: str = WORLD, seed: str = "5") -> Visit:
+    return Visit(new_game(task, seed))
 
 
-@pytest.fixture
-def first() -> ArenaGame:
-    return new_game(*HAND)
+def answer(visit: Visit | None, name: str, value: Any = "", blocks: Any = (), **typed: Any) -> dict:
+    """The regions that a press changes, by name."""
+    return callbacks.answer(PAGE_OF_NAMES, visit, name, Sent(value, tuple(blocks)), typed)
 
 
-def test_the_page_answers_each_action_with_the_same_sentences(page, first):
+def after(visit: Visit, name: str, *sent: Any, **typed: Any) -> Visit:
+    return answer(visit, name, *sent, **typed)["visit"]
+
+
+def checked(html: str, name: str) -> list[str]:
+    return re.findall(rf'name="{name}" value="([^"]*)"[^>]* checked', html)
+
+
+def test_the_page_answers_each_action_with_the_same_sentences():
+    visit = at(*HAND)
+    said = ("problem", "hint", "deal", "purpose", "advice", "last")
+
     def told(updates: dict) -> str:
-        parts = (page.problem, page.hint, page.deal, page.purpose, page.advice, page.last_step)
-        shown = " | ".join(plain(updates[part]) for part in parts if plain(updates.get(part, "")))
-        return f"{'played' if page.game in updates else 'costs no action'}: {shown}"
+        html, regions = "".join(updates.get(name, "") for name in REGIONS), []
+        for name in said:
+            found = re.search(rf'<div id="arena-{name}">(.*?)</div>', html)
+            regions.append(plain(found[1]) if found else "")
+        played = "visit" in updates and updates["visit"].game is not visit.game
+        shown = " | ".join(filter(None, regions))
+        return f"{'played' if played else 'costs no action'}: {shown}"
 
-    lines = []
-    for press in PRESSES:
-        lines.append(f"{press} {told(callbacks.press_calendar(page, first, *press))}")
+    lines = [f"{press} {told(answer(visit, *press))}" for press in PRESSES]
     for sentence in SENTENCES:
-        lines.append(f"{sentence} {told(callbacks.send_offer(page, first, *sentence))}")
+        typed = dict(zip(OFFER, sentence, strict=True))
+        lines.append(f"{sentence} {told(answer(visit, 'send', **typed))}")
     for move in FORMS:
-        lines.append(f"{move} {told(callbacks.act_by_form(page, first, *move))}")
-    lines.append(told(callbacks.advise(page, first)))
+        lines.append(f"{move} {told(answer(visit, 'act', **dict(zip(MOVE, move, strict=True))))}")
+    lines.append(told(answer(visit, "advise")))
     assert_golden("arena-actions.txt", "\n".join(lines) + "\n")
 
 
-def test_a_press_lets_the_expert_play_by_itself_until_it_is_paused(page):
-    game = new_game(WORLD, "5")
-    started = callbacks.watch(page, game, running=False, player=PUBLISHED)
-    assert started[page.policy] == PUBLISHED
-    assert (started[page.watch].value, started[page.clock].active) == ("Pause", True)
-    ticked = callbacks.tick(page, game, EXPERT)
-    assert ticked[page.running]
-    assert set(ticked[page.game].movers) == {EXPERT}
-    paused = callbacks.watch(page, ticked[page.game], running=True, player=EXPERT)
-    assert not paused[page.running]
-    assert page.game not in paused
+def test_a_press_lets_the_expert_play_by_itself_until_it_is_paused():
+    started = answer(at(), "watch", PUBLISHED)
+    assert f'value="{PUBLISHED}" selected' in started["foot"]
+    assert "Pause" in started["top"]
+    assert "data-running" in started["top"]
+    ticked = after(started["visit"], "tick", player=EXPERT)
+    assert ticked.running
+    assert set(ticked.game.movers) == {EXPERT}
+    paused = answer(ticked, "watch", EXPERT)
+    assert not paused["visit"].running
+    assert paused["visit"].game is ticked.game
+    assert "data-running" not in paused["top"]
 
 
-def test_a_finished_world_begins_anew_where_somebody_wants_to_watch_it(page):
-    game = new_game(*HAND)
-    over = callbacks.act_by_form(page, game, '{"action_type": "finish"}', 0, "")[page.game]
-    watched = callbacks.watch(page, over, running=False, player=EXPERT)
-    assert (watched[page.game], watched[page.running]) == (game, True)
+def test_a_finished_world_begins_anew_where_somebody_wants_to_watch_it():
+    over = after(at(*HAND), "act", **FINISH)
+    watched = after(over, "watch", EXPERT)
+    assert (watched.game, watched.running) == (new_game(*HAND), True)
 
 
-def test_who_takes_every_advice_plays_the_game_of_the_expert(page, first):
-    game, watched = first, first
-    shown = callbacks.advise(page, game)[page.advice]
-    while not game.over:
-        (action,) = re.findall(r'data-action="([^"]+)"', str(shown))
-        updates = callbacks.take_advice(page, game, action.replace("&#34;", '"'))
-        game, shown = updates[page.game], updates[page.advice]
+def test_who_takes_every_advice_plays_the_game_of_the_expert():
+    visit, watched = after(at(*HAND), "advise"), new_game(*HAND)
+    while not visit.game.over:
+        (action,) = re.findall(r'data-value="([^"]+)"', visit.advice)
+        visit = after(visit, "take_advice", action.replace("&#34;", '"'))
     while not watched.over:
         watched = callbacks.stepped(watched, EXPERT)
-    assert [step.action for step in game.steps] == [step.action for step in watched.steps]
+    assert [step.action for step in visit.game.steps] == [step.action for step in watched.steps]
 
 
-def test_once_every_other_lab_has_left_the_rest_is_played_at_once(page):
+def test_once_every_other_lab_has_left_the_rest_is_played_at_once():
     game = new_game(WORLD, "5")
     while game.observation.others:
         game = callbacks.played(game, arena.Action("wait"))
@@ -127,90 +141,85 @@ def test_once_every_other_lab_has_left_the_rest_is_played_at_once(page):
     assert all(mover in ("you", EXPERT) for mover in game.movers)
 
 
-def test_an_event_without_its_game_or_seed_is_answered_in_words(page):
+def test_an_event_without_its_game_or_seed_is_answered_in_words():
     for updates in (
-        callbacks.begin(page, WORLD, "many", EXPERT),
-        callbacks.take_step(page, None, EXPERT),
-        callbacks.take_step(page, new_game(WORLD, "5"), "nobody"),
-        callbacks.watch(page, None, False, EXPERT),
-        callbacks.watch(page, new_game(WORLD, "5"), False, "nobody"),
-        callbacks.advise(page, None),
-        callbacks.wait_for_round(page, None),
+        answer(at(), "begin", task=WORLD, seed="many"),
+        answer(at(), "step", player="nobody"),
+        answer(at(), "watch", "nobody"),
+        *(answer(None, name) for name in callbacks.PRESSES if name not in BEGINNINGS),
     ):
-        assert list(updates) == [page.problem]
-        assert plain(updates[page.problem])
+        assert list(updates) == ["top"]
+        assert 'role="alert"' in updates["top"]
 
 
 @pytest.mark.parametrize("odd", [None, 5, {}, [[1]], "x" * 5000, [None]])
-def test_whatever_a_client_sends_leaves_the_game_as_it_is(page, first, odd):
-    for updates in (
-        callbacks.press_calendar(page, first, odd, odd, None),
-        callbacks.press_calendar(page, first, None, None, odd),
-        callbacks.press_calendar(page, None, odd, odd, odd),
-        callbacks.press_offer(page, first, odd, odd),
-        callbacks.take_advice(page, first, odd),
-        callbacks.price_offer(page, first, odd, odd, odd, odd),
-        callbacks.weigh_offer(page, first, odd, odd, odd, odd, odd),
-        callbacks.send_offer(page, first, *[odd] * 7),
-        callbacks.act_by_form(page, first, odd, odd, odd),
-    ):
-        assert page.game not in updates
+def test_whatever_a_client_sends_leaves_the_game_as_it_is(odd):
+    visit = at(*HAND)
+    for name in ("preview", "book", "bid", "counter", "take", "take_advice", "price", "weigh",
+                 "send", "act", "choose_move"):  # fmt: skip
+        value, blocks = odd if isinstance(odd, str) else "", ["x", "b_9_9"]
+        typed = dict.fromkeys((*OFFER, *MOVE), odd)
+        for updates in (answer(visit, name, value, blocks, **typed), answer(visit, name)):
+            assert "visit" not in updates
+        assert "visit" not in callbacks.answer(PAGE_OF_NAMES, visit, name, Sent(), odd)
 
 
-def test_a_press_of_anothers_block_writes_an_offer_with_a_price(page, first):
-    updates = callbacks.press_calendar(page, first, [], None, "b_1_2")
-    assert (updates[page.want].value, updates[page.to].value) == (["b_1_2"], "lab_1")
-    priced = callbacks.price_offer(page, first, [], ["b_1_2"], "lab_2", "")
-    assert priced[page.to] == "lab_1"
-    assert (priced[page.way], priced[page.credits]) == (updates[page.way], updates[page.credits])
+def test_a_press_of_anothers_block_writes_an_offer_with_a_price():
+    written = answer(at(*HAND), "bid", "b_1_2")
+    assert checked(written["table"], "want") == ["b_1_2"]
+    assert 'value="lab_1" selected' in written["table"]
+    picked = answer(at(*HAND), "price", want=["b_1_2"], to="lab_2")
+    assert picked["table"] == written["table"]
+    assert "may take" in picked["floor"]
 
 
-def test_an_offer_is_taken_or_answered_by_its_buttons(page, first):
-    (offer, *_) = first.observation.incoming
+def test_an_offer_is_taken_or_answered_by_its_buttons():
+    visit = at(*HAND)
+    (offer, *_) = visit.game.observation.incoming
     accept = json.dumps({"action_type": "accept_offer", "offer_id": offer.offer_id})
-    taken = callbacks.press_offer(page, first, accept, None)
-    assert taken[page.game].steps[-1].results[0].code == "offer_accepted"
-    other = callbacks.press_offer(page, first, None, offer.offer_id)
-    assert other[page.give].value == list(offer.requested_blocks)
-    action = form.offer_of(
-        first.observation, other[page.give].value, form.ASK, 50, [], offer.from_lab_id, "",
-        other[page.answered],
-    )  # fmt: skip
+    assert after(visit, "take", accept).game.steps[-1].results[0].code == "offer_accepted"
+    other = answer(visit, "counter", offer.offer_id)["table"]
+    assert checked(other, "give") == list(offer.requested_blocks)
+    assert f'name="answered" value="{offer.offer_id}"' in other
+    sent = after(visit, "send", give=list(offer.requested_blocks), way=ASK, credits="50",
+                 to=offer.from_lab_id, answered=offer.offer_id)  # fmt: skip
+    action = sent.game.steps[-1].action
     assert (action.action_type, action.offer_id) == ("counter_offer", offer.offer_id)
 
 
-def test_once_the_game_is_over_nothing_can_be_done_in_it(page):
-    finish = '{"action_type": "finish"}'
-    ended = callbacks.act_by_form(page, new_game(WORLD, "5"), finish, 0, "")
-    assert ended[page.game].over
-    assert not ended[page.other_moves].visible
-    assert not ended[page.sentence].visible
-    assert not any(ended[button].interactive for button in (page.ask, page.step, page.run))
+def test_once_the_game_is_over_nothing_can_be_done_in_it():
+    ended = answer(at(), "act", **FINISH)
+    shown = "".join(ended[name] for name in REGIONS)
+    assert ended["visit"].game.over
+    for name in ("wait", "send", "act", "price", "choose_move", "preview", "bid", "book"):
+        assert f'data-press="{name}"' not in shown
+    for name in ("advise", "step"):
+        assert re.search(rf'data-press="{name}"[^>]* disabled', shown)
     with pytest.raises(IllegalAction, match="over"):
-        callbacks.played(ended[page.game], arena.Action("wait"))
-    assert callbacks.begin(page, WORLD, "5", EXPERT)[page.other_moves].visible
+        callbacks.played(ended["visit"].game, arena.Action("wait"))
+    assert 'data-press="send"' in answer(ended["visit"], "begin", task=WORLD, seed="5")["floor"]
 
 
 # Addresses
 
 
-def test_an_address_opens_the_world_that_it_names_and_no_secret_seed_stands_in_one(page):
-    updates = address.open_world(page, FIRST_PLAYER, {"task": WORLD, "seed": "7"})
-    game = updates[page.game]
+def test_an_address_opens_the_world_that_it_names_and_no_secret_seed_stands_in_one():
+    game = callbacks.follow(at(), Sent(search=f"?task={WORLD}&seed=7")).game
     assert (game.task_name, game.play.seed) == (WORLD, 7)
-    assert address.named_in_address(game) == {"task": WORLD, "seed": "7"}
-    assert address.named_in_address(new_game(TASK, str(SEED))) == {}
-    secret = address.begin_here(page, WORLD, "", FIRST_PLAYER)
-    assert address.named_in_address(secret[page.game]) == {"task": WORLD}
-    assert "seed" not in secret[page.address.shown]
+    assert named_in_address(game) == {"task": WORLD, "seed": "7"}
+    assert named_in_address(new_game(TASK, str(SEED))) == {}
+    secret = answer(at(), "begin", task=WORLD)
+    assert named_in_address(secret["visit"].game) == {"task": WORLD}
+    assert str(secret["visit"].game.play.seed) not in "".join(secret[name] for name in REGIONS)
 
 
 @pytest.mark.parametrize("query", [{"task": "<b>x</b>"}, {"task": WORLD, "seed": "-1"}])
-def test_an_address_that_names_no_world_is_answered_in_words(page, query):
-    updates = address.open_world(page, FIRST_PLAYER, query)
-    assert page.game not in updates
-    assert 'role="alert"' in updates[page.problem]
-    assert "<b>x" not in updates[page.problem]
+def test_an_address_that_names_no_world_is_answered_in_words(query):
+    search = "?" + urlencode({"tab": "gpu_arena"} | query)
+    opened = callbacks.answer(PAGE_OF_NAMES, None, "open", Sent(search=search))
+    assert opened["visit"].game == new_game(TASK, str(SEED))
+    assert 'role="alert"' in opened["top"]
+    assert "<b>x" not in opened["top"]
 
 
 # Players

@@ -113,7 +113,7 @@ def crafted_call(site: Site, number: int, stream: random.Random) -> tuple[str, b
     if event.targets and stream.random() < 0.5:
         body["trigger_id"] = event.targets[0][0]
     if event.collects_event_data:
-        names = ["index", "value", "choice", "step", "offer", "block", "move"]
+        names = ["index", "value", "choice", "step", "offer", "press", "fields"]
         body["event_data"] = stream.choice([{name: stream.choice(ODD) for name in names}, *ODD])
     if stream.random() < 0.2:
         body[stream.choice([*body, "batched", "event_id"])] = stream.choice(ODD)

@@ -60,17 +60,10 @@ def test_the_oldest_session_goes_where_there_are_too_many(holder):
 # The page
 
 
-def call(site: Site, name: str, session: str, *data: object, nth: int = 0) -> list:
-    """The outputs of the `nth` event outside the queue whose function is `name`."""
-    number = site.event_numbers(*name.rsplit(".", 1))[nth]
+def call(site: Site, name: str, session: str, *data: object) -> list:
+    """The outputs of the first event outside the queue whose function is `name`."""
+    number = site.event_number(*name.rsplit(".", 1))
     return json.loads(site.call(number, list(data), session))["data"]
-
-
-def open_page(site: Site, session: str) -> None:
-    """What a browser calls when it opens the page."""
-    load = [n for n, e in site.blocks.fns.items() if e.fn and ("load" in {t[1] for t in e.targets})]
-    for number in load:
-        site.call(number, [None] * len(site.blocks.fns[number].inputs), session)
 
 
 def reloaded(site: Site, before: str, after: str) -> str:
@@ -98,17 +91,20 @@ def test_a_reload_finds_the_game_talk_and_language_again_and_leaves_the_former_s
 
 @pytest.mark.slow
 def test_a_reloaded_page_shows_the_game_that_its_tab_had_begun(site):
-    open_page(site, "before")
-    site.call(site.event_number("gpu_arena.callbacks", "wait_for_round"), [None], "before")
-    shown = json.dumps(call(site, "gpu_arena.callbacks.resume", "after", "before"))
-    assert "Round 2 of 5" in shown
-    strangers = json.dumps(call(site, "gpu_arena.callbacks.resume", "new", ""))
-    assert "Round 2" not in strangers
-    problem = json.dumps(call(site, "gpu_arena.callbacks.resume", "later", "of-another-page"))
+    def press(name: str, session: str, value: str = "", kind: str = "input") -> str:
+        sent = {"press": name, "value": value}
+        (number,) = (n for n in site.event_numbers("gpu_arena.callbacks", "answer")
+                     if site.blocks.fns[n].targets[0][1] == kind)  # fmt: skip
+        return site.call(number, [None], session, sent)
+
+    press("open", "before")
+    press("wait", "before", kind="click")
+    assert "Round 2 of 5" in press("open", "after", "before")
+    assert "Round 2" not in press("open", "new")
+    problem = press("open", "later", "of-another-page")
     assert "lost as the page was restarted; this is a new one" in problem
     del sessions.OPEN.session_data["before"]
-    problem = json.dumps(call(site, "gpu_arena.callbacks.resume", "latest", "before"))
-    assert "this is a new one" in problem
+    assert "this is a new one" in press("open", "latest", "before")
 
 
 def test_an_answer_holds_what_the_event_set_and_leaves_the_rest_alone():

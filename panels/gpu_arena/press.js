@@ -1,0 +1,43 @@
+// The script of the tab's first region, for the whole tab: it reports each press with all that the
+// fields hold. The HTML may be drawn anew while the visitor types or has unfolded a part: a fold
+// stays open, and a field keeps what was typed unless the data-key of a part around it changes.
+const tab = element.closest("#arena"), unfolded = {};
+const titleOf = (fold) => fold.firstElementChild.textContent;
+const send = (press, value) => {
+    const fields = {give: [], want: []};
+    for (const {name, type, checked, value} of tab.querySelectorAll("[name]"))
+        if (type !== "checkbox") fields[name] = value;
+        else if (checked) fields[name].push(value);
+    const blocks = [...tab.querySelectorAll("[aria-pressed=true]")].map((one) => one.dataset.value);
+    const by = AT_ONCE.includes(press) ? "input" : IN_TURN.includes(press) ? "submit" : "click";
+    trigger(by, {press, value, blocks, fields, search: location.search});
+};
+tab.addEventListener("click", ({target}) => {
+    const fold = target.closest("summary")?.parentElement, button = target.closest("button");
+    if (fold) unfolded[titleOf(fold)] = !fold.open;
+    const {press, value, renews, show} = button?.dataset ?? {};
+    if (!press) return;
+    if (button.ariaPressed) button.ariaPressed = button.ariaPressed !== "true";
+    if (renews) document.getElementById(renews).dataset.key = "";
+    send(press, value);
+    if (show) document.getElementById(show).scrollIntoView({block: "nearest"});
+});
+tab.addEventListener("input", ({target}) => target.dataset.press && send(target.dataset.press));
+tab.addEventListener("keydown", ({key, target}) => {
+    if (key === "Enter" && target.name === "seed") send("begin");
+});
+new MutationObserver((changes) => changes.forEach(({target, attributeName}) => {
+    if (attributeName === "open") target.open ||= !!unfolded[titleOf(target)];
+    else if (attributeName === "data-session") sessionStorage.setItem(KEPT, target.dataset.session);
+    else for (const field of target.querySelectorAll("input, option")) {
+        if (field.tagName === "OPTION") field.selected = field.defaultSelected;
+        else if (field.type === "checkbox") field.checked = field.defaultChecked;
+        else field.value = field.defaultValue;
+    }
+})).observe(tab, {subtree: true, attributeFilter: ["open", "data-key", "data-session"]});
+const clock = setInterval(() => {
+    if (!element.isConnected) clearInterval(clock);
+    else if (tab.querySelector("[data-running]")) send("tick");
+}, 2000); // time to read the reason of each step
+const KEPT = "sauda-arena"; // a browser tab remembers the session of its game over a reload
+send("open", sessionStorage.getItem(KEPT) ?? "");
