@@ -69,7 +69,8 @@ class Page:
     def of_episodes(self) -> list[Any]:
         """The components that show the episodes or hold them."""
         return [
-            *self.player.controls, self.transcripts, self.command, self.episodes, self.address.shown,
+            *self.player.controls, self.transcripts, self.command, self.episodes,
+            self.address.shown,
         ]  # fmt: skip
 
     @property

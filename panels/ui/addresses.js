@@ -65,6 +65,10 @@
   };
   const restore = (number) => {
     const own = holder();
+    if (own?.matches(".sauda-opens") && !written(own)) { // it is being filled with this address
+      until(() => number !== latest || written(own), () => restore(number));
+      return;
+    }
     if (!shows(own)) panelOf(own).querySelector(".sauda-follow")?.click();
     until(() => number !== latest || shows(own), () => { // what the server answers
       if (number !== latest) return;

@@ -92,10 +92,15 @@ def sent_number(event: gr.EventData, name: str) -> int | None:
     return int(value) if is_number else None
 
 
-def pick_list(label: str, choices: Iterable[tuple[str, Any]], name: str) -> Markup:
+def pick_list(
+    label: str, choices: Iterable[tuple[str, Any]], name: str, picked: Any = None
+) -> Markup:
     """A list to pick from, with its label; a button beside it sends what is picked."""
     options = Markup("").join(
-        Markup('<option value="{}">{}</option>').format(value, text) for text, value in choices
+        Markup('<option value="{}"{}>{}</option>').format(
+            value, Markup(" selected") if value == picked else "", text
+        )
+        for text, value in choices
     )
     return Markup('<label for="{0}">{1}</label><select id="{0}">{2}</select>').format(
         name, label, options
@@ -105,6 +110,32 @@ def pick_list(label: str, choices: Iterable[tuple[str, Any]], name: str) -> Mark
 def region(name: str, *parts: Markup | str) -> Markup:
     """Parts of a component's HTML that tests and styles know by a name."""
     return Markup('<div id="{}">{}</div>').format(name, Markup("").join(parts))
+
+
+# Filling a part as it is opened -------------------------------------------------------------------
+
+# What an event sends that fills a part as its tab is opened for the first time: the address then,
+# and nothing later, when the part's first component is no longer empty.
+OPENED = "shown => [shown ? null : location.search || '?']"
+
+
+def fill_on_opening(
+    part: gr.Tab | gr.Accordion,
+    fill: Callable[[str], Updates],
+    outputs: Sequence[gr.HTML | Any],
+    how: Mapping[str, Any] = QUIET,
+) -> None:
+    """Let `fill` set `outputs` when `part` is first opened, so that the page itself stays small.
+
+    `fill` gets the page's query string. The first output is HTML, empty until `fill` has set it.
+    """
+
+    def opened(search: str | None, request: gr.Request) -> Updates:
+        CALLER.set(visitor_of(request))
+        return fill(search) if search else {outputs[0]: gr.skip()}
+
+    opens = part.select if isinstance(part, gr.Tab) else part.expand
+    opens(named(opened, fill), outputs[0], outputs, js=OPENED, **how)
 
 
 # Addresses ---------------------------------------------------------------------------------------
@@ -119,14 +150,16 @@ class Address:
     names: Sequence[str]  # of the values that it adds
     shown: gr.HTML  # holds them, as `in_address` writes them
     follow: gr.Button  # pressed where Back or Forward lead to other values
+    opens: gr.Tab | None = None  # the sub-tab, if its parts are filled as it is opened
 
 
-def lay_out_address(tab: str, part: str, names: Sequence[str]) -> Address:
+def lay_out_address(
+    tab: str, part: str, names: Sequence[str], opens: gr.Tab | None = None
+) -> Address:
     """Place the hidden components of an address. Called inside the tab or sub-tab."""
-    shown = gr.HTML(elem_classes="sauda-address")
-    return Address(
-        tab, part, names, shown, gr.Button(visible="hidden", elem_classes="sauda-follow")
-    )
+    shown = gr.HTML(elem_classes=["sauda-address", *(["sauda-opens"] if opens else [])])
+    follow = gr.Button(visible="hidden", elem_classes="sauda-follow")
+    return Address(tab, part, names, shown, follow, opens)
 
 
 def in_address(values: Mapping[str, Any]) -> Markup:
@@ -148,20 +181,30 @@ def on_address(
 ) -> None:
     """Let `show` answer the values of the address, as the page opens there or returns to it.
 
-    Without values it shows what the tab opens with. `how` goes to both events. Where several parts
-    share an address, each answers its own `names`, and an address holds those of one part.
+    Without values it shows what the tab opens with; a part that is filled as it is opened is filled
+    so. `how` goes to both events. Where several parts share an address, each answers its own
+    `names`, and an address holds those of one part.
     """
     own = names or address.names
 
-    def opened(request: gr.Request) -> Updates:
-        query = request.query_params
+    def values_in(query: Mapping[str, str]) -> dict[str, str]:
         here = (query.get("tab"), query.get("part", address.part)) == (address.tab, address.part)
-        if not here or not any(name in query for name in own):
+        return {name: query[name] for name in own if here and name in query}
+
+    def opened(request: gr.Request) -> Updates:
+        if not (values := values_in(request.query_params)):
             return {address.shown: gr.skip()}
         CALLER.set(visitor_of(request))
-        return show({name: query[name] for name in own if name in query})
+        return show(values)
 
-    gr.on(None, named(opened, show), None, _with(address, outputs), **how)
+    def filled(search: str) -> Updates:
+        return show(values_in(queried(search)))
+
+    filled_too = _with(address, outputs)
+    if address.opens is None:
+        gr.on(None, named(opened, show), None, filled_too, **how)
+    else:
+        fill_on_opening(address.opens, named(filled, show), filled_too, how)
     on_return(address, show, outputs, how, names)
 
 
@@ -218,4 +261,4 @@ def pick_in_address(
 
 
 def _with(address: Address, outputs: Sequence[Any]) -> list[Any]:
-    return list(dict.fromkeys([*outputs, address.shown]))
+    return list(dict.fromkeys([address.shown, *outputs]))
