@@ -28,7 +28,7 @@ from panels.transcripts.episodes import (
 )
 from panels.transcripts.playing import Player, all_shown, lay_out_player, wire
 from panels.transcripts.view import again, columns, longest
-from panels.ui.look import QUEUED, QUIET, heading, trouble
+from panels.ui.look import QUEUED, heading, trouble
 from panels.ui.provenance import load_or_say
 from panels.ui.terms import task_choices
 from panels.ui.wiring import (
@@ -69,7 +69,7 @@ class Page:
     def of_episodes(self) -> list[Any]:
         """The components that show the episodes or hold them."""
         return [
-            *self.player.controls, self.transcripts, self.command, self.episodes,
+            self.transcripts, self.command, *self.player.controls, self.episodes,
             self.address.shown,
         ]  # fmt: skip
 
@@ -188,8 +188,8 @@ def link_to(task_name: str, seed: int, policies: Sequence[str], words: str) -> M
     return Markup('<a class="sauda-inpage" href="?{}">{}</a>').format(query, words)
 
 
-def lay_out(episodes: Mapping[str, Episode]) -> Page:
-    """Place every component, drawn for the `episodes` that the tab opens with."""
+def lay_out(tab: gr.Tab) -> Page:
+    """Place every component, to be filled as `tab` is opened."""
     with gr.Row():
         parts: dict[str, Any] = {
             "task": gr.Dropdown(
@@ -198,28 +198,24 @@ def lay_out(episodes: Mapping[str, Episode]) -> Page:
             ),
             "seed": gr.Textbox(str(SEED), label="Seed", max_lines=1),
             "policies": gr.Dropdown(
-                player_choices(FIRST_TASK), value=list(episodes), multiselect=True,
+                player_choices(FIRST_TASK), value=list(POLICIES), multiselect=True,
                 max_choices=MOST, label="Policies, up to four", scale=2, min_width=300,
                 elem_id="transcripts-policies",
             ),
         }  # fmt: skip
     gr.HTML(examples())
     parts["episodes"] = gr.State(None, time_to_live=HOUR)
-    moves = longest(episodes)
-    parts["player"] = lay_out_player(moves)
-    parts["transcripts"] = gr.HTML(columns(episodes, moves))
-    parts["command"] = gr.HTML(again(episodes))
-    parts["address"] = lay_out_address("transcripts", PART, ("task", "seed", "policies"))
+    parts["player"] = lay_out_player()
+    parts["transcripts"], parts["command"] = gr.HTML(), gr.HTML()
+    parts["address"] = lay_out_address("transcripts", PART, ("task", "seed", "policies"), tab)
     return Page(**parts)
 
 
-def build() -> None:
-    """Lay out the part and wire it. Called inside the Transcripts tab."""
+def build(tab: gr.Tab) -> None:
+    """Lay out the part and wire it. Called inside `tab`."""
     gr.HTML(heading("One seed, several policies", "The same partners, the same luck."))
-    episodes = play(FIRST_TASK, SEED, POLICIES)
-    page = lay_out(episodes)
-    gr.on(None, lambda: episodes, None, page.episodes, **QUIET)
-    everything = [*page.of_choice, *page.of_episodes]
+    page = lay_out(tab)
+    everything = [*page.of_episodes, *page.of_choice]
     # A language model takes seconds for a game: these wait in the queue and show that they do.
     patient = {
         **QUEUED,

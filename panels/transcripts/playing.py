@@ -35,14 +35,12 @@ class Player:
         return [self.play, self.clock, self.step]
 
 
-def lay_out_player(moves: int) -> Player:
-    """Place the button and the slider, at the last of `moves`."""
+def lay_out_player() -> Player:
+    """Place the button and the slider, for a game that is still to come."""
     clock = gr.Timer(PACE, active=False)
     with gr.Row():
         play = gr.Button(PLAY, scale=0, min_width=120)
-        step = gr.Slider(
-            1, moves, value=moves, step=1, label="Moves shown", elem_classes="sauda-steps"
-        )
+        step = gr.Slider(1, 2, value=1, step=1, label="Moves shown", elem_classes="sauda-steps")
     return Player(play, clock, step)
 
 

@@ -181,9 +181,9 @@ def on_address(
 ) -> None:
     """Let `show` answer the values of the address, as the page opens there or returns to it.
 
-    Without values it shows what the tab opens with; a part that is filled as it is opened is filled
-    so. `how` goes to both events. Where several parts share an address, each answers its own
-    `names`, and an address holds those of one part.
+    Without values it shows what the tab opens with; a part that is filled as it is opened, with an
+    HTML component first, is filled so. `how` goes to both events. Where several parts share an
+    address, each answers its own `names`, and an address holds those of one part.
     """
     own = names or address.names
 
@@ -198,7 +198,11 @@ def on_address(
         return show(values)
 
     def filled(search: str) -> Updates:
-        return show(values_in(queried(search)))
+        query = queried(search)
+        updates = show(values := values_in(query))
+        if not values and any(name in query for name in address.names):  # those of another part
+            updates = {part: updates[part] for part in updates if part is not address.shown}
+        return updates
 
     filled_too = _with(address, outputs)
     if address.opens is None:
@@ -261,4 +265,4 @@ def pick_in_address(
 
 
 def _with(address: Address, outputs: Sequence[Any]) -> list[Any]:
-    return list(dict.fromkeys([address.shown, *outputs]))
+    return list(dict.fromkeys([*outputs, address.shown]))

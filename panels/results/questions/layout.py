@@ -93,15 +93,15 @@ def section(question: Question, tab: gr.Tab) -> None:
     again = answer.replayed and reproduce.build(
         question.name, answer.replayed[0], address, answer.replayed[1], answer.ours
     )
-    for title, lay_out in answer.parts.items():
-        with gr.Accordion(title, open=False, elem_classes="sauda-fold") as part:
-            lay_out(address, part)
 
     def show(query: Mapping[str, str]) -> Updates:
         return {address.shown: in_address({}), **values, **(again.show(query) if again else {})}
 
     outputs = [*values, *(again.outputs if again else ())]
     on_address(address, show, outputs, names=(reproduce.AGAIN,))
+    for title, lay_out in answer.parts.items():
+        with gr.Accordion(title, open=False, elem_classes="sauda-fold") as part:
+            lay_out(address, part)
 
 
 def _in_words(name: str, answer: Answer) -> tuple[Markup, Markup]:

@@ -350,7 +350,7 @@ def _wire(data: Tournament, page: Page) -> None:
     page.figure.input(redraw, [page.figure, page.shown], [page.drawn, page.address.shown], **QUIET)
     page.play.click(show_games, [page.figure, page.buyer, page.seller], page.of_pair, **PLAYS)
     page.drawn.click(press_cell, page.figure, page.of_pair, **PLAYS)
-    on_address(page.address, follow_pair, [*page.of_pair, page.drawn, page.figure])
+    on_address(page.address, follow_pair, [page.drawn, page.figure, *page.of_pair])
 
 
 def named_in_address(figure: str, pair: Pair | None) -> dict[str, str]:

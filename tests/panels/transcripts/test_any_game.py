@@ -43,8 +43,8 @@ def test_none_or_five_policies_are_refused(names):
 
 @pytest.fixture(scope="module")
 def page() -> Page:
-    with gr.Blocks():
-        return any_game.lay_out(play(any_game.FIRST_TASK, SEED, POLICIES))
+    with gr.Blocks(), gr.Tab() as tab:
+        return any_game.lay_out(tab)
 
 
 def test_an_address_plays_the_task_the_seed_and_the_policies_that_it_names(page):
