@@ -11,7 +11,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from panels.training.runs import marked
-from panels.ui.look import QUEUED, QUIET, heading, note, table, trouble
+from panels.ui.look import QUEUED, QUIET, heading, in_columns, note, table, trouble
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.wiring import Updates, bound, fill_on_opening, region
@@ -271,9 +271,8 @@ def _counted(made: Corpus) -> Markup:
     artifact, fault = load_or_say(ACTS_FILE)
     read = fault
     if artifact is not None:
-        read = heading("How well are acts read?") + Markup("<p>{}</p>{}").format(
-            agreement(artifact.data), provenance(artifact)
-        )
+        told = Markup("<p>{}</p>").format(agreement(artifact.data))
+        read = heading("How well are acts read?") + told + provenance(artifact)
     return in_columns(region("training-counts", counts_table(made)), region("training-acts", read))
 
 
@@ -291,11 +290,6 @@ def one_of(made: Corpus, found: Sequence[Example], place: int) -> Markup:
         region("data-example", fields_table(example)),
         region("data-dialogue", dialogue_view(made.dialogues[example.dialogue], example)),
     )
-
-
-def in_columns(*parts: Markup) -> Markup:
-    """Parts side by side; below each other where there is no room."""
-    return Markup('<div class="sauda-columns">{}</div>').format(Markup("").join(parts))
 
 
 def show_mask(made: Corpus, role: str, words: str, act: str, place: int) -> Markup:

@@ -62,13 +62,18 @@ def with_closed(lists: Sequence[gr.Dropdown], triggers: Sequence[Any], *event: A
 # Buttons within HTML ------------------------------------------------------------------------------
 
 # The script of a region: a button sends its data, and what is picked beside it. It may show another
-# part of the page, or copy a link or a text. It outlives the HTML that is shown within.
+# part of the page, start an animation again, or copy a link or a text. It outlives the HTML that is
+# shown within.
 PRESS = """element.addEventListener("click", async event => {
     const button = event.target.closest("button");
-    const {press, show, copy} = button?.dataset ?? {};
+    const {press, show, copy, replay = "nothing"} = button?.dataset ?? {};
     const picked = button?.parentElement.querySelector("select")?.value;
     if (press) trigger("click", {...button.dataset, picked});
     if (show) document.getElementById(show).scrollIntoView({block: "nearest"});
+    for (const each of document.querySelector(replay)?.getAnimations({subtree: true}) ?? []) {
+        each.cancel();
+        each.play();
+    }
     if (!copy) return;
     const from = element.querySelector(copy);
     const done = await navigator.clipboard?.writeText(from.href ?? from.value)
@@ -148,18 +153,17 @@ class Address:
     tab: str
     part: str  # the sub-tab's id; "" for a tab without sub-tabs
     names: Sequence[str]  # of the values that it adds
-    shown: gr.HTML  # holds them, as `in_address` writes them
-    follow: gr.Button  # pressed where Back or Forward lead to other values
+    # Holds them, as `in_address` writes them; pressed where Back or Forward lead to other values.
+    shown: gr.HTML
     opens: gr.Tab | None = None  # the sub-tab, if its parts are filled as it is opened
 
 
 def lay_out_address(
     tab: str, part: str, names: Sequence[str], opens: gr.Tab | None = None
 ) -> Address:
-    """Place the hidden components of an address. Called inside the tab or sub-tab."""
+    """Place the hidden component of an address. Called inside the tab or sub-tab."""
     shown = gr.HTML(elem_classes=["sauda-address", *(["sauda-opens"] if opens else [])])
-    follow = gr.Button(visible="hidden", elem_classes="sauda-follow")
-    return Address(tab, part, names, shown, follow, opens)
+    return Address(tab, part, names, shown, opens)
 
 
 def in_address(values: Mapping[str, Any]) -> Markup:
@@ -230,7 +234,7 @@ def on_return(
             return {address.shown: gr.skip()}
         return show(values)
 
-    address.follow.click(
+    address.shown.click(
         named(followed, show), address.shown, _with(address, outputs),
         js="() => [location.search]", **how,
     )  # fmt: skip
