@@ -239,20 +239,13 @@ def build(tab: gr.Tab) -> None:
     below = gr.HTML()
     chosen, shown = [role, words, act, place], [example, mask, place]
 
-    def step(by: int | None, role: str, words: str, act: str, now: int) -> Updates:
-        """The example that stands `by` places on; the first one where `by` is None."""
+    def step(by: int, role: str, words: str, act: str, now: int) -> Updates:
         found = made.find(role, words or "", act)
-        there = 0 if by is None or not found else at(found, now + by)
+        there = at(found, now + by) if found else 0
         return {example: one_of(made, found, there), mask: note(MASK_HINT), place: there}
 
-    def search(*given: Any) -> Updates:
-        return step(None, *given)
-
-    def go_back(*given: Any) -> Updates:
-        return step(-1, *given)
-
-    def go_on(*given: Any) -> Updates:
-        return step(1, *given)
+    def search(role: str, words: str, act: str, _: int) -> Updates:
+        return step(0, role, words, act, 0)
 
     def fill(_: str) -> Updates:
         source = provenance(artifact, f"n = {len(made.dialogues)} dialogues")
@@ -260,8 +253,8 @@ def build(tab: gr.Tab) -> None:
 
     events = [role.input, words.change, act.input]
     gr.on(events, search, chosen, shown, trigger_mode="always_last", **QUIET)
-    back.click(go_back, chosen, shown, **QUIET)
-    on.click(go_on, chosen, shown, **QUIET)
+    back.click(bound(step, -1), chosen, shown, **QUIET)
+    on.click(bound(step, 1), chosen, shown, **QUIET)
     show.click(bound(show_mask, made), chosen, mask, **MASKS)
     fill_on_opening(tab, fill, [*shown, below])
 

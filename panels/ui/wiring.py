@@ -155,7 +155,7 @@ class Address:
     names: Sequence[str]  # of the values that it adds
     # Holds them, as `in_address` writes them; pressed where Back or Forward lead to other values.
     shown: gr.HTML
-    opens: gr.Tab | None = None  # the sub-tab, if its parts are filled as it is opened
+    opens: gr.Tab | None = None  # the sub-tab, whose parts are filled as it is opened
 
 
 def lay_out_address(
@@ -183,36 +183,23 @@ def on_address(
     how: Mapping[str, Any] = QUIET,
     names: Sequence[str] = (),
 ) -> None:
-    """Let `show` answer the values of the address, as the page opens there or returns to it.
+    """Let `show` answer the values of the address, as its tab is opened or returned to.
 
-    Without values it shows what the tab opens with; a part that is filled as it is opened, with an
-    HTML component first, is filled so. `how` goes to both events. Where several parts share an
-    address, each answers its own `names`, and an address holds those of one part.
+    Without values it shows what the tab opens with. The first output is HTML, empty until the tab
+    is opened. `how` goes to both events. Where several parts share an address, each answers its own
+    `names`, and an address holds those of one part.
     """
     own = names or address.names
 
-    def values_in(query: Mapping[str, str]) -> dict[str, str]:
-        here = (query.get("tab"), query.get("part", address.part)) == (address.tab, address.part)
-        return {name: query[name] for name in own if here and name in query}
-
-    def opened(request: gr.Request) -> Updates:
-        if not (values := values_in(request.query_params)):
-            return {address.shown: gr.skip()}
-        CALLER.set(visitor_of(request))
-        return show(values)
-
     def filled(search: str) -> Updates:
         query = queried(search)
-        updates = show(values := values_in(query))
+        here = (query.get("tab"), query.get("part", address.part)) == (address.tab, address.part)
+        updates = show(values := {name: query[name] for name in own if here and name in query})
         if not values and any(name in query for name in address.names):  # those of another part
             updates = {part: updates[part] for part in updates if part is not address.shown}
         return updates
 
-    filled_too = _with(address, outputs)
-    if address.opens is None:
-        gr.on(None, named(opened, show), None, filled_too, **how)
-    else:
-        fill_on_opening(address.opens, named(filled, show), filled_too, how)
+    fill_on_opening(address.opens, named(filled, show), _with(address, outputs), how)
     on_return(address, show, outputs, how, names)
 
 
