@@ -396,4 +396,4 @@ def else_answer(artifacts: Artifacts) -> Answer:
     )
 
 
-ELSE = Question(NAME, "Everything else", (*WORDED, *LAID_OUT), else_answer)
+ELSE = Question(NAME, "Everything else", (*WORDED, *LAID_OUT), else_answer, names=())

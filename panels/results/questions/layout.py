@@ -13,12 +13,12 @@ from panels.ui.look import folded
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import data_table
 from panels.ui.terms import task_title
-from panels.ui.wiring import Address, Updates, in_address, lay_out_address, on_address, region
+from panels.ui.wiring import Address, Updates, fill_on_opening, lay_out_address, on_address, region
 from sauda.experiments.comparison import OURS
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 
-LaysOut = Callable[[Address, gr.Accordion], None]  # lays a part out inside its fold
+LaysOut = Callable[[Address | None, gr.Accordion], None]  # lays a part out inside its fold
 
 
 NUMBERS = "The numbers of this figure"
@@ -67,7 +67,7 @@ class Question:
     files: Sequence[str] = ()
     answer: Callable[[Artifacts], Answer | None] = lambda artifacts: None
     build: Callable[[gr.Tab], None] | None = None
-    names: Sequence[str] = ("task", reproduce.AGAIN)  # of the values in its address
+    names: Sequence[str] = ("task", reproduce.AGAIN)  # of the values in its address, if any
 
 
 def section(question: Question, tab: gr.Tab) -> None:
@@ -82,7 +82,9 @@ def section(question: Question, tab: gr.Tab) -> None:
         gr.HTML(missing)
         return
     prefix, (above, below) = f"results-{question.name}", _in_words(question.name, answer)
-    address = lay_out_address("results", question.name, question.names, tab)
+    address = None
+    if question.names:
+        address = lay_out_address("results", question.name, question.names, tab)
     values: Updates = {gr.HTML(): missing + above}
     if callable(answer.figure):
         answer.figure(address)
@@ -94,11 +96,14 @@ def section(question: Question, tab: gr.Tab) -> None:
         question.name, answer.replayed[0], address, answer.replayed[1], answer.ours
     )
 
-    def show(query: Mapping[str, str]) -> Updates:
-        return {address.shown: in_address({}), **values, **(again.show(query) if again else {})}
+    if again:
 
-    outputs = [*values, *(again.outputs if again else ())]
-    on_address(address, show, outputs, names=(reproduce.AGAIN,))
+        def show(query: Mapping[str, str]) -> Updates:
+            return values | again.show(query)
+
+        on_address(address, show, [*values, *again.outputs], names=(reproduce.AGAIN,))
+    else:
+        fill_on_opening(tab, lambda _: values, list(values))
     for title, lay_out in answer.parts.items():
         with gr.Accordion(title, open=False, elem_classes="sauda-fold") as part:
             lay_out(address, part)
