@@ -50,12 +50,9 @@ def build_app() -> gr.Blocks:
         gr.HTML(HEADER)
         unknown = gr.HTML(visible=False)
         with gr.Tabs(elem_classes="sauda-tabs", overflow_behavior="wrap") as tabs:
-            links = []
             for panel in PANELS:
                 with gr.Tab(panel.TITLE, id=tab_id(panel)):
-                    links += panel.build() or []
-        for button, tab in links:
-            button.click(lambda tab=tab: gr.Tabs(selected=tab), None, tabs, **QUIET)
+                    panel.build()
         app.load(opened, None, [tabs, unknown], **QUIET)
     return app
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import gradio as gr
 from markupsafe import Markup
 
 from panels.ui.look import badge, folded, heading, note, table
@@ -68,21 +67,25 @@ def published_table(speeds: Sequence[Mapping[str, Any]]) -> Markup:
     return table(columns, rows, "llrll", "Published speeds")
 
 
-def build_speeds() -> None:
-    """Lay out the part. Called inside a tab."""
+def speeds() -> Markup:
+    """Every speed that was measured, then the published ones."""
     bench, missing = load_or_say("bench.json")
-    gr.HTML(heading("Speed", "On the shared machine that the file names; medians with their n."))
-    gr.HTML(missing)
+    parts = [
+        heading("Speed", "On the shared machine that the file names; medians with their n."),
+        missing,
+    ]
     if bench is not None:
-        gr.HTML(measured_table(bench, of_model=False))
-        gr.HTML(provenance(bench))
-        gr.HTML(folded("The language model", measured_table(bench, of_model=True)))
+        parts += [
+            measured_table(bench, of_model=False),
+            provenance(bench),
+            folded("The language model", measured_table(bench, of_model=True)),
+        ]
     published, missing = load_or_say("published.json")
     if published is None:
-        gr.HTML(missing)
-        return
+        return Markup("").join([*parts, missing])
     told = note("Published speeds were taken on other machines, so they give no ratio.")
-    gr.HTML(folded("Published speeds", published_table(published_speeds(published)) + told))
+    shown = published_table(published_speeds(published)) + told
+    return Markup("").join([*parts, folded("Published speeds", shown)])
 
 
 LOAD_FILE = "load.json"
@@ -116,12 +119,18 @@ def mixes(load: Artifact) -> dict[str, str]:
     return {name: f"{name}: {about[name]} ({seconds[name]})" for name in about}
 
 
-def build_load() -> None:
-    """Lay out the part. Called inside a tab."""
+def load_test() -> Markup:
+    """Who visited, how long the page took, and its memory."""
     load, missing = load_or_say(LOAD_FILE)
     lead = "Visitors and this page shared the machine that the file names; “before” is an earlier"
-    gr.HTML(heading("Load test: many visitors at once", f"{lead} commit, played in turn."))
-    gr.HTML(missing)
-    if load is not None:
-        gr.HTML(load_tables(load) + folded("Memory of the page and its model", memory_table(load)))
-        gr.HTML(provenance(load))
+    title = heading("Load test: many visitors at once", f"{lead} commit, played in turn.")
+    if load is None:
+        return title + missing
+    memory = folded("Memory of the page and its model", memory_table(load))
+    return title + load_tables(load) + memory + provenance(load)
+
+
+REPORTS = {  # by the title of the sub-tab: its name in addresses, and what it shows
+    "Speed": ("speed", speeds),
+    "Load test": ("load", load_test),
+}

@@ -1,7 +1,8 @@
 """Artifacts & API: every file with its command, for download and checking; use from code."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -12,10 +13,11 @@ from markupsafe import Markup
 
 from env import TASKS, Policy, rollout
 from panels.artifacts import snippets
-from panels.artifacts.reports import build_load, build_speeds
+from panels.artifacts.reports import REPORTS
 from panels.ui.downloads import downloads, offered
 from panels.ui.look import QUEUED, folded, heading, note, table
 from panels.ui.terms import with_tooltips
+from panels.ui.wiring import fill_on_opening
 from sauda.games import policies_of
 from sauda.games.transcript import to_json
 from sauda.records.kinds import FILES, KINDS, ArtifactError, Entry
@@ -201,12 +203,11 @@ def build() -> None:
         snippets.build()
         with gr.Tab("Command line", id="command-line"):
             _command_line()
-        with gr.Tab("Files", id="files"):
-            _files()
-        with gr.Tab("Speed", id="speed"):
-            build_speeds()
-        with gr.Tab("Load test", id="load"):
-            build_load()
+        with gr.Tab("Files", id="files") as tab:
+            _files(tab)
+        for title, (name, report) in REPORTS.items():
+            with gr.Tab(title, id=name) as tab:
+                _filled(tab, report)
 
 
 def _command_line() -> None:
@@ -222,10 +223,14 @@ def _command_line() -> None:
     gr.Code(PYTHON, language="python", interactive=False, show_label=False, show_line_numbers=False)
 
 
-def _files() -> None:
+def _files(tab: gr.Tab) -> None:
     gr.HTML(heading("The files", "Every measured or published figure of this page is in one."))
     _offer_zip()
-    gr.HTML(listing())
-    gr.HTML(
-        note("These files hold finished games only; nothing that a running game hides is in them.")
-    )
+    told = note("They hold finished games only; nothing that a running game hides is in them.")
+    _filled(tab, lambda: listing() + told)
+
+
+def _filled(tab: gr.Tab, told: Callable[[], Markup]) -> None:
+    """Place what `told` says, which is made once and sent as `tab` is opened."""
+    shown, made = gr.HTML(), cache(told)
+    fill_on_opening(tab, lambda _: {shown: made()}, [shown])

@@ -19,7 +19,14 @@ from panels.judge.pitch import (
 from panels.judge.view import trend
 from panels.ui.look import QUIET, heading, note, trouble
 from panels.ui.provenance import load_or_say, offer_again, provenance
-from panels.ui.wiring import Updates, bound, in_address, lay_out_address, on_address
+from panels.ui.wiring import (
+    Updates,
+    bound,
+    fill_on_opening,
+    in_address,
+    lay_out_address,
+    on_address,
+)
 from sauda.experiments.pitching import ROUNDS, ShownGame
 from sauda.records.store import Artifact
 
@@ -48,13 +55,13 @@ def build() -> None:
         gr.HTML(missing)
         return
     with gr.Tabs(elem_classes="sauda-subtabs", overflow_behavior="wrap"):
-        with gr.Tab("Rounds and your own pitch", id=PART):
-            _rounds(judged)
-        with gr.Tab("Does an advocate learn?", id="learning"):
-            _learning(judged)
+        with gr.Tab("Rounds and your own pitch", id=PART) as tab:
+            _rounds(judged, tab)
+        with gr.Tab("Does an advocate learn?", id="learning") as tab:
+            _learning(judged, tab)
 
 
-def _rounds(judged: Artifact) -> None:
+def _rounds(judged: Artifact, tab: gr.Tab) -> None:
     games = {game.seed: game for game in judged.data.shown}
     first = next(iter(games))
     seed, number = _pickers(judged, games)
@@ -62,17 +69,17 @@ def _rounds(judged: Artifact) -> None:
     down.click(None, None, None, js=TO_THE_PITCH, **QUIET)
     with gr.Row():
         with gr.Column(scale=6, min_width=320):
-            shown = gr.HTML(recorded_round(games[first], 0), elem_id="judge-shown")
+            shown = gr.HTML(elem_id="judge-shown")
         with gr.Column(scale=5, min_width=320):
-            totals = gr.HTML(trend(games[first], 0), elem_id="judge-trend")
-            pitch, verdict, known = _pitch_form(seed, number, first)
+            totals = gr.HTML(elem_id="judge-trend")
+            pitch, verdict, known = _pitch_form(seed, number)
 
     def play_again(chosen: int) -> Iterator[Markup]:
         yield from played_again(games[chosen])
 
     gr.HTML(provenance(judged, "the best, the median and the worst game of the adapting advocate"))
     offer_again(f"play these {ROUNDS} rounds again, now", play_again, [seed], "judge-rounds")
-    address = lay_out_address("judge", PART, ("seed", "round"))
+    address = lay_out_address("judge", PART, ("seed", "round"), tab)
 
     def show_round(chosen: int, number: float) -> Updates:
         game, index = games[chosen], int(number) - 1
@@ -130,9 +137,7 @@ def _pickers(judged: Artifact, games: Games) -> tuple[gr.Dropdown, gr.Slider]:
     return seed, number
 
 
-def _pitch_form(
-    seed: gr.Dropdown, number: gr.Slider, first: int
-) -> tuple[gr.Textbox, gr.HTML, gr.HTML]:
+def _pitch_form(seed: gr.Dropdown, number: gr.Slider) -> tuple[gr.Textbox, gr.HTML, gr.HTML]:
     """Where the visitor writes a pitch, the verdict on it, and what its lab knows."""
     gr.HTML(
         heading(
@@ -144,14 +149,13 @@ def _pitch_form(
         elem_id="judge-write",
     )
     pitch = gr.Textbox(
-        label="Your pitch", lines=3, max_length=arena.LONGEST_MESSAGE, elem_id="judge-pitch",
-        placeholder=opening(first, 0),
-    )  # fmt: skip
+        label="Your pitch", lines=3, max_length=arena.LONGEST_MESSAGE, elem_id="judge-pitch"
+    )
     with gr.Row(elem_classes="sauda-actions"):
         judge = gr.Button("Judge it", variant="primary", scale=0, min_width=110)
         show = gr.Button("Show an example", scale=0, min_width=150)
     verdict = gr.HTML(elem_id="judge-verdict")
-    known = gr.HTML(knowledge(first, 0), elem_id="judge-papers")
+    known = gr.HTML(elem_id="judge-papers")
     gr.on([judge.click, pitch.submit], judge_pitch, [seed, number, pitch], verdict, **QUIET)
     show.click(show_example, [seed, number], [pitch, verdict], **QUIET)
     return pitch, verdict, known
@@ -170,11 +174,15 @@ def judge_pitch(seed: int, number: float, text: str) -> Markup:
         return trouble(error)
 
 
-def _learning(judged: Artifact) -> None:
+def _learning(judged: Artifact, tab: gr.Tab) -> None:
     verdict, measured = learning_verdict(judged)
-    gr.HTML(Markup('<p class="sauda-answer">{}</p>{}').format(verdict, note(measured)))
-    gr.Plot(learning_figure(judged), show_label=False, elem_id="judge-learning")
-    gr.HTML(provenance(judged, f"n = {judged.config['episodes']:,} seeds an advocate"))
+    values = {
+        gr.HTML(): Markup('<p class="sauda-answer">{}</p>{}').format(verdict, note(measured)),
+        gr.Plot(show_label=False, elem_id="judge-learning"): learning_figure(judged),
+        gr.HTML(): provenance(judged, f"n = {judged.config['episodes']:,} seeds an advocate")
+        + advocates_table(judged),
+    }
+    fill_on_opening(tab, lambda _: values, list(values))
     advocate = gr.Dropdown(
         [(name.replace("_", " ").capitalize(), name) for name in judged.data.wins],
         value="adapting", label="Advocate to play again", filterable=False,
@@ -182,4 +190,3 @@ def _learning(judged: Artifact) -> None:
     again = bound(learning.played_again, judged)
     label = f"play {learning.SAMPLE} of its negotiations again, now"
     offer_again(label, again, [advocate], "judge-learning")
-    gr.HTML(advocates_table(judged))

@@ -6,6 +6,7 @@ is in credits.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 import gradio as gr
@@ -19,7 +20,7 @@ from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import data_table, with_interval
 from panels.ui.terms import short, task_about, task_choices, task_title, with_tooltips
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
-from panels.ui.wiring import Address, in_address, on_address
+from panels.ui.wiring import Address, Updates, in_address, on_address
 from sauda.experiments.evaluate import ArenaRow, BazaarRow, compare_rows
 from sauda.experiments.oracle import OracleRow
 from sauda.policies import LABS, ZERO_GRADE
@@ -286,9 +287,8 @@ def build(game: Game, address: Address, around: gr.Accordion) -> None:
     The task is in `address`, which unfolds the section `around`.
     """
     evaluations, missing = load_evaluations(game)
-    for message in missing:
-        gr.HTML(message)
     if not evaluations:
+        gr.HTML(Markup("").join(missing))
         return
     played = by_task(evaluations)
     split = evaluations[0].config["split"]
@@ -296,20 +296,22 @@ def build(game: Game, address: Address, around: gr.Accordion) -> None:
     task = game.first_task if (game.first_task, split) in played else tasks[0]
     first = View(task, split, next(iter(game.metrics)))
     controls = _controls(game, tasks, first)
-    above, drawn, below = show(game, played, first)
     outputs = [
-        gr.HTML(above),
-        gr.Plot(drawn, show_label=False, elem_id=f"results-{game.name}-bars"),
-        gr.HTML(below, elem_id=f"results-{game.name}-table"),
+        gr.HTML(),
+        gr.Plot(show_label=False, elem_id=f"results-{game.name}-bars"),
+        gr.HTML(elem_id=f"results-{game.name}-table"),
     ]
+    drawn = cache(partial(show, game, played))
+    lead = Markup("").join(missing) + (arena_in_short(evaluations) if game is ARENA else "")
 
-    def redraw(*chosen: str) -> dict[Any, Any]:
+    def redraw(*chosen: str) -> Updates:
         view = View(*chosen)
         named = {} if view.task == first.task else {"task": view.task}
-        shown = dict(zip(outputs, show(game, played, view), strict=True))
+        above, *rest = drawn(view)
+        shown = dict(zip(outputs, [lead + above, *rest], strict=True))
         return shown | {address.shown: in_address(named)}
 
-    def follow_task(query: Mapping[str, str]) -> dict[Any, Any]:
+    def follow_task(query: Mapping[str, str]) -> Updates:
         name = query["task"] if query.get("task") in tasks else first.task
         values = dict(zip(controls, (name, first.split, first.metric), strict=True))
         unfolded = {around: gr.Accordion(open=True)} if query else {}

@@ -5,6 +5,7 @@ A part of Results, laid out alike for the bazaar and for the GPU arena.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 import gradio as gr
@@ -30,8 +31,13 @@ from panels.ui.look import QUIET, SERIES, folded, heading, line_style, styled, w
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import data_table
 from panels.ui.terms import task_choices, task_title
-from panels.ui.wiring import Address, pick_in_address
-from sauda.experiments.comparison import ArenaModelRow, ModelComparison, ModelRow
+from panels.ui.wiring import Address, Updates, fill_on_opening, pick_in_address
+from sauda.experiments.comparison import (
+    ArenaModelRow,
+    ModelComparison,
+    ModelRow,
+    PairedDifference,
+)
 from sauda.llm.registry import is_model
 from sauda.records.store import Artifact
 
@@ -53,6 +59,28 @@ class Game:
     forms: Mapping[str, str]  # of these columns
     summary: Callable[[Artifact, str], str]
     references: Callable[[Artifact, str], list[tuple[str, float]]]  # lines beside the stages
+
+
+Heads = Mapping[str, Callable[[Any], str]]
+PAIRED: Mapping[str, tuple[str, Heads, str]] = {  # by title: the rows, their columns, about them
+    "Gain of each stage": (
+        "stage_gains",
+        {
+            "from": lambda gain: policy_label(gain.before),
+            "to": lambda gain: policy_label(gain.after),
+            "on": lambda gain: ON[gain.on],
+        },
+        "gain of each stage, bare, paired by seed",
+    ),
+    "Each stage compared with scripts and planners": (
+        "rivalries",
+        {
+            "stage": lambda row: policy_label(row.policy),
+            "compared with": lambda row: policy_label(row.rival),
+        },
+        "each stage, bare, compared with others by seed",
+    ),
+}
 
 
 # Figures -----------------------------------------------------------------------------------------
@@ -138,36 +166,14 @@ def invalid_replies(row: ModelRow | ArenaModelRow) -> int | None:
     return row.invalid_replies if is_model(row.policy) else None
 
 
-def stage_gains(artifact: Artifact, task: str) -> Markup:
-    """The gain of each training stage over the stage before, also on unseen games."""
+def paired(rows: Sequence[PairedDifference], task: str, heads: Heads, about: str) -> Markup:
+    """The rows of a task that compare two policies by seed; `heads` are the columns before n."""
     lines = [
-        {
-            "from": policy_label(gain.before),
-            "to": policy_label(gain.after),
-            "on": ON[gain.on],
-            "n": gain.n,
-            "difference": gain.interval,
-        }
-        for gain in artifact.data.stage_gains
-        if gain.task == task
-    ]
-    told = f"{task_title(task)}: gain of each stage, bare, paired by seed; 95 % intervals"
-    return data_table(lines, told, DIFFERENCE)
-
-
-def rivalries(artifact: Artifact, task: str) -> Markup:
-    """What each trained stage scores more than scripts and planners."""
-    lines = [
-        {
-            "stage": policy_label(row.policy),
-            "compared with": policy_label(row.rival),
-            "n": row.n,
-            "difference": row.interval,
-        }
-        for row in artifact.data.rivalries
+        {head: of(row) for head, of in heads.items()} | {"n": row.n, "difference": row.interval}
+        for row in rows
         if row.task == task
     ]
-    told = f"{task_title(task)}: each stage, bare, compared with others by seed; 95 % intervals"
+    told = f"{task_title(task)}: {about}; 95 % intervals"
     return data_table(lines, told, DIFFERENCE)
 
 
@@ -238,39 +244,39 @@ ARENA = Game(
 
 
 def show(game: Game, artifact: Artifact, task: str) -> tuple[Markup, go.Figure, Markup]:
-    """The summary, the stages and the tables of a task."""
+    """What stands above the stages of a task, their figure, and the tables below."""
     parts = {"Every policy as a table": policies_table(game, artifact, task)}
-    parts["Gain of each stage"] = stage_gains(artifact, task)
-    parts["Each stage compared with scripts and planners"] = rivalries(artifact, task)
+    for title, (rows, *told) in PAIRED.items():
+        parts[title] = paired(getattr(artifact.data, rows), task, *told)
     if isinstance(artifact.data, ModelComparison):  # the arena's rows count no broken offers
         parts["Moves that break an own offer or limit"] = behaviour_table(artifact, task)
     tables = Markup("").join(folded(title, part) for title, part in parts.items() if part)
-    summary = Markup("<p>{}</p>").format(game.summary(artifact, task))
+    summary = heading(*game.heading) + Markup("<p>{}</p>").format(game.summary(artifact, task))
+    tables += provenance(artifact, f"paired hold-out episodes; {weights(artifact)}")
     return summary, stage_figure(game, artifact, task), tables
 
 
-def build(game: Game, address: Address | None = None, around: gr.Accordion | None = None) -> None:
-    """Lay out the part. Called inside the Results tab; `address`, if any, holds the task."""
-    gr.HTML(heading(*game.heading))
+def build(game: Game, address: Address, around: gr.Accordion) -> None:
+    """Lay out the part, inside `around`; `address` holds the task of the bazaar."""
     artifact, missing = load_or_say(game.file)
     if artifact is None:
         gr.HTML(missing)
         return
     tasks = list(dict.fromkeys(row.task for row in artifact.data.rows))
     task = gr.Radio(task_choices(tasks), value=tasks[0], label="Task", visible=len(tasks) > 1)
-    summary, stages, tables = show(game, artifact, tasks[0])
     prefix = f"results-{game.name}"
     outputs = [
-        gr.HTML(summary),
-        gr.Plot(stages, show_label=False, elem_id=f"{prefix}-stages"),
-        gr.HTML(tables, elem_id=f"{prefix}-tables"),
+        gr.HTML(),
+        gr.Plot(show_label=False, elem_id=f"{prefix}-stages"),
+        gr.HTML(elem_id=f"{prefix}-tables"),
     ]
+    drawn = cache(partial(show, game, artifact))
 
-    def redraw(name: str) -> dict[Any, Any]:
-        return dict(zip(outputs, show(game, artifact, name), strict=True))
+    def redraw(name: str) -> Updates:
+        return dict(zip(outputs, drawn(name), strict=True))
 
-    if address is not None:
+    if game is BAZAAR:
         pick_in_address(address, "task", task, tasks, redraw, outputs, around)
-    else:
-        task.change(redraw, task, outputs, **QUIET)
-    gr.HTML(provenance(artifact, f"paired hold-out episodes; {weights(artifact)}"))
+        return
+    task.change(redraw, task, outputs, **QUIET)
+    fill_on_opening(around, lambda _: redraw(tasks[0]), outputs)

@@ -25,5 +25,5 @@ def build() -> None:
                  overflow_behavior="wrap"):  # fmt: skip
         for question in QUESTIONS:
             part = f"results-{question.name}-part"
-            with gr.Tab(question.title, id=question.name, elem_id=part):
-                section(question)
+            with gr.Tab(question.title, id=question.name, elem_id=part) as tab:
+                section(question, tab)

@@ -5,6 +5,7 @@ Grades are told as the share of the best outcome that a game allows.
 
 from collections.abc import Sequence
 
+import numpy as np
 import plotly.graph_objects as go
 from markupsafe import Markup
 
@@ -113,12 +114,14 @@ def curve(runs: Sequence[Artifact], comparison: Artifact) -> go.Figure:
     ends, checkpoints, began = [(0.0, rows[BASE])], [], 0.0
     for run in runs:
         log, minutes = recorded(run), run.data.seconds / 60
-        at = [began + row["seconds"] / 60 for row in log.rows]
-        loss, style = [row["loss"] for row in log.rows], line_style(log.role)
+        # arrays of numbers: half as long as lists in the page
+        at = np.array([began + row["seconds"] / 60 for row in log.rows])
+        loss, style = np.array([row["loss"] for row in log.rows]), line_style(log.role)
+        smooth = np.array(with_gaps(loss, SMOOTHING))
         raw = style["marker"] | {"size": 4, "opacity": 0.3}
         figure.add_scatter(x=at, y=loss, mode="markers", marker=raw, yaxis="y2", hoverinfo="skip")
         figure.add_scatter(
-            x=at, y=with_gaps(loss, SMOOTHING), mode="lines", line=style["line"], yaxis="y2",
+            x=at, y=smooth, mode="lines", line=style["line"], yaxis="y2",
             hovertemplate="minute %{x:.0f}: loss %{y:.2f}<extra></extra>",
         )  # fmt: skip
         checkpoints += [

@@ -4,9 +4,9 @@ The recorded game plays at once, by the stylesheet's animation alone; the same g
 again live, and is compared with what was recorded.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import gradio as gr
 from markupsafe import Markup
@@ -20,10 +20,11 @@ from panels.results.questions.verdict import capital
 from panels.site.visitor import as_visitor
 from panels.transcripts.before_after import FILE, typical
 from panels.transcripts.episodes import awaited_model, within
-from panels.ui.look import QUEUED, QUIET, note, trouble
+from panels.ui.look import QUEUED, note, trouble
 from panels.ui.offers import ending
 from panels.ui.pictures import SAUDA, goods, picture
 from panels.ui.provenance import load_or_say, provenance
+from panels.ui.wiring import PRESS, button, event_value, pick_list
 from sauda.experiments.before_after import PERCENTILES, SIDES, ChosenPair, act_of
 from sauda.experiments.comparison import OURS
 from sauda.games import game_of, policies_of
@@ -217,46 +218,54 @@ def rank(why: str, deals: int) -> str:
     return f"The {why} percentile of the gain in {among}."
 
 
-def build(first_buttons: Callable[[], None]) -> None:
-    """Lay out the race; `first_buttons` lays out those before its own. Called inside the Tour."""
+def build() -> None:
+    """Lay out the race and what may be done with it. Called inside the Tour."""
     artifact, missing = load_or_say(FILE)
     if artifact is None:
-        gr.HTML(missing)
-        first_buttons()
+        gr.HTML(missing + actions())
         return
     pair = typical(artifact, TASK)
     games = recorded_games(pair)
     shown = gr.HTML(race(games, pair), elem_id="tour-race")
-    said = gr.HTML("", elem_id="tour-race-said")
-    with gr.Row(elem_classes="sauda-actions"):
-        first_buttons()
-        again = gr.Button("Watch again", scale=0, min_width=130)
-        rival = gr.Dropdown(
-            [(label, name) for name, label in rivals().items()], value=BEFORE, filterable=False,
-            label="Beside it", scale=0, min_width=260, elem_id="tour-rival",
-        )  # fmt: skip
-        live = gr.Button("Let both play it now", scale=0, min_width=180)
-    gr.HTML(note(about(pair, games, possible_deals(artifact))))
+    said = gr.HTML(elem_id="tour-race-said")
     seeds = len(artifact.data.tasks[0].seeds)
-    gr.HTML(provenance(artifact, f"seed {pair.seed}, n = 1 pair of {seeds}"))
-
-    def play_live(name: str) -> Iterator[tuple[Markup, Markup]]:
-        if name not in rivals():  # any client can send anything
-            name = BEFORE
-        yield race(games, pair), note("Both play; that takes up to a minute.")
-        try:
-            played = [played_by(player, pair.seed) for player in (name, AFTER)]
-        except ReplyError as error:
-            yield race(games, pair), trouble(error)
-            return
-        told = compared(games, played) if name == BEFORE else "Played now, in this page."
-        yield race(played, pair, name), note(told)
-
-    # an empty place first, so that the animation starts anew
-    again.click(lambda: ("", ""), None, [shown, said], **QUIET).then(
-        lambda: race(games, pair), None, shown, **QUIET
+    below = note(about(pair, games, possible_deals(artifact))) + provenance(
+        artifact, f"seed {pair.seed}, n = 1 pair of {seeds}"
     )
-    live.click(
-        as_visitor(play_live), rival, [shown, said],
-        **QUEUED, concurrency_id="tour-race", concurrency_limit=2,
-    )  # fmt: skip
+    again = button("Watch again", replay="#tour-race")
+    live = button("Let both play it now", press="play_live")
+    choices = [(label, name) for name, label in rivals().items()]
+    picker = pick_list("Beside it", choices, "tour-rival")
+    pressed = gr.HTML(actions(again, picker, live) + below, js_on_load=PRESS)
+
+    def play_live(request: gr.Request, event: gr.EventData) -> Iterator[tuple[Markup, Markup]]:
+        name = str(event_value(event, "picked"))
+        yield from as_visitor(partial(play_beside, pair, games, name))(request)
+
+    pressed.click(
+        play_live, None, [shown, said], **QUEUED, concurrency_id="tour-race", concurrency_limit=2
+    )
+
+
+def actions(*more: Markup) -> Markup:
+    """What leads on from the first screen, and `more`."""
+    beat = Markup('<a class="sauda-button sauda-primary sauda-inpage" href="{}">Beat it</a>')
+    learnt = button("See how it learnt", show="tour-learnt")
+    parts = Markup("").join([beat.format("?tab=haggle"), learnt, *more])
+    return Markup('<p class="sauda-press">{}</p>').format(parts)
+
+
+def play_beside(
+    pair: ChosenPair, games: Sequence[Episode], name: str
+) -> Iterator[tuple[Markup, Markup]]:
+    """The race of the trained model and `name`, played now, and what there is to say of it."""
+    if name not in rivals():  # any client can send anything
+        name = BEFORE
+    yield race(games, pair), note("Both play; that takes up to a minute.")
+    try:
+        played = [played_by(player, pair.seed) for player in (name, AFTER)]
+    except ReplyError as error:
+        yield race(games, pair), trouble(error)
+        return
+    told = compared(games, played) if name == BEFORE else "Played now, in this page."
+    yield race(played, pair, name), note(told)

@@ -9,8 +9,8 @@ from env import arena
 from panels.results.model_comparison import FILE as COMPARISON
 from panels.tour import facts, race
 from panels.training.runs import sample
-from panels.ui.look import code, empty, heading
-from panels.ui.provenance import provenance
+from panels.ui.look import code, heading, in_columns
+from panels.ui.provenance import missing, provenance
 from sauda.games import arena_prompt, bazaar_prompt
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import load
@@ -60,31 +60,19 @@ SECTIONS = (  # what else there is: a title, a sentence, its address
     ("Leaderboard", "People and agents at hidden seeds, in one table. Enter your own.",
      "?tab=results&part=leaderboard"),
 )  # fmt: skip
-SHOW_LEARNT = """() => {
-    document.getElementById("tour-learnt").scrollIntoView({block: "start"});
-}"""
 
 
-def build() -> list[tuple[gr.Button, str]]:
-    """Lay out the tab. Returns the buttons that open another tab, each with that tab's id."""
-    links: list[tuple[gr.Button, str]] = []
-
-    def first_buttons() -> None:
-        links.append((gr.Button("Beat it", variant="primary", scale=0, min_width=120), "haggle"))
-        learnt = gr.Button("See how it learnt", scale=0, min_width=160)
-        learnt.click(None, js=SHOW_LEARNT)
-
-    gr.HTML(title())
-    _lay_out_part(_about)
-    race.build(first_buttons)
+def build() -> None:
+    """Lay out the tab. Called inside a `gr.Tab`."""
+    gr.HTML(title() + _or_what_makes_it(_about))
+    race.build()
     with gr.Column(elem_classes="sauda-story"):
-        _lay_out_part(_learnt)
-        _lay_out_part(_compared)
-        _lay_out_part(_rewards)
-        gr.HTML(heading("Two games"))
-        links += _games()
-        gr.HTML(sections())
-    return links
+        try:
+            _learnt()
+        except ArtifactError as error:
+            gr.HTML(missing(error))
+        parts = map(_or_what_makes_it, (_ran, _compared, _rewards, _games))
+        gr.HTML(Markup("").join([*parts, sections()]))
 
 
 def title() -> Markup:
@@ -103,12 +91,12 @@ def sections() -> Markup:
     return heading("What else there is") + Markup('<div class="sauda-cards">{}</div>').format(cards)
 
 
-def _lay_out_part(part: Callable[[], None]) -> None:
-    """Lay out a part of the story, or say which artifact it lacks and what makes it."""
+def _or_what_makes_it(part: Callable[[], Markup]) -> Markup:
+    """A part of the story, or which artifact it lacks and what makes it."""
     try:
-        part()
+        return part()
     except ArtifactError as error:
-        gr.HTML(empty(f"This cannot be shown: {error.fault}.", error.command))
+        return missing(error)
 
 
 def _answer(question: str, *sentences: str, address: str = "", words: str = "") -> Markup:
@@ -123,91 +111,94 @@ def _answer(question: str, *sentences: str, address: str = "", words: str = "") 
     )
 
 
-def _about() -> None:
-    gr.HTML(Markup('<p class="sauda-tour-about">{}</p>').format(facts.in_short(facts.chain())))
+def _about() -> Markup:
+    return Markup('<p class="sauda-tour-about">{}</p>').format(facts.in_short(facts.chain()))
 
 
 def _learnt() -> None:
-    """How Sauda learnt beside what it gained; then its stages, one a row."""
+    """Lay out how Sauda learnt beside what it gained."""
     runs, comparison = facts.chain(), load(COMPARISON)
+    learnt = _answer(
+        "How did it learn?",
+        "SFT: the model copies the moves of a planner that reads and speaks, in"
+        f" {runs[0].data.rows.rows:,} bargains at training seeds. Only a LoRA adapter learns; every"
+        " point below is read from the log of the run.",
+        address="?tab=training", words="Training",
+    )  # fmt: skip
+    gained = _answer(
+        "Did it help?", facts.gain(comparison), address="?tab=results&part=market", words="Results"
+    )
     with gr.Row(elem_id="tour-learnt"):
         with gr.Column(min_width=320):
-            gr.HTML(
-                _answer(
-                    "How did it learn?",
-                    "SFT: the model copies the moves of a planner that reads and speaks, in"
-                    f" {runs[0].data.rows.rows:,} bargains at training seeds. Only a LoRA adapter"
-                    " learns; every point below is read from the log of the run.",
-                    address="?tab=training", words="Training",
-                )
-            )  # fmt: skip
+            gr.HTML(learnt)
             gr.Plot(facts.curve(runs, comparison), show_label=False, elem_id="tour-curve")
         with gr.Column(min_width=320):
-            told = facts.gain(comparison)
-            gr.HTML(
-                _answer("Did it help?", told, address="?tab=results&part=market", words="Results")
-            )
+            gr.HTML(gained)
             gr.Plot(facts.grades_figure(comparison), show_label=False, elem_id="tour-grades")
-    gr.HTML(facts.stages(runs, comparison))
-    gr.HTML(Markup("").join(provenance(run, f"n = {len(run.data.log)} steps") for run in runs))
-    gr.HTML(provenance(comparison, "95 % bootstrap intervals over games"))
 
 
-def _compared() -> None:
+def _ran() -> Markup:
+    """The stages of training, one a row."""
+    runs, comparison = facts.chain(), load(COMPARISON)
+    return Markup("").join(
+        [
+            facts.stages(runs, comparison),
+            *(provenance(run, f"n = {len(run.data.log)} steps") for run in runs),
+            provenance(comparison, "95 % bootstrap intervals over games"),
+        ]
+    )
+
+
+def _compared() -> Markup:
     """What beats Sauda and why, and what words are worth."""
     comparison, words = load(COMPARISON), load("words.json")
-    with gr.Row():
-        with gr.Column(min_width=320):
-            gr.HTML(
-                _answer(
-                    "What beats it, and why?",
-                    facts.still_ahead(comparison), facts.why_behind(comparison),
-                    address="?tab=results&part=gap", words="Results",
-                )
-            )  # fmt: skip
-        with gr.Column(min_width=320):
-            gr.HTML(
-                _answer(
-                    "What are words worth?", facts.what_pays(words),
-                    address="?tab=results&part=words", words="Results",
-                )
-                + provenance(words)
-            )  # fmt: skip
-
-
-def _rewards() -> None:
-    """How rewards and actions are made, one training sample, and how to check a number."""
-    gr.HTML(_answer("How are rewards and actions made?"))
-    with gr.Row():
-        for told, prompt in REWARDS.items():
-            with gr.Column(min_width=320):
-                gr.HTML(Markup("<p>{}</p>").format(told) + code(prompt))
-    gr.HTML(
-        _answer("What does it learn from?", address="?tab=training&part=data", words="Training")
-        + sample(facts.chain()[-1])
-    )
-    agreement = load("evaluation/reproduction.json").data.agreement
-    agree = agreement.within_three + agreement.without_error_equal
-    gr.HTML(
+    return in_columns(
         _answer(
-            "How do I check a number?",
-            "“check it” under a figure names the command that made it. The command below plays a"
-            " sample of its games again and names the first digit that differs; “Reproduce” in"
-            " Results does so in this page. Of the figures of the published game"
-            f" {agree} of {agreement.figures} come out here, within three standard errors on 1,000"
-            " seeds each, or equal to four decimals where nothing varies.",
-            address="?tab=artifacts", words="Artifacts & API",
+            "What beats it, and why?", facts.still_ahead(comparison), facts.why_behind(comparison),
+            address="?tab=results&part=gap", words="Results",
+        ),
+        _answer(
+            "What are words worth?", facts.what_pays(words),
+            address="?tab=results&part=words", words="Results",
         )
-        + code(CHECK)
+        + provenance(words),
     )  # fmt: skip
 
 
-def _games() -> list[tuple[gr.Button, str]]:
-    links = []
-    with gr.Row():
-        for title, words, tab, label in GAMES:
-            told = f"{words} {facts.as_a_lab()}" if tab == "gpu_arena" else words
-            with gr.Column(min_width=280):
-                gr.HTML(Markup("<h3>{}</h3><p>{}</p>").format(title, told))
-                links.append((gr.Button(label, scale=0, min_width=180), tab))
-    return links
+def _rewards() -> Markup:
+    """How rewards and actions are made, one training sample, and how to check a number."""
+    agreement = load("evaluation/reproduction.json").data.agreement
+    agree = agreement.within_three + agreement.without_error_equal
+    prompts = (Markup("<p>{}</p>{}").format(told, code(read)) for told, read in REWARDS.items())
+    return Markup("").join(
+        [
+            _answer("How are rewards and actions made?"),
+            in_columns(*prompts),
+            _answer(
+                "What does it learn from?", address="?tab=training&part=data", words="Training"
+            ),
+            sample(facts.chain()[-1]),
+            _answer(
+                "How do I check a number?",
+                "“check it” under a figure names the command that made it. The command below plays"
+                " a sample of its games again and names the first digit that differs; “Reproduce”"
+                " in Results does so in this page. Of the figures of the published game"
+                f" {agree} of {agreement.figures} come out here, within three standard errors on"
+                " 1,000 seeds each, or equal to four decimals where nothing varies.",
+                address="?tab=artifacts",
+                words="Artifacts & API",
+            ),
+            code(CHECK),
+        ]
+    )
+
+
+def _games() -> Markup:
+    """Both games, each with the link to play it."""
+    cards = (
+        Markup(
+            '<h3>{}</h3><p>{}</p><p><a class="sauda-button sauda-inpage" href="?tab={}">{}</a></p>'
+        ).format(title, f"{words} {facts.as_a_lab()}" if tab == "gpu_arena" else words, tab, label)
+        for title, words, tab, label in GAMES
+    )
+    return heading("Two games") + in_columns(*cards)

@@ -36,6 +36,7 @@ from panels.ui.look import (
     with_minus_signs,
 )
 from panels.ui.provenance import load_or_say
+from panels.ui.wiring import Updates, fill_on_opening
 from sauda.experiments.comparison import TUNED
 from sauda.experiments.evaluate import BazaarRow
 from sauda.records.schemas.base import Interval
@@ -368,16 +369,13 @@ def _line(log: Log, metric: Metric, over: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def build_together(runs: Runs, scripts: Rows) -> None:
-    """Lay out the part. Called inside the Training tab."""
+def build_together(runs: Runs, scripts: Rows, tab: gr.Tab) -> None:
+    """Lay out the part, which is filled as `tab` is opened. Called inside it."""
     logs = [recorded(run) for run in runs.values()]
     metrics = {metric.name: metric for metric in shared_metrics(logs)}
     if not metrics:
         return
     first = next(iter(metrics))
-
-    def show(name: str, scale: str) -> go.Figure:
-        return together(logs, metrics[name], scale, scripts)
 
     with gr.Row():
         picked = gr.Dropdown(
@@ -386,6 +384,11 @@ def build_together(runs: Runs, scripts: Rows) -> None:
             elem_id="training-together-metric",
         )  # fmt: skip
         over = gr.Radio(list(SCALES), value="tokens", label="Over", min_width=240)
-    figure = gr.Plot(show(first, "tokens"), show_label=False, elem_id="training-together")
-    gr.HTML(note("Grades and rewards of bazaar runs only: those of the arena use another scale."))
-    gr.on([picked.input, over.input], show, [picked, over], figure, **QUIET)
+    figure, below = gr.Plot(show_label=False, elem_id="training-together"), gr.HTML()
+    told = note("Grades and rewards of bazaar runs only: those of the arena use another scale.")
+
+    def show(name: str, scale: str) -> Updates:
+        return {below: told, figure: together(logs, metrics[name], scale, scripts)}
+
+    gr.on([picked.input, over.input], show, [picked, over], [below, figure], **QUIET)
+    fill_on_opening(tab, lambda _: show(first, "tokens"), [below, figure])

@@ -11,10 +11,10 @@ import gradio as gr
 from markupsafe import Markup
 
 from panels.training.runs import marked
-from panels.ui.look import QUEUED, QUIET, heading, note, table, trouble
+from panels.ui.look import QUEUED, QUIET, heading, in_columns, note, table, trouble
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
-from panels.ui.wiring import bound
+from panels.ui.wiring import Updates, bound, fill_on_opening, region
 from sauda.experiments.acts import FILE as ACTS_FILE
 from sauda.experiments.acts import Acts
 from sauda.language.acts import (
@@ -201,50 +201,24 @@ def _pieces(tokens: Sequence[tuple[int, int]], tokenizer: Any) -> Iterator[Piece
         yield Piece(tokenizer.decode([token for token, _ in run]), in_loss)
 
 
+LEARNT_FROM = heading(
+    "What a role learns from",
+    "Each turn with words is an example of the role that speaks. The shipped dialogues are games"
+    " of scripted policies put into words.",
+)
 MASKS = {**QUEUED, "concurrency_id": "loss-masks", "concurrency_limit": 1}
 MASK_HINT = "Press the button to see this dialogue as a training sequence."
 tokenizer = lru_cache(maxsize=1)(chat_tokenizer)
 
 
-def build() -> None:
-    """Lay out the explorer. Called inside the Training tab."""
-    gr.HTML(
-        heading(
-            "What a role learns from",
-            "Each turn with words is an example of the role that speaks. The shipped dialogues are"
-            " games of scripted policies put into words.",
-        )
-    )
+def build(tab: gr.Tab) -> None:
+    """Lay out the explorer, which is filled as `tab` is opened. Called inside it."""
     artifact, fault = load_or_say(FILE)
     if artifact is None:
-        gr.HTML(fault)
+        gr.HTML(LEARNT_FROM + fault)
         return
-    made = corpus()
-    _explorer(made)
-    with gr.Row():
-        with gr.Column(min_width=280):
-            gr.HTML(counts_table(made), elem_id="training-counts")
-        with gr.Column(min_width=280):
-            _agreement()
-    gr.HTML(provenance(artifact, f"n = {len(made.dialogues)} dialogues"))
-
-
-def _agreement() -> None:
-    artifact, fault = load_or_say(ACTS_FILE)
-    if artifact is None:
-        gr.HTML(fault)
-        return
-    gr.HTML(
-        heading("How well are acts read?")
-        + Markup("<p>{}</p>").format(agreement(artifact.data))
-        + provenance(artifact),
-        elem_id="training-acts",
-    )
-
-
-def _explorer(made: Corpus) -> None:
-    """Lay out the pickers, an example with its dialogue and its loss mask, and wire them."""
-    first = AGENTS[0]
+    made, first = corpus(), AGENTS[0]
+    gr.HTML(LEARNT_FROM)
     with gr.Row(elem_classes="sauda-actions"):
         role = gr.Radio(list(AGENTS), value=first, label="Role", elem_id="data-role", scale=1)
         words = gr.Textbox(
@@ -257,52 +231,57 @@ def _explorer(made: Corpus) -> None:
         )  # fmt: skip
         back = gr.Button("‹ Previous", size="sm", elem_id="data-previous")
         on = gr.Button("Next ›", size="sm", elem_id="data-next")
-    place, parts = gr.State(0), parts_of(made, made.examples[first], 0)
-    where = gr.HTML(parts[0], elem_id="data-place")
-    with gr.Row():
-        with gr.Column(scale=3, min_width=320):
-            example = gr.HTML(parts[1], elem_id="data-example")
-        with gr.Column(scale=2, min_width=320):
-            dialogue = gr.HTML(parts[2], elem_id="data-dialogue")
+    place, example = gr.State(0), gr.HTML()
     with gr.Accordion("A training sample with its loss mask", open=False,
                       elem_classes="sauda-fold"):  # fmt: skip
         show = gr.Button("Show the tokens of this dialogue", size="sm", scale=0)
-        mask = gr.HTML(note(MASK_HINT), elem_id="data-mask")
-    chosen, shown = [role, words, act, place], [place, where, example, dialogue, mask]
+        mask = gr.HTML(elem_id="data-mask")
+    below = gr.HTML()
+    chosen, shown = [role, words, act, place], [example, mask, place]
 
-    def search(role: str, words: str, act: str, _: int) -> tuple[Any, ...]:
-        return show_example(made, role, words, act, 0)
+    def step(by: int, role: str, words: str, act: str, now: int) -> Updates:
+        found = made.find(role, words or "", act)
+        there = at(found, now + by) if found else 0
+        return {example: one_of(made, found, there), mask: note(MASK_HINT), place: there}
 
-    def go_back(role: str, words: str, act: str, place: int) -> tuple[Any, ...]:
-        return show_example(made, role, words, act, place - 1)
+    def search(role: str, words: str, act: str, _: int) -> Updates:
+        return step(0, role, words, act, 0)
 
-    def go_on(role: str, words: str, act: str, place: int) -> tuple[Any, ...]:
-        return show_example(made, role, words, act, place + 1)
+    def fill(_: str) -> Updates:
+        source = provenance(artifact, f"n = {len(made.dialogues)} dialogues")
+        return search(first, "", ANY, 0) | {below: _counted(made) + source}
 
     events = [role.input, words.change, act.input]
     gr.on(events, search, chosen, shown, trigger_mode="always_last", **QUIET)
-    back.click(go_back, chosen, shown, **QUIET)
-    on.click(go_on, chosen, shown, **QUIET)
+    back.click(bound(step, -1), chosen, shown, **QUIET)
+    on.click(bound(step, 1), chosen, shown, **QUIET)
     show.click(bound(show_mask, made), chosen, mask, **MASKS)
+    fill_on_opening(tab, fill, [*shown, below])
 
 
-def show_example(made: Corpus, role: str, words: str, act: str, place: int) -> tuple[Any, ...]:
-    """The nearest place, and what stands there; a sentence where nothing is found."""
-    found = made.find(role, words or "", act)
+def _counted(made: Corpus) -> Markup:
+    """How many examples there are of each act, and how well acts are read."""
+    artifact, fault = load_or_say(ACTS_FILE)
+    read = fault
+    if artifact is not None:
+        told = Markup("<p>{}</p>").format(agreement(artifact.data))
+        read = heading("How well are acts read?") + told + provenance(artifact)
+    return in_columns(region("training-counts", counts_table(made)), region("training-acts", read))
+
+
+def one_of(made: Corpus, found: Sequence[Example], place: int) -> Markup:
+    """Where an example stands among those found, its fields and its dialogue.
+
+    A sentence where nothing is found.
+    """
     if not found:
         nothing = ValueError("no example has these words and this act; search for other ones")
-        return 0, trouble(nothing), "", "", note(MASK_HINT)
-    place = at(found, place)
-    return place, *parts_of(made, found, place), note(MASK_HINT)
-
-
-def parts_of(made: Corpus, found: Sequence[Example], place: int) -> tuple[Markup, Markup, Markup]:
-    """Where an example stands among those found, its fields and its dialogue."""
+        return region("data-place", trouble(nothing))
     example = found[place]
-    return (
-        note(f"Example {place + 1:,} of {len(found):,} of the {example.role}"),
-        fields_table(example),
-        dialogue_view(made.dialogues[example.dialogue], example),
+    told = note(f"Example {place + 1:,} of {len(found):,} of the {example.role}")
+    return region("data-place", told) + in_columns(
+        region("data-example", fields_table(example)),
+        region("data-dialogue", dialogue_view(made.dialogues[example.dialogue], example)),
     )
 
 

@@ -25,6 +25,7 @@ from panels.ui.look import (
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import data_table
 from panels.ui.terms import term
+from panels.ui.wiring import Updates, fill_on_opening
 from sauda.experiments.role_play import (
     DOING,
     Contrast,
@@ -127,23 +128,20 @@ def shares_told(rows: Sequence[Contrast]) -> Markup:
     return Markup("<p>{}</p>{}").format(with_minus_signs(told), nine)
 
 
-def build_games() -> None:
-    """Lay out what roles say in games. Called inside the part on roles."""
+def games_told() -> Markup:
+    """What roles say in games; what makes the record where it is missing."""
     artifact, missing = load_or_say(SAID_FILE)
     if artifact is None:
-        gr.HTML(missing)
-        return
+        return missing
     data = artifact.data
-    gr.HTML(
-        Markup("{}{}{}{}").format(
-            Markup("").join(Markup("<p>{}</p>").format(line) for line in price_verdict(data.rows)),
-            folded(
-                "Every model in both seats, and how they compare",
-                said_table(data.rows) + said_contrasts(data.contrasts) + note(READ),
-            ),
-            shares_told(contrasts_of(data)),
-            provenance(artifact, f"n = {data.rows[0].n} games per model and seat"),
-        )
+    return Markup("{}{}{}{}").format(
+        Markup("").join(Markup("<p>{}</p>").format(line) for line in price_verdict(data.rows)),
+        folded(
+            "Every model in both seats, and how they compare",
+            said_table(data.rows) + said_contrasts(data.contrasts) + note(READ),
+        ),
+        shares_told(contrasts_of(data)),
+        provenance(artifact, f"n = {data.rows[0].n} games per model and seat"),
     )
 
 
@@ -372,9 +370,40 @@ def remarks(figures: Figures, *names: str) -> Markup:
 # Layout -------------------------------------------------------------------------------------------
 
 
-def build() -> None:
-    """Lay out the part. Called inside the Training tab; without any run, how to make one."""
-    gr.HTML(
+def build(tab: gr.Tab) -> None:
+    """Lay out the part, which is filled as `tab` is opened. Called inside it.
+
+    Without any run it says how to make one, and has the published curves alone.
+    """
+    loaded = {name: load_or_say(f"training/{name}.json") for name in NAMES}
+    runs = {name: run for name, (run, _) in loaded.items() if run is not None}
+    published, no_published = load_or_say("published.json")
+    figures = {figure.id: figure for figure in published.data.figures} if published else {}
+    compared, not_compared = load_or_say(FILE)
+    gaps = [message for _, message in loaded.values() if message][:1]  # the others are made alike
+    missing = Markup("").join([*gaps, not_compared if not gaps else "", no_published])
+    above = gr.HTML()
+    role = gr.Radio(list(ROLES), value=ROLES[0], label="Role", elem_id="training-role")
+    with gr.Row():
+        plots = [gr.Plot(show_label=False, min_width=320) for _ in range(3 if runs else 1)]
+    caveat, below = gr.HTML(elem_id="training-role-caveat"), gr.HTML()
+
+    def show(name: str) -> Updates:
+        ours = [loss_figure(runs, name), rate_figure(runs, name)] if runs else []
+        drawn = dict(zip(plots, [*ours, published_figure(figures, name)], strict=True))
+        return {caveat: remarks(figures, CURVE.format(name)), **drawn}
+
+    def fill(_: str) -> Updates:
+        told = {above: _schedule_told(compared), below: _details(runs, figures, compared, missing)}
+        return told | show(ROLES[0])
+
+    role.change(show, role, [caveat, *plots], **QUIET)
+    fill_on_opening(tab, fill, [above, *plots, caveat, below])
+
+
+def _schedule_told(compared: Artifact | None) -> Markup:
+    """What a role is, whether its schedule helps, and what roles say in games."""
+    told = [
         heading(
             "Roles",
             "A role puts a move into words: it reads the dialogue and what to do, and learns what"
@@ -383,33 +412,33 @@ def build() -> None:
             " a control with the same data and no schedule, the generalist also one for the cycles"
             " and one for the rates.",
         )
-    )
-    loaded = {name: load_or_say(f"training/{name}.json") for name in NAMES}
-    runs = {name: run for name, (run, _) in loaded.items() if run is not None}
-    published, no_published = load_or_say("published.json")
-    figures = {figure.id: figure for figure in published.data.figures} if published else {}
-    compared, not_compared = load_or_say(FILE)
+    ]
     if compared is not None:
         rows = compared.data.contrasts
-        gr.HTML(Markup('<p class="sauda-answer">{} {}</p><p>{}</p>{}').format(
-            QUESTION,
-            schedule_verdict(rows),
-            with_minus_signs(" ".join(cause_sentences(rows))),
-            folded("Every comparison of hold-out losses", contrast_table(rows) + note(CAUTION)),
-        ))  # fmt: skip
-    build_games()
-    _curves(runs, figures)
-    gr.HTML(folded("Every run, and AgreeMate’s as published", _runs_told(runs, figures)))
+        told.append(
+            Markup('<p class="sauda-answer">{} {}</p><p>{}</p>{}').format(
+                QUESTION,
+                schedule_verdict(rows),
+                with_minus_signs(" ".join(cause_sentences(rows))),
+                folded("Every comparison of hold-out losses", contrast_table(rows) + note(CAUTION)),
+            )
+        )
+    return Markup("").join([*told, games_told()])
+
+
+def _details(runs: Runs, figures: Figures, compared: Artifact | None, missing: Markup) -> Markup:
+    """All runs, their replies and commands, and what is `missing`."""
+    parts = [folded("Every run, and AgreeMate’s as published", _runs_told(runs, figures))]
     if runs:
-        with gr.Accordion("What the roles say at hold-out turns", open=False):
-            gr.HTML(Markup("").join(reply_table(run.data.replies, n) for n, run in runs.items()))
-    gaps = [message for _, message in loaded.values() if message][:1]  # the others are made alike
-    gr.HTML(Markup("").join([*gaps, not_compared if not gaps else "", no_published]))
+        replies = Markup("").join(reply_table(run.data.replies, n) for n, run in runs.items())
+        parts.append(folded("What the roles say at hold-out turns", replies))
+    parts.append(missing)
     if compared is not None:
-        gr.HTML(provenance(compared, f"n = {len(compared.data.contrasts)} contrasts"))
+        parts.append(provenance(compared, f"n = {len(compared.data.contrasts)} contrasts"))
     if runs:
         lines = Markup("").join(provenance(run, plain(n)) for n, run in runs.items())
-        gr.HTML(folded("The commands of these runs", lines))
+        parts.append(folded("The commands of these runs", lines))
+    return Markup("").join(parts)
 
 
 def _runs_told(runs: Runs, figures: Figures) -> Markup:
@@ -422,18 +451,3 @@ def _runs_told(runs: Runs, figures: Figures) -> Markup:
     )
     said = note(check_line(runs)) if runs else Markup("")
     return run_table(runs, figures) + told + remarks(figures, SUMMARY, AGAIN) + said
-
-
-def _curves(runs: Runs, figures: Figures) -> None:
-    """The curves of one role with the choice of it; the published ones alone before any run."""
-
-    def show(role: str) -> list[go.Figure | Markup]:
-        ours = [loss_figure(runs, role), rate_figure(runs, role)] if runs else []
-        return [*ours, published_figure(figures, role), remarks(figures, CURVE.format(role))]
-
-    *drawn, caveat = show(ROLES[0])
-    role = gr.Radio(list(ROLES), value=ROLES[0], label="Role", elem_id="training-role")
-    with gr.Row():
-        outputs = [gr.Plot(figure, show_label=False, min_width=320) for figure in drawn]
-    outputs.append(gr.HTML(caveat, elem_id="training-role-caveat"))
-    role.change(show, role, outputs, **QUIET)

@@ -33,6 +33,7 @@ from panels.ui.look import QUIET, folded, heading, note, stat, strip, table, tro
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.terms import short, with_tooltips
+from panels.ui.wiring import Updates, fill_on_opening, queried, region
 from sauda.experiments.comparison import StageGain
 from sauda.records.kinds import training_runs
 from sauda.records.store import ROOT, Artifact
@@ -105,15 +106,16 @@ def headline(comparison: Artifact) -> str:
     return f"{sentence} In the {short(gain.task)}: {figures}, n = {gain.n:,}."
 
 
-def build_overview(runs: Runs) -> None:
-    """Lay out the table of all runs and whether training helps. Called inside the Training tab."""
+def overview_told(runs: Runs) -> Markup:
+    """Whether training helps, the table of all runs, and how to read it."""
     bazaar, lab = (load_or_say(file)[0] for file in (FILE, LAB_FILE))
-    if bazaar is not None:
-        gr.HTML(heading(headline(bazaar), "Gains by task are in Results."))
+    helps = heading(headline(bazaar), "Gains by task are in Results.") if bazaar else Markup("")
     comparisons = [artifact for artifact in (bazaar, lab) if artifact is not None]
-    gr.HTML(overview(runs, comparisons), elem_id="training-overview")
-    gr.HTML(
-        note(
+    table_of_runs = region("training-overview", overview(runs, comparisons))
+    return (
+        helps
+        + table_of_runs
+        + note(
             with_tooltips(
                 "Hold-out gain: mean grade less that of the stage before, paired by seed, in"
                 f" {tasks_listed(list(GAIN_TASKS.values()))}. Last checkpoint: mean grade on"
@@ -331,44 +333,44 @@ CSV = f"""async (run) => {{
 }}"""
 
 
-def build() -> None:
-    """Lay out the part. Called inside the Training tab."""
+def build(tab: gr.Tab) -> None:
+    """Lay out the part, which is filled as `tab` is opened. Called inside it."""
     loaded = {name: load_or_say(f"training/{name}.json") for name in training_runs()}
     runs = {name: run for name, (run, _) in loaded.items() if run is not None}
     if runs:
-        build_overview(runs)
         scripts = scripted_rows()
-        build_together(runs, scripts)
-        build_curves(runs, scripts)
+        told = gr.HTML()
+        fill_on_opening(tab, lambda _: {told: overview_told(runs)}, [told])
+        build_together(runs, scripts, tab)
+        build_curves(runs, scripts, tab)
     missing = [message for _, message in loaded.values() if message]
     if missing:
         gr.HTML(Markup('<div class="sauda-cards">{}</div>').format(Markup("").join(missing)))
 
 
-def build_curves(runs: Runs, scripts: Rows) -> None:
+def build_curves(runs: Runs, scripts: Rows, tab: gr.Tab) -> None:
     """Lay out the curves of one run with the controls that choose them."""
     first = View(next(iter(runs)))
     controls = _controls(runs, first)
-    drawn, told = shown(first, runs, scripts)
-    fault = gr.HTML()
-    figure = gr.Plot(drawn, show_label=False, elem_id=STACK)
+    fault, figure = gr.HTML(), gr.Plot(show_label=False, elem_id=STACK)
     with gr.Row(elem_classes="sauda-actions"):
         png = gr.Button("PNG", size="sm", scale=0)
         csv = gr.Button("CSV", size="sm", scale=0)
     png.click(None, controls["run"], None, js=PNG, **QUIET)
     csv.click(None, controls["run"], None, js=CSV, **QUIET)
-    outputs = [figure, gr.HTML(told), fault]
+    outputs = [gr.HTML(), figure, fault]
 
-    def show(view: View, unread: Markup = NOTHING) -> dict[Any, Any]:
-        return dict(zip(outputs, (*shown(view, runs, scripts), unread), strict=True))
+    def show(view: View, unread: Markup = NOTHING) -> Updates:
+        drawn, told = shown(view, runs, scripts)
+        return dict(zip(outputs, (told, drawn, unread), strict=True))
 
-    def redraw(*values: Any) -> dict[Any, Any]:
+    def redraw(*values: Any) -> Updates:
         return show(View(*values))
 
-    def restore(request: gr.Request) -> dict[Any, Any]:
-        view, unread = from_query(request.query_params, first, list(runs))
-        if view == first and not unread:
-            return {fault: NOTHING}
+    def restore(search: str) -> Updates:
+        query = queried(search)
+        named = query if query.get("tab") == "training" else {}
+        view, unread = from_query(named, first, list(runs))
         picks = {control: getattr(view, name) for name, control in controls.items()}
         return picks | show(view, trouble(ValueError(unread)) if unread else NOTHING)
 
@@ -377,7 +379,7 @@ def build_curves(runs: Runs, scripts: Rows) -> None:
         [control.input for control in inputs], redraw, inputs, outputs,
         trigger_mode="always_last", **QUIET,
     )  # fmt: skip
-    gr.on(None, restore, None, [*inputs, *outputs], **QUIET)
+    fill_on_opening(tab, restore, [*outputs, *inputs])
 
 
 def _controls(runs: Runs, first: View) -> dict[str, Any]:

@@ -20,13 +20,17 @@ from panels.ui.provenance import (
 )
 from panels.ui.tables import with_interval
 from panels.ui.terms import short, task_choices
-from panels.ui.wiring import bound
+from panels.ui.wiring import Updates, bound, fill_on_opening
 from sauda.records.store import Artifact, digest
 from sauda.statistics import moving_average
 from sauda.train.selector import DIGITS, EXPERT, SelectorEpisode, episode_return
 
 TITLE = "Training"
 
+SELECTOR = heading(
+    "A selector in the GPU arena",
+    "A softmax over scripted labs learns by REINFORCE which of them to play.",
+)
 SMOOTHING = 0.9  # of the moving average, at first
 SAMPLE = 20  # training episodes that are played again
 
@@ -114,41 +118,22 @@ def build() -> None:
     told = "Every curve is read from the log of a real run, every example from a shipped dialogue."
     gr.HTML(heading(TITLE, told))
     with gr.Tabs(elem_classes="sauda-subtabs", overflow_behavior="wrap"):
-        with gr.Tab("Runs", id="runs"):
-            runs.build()
-        with gr.Tab("Selector", id="selector"):
-            _selector_part()
-        with gr.Tab("Roles", id="roles"):
-            roles.build()
-        with gr.Tab("Data explorer", id="data"):
-            data.build()
+        for title, (name, build_part) in PARTS.items():
+            with gr.Tab(title, id=name) as tab:
+                build_part(tab)
 
 
-def _selector_part() -> None:
-    gr.HTML(
-        heading(
-            "A selector in the GPU arena",
-            "A softmax over scripted labs learns by REINFORCE which of them to play.",
-        )
-    )
+def _selector_part(tab: gr.Tab) -> None:
     selector, missing = load_or_say("training/selector.json")
     if selector is None:
-        gr.HTML(missing)
+        gr.HTML(SELECTOR + missing)
     else:
-        _selector(selector)
+        gr.HTML(SELECTOR)
+        _selector(selector, tab)
 
 
-def _selector(selector: Artifact) -> None:
+def _selector(selector: Artifact, tab: gr.Tab) -> None:
     tasks = [row.task for row in selector.data.final]
-
-    def show(name: str, smoothing: float) -> tuple[go.Figure, go.Figure, Markup]:
-        return (
-            reward_figure(selector, name, smoothing),
-            choice_figure(selector, name),
-            Markup("<p>{}</p>").format(outcome(selector, name)),
-        )
-
-    reward, choice, sentence = show(tasks[-1], SMOOTHING)
     with gr.Row():
         task = gr.Radio(task_choices(tasks), value=tasks[-1], label="Task", min_width=320)
         smoothing = gr.Slider(
@@ -156,12 +141,27 @@ def _selector(selector: Artifact) -> None:
             min_width=320,
         )  # fmt: skip
     with gr.Row():
-        outputs = [
-            gr.Plot(reward, show_label=False, min_width=320),
-            gr.Plot(choice, show_label=False, min_width=320),
-        ]
-    outputs.append(gr.HTML(sentence))
-    gr.HTML(provenance(selector, f"n = {len(selector.data.curve)} training episodes"))
+        figures = [gr.Plot(show_label=False, min_width=320) for _ in range(2)]
+    outputs = [gr.HTML(), *figures]
+    source = provenance(selector, f"n = {len(selector.data.curve)} training episodes")
+
+    def show(name: str, smoothing: float) -> Updates:
+        values = (
+            Markup("<p>{}</p>{}").format(outcome(selector, name), source),
+            reward_figure(selector, name, smoothing),
+            choice_figure(selector, name),
+        )
+        return dict(zip(outputs, values, strict=True))
+
     label = f"play the first {SAMPLE} episodes again, now"
     offer_again(label, bound(played_again, selector), [task], "training-selector")
     gr.on([task.change, smoothing.change], show, [task, smoothing], outputs, **QUIET)
+    fill_on_opening(tab, lambda _: show(tasks[-1], SMOOTHING), outputs)
+
+
+PARTS = {  # of the tab, by title: a name in addresses, and what lays it out
+    "Runs": ("runs", runs.build),
+    "Selector": ("selector", _selector_part),
+    "Roles": ("roles", roles.build),
+    "Data explorer": ("data", data.build),
+}

@@ -28,7 +28,7 @@ from panels.transcripts.episodes import (
 )
 from panels.transcripts.playing import Player, all_shown, lay_out_player, wire
 from panels.transcripts.view import again, columns, longest
-from panels.ui.look import QUEUED, QUIET, heading, trouble
+from panels.ui.look import QUEUED, heading, trouble
 from panels.ui.provenance import load_or_say
 from panels.ui.terms import task_choices
 from panels.ui.wiring import (
@@ -59,7 +59,6 @@ class Page:
     task: gr.Dropdown
     seed: gr.Textbox
     policies: gr.Dropdown
-    problem: gr.HTML
     episodes: gr.State  # the episodes on show, by policy
     player: Player
     transcripts: gr.HTML
@@ -70,7 +69,7 @@ class Page:
     def of_episodes(self) -> list[Any]:
         """The components that show the episodes or hold them."""
         return [
-            self.problem, *self.player.controls, self.transcripts, self.command, self.episodes,
+            self.transcripts, self.command, *self.player.controls, self.episodes,
             self.address.shown,
         ]  # fmt: skip
 
@@ -88,11 +87,10 @@ def replay(page: Page, task_name: str, seed: str, policies: Sequence[str]) -> Up
     try:
         episodes = play(task_name, seed, policies)
     except (ValueError, ReplyError) as error:
-        return {page.problem: trouble(error)}
+        return {page.transcripts: trouble(error)}
     moves = longest(episodes)
     label = "Actions of the lab shown" if of_arena(episodes) else "Moves shown"
     return {
-        page.problem: "",
         **all_shown(page.player, moves, label),
         page.transcripts: columns(episodes, moves),
         page.command: again(episodes, recorded_at(task_name, whole_seed(seed))),
@@ -113,7 +111,7 @@ def from_address(page: Page, query: Mapping[str, str]) -> Updates:
     task_name = query.get("task", FIRST_TASK)
     if task_name not in TASKS:
         fault = ValueError("the address names no task of this list")
-        return {page.problem: trouble(fault), page.address.shown: in_address({})}
+        return {page.transcripts: trouble(fault), page.address.shown: in_address({})}
     seed, names = query.get("seed", str(SEED)), query.get("policies", "")
     policies = names.split(",") if names else usual(task_name, [], seed)[0]
     fault = ""
@@ -121,7 +119,9 @@ def from_address(page: Page, query: Mapping[str, str]) -> Updates:
         fault = f"the address names {len(unknown)} policies that do not play this task"
         policies = usual(task_name, [], seed)[0]
     shown = choose(page, task_name, policies[:MOST], seed)
-    return shown | ({page.problem: trouble(ValueError(fault))} if fault else {})
+    if fault:
+        shown[page.transcripts] = trouble(ValueError(fault)) + shown[page.transcripts]
+    return shown
 
 
 def choose(page: Page, task_name: str, policies: Sequence[str], seed: str) -> Updates:
@@ -133,7 +133,7 @@ def choose(page: Page, task_name: str, policies: Sequence[str], seed: str) -> Up
     try:
         shown = replay(page, task_name, seed, policies)
     except ArtifactError as error:  # the tuned script's numbers
-        return {page.problem: trouble(error), page.address.shown: in_address({})}
+        return {page.transcripts: trouble(error), page.address.shown: in_address({})}
     return {
         page.task: task_name,
         page.policies: gr.Dropdown(player_choices(task_name), value=list(policies)),
@@ -150,7 +150,7 @@ def change_task(
     Nothing where its episodes are shown already: a list tells its value again as it closes.
     """
     if task_name in {episode.task for episode in (episodes or {}).values()}:
-        return {page.problem: gr.skip()}
+        return {page.transcripts: gr.skip()}
     return choose(page, task_name, *usual(task_name, list(episodes or ()), seed))
 
 
@@ -158,8 +158,8 @@ def show_step(page: Page, episodes: Mapping[str, Episode] | None, step: int) -> 
     """The episodes on show up to `step` moves; plays none."""
     if episodes is None:
         why = f"{no_longer_here('these games were')}; choose a task, a seed or a policy again"
-        return {page.problem: trouble(ValueError(why))}
-    return {page.problem: "", page.transcripts: columns(episodes, int(step))}
+        return {page.transcripts: trouble(ValueError(why))}
+    return {page.transcripts: columns(episodes, int(step))}
 
 
 # Layout -------------------------------------------------------------------------------------------
@@ -188,8 +188,8 @@ def link_to(task_name: str, seed: int, policies: Sequence[str], words: str) -> M
     return Markup('<a class="sauda-inpage" href="?{}">{}</a>').format(query, words)
 
 
-def lay_out(episodes: Mapping[str, Episode]) -> Page:
-    """Place every component, drawn for the `episodes` that the tab opens with."""
+def lay_out(tab: gr.Tab) -> Page:
+    """Place every component, to be filled as `tab` is opened."""
     with gr.Row():
         parts: dict[str, Any] = {
             "task": gr.Dropdown(
@@ -198,29 +198,24 @@ def lay_out(episodes: Mapping[str, Episode]) -> Page:
             ),
             "seed": gr.Textbox(str(SEED), label="Seed", max_lines=1),
             "policies": gr.Dropdown(
-                player_choices(FIRST_TASK), value=list(episodes), multiselect=True,
+                player_choices(FIRST_TASK), value=list(POLICIES), multiselect=True,
                 max_choices=MOST, label="Policies, up to four", scale=2, min_width=300,
                 elem_id="transcripts-policies",
             ),
         }  # fmt: skip
     gr.HTML(examples())
-    parts["problem"] = gr.HTML()
     parts["episodes"] = gr.State(None, time_to_live=HOUR)
-    moves = longest(episodes)
-    parts["player"] = lay_out_player(moves)
-    parts["transcripts"] = gr.HTML(columns(episodes, moves))
-    parts["command"] = gr.HTML(again(episodes))
-    parts["address"] = lay_out_address("transcripts", PART, ("task", "seed", "policies"))
+    parts["player"] = lay_out_player()
+    parts["transcripts"], parts["command"] = gr.HTML(), gr.HTML()
+    parts["address"] = lay_out_address("transcripts", PART, ("task", "seed", "policies"), tab)
     return Page(**parts)
 
 
-def build() -> None:
-    """Lay out the part and wire it. Called inside the Transcripts tab."""
+def build(tab: gr.Tab) -> None:
+    """Lay out the part and wire it. Called inside `tab`."""
     gr.HTML(heading("One seed, several policies", "The same partners, the same luck."))
-    episodes = play(FIRST_TASK, SEED, POLICIES)
-    page = lay_out(episodes)
-    gr.on(None, lambda: episodes, None, page.episodes, **QUIET)
-    everything = [*page.of_choice, *page.of_episodes]
+    page = lay_out(tab)
+    everything = [*page.of_episodes, *page.of_choice]
     # A language model takes seconds for a game: these wait in the queue and show that they do.
     patient = {
         **QUEUED,
@@ -238,5 +233,5 @@ def build() -> None:
     on_address(page.address, bound(from_address, page), everything, patient)
     wire(
         page.player, [page.episodes], lambda shown: longest(shown) if shown else 0,
-        bound(show_step, page), [page.problem, page.transcripts],
+        bound(show_step, page), [page.transcripts],
     )  # fmt: skip

@@ -34,6 +34,10 @@ from sauda.records.store import Artifact, digest
 
 FILE = "episodes/before_after.json"
 PART = "before-after"  # id of the sub-tab
+MARKS = note(
+    "≠ marks a move whose price or words differ from the other game’s in that round. Both games"
+    " have the same seller and the same seed."
+)
 TYPICAL = ("50th", "90th", BEST)  # the first that gained by a deal is shown first
 RANKS = {BEST: "largest gain with a deal"} | {why: f"{why} percentile" for why in PERCENTILES}
 
@@ -142,8 +146,8 @@ def pair_of_games(pair: ChosenPair, step: int | None = None) -> Markup:
         card(side, records[side], games[side], games[other], apart, step)
         for side, other in zip(SIDES, reversed(SIDES), strict=True)
     ]
-    return Markup('<p>{}</p>{}<div class="sauda-cards sauda-pair">{}</div>').format(
-        dealt(games["before"]), strip(*figures), Markup("").join(cards)
+    return Markup('<p>{}</p>{}<div class="sauda-cards sauda-pair">{}</div>{}').format(
+        dealt(games["before"]), strip(*figures), Markup("").join(cards), MARKS
     )
 
 
@@ -320,23 +324,23 @@ class PairLayout:
     @property
     def of_pair(self) -> list[Any]:
         """The components that another pair sets."""
-        own = [self.where, self.which, self.chosen_by, self.shown, self.result]
+        own = [self.shown, self.chosen_by, self.where, self.which, self.result]
         return [*own, self.address.shown, *self.player.controls]
 
 
-def build() -> None:
-    """Lay out the part. Called inside the Transcripts tab."""
+def build(tab: gr.Tab) -> None:
+    """Lay out the part, which is filled as `tab` is opened. Called inside it."""
     artifact, missing = load_or_say(FILE)
     if artifact is None:
         gr.HTML(missing)
     else:
-        _wire(artifact, _lay_out(artifact))
+        _wire(artifact, _lay_out(artifact, tab))
 
 
-def _lay_out(artifact: Artifact) -> PairLayout:
+def _lay_out(artifact: Artifact, tab: gr.Tab) -> PairLayout:
     tasks = [row.task for row in artifact.data.tasks]
     first = typical(artifact, tasks[0])
-    parts: dict[str, Any] = {"chosen_by": gr.HTML(explained(artifact, tasks[0]))}
+    parts: dict[str, Any] = {"chosen_by": gr.HTML()}
     # Not "Task" and no seed in a label: the tab has inputs of those names.
     with gr.Row():
         parts["where"] = gr.Radio(
@@ -348,20 +352,14 @@ def _lay_out(artifact: Artifact) -> PairLayout:
             label="Game, by what training changed in the grade",
             min_width=300,
         )
-    parts["player"] = lay_out_player(longest(first))
-    parts["shown"] = gr.HTML(pair_of_games(first), elem_id="transcripts-pair")
-    gr.HTML(
-        note(
-            "≠ marks a move whose price or words differ from the other game’s in that round. Both"
-            " games have the same seller and the same seed."
-        )
-    )
+    parts["player"] = lay_out_player()
+    parts["shown"] = gr.HTML(elem_id="transcripts-pair")
     with gr.Row(elem_classes="sauda-actions"):
         parts["again"] = gr.Button("Reproduce: play both games again, now", size="sm", scale=0)
     parts["result"] = gr.HTML(elem_id="transcripts-reproduced")
     n = len(artifact.data.tasks[0].seeds)
     gr.HTML(provenance(artifact, f"n = {n} paired hold-out seeds per task; {weights(artifact)}"))
-    parts["address"] = lay_out_address("transcripts", PART, ("task", "game"))
+    parts["address"] = lay_out_address("transcripts", PART, ("task", "game"), tab)
     return PairLayout(**parts)
 
 

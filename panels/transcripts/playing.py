@@ -11,6 +11,7 @@ from panels.ui.look import QUIET, scrolled
 from panels.ui.wiring import Updates
 
 PACE = 0.8  # seconds between two moves while they are played
+PLAY, PAUSE = "▶ Play", "⏸ Pause"  # what the button does next, which tells whether moves are played
 
 
 def moves_of(name: str, moves: Markup, over: bool) -> Markup:
@@ -26,24 +27,21 @@ class Player:
 
     play: gr.Button
     clock: gr.Timer
-    playing: gr.State  # whether the moves are being shown one after another
     step: gr.Slider
 
     @property
     def controls(self) -> list[Any]:
         """All that starting and stopping sets."""
-        return [self.play, self.clock, self.playing, self.step]
+        return [self.play, self.clock, self.step]
 
 
-def lay_out_player(moves: int) -> Player:
-    """Place the button and the slider, at the last of `moves`."""
-    clock, playing = gr.Timer(PACE, active=False), gr.State(False)
+def lay_out_player() -> Player:
+    """Place the button and the slider, for a game that is still to come."""
+    clock = gr.Timer(PACE, active=False)
     with gr.Row():
-        play = gr.Button("▶ Play", scale=0, min_width=120)
-        step = gr.Slider(
-            1, moves, value=moves, step=1, label="Moves shown", elem_classes="sauda-steps"
-        )
-    return Player(play, clock, playing, step)
+        play = gr.Button(PLAY, scale=0, min_width=120)
+        step = gr.Slider(1, 2, value=1, step=1, label="Moves shown", elem_classes="sauda-steps")
+    return Player(play, clock, step)
 
 
 def all_shown(player: Player, moves: int, label: str = "Moves shown") -> Updates:
@@ -60,9 +58,8 @@ def start_or_stop(player: Player, playing: bool, step: int, moves: int) -> Updat
     starts = moves > 0 and not playing
     again = {player.step: 1} if starts and step >= moves else {}
     return {
-        player.play: gr.Button("⏸ Pause" if starts else "▶ Play"),
+        player.play: gr.Button(PAUSE if starts else PLAY),
         player.clock: gr.Timer(active=starts),
-        player.playing: starts,
         **again,
     }
 
@@ -89,8 +86,8 @@ def wire(
     """
 
     def play_or_pause(*values: Any) -> Updates:
-        *chosen, playing, step = values
-        return start_or_stop(player, playing, step, moves(*chosen))
+        *chosen, label, step = values
+        return start_or_stop(player, label == PAUSE, step, moves(*chosen))
 
     def show_next(*values: Any) -> Updates:
         *chosen, step = values
@@ -99,7 +96,5 @@ def wire(
     player.step.input(
         show_step, [*inputs, player.step], outputs, trigger_mode="always_last", **QUIET
     )
-    player.play.click(
-        play_or_pause, [*inputs, player.playing, player.step], player.controls, **QUIET
-    )
+    player.play.click(play_or_pause, [*inputs, player.play, player.step], player.controls, **QUIET)
     player.clock.tick(show_next, [*inputs, player.step], [*outputs, *player.controls], **QUIET)

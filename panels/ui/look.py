@@ -187,6 +187,12 @@ def strip(*parts: str) -> Markup:
     return Markup('<div class="sauda-strip">{}</div>').format(Markup("").join(parts))
 
 
+def in_columns(*parts: Markup) -> Markup:
+    """Parts side by side; below each other where there is no room."""
+    each = Markup("").join(Markup("<div>{}</div>").format(part) for part in parts)
+    return Markup('<div class="sauda-columns">{}</div>').format(each)
+
+
 def as_typed(text: str) -> str:
     """`text` as HTML that shows each of its characters, for components that take HTML for text.
 

@@ -62,13 +62,18 @@ def with_closed(lists: Sequence[gr.Dropdown], triggers: Sequence[Any], *event: A
 # Buttons within HTML ------------------------------------------------------------------------------
 
 # The script of a region: a button sends its data, and what is picked beside it. It may show another
-# part of the page, or copy a link or a text. It outlives the HTML that is shown within.
+# part of the page, start an animation again, or copy a link or a text. It outlives the HTML that is
+# shown within.
 PRESS = """element.addEventListener("click", async event => {
     const button = event.target.closest("button");
-    const {press, show, copy} = button?.dataset ?? {};
+    const {press, show, copy, replay = "nothing"} = button?.dataset ?? {};
     const picked = button?.parentElement.querySelector("select")?.value;
     if (press) trigger("click", {...button.dataset, picked});
     if (show) document.getElementById(show).scrollIntoView({block: "nearest"});
+    for (const each of document.querySelector(replay)?.getAnimations({subtree: true}) ?? []) {
+        each.cancel();
+        each.play();
+    }
     if (!copy) return;
     const from = element.querySelector(copy);
     const done = await navigator.clipboard?.writeText(from.href ?? from.value)
@@ -115,6 +120,32 @@ def region(name: str, *parts: Markup | str) -> Markup:
     return Markup('<div id="{}">{}</div>').format(name, Markup("").join(parts))
 
 
+# Filling a part as it is opened -------------------------------------------------------------------
+
+# What an event sends that fills a part as its tab is opened for the first time: the address then,
+# and nothing later, when the part's first component is no longer empty.
+OPENED = "shown => [shown ? null : location.search || '?']"
+
+
+def fill_on_opening(
+    part: gr.Tab | gr.Accordion,
+    fill: Callable[[str], Updates],
+    outputs: Sequence[gr.HTML | Any],
+    how: Mapping[str, Any] = QUIET,
+) -> None:
+    """Let `fill` set `outputs` when `part` is first opened, so that the page itself stays small.
+
+    `fill` gets the page's query string. The first output is HTML, empty until `fill` has set it.
+    """
+
+    def opened(search: str | None, request: gr.Request) -> Updates:
+        CALLER.set(visitor_of(request))
+        return fill(search) if search else {outputs[0]: gr.skip()}
+
+    opens = part.select if isinstance(part, gr.Tab) else part.expand
+    opens(named(opened, fill), outputs[0], outputs, js=OPENED, **how)
+
+
 # Addresses ---------------------------------------------------------------------------------------
 
 
@@ -125,16 +156,17 @@ class Address:
     tab: str
     part: str  # the sub-tab's id; "" for a tab without sub-tabs
     names: Sequence[str]  # of the values that it adds
-    shown: gr.HTML  # holds them, as `in_address` writes them
-    follow: gr.Button  # pressed where Back or Forward lead to other values
+    # Holds them, as `in_address` writes them; pressed where Back or Forward lead to other values.
+    shown: gr.HTML
+    opens: gr.Tab | None = None  # the sub-tab, whose parts are filled as it is opened
 
 
-def lay_out_address(tab: str, part: str, names: Sequence[str]) -> Address:
-    """Place the hidden components of an address. Called inside the tab or sub-tab."""
-    shown = gr.HTML(elem_classes="sauda-address")
-    return Address(
-        tab, part, names, shown, gr.Button(visible="hidden", elem_classes="sauda-follow")
-    )
+def lay_out_address(
+    tab: str, part: str, names: Sequence[str], opens: gr.Tab | None = None
+) -> Address:
+    """Place the hidden component of an address. Called inside the tab or sub-tab."""
+    shown = gr.HTML(elem_classes=["sauda-address", *(["sauda-opens"] if opens else [])])
+    return Address(tab, part, names, shown, opens)
 
 
 def in_address(values: Mapping[str, Any]) -> Markup:
@@ -154,22 +186,23 @@ def on_address(
     how: Mapping[str, Any] = QUIET,
     names: Sequence[str] = (),
 ) -> None:
-    """Let `show` answer the values of the address, as the page opens there or returns to it.
+    """Let `show` answer the values of the address, as its tab is opened or returned to.
 
-    Without values it shows what the tab opens with. `how` goes to both events. Where several parts
-    share an address, each answers its own `names`, and an address holds those of one part.
+    Without values it shows what the tab opens with. The first output is HTML, empty until the tab
+    is opened. `how` goes to both events. Where several parts share an address, each answers its own
+    `names`, and an address holds those of one part.
     """
     own = names or address.names
 
-    def opened(request: gr.Request) -> Updates:
-        query = request.query_params
+    def filled(search: str) -> Updates:
+        query = queried(search)
         here = (query.get("tab"), query.get("part", address.part)) == (address.tab, address.part)
-        if not here or not any(name in query for name in own):
-            return {address.shown: gr.skip()}
-        CALLER.set(visitor_of(request))
-        return show({name: query[name] for name in own if name in query})
+        updates = show(values := {name: query[name] for name in own if here and name in query})
+        if not values and any(name in query for name in address.names):  # those of another part
+            updates = {part: updates[part] for part in updates if part is not address.shown}
+        return updates
 
-    gr.on(None, named(opened, show), None, _with(address, outputs), **how)
+    fill_on_opening(address.opens, named(filled, show), _with(address, outputs), how)
     on_return(address, show, outputs, how, names)
 
 
@@ -191,7 +224,7 @@ def on_return(
             return {address.shown: gr.skip()}
         return show(values)
 
-    address.follow.click(
+    address.shown.click(
         named(followed, show), address.shown, _with(address, outputs),
         js="() => [location.search]", **how,
     )  # fmt: skip

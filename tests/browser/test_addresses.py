@@ -123,7 +123,7 @@ def test_the_race_runs_at_once_and_again(open_page):
 def test_the_tour_leads_to_the_other_tabs(open_page):
     page = open_page()
     expect(page.get_by_role("link", name=re.compile("Artifacts & API"))).to_be_visible()
-    page.get_by_role("button", name="Beat it").click()
+    page.get_by_role("link", name="Beat it").click()
     settle(page)
     expect(page.locator("#haggle-chat")).to_be_visible()
 

@@ -68,6 +68,7 @@ def test_every_folded_part_unfolds_with_its_figures_as_wide_as_the_page(open_pag
             unfold(page, name)
             assert page.locator(".sauda-fold:visible > button.open").count() == 1, (title, name)
             assert_figures_fill(page, width, name)
+        page.locator(".sauda-more:visible").evaluate_all("all => all.map(one => one.open = true)")
         beyond = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
         assert beyond <= 0, f"{title} is {beyond} px wider than the window"
     open_page.assert_no_trouble()
@@ -153,6 +154,7 @@ def test_the_moves_are_played_one_after_another_and_pause(open_page):
     page = open_page(tab="Transcripts")
     page.get_by_role("tab", name="Any game").click()
     box = page.locator(".sauda-talk").first
+    expect(box).to_be_visible()
     whole = box.locator("li").count()
     page.get_by_role("button", name="Play", exact=False).first.click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()

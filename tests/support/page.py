@@ -138,7 +138,8 @@ def _question_tabs(page: Page) -> Locator:
 
 def unfold(page: Page, title: str) -> None:
     """Open the folded part titled `title` of the sub-tab of Results that is shown."""
-    page.locator(".sauda-fold > button:visible").filter(has_text=title).click()
+    folds = page.locator(":is(.sauda-fold > button, .sauda-more > summary):visible")
+    folds.filter(has_text=title).click()
     plots = page.locator(".sauda-fold .empty.large:visible")
     expect(plots).to_have_count(0, timeout=DRAWN)
     settle(page)

@@ -1,6 +1,7 @@
 """Who wins the GPU arena? All labs on every task; its reward, its actions, the published arena."""
 
 from collections.abc import Iterator, Sequence
+from functools import cache, partial
 from typing import NamedTuple
 
 import gradio as gr
@@ -9,11 +10,11 @@ from markupsafe import Markup
 
 from env import arena
 from panels.results import evaluation, model_comparison
-from panels.results.evaluation import DRAWN, load_evaluations
+from panels.results.evaluation import DRAWN
 from panels.results.model_comparison import LAB_FILE
 from panels.results.model_labels import policy_label
 from panels.results.questions.everything_else import in_words, published_figure
-from panels.results.questions.layout import Answer, Artifacts, Question
+from panels.results.questions.layout import Answer, Artifacts, LaysOut, Question
 from panels.results.questions.verdict import Verdict, listed, no_row, short, tasks_listed
 from panels.results.questions.winners import (
     FORM,
@@ -32,7 +33,7 @@ from panels.ui.provenance import provenance
 from panels.ui.tables import with_interval
 from panels.ui.terms import shown_round, task_choices
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
-from panels.ui.wiring import Address
+from panels.ui.wiring import Address, Updates, fill_on_opening
 from sauda.experiments.comparison import LAB, ArenaModelRow
 from sauda.experiments.evaluate import ArenaExample, ArenaRow
 from sauda.policies import LAB_LABELS, ZERO_GRADE
@@ -223,18 +224,17 @@ def action_space() -> Markup:
     return heading("Action space", told) + action_cards()
 
 
-def reward_design(evaluation: Artifact) -> None:
-    """Lay out the components of the reward. Called inside the Results tab."""
-    gr.HTML(
-        heading(
-            "Reward design",
-            f"{len(arena.COMPONENTS)} named components add up to the reward of a step. They follow"
-            f" the true utility: {arena.PLAN_WEIGHT:.0%} of what a lab’s best plan promises"
-            " counts at once, the rest when it is earned. Over an episode they add up to the"
-            f" utility less {arena.PLAN_WEIGHT:.0%} of the BATNA, as a share of the stake, less"
-            " the penalties.",
-        )
+def reward_design(evaluation: Artifact, _: Address, part: gr.Accordion) -> None:
+    """Lay out the components of the reward. Called inside a question of Results."""
+    told = heading(
+        "Reward design",
+        f"{len(arena.COMPONENTS)} named components add up to the reward of a step. They follow"
+        f" the true utility: {arena.PLAN_WEIGHT:.0%} of what a lab’s best plan promises"
+        " counts at once, the rest when it is earned. Over an episode they add up to the"
+        f" utility less {arena.PLAN_WEIGHT:.0%} of the BATNA, as a share of the stake, less"
+        " the penalties.",
     )
+    source = provenance(evaluation, f"n = {evaluation.config['episodes']:,} per policy and task")
     tasks, policies = list(evaluation.config["tasks"]), list(evaluation.config["policies"])
     with gr.Row():
         task = gr.Radio(task_choices(tasks), value=tasks[-1], label="Reward on", min_width=300)
@@ -246,21 +246,22 @@ def reward_design(evaluation: Artifact) -> None:
             min_width=300,
         )
 
-    def show(task: str, policy: str):
-        return (
-            component_figure(evaluation, task, policy),
-            Markup("<p>{}</p>").format(component_sentence(evaluation, task, policy)),
-            component_table(evaluation, task, policy),
-        )
+    outputs = [
+        gr.HTML(), gr.Plot(show_label=False, elem_id="results-arena-reward"), gr.HTML()
+    ]  # fmt: skip
 
-    start = show(tasks[-1], policies[0])
-    parts = [
-        gr.Plot(start[0], show_label=False, elem_id="results-arena-reward"),
-        gr.HTML(start[1]),
-        gr.HTML(start[2]),
-    ]
-    gr.HTML(provenance(evaluation, f"n = {evaluation.config['episodes']:,} per policy and task"))
-    gr.on([task.change, policy.change], show, [task, policy], parts, **QUIET)
+    @cache
+    def show(task: str, policy: str) -> Updates:
+        sentence = component_sentence(evaluation, task, policy)
+        values = (
+            told + Markup("<p>{}</p>").format(sentence),
+            component_figure(evaluation, task, policy),
+            component_table(evaluation, task, policy) + source,
+        )
+        return dict(zip(outputs, values, strict=True))
+
+    gr.on([task.change, policy.change], show, [task, policy], outputs, **QUIET)
+    fill_on_opening(part, lambda _: show(tasks[-1], policies[0]), outputs)
 
 
 # The published arena ------------------------------------------------------------------------------
@@ -398,25 +399,24 @@ def published_rewards(published: Artifact) -> go.Figure:
     return whisker_rows(groups, "cumulative reward, one standard deviation to a side", "z.3f")
 
 
-def published_arena(published: Artifact, rules: Artifact) -> None:
+def published_arena(published: Artifact, rules: Artifact, _: Address, part: gr.Accordion) -> None:
     """Lay out the differences and the published figures. Called inside a question of Results."""
     told = (
         f"On the {short(f'arena/{TASK}')}: there to the published expert, here to the broker;"
         " 95 % intervals of the difference with the rule less without, paired by world. A shock"
         " is no help, so its worth is below 0 here."
     )
-    gr.HTML(
-        heading("Where our arena differs from the published one", told)
+    figures = ("arena-trained-llm", "arena-grpo-headlines", "arena-reference-rules")
+    values = {
+        gr.HTML(): heading("Where our arena differs from the published one", told)
         + rules_table(published, rules)
         + provenance(rules, f"n = {rules.config['worlds']:,} worlds on either side")
-        + heading("What the published arena reports")
-    )
-    gr.Plot(published_rewards(published), show_label=False)
-    figures = ("arena-trained-llm", "arena-grpo-headlines", "arena-reference-rules")
-    gr.HTML(
-        Markup("").join(published_figure(published, figure) for figure in figures)
-        + provenance(published, "published figures, each with its n and caveat")
-    )
+        + heading("What the published arena reports"),
+        gr.Plot(show_label=False): published_rewards(published),
+        gr.HTML(): Markup("").join(published_figure(published, figure) for figure in figures)
+        + provenance(published, "published figures, each with its n and caveat"),
+    }
+    fill_on_opening(part, lambda _: values, list(values))
 
 
 # The question -------------------------------------------------------------------------------------
@@ -430,19 +430,18 @@ def arena_answer(artifacts: Artifacts) -> Answer | None:
         return None
     ours = "" if comparison is None else LAB
     sources = list(filter(None, (holdout, comparison)))
-    details = {
-        "One task at a time: grade, utility, reward": _one_by_one,
-        "The language model as a lab, stage by stage": lambda *_: model_comparison.build(
-            model_comparison.ARENA
+    parts: dict[str, LaysOut] = {
+        "One task at a time: grade, utility, reward": partial(evaluation.build, evaluation.ARENA),
+        "The language model as a lab, stage by stage": partial(
+            model_comparison.build, model_comparison.ARENA
         ),
     }
     if PUBLISHED in artifacts and RULES in artifacts:
-        details["The published arena: what it reports, and where ours differs"] = lambda *_: (
-            published_arena(artifacts[PUBLISHED], artifacts[RULES])
+        parts["The published arena: what it reports, and where ours differs"] = partial(
+            published_arena, artifacts[PUBLISHED], artifacts[RULES]
         )
     if holdout is not None:
-        details["How the reward is made up"] = lambda *_: reward_design(holdout)
-    details["The actions of a lab"] = action_space()
+        parts["How the reward is made up"] = partial(reward_design, holdout)
     return Answer(
         verdict(field, comparison),
         heat_map(field, name, "Mean grade on hold-out seeds; below 0 a lab did better alone", ours),
@@ -454,13 +453,9 @@ def arena_answer(artifacts: Artifacts) -> Answer | None:
         sources=sources,
         replayed=(sources, "broker"),
         ours=ours,
-        details=details,
+        details={"The actions of a lab": action_space()},
+        parts=parts,
     )
-
-
-def _one_by_one(address: Address, part: gr.Accordion) -> None:
-    gr.HTML(evaluation.arena_in_short(load_evaluations(evaluation.ARENA)[0]))
-    evaluation.build(evaluation.ARENA, address, part)
 
 
 ARENA = Question(NAME, "Who wins the arena?", (HOLDOUT, LAB_FILE, PUBLISHED, RULES), arena_answer)

@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from functools import partial
 
 import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
 from panels.results.model_labels import policy_label
-from panels.results.questions.layout import Answer, Artifacts, LaysOut, Question
+from panels.results.questions.layout import Answer, Artifacts, Question
 from panels.ui.look import (
     QUIET,
     SERIES,
@@ -24,6 +24,7 @@ from panels.ui.look import (
 )
 from panels.ui.provenance import provenance
 from panels.ui.terms import TASK_TITLES, short
+from panels.ui.wiring import Address, Updates, fill_on_opening
 from sauda.experiments.language import KINDS, BlindLanguage, BlindPriceRow, Language, PriceRow
 from sauda.experiments.reproduction import SideOutcome
 from sauda.experiments.seller_games import STUB
@@ -336,46 +337,47 @@ def _side(cells: Sequence[object]) -> str:
 # The question -------------------------------------------------------------------------------------
 
 
-def reproduced(reproduction: Artifact) -> LaysOut:
-    """How our classic game compares with its source."""
+def reproduced(reproduction: Artifact, _: Address, part: gr.Accordion) -> None:
+    """Lay out how our classic game compares with its source. Called inside the question."""
     on_purpose = heading(
         "Where our classic differs from the published game, and what it changes",
         "On purpose. Share is the mean share of the ZOPA, no deal counting 0; where several buyers"
         " sit at the table, a deal is one of the first seat.",
     )
-
-    def lay_out(*_: Any) -> None:
-        gr.Plot(agreement_figure(reproduction), show_label=False)
-        gr.HTML(
-            Markup("<p>{}</p>").format(agreement_sentence(reproduction))
-            + folded("Every compared figure", agreement_table(reproduction))
-            + on_purpose
-            + differences_table(reproduction)
-            + provenance(reproduction, f"n = {len(reproduction.data.rows)} figures")
-        )
-
-    return lay_out
+    values = {
+        gr.HTML(): Markup("<p>{}</p>").format(agreement_sentence(reproduction)),
+        gr.Plot(show_label=False): agreement_figure(reproduction),
+        gr.HTML(): folded("Every compared figure", agreement_table(reproduction))
+        + on_purpose
+        + differences_table(reproduction)
+        + provenance(reproduction, f"n = {len(reproduction.data.rows)} figures"),
+    }
+    fill_on_opening(part, lambda _: values, list(values))
 
 
-def reported(published: Artifact) -> LaysOut:
-    """The published figures, each with its caveat."""
+def reported(published: Artifact, _: Address, part: gr.Accordion) -> None:
+    """Lay out the published figures, each with its caveat. Called inside the question."""
     names = published_names(published)
     chosen = next(i for _, i in names if i == "scaling-ladder")
-    caution = note("Published figures come from the source documents and cannot be replayed.")
+    below = provenance(published, f"n = {len(names)} figures") + note(
+        "Published figures come from the source documents and cannot be replayed."
+    )
+    picker = gr.Dropdown(names, value=chosen, label="Figure")
+    shown = gr.HTML()
 
-    def lay_out(*_: Any) -> None:
-        picker = gr.Dropdown(names, value=chosen, label="Figure")
-        shown = gr.HTML(published_figure(published, chosen))
-        picker.change(lambda name: published_figure(published, name), picker, shown, **QUIET)
-        gr.HTML(provenance(published, f"n = {len(names)} figures") + caution)
+    def draw(name: str) -> Updates:
+        return {shown: published_figure(published, name) + below}
 
-    return lay_out
+    picker.change(draw, picker, [shown], **QUIET)
+    fill_on_opening(part, lambda _: draw(chosen), [shown])
 
 
 NAME = "else"
-PARTS: Mapping[str, tuple[str, Callable[[Artifact], Markup | LaysOut]]] = {
+WORDED: Mapping[str, tuple[str, Callable[[Artifact], Markup]]] = {
     SELLER_FILE: ("How well does the language-model seller write?", seller_part),
     LANGUAGE_FILE: ("How well are prices and tells read in text?", reading),
+}
+LAID_OUT: Mapping[str, tuple[str, Callable[..., None]]] = {
     "evaluation/reproduction.json": (
         "Does the classic game play like the published one?", reproduced,
     ),
@@ -386,10 +388,12 @@ PARTS: Mapping[str, tuple[str, Callable[[Artifact], Markup | LaysOut]]] = {
 def else_answer(artifacts: Artifacts) -> Answer:
     """The parts whose files are there."""
     told = "Measured and published figures beside the questions; each part unfolds."
-    details = {
-        title: part(artifacts[file]) for file, (title, part) in PARTS.items() if file in artifacts
-    }
-    return Answer(None, captions=[told], details=details)
+    return Answer(
+        None,
+        captions=[told],
+        details={t: part(artifacts[f]) for f, (t, part) in WORDED.items() if f in artifacts},
+        parts={t: partial(p, artifacts[f]) for f, (t, p) in LAID_OUT.items() if f in artifacts},
+    )
 
 
-ELSE = Question(NAME, "Everything else", tuple(PARTS), else_answer)
+ELSE = Question(NAME, "Everything else", (*WORDED, *LAID_OUT), else_answer, names=())

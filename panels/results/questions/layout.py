@@ -8,17 +8,17 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from panels.results.questions import reproduce
-from panels.results.questions.reproduce import fold
 from panels.results.questions.verdict import Verdict, verdict_html
+from panels.ui.look import folded
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import data_table
 from panels.ui.terms import task_title
-from panels.ui.wiring import Address, lay_out_address
+from panels.ui.wiring import Address, Updates, fill_on_opening, lay_out_address, on_address, region
 from sauda.experiments.comparison import OURS
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 
-LaysOut = Callable[[Address, gr.Accordion], None]  # lays a part out inside its fold
+LaysOut = Callable[[Address | None, gr.Accordion], None]  # lays a part out inside its fold
 
 
 NUMBERS = "The numbers of this figure"
@@ -48,7 +48,8 @@ class Answer:
     n: str = ""  # of the provenance line
     replayed: tuple[Sequence[Artifact], str] | None = None  # and the policy that is picked first
     ours: str = OURS
-    details: Mapping[str, Markup | LaysOut] = field(default_factory=dict)  # by title
+    details: Mapping[str, Markup] = field(default_factory=dict)  # folded, by title
+    parts: Mapping[str, LaysOut] = field(default_factory=dict)  # folded, with pickers
 
 
 Artifacts = Mapping[str, Artifact]  # those that could be read, by file
@@ -65,51 +66,64 @@ class Question:
     title: str
     files: Sequence[str] = ()
     answer: Callable[[Artifacts], Answer | None] = lambda artifacts: None
-    build: Callable[[], None] | None = None
-    names: Sequence[str] = ("task", reproduce.AGAIN)  # of the values in its address
+    build: Callable[[gr.Tab], None] | None = None
+    names: Sequence[str] = ("task", reproduce.AGAIN)  # of the values in its address, if any
 
 
-def section(question: Question) -> None:
-    """Lay out a question. Called inside the Results tab."""
+def section(question: Question, tab: gr.Tab) -> None:
+    """Lay out a question, which is filled as its tab is opened. Called inside the tab."""
     if question.build is not None:
-        question.build()
+        question.build(tab)
         return
-    artifacts = {}
-    for file in question.files:
-        artifact, missing = load_or_say(file)
-        if artifact is None:
-            gr.HTML(missing)
-        else:
-            artifacts[file] = artifact
-    answer = question.answer(artifacts)
+    loaded = {file: load_or_say(file) for file in question.files}
+    missing = Markup("").join(message for _, message in loaded.values())
+    answer = question.answer({file: found for file, (found, _) in loaded.items() if found})
     if answer is None:
+        gr.HTML(missing)
         return
-    address = lay_out_address("results", question.name, question.names)
-    prefix = f"results-{question.name}"
-    if answer.verdict is not None:
-        gr.HTML(verdict_html(answer.verdict), elem_id=f"{prefix}-verdict")
+    prefix, (above, below) = f"results-{question.name}", _in_words(question.name, answer)
+    address = None
+    if question.names:
+        address = lay_out_address("results", question.name, question.names, tab)
+    values: Updates = {gr.HTML(): missing + above}
     if callable(answer.figure):
         answer.figure(address)
-    elif isinstance(answer.figure, Markup):
-        gr.HTML(answer.figure, elem_id=f"{prefix}-figure")
-    elif answer.figure is not None:
-        gr.Plot(answer.figure, show_label=False, elem_id=f"{prefix}-figure")
+    elif isinstance(answer.figure, go.Figure):
+        values[gr.Plot(show_label=False, elem_id=f"{prefix}-figure")] = answer.figure
+    if below:
+        values[gr.HTML()] = below
+    again = answer.replayed and reproduce.build(
+        question.name, answer.replayed[0], address, answer.replayed[1], answer.ours
+    )
+
+    if again:
+
+        def show(query: Mapping[str, str]) -> Updates:
+            return values | again.show(query)
+
+        on_address(address, show, [*values, *again.outputs], names=(reproduce.AGAIN,))
+    else:
+        fill_on_opening(tab, lambda _: values, list(values))
+    for title, lay_out in answer.parts.items():
+        with gr.Accordion(title, open=False, elem_classes="sauda-fold") as part:
+            lay_out(address, part)
+
+
+def _in_words(name: str, answer: Answer) -> tuple[Markup, Markup]:
+    """What stands above a question's figure and below it; all above where the figure is HTML."""
+    verdict = verdict_html(answer.verdict) if answer.verdict else ""
+    above = region(f"results-{name}-verdict", verdict)
     told = [Markup("<p>{}</p>").format(text) for text in answer.captions]
     told += [provenance(source, answer.n) for source in answer.sources]
-    gr.HTML(Markup("").join(told))
-    parts: dict[str, Markup | LaysOut] = {}
+    folds = dict(answer.details)
     if answer.rows:
-        parts[NUMBERS] = numbers(question.name, answer.rows, answer.form, answer.what)
-    if answer.replayed:
-        parts[reproduce.TITLE] = lambda address, part: reproduce.build(
-            question.name, answer.replayed[0], address, part, answer.replayed[1], answer.ours
-        )
-    for title, part in (parts | dict(answer.details)).items():
-        with fold(title) as unfolded:
-            if callable(part):
-                part(address, unfolded)
-            else:
-                gr.HTML(part)
+        folds = {NUMBERS: numbers(name, answer.rows, answer.form, answer.what)} | folds
+    below = Markup("").join([*told, *(folded(title, body) for title, body in folds.items())])
+    if answer.figure is None:
+        return above + below, Markup("")
+    if isinstance(answer.figure, Markup):
+        return above + region(f"results-{name}-figure", answer.figure) + below, Markup("")
+    return above, below
 
 
 def numbers(

@@ -14,16 +14,16 @@ from panels.results.model_comparison import FILE as COMPARISON
 from panels.results.model_comparison import LAB_FILE
 from panels.results.model_labels import LAB_STAGES, series_role
 from panels.results.questions import arena, winners
-from panels.results.questions.layout import NUMBERS, Measured, Question, fold, numbers
+from panels.results.questions.layout import NUMBERS, Measured, Question, numbers
 from panels.results.questions.verdict import Verdict, buyer_name, capital, short, verdict_html
 from panels.results.questions.winners import FORM, Field
 from panels.transcripts.view import columns, longest
-from panels.ui.look import QUIET, QUIET_UNCHECKED, as_typed, badge, trouble
+from panels.ui.look import QUIET_UNCHECKED, as_typed, badge, folded, trouble
 from panels.ui.provenance import Beside, folded_commands, load_or_say, provenance, side_by_side
 from panels.ui.tables import with_interval
 from panels.ui.terms import task_choices
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
-from panels.ui.wiring import lay_out_address, pick_in_address
+from panels.ui.wiring import Updates, lay_out_address, pick_in_address
 from sauda.experiments.comparison import BASE, BAYESIAN, LISTENER, OURS, TUNED
 from sauda.games import game_of
 from sauda.records.schemas.base import Interval
@@ -46,6 +46,11 @@ from sauda.serve.leaderboard import (
     rules_of,
 )
 
+COMPARED = Markup(
+    "<p>Entries and measured rows played different games, so compare intervals and not means."
+    " Whiskers are 95 % bootstrap intervals. The bound knows what is hidden and is no"
+    " contestant.</p>"
+)
 NOBODY = Markup("<p>No entry of this task is complete yet, so there is no game to open.</p>")
 
 
@@ -325,8 +330,7 @@ def show(task: str, measured: Measurements) -> dict[str, Any]:
     return {
         "verdict": told,
         "figure": drawn_once(now, measured),
-        "table": numbers_of(now, rows),
-        "origin": origin_of(now, measured),
+        "below": COMPARED + origin_of(now, measured) + folded(NUMBERS, numbers_of(now, rows)),
         **games_of(now.entries),
     }
 
@@ -334,55 +338,30 @@ def show(task: str, measured: Measurements) -> dict[str, Any]:
 # Layout ------------------------------------------------------------------------------------------
 
 
-def build() -> None:
-    """Lay out the part. Called inside the Results tab."""
+def build(tab: gr.Tab) -> None:
+    """Lay out the part, which is filled as `tab` is opened. Called inside it."""
     known = cache(measurements)  # by game, for as long as the page is served
     first = RANKED[0]
-    nobody = Standing(first)
-    rows = known(game_of(first).name).references.get(first, ())
-    verdict_shown = gr.HTML(verdict_html(verdict(nobody, rows)), elem_id=f"results-{NAME}-verdict")
+    verdict_shown = gr.HTML(elem_id=f"results-{NAME}-verdict")
     task = gr.Dropdown(
         task_choices(RANKED), value=first, label="Task of the leaderboard", filterable=False
     )
-    address = lay_out_address("results", NAME, ("task",))
-    outputs = {"verdict": verdict_shown} | _outputs(nobody, rows, known(game_of(first).name).origin)
+    address = lay_out_address("results", NAME, ("task",), tab)
+    outputs = {
+        "verdict": verdict_shown,
+        "figure": gr.Plot(show_label=False, elem_id=f"results-{NAME}-figure"),
+        "below": gr.HTML(),
+    }
+    with gr.Accordion("Open a game of an entry", open=False, elem_classes="sauda-fold"):
+        outputs |= build_games()
+    with gr.Accordion("Enter your agent: the whole code", elem_classes="sauda-fold"):
+        _how_to_enter()
 
-    def drawn(task_name: str) -> dict[Any, Any]:
+    def drawn(task_name: str) -> Updates:
         parts = show(task_name, known(game_of(task_name).name))
         return {outputs[name]: value for name, value in parts.items()}
 
-    def open_page(request: gr.Request) -> dict[Any, Any]:
-        """As the page was built nobody had entered; nothing is redrawn while that is so.
-
-        A task that the address names is drawn by `pick_in_address`.
-        """
-        named = request.query_params.get("part") == NAME and "task" in request.query_params
-        if named or not own_board().storage.file.exists():
-            return {task: gr.skip()}
-        return drawn(first)
-
-    filled = list(outputs.values())
-    pick_in_address(address, "task", task, RANKED, drawn, filled)
-    gr.on(None, open_page, None, [*filled, task], **QUIET)
-
-
-def _outputs(now: Standing, rows: Sequence[Reference], origin: Markup) -> dict[str, Any]:
-    """The components below the picker, by the name of the part that fills them."""
-    drawn = figure(now, rows)
-    outputs = {"figure": gr.Plot(drawn, show_label=False, elem_id=f"results-{NAME}-figure")}
-    gr.HTML(
-        "<p>Entries and measured rows played different games, so compare intervals and not means."
-        " Whiskers are 95 % bootstrap intervals. The bound knows what is hidden and is no"
-        " contestant.</p>"
-    )
-    outputs["origin"] = gr.HTML(origin)
-    with fold(NUMBERS):
-        outputs["table"] = gr.HTML(numbers_of(now, rows))
-    with fold("Open a game of an entry"):
-        outputs |= build_games()
-    with fold("Enter your agent: the whole code", is_open=True):
-        _how_to_enter()
-    return outputs
+    pick_in_address(address, "task", task, RANKED, drawn, list(outputs.values()))
 
 
 def _how_to_enter() -> None:

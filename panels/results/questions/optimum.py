@@ -348,7 +348,7 @@ def gap_answer(artifacts: Artifacts) -> Answer | None:
     )
 
 
-GAP = Question("gap", "Where is it lost?", (GAP_FILE,), gap_answer)
+GAP = Question("gap", "Where is it lost?", (GAP_FILE,), gap_answer, names=())
 
 
 WORDS_FILE = "words.json"
@@ -473,4 +473,4 @@ def words_answer(artifacts: Artifacts) -> Answer | None:
     )
 
 
-WORDS = Question("words", "What are words worth?", (WORDS_FILE, HEARING), words_answer)
+WORDS = Question("words", "What are words worth?", (WORDS_FILE, HEARING), words_answer, names=())

@@ -1,7 +1,8 @@
 """Reproduce: a sample of a recorded row's games, played again now, beside what was recorded."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from urllib.parse import urlencode
@@ -14,10 +15,10 @@ from panels.results.model_labels import series_role
 from panels.results.questions.verdict import buyer_name, capital, listed
 from panels.site.visitor import as_visitor, visitor_of_event
 from panels.transcripts.episodes import within
-from panels.ui.look import note, trouble
+from panels.ui.look import folded, note, trouble
 from panels.ui.provenance import PLAYS_AGAIN, Beside, one_by_one, side_by_side
 from panels.ui.terms import task_title
-from panels.ui.wiring import Address, pick_in_address
+from panels.ui.wiring import PRESS, Address, Updates, button, event_value, in_address, pick_list
 from sauda.experiments.comparison import OURS
 from sauda.experiments.evaluate import Cell
 from sauda.experiments.verify import Sample, cells, needs_weights, replay_row
@@ -131,41 +132,47 @@ def shown(sample: Sample, machines: str = "") -> Markup:
     return side_by_side(beside, why) + played_on + games
 
 
-def fold(title: str, is_open: bool = False) -> gr.Accordion:
-    """A folded part of a question, to be filled in its context."""
-    return gr.Accordion(title, open=is_open, elem_classes="sauda-fold")
+@dataclass(frozen=True, eq=False)
+class Again:
+    """The components that play a row again, and what they show at an address."""
+
+    outputs: Sequence[gr.HTML]
+    show: Callable[[Mapping[str, str]], Updates]
 
 
 def build(
-    name: str,
-    artifacts: Sequence[Artifact],
-    address: Address,
-    part: gr.Accordion,
-    first: str = "",
-    ours: str = OURS,
-) -> None:
-    """Lay out, inside `part`, a picker of rows of `artifacts` and a button that plays one again.
+    name: str, artifacts: Sequence[Artifact], address: Address, first: str, ours: str = OURS
+) -> Again:
+    """Lay out a list of the rows of `artifacts` and a button that plays one again.
 
-    `first` is the policy picked; `address` has the name AGAIN, which picks a row.
+    The policy `first` is picked, or the row that `address` names as AGAIN.
     """
     rows = rows_of(artifacts, ours)
     chosen = next((row for row, (_, c) in rows.items() if c.policy == first), next(iter(rows)))
-    with gr.Row(elem_classes=["sauda-actions", "sauda-again"]):  # the script looks for it
-        row = gr.Dropdown(
-            [(title(cell), row) for row, (_, cell) in rows.items()], value=chosen, label="Row",
-            elem_id=f"results-{name}-row", scale=3, min_width=280,
-        )  # fmt: skip
-        button = gr.Button("Reproduce", variant="primary", scale=0, min_width=140)
-    result = gr.HTML(elem_id=f"results-{name}-reproduced")
+    choices = [(title(cell), row) for row, (_, cell) in rows.items()]
     slow = max(BY_MODEL[game_of(cell.task).name] for _, cell in rows.values())
-    gr.HTML(note(f"Plays the first {SCRIPTED} games of a row; {slow[0]} of a language model."))
+    told = note(f"Plays the first {SCRIPTED} games of a row; {slow[0]} of a language model.")
+    press = button("Reproduce", "sauda-button sauda-primary", press="reproduce")
+    form, result = gr.HTML(js_on_load=PRESS), gr.HTML(elem_id=f"results-{name}-reproduced")
 
-    def reproduce(label: str) -> Iterator[Markup]:
-        yield from reproduced(rows, label)
+    def named(row: str) -> Markup:
+        return in_address({} if row == chosen else {AGAIN: row})
 
-    button.click(as_visitor(reproduce), row, result, **PLAYS_AGAIN)
-    picks = [chosen, *(other for other in rows if other != chosen)]
-    pick_in_address(address, AGAIN, row, picks, lambda picked: {result: ""}, [result], part)
+    def show(query: Mapping[str, str]) -> Updates:
+        picked = query[AGAIN] if query.get(AGAIN) in rows else chosen
+        picker = pick_list("Row", choices, f"results-{name}-row", picked)
+        line = Markup('<p class="sauda-press sauda-again">{}{}</p>{}').format(picker, press, told)
+        shown = {form: folded(TITLE, line, is_open=AGAIN in query), result: ""}
+        return shown | {address.shown: named(picked)}
+
+    def reproduce(request: gr.Request, event: gr.EventData) -> Iterator[Updates]:
+        picked = str(event_value(event, "picked"))
+        shown = {address.shown: named(picked)} if picked in rows else {}
+        for part in as_visitor(partial(reproduced, rows, picked))(request):
+            yield shown | {result: part}
+
+    form.click(reproduce, None, [result, address.shown], **PLAYS_AGAIN)
+    return Again([form, result], show)
 
 
 def link_to(part: str, row: str, words: str) -> Markup:

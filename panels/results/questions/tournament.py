@@ -92,11 +92,23 @@ def draw_map(data: Tournament, name: str = FIRST) -> Markup:
         data = {"data-buyer": buyer, "data-seller": seller}
         return heat_cell(means[pair], most, figure.form, title, framed, data)
 
-    return table(
+    shown = table(
         ("buyer", *(f"from {policy_label(seller)}" for seller in sellers)),
         [[policy_label(buyer), *(drawn((buyer, each)) for each in sellers)] for buyer in buyers],
         caption=f"Mean of each pair: {figure.label}",
         classes="sauda-heat sauda-matrix",
+    )
+    return shown + Markup(
+        "<p>Frames mark the best against each opponent. Point at a cell for its 95 % interval;"
+        " press it to replay three games.</p>{}"
+    ).format(
+        note(
+            Markup(
+                "n = {} hold-out scenarios per pair, about unseen listings. Both sides are scripts"
+                " that see prices and their own limits: the last bid counts and no words do, so"
+                " this is not the open market. Shares are of {}, else of the list price."
+            ).format(len(data.scenarios.seed), could_be_won())
+        )
     )
 
 
@@ -291,20 +303,7 @@ def _map_and_games(data: Tournament, address: Address) -> Page:
         [(each.label, name) for name, each in FIGURES.items()], value=FIRST, label="Figure",
         filterable=False, elem_id=f"results-{NAME}-measure",
     )  # fmt: skip
-    drawn = gr.HTML(draw_map(data), elem_id=f"results-{NAME}-figure", js_on_load=PRESS_CELL)
-    gr.HTML(
-        Markup(
-            "<p>Frames mark the best against each opponent. Point at a cell for its 95 % interval;"
-            " press it to replay three games.</p>"
-        )
-        + note(
-            Markup(
-                "n = {} hold-out scenarios per pair, about unseen listings. Both sides are scripts"
-                " that see prices and their own limits: the last bid counts and no words do, so"
-                " this is not the open market. Shares are of {}, else of the list price."
-            ).format(len(data.scenarios.seed), could_be_won())
-        )
-    )
+    drawn = gr.HTML(elem_id=f"results-{NAME}-figure", js_on_load=PRESS_CELL)
     with gr.Row(elem_classes="sauda-actions"):
         buyer = gr.Dropdown(
             [(capital(policy_label(name)), name) for name in buyers], value=buyers[0],
@@ -315,7 +314,7 @@ def _map_and_games(data: Tournament, address: Address) -> Page:
             label="Seller", filterable=False, elem_id=f"results-{NAME}-seller", min_width=240,
         )  # fmt: skip
         play = gr.Button("Show their games", variant="primary", scale=0, min_width=180)
-    games = gr.HTML(note(ASK), elem_id=f"results-{NAME}-games")
+    games = gr.HTML(elem_id=f"results-{NAME}-games")
     return Page(figure, drawn, buyer, seller, play, games, gr.State(), address)
 
 
@@ -351,7 +350,7 @@ def _wire(data: Tournament, page: Page) -> None:
     page.figure.input(redraw, [page.figure, page.shown], [page.drawn, page.address.shown], **QUIET)
     page.play.click(show_games, [page.figure, page.buyer, page.seller], page.of_pair, **PLAYS)
     page.drawn.click(press_cell, page.figure, page.of_pair, **PLAYS)
-    on_address(page.address, follow_pair, [*page.of_pair, page.drawn, page.figure])
+    on_address(page.address, follow_pair, [page.drawn, page.figure, *page.of_pair])
 
 
 def named_in_address(figure: str, pair: Pair | None) -> dict[str, str]:

@@ -216,7 +216,7 @@ def training_answer(artifacts: Artifacts) -> Answer | None:
         FORM,
         "paired hold-out seeds",
         ([comparison], OURS),
-        details={
+        parts={
             "Every stage and policy, task by task": partial(
                 model_comparison.build, model_comparison.BAZAAR
             )

@@ -282,7 +282,7 @@ def market_answer(artifacts: Artifacts) -> Answer | None:
         list(artifacts.values()),
         FORM,
         replayed=(evaluations, LISTENER),
-        details={
+        parts={
             "One task at a time, classic tasks too": partial(
                 evaluation.build, evaluation.bazaar_game(oracle)
             )

@@ -55,9 +55,9 @@ def test_an_entry_stands_as_text_in_the_verdict_the_figure_and_the_table(board, 
     (entry,) = standing(OPEN).entries
     assert "In the open market, “9 &lt;b&gt;bold&lt;/b&gt;” leads 1 entry with" in parts["verdict"]
     assert "9 &lt;b&gt;bold&lt;/b&gt;" in "\n".join(labels(parts["figure"]))
-    assert "entered: 9 &lt;b&gt;bold&lt;/b&gt;" in parts["table"]
-    assert repr(entry.grade.mean) in parts["table"]
-    assert parts["table"].count("<tr") == 2 + len(measured["bazaar"].references[OPEN])
+    assert "entered: 9 &lt;b&gt;bold&lt;/b&gt;" in parts["below"]
+    assert repr(entry.grade.mean) in parts["below"]
+    assert parts["below"].count("<tr") == 2 + len(measured["bazaar"].references[OPEN])
     assert parts["entry"].value == entry.id
 
 

@@ -43,8 +43,8 @@ def test_none_or_five_policies_are_refused(names):
 
 @pytest.fixture(scope="module")
 def page() -> Page:
-    with gr.Blocks():
-        return any_game.lay_out(play(any_game.FIRST_TASK, SEED, POLICIES))
+    with gr.Blocks(), gr.Tab() as tab:
+        return any_game.lay_out(tab)
 
 
 def test_an_address_plays_the_task_the_seed_and_the_policies_that_it_names(page):
@@ -58,7 +58,7 @@ def test_an_address_plays_the_task_the_seed_and_the_policies_that_it_names(page)
 
 @pytest.mark.parametrize("query", [{"task": "<b>x"}, {"seed": "many"}, {"policies": "nobody,<b>x"}])
 def test_an_address_that_cannot_be_played_is_answered_in_words(page, query):
-    problem = any_game.from_address(page, query)[page.problem]
+    problem = any_game.from_address(page, query)[page.transcripts]
     assert 'role="alert"' in problem
     assert "<b>x" not in problem
 
@@ -115,7 +115,7 @@ def test_before_and_after_is_the_seed_of_the_median_gain_of_training(arena_evalu
 
 def test_play_starts_a_game_of_one_move_and_none_without_moves():
     with gr.Blocks():
-        player = playing.Player(gr.Button(), gr.Timer(), gr.State(), gr.Slider())
+        player = playing.Player(gr.Button(), gr.Timer(), gr.Slider())
         starts, stays = (
             playing.start_or_stop(player, playing=False, step=moves, moves=moves)
             for moves in (1, 0)

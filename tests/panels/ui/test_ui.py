@@ -14,7 +14,7 @@ from panels.ui.offers import Offers, offer_chart
 from panels.ui.tables import data_table
 from panels.ui.terms import TASK_TITLES, task_about, task_choices, task_title, titled
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
-from panels.ui.wiring import Address, in_address, lay_out_address, pick_in_address, queried
+from panels.ui.wiring import in_address, lay_out_address, pick_in_address, queried
 from sauda.records.schemas.base import Interval
 from sauda.records.store import load
 
@@ -93,29 +93,45 @@ def test_a_value_cannot_leave_its_attribute():
     assert in_address({}) == '<span data-query=""></span>'
 
 
-def picker_of_letters() -> tuple[Address, gr.Radio, gr.HTML, gr.Accordion, dict[str, Any]]:
+NOBODY = SimpleNamespace(client=None, session_hash="")
+
+
+def picker_of_letters() -> tuple[gr.Radio, gr.HTML, gr.Accordion, dict[str, Any]]:
     """A picker that an address holds, and what its events do, by their triggers."""
-    with gr.Blocks() as page:
+    with gr.Blocks() as page, gr.Tab() as tab:
         shown = gr.HTML()
         around = gr.Accordion()
         letter = gr.Radio(["a", "b"], value="a")
-        address = lay_out_address("results", "letters", ("letter",))
+        address = lay_out_address("results", "letters", ("letter",), tab)
         pick_in_address(
             address, "letter", letter, ["a", "b"], lambda it: {shown: it * 3}, [shown], around
         )
     by_trigger = {event.targets[0][1]: event.fn for event in page.fns.values() if event.fn}
-    return address, letter, shown, around, by_trigger
+    return letter, shown, around, by_trigger
 
 
 @pytest.mark.parametrize(("search", "letter"), [("?letter=b", "b"), ("?letter=<b>", "a")])
 def test_an_address_picks_what_it_names_and_unfolds_the_part(search, letter):
-    _, picker, shown, around, events = picker_of_letters()
-    nobody = SimpleNamespace(client=None, session_hash="")
-    updates = events["click"](search, nobody)
+    picker, shown, around, events = picker_of_letters()
+    updates = events["click"](search, NOBODY)
     assert updates[picker] == letter
     assert updates[shown] == letter * 3
     assert updates[around].open
-    assert around not in events["click"]("", nobody)
+    assert around not in events["click"]("", NOBODY)
+
+
+@pytest.mark.parametrize(
+    ("search", "letter"),
+    [("?", "a"), ("?tab=results&part=letters&letter=b", "b"), ("?tab=judge&letter=b", "a")],
+)
+def test_a_part_is_filled_with_what_the_address_names_as_its_tab_is_opened(search, letter):
+    _, shown, _, events = picker_of_letters()
+    assert events["select"](search, NOBODY)[shown] == letter * 3
+
+
+def test_a_part_that_is_opened_again_keeps_what_it_shows():
+    _, shown, _, events = picker_of_letters()
+    assert events["select"](None, NOBODY) == {shown: gr.skip()}
 
 
 def test_the_line_says_n_commit_and_date_and_the_commands_are_folded():
