@@ -83,7 +83,7 @@ class DPOSettings(PlayerSettings):
     batch_size: int = 24  # positions that are played side by side
     min_gap: float = 0.02  # least difference of two grades that tells a better reply
     patience: int = 200  # positions in a row without a pair, before it stops
-    init_adapter: str = "grpo"
+    init_adapter: str = "sft"
     first_seed: int = 40_000
     num_train_epochs: int = field(default=1, metadata={"help": "passes over the pairs"})
     # one pair per pass, because its two replies share their prompt
