@@ -15,7 +15,7 @@ from panels.ui.terms import term
 from sauda.policies import LABS
 from sauda.sessions.arena import LEARNER, ArenaGame
 
-TASK, SEED = "arena/market_round", 72
+TASK, SEED = "arena/market_round", 123
 LONER = "autarky"
 
 

@@ -162,7 +162,7 @@ def test_a_call_that_no_event_can_read_is_told_why(site, capfd, route, call, sta
 
 
 def test_a_value_that_its_component_cannot_hold_is_refused_by_its_label(site, capfd):
-    kinds, refused = (gr.Textbox, gr.Dropdown, gr.Radio, gr.Slider, gr.Number), set()
+    kinds, refused = (gr.Textbox, gr.Dropdown, gr.Radio, gr.Slider), set()
     for number, event in site.blocks.fns.items():
         places = [i for i, part in enumerate(event.inputs) if isinstance(part, kinds)]
         for place in places if event.fn else []:

@@ -43,13 +43,16 @@ def test_a_second_stage_begins_where_the_first_ended():
 
 
 def test_a_run_on_a_gpu_says_so_and_has_no_cpu_price():
+    def on(device):
+        hardware = run.data.hardware.model_copy(update={"device": device, "cores": 2})
+        return replace(run, data=run.data.model_copy(update={"hardware": hardware}))
+
     (run,) = facts.chain()[:1]
-    gpu = run.data.hardware.model_copy(update={"device": "NVIDIA H100"})
-    other = replace(run, data=run.data.model_copy(update={"hardware": gpu}))
-    told = facts.in_short([run, other])
-    assert f"{run.data.hardware.cores} CPU cores, then NVIDIA H100" in told
+    told = facts.in_short([on("x86_64 CPU"), on("NVIDIA H100")])
+    assert "2 CPU cores, then NVIDIA H100" in told
     assert "$" not in told
-    assert facts.cost(other) is None
+    assert facts.cost(on("NVIDIA H100")) is None
+    assert facts.cost(on("x86_64 CPU")) is not None
 
 
 def test_a_reply_that_is_no_move_is_quoted_short_and_escaped():

@@ -28,6 +28,7 @@ from tests.support.training import repeatable, start_training, trained
 pytestmark = pytest.mark.xdist_group("model")
 MIXES = (Mix("bazaar/open", 0.75, "linear"), Mix("classic/single_deal", 0.25, "expert"))
 TOY = sft.SFTSettings(
+    per_device_train_batch_size=4,
     num_train_epochs=1,
     model="toy",
     rows=26,
