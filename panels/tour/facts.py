@@ -65,9 +65,10 @@ def chain(stage: str = SAUDA) -> list[Artifact]:
 def in_short(runs: Sequence[Artifact]) -> str:
     """Model, training time, hardware and cost of the chain of `runs` in a sentence."""
     millions = PARAMETERS[runs[0].data.base.name] / 1e6
-    hours = sum(run.data.seconds for run in runs) / 3600
+    minutes = sum(run.data.seconds for run in runs) / 60
+    spent = f"{minutes:.0f} minutes" if minutes < 90 else f"{minutes / 60:.1f} hours"
     machines = ", then ".join(dict.fromkeys(map(machine, runs)))
-    told = f"{millions:.0f} million parameters, trained for {hours:.1f} hours on {machines}"
+    told = f"{millions:.0f} million parameters, trained for {spent} on {machines}"
     costs = list(map(cost, runs))
     if None in costs:
         return f"{told}."

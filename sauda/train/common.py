@@ -422,11 +422,20 @@ def log_rows(trainer: Any, logged: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def sample(ids: Sequence[int], labels: Sequence[int], tokenizer: Any) -> list[dict[str, Any]]:
-    """One sequence, an entry per token, with whether it is in the loss (its label is not -100)."""
-    return [
-        {"text": tokenizer.decode([token]), "in_loss": label != -100}
-        for token, label in zip(ids, labels, strict=True)
-    ]
+    """One sequence, an entry per token, with whether it is in the loss (its label is not -100).
+
+    Tokens that end within a letter share an entry with those that complete it.
+    """
+    entries: list[dict[str, Any]] = []
+    held: list[int] = []
+    for place, (token, label) in enumerate(zip(ids, labels, strict=True), 1):
+        held.append(token)
+        text = tokenizer.decode(held)
+        if text.endswith("\N{REPLACEMENT CHARACTER}") and place < len(ids):
+            continue
+        entries.append({"text": text, "in_loss": label != -100})
+        held = []
+    return entries
 
 
 def hardware() -> dict[str, Any]:
