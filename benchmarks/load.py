@@ -467,7 +467,7 @@ async def wait_for_model(crowd: Crowd) -> None:
     """Return once the page's model can reply; ValueError where it cannot."""
     async with crowd.visit(0) as tab:
         for _ in range(LOADS_WITHIN):
-            badge = str(value_of((await tab.begin(0, model=True))[crowd.script.badge]))
+            badge = str(value_of((await tab.begin(0, model=True))[crowd.script.brief]))
             if READY in badge:
                 return
             if FAILED in badge:
