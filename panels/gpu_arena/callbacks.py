@@ -49,7 +49,7 @@ def stepped(game: ArenaGame, player: str) -> ArenaGame:
     return play_out(after, player) if player in LABS and is_alone(after) else after
 
 
-def played(game: ArenaGame, action: arena.Action | arena.Malformed) -> ArenaGame:
+def play_on(game: ArenaGame, action: arena.Action | arena.Malformed) -> ArenaGame:
     """The game after the visitor's action; the expert plays the rest where nobody else is left.
 
     IllegalAction where the rules would refuse the action.
@@ -163,7 +163,7 @@ def play(
     chosen: Callable[[Visit, Sent], arena.Action | arena.Malformed], place: str = "problem"
 ) -> Press:
     """A press that plays the chosen action."""
-    return Press(lambda visit, sent: visit.show(played(visit.game, chosen(visit, sent))), place)
+    return Press(lambda visit, sent: visit.show(play_on(visit.game, chosen(visit, sent))), place)
 
 
 BEGINNINGS = ("begin", "follow")  # presses that need no game
@@ -237,7 +237,7 @@ def open_tab(page: Layout, kept: Visit | None, sent: Sent) -> Updates:
     where the game of that session is gone.
     """
     first, query = Visit(new_game(TASK, str(SEED))), queried(sent.search)
-    visit = kept or (_found(page, sent.value) if sent.value else first)
+    visit = kept or (_find(page, sent.value) if sent.value else first)
     if visit is None:
         gone = f"{no_longer_here('your game was')}; this is a new one"
         visit = first.say("problem", trouble(ValueError(gone)))
@@ -249,7 +249,7 @@ def open_tab(page: Layout, kept: Visit | None, sent: Sent) -> Updates:
     return draw(page, visit, REGIONS) | {page["visit"]: visit}
 
 
-def _found(page: Layout, earlier: str) -> Visit | None:
+def _find(page: Layout, earlier: str) -> Visit | None:
     """The visit of another session of this browser tab, at rest; None where it is gone."""
     try:
         (visit,) = states_of(earlier, [page["visit"]])

@@ -178,7 +178,7 @@ def log(game: ArenaGame) -> Markup:
     """Every step of `lab_0` with its result and reward, and the answers; the last one on top."""
     obs = game.observation
     lines = Markup("").join(
-        Markup("<li>{}</li>").format(_told(obs, one)) for one in game.steps[::-1]
+        Markup("<li>{}</li>").format(_describe(obs, one)) for one in game.steps[::-1]
     )
     empty = note("Your lab has not moved yet.")
     return (
@@ -188,7 +188,7 @@ def log(game: ArenaGame) -> Markup:
     )
 
 
-def _told(obs: arena.Observation, one: Step) -> Markup:
+def _describe(obs: arena.Observation, one: Step) -> Markup:
     answers = [Markup("<li>{}</li>").format(told) for told in _answers(obs, one)]
     settled = (
         Markup(" {}.").format(readable(obs, one.results[1].message)) if len(one.results) > 1 else ""

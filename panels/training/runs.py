@@ -289,7 +289,7 @@ def sentence(log: Log, smoothing: float) -> str:
 STACK = "training-curves"  # id of the stack of panels
 
 
-def shown(view: View, runs: Runs, scripts: Rows | None = None) -> tuple[go.Figure, Markup]:
+def draw_view(view: View, runs: Runs, scripts: Rows | None = None) -> tuple[go.Figure, Markup]:
     """The curves of a view, and what stands in words below them."""
     run = runs[view.run]
     log = recorded(run)
@@ -361,7 +361,7 @@ def build_curves(runs: Runs, scripts: Rows, tab: gr.Tab) -> None:
     outputs = [gr.HTML(), figure, fault]
 
     def show(view: View, unread: Markup = NOTHING) -> Updates:
-        drawn, told = shown(view, runs, scripts)
+        drawn, told = draw_view(view, runs, scripts)
         return dict(zip(outputs, (told, drawn, unread), strict=True))
 
     def redraw(*values: Any) -> Updates:

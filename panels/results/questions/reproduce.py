@@ -116,7 +116,7 @@ def cpu_features() -> list[str]:
     return [name for name in ROUNDING if name.replace("avx512_f", "avx512f") in flags]
 
 
-def shown(sample: Sample, machines: str = "") -> Markup:
+def draw_sample(sample: Sample, machines: str = "") -> Markup:
     """Whether the games came out as recorded, with both means and digests, and each game's grade.
 
     The rows of the games are folded. `machines` says where a language model played.
@@ -193,6 +193,6 @@ def reproduced(rows: Rows, label: str) -> Iterator[Markup]:
     yield note(f"Playing {games}{f', which takes {time}' if slow else ''} …")
     try:
         sample = replay_row(artifact, cell, count, of_this_page if slow else get_policy)
-        yield shown(sample, cpus(artifact, cell.policy) if slow else "")
+        yield draw_sample(sample, cpus(artifact, cell.policy) if slow else "")
     except ReplyError as error:
         yield trouble(error)

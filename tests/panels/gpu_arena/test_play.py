@@ -134,7 +134,7 @@ def test_who_takes_every_advice_plays_the_game_of_the_expert():
 def test_once_every_other_lab_has_left_the_rest_is_played_at_once():
     game = new_game(WORLD, "5")
     while game.observation.others:
-        game = callbacks.played(game, arena.Action("wait"))
+        game = callbacks.play_on(game, arena.Action("wait"))
         if game.over:
             break
     assert game.over
@@ -196,7 +196,7 @@ def test_once_the_game_is_over_nothing_can_be_done_in_it():
     for name in ("advise", "step"):
         assert re.search(rf'data-press="{name}"[^>]* disabled', shown)
     with pytest.raises(IllegalAction, match="over"):
-        callbacks.played(ended["visit"].game, arena.Action("wait"))
+        callbacks.play_on(ended["visit"].game, arena.Action("wait"))
     assert 'data-press="send"' in answer(ended["visit"], "begin", task=WORLD, seed="5")["floor"]
 
 

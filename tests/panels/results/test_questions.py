@@ -8,8 +8,7 @@ import pytest
 from env import arena
 from panels.results.questions import arena as arena_question
 from panels.results.questions import optimum
-from panels.results.questions.reproduce import SCRIPTED, reproduced, rows_of
-from panels.results.questions.reproduce import shown as sample_shown
+from panels.results.questions.reproduce import SCRIPTED, draw_sample, reproduced, rows_of
 from sauda.experiments.verify import replay_row
 from sauda.records.store import load
 
@@ -64,7 +63,7 @@ def test_a_game_that_differs_is_shown_as_such_and_a_loss_of_nothing_as_0():
     artifact, cell = next(iter(rows_of([load(MARKET)]).values()))
     sample = replay_row(artifact, cell, 2)
     changed = {**sample.replayed, "grade": [0.25, -1e-9]}
-    text = str(sample_shown(replace(sample, replayed=changed)))
+    text = str(draw_sample(replace(sample, replayed=changed)))
     assert "<b>Not equal" in text
     assert "Not the same in grade." in text
     assert text.count("≠") == 2

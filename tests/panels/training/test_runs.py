@@ -114,7 +114,7 @@ def test_the_page_draws_the_same_curves_and_words_of_runs_that_nobody_trained(sf
     }
     lines = []
     for name, (view, run) in views.items():
-        figure, told = runs.shown(view, {view.run: run})
+        figure, told = runs.draw_view(view, {view.run: run})
         lines += [f"# {name}", *figure_lines(figure), plain(told)]
     assert_golden("training.txt", "\n".join(lines) + "\n")
 
