@@ -9,9 +9,11 @@ from env import arena
 from panels.gpu_arena.names import NO_JOBS
 from panels.results.questions.verdict import capital
 from panels.ui.curve import curve
-from panels.ui.look import folded, note
+from panels.ui.html import macros
+from panels.ui.look import note
 from sauda.experiments.pitching import LEARNER, ROUNDS, Finding, ShownGame, Verdict
 
+HTML = macros("judge")
 LETTERS = "ABCD"  # of the other labs, from lab_1
 LAB = re.compile(r"\blab_\d+\b")
 TONES = {"holds": "good", "false": "bad"}  # of a claim; all others are left grey and unchecked
@@ -48,17 +50,10 @@ def round_view(
         card(lab, verdict, market, lab == row.winner, told=lab == row.winner, jobs=jobs)
         for lab, verdict in row.verdicts.items()
     ]
-    shocks = Markup("").join(Markup('<p class="sauda-bad">{}</p>').format(s) for s in row.shocks)
-    return Markup(
-        '<p class="sauda-verdict"><b>Round {}: {}</b> {}</p>{}<div class="sauda-cards">{}</div>'
-    ).format(
-        row.round + 1,
-        f"{capital(lab_title(row.winner))} convinces the judge."
-        if row.winner
-        else "nobody convinces the judge.",
-        in_titles(row.reason),
-        shocks,
-        Markup("").join(cards),
+    who = capital(lab_title(row.winner)) if row.winner else "nobody"
+    heading = f"{who} convinces the judge."
+    return HTML.round_view(
+        row.round + 1, heading, in_titles(row.reason), row.shocks, Markup("").join(cards)
     )
 
 
@@ -74,27 +69,10 @@ def card(
 
     The reasons are unfolded where `told`. `jobs` names jobs whose ids are not shown.
     """
-    bars = Markup("").join(
-        Markup(
-            '<div class="sauda-score"><span>{}</span><meter min="0" max="1" value="{}"'
-            ' aria-label="{}: {:.2f}"></meter><b>{:.2f}</b></div>'
-        ).format(name.replace("_", " "), score, name, score, score)
-        for name, score in verdict.scores.items()
-    )
     others = compared(market, lab, verdict.text, jobs)
-    return Markup(
-        '<section class="sauda-card sauda-pitch{}"><h3>{}'
-        ' <span class="sauda-interval">{:.3f}</span>{}</h3>'
-        "<blockquote><bdi>{}</bdi></blockquote>{}{}</section>"
-    ).format(
-        " sauda-won" if won else "",
-        capital(lab_title(lab)),
-        verdict.total,
-        Markup(' <span class="sauda-good">✓ won</span>') if won else "",
-        marked(verdict.text, verdict.findings, jobs) or "(silence)",
-        bars,
-        folded("Why", reasons(verdict.findings, others, jobs), told),
-    )
+    text = marked(verdict.text, verdict.findings, jobs)
+    why = reasons(verdict.findings, others, jobs)
+    return HTML.card(capital(lab_title(lab)), verdict, text, why, won, told)
 
 
 def without_ids(text: str, jobs: Mapping[str, str]) -> str:
@@ -111,16 +89,14 @@ def marked(text: str, findings: Sequence[Finding], jobs: Mapping[str, str] = NO_
     for finding in sorted(findings, key=lambda f: (f.start, -f.end)):
         if finding.start < at:
             continue
-        parts.append(Markup("{}").format(without_ids(text[at : finding.start], jobs)))
-        tone = TONES.get(finding.status, "open")
-        words = text[finding.start : finding.end]
-        parts.append(
-            Markup('<mark class="sauda-{}" title="{}">{}</mark>').format(
-                tone, without_ids(finding.reason, jobs), without_ids(words, jobs)
-            )
-        )
+        reason, words = finding.reason, text[finding.start : finding.end]
+        parts.append(("", "", text[at : finding.start]))
+        parts.append((TONES.get(finding.status, "open"), reason, words))
         at = finding.end
-    return Markup("").join([*parts, Markup("{}").format(without_ids(text[at:], jobs))])
+    parts.append(("", "", text[at:]))
+    return HTML.marked(
+        [(tone, *(without_ids(part, jobs) for part in rest)) for tone, *rest in parts]
+    )
 
 
 def compared(
@@ -142,19 +118,18 @@ def reasons(
     """Why, one line a claim; `others` is what the judge compares claims with."""
     if not findings:
         return note("No claim that can be checked: nothing is scored.")
-    lines = Markup("").join(_line(finding, others, jobs) for finding in findings)
-    return Markup('<ul class="sauda-talk">{}</ul>').format(lines)
+    return HTML.reasons([_line(finding, others, jobs) for finding in findings])
 
 
-def _line(finding: Finding, others: Mapping[Span, str], jobs: Mapping[str, str]) -> Markup:
+def _line(
+    finding: Finding, others: Mapping[Span, str], jobs: Mapping[str, str]
+) -> tuple[str, str, str, str]:
     name = finding.dimension.replace("_", " ")
-    other = others.get((finding.start, finding.end)) if finding.status in TONES else None
-    return Markup('<li><b class="sauda-{}">{}</b> <bdi>{}</bdi>{}</li>').format(
-        TONES.get(finding.status, "open"),
-        f"{name} {finding.points:+.2f}" if finding.points else name,
-        without_ids(finding.reason, jobs),
-        f" Compared with {other}." if other else "",
-    )
+    about = f"{name} {finding.points:+.2f}" if finding.points else name
+    reason = without_ids(finding.reason, jobs)
+    if (tone := TONES.get(finding.status)) is None:
+        return "open", about, reason, ""
+    return tone, about, reason, others.get((finding.start, finding.end), "")
 
 
 def trend(game: ShownGame, index: int) -> Markup:
