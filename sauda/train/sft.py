@@ -78,7 +78,6 @@ class SFTSettings(SFTStageSettings, RowSettings):
 
     lora_r: int = field(default=16, metadata={"help": "rank of the adapter"})
     lora_alpha: int = field(default=32, metadata={"help": "its scale, times the rank"})
-    num_train_epochs: int = field(default=2, metadata={"help": "passes over the rows"})
     per_device_train_batch_size: int = 32
     save_steps: int = 517
 

@@ -4,15 +4,21 @@ At times the teacher's move is spoilt as a model spoils it, so that states off i
 the bazaar a row is a whole deal as one conversation, so that its common prefix is read once; a
 spoilt move is part of it, and the teacher's is supervised up to the first token in which they
 differ. In the arena a row is one action of the teacher. The prompts and completions are, byte for
-byte, those that are served: a model trained on other bytes would meet unknown prompts.
+byte, those that are served: a model trained on other bytes would meet unknown prompts. Each deal of
+the bazaar comes again with its seller's phrases in words of `lessons.csv`, which no game has: they
+were written without sight of the phrases kept for evaluation.
 """
 
+import csv
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from itertools import count, groupby, islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,6 +38,7 @@ from env import (
     begin,
     get_task,
     move,
+    speech,
 )
 from sauda.games import arena_prompt
 from sauda.games.bazaar_prompt import (
@@ -49,7 +56,7 @@ from sauda.records.seeds import SPLITS, is_unseen_listing
 from sauda.train.common import named_object
 
 Action = Offer | Accept | WalkAway
-MIXTURE, BELIEFS, WAITS = 1, 2, 5  # streams of their own, apart from the game's
+MIXTURE, BELIEFS, WAITS, LESSONS = 1, 2, 5, 6  # streams of their own, apart from the game's
 
 
 @dataclass(frozen=True)
@@ -72,7 +79,9 @@ CLASSIC_MIX = (
 class RowSettings:
     """Which games of the bazaar are played, by whom, and how many deals are kept."""
 
-    rows: int = field(default=33_000, metadata={"help": "deals to learn from"})
+    rows: int = field(
+        default=33_000, metadata={"help": "deals to learn from, each of them told twice"}
+    )
     teacher: str = field(
         default="", metadata={"help": "of all tasks, also module:function; '' for each task's own"}
     )
@@ -116,7 +125,8 @@ class Row:
 def make_rows(settings: RowSettings) -> list[Row]:
     """The rows of `settings`, tasks in order, each task's games up from the first seed.
 
-    Raises ValueError where the seeds would leave the training split.
+    After all of them they come again, retold. Raises ValueError where the seeds would leave the
+    training split.
     """
     all_rows: list[Row] = []
     for mix in settings.mixes:
@@ -129,7 +139,41 @@ def make_rows(settings: RowSettings) -> list[Row]:
             task_rows.extend(conversations(task, seed, settings.teacher or mix.teacher, settings))
             seed += 1
         all_rows.extend(task_rows[:wanted])
-    return all_rows
+    return all_rows + [retell(row) for row in all_rows]
+
+
+def retell(row: Row) -> Row:
+    """The deal with each phrase of its seller said in other words of the same language."""
+    pattern, others = lessons()
+    rng = np.random.default_rng([row.seed, row.deal, LESSONS])
+
+    def say(found: re.Match) -> str:
+        options = others[re.sub(r"\d+", "#", found[0])]
+        number = re.search(r"\d+", found[0])
+        return options[rng.integers(len(options))].replace("#", number[0] if number else "#")
+
+    def hear(message: dict[str, str]) -> dict[str, str]:
+        told = re.sub(
+            r'(?<=Says )"[^"]*"', lambda words: pattern.sub(say, words[0]), message["content"]
+        )
+        return message | {"content": told} if message["role"] == "user" else message
+
+    return replace(row, messages=[hear(message) for message in row.messages])
+
+
+@cache
+def lessons() -> tuple[re.Pattern[str], Mapping[str, Sequence[str]]]:
+    """A pattern of the sellers' phrases, and by phrase other words that no game has."""
+    with Path(__file__).with_name("lessons.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    found: dict[str, list[str]] = {}
+    for language in speech.LANGUAGES:
+        for (family, key), options in speech.phrases(language, "seen").items():
+            others = [r[language] for r in rows if (r["family"], r["key"]) == (family, key)]
+            found |= {phrase: others for phrase in options if others}
+    longest_first = sorted(found, key=len, reverse=True)
+    either = "|".join(re.escape(phrase).replace(r"\#", r"\d+") for phrase in longest_first)
+    return re.compile(rf"(?<!\w)(?:{either})(?!\w)"), found
 
 
 @dataclass(frozen=True)

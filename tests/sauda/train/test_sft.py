@@ -1,6 +1,7 @@
 """SFT: the teacher's rows and their tokens, the loss, and the acceptance check."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +20,7 @@ from sauda.train.model import find_base, read_base, tokenizer_of
 from sauda.train.teacher_rows import (
     RowSettings,
     encode_row,
+    lessons,
     make_rows,
     round_action,
     summarize_rows,
@@ -85,6 +87,37 @@ def test_rows_are_the_same_each_time_and_nothing_is_in_them_that_is_kept_for_eva
     assert {"belief", "offer", "tea"} < set(counted["kind"])
     with pytest.raises(ValueError, match="too few training seeds"):
         make_rows(replace(SMALL, first_seed=49_999))
+
+
+def test_a_deal_told_again_has_other_words_and_the_same_prices_and_labels(sft_rows):
+    played, retold = sft_rows[: len(sft_rows) // 2], sft_rows[len(sft_rows) // 2 :]
+    changed = 0
+    for row, other in zip(played, retold, strict=True):
+        assert (row.labels, row.seed, row.task) == (other.labels, other.seed, other.task)
+        for message, again in zip(row.messages, other.messages, strict=True):
+            before, after = (re.sub(r'"[^"]*"', "", m["content"]) for m in (message, again))
+            assert before == after or message["role"] != "user"
+            changed += message != again
+    assert changed > len(played)
+
+
+def test_the_lessons_say_each_thing_in_words_that_no_evaluation_has():
+    _, others = lessons()
+    kept = {words(p) for language in speech.LANGUAGES for p in unseen_phrases(language)}
+    for phrase, options in others.items():
+        assert {phrase.count("#")} == {option.count("#") for option in options}
+        for option in options:
+            told = words(option)
+            assert all(len(told & held) < 0.4 * len(told | held) for held in kept), option
+
+
+def unseen_phrases(language):
+    found = speech.phrases(language, "unseen")
+    return [p for (family, _), ones in found.items() if family in speech.READ for p in ones]
+
+
+def words(phrase):
+    return frozenset(re.findall(r"[^\s.,!?।#]+", phrase.lower()))
 
 
 @pytest.mark.model
