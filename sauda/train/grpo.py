@@ -73,7 +73,7 @@ class GRPOSettings(PlayerSettings):
     per_device_train_batch_size: int = field(
         default=8, metadata={"help": "sequences per pass; lower where memory is short"}
     )
-    learning_rate: float = 2e-4
+    learning_rate: float = 5e-5
     warmup_steps: float = 0.0
     beta: float = 0.02  # of the divergence from the adapter it started from
     first_seed: int = 30_000
