@@ -10,8 +10,8 @@ AGAIN = ", seed "  # in the label of a further training of a stage
 STAGES: Mapping[str, str] = {
     BASE: "untrained base",
     "mini+sft": "SFT",
+    "mini+sft-seed1": "SFT, seed 1",
     "mini+distill": "SFT + distillation",
-    "mini+distill-seed1": "SFT + distillation, seed 1",
     "mini+grpo": "SFT + GRPO",
     "mini+dpo": "SFT + GRPO + DPO",
 }

@@ -68,8 +68,8 @@ BASE = "mini"
 # Each stage of training, with the one whose adapter it trains further.
 PARENTS = {
     "mini+sft": BASE,
+    "mini+sft-seed1": BASE,
     "mini+distill": "mini+sft",
-    "mini+distill-seed1": "mini+sft",
     "mini+grpo": "mini+sft",
     "mini+dpo": "mini+grpo",
 }

@@ -183,20 +183,20 @@ def recompute(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]
     return {**recorded, **kept, "log": log, **last}
 
 
-LATER = ("distill", "distill-seed1", "grpo", "dpo")  # registered once there is a log of them
+LATER = ("sft-seed1", "distill", "grpo", "dpo")  # registered once there is a log of them
 FILES = {  # by name of the run: the command after `train`, and what the file holds
     "sft": (
         "sft",
         "The log of Sauda's supervised fine-tuning, what it learnt from, its gate",
     ),
+    "sft-seed1": (
+        "sft --seed 1 --minutes 7",
+        "A second such training with another seed, ended at three quarters of its steps",
+    ),
     "distill": (
         "distill",
         "The log of Sauda's learning from the planner's labels of its own games, what each round "
         "played, its gate",
-    ),
-    "distill-seed1": (
-        "distill --seed 1 --first-seed 26000",
-        "A second such training, from other games and another seed",
     ),
     "grpo": (
         "grpo",
