@@ -141,6 +141,19 @@ def test_the_effect_of_a_message_is_what_it_changed_in_the_price_of_the_lab_that
     assert [one.change for one in message_effects(act(game, silent))] == [0.0]
 
 
+def test_a_message_that_closes_the_last_round_has_no_effect():
+    game, said = (
+        start(COALITION, 5),
+        arena.Action("send_message", target_lab_id="lab_1", message="!"),
+    )
+    while not game.over:
+        market = game.observation.market
+        game = act(
+            game, said if market.round_index == market.max_rounds - 1 else arena.Action("wait")
+        )
+    assert len(message_effects(game)) < len(game.steps[-1].after.market.messages)
+
+
 def test_the_rest_is_the_scripts_once_it_plays_the_game_out():
     game = start(COALITION, 5)
     assert not is_alone(game)
