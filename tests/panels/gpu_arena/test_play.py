@@ -12,12 +12,11 @@ from urllib.parse import unquote_plus, urlencode
 import pytest
 
 from env import IllegalAction, arena
-from panels.gpu_arena import callbacks, players
-from panels.gpu_arena.callbacks import BEGINNINGS, new_game
-from panels.gpu_arena.first_world import SEED, TASK
+from panels.gpu_arena import players, tab
+from panels.gpu_arena.players import SEED, TASK
 from panels.gpu_arena.reasons import EXPERT, PUBLISHED
-from panels.gpu_arena.screen import REGIONS, named_in_address
-from panels.gpu_arena.settlement import settlement
+from panels.gpu_arena.tab import BEGINNINGS, REGIONS, named_in_address, new_game
+from panels.gpu_arena.view import settlement
 from panels.gpu_arena.visit import ASK, PAY, Sent, Visit
 from panels.results.questions.reproduce import rows_of
 from panels.site.visitor import CALLER
@@ -67,7 +66,7 @@ def at(task: str = WORLD, seed: str = "5") -> Visit:
 
 def answer(visit: Visit | None, name: str, value: Any = "", blocks: Any = (), **typed: Any) -> dict:
     """The regions that a press changes, by name."""
-    return callbacks.answer(PAGE_OF_NAMES, visit, name, Sent(value, tuple(blocks)), typed)
+    return tab.answer(PAGE_OF_NAMES, visit, name, Sent(value, tuple(blocks)), typed)
 
 
 def after(visit: Visit, name: str, *sent: Any, **typed: Any) -> Visit:
@@ -85,7 +84,7 @@ def test_the_page_answers_each_action_with_the_same_sentences():
     def told(updates: dict) -> str:
         html, regions = "".join(updates.get(name, "") for name in REGIONS), []
         for name in said:
-            found = re.search(rf'<div id="arena-{name}">(.*?)</div>', html)
+            found = re.search(rf'<div id="arena-{name}">(.*?)</div>', html, re.DOTALL)
             regions.append(plain(found[1]) if found else "")
         played = "visit" in updates and updates["visit"].game is not visit.game
         shown = " | ".join(filter(None, regions))
@@ -127,14 +126,14 @@ def test_who_takes_every_advice_plays_the_game_of_the_expert():
         (action,) = re.findall(r'data-value="([^"]+)"', visit.advice)
         visit = after(visit, "take_advice", action.replace("&#34;", '"'))
     while not watched.over:
-        watched = callbacks.stepped(watched, EXPERT)
+        watched = tab.stepped(watched, EXPERT)
     assert [step.action for step in visit.game.steps] == [step.action for step in watched.steps]
 
 
 def test_once_every_other_lab_has_left_the_rest_is_played_at_once():
     game = new_game(WORLD, "5")
     while game.observation.others:
-        game = callbacks.play_on(game, arena.Action("wait"))
+        game = tab.play_on(game, arena.Action("wait"))
         if game.over:
             break
     assert game.over
@@ -146,7 +145,7 @@ def test_an_event_without_its_game_or_seed_is_answered_in_words():
         answer(at(), "begin", task=WORLD, seed="many"),
         answer(at(), "step", player="nobody"),
         answer(at(), "watch", "nobody"),
-        *(answer(None, name) for name in callbacks.PRESSES if name not in BEGINNINGS),
+        *(answer(None, name) for name in tab.PRESSES if name not in BEGINNINGS),
     ):
         assert list(updates) == ["top"]
         assert 'role="alert"' in updates["top"]
@@ -161,7 +160,7 @@ def test_whatever_a_client_sends_leaves_the_game_as_it_is(odd):
         typed = dict.fromkeys((*OFFER, *MOVE), odd)
         for updates in (answer(visit, name, value, blocks, **typed), answer(visit, name)):
             assert "visit" not in updates
-        assert "visit" not in callbacks.answer(PAGE_OF_NAMES, visit, name, Sent(), odd)
+        assert "visit" not in tab.answer(PAGE_OF_NAMES, visit, name, Sent(), odd)
 
 
 def test_a_press_of_anothers_block_writes_an_offer_with_a_price():
@@ -196,7 +195,7 @@ def test_once_the_game_is_over_nothing_can_be_done_in_it():
     for name in ("advise", "step"):
         assert re.search(rf'data-press="{name}"[^>]* disabled', shown)
     with pytest.raises(IllegalAction, match="over"):
-        callbacks.play_on(ended["visit"].game, arena.Action("wait"))
+        tab.play_on(ended["visit"].game, arena.Action("wait"))
     assert 'data-press="send"' in answer(ended["visit"], "begin", task=WORLD, seed="5")["floor"]
 
 
@@ -204,7 +203,7 @@ def test_once_the_game_is_over_nothing_can_be_done_in_it():
 
 
 def test_an_address_opens_the_world_that_it_names_and_no_secret_seed_stands_in_one():
-    game = callbacks.follow(at(), Sent(search=f"?task={WORLD}&seed=7")).game
+    game = tab.follow(at(), Sent(search=f"?task={WORLD}&seed=7")).game
     assert (game.task_name, game.play.seed) == (WORLD, 7)
     assert named_in_address(game) == {"task": WORLD, "seed": "7"}
     assert named_in_address(new_game(TASK, str(SEED))) == {}
@@ -216,7 +215,7 @@ def test_an_address_opens_the_world_that_it_names_and_no_secret_seed_stands_in_o
 @pytest.mark.parametrize("query", [{"task": "<b>x</b>"}, {"task": WORLD, "seed": "-1"}])
 def test_an_address_that_names_no_world_is_answered_in_words(query):
     search = "?" + urlencode({"tab": "gpu_arena"} | query)
-    opened = callbacks.answer(PAGE_OF_NAMES, None, "open", Sent(search=search))
+    opened = tab.answer(PAGE_OF_NAMES, None, "open", Sent(search=search))
     assert opened["visit"].game == new_game(TASK, str(SEED))
     assert 'role="alert"' in opened["top"]
     assert "<b>x" not in opened["top"]
@@ -265,7 +264,7 @@ def test_a_model_moves_once_it_has_loaded_and_is_named_at_the_end(monkeypatch):
     model.stage = Ready(LAB, "toy", 1.0)
     game = new_game(WORLD, "3")
     while not game.over:
-        game = callbacks.stepped(game, LAB)
+        game = tab.stepped(game, LAB)
     assert model.asked_by == PAGE
     assert {type(step.action) for step in game.steps} <= {arena.Action, arena.Malformed}
     assert LAB in {row.name for row in standings(game)}

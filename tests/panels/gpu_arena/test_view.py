@@ -3,16 +3,17 @@
 import numpy as np
 
 from env import arena
-from panels.gpu_arena.first_world import LONER, SEED, TASK, made_by
 from panels.gpu_arena.names import (
+    advised,
     block_name,
+    deed,
     due,
     short_block_name,
     with_names,
 )
 from panels.gpu_arena.offers import offers
+from panels.gpu_arena.players import LONER, SEED, TASK, made_by
 from panels.gpu_arena.reasons import EXPERT, suggested_price, told_price, why, worth
-from panels.gpu_arena.words import advised, deed
 from panels.results.evaluation import DRAWN
 from sauda.records.seeds import SPLITS
 from sauda.records.store import load
