@@ -61,22 +61,10 @@ def _offer(obs: arena.Observation, offer: arena.Offer) -> Markup:
     sides, money = (offer.requested_blocks, offer.offered_blocks), offer.payment - offer.ask
     if is_own:
         sides, money = sides[::-1], -money
-    labels = {"Withdraw" if is_own else "Turn down": "reject_offer"}
-    if not is_own:
-        labels = {"Accept": "accept_offer"} | labels
-    answers = [
-        take(label, {"action_type": kind, "offer_id": offer.offer_id})
-        for label, kind in labels.items()
-    ]
-    return HTML.offer(
-        offer,
-        is_own,
-        lab_name(obs.market, offer.to_lab_id if is_own else offer.from_lab_id),
-        explained(obs, *sides, money),
-        with_names(obs.market, offer.message, job_names(obs.own.jobs)),
-        capital(told_price(obs, offer)),
-        answers,
-    )
+    lab = lab_name(obs.market, offer.to_lab_id if is_own else offer.from_lab_id)
+    said = with_names(obs.market, offer.message, job_names(obs.own.jobs))
+    told = capital(told_price(obs, offer)) if is_own else ""
+    return HTML.offer(offer, is_own, lab, explained(obs, *sides, money), said, told)
 
 
 def explained(

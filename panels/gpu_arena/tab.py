@@ -7,7 +7,7 @@ that the rules would refuse is answered with a sentence and costs the visitor no
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from panels.gpu_arena import board, offers, players, view
 from panels.gpu_arena.names import block_name
 from panels.gpu_arena.players import SEED, TASK, player_title, why_this_world
 from panels.gpu_arena.reasons import EXPERT, PUBLISHED
-from panels.gpu_arena.visit import Fields, Sent, Visit, read
+from panels.gpu_arena.visit import Fields, Visit, read
 from panels.site.sessions import HOUR, Gone, no_longer_here, states_of
 from panels.site.visitor import CALLER, visitor_of, visitor_of_event
 from panels.ui.html import macros
@@ -155,30 +155,30 @@ def play_on(game: ArenaGame, action: arena.Action | arena.Malformed) -> ArenaGam
 # Presses -----------------------------------------------------------------------------------------
 
 
-def begin(visit: Visit, sent: Sent) -> Visit:
+def begin(visit: Visit) -> Visit:
     """A new game."""
     players.load(visit.fields.player)
     return visit.show(new_game(visit.fields.task, visit.fields.seed))
 
 
-def follow(visit: Visit, sent: Sent) -> Visit:
+def follow(visit: Visit) -> Visit:
     """A new game in the world that the address names, or in the first world."""
-    named = _world_in(queried(sent.search))
+    named = _world_in(queried(visit.fields.search))
     first = {"task": TASK, "seed": "" if named else str(SEED)}
-    return begin(visit.fill(**first | named), sent)
+    return begin(visit.fill(**first | named))
 
 
 def _world_in(query: Mapping[str, str]) -> dict[str, str]:
     return {name: query[name] for name in ("task", "seed") if name in query}
 
 
-def choose_player(visit: Visit, sent: Sent) -> Visit:
+def choose_player(visit: Visit) -> Visit:
     """The player of the list, which begins to load where it is a language model."""
     players.load(visit.fields.player)
     return visit
 
 
-def tick(visit: Visit, sent: Sent) -> Visit:
+def tick(visit: Visit) -> Visit:
     """The game after one action of the player; the run goes on, and waits for a model to load."""
     try:
         return visit.show(stepped(visit.game, visit.fields.player), running=True)
@@ -188,9 +188,9 @@ def tick(visit: Visit, sent: Sent) -> Visit:
         return replace(visit, running=False).say("problem", trouble(error))
 
 
-def watch(visit: Visit, sent: Sent) -> Visit:
+def watch(visit: Visit) -> Visit:
     """Let a player act by itself from here on, or pause; a finished world begins anew."""
-    game, player = visit.game, sent.value or visit.fields.player
+    game, player = visit.game, visit.fields.value or visit.fields.player
     if visit.running:
         return replace(visit, running=False)
     if player not in players.players():
@@ -200,7 +200,7 @@ def watch(visit: Visit, sent: Sent) -> Visit:
     return visit.fill(player=player).show(game, running=True)
 
 
-def advise(visit: Visit, sent: Sent) -> Visit:
+def advise(visit: Visit) -> Visit:
     """What the expert would do next, why, and a button that does it; the game stays as it is."""
     if visit.game.over:
         raise IllegalAction("this game is over; start a new one to play on")
@@ -208,56 +208,56 @@ def advise(visit: Visit, sent: Sent) -> Visit:
     return replace(visit, advice=view.advice(visit.game.observation, action))
 
 
-def take_advice(visit: Visit, sent: Sent) -> Visit:
+def take_advice(visit: Visit) -> Visit:
     """The game after the advised action, with the advice for the next one."""
-    after = PRESSES["take"].action(visit, sent)
-    return after if after.game.over else advise(after, sent)
+    after = PRESSES["take"].action(visit)
+    return after if after.game.over else advise(after)
 
 
-def bid(visit: Visit, sent: Sent) -> Visit:
+def bid(visit: Visit) -> Visit:
     """The sentence of an offer for another lab's block, at a price that the lab may take."""
-    worth, obs = board.wanted(visit.game, sent.value), visit.game.observation
-    if sent.value not in [name for _, name in offers.wanted_blocks(obs)]:
-        raise IllegalAction(f"{block_name(obs.market, sent.value)} cannot be asked for now")
-    chosen = visit.fill(give=(), want=(sent.value,), answered="")
-    return price(chosen, sent).say("hint", note(f"{worth}."))
+    worth, obs = board.wanted(visit.game, visit.fields.value), visit.game.observation
+    if visit.fields.value not in [name for _, name in offers.wanted_blocks(obs)]:
+        raise IllegalAction(f"{block_name(obs.market, visit.fields.value)} cannot be asked for now")
+    chosen = visit.fill(give=(), want=(visit.fields.value,), answered="")
+    return price(chosen).say("hint", note(f"{worth}."))
 
 
-def counter(visit: Visit, sent: Sent) -> Visit:
+def counter(visit: Visit) -> Visit:
     """The sentence of an answer with other terms to an open offer."""
     incoming = visit.game.observation.incoming
-    offer = next((one for one in incoming if one.offer_id == sent.value), None)
+    offer = next((one for one in incoming if one.offer_id == visit.fields.value), None)
     if offer is None:
         raise IllegalAction("no other terms can be named for this offer now")
     given, received = offer.requested_blocks, offer.offered_blocks
     to = offer.from_lab_id
-    return price(visit.fill(give=given, want=received, to=to, answered=offer.offer_id), sent)
+    return price(visit.fill(give=given, want=received, to=to, answered=offer.offer_id))
 
 
-def price(visit: Visit, sent: Sent) -> Visit:
+def price(visit: Visit) -> Visit:
     """The price that the other side may take for the chosen blocks."""
     return visit.fill(**offers.suggested_money(visit.game.observation, visit.fields))
 
 
-def preview(visit: Visit, sent: Sent) -> Visit:
+def preview(visit: Visit) -> Visit:
     """What the pressed blocks would do for the jobs."""
-    return visit.say("hint", board.preview(visit.game, sent.blocks))
+    return visit.say("hint", board.preview(visit.game, visit.fields.blocks))
 
 
 @dataclass(frozen=True)
 class Press:
     """What a press does, where its mistakes are told, and what it draws where the game stays."""
 
-    action: Callable[[Visit, Sent], Visit]
+    action: Callable[[Visit], Visit]
     place: str = "problem"
     draws: tuple[str, ...] = ("top",)
 
 
 def play(
-    chosen: Callable[[Visit, Sent], arena.Action | arena.Malformed], place: str = "problem"
+    chosen: Callable[[Visit], arena.Action | arena.Malformed], place: str = "problem"
 ) -> Press:
     """A press that plays the chosen action."""
-    return Press(lambda visit, sent: visit.show(play_on(visit.game, chosen(visit, sent))), place)
+    return Press(lambda visit: visit.show(play_on(visit.game, chosen(visit))), place)
 
 
 BEGINNINGS = ("begin", "follow")  # presses that need no game
@@ -266,22 +266,22 @@ PRESSES: Mapping[str, Press] = {
     "begin": Press(begin),
     "follow": Press(follow),
     "choose_player": Press(choose_player, draws=("foot",)),
-    "step": Press(lambda visit, sent: visit.show(stepped(visit.game, visit.fields.player))),
+    "step": Press(lambda visit: visit.show(stepped(visit.game, visit.fields.player))),
     "tick": Press(tick),
     "watch": Press(watch),
     "advise": Press(advise),
-    "take": play(lambda visit, sent: offers.chosen_action(sent.value)),
+    "take": play(lambda visit: offers.chosen_action(visit.fields.value)),
     "take_advice": Press(take_advice),
-    "wait": play(lambda visit, sent: arena.Action("wait")),
+    "wait": play(lambda visit: arena.Action("wait")),
     "preview": Press(preview, "hint", ("others",)),
-    "book": play(lambda visit, sent: board.booking(sent.value, sent.blocks), "hint"),
+    "book": play(lambda visit: board.booking(visit.fields.value, visit.fields.blocks), "hint"),
     "bid": Press(bid, "hint", ("others", "table", "floor")),
     "counter": Press(counter, draws=("table", "floor")),
     "price": Press(price, "deal", ("table", "floor")),
-    "weigh": Press(lambda visit, sent: visit, "deal", ("floor",)),
-    "send": play(lambda visit, sent: offers.offer_of(visit.game.observation, visit.fields), "deal"),
-    "choose_move": Press(lambda visit, sent: visit, "purpose", ("floor",)),
-    "act": play(lambda visit, sent: offers.composed(visit.fields), "purpose"),
+    "weigh": Press(lambda visit: visit, "deal", ("floor",)),
+    "send": play(lambda visit: offers.offer_of(visit.game.observation, visit.fields), "deal"),
+    "choose_move": Press(lambda visit: visit, "purpose", ("floor",)),
+    "act": play(lambda visit: offers.composed(visit.fields), "purpose"),
 }
 # Presses that are answered outside the queue, and those of which one runs at a time. All others
 # may take seconds: a step that ends the game draws its settlement, which plays every policy.
@@ -292,22 +292,20 @@ AT_ONCE = (
 IN_TURN = ("step", "tick")
 
 
-def answer(
-    page: Layout, visit: Visit | None, name: str, sent: Sent, typed: object = None
-) -> Updates:
+def answer(page: Layout, visit: Visit | None, name: str, sent: object = None) -> Updates:
     """What a press changes on the page; a mistake is told where its button stands.
 
-    `typed` is what the fields hold, as the browser sent it. The visit is kept where the game, the
-    run or the advice changed, so that no press that only looks holds back a step under way.
+    `sent` is what the browser sent with it. The visit is kept where the game, the run or the advice
+    changed, so that no press that only looks holds back a step under way.
     """
     if name == "open":
-        return open_tab(page, visit, sent)
+        return open_tab(page, visit, read(sent))
     press = PRESSES[name]
-    before = replace(visit or Visit(None), fields=read(Fields, typed), said="", place="")
+    before = replace(visit or Visit(None), fields=read(sent), said="", place="")
     try:
         if before.game is None and name not in BEGINNINGS:
             raise IllegalAction(f"{no_longer_here('this world was')}; press “New world”")
-        after, draws = press.action(before, sent), press.draws
+        after, draws = press.action(before), press.draws
     except (ValueError, ReplyError) as error:  # IllegalAction is a ValueError too
         after = before.say(press.place, trouble(error))
         draws = (REGION_OF[after.place],)
@@ -325,7 +323,7 @@ def _in_foot(visit: Visit) -> tuple[Any, ...]:
     return visit.running, *((game.task_name, game.play.seed, game.over) if game else ())
 
 
-def open_tab(page: Layout, kept: Visit | None, sent: Sent) -> Updates:
+def open_tab(page: Layout, kept: Visit | None, sent: Fields) -> Updates:
     """The game of this browser tab, unless the address names another world; else the first one.
 
     A tab that is loaded again has a new session, and sends the name of its former one; it is told
@@ -339,7 +337,7 @@ def open_tab(page: Layout, kept: Visit | None, sent: Sent) -> Updates:
     there = _world_in(query)
     if query.get("tab") == "gpu_arena" and there not in ({}, named_in_address(visit.game)):
         try:
-            visit = follow(first, sent)
+            visit = follow(first.fill(search=sent.search))
         except ValueError as error:
             visit = first.say("problem", trouble(error))
     return draw(page, visit, REGIONS) | {page["visit"]: visit}
@@ -399,7 +397,6 @@ def _answer(page: Layout, names: Sequence[str]) -> Callable:
         name = event_value(event, "press")
         if name not in names:
             return {page["visit"]: gr.skip()}
-        sent = {field.name: event_value(event, field.name) for field in fields(Sent)}
-        return answer(page, visit, name, read(Sent, sent), event_value(event, "fields"))
+        return answer(page, visit, name, event_value(event, "fields"))
 
     return named(shown, answer)

@@ -6,7 +6,7 @@ the defaults of the fields, which the browser takes where the key of a part chan
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from markupsafe import Markup
 
@@ -19,8 +19,14 @@ PAY, ASK = "pay", "ask for"  # the two ways of the money in an offer
 
 @dataclass(frozen=True)
 class Fields:
-    """What the fields of the tab hold, by their names in the HTML."""
+    """What a browser sends with a press: what was pressed, and what the fields of the tab hold.
 
+    Fields are called by their names in the HTML.
+    """
+
+    value: str = ""  # what the button holds: a job, a block, an offer, an action as JSON, a player
+    blocks: tuple[str, ...] = ()  # those that are pressed on the calendar
+    search: str = ""  # the query string of the page's address
     task: str = TASK
     seed: str = ""
     player: str = EXPERT
@@ -36,29 +42,17 @@ class Fields:
     message: str = ""
 
 
-@dataclass(frozen=True)
-class Sent:
-    """What a browser sends with a press beside the fields."""
-
-    value: str = ""  # what the button holds: a job, a block, an offer, an action as JSON, a player
-    blocks: tuple[str, ...] = ()  # those that are pressed on the calendar
-    search: str = ""  # the query string of the page's address
-
-
-Read = TypeVar("Read", Fields, Sent)
-
-
-def read(kind: type[Read], sent: object) -> Read:
+def read(sent: object) -> Fields:
     """What a browser sent; any client can send anything, and what is no text counts as missing."""
     found, known = sent if isinstance(sent, Mapping) else {}, {}
-    for field in fields(kind):
+    for field in fields(Fields):
         value = found.get(field.name)
         if isinstance(field.default, tuple):
             each = value if isinstance(value, list) else ()
             known[field.name] = tuple(one for one in each if isinstance(one, str))
         elif isinstance(value, str):
             known[field.name] = value
-    return kind(**known)
+    return Fields(**known)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from panels.gpu_arena.players import SEED, TASK
 from panels.gpu_arena.reasons import EXPERT, PUBLISHED
 from panels.gpu_arena.tab import BEGINNINGS, REGIONS, named_in_address, new_game
 from panels.gpu_arena.view import settlement
-from panels.gpu_arena.visit import ASK, PAY, Sent, Visit
+from panels.gpu_arena.visit import ASK, PAY, Visit
 from panels.results.questions.reproduce import rows_of
 from panels.site.visitor import CALLER
 from panels.ui.tables import with_interval
@@ -66,7 +66,8 @@ def at(task: str = WORLD, seed: str = "5") -> Visit:
 
 def answer(visit: Visit | None, name: str, value: Any = "", blocks: Any = (), **typed: Any) -> dict:
     """The regions that a press changes, by name."""
-    return tab.answer(PAGE_OF_NAMES, visit, name, Sent(value, tuple(blocks)), typed)
+    sent = {"value": value, "blocks": list(blocks), **typed}
+    return tab.answer(PAGE_OF_NAMES, visit, name, sent)
 
 
 def after(visit: Visit, name: str, *sent: Any, **typed: Any) -> Visit:
@@ -160,7 +161,7 @@ def test_whatever_a_client_sends_leaves_the_game_as_it_is(odd):
         typed = dict.fromkeys((*OFFER, *MOVE), odd)
         for updates in (answer(visit, name, value, blocks, **typed), answer(visit, name)):
             assert "visit" not in updates
-        assert "visit" not in tab.answer(PAGE_OF_NAMES, visit, name, Sent(), odd)
+        assert "visit" not in tab.answer(PAGE_OF_NAMES, visit, name, odd)
 
 
 def test_a_press_of_anothers_block_writes_an_offer_with_a_price():
@@ -203,7 +204,7 @@ def test_once_the_game_is_over_nothing_can_be_done_in_it():
 
 
 def test_an_address_opens_the_world_that_it_names_and_no_secret_seed_stands_in_one():
-    game = tab.follow(at(), Sent(search=f"?task={WORLD}&seed=7")).game
+    game = tab.follow(at().fill(search=f"?task={WORLD}&seed=7")).game
     assert (game.task_name, game.play.seed) == (WORLD, 7)
     assert named_in_address(game) == {"task": WORLD, "seed": "7"}
     assert named_in_address(new_game(TASK, str(SEED))) == {}
@@ -215,7 +216,7 @@ def test_an_address_opens_the_world_that_it_names_and_no_secret_seed_stands_in_o
 @pytest.mark.parametrize("query", [{"task": "<b>x</b>"}, {"task": WORLD, "seed": "-1"}])
 def test_an_address_that_names_no_world_is_answered_in_words(query):
     search = "?" + urlencode({"tab": "gpu_arena"} | query)
-    opened = tab.answer(PAGE_OF_NAMES, None, "open", Sent(search=search))
+    opened = answer(None, "open", search=search)
     assert opened["visit"].game == new_game(TASK, str(SEED))
     assert 'role="alert"' in opened["top"]
     assert "<b>x" not in opened["top"]
