@@ -3,7 +3,7 @@
 A visitor presses blocks and then a job to book them, or another lab's block to bid for it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from markupsafe import Markup
 
@@ -17,6 +17,7 @@ from panels.gpu_arena.names import (
     readable,
     short_block_name,
 )
+from panels.gpu_arena.reasons import hours_left
 from panels.results.questions.verdict import capital
 from panels.ui.html import macros
 from panels.ui.look import note
@@ -37,8 +38,8 @@ def calendar(game: ArenaGame) -> Markup:
     obs, over = game.observation, game.over
     market, names = obs.market, job_names(obs.own.jobs)
     jobs = [
-        HTML.job(job, names[job.job_id], due(job, market), market, over, row, arena.LATE)
-        for row, job in enumerate(obs.own.jobs, 1)
+        HTML.job(job, names[job.job_id], due(job, market), market, over, arena.LATE)
+        for job in obs.own.jobs
     ]
     own = HTML.own_jobs(jobs, market, over) + _blocks(obs, market.labs[LEARNER], over)
     return HTML.calendar(market, market.queue.count(LEARNER), over, own)
@@ -54,39 +55,20 @@ def others(game: ArenaGame) -> Markup:
 
 def _blocks(obs: arena.Observation, lab: arena.Lab, over: bool) -> Markup:
     """One lab: its public facts, and its blocks in lanes."""
-    market, is_own = obs.market, lab.lab_id == LEARNER
-    now, horizon = market.round_index, market.max_rounds
-    bookable = set(arena.usable_blocks(obs))
-    bars = []
-    for block, lane in packed(market.blocks.values(), horizon):
+    market, is_own, bars = obs.market, lab.lab_id == LEARNER, []
+    for name, block in sorted(market.blocks.items()):
         if block.owner_lab_id != lab.lab_id:
             continue
-        hours = arena.live_hours(block, now, horizon) if block.status in arena.LIVE else 0
+        hours = hours_left(obs, [name]) if block.status in arena.LIVE else 0
         press = ""
-        if hours and not over and block in bookable:
+        if hours and not over and block in arena.usable_blocks(obs):
             press = "preview"
-        elif hours and not over and not is_own and arena.is_requestable(block):
-            press = "" if lab.finished else "bid"
-        length = max(1, min(block.duration, horizon - block.start_round))
-        name, mark = short_block_name(market, block), MARKS[block.status]
-        bars.append(HTML.block(block, name, mark, lane, length, hours, press))
+        elif hours and not (over or is_own or lab.finished) and arena.is_requestable(block):
+            press = "bid"
+        length = max(1, min(block.duration, market.max_rounds - block.start_round))
+        shown, mark = short_block_name(market, block), MARKS[block.status]
+        bars.append(HTML.block(block, shown, mark, length, hours, press))
     return HTML.blocks(lab, is_own, bars, market, over)
-
-
-def packed(blocks: Iterable[arena.Block], horizon: int) -> list[tuple[arena.Block, int]]:
-    """Each block with its lane, from 1: the first in which it overlaps no other of its owner's.
-
-    The blocks come in the order of their numbers.
-    """
-    filled: dict[str, list[set[int]]] = {}  # the rounds that each lane of a lab fills
-    placed = []
-    for block in sorted(blocks, key=lambda b: b.block_id):
-        lanes = filled.setdefault(block.owner_lab_id, [])
-        taken = set(range(block.start_round, min(block.start_round + block.duration, horizon)))
-        lane = next((i for i, rounds in enumerate(lanes) if not rounds & taken), len(lanes))
-        lanes[lane : lane + 1] = [lanes[lane] | taken if lane < len(lanes) else taken]
-        placed.append((block, lane + 1))
-    return placed
 
 
 # What a press does -------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from panels.gpu_arena.visit import Fields, Visit, read
 from panels.site.sessions import HOUR, Gone, no_longer_here, states_of
 from panels.site.visitor import CALLER, visitor_of, visitor_of_event
 from panels.ui.html import macros
-from panels.ui.look import QUEUED, QUIET_UNCHECKED, folded, heading, note, trouble
+from panels.ui.look import QUEUED, QUIET_UNCHECKED, folded, note, trouble
 from panels.ui.terms import task_about, task_title
 from panels.ui.wiring import Updates, event_value, in_address, named, queried
 from sauda.llm.types import ReplyError
@@ -33,12 +33,6 @@ from sauda.sessions.arena import ArenaGame, act, is_alone, play_out, proposal, r
 
 HTML = macros("arena")
 TITLE = "GPU arena"
-GOAL = (
-    "You run one of several AI labs. Your jobs pay credits for GPU-hours before their deadline;"
-    f" later hours pay {arena.LATE:.0%}. Book your blocks of GPU time, and trade wherever a block"
-    f" adds more to your jobs than it costs: {arena.ACTIONS_PER_ROUND} actions per round. You win"
-    " by making more than your lab could make alone."
-)
 Layout = Mapping[str, Any]  # the components: the regions by name, and "visit"
 
 # What the tab shows ------------------------------------------------------------------------------
@@ -50,7 +44,8 @@ def top(visit: Visit) -> Markup:
     last = view.last_step(game) if game else ""
     address = in_address(named_in_address(game)) if game else ""
     session = visitor_of_event().session if game and game.movers else ""
-    return HTML.top(heading(TITLE), GOAL, visit, EXPERT, PUBLISHED, last, address, session)
+    numbers = arena.LATE, arena.ACTIONS_PER_ROUND
+    return HTML.top(TITLE, visit, *numbers, EXPERT, PUBLISHED, last, address, session)
 
 
 def named_in_address(game: ArenaGame) -> dict[str, str]:
@@ -67,7 +62,7 @@ def table(visit: Visit) -> Markup:
     """The visitor's credits, the offers, and the sentence of an offer."""
     obs = visit.game.observation
     sentence = "" if visit.game.over else offers.sentence(visit)
-    return HTML.table(view.credits_strip(obs), offers.offers(obs), sentence)
+    return HTML.table(view.credits(obs), offers.offers(obs), sentence)
 
 
 def floor(visit: Visit) -> Markup:

@@ -22,7 +22,7 @@ from panels.gpu_arena.reasons import EXPERT, told_price, why
 from panels.results.questions.verdict import capital, listed
 from panels.ui.curve import curve
 from panels.ui.html import macros
-from panels.ui.look import code, folded, note, short_seed, stat, strip, table
+from panels.ui.look import note, short_seed, table
 from panels.ui.terms import short, shown_round, term
 from sauda.policies import LABS
 from sauda.sessions.arena import (
@@ -42,12 +42,7 @@ from sauda.sessions.arena import (
 HTML = macros("arena")
 LAST_MESSAGES = 4
 SECONDS = 5.0  # that the solver of the best joint plan may take
-NO_EFFECT = "None of your messages changed what a lab wanted."
 EQUAL = 1e-9  # grades that differ by less share a rank
-PRACTICE = (
-    "This was practice: its seed was known before the game, and the seed gives away every private"
-    " value. Leave the seed empty to play a secret world for a score."
-)
 
 # The lab's private state -------------------------------------------------------------------------
 
@@ -73,18 +68,12 @@ def papers(obs: arena.Observation) -> Markup:
         for job in own.jobs
     ]
     heads = ("your jobs", "hours", "due", "pays", "reliability from", "in parts")
-    return credits_strip(obs) + table(heads, rows)
+    return credits(obs) + table(heads, rows)
 
 
-def credits_strip(obs: arena.Observation) -> Markup:
+def credits(obs: arena.Observation) -> Markup:
     """The lab's credits, those that its open offers hold, and what it made so far."""
-    own, kept = obs.own, promised_credits(obs)
-    held = f"{own.budget:.1f} in hand, {kept:.1f} held for your open offers" if kept else ""
-    return strip(
-        stat(f"{own.budget - kept:.1f}", "credits to spend", note=held),
-        stat(f"{own.utility:+.1f}", term("made so far", "utility: jobs, energy and trades")),
-        stat(f"{own.batna:.1f}", term("you could make alone", "BATNA")),
-    )
+    return HTML.credits(obs.own, promised_credits(obs))
 
 
 # Messages, shocks and rewards --------------------------------------------------------------------
@@ -213,40 +202,20 @@ def settlement(game: ArenaGame) -> Markup:
     """What the lab made and missed, what its words did, who the others were; empty before."""
     if not game.over:
         return Markup("")
-    rows, own = standings(game), game.play.state.private[LEARNER]
-    played = f"Played now: {short(game.task_name)} at seed {short_seed(game.play.seed)}."
-    again = "Play it again" if game.policy else "Play the rule-based expert at this seed"
-    command = (
-        f"python -m sauda play --task {game.task_name} --policy {game.policy or EXPERT}"
-        f" --seed {game.play.seed}"
-    )
-    return Markup("").join(
-        [
-            HTML.result(own, _figures(game, rows), missed(game)),
-            _effects(game),
-            _players(rows),
-            _others(game),
-            note(f"{played} {_hands(game)}"),
-            folded(again, code(command)),
-        ]
-    )
-
-
-def _figures(game: ArenaGame, rows: list[Standing]) -> Markup:
-    own = game.play.state.private[LEARNER]
-    grade, share = game.task.grade(game.play.state), share_of_gains(game, SECONDS)
-    place = 1 + sum(row.grade > grade + EQUAL for row in rows)
-    return strip(
-        stat(f"{own.utility:.1f}", term("credits made", "utility")),
-        stat(f"{own.utility - own.batna:+z.1f}", term("over what it could make alone", "surplus")),
-        stat(f"{place} of {len(rows)}", term("rank in this world", "by grade, with every script")),
-        stat(
-            "–" if share is None else f"{'' if share[1] else 'at least '}{share[0]:z.0%}",
-            term(
-                "of all gains from trade",
-                "the surplus as a share of the best joint plan less what the labs make alone",
-            ),
-        ),
+    rows, grade = standings(game), game.task.grade(game.play.state)
+    share = share_of_gains(game, SECONDS)
+    return HTML.settlement(
+        game,
+        game.play.state.private[LEARNER],
+        1 + sum(row.grade > grade + EQUAL for row in rows),
+        len(rows),
+        "–" if share is None else f"{'' if share[1] else 'at least '}{share[0]:z.0%}",
+        missed(game),
+        (_effects(game), _players(rows), _others(game)),
+        short(game.task_name),
+        short_seed(game.play.seed),
+        Counter(game.movers),
+        game.policy or EXPERT,
     )
 
 
@@ -287,7 +256,7 @@ def _effects(game: ArenaGame) -> Markup:
         if one.change
     ]
     if not rows:
-        return Markup("<p>{}</p>").format(NO_EFFECT) if effects else Markup("")
+        return HTML.no_effect() if effects else Markup("")
     heads = ("round", "heard by", "what you said", "what it did")
     return table(heads, rows, "llll", caption="What your messages did")
 
@@ -316,15 +285,3 @@ def _others(game: ArenaGame) -> Markup:
     ]
     caption = "Who the others were: scripted labs, their characters hidden until now"
     return table(("lab", term("character", "archetype")), rows, "ll", caption=caption)
-
-
-def _hands(game: ArenaGame) -> str:
-    """Who chose the steps, where not one policy chose every one."""
-    if game.policy:
-        return ""
-    counts, steps = Counter(game.movers), len(game.movers)
-    parts = ", ".join(f"{count} by {who}" for who, count in counts.items())
-    hands = f"Its {steps} steps were chosen by several hands ({parts})."
-    if set(counts) == {YOU}:
-        hands = f"You chose all its {steps} steps."
-    return hands if game.secret or not game.by_hand else f"{hands} {PRACTICE}"

@@ -5,7 +5,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from panels.ui.look import code, folded, heading, note
+from panels.ui.look import code, folded, heading, note, stat, strip
 from panels.ui.terms import shown_round, term
 from panels.ui.wiring import button, pick_list
 
@@ -18,6 +18,7 @@ _TEMPLATES = Environment(
 )
 _TEMPLATES.globals |= {"folded": folded, "note": note, "shown_round": shown_round, "term": term}
 _TEMPLATES.globals |= {"button": button, "code": code, "heading": heading, "pick_list": pick_list}
+_TEMPLATES.globals |= {"stat": stat, "strip": strip}
 
 
 def macros(subject: str) -> Any:
