@@ -79,16 +79,13 @@ def checked(html: str, name: str) -> list[str]:
 
 
 def test_the_page_answers_each_action_with_the_same_sentences():
-    visit = at(*HAND)
-    said = ("problem", "hint", "deal", "purpose", "advice", "last")
+    visit, said = at(*HAND), ("problem", "hint", "deal", "purpose", "advice", "last")
 
     def told(updates: dict) -> str:
-        html, regions = "".join(updates.get(name, "") for name in REGIONS), []
-        for name in said:
-            found = re.search(rf'<div id="arena-{name}">(.*?)</div>', html, re.DOTALL)
-            regions.append(plain(found[1]) if found else "")
+        html = "".join(updates.get(name, "") for name in REGIONS)
+        regions = [re.findall(rf'(?s)<div id="arena-{name}">(.*?)</div>', html) for name in said]
+        shown = " | ".join(filter(None, (plain(text) for found in regions for text in found)))
         played = "visit" in updates and updates["visit"].game is not visit.game
-        shown = " | ".join(filter(None, regions))
         return f"{'played' if played else 'costs no action'}: {shown}"
 
     lines = [f"{press} {told(answer(visit, *press))}" for press in PRESSES]
@@ -113,12 +110,9 @@ def test_a_press_lets_the_expert_play_by_itself_until_it_is_paused():
     assert not paused["visit"].running
     assert paused["visit"].game is ticked.game
     assert "data-running" not in paused["top"]
-
-
-def test_a_finished_world_begins_anew_where_somebody_wants_to_watch_it():
     over = after(at(*HAND), "act", **FINISH)
-    watched = after(over, "watch", EXPERT)
-    assert (watched.game, watched.running) == (new_game(*HAND), True)
+    anew = after(over, "watch", EXPERT)
+    assert (anew.game, anew.running) == (new_game(*HAND), True)
 
 
 def test_who_takes_every_advice_plays_the_game_of_the_expert():
