@@ -23,7 +23,7 @@ from panels.site.health import trouble_with_temporary_files
 from panels.site.log import log_once_per_minute
 from panels.site.serving import serve, stay_until_stopped
 from panels.site.sessions import Page
-from panels.tour.first_view import first_view
+from panels.tour.tab import first_view
 from panels.ui import theme
 from panels.ui.look import QUIET, trouble
 
@@ -106,7 +106,8 @@ def main() -> int:
     app = build_app()
     gc.collect()
     gc.freeze()  # the artifacts stay for good; collecting them again would stall replies by 0.1 s
-    page = serve(app, host, port, Opening(first_view(HEADER), LINK_TAGS))
+    opening = Opening(first_view(HEADER, [panel.TITLE for panel in PANELS]), LINK_TAGS)
+    page = serve(app, host, port, opening)
     log_once_per_minute()  # after Gradio has made the handlers of its web server
     url = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}"
     wait_until_it_answers(url)

@@ -1,7 +1,6 @@
 """GPU arena: the visitor plays `lab_0`, or lets a script or a language model act for it.
 
-`tab.py` places a component per region of `screen.py`, and hands each press that `press.js` reports
-to `callbacks.py`, which makes a new `visit.py`. `board.py`, `offers.py`, `form.py`, `view.py` and
-`settlement.py` draw a game in the `words.py` and `names.py` of the page. `players.py` lists who can
-act, `first_world.py` chooses the first world.
+`tab.py` places a component per region and answers each press that `press.js` reports with a new
+`visit.py`. `board.py`, `offers.py` and `view.py` draw a game by `templates/arena.html`, in the
+words of `names.py` and with the `reasons.py` of a move. `players.py` lists who can act.
 """

@@ -1,138 +1,102 @@
-"""What is on the table: open offers with their worth to the visitor's lab, and pools.
+"""What is on the table, and every move beside the calendar: an offer in one sentence, and the rest.
 
 A worth is the change of the lab's best plan, computed from what the lab itself may see.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
 
 from env import arena
 from panels.gpu_arena.names import (
+    advised,
     block_list,
-    capital,
+    block_name,
     goods,
     job_names,
     lab_name,
-    listed,
     with_names,
 )
-from panels.gpu_arena.reasons import told_price, worth
-from panels.gpu_arena.visit import TO_SENTENCE
-from panels.ui.look import note, table
-from panels.ui.terms import shown_round, term
+from panels.gpu_arena.reasons import hours_left, suggested_price, told_price, worth
+from panels.gpu_arena.visit import ASK, PAY, Fields, Visit
+from panels.results.questions.verdict import capital, listed
+from panels.ui.html import macros
+from panels.ui.look import folded, note, table
+from panels.ui.terms import term
 from panels.ui.wiring import button
+from sauda.policies.broker import WORDS
+from sauda.sessions.arena import ArenaGame
 
-WORTH = (
-    "the change of your best plan: what your jobs could still earn with your blocks, less energy"
-)
-NO_OFFER = "No offer is open to you or from you."
+HTML = macros("arena")
+CREDITS, SHARE = "credits", "Owner’s share of a pooled gain, 0 to 1"  # the labels of the numbers
+MOST_CREDITS = 1_000_000  # that the form takes for an amount; a lab has about 100
+OTHER_MOVES = (
+    "form_coalition", "commit_to_coalition", "reserve_capacity", "release_capacity",
+    "send_message", "make_pitch", "counter_pitch", "finish",
+)  # fmt: skip
 
 
 def offers(obs: arena.Observation) -> Markup:
-    """Every open offer: those to the visitor, its own, and those between others."""
+    """Every open offer: those to the visitor, its own, and those between others; and the pools."""
     market = obs.market
-    between = [o for o in market.offers.values() if obs.agent not in (o.from_lab_id, o.to_lab_id)]
-    own = [*(_incoming(obs, o) for o in obs.incoming), *(_outgoing(obs, o) for o in obs.outgoing)]
-    return Markup("<h3>On the table</h3>{}{}{}").format(
-        Markup("").join(own) or note(NO_OFFER),
-        _between(obs, between),
-        _pools(obs),
-    )
+    own = [_offer(obs, offer) for offer in (*obs.incoming, *obs.outgoing)]
+    between = [
+        (
+            *(lab_name(market, lab) for lab in (offer.from_lab_id, offer.to_lab_id)),
+            goods(market, offer.offered_blocks, offer.payment),
+            goods(market, offer.requested_blocks, offer.ask),
+            offer.expires_round,
+        )
+        for offer in market.offers.values()
+        if obs.agent not in (offer.from_lab_id, offer.to_lab_id)
+    ]
+    return HTML.offers(own, between, _pools(obs))
+
+
+def _offer(obs: arena.Observation, offer: arena.Offer) -> Markup:
+    """An offer to the visitor, or its own, with the buttons that answer it."""
+    is_own = offer.from_lab_id == obs.agent
+    sides, money = (offer.requested_blocks, offer.offered_blocks), offer.payment - offer.ask
+    if is_own:
+        sides, money = sides[::-1], -money
+    lab = lab_name(obs.market, offer.to_lab_id if is_own else offer.from_lab_id)
+    said = with_names(obs.market, offer.message, job_names(obs.own.jobs))
+    told = capital(told_price(obs, offer)) if is_own else ""
+    return HTML.offer(offer, is_own, lab, explained(obs, *sides, money), said, told)
 
 
 def explained(
     obs: arena.Observation, given: Sequence[str], received: Sequence[str], money: float
 ) -> Markup:
     """What a trade gives and costs the lab, with its worth in colour."""
-    text, total = worth(obs, given, received, money)
-    return Markup('<p>{}: <b class="sauda-{}" title="{}">{}</b></p>').format(
-        text, "good" if total > 0 else "bad", WORTH, f"{total:+z.1f}"
-    )
+    return HTML.worth(*worth(obs, given, received, money))
 
 
-# Offers ------------------------------------------------------------------------------------------
-
-
-def _incoming(obs: arena.Observation, offer: arena.Offer) -> Markup:
-    """An offer to the visitor, with buttons that answer it."""
-    worth_of = explained(
-        obs, offer.requested_blocks, offer.offered_blocks, offer.payment - offer.ask
-    )
-    sender = lab_name(obs.market, offer.from_lab_id)
-    answers = [
-        take(label, {"action_type": kind, "offer_id": offer.offer_id})
-        for label, kind in (("Accept", "accept_offer"), ("Turn down", "reject_offer"))
-    ]
-    terms = button("Other terms", "sauda-try", press="counter", value=offer.offer_id, **TO_SENTENCE)
-    buttons = Markup(" ").join([*answers, terms])
-    return _card(obs, f"{sender} offers you a trade", offer, worth_of, buttons)
-
-
-def _outgoing(obs: arena.Observation, offer: arena.Offer) -> Markup:
-    """An offer of the visitor's, with what it holds back until the answer."""
-    worth_of = explained(
-        obs, offer.offered_blocks, offer.requested_blocks, offer.ask - offer.payment
-    )
-    held = f" {offer.payment:.2f} credits are held for it." if offer.payment else ""
-    withdraw = take("Withdraw", {"action_type": "reject_offer", "offer_id": offer.offer_id})
-    told = note(f"{capital(told_price(obs, offer))}.{held}")
-    below = told + withdraw
-    recipient = lab_name(obs.market, offer.to_lab_id)
-    return _card(obs, f"you offered {recipient} a trade", offer, worth_of, below)
-
-
-def _card(
-    obs: arena.Observation, title: str, offer: arena.Offer, sentence: Markup, below: Markup
-) -> Markup:
-    words = with_names(obs.market, offer.message, job_names(obs.own.jobs))
-    said = Markup("<p>“{}”</p>").format(words) if words else ""
-    named = term(f"Offer {offer.offer_id.removeprefix('o_')}: {title}", offer.offer_id)
-    return Markup(
-        '<section class="sauda-offer"><h4>{} <small>open to the end of round {}</small></h4>'
-        "{}{}{}</section>"
-    ).format(named, shown_round(offer.expires_round), sentence, said, below)
-
-
-def take(label: str, action: dict[str, Any], press: str = "take") -> Markup:
+def take(label: str, action: Mapping[str, Any], press: str = "take") -> Markup:
     """A button that takes an action."""
     return button(label, "sauda-try", press=press, value=json.dumps(action))
 
 
-def _between(obs: arena.Observation, offers: Sequence[arena.Offer]) -> Markup:
-    """The offers among other labs, a line each."""
-    lines = [
-        Markup("<li>{} offers {} {} for {}, to the end of round {}</li>").format(
-            lab_name(obs.market, offer.from_lab_id),
-            lab_name(obs.market, offer.to_lab_id),
-            goods(obs.market, offer.offered_blocks, offer.payment),
-            goods(obs.market, offer.requested_blocks, offer.ask),
-            shown_round(offer.expires_round),
-        )
-        for offer in offers
-    ]
-    return (
-        Markup('<ul class="sauda-talk">{}</ul>').format(Markup("").join(lines))
-        if lines
-        else Markup("")
-    )
-
-
-# Pools -------------------------------------------------------------------------------------------
-
-
 def _pools(obs: arena.Observation) -> Markup:
     """The pools of the market, with a button to join one that the visitor is asked into."""
-    pools = obs.market.coalitions.values()
+    pools, asked = obs.market.coalitions.values(), {pool.coalition_id for pool in obs.proposals}
     if not pools:
         return Markup("")
-    asked = {pool.coalition_id for pool in obs.proposals}
+
+    def state(pool: arena.Coalition) -> str:
+        if pool.coalition_id in asked:
+            join = {"action_type": "form_coalition", "target_lab_id": pool.members[0]}
+            return take("Join", join)
+        if pool.breached_by:
+            return f"broken by {lab_name(obs.market, pool.breached_by)}"
+        return "runs" if pool.active else "ended" if pool.ended else "proposed"
+
     rows = [
         (
-            term(listed(lab_name(obs.market, lab) for lab in pool.members), pool.coalition_id),
-            _join(pool) if pool.coalition_id in asked else _pool_state(obs, pool),
+            term(listed([lab_name(obs.market, lab) for lab in pool.members]), pool.coalition_id),
+            state(pool),
             capital(block_list(obs.market, pool.commitments)) if pool.commitments else "–",
             f"{pool.share:.0%}",
         )
@@ -142,11 +106,175 @@ def _pools(obs: arena.Observation) -> Markup:
     return table(heads, rows, "lllr")
 
 
-def _join(pool: arena.Coalition) -> Markup:
-    return take("Join", {"action_type": "form_coalition", "target_lab_id": pool.members[0]})
+# The sentence of an offer ------------------------------------------------------------------------
 
 
-def _pool_state(obs: arena.Observation, pool: arena.Coalition) -> str:
-    if pool.breached_by:
-        return f"broken by {lab_name(obs.market, pool.breached_by)}"
-    return "runs" if pool.active else "ended" if pool.ended else "proposed"
+def sentence(visit: Visit) -> Markup:
+    """An offer as one sentence with fields; its price is one that the other side may take."""
+    obs, now, step = visit.game.observation, visit.fields, len(visit.game.movers)
+    labs = [(lab.public_name, lab.lab_id) for lab in obs.others]
+    to, money = recipient(obs, now), suggested_money(obs, now)
+    blocks = own_blocks(obs), wanted_blocks(obs)
+    return HTML.sentence(now, step, blocks, (PAY, ASK), money, labs, to, WORDS.values())
+
+
+def deal(visit: Visit) -> Markup:
+    """What the offer of the sentence is worth to the visitor, and what the other side may take.
+
+    ValueError with one sentence where the amount cannot be.
+    """
+    obs, fields = visit.game.observation, visit.fields
+    give, want = known_ids(obs, fields.give), known_ids(obs, fields.want)
+    if not (give or want):
+        return Markup("")
+    price, to = _paid(fields), recipient(obs, fields)
+    worth_of = explained(obs, give, want, -price)
+    hint = suggested_price(obs, to, give, want) if to else None
+    if hint is None:
+        return worth_of
+    money = f"{'pay' if hint < 0 else 'take'} {abs(hint):.0f} credits"
+    return worth_of + note(f"{lab_name(obs.market, to)} may {money}.")
+
+
+def suggested_money(obs: arena.Observation, fields: Fields) -> dict[str, str]:
+    """The fields of the money at the price that the other side may take for the chosen blocks."""
+    sides, to = (known_ids(obs, fields.give), known_ids(obs, fields.want)), recipient(obs, fields)
+    price = (suggested_price(obs, to, *sides) or 0.0) if to and any(sides) else 0.0
+    return {"way": ASK if price < 0 else PAY, "credits": f"{abs(price):g}"}
+
+
+def own_blocks(obs: arena.Observation) -> list[tuple[str, str]]:
+    """The visitor's blocks that an offer can give, in words and by id."""
+    return [(_in_words(obs, block), block.block_id) for block in _tradable(obs, [obs.agent])]
+
+
+def wanted_blocks(obs: arena.Observation) -> list[tuple[str, str]]:
+    """The other labs' blocks that an offer can ask for, those first that add most to the jobs."""
+    blocks = _tradable(obs, [lab.lab_id for lab in obs.others])
+    adds = {block: arena.trade_gain(obs, (), (block.block_id,), 0.0) for block in blocks}
+    told = {block: f", {gain:+.1f} for you" if gain > 0.05 else "" for block, gain in adds.items()}
+    return [
+        (_in_words(obs, block) + told[block], block.block_id)
+        for block in sorted(adds, key=lambda block: -adds[block])
+    ]
+
+
+def _tradable(obs: arena.Observation, owners: Sequence[str]) -> list[arena.Block]:
+    return [
+        block
+        for name, block in obs.market.blocks.items()
+        if block.owner_lab_id in owners and arena.is_requestable(block) and hours_left(obs, [name])
+    ]
+
+
+def _in_words(obs: arena.Observation, block: arena.Block) -> str:
+    name = capital(block_name(obs.market, block.block_id))
+    return f"{name}: {hours_left(obs, [block.block_id])} h, reliability {block.reliability:.2f}"
+
+
+def recipient(obs: arena.Observation, fields: Fields) -> str:
+    """The lab that the offer goes to: the owner of the wanted blocks, else the chosen or first."""
+    if known := known_ids(obs, fields.want):
+        return obs.market.blocks[known[0]].owner_lab_id
+    present = [lab.lab_id for lab in obs.others]
+    return fields.to if fields.to in present else next(iter(present), "")
+
+
+def offer_of(obs: arena.Observation, fields: Fields) -> arena.Action | arena.Malformed:
+    """The offer of the sentence; a counter-offer where it answers an open offer of that lab.
+
+    ValueError with one sentence where the amount cannot be; Malformed where the rest is
+    unreadable.
+    """
+    price, to = _paid(fields), recipient(obs, fields)
+    open_offer = obs.market.offers.get(fields.answered)
+    kind = {"action_type": "send_offer", "target_lab_id": to}
+    if open_offer is not None and open_offer.from_lab_id == to:
+        kind = {"action_type": "counter_offer", "offer_id": fields.answered}
+    row = {
+        "block_ids": list(fields.give),
+        "requested_block_ids": list(fields.want),
+        "payment": max(0.0, price),
+        "conditions": {"ask": -price} if price < 0 else {},
+        "message": fields.say,
+    }
+    return arena.action_from(kind | row)
+
+
+def known_ids(obs: arena.Observation, sent: Sequence[str]) -> tuple[str, ...]:
+    """The ids of blocks of this market in what a browser sent."""
+    return tuple(one for one in sent if one in obs.market.blocks)
+
+
+def _paid(fields: Fields) -> float:
+    """Credits that the visitor pays; below 0 it asks for them."""
+    amount = _number(CREDITS, fields.credits or "0", MOST_CREDITS)
+    return -amount if fields.way == ASK else amount
+
+
+def _number(label: str, typed: str, most: float) -> float:
+    """The number from 0 to `most` that was typed in a field; ValueError where it holds none."""
+    try:
+        value = float(typed)
+    except ValueError:
+        value = float("nan")
+    if 0 <= value <= most:
+        return value
+    shown = f", not {value:g}" if abs(value) < 1e300 else ""
+    raise ValueError(f"“{label}” takes a number from 0 to {most:,}{shown}; this cost no action")
+
+
+# The other moves ---------------------------------------------------------------------------------
+
+
+def other_moves(visit: Visit) -> Markup:
+    """A list of the other moves, with the fields that the chosen one takes."""
+    options = choices(visit.game)
+    offered = [value for _, value in options]
+    chosen = visit.fields.move if visit.fields.move in offered else offered[0]
+    action = chosen_action(chosen)
+    share = SHARE if action.action_type == "form_coalition" else ""
+    longest = arena.LONGEST_MESSAGE if takes_words(action.action_type) else 0
+    purpose = visit.said_at("purpose") or note(arena.KINDS[action.action_type].purpose)
+    step = len(visit.game.movers)
+    body = HTML.other_moves(step, options, chosen, action, share, longest, purpose)
+    return folded("Pool, hold a block, talk or leave", body)
+
+
+def choices(game: ArenaGame) -> list[tuple[str, str]]:
+    """The legal ones of OTHER_MOVES as (words, JSON), without what the form sets."""
+    obs, options = game.observation, {}
+    moves = [move for move in arena.legal_actions(obs) if move.action_type in OTHER_MOVES]
+    for move in sorted(moves, key=lambda move: OTHER_MOVES.index(move.action_type)):
+        words = capital(advised(obs, move._replace(message="")))
+        options.setdefault(words, json.dumps(move.as_json()))
+    return list(options.items())
+
+
+def composed(fields: Fields) -> arena.Action | arena.Malformed:
+    """The chosen action with the share and the words of the form; Malformed if they are unreadable.
+
+    ValueError with one sentence where no action is chosen or the share cannot be.
+    """
+    row = chosen_action(fields.move).as_json()
+    if row["action_type"] == "form_coalition":
+        row["conditions"] = {"share": _number(SHARE, fields.share, 1)}
+    if takes_words(row["action_type"]):
+        row["message"] = fields.message
+    return arena.action_from(row)
+
+
+def takes_words(kind: str) -> bool:
+    """Whether an action of this type can hold a message."""
+    return "message" in (*arena.KINDS[kind].required, *arena.KINDS[kind].optional)
+
+
+def chosen_action(choice: str) -> arena.Action:
+    """The action in a value that the page wrote as JSON; ValueError where it holds none."""
+    try:
+        action = arena.action_from(json.loads(choice))
+    except (ValueError, RecursionError):  # a number of 5,000 digits is a plain ValueError
+        action = None
+    if not isinstance(action, arena.Action):
+        raise ValueError("choose one of the actions in the list")
+    return action

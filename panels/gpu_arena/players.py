@@ -1,6 +1,7 @@
 """Who can play lab_0: scripts, and the language model after each stage of training.
 
 Every player has a row in an evaluation, and shows it; a model without a row cannot be picked.
+What two of them make in the world that a visitor finds stands beside it.
 """
 
 from collections.abc import Mapping
@@ -10,17 +11,18 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from env import Policy
+from env import Policy, get_task, rollout
 from panels.gpu_arena.reasons import EXPERT
-from panels.gpu_arena.words import player_title
 from panels.results.evaluation import DRAWN
 from panels.results.model_comparison import LAB_FILE
+from panels.results.model_labels import policy_label
 from panels.results.questions import reproduce
 from panels.results.questions.arena import HOLDOUT
 from panels.results.questions.arena import NAME as RESULTS_PART
+from panels.ui.html import macros
 from panels.ui.provenance import load_or_say
 from panels.ui.tables import with_interval
-from panels.ui.terms import short, term
+from panels.ui.terms import short
 from sauda.experiments.evaluate import ArenaRow, Cell
 from sauda.fairness import Visitor
 from sauda.games import ARENA
@@ -29,10 +31,25 @@ from sauda.llm.registry import is_model, player_spec
 from sauda.llm.server import Failed, Loading, ModelWorker
 from sauda.llm.types import NotReady
 from sauda.policies import LAB_LABELS, LABS
+from sauda.sessions.arena import LEARNER, ArenaGame
 
-FIRST_PLAYER = EXPERT
+HTML = macros("arena")
+SCRIPTS: Mapping[str, str] = {
+    "broker": "Rule-based expert",
+    "autarky": "Never trades",
+    "rule_based_expert": "Published expert",
+    "always_accept": "Takes any offer",
+    "greedy_hoarder": "Hoarder",
+    "naive_plea": "Pleader",
+    "random": "Random moves",
+    "wait": "Does nothing",
+}
 LOADS_SOON = 3.0  # seconds that an action waits for a model that has nearly loaded
-FORM = "z.3f"  # of grades
+# The first world: of the training seeds of TASK that `evaluation/arena-train.json` records, the one
+# at which the expert's grade above autarky, which books its own best plan and never trades, is the
+# median. A test computes it from the artifact.
+TASK, SEED = "arena/market_round", 123
+LONER = "autarky"
 
 
 class StillLoading(NotReady):
@@ -40,29 +57,22 @@ class StillLoading(NotReady):
 
 
 @cache
-def script_rows() -> Mapping[tuple[str, str, str], ArenaRow]:
-    """The measured rows of scripts on hold-out seeds by other labs, task and player."""
-    artifact, _ = load_or_say(HOLDOUT)
-    rows = artifact.data.rows if artifact else ()
-    return {(row.others, row.task, row.policy): row for row in rows}
-
-
-@cache
-def model_rows() -> Mapping[tuple[str, str], ArenaRow]:
-    """The measured rows of the language model as a lab, by task and player."""
-    artifact, _ = load_or_say(LAB_FILE)
-    rows = artifact.data.rows if artifact else ()
-    return {(row.task, row.policy): row for row in rows if is_model(row.policy)}
+def measured() -> Mapping[tuple[str, str], ArenaRow]:
+    """The row of each player on the hold-out seeds of each task, by player and task."""
+    scripts, models = (load_or_say(file)[0] for file in (HOLDOUT, LAB_FILE))
+    rows = [row for row in (scripts.data.rows if scripts else ()) if row.others == DRAWN]
+    rows += [row for row in (models.data.rows if models else ()) if is_model(row.policy)]
+    return {(row.policy, row.task): row for row in rows}
 
 
 def players() -> list[str]:
     """The names of all players of lab_0."""
-    return [*LABS, *dict.fromkeys(name for _, name in model_rows())]
+    return [*LABS, *dict.fromkeys(name for name, _ in measured() if is_model(name))]
 
 
-def choices() -> list[tuple[str, str]]:
-    """All players as choices of a picker: in words, and by name."""
-    return [(player_title(name), name) for name in players()]
+def player_title(name: str) -> str:
+    """A player of lab_0 in words: "Model: SFT as a lab"."""
+    return f"Model: {policy_label(name)}" if is_model(name) else SCRIPTS[name]
 
 
 def policy_of(name: str, visitor: Visitor) -> Policy:
@@ -93,29 +103,32 @@ def _worker(name: str) -> ModelWorker:
     return in_page(player_spec(name).weights)
 
 
-def badge(name: str, task_name: str) -> Markup:
+def badge(name: str, task: str) -> Markup:
     """What the player is, its measured grade with interval and n, and a link to its row."""
-    if name in LABS:
-        about, row = LAB_LABELS[name], script_rows().get((DRAWN, task_name, name))
-    else:
+    row = measured().get((name, task))
+    about = LAB_LABELS.get(name)
+    if about is None:
         about = "A small language model that chooses among the options that the broker computes"
-        if row := model_rows().get((task_name, name)):
+        if row:
             about += f"; the rules took {row.valid:.0%} of its {row.actions:,} actions"
-    shown = Markup("{}. ").format(term(about, name))
-    if row is None:
-        return Markup('<p class="sauda-note">{}It has not been measured here.</p>').format(shown)
     query = urlencode({"tab": "results", "part": RESULTS_PART, "row": name})
-    return Markup(
-        '<p class="sauda-note">{}{}: {} in {}, n = {} hold-out worlds. <a class="sauda-inpage"'
-        ' href="?{}">{}</a> · {}</p>'
-    ).format(
-        shown,
-        term("Measured grade", "what it ends with above what it could make alone, as a share of"
-             " the full value of its jobs"),
-        with_interval(row.grade, FORM),
-        term(f"the {short(row.task)}", row.task),
-        f"{row.n:,}",
-        query,
-        "Its row in Results",
-        reproduce.link_to(RESULTS_PART, reproduce.key(Cell(row.task, name)), "Reproduce"),
-    )  # fmt: skip
+    again = reproduce.link_to(RESULTS_PART, reproduce.key(Cell(task, name)), "Reproduce")
+    grade = with_interval(row.grade, "z.3f") if row else ""
+    return HTML.badge(name, about, row, grade, short(task), query, again)
+
+
+# The first world ---------------------------------------------------------------------------------
+
+
+def why_this_world(game: ArenaGame) -> Markup:
+    """What trading brings in the first world, and how it was chosen; empty in any other world."""
+    if (game.task_name, game.play.seed) != (TASK, SEED):
+        return Markup("")
+    return HTML.why_this_world(EXPERT, made_by(EXPERT), LONER, made_by(LONER))
+
+
+@cache
+def made_by(name: str) -> float:
+    """Credits that a player makes in the first world; plays its game."""
+    played = rollout(get_task(TASK), LABS[name], SEED)
+    return played.final.private[LEARNER].utility

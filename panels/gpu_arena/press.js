@@ -4,13 +4,13 @@
 const tab = element.closest("#arena"), unfolded = {};
 const titleOf = (fold) => fold.firstElementChild.textContent;
 const send = (press, value) => {
-    const fields = {give: [], want: []};
+    const fields = {value, give: [], want: [], search: location.search};
     for (const {name, type, checked, value} of tab.querySelectorAll("[name]"))
         if (type !== "checkbox") fields[name] = value;
         else if (checked) fields[name].push(value);
-    const blocks = [...tab.querySelectorAll("[aria-pressed=true]")].map((one) => one.dataset.value);
+    fields.blocks = [...tab.querySelectorAll("[aria-pressed=true]")].map((one) => one.dataset.value);
     const by = AT_ONCE.includes(press) ? "input" : IN_TURN.includes(press) ? "submit" : "click";
-    trigger(by, {press, value, blocks, fields, search: location.search});
+    trigger(by, {press, fields});
 };
 tab.addEventListener("click", ({target}) => {
     const fold = target.closest("summary")?.parentElement, button = target.closest("button");

@@ -1,27 +1,363 @@
-"""AI labs share scarce GPUs: the visitor plays `lab_0`, or lets a script or a model play it."""
+"""AI labs share scarce GPUs: the visitor plays `lab_0`, or lets a script or a model play it.
 
-from collections.abc import Callable, Sequence
-from dataclasses import fields
+The tab is HTML, one component per region. `press.js` reports each press with all that the fields
+hold. An action takes the visit and what the press sent, and returns the visit after it. An action
+that the rules would refuse is answered with a sentence and costs the visitor nothing.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import gradio as gr
+from markupsafe import Markup
 
-from panels.gpu_arena import callbacks
-from panels.gpu_arena.callbacks import PRESSES
-from panels.gpu_arena.screen import REGIONS, TITLE, Layout
-from panels.gpu_arena.visit import AT_ONCE, IN_TURN, SCRIPT, Sent, Visit, read
-from panels.site.sessions import HOUR
-from panels.site.visitor import CALLER, visitor_of
-from panels.ui.look import QUEUED, QUIET_UNCHECKED
-from panels.ui.wiring import Updates, event_value, named
+from env import ARENA_TASKS, IllegalAction, arena
+from panels.gpu_arena import board, offers, players, view
+from panels.gpu_arena.names import block_name
+from panels.gpu_arena.players import SEED, TASK, player_title, why_this_world
+from panels.gpu_arena.reasons import EXPERT, PUBLISHED
+from panels.gpu_arena.visit import Fields, Visit, read
+from panels.site.sessions import HOUR, Gone, no_longer_here, states_of
+from panels.site.visitor import CALLER, visitor_of, visitor_of_event
+from panels.ui.html import macros
+from panels.ui.look import QUEUED, QUIET_UNCHECKED, folded, note, trouble
+from panels.ui.terms import task_about, task_title
+from panels.ui.wiring import Updates, event_value, in_address, named, queried
+from sauda.llm.types import ReplyError
+from sauda.policies import LABS
+from sauda.records.seeds import draw_seed, whole_seed
+from sauda.sessions.arena import ArenaGame, act, is_alone, play_out, proposal, refusal, start, step
 
-__all__ = ["TITLE", "build"]
+HTML = macros("arena")
+TITLE = "GPU arena"
+Layout = Mapping[str, Any]  # the components: the regions by name, and "visit"
+
+# What the tab shows ------------------------------------------------------------------------------
+
+
+def top(visit: Visit) -> Markup:
+    """What the game is about, who may be watched, the advice, what became of the last action."""
+    game = visit.game
+    last = view.last_step(game) if game else ""
+    address = in_address(named_in_address(game)) if game else ""
+    session = visitor_of_event().session if game and game.movers else ""
+    numbers = arena.LATE, arena.ACTIONS_PER_ROUND
+    return HTML.top(TITLE, visit, *numbers, EXPERT, PUBLISHED, last, address, session)
+
+
+def named_in_address(game: ArenaGame) -> dict[str, str]:
+    """What the page's address says of a world; nothing of the one that the tab opens with.
+
+    A secret seed is in no address.
+    """
+    if (game.task_name, game.play.seed) == (TASK, SEED):
+        return {}
+    return {"task": game.task_name} | ({} if game.secret else {"seed": str(game.play.seed)})
+
+
+def table(visit: Visit) -> Markup:
+    """The visitor's credits, the offers, and the sentence of an offer."""
+    obs = visit.game.observation
+    sentence = "" if visit.game.over else offers.sentence(visit)
+    return HTML.table(view.credits(obs), offers.offers(obs), sentence)
+
+
+def floor(visit: Visit) -> Markup:
+    """What the offer of the sentence is worth, the messages, and the other moves."""
+    board = view.message_board(visit.game)
+    if visit.game.over:
+        return HTML.floor(True, "", board, "")
+    try:
+        worth = visit.said_at("deal") or offers.deal(visit)
+    except ValueError as error:  # the amount is no number
+        worth = trouble(error)
+    return HTML.floor(False, worth, board, offers.other_moves(visit))
+
+
+def foot(visit: Visit) -> Markup:
+    """The pickers of the world and of a player who acts for the visitor."""
+    game, player = visit.game, visit.fields.player
+    tasks = [(f"{task_title(name)}: {task_about(name)}", name) for name in ARENA_TASKS]
+    names = [(player_title(name), name) for name in players.players()]
+    acts = HTML.players(names, player, visit.is_idle, players.badge(player, game.task_name))
+    seed = named_in_address(game).get("seed", "")  # not what is typed, which a step leaves alone
+    world = HTML.world(tasks, game.task_name, seed, why_this_world(game))
+    return world + folded("Let another player act for you", acts)
+
+
+def log(visit: Visit) -> Markup:
+    """Every step so far, and the reward."""
+    body = view.log(visit.game) + view.reward(visit.game)
+    return folded("What happened, step by step, and its reward", body)
+
+
+REGIONS: Mapping[str, Callable[[Visit], Markup]] = {  # each a component
+    "top": top,
+    "end": lambda visit: view.settlement(visit.game),
+    "own": lambda visit: board.calendar(visit.game),
+    "others": lambda visit: HTML.hint(visit) + board.others(visit.game),
+    "table": table,
+    "floor": floor,
+    "log": log,
+    "foot": foot,
+}
+
+
+def draw(page: Layout, visit: Visit, names: Iterable[str]) -> Updates:
+    """The named regions as they show `visit`."""
+    return {page[name]: REGIONS[name](visit) for name in names}
+
+
+# Games -------------------------------------------------------------------------------------------
+
+
+def new_game(task_name: str, seed: str) -> ArenaGame:
+    """A fresh game at the typed seed, or at a secret one where none was typed.
+
+    ValueError with one sentence on a bad task or seed.
+    """
+    if task_name not in ARENA_TASKS:
+        raise ValueError("choose one of the arena’s tasks")
+    if not seed.strip():
+        return start(task_name, draw_seed(), secret=True)
+    return start(task_name, whole_seed(seed))
+
+
+def stepped(game: ArenaGame, player: str) -> ArenaGame:
+    """The game after one action of a player; a script plays the rest where nobody else is left.
+
+    ValueError on an unknown player; ReplyError where a language model gives no reply.
+    """
+    after = step(game, player, players.policy_of(player, visitor_of_event()))
+    return play_out(after, player) if player in LABS and is_alone(after) else after
+
+
+def play_on(game: ArenaGame, action: arena.Action | arena.Malformed) -> ArenaGame:
+    """The game after the visitor's action; the expert plays the rest where nobody else is left.
+
+    IllegalAction where the rules would refuse the action, or where the game is over.
+    """
+    if result := refusal(game, action):
+        reason = board.fault(game.observation, action, result)
+        raise IllegalAction(f"{reason}; this cost no action")
+    after = act(game, action)
+    return play_out(after, EXPERT) if is_alone(after) else after
+
+
+# Presses -----------------------------------------------------------------------------------------
+
+
+def begin(visit: Visit) -> Visit:
+    """A new game."""
+    players.load(visit.fields.player)
+    return visit.show(new_game(visit.fields.task, visit.fields.seed))
+
+
+def follow(visit: Visit) -> Visit:
+    """A new game in the world that the address names, or in the first world."""
+    named = _world_in(queried(visit.fields.search))
+    first = {"task": TASK, "seed": "" if named else str(SEED)}
+    return begin(visit.fill(**first | named))
+
+
+def _world_in(query: Mapping[str, str]) -> dict[str, str]:
+    return {name: query[name] for name in ("task", "seed") if name in query}
+
+
+def choose_player(visit: Visit) -> Visit:
+    """The player of the list, which begins to load where it is a language model."""
+    players.load(visit.fields.player)
+    return visit
+
+
+def tick(visit: Visit) -> Visit:
+    """The game after one action of the player; the run goes on, and waits for a model to load."""
+    try:
+        return visit.show(stepped(visit.game, visit.fields.player), running=True)
+    except players.StillLoading as error:
+        return visit.say("problem", note(f"{error}."))
+    except ReplyError as error:
+        return replace(visit, running=False).say("problem", trouble(error))
+
+
+def watch(visit: Visit) -> Visit:
+    """Let a player act by itself from here on, or pause; a finished world begins anew."""
+    game, player = visit.game, visit.fields.value or visit.fields.player
+    if visit.running:
+        return replace(visit, running=False)
+    if player not in players.players():
+        raise ValueError("choose one of the players in the list")
+    if game.over:
+        game = start(game.task_name, game.play.seed, game.secret)
+    return visit.fill(player=player).show(game, running=True)
+
+
+def advise(visit: Visit) -> Visit:
+    """What the expert would do next, why, and a button that does it; the game stays as it is."""
+    if visit.game.over:
+        raise IllegalAction("this game is over; start a new one to play on")
+    action = proposal(visit.game, LABS[EXPERT])
+    return replace(visit, advice=view.advice(visit.game.observation, action))
+
+
+def take_advice(visit: Visit) -> Visit:
+    """The game after the advised action, with the advice for the next one."""
+    after = PRESSES["take"].action(visit)
+    return after if after.game.over else advise(after)
+
+
+def bid(visit: Visit) -> Visit:
+    """The sentence of an offer for another lab's block, at a price that the lab may take."""
+    worth, obs = board.wanted(visit.game, visit.fields.value), visit.game.observation
+    if visit.fields.value not in [name for _, name in offers.wanted_blocks(obs)]:
+        raise IllegalAction(f"{block_name(obs.market, visit.fields.value)} cannot be asked for now")
+    chosen = visit.fill(give=(), want=(visit.fields.value,), answered="")
+    return price(chosen).say("hint", note(f"{worth}."))
+
+
+def counter(visit: Visit) -> Visit:
+    """The sentence of an answer with other terms to an open offer."""
+    incoming = visit.game.observation.incoming
+    offer = next((one for one in incoming if one.offer_id == visit.fields.value), None)
+    if offer is None:
+        raise IllegalAction("no other terms can be named for this offer now")
+    given, received = offer.requested_blocks, offer.offered_blocks
+    to = offer.from_lab_id
+    return price(visit.fill(give=given, want=received, to=to, answered=offer.offer_id))
+
+
+def price(visit: Visit) -> Visit:
+    """The price that the other side may take for the chosen blocks."""
+    return visit.fill(**offers.suggested_money(visit.game.observation, visit.fields))
+
+
+def preview(visit: Visit) -> Visit:
+    """What the pressed blocks would do for the jobs."""
+    return visit.say("hint", board.preview(visit.game, visit.fields.blocks))
+
+
+@dataclass(frozen=True)
+class Press:
+    """What a press does, where its mistakes are told, and what it draws where the game stays."""
+
+    action: Callable[[Visit], Visit]
+    place: str = "problem"
+    draws: tuple[str, ...] = ("top",)
+
+
+def play(
+    chosen: Callable[[Visit], arena.Action | arena.Malformed], place: str = "problem"
+) -> Press:
+    """A press that plays the chosen action."""
+    return Press(lambda visit: visit.show(play_on(visit.game, chosen(visit))), place)
+
+
+BEGINNINGS = ("begin", "follow")  # presses that need no game
+REGION_OF = {"problem": "top", "hint": "others", "deal": "floor", "purpose": "floor"}
+PRESSES: Mapping[str, Press] = {
+    "begin": Press(begin),
+    "follow": Press(follow),
+    "choose_player": Press(choose_player, draws=("foot",)),
+    "step": Press(lambda visit: visit.show(stepped(visit.game, visit.fields.player))),
+    "tick": Press(tick),
+    "watch": Press(watch),
+    "advise": Press(advise),
+    "take": play(lambda visit: offers.chosen_action(visit.fields.value)),
+    "take_advice": Press(take_advice),
+    "wait": play(lambda visit: arena.Action("wait")),
+    "preview": Press(preview, "hint", ("others",)),
+    "book": play(lambda visit: board.booking(visit.fields.value, visit.fields.blocks), "hint"),
+    "bid": Press(bid, "hint", ("others", "table", "floor")),
+    "counter": Press(counter, draws=("table", "floor")),
+    "price": Press(price, "deal", ("table", "floor")),
+    "weigh": Press(lambda visit: visit, "deal", ("floor",)),
+    "send": play(lambda visit: offers.offer_of(visit.game.observation, visit.fields), "deal"),
+    "choose_move": Press(lambda visit: visit, "purpose", ("floor",)),
+    "act": play(lambda visit: offers.composed(visit.fields), "purpose"),
+}
+# Presses that are answered outside the queue, and those of which one runs at a time. All others
+# may take seconds: a step that ends the game draws its settlement, which plays every policy.
+AT_ONCE = (
+    "open", "preview", "bid", "counter", "price", "weigh", "choose_move", "choose_player", "watch",
+    "begin", "follow",
+)  # fmt: skip
+IN_TURN = ("step", "tick")
+
+
+def answer(page: Layout, visit: Visit | None, name: str, sent: object = None) -> Updates:
+    """What a press changes on the page; a mistake is told where its button stands.
+
+    `sent` is what the browser sent with it. The visit is kept where the game, the run or the advice
+    changed, so that no press that only looks holds back a step under way.
+    """
+    if name == "open":
+        return open_tab(page, visit, read(sent))
+    press = PRESSES[name]
+    before = replace(visit or Visit(None), fields=read(sent), said="", place="")
+    try:
+        if before.game is None and name not in BEGINNINGS:
+            raise IllegalAction(f"{no_longer_here('this world was')}; press “New world”")
+        after, draws = press.action(before), press.draws
+    except (ValueError, ReplyError) as error:  # IllegalAction is a ValueError too
+        after = before.say(press.place, trouble(error))
+        draws = (REGION_OF[after.place],)
+    if after.game is not before.game:
+        draws = [name for name in REGIONS if name != "foot"]
+    if _in_foot(after) != _in_foot(before):
+        draws = (*draws, "top", "foot")
+    kept, was = ((one.game, one.running, one.advice) for one in (after, before))
+    return draw(page, after, dict.fromkeys(draws)) | ({page["visit"]: after} if kept != was else {})
+
+
+def _in_foot(visit: Visit) -> tuple[Any, ...]:
+    """What the pickers of the world and of the player show of the game."""
+    game = visit.game
+    return visit.running, *((game.task_name, game.play.seed, game.over) if game else ())
+
+
+def open_tab(page: Layout, kept: Visit | None, sent: Fields) -> Updates:
+    """The game of this browser tab, unless the address names another world; else the first one.
+
+    A tab that is loaded again has a new session, and sends the name of its former one; it is told
+    where the game of that session is gone.
+    """
+    first, query = Visit(new_game(TASK, str(SEED))), queried(sent.search)
+    visit = kept or (_find(page, sent.value) if sent.value else first)
+    if visit is None:
+        gone = f"{no_longer_here('your game was')}; this is a new one"
+        visit = first.say("problem", trouble(ValueError(gone)))
+    there = _world_in(query)
+    if query.get("tab") == "gpu_arena" and there not in ({}, named_in_address(visit.game)):
+        try:
+            visit = follow(first.fill(search=sent.search))
+        except ValueError as error:
+            visit = first.say("problem", trouble(error))
+    return draw(page, visit, REGIONS) | {page["visit"]: visit}
+
+
+def _find(page: Layout, earlier: str) -> Visit | None:
+    """The visit of another session of this browser tab, at rest; None where it is gone."""
+    try:
+        (visit,) = states_of(earlier, [page["visit"]])
+    except Gone:
+        return None
+    return visit.show(visit.game) if isinstance(visit, Visit) and visit.game else None
+
+
+# The layout --------------------------------------------------------------------------------------
 
 HEAVY = {**QUEUED, "preprocess": False, "concurrency_id": "arena", "concurrency_limit": 4}
+SCRIPT = f"const AT_ONCE = {json.dumps(AT_ONCE)}, IN_TURN = {json.dumps(IN_TURN)};\n" + Path(
+    __file__
+).with_name("press.js").read_text(encoding="utf-8")
 
 
 def build() -> None:
     """Lay out the tab and wire it. Called inside a `gr.Tab`."""
-    page = lay_out()
+    page = _lay_out()
     rest = [name for name in PRESSES if name not in (*AT_ONCE, *IN_TURN)]
     for trigger, names, how in (
         (page["top"].input, AT_ONCE, QUIET_UNCHECKED | {"trigger_mode": "multiple"}),
@@ -31,16 +367,15 @@ def build() -> None:
         trigger(_answer(page, names), page["visit"], list(page.values()), **how)
 
 
-def lay_out() -> Layout:
+def _lay_out() -> Layout:
     """Place every component; the script of the first one asks for what they show."""
 
     def place(*names: str) -> Layout:
         return {name: gr.HTML(elem_id=f"arena-{name}", js_on_load=None) for name in names}
 
     with gr.Column(elem_id="arena"):
-        empty = REGIONS["top"](Visit(None))
-        top = gr.HTML(empty, elem_id="arena-top", js_on_load=SCRIPT)
-        page = {"visit": gr.State(None, time_to_live=HOUR), "top": top, **place("end")}
+        shown = gr.HTML(top(Visit(None)), elem_id="arena-top", js_on_load=SCRIPT)
+        page = {"visit": gr.State(None, time_to_live=HOUR), "top": shown, **place("end")}
         with gr.Row():
             with gr.Column(scale=6, min_width=320, elem_id="arena-board"):
                 page |= place("own", "others")
@@ -52,13 +387,11 @@ def lay_out() -> Layout:
 def _answer(page: Layout, names: Sequence[str]) -> Callable:
     """The answer to those presses that have one of `names`; any client can send anything."""
 
-    def answer(request: gr.Request, event: gr.EventData, visit: Visit | None) -> Updates:
+    def shown(request: gr.Request, event: gr.EventData, visit: Visit | None) -> Updates:
         CALLER.set(visitor_of(request))
         name = event_value(event, "press")
         if name not in names:
             return {page["visit"]: gr.skip()}
-        sent = {field.name: event_value(event, field.name) for field in fields(Sent)}
-        typed = event_value(event, "fields")
-        return callbacks.answer(page, visit, name, read(Sent, sent), typed)
+        return answer(page, visit, name, event_value(event, "fields"))
 
-    return named(answer, callbacks.answer)
+    return named(shown, answer)

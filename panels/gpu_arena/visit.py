@@ -1,40 +1,32 @@
-"""A visit to the arena as one value, and the fields of its HTML.
+"""A visit to the arena as one value, and what a browser sends of it.
 
 The browser holds what is typed and picked, and sends all of it with each press. The server writes
 the defaults of the fields, which the browser takes where the key of a part changes.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from markupsafe import Markup
 
-from panels.gpu_arena.first_world import TASK
+from panels.gpu_arena.players import TASK
 from panels.gpu_arena.reasons import EXPERT
 from sauda.sessions.arena import ArenaGame
 
 PAY, ASK = "pay", "ask for"  # the two ways of the money in an offer
 
-# Presses that are answered outside the queue, and those of which one runs at a time. All others
-# may take seconds: a step that ends the game draws its settlement, which plays every policy.
-AT_ONCE = (
-    "open", "preview", "bid", "counter", "price", "weigh", "choose_move", "choose_player", "watch",
-    "begin", "follow",
-)  # fmt: skip
-IN_TURN = ("step", "tick")
-SCRIPT = f"const AT_ONCE = {json.dumps(AT_ONCE)}, IN_TURN = {json.dumps(IN_TURN)};\n" + Path(
-    __file__
-).with_name("press.js").read_text(encoding="utf-8")
-TO_SENTENCE = {"renews": "arena-hand", "show": "arena-hand"}  # of a press that fills in an offer
-
 
 @dataclass(frozen=True)
 class Fields:
-    """What the fields of the tab hold, by their names in the HTML."""
+    """What a browser sends with a press: what was pressed, and what the fields of the tab hold.
 
+    Fields are called by their names in the HTML.
+    """
+
+    value: str = ""  # what the button holds: a job, a block, an offer, an action as JSON, a player
+    blocks: tuple[str, ...] = ()  # those that are pressed on the calendar
+    search: str = ""  # the query string of the page's address
     task: str = TASK
     seed: str = ""
     player: str = EXPERT
@@ -50,32 +42,17 @@ class Fields:
     message: str = ""
 
 
-@dataclass(frozen=True)
-class Sent:
-    """What a browser sends with a press beside the fields."""
-
-    value: str = ""  # what the button holds: a job, a block, an offer, an action as JSON, a player
-    blocks: tuple[str, ...] = ()  # those that are pressed on the calendar
-    search: str = ""  # the query string of the page's address
-
-
-Read = TypeVar("Read", Fields, Sent)
-
-
-def read(kind: type[Read], sent: object) -> Read:
+def read(sent: object) -> Fields:
     """What a browser sent; any client can send anything, and what is no text counts as missing."""
     found, known = sent if isinstance(sent, Mapping) else {}, {}
-    for field in fields(kind):
+    for field in fields(Fields):
         value = found.get(field.name)
         if isinstance(field.default, tuple):
-            known[field.name] = _texts(value)
+            each = value if isinstance(value, list) else ()
+            known[field.name] = tuple(one for one in each if isinstance(one, str))
         elif isinstance(value, str):
             known[field.name] = value
-    return kind(**known)
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
+    return Fields(**known)
 
 
 @dataclass(frozen=True)
@@ -111,28 +88,3 @@ class Visit:
         now = self.fields
         kept = Fields(task=game.task_name, seed=now.seed, player=now.player)
         return Visit(game, running and not game.over, fields=kept)
-
-
-def text_field(label: str, name: str, value: str, **attributes: Any) -> Markup:
-    """A field to type in, with its label."""
-    more = Markup("").join(
-        Markup(' {}="{}"').format(key.replace("_", "-"), each) for key, each in attributes.items()
-    )
-    return Markup(
-        '<div class="sauda-entry"><label for="arena-{1}">{0}</label>'
-        '<input id="arena-{1}" name="{1}" value="{2}" autocomplete="off"{3}></div>'
-    ).format(label, name, value, more)
-
-
-def checkboxes(
-    label: str, name: str, choices: list[tuple[str, str]], chosen: tuple[str, ...]
-) -> Markup:
-    """The blocks of one side of an offer, in a box that scrolls."""
-    box = '<label><input type="checkbox" name="{}" value="{}" data-press="price"{}> {}</label>'
-    boxes = Markup("").join(
-        Markup(box).format(name, value, Markup(" checked") if value in chosen else "", text)
-        for text, value in choices
-    )
-    return Markup(
-        '<fieldset class="sauda-picks"><legend>{}</legend><div>{}</div></fieldset>'
-    ).format(label, boxes or "none")

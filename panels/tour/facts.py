@@ -10,15 +10,13 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from panels.haggle.opponents import bare_stages
-from panels.results.model_comparison import LAB_FILE
 from panels.results.model_labels import series_role
 from panels.results.model_summary import best_script, gain_on_same_seeds, rows_by_policy, standing
-from panels.results.questions.verdict import buyer_name, capital, listed
+from panels.results.questions.verdict import buyer_name, listed
 from panels.training.curves import evaluation_trace, with_gaps
 from panels.training.logs import TITLES, recorded
 from panels.training.runs import machine
 from panels.ui.look import SERIES, line_style, styled, table, with_minus_signs
-from panels.ui.provenance import load_or_say
 from panels.ui.tables import with_interval
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
 from sauda.cloud.jobs import flavor
@@ -67,12 +65,9 @@ def in_short(runs: Sequence[Artifact]) -> str:
     millions = PARAMETERS[runs[0].data.base.name] / 1e6
     minutes = sum(run.data.seconds for run in runs) / 60
     spent = f"{minutes:.0f} minutes" if minutes < 90 else f"{minutes / 60:.1f} hours"
-    machines = ", then ".join(dict.fromkeys(map(machine, runs)))
-    told = f"{millions:.0f} million parameters, trained for {spent} on {machines}"
-    costs = list(map(cost, runs))
-    if None in costs:
-        return f"{told}."
-    return f"{told} without a GPU: about ${sum(costs):.2f} of rented time."
+    machines, costs = ", then ".join(dict.fromkeys(map(machine, runs))), [*map(cost, runs)]
+    rented = "" if None in costs else f" without a GPU: about ${sum(costs):.2f} of rented time"
+    return f"{millions:.0f} million parameters, trained for {spent} on {machines}{rented}."
 
 
 def cost(run: Artifact) -> float | None:
@@ -90,18 +85,17 @@ def stages(runs: Sequence[Artifact], comparison: Artifact) -> Markup:
         return f"{with_interval(row.grade, PERCENT)}, n {row.n}" if row else "not measured"
 
     lines = [("untrained base", "–", "–", "–", "–", grade(BASE))]
-    for run in runs:
-        price = cost(run)
-        lines.append(
-            (
-                _title(run.data.stage),
-                f"{run.data.num_tokens:,}",
-                f"{run.data.seconds / 60:.0f}",
-                machine(run),
-                "–" if price is None else f"${price:.3f}",
-                grade(_player(run)),
-            )
+    lines += [
+        (
+            _title(run.data.stage),
+            f"{run.data.num_tokens:,}",
+            f"{run.data.seconds / 60:.0f}",
+            machine(run),
+            "–" if (price := cost(run)) is None else f"${price:.3f}",
+            grade(_player(run)),
         )
+        for run in runs
+    ]
     heads = ("stage", "tokens", "minutes", "machine", f"cost at the Hub’s {RENTED}")
     return table((*heads, "of the best outcome, hold-out games"), lines, "lrrlrr", "Its training")
 
@@ -210,20 +204,14 @@ def still_ahead(comparison: Artifact) -> str:
     """Who scores more than Sauda on the open market without a language model, with n."""
     rows = rows_by_policy(comparison, MARKET)
     ours = rows[OURS].grade.mean
-    ahead = sorted(
-        (
-            row
-            for name, row in rows.items()
-            if name != ORACLE and not is_model(name) and row.grade.mean > ours
-        ),
-        key=lambda row: -row.grade.mean,
-    )
+    others = [row for name, row in rows.items() if name != ORACLE and not is_model(name)]
+    ahead = sorted((row for row in others if row.grade.mean > ours), key=lambda r: -r.grade.mean)
     if not ahead:
         return f"{COUNTS[0]} without a language model scores more, n = {rows[OURS].n}."
     count = COUNTS[len(ahead)] if len(ahead) < len(COUNTS) else f"{len(ahead)} players"
     names = listed([f"{buyer_name(row.policy)} ({row.grade.mean:{PERCENT}})" for row in ahead])
     verb = "scores" if len(ahead) == 1 else "score"
-    return f"{capital(count)} without a language model still {verb} more: {names}."
+    return f"{count} without a language model still {verb} more: {names}."
 
 
 def why_behind(comparison: Artifact) -> str:
@@ -233,11 +221,8 @@ def why_behind(comparison: Artifact) -> str:
         (LISTENER, BAYESIAN, "reading and speaking words as the planner does"),
         (BAYESIAN, OURS, "planning the prices exactly"),
     )
-    steps = []
-    for better, worse, what in told:
-        found = gain_on_same_seeds(comparison, MARKET, better, worse)
-        if found is not None:
-            steps.append(f"{what}: {points(found[3])}")
+    gains = [(what, gain_on_same_seeds(comparison, MARKET, *pair)) for *pair, what in told]
+    steps = [f"{what}: {points(found[3])}" for what, found in gains if found is not None]
     return f"From the bound down to Sauda, in percentage points: {'; '.join(steps)}."
 
 
@@ -258,14 +243,10 @@ def what_pays(words: Artifact) -> str:
     )
 
 
-def as_a_lab() -> str:
-    """How the model fares as a lab beside one that never trades; "" without the artifact."""
-    artifact, _ = load_or_say(LAB_FILE)
-    return lab_sentence(artifact) if artifact else ""
-
-
-def lab_sentence(comparison: Artifact) -> str:
-    """The trained lab against the lab that never trades, with grades and n."""
+def lab_sentence(comparison: Artifact | None) -> str:
+    """The trained lab against the lab that never trades, with grades and n; "" without a file."""
+    if comparison is None:
+        return ""
     rows = rows_by_policy(comparison, LAB_TASK)
     model, alone = rows[LAB], rows[AUTARKY].grade.mean
     if model.grade.high < alone:

@@ -20,19 +20,20 @@ from panels.results.questions.verdict import capital
 from panels.site.visitor import as_visitor
 from panels.transcripts.before_after import FILE, typical
 from panels.transcripts.episodes import awaited_model, within
+from panels.ui.html import macros
 from panels.ui.look import QUEUED, note, trouble
 from panels.ui.offers import ending
 from panels.ui.pictures import SAUDA, goods, picture
 from panels.ui.provenance import load_or_say, provenance
-from panels.ui.wiring import PRESS, button, event_value, pick_list
+from panels.ui.wiring import PRESS, event_value
 from sauda.experiments.before_after import PERCENTILES, SIDES, ChosenPair, act_of
 from sauda.experiments.comparison import OURS
 from sauda.games import game_of, policies_of
 from sauda.games.transcript import from_json, in_words
 from sauda.llm.registry import CONSTRAINED, is_model, player_spec
 from sauda.llm.types import ReplyError
-from sauda.records.store import Artifact
 
+HTML = macros("tour")
 TASK = "bazaar/open"
 WRITTEN = 20  # characters shown of a reply that is no move
 TURNS = 7  # bubbles for which the first screen has room
@@ -46,46 +47,31 @@ def race(games: Sequence[Episode], pair: ChosenPair, rival: str = BEFORE) -> Mar
     The first of `games` is that of `rival`.
     """
     before, after = games
-    (instance,) = after.final.private["nature"]
-    item, turns = instance.item, _fitted(after.turns)
-    moves = Markup("").join(
-        _bubble(row, turn, instance.seller["stance"].type, pair.after.replies)
-        for row, turn in enumerate(turns)
-    )
-    stall = Markup(
-        '<div class="sauda-stall">{}<div><span class="sauda-tag">{}</span><br>{}</div></div>'
-    ).format(goods(item.category), rupees(item.list_price), capital(item.name))
-    ends = Markup("").join(
-        _end(len(turns), label, game, record.replies if record else ())
-        for label, game, record in (
-            ("After training", after, pair.after),
-            (rivals()[rival], before, pair.before if rival == BEFORE else None),
-        )
-    )
-    return Markup(
-        '<div class="sauda-race">{}<div class="sauda-duel">{}</div>'
-        '<div class="sauda-between">{}{}</div></div>'
-    ).format(stall, moves, _scale(after, len(turns)), ends)
+    (instance,), turns = after.final.private["nature"], after.turns
+    if len(turns) > TURNS:
+        turns = [*turns[: TURNS - LAST - 1], None, *turns[-LAST:]]  # None for those between
+    item, faces = instance.item, {"seller": instance.seller["stance"].type, "buyer": SAUDA}
+    moves = [
+        turn and (turn.agent, picture(faces[turn.agent], "face"), *_move(turn, pair.after.replies))
+        for turn in turns
+    ]
+    stall = (goods(item.category), rupees(item.list_price), capital(item.name))
+    ends = [
+        _end("After training", after, pair.after.replies),
+        _end(rivals()[rival], before, pair.before.replies if rival == BEFORE else ()),
+    ]
+    return HTML.race(stall, moves, *_scale(after, turns), ends)
 
 
-def _fitted(turns: Sequence[Turn]) -> list[Turn | None]:
-    """The turns; of more than TURNS the middle ones are one None."""
-    if len(turns) <= TURNS:
-        return list(turns)
-    return [*turns[: TURNS - LAST - 1], None, *turns[-LAST:]]
-
-
-def _bubble(row: int, turn: Turn | None, kind: str, replies: Sequence[str]) -> Markup:
-    """A move as a bubble beside who made it; dots for moves that are left out."""
-    if turn is None:
-        return Markup('<div class="sauda-turn" style="--row: {}">…</div>').format(row)
-    sells = turn.agent == "seller"
-    return Markup(
-        '<div class="sauda-turn sauda-{}" style="--row: {}">{}<span>{}</span></div>'
-    ).format(
-        "seller" if sells else "buyer", row, picture(kind if sells else SAUDA, "face"),
-        _quoted(replies) if turn.action is None else _move(turn),
-    )  # fmt: skip
+def _move(turn: Turn, replies: Sequence[str]) -> tuple[str, str]:
+    """A move in bold, and in plain: a price, and the act that the buyer says with it; the order."""
+    if turn.action is None:
+        return "", _quoted(replies)
+    if isinstance(turn.action, Offer):
+        act = act_of(turn.action.message) if turn.agent == "buyer" else ""
+        return rupees(turn.action.price), f" · {act.replace('_', ' ')}" if act else ""
+    silent = replace(turn, action=replace(turn.action, message=""))
+    return capital(in_words(TASK, silent)), ""
 
 
 def _quoted(replies: Sequence[str]) -> str:
@@ -93,52 +79,36 @@ def _quoted(replies: Sequence[str]) -> str:
     return f"wrote “{replies[-1][:WRITTEN].strip()}”, which is no move"
 
 
-def _move(turn: Turn) -> Markup:
-    """A move in a few words: a price and the act that the buyer says with it, or the order."""
-    if isinstance(turn.action, Offer):
-        act = act_of(turn.action.message) if turn.agent == "buyer" else ""
-        told = f" · {act.replace('_', ' ')}" if act else ""
-        return Markup("<b>{}</b>{}").format(rupees(turn.action.price), told)
-    silent = replace(turn, action=replace(turn.action, message=""))
-    return Markup("<b>{}</b>").format(capital(in_words(TASK, silent)))
+def _scale(
+    game: Episode, turns: Sequence[Turn | None]
+) -> tuple[list[tuple[str, float, int]], tuple[str, str]]:
+    """Each price: its style, percents from the seller's limit to the buyer's, row; both limits.
 
-
-def _scale(game: Episode, row: int) -> Markup:
-    """The prices between the two limits, the deal as the largest mark."""
+    The deal comes last. Nothing where no price serves both sides.
+    """
     (instance,), past = game.final.private["nature"], game.final.table.past
     low, high = instance.seller["reservation"], instance.buyer["reservation"]
     if high <= low:
-        return Markup("")
-
-    def mark(price: float, kind: str, at: int) -> Markup:
-        place = 100 * min(1.0, max(0.0, (price - low) / (high - low)))
-        return Markup('<i class="{}" style="left: {}%; --row: {}"></i>').format(
-            kind, round(place, 1), at
-        )
-
-    marks = [
-        mark(turn.action.price, "sauda-asked" if turn.agent == "seller" else "", at)
-        for at, turn in enumerate(_fitted(game.turns))
-        if turn is not None and isinstance(turn.action, Offer)
+        return [], ("", "")
+    prices = [
+        ("sauda-asked" if turn.agent == "seller" else "", turn.action.price, row)
+        for row, turn in enumerate(turns)
+        if turn and isinstance(turn.action, Offer)
     ]
     if past and past[-1].price is not None:
-        marks.append(mark(past[-1].price, "sauda-deal", row))
-    ends = f"Seller’s limit {rupees(round(low))}", f"Buyer’s limit {rupees(high)}"
-    return Markup(
-        '<div class="sauda-scale" aria-hidden="true">{}</div>'
-        '<div class="sauda-ends"><span>{}</span><span>{}</span></div>'
-    ).format(Markup("").join(marks), *ends)
+        prices.append(("sauda-deal", past[-1].price, len(turns)))
+    marks = [
+        (style, round(100 * min(1.0, max(0.0, (price - low) / (high - low))), 1), row)
+        for style, price, row in prices
+    ]
+    return marks, (rupees(round(low)), rupees(high))
 
 
-def _end(row: int, label: str, game: Episode, replies: Sequence[str]) -> Markup:
-    """How a game ended for the model, good and bad told by a mark and words as well as colour."""
+def _end(label: str, game: Episode, replies: Sequence[str]) -> tuple[str, bool, str]:
+    """Whose game it was, whether it won anything, and how it ended."""
     (share,) = shares(game.final, get_task(game.task).learner)
-    tone, mark = ("good", "▲") if share > 0 else ("bad", "▼")
-    is_quoted = replies and game.end == EndReason.FORFEIT
-    wrote = f"; it {_quoted(replies)}" if is_quoted else ""
-    return Markup(
-        '<div class="sauda-outcome" style="--row: {}"><b class="sauda-{}">{} {}:</b> {}{}</div>'
-    ).format(row + 1, tone, mark, label, outcome(game), wrote)
+    wrote = f"; it {_quoted(replies)}" if replies and game.end == EndReason.FORFEIT else ""
+    return label, share > 0, outcome(game) + wrote
 
 
 def outcome(game: Episode) -> str:
@@ -180,13 +150,13 @@ def recorded_games(pair: ChosenPair) -> list[Episode]:
 
 def compared(games: Sequence[Episode], again: Sequence[Episode]) -> str:
     """Whether the games that were played again made the recorded moves, in a sentence."""
-    same = [
-        [turn.action for turn in then.turns] == [turn.action for turn in now.turns]
-        for then, now in zip(games, again, strict=True)
+    apart = [
+        side
+        for side, then, now in zip(SIDES, games, again, strict=True)
+        if [turn.action for turn in then.turns] != [turn.action for turn in now.turns]
     ]
-    if all(same):
+    if not apart:
         return "Played now, in this page: both games came out move by move as recorded."
-    apart = [side for side, equal in zip(SIDES, same, strict=True) if not equal]
     return (
         f"Played now, in this page: the game {' and the game '.join(apart)} training took other"
         " moves than the recorded one. Recorded games were played in batches, and another kind of"
@@ -194,49 +164,37 @@ def compared(games: Sequence[Episode], again: Sequence[Episode]) -> str:
     )
 
 
-def possible_deals(artifact: Artifact) -> int:
-    """In how many of the compared games of TASK a deal serves both sides."""
-    return sum(next(row.zopa for row in artifact.data.tasks if row.task == TASK))
-
-
 def about(pair: ChosenPair, games: Sequence[Episode], deals: int) -> str:
     """Which game is shown, and how it was chosen; a deal was possible in `deals` games."""
     item = games[0].final.private["nature"][0].item
+    among = f"the {deals} games in which a deal is possible"
+    chosen = f"The {pair.why} percentile of the gain in {among}."
+    if pair.why not in PERCENTILES:
+        chosen = "Of the games that end in a deal, this one improved most."
+    elif PERCENTILES[pair.why] == 0.5:
+        chosen = f"The median of {among}."
     return (
         f"{capital(item.name)}, list price {rupees(item.list_price)}, seed {pair.seed}: the same"
-        f" seller before and after training. {rank(pair.why, deals)}"
+        f" seller before and after training. {chosen}"
     )
-
-
-def rank(why: str, deals: int) -> str:
-    """Where the game stands, by its gain, among the `deals` games in which a deal is possible."""
-    if why not in PERCENTILES:
-        return "Of the games that end in a deal, this one improved most."
-    among = f"the {deals} games in which a deal is possible"
-    if PERCENTILES[why] == 0.5:
-        return f"The median of {among}."
-    return f"The {why} percentile of the gain in {among}."
 
 
 def build() -> None:
     """Lay out the race and what may be done with it. Called inside the Tour."""
     artifact, missing = load_or_say(FILE)
     if artifact is None:
-        gr.HTML(missing + actions())
+        gr.HTML(missing + HTML.actions(()))
         return
     pair = typical(artifact, TASK)
     games = recorded_games(pair)
     shown = gr.HTML(race(games, pair), elem_id="tour-race")
     said = gr.HTML(elem_id="tour-race-said")
-    seeds = len(artifact.data.tasks[0].seeds)
-    below = note(about(pair, games, possible_deals(artifact))) + provenance(
-        artifact, f"seed {pair.seed}, n = 1 pair of {seeds}"
+    (compared,) = (row for row in artifact.data.tasks if row.task == TASK)
+    below = note(about(pair, games, sum(compared.zopa))) + provenance(
+        artifact, f"seed {pair.seed}, n = 1 pair of {len(compared.seeds)}"
     )
-    again = button("Watch again", replay="#tour-race")
-    live = button("Let both play it now", press="play_live")
     choices = [(label, name) for name, label in rivals().items()]
-    picker = pick_list("Beside it", choices, "tour-rival")
-    pressed = gr.HTML(actions(again, picker, live) + below, js_on_load=PRESS)
+    pressed = gr.HTML(HTML.actions(choices) + below, js_on_load=PRESS)
 
     def play_live(request: gr.Request, event: gr.EventData) -> Iterator[tuple[Markup, Markup]]:
         name = str(event_value(event, "picked"))
@@ -245,14 +203,6 @@ def build() -> None:
     pressed.click(
         play_live, None, [shown, said], **QUEUED, concurrency_id="tour-race", concurrency_limit=2
     )
-
-
-def actions(*more: Markup) -> Markup:
-    """What leads on from the first screen, and `more`."""
-    beat = Markup('<a class="sauda-button sauda-primary sauda-inpage" href="{}">Beat it</a>')
-    learnt = button("See how it learnt", show="tour-learnt")
-    parts = Markup("").join([beat.format("?tab=haggle"), learnt, *more])
-    return Markup('<p class="sauda-press">{}</p>').format(parts)
 
 
 def play_beside(

@@ -5,8 +5,9 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from panels.ui.look import folded, note
+from panels.ui.look import code, folded, heading, note, stat, strip
 from panels.ui.terms import shown_round, term
+from panels.ui.wiring import button, pick_list
 
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent.parent / "templates"),
@@ -16,6 +17,8 @@ _TEMPLATES = Environment(
     undefined=StrictUndefined,
 )
 _TEMPLATES.globals |= {"folded": folded, "note": note, "shown_round": shown_round, "term": term}
+_TEMPLATES.globals |= {"button": button, "code": code, "heading": heading, "pick_list": pick_list}
+_TEMPLATES.globals |= {"stat": stat, "strip": strip}
 
 
 def macros(subject: str) -> Any:

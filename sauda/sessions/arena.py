@@ -305,11 +305,15 @@ class Effect:
 
 
 def message_effects(game: ArenaGame) -> list[Effect]:
-    """What each message of `lab_0` did to each lab that heard it, right after it was said."""
+    """What each message of `lab_0` did to each lab that heard it, right after it was said.
+
+    Nobody wants anything any more of a message that closes the last round.
+    """
     effects = []
     for one in game.steps:
         market = one.after.market
-        if len(market.messages) == len(one.before.market.messages):
+        said_nothing = len(market.messages) == len(one.before.market.messages)
+        if said_nothing or market.round_index == market.max_rounds:
             continue
         said = market.messages[-1]
         unsaid = replace(one.after, market=market._replace(messages=market.messages[:-1]))

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from panels.artifacts import tab as artifacts
-from panels.artifacts.snippets import ADDRESS, LOCAL, MCP
+from panels.artifacts.api import ADDRESS, LOCAL, MCP, PYTHON
+from panels.artifacts.tab import listing
 from sauda.experiments.speeds import (
     LoadTest,
     latency,
@@ -19,21 +19,21 @@ from sauda.serve.mcp import TOOLS
 
 @pytest.mark.slow
 def test_every_file_is_listed_with_a_download_and_its_hash():
-    shown = str(artifacts.listing())
+    shown = str(listing())
     for entry in FILES:
         assert entry.file in shown
     assert shown.count("download") == sum((ROOT / entry.file).exists() for entry in FILES)
 
 
 def test_a_missing_file_shows_the_command_that_makes_it(tmp_path):
-    shown = str(artifacts.listing(tmp_path))
+    shown = str(listing(tmp_path))
     for entry in FILES:
         assert entry.command in shown
     assert "is not there" in shown
 
 
 def test_the_python_snippet_of_the_page_runs(capsys):
-    exec(artifacts.PYTHON, {})
+    exec(PYTHON, {})
     assert capsys.readouterr().out.startswith("agreement")
 
 

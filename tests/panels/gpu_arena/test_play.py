@@ -12,13 +12,12 @@ from urllib.parse import unquote_plus, urlencode
 import pytest
 
 from env import IllegalAction, arena
-from panels.gpu_arena import callbacks, players
-from panels.gpu_arena.callbacks import BEGINNINGS, new_game
-from panels.gpu_arena.first_world import SEED, TASK
+from panels.gpu_arena import players, tab
+from panels.gpu_arena.players import SEED, TASK
 from panels.gpu_arena.reasons import EXPERT, PUBLISHED
-from panels.gpu_arena.screen import REGIONS, named_in_address
-from panels.gpu_arena.settlement import settlement
-from panels.gpu_arena.visit import ASK, PAY, Sent, Visit
+from panels.gpu_arena.tab import BEGINNINGS, REGIONS, named_in_address, new_game
+from panels.gpu_arena.view import settlement
+from panels.gpu_arena.visit import ASK, PAY, Visit
 from panels.results.questions.reproduce import rows_of
 from panels.site.visitor import CALLER
 from panels.ui.tables import with_interval
@@ -67,7 +66,8 @@ def at(task: str = WORLD, seed: str = "5") -> Visit:
 
 def answer(visit: Visit | None, name: str, value: Any = "", blocks: Any = (), **typed: Any) -> dict:
     """The regions that a press changes, by name."""
-    return callbacks.answer(PAGE_OF_NAMES, visit, name, Sent(value, tuple(blocks)), typed)
+    sent = {"value": value, "blocks": list(blocks), **typed}
+    return tab.answer(PAGE_OF_NAMES, visit, name, sent)
 
 
 def after(visit: Visit, name: str, *sent: Any, **typed: Any) -> Visit:
@@ -79,16 +79,13 @@ def checked(html: str, name: str) -> list[str]:
 
 
 def test_the_page_answers_each_action_with_the_same_sentences():
-    visit = at(*HAND)
-    said = ("problem", "hint", "deal", "purpose", "advice", "last")
+    visit, said = at(*HAND), ("problem", "hint", "deal", "purpose", "advice", "last")
 
     def told(updates: dict) -> str:
-        html, regions = "".join(updates.get(name, "") for name in REGIONS), []
-        for name in said:
-            found = re.search(rf'<div id="arena-{name}">(.*?)</div>', html)
-            regions.append(plain(found[1]) if found else "")
+        html = "".join(updates.get(name, "") for name in REGIONS)
+        regions = [re.findall(rf'(?s)<div id="arena-{name}">(.*?)</div>', html) for name in said]
+        shown = " | ".join(filter(None, (plain(text) for found in regions for text in found)))
         played = "visit" in updates and updates["visit"].game is not visit.game
-        shown = " | ".join(filter(None, regions))
         return f"{'played' if played else 'costs no action'}: {shown}"
 
     lines = [f"{press} {told(answer(visit, *press))}" for press in PRESSES]
@@ -113,12 +110,9 @@ def test_a_press_lets_the_expert_play_by_itself_until_it_is_paused():
     assert not paused["visit"].running
     assert paused["visit"].game is ticked.game
     assert "data-running" not in paused["top"]
-
-
-def test_a_finished_world_begins_anew_where_somebody_wants_to_watch_it():
     over = after(at(*HAND), "act", **FINISH)
-    watched = after(over, "watch", EXPERT)
-    assert (watched.game, watched.running) == (new_game(*HAND), True)
+    anew = after(over, "watch", EXPERT)
+    assert (anew.game, anew.running) == (new_game(*HAND), True)
 
 
 def test_who_takes_every_advice_plays_the_game_of_the_expert():
@@ -127,14 +121,14 @@ def test_who_takes_every_advice_plays_the_game_of_the_expert():
         (action,) = re.findall(r'data-value="([^"]+)"', visit.advice)
         visit = after(visit, "take_advice", action.replace("&#34;", '"'))
     while not watched.over:
-        watched = callbacks.stepped(watched, EXPERT)
+        watched = tab.stepped(watched, EXPERT)
     assert [step.action for step in visit.game.steps] == [step.action for step in watched.steps]
 
 
 def test_once_every_other_lab_has_left_the_rest_is_played_at_once():
     game = new_game(WORLD, "5")
     while game.observation.others:
-        game = callbacks.play_on(game, arena.Action("wait"))
+        game = tab.play_on(game, arena.Action("wait"))
         if game.over:
             break
     assert game.over
@@ -146,7 +140,7 @@ def test_an_event_without_its_game_or_seed_is_answered_in_words():
         answer(at(), "begin", task=WORLD, seed="many"),
         answer(at(), "step", player="nobody"),
         answer(at(), "watch", "nobody"),
-        *(answer(None, name) for name in callbacks.PRESSES if name not in BEGINNINGS),
+        *(answer(None, name) for name in tab.PRESSES if name not in BEGINNINGS),
     ):
         assert list(updates) == ["top"]
         assert 'role="alert"' in updates["top"]
@@ -161,7 +155,7 @@ def test_whatever_a_client_sends_leaves_the_game_as_it_is(odd):
         typed = dict.fromkeys((*OFFER, *MOVE), odd)
         for updates in (answer(visit, name, value, blocks, **typed), answer(visit, name)):
             assert "visit" not in updates
-        assert "visit" not in callbacks.answer(PAGE_OF_NAMES, visit, name, Sent(), odd)
+        assert "visit" not in tab.answer(PAGE_OF_NAMES, visit, name, odd)
 
 
 def test_a_press_of_anothers_block_writes_an_offer_with_a_price():
@@ -196,7 +190,7 @@ def test_once_the_game_is_over_nothing_can_be_done_in_it():
     for name in ("advise", "step"):
         assert re.search(rf'data-press="{name}"[^>]* disabled', shown)
     with pytest.raises(IllegalAction, match="over"):
-        callbacks.play_on(ended["visit"].game, arena.Action("wait"))
+        tab.play_on(ended["visit"].game, arena.Action("wait"))
     assert 'data-press="send"' in answer(ended["visit"], "begin", task=WORLD, seed="5")["floor"]
 
 
@@ -204,7 +198,7 @@ def test_once_the_game_is_over_nothing_can_be_done_in_it():
 
 
 def test_an_address_opens_the_world_that_it_names_and_no_secret_seed_stands_in_one():
-    game = callbacks.follow(at(), Sent(search=f"?task={WORLD}&seed=7")).game
+    game = tab.follow(at().fill(search=f"?task={WORLD}&seed=7")).game
     assert (game.task_name, game.play.seed) == (WORLD, 7)
     assert named_in_address(game) == {"task": WORLD, "seed": "7"}
     assert named_in_address(new_game(TASK, str(SEED))) == {}
@@ -216,7 +210,7 @@ def test_an_address_opens_the_world_that_it_names_and_no_secret_seed_stands_in_o
 @pytest.mark.parametrize("query", [{"task": "<b>x</b>"}, {"task": WORLD, "seed": "-1"}])
 def test_an_address_that_names_no_world_is_answered_in_words(query):
     search = "?" + urlencode({"tab": "gpu_arena"} | query)
-    opened = callbacks.answer(PAGE_OF_NAMES, None, "open", Sent(search=search))
+    opened = answer(None, "open", search=search)
     assert opened["visit"].game == new_game(TASK, str(SEED))
     assert 'role="alert"' in opened["top"]
     assert "<b>x" not in opened["top"]
@@ -265,7 +259,7 @@ def test_a_model_moves_once_it_has_loaded_and_is_named_at_the_end(monkeypatch):
     model.stage = Ready(LAB, "toy", 1.0)
     game = new_game(WORLD, "3")
     while not game.over:
-        game = callbacks.stepped(game, LAB)
+        game = tab.stepped(game, LAB)
     assert model.asked_by == PAGE
     assert {type(step.action) for step in game.steps} <= {arena.Action, arena.Malformed}
     assert LAB in {row.name for row in standings(game)}

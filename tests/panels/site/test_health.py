@@ -129,7 +129,7 @@ def no_artifacts(request, monkeypatch):
     monkeypatch.setattr(store, "read_json", read)
     kept = (
         badge.seller_figures, opponents.rows,
-        players.script_rows, players.model_rows,
+        players.measured,
     )  # fmt: skip
     for cache in kept:
         cache.cache_clear()

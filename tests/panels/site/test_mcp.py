@@ -13,7 +13,7 @@ import pytest
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
-from panels.artifacts.snippets import ADDRESS, AGENT
+from panels.artifacts.api import ADDRESS, AGENT
 from sauda.serve.openenv import SocketLimits
 from tests.support.coroutines import run
 from tests.support.lanes import unavailable

@@ -92,8 +92,8 @@ def test_a_reload_finds_the_game_talk_and_language_again_and_leaves_the_former_s
 @pytest.mark.slow
 def test_a_reloaded_page_shows_the_game_that_its_tab_had_begun(site):
     def press(name: str, session: str, value: str = "", kind: str = "input") -> str:
-        sent = {"press": name, "value": value}
-        (number,) = (n for n in site.event_numbers("gpu_arena.callbacks", "answer")
+        sent = {"press": name, "fields": {"value": value}}
+        (number,) = (n for n in site.event_numbers("gpu_arena.tab", "answer")
                      if site.blocks.fns[n].targets[0][1] == kind)  # fmt: skip
         return site.call(number, [None], session, sent)
 

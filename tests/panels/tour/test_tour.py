@@ -8,8 +8,7 @@ import pytest
 from env import EndReason
 from panels import PANELS
 from panels.results.model_summary import rows_by_policy
-from panels.tour import facts, race
-from panels.tour import first_view as first
+from panels.tour import facts, race, tab
 from panels.transcripts.before_after import pick, typical
 from panels.ui.tables import with_interval
 from sauda.experiments.comparison import BASE, OURS
@@ -82,8 +81,8 @@ def test_without_artifacts_it_is_the_header_alone(monkeypatch):
     def missing(file):
         raise ArtifactError(f"artifacts/{file} is missing")
 
-    monkeypatch.setattr(first, "load", missing)
-    shown = first.first_view("<h1>Sauda</h1>")
+    monkeypatch.setattr(tab, "load", missing)
+    shown = tab.first_view("<h1>Sauda</h1>", [panel.TITLE for panel in PANELS])
     assert "<h1>Sauda</h1>" in shown
     assert "<main></main>" in shown
     assert all(f"<span>{escape(panel.TITLE)}</span>" in str(shown) for panel in PANELS)

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from env import arena
-from panels.gpu_arena import callbacks as gpu_arena
-from panels.gpu_arena.screen import REGIONS
-from panels.gpu_arena.settlement import settlement
+from panels.gpu_arena import tab as gpu_arena
+from panels.gpu_arena.tab import REGIONS
+from panels.gpu_arena.view import settlement
 from panels.gpu_arena.visit import Visit
 from panels.haggle import choices
 from sauda.records.seeds import EXACT, SEED_BITS, draw_seed, seed_in_json, whole_seed

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from env import ARENA_TASKS, IllegalAction, arena, get_task, rollout
-from panels.gpu_arena import form, view
-from panels.gpu_arena.screen import REGIONS
+from panels.gpu_arena import offers, view
+from panels.gpu_arena.tab import REGIONS
 from panels.gpu_arena.visit import Fields, Visit
 from sauda.policies import LABS
 from sauda.sessions.arena import (
@@ -77,7 +77,7 @@ def test_every_choice_that_a_form_offers_is_taken_by_the_rules(name: str):
     for seed in range(3):
         game = start(name, seed)
         while not game.over:
-            for _, choice in form.choices(game):
+            for _, choice in offers.choices(game):
                 action = arena.action_from(json.loads(choice))
                 assert act(game, action).steps[-1].results[0].ok, choice
             game = step(game, "broker")
@@ -86,13 +86,13 @@ def test_every_choice_that_a_form_offers_is_taken_by_the_rules(name: str):
 @pytest.mark.parametrize("amount", ["nan", "inf", "-3", "1e9", "many"])
 def test_an_amount_that_makes_no_sense_is_refused_before_it_costs_an_action(amount):
     with pytest.raises(ValueError, match=r"“credits” takes a number from 0 to 1,000,000"):
-        form.offer_of(start(COALITION, 5).observation, Fields(credits=amount))
+        offers.offer_of(start(COALITION, 5).observation, Fields(credits=amount))
 
 
 @pytest.mark.parametrize("text", ["", "wait", "{", "[" * 100_000, "9" * 5_000])
 def test_what_is_no_choice_of_a_list_is_refused_in_one_sentence(text: str):
     with pytest.raises(ValueError, match="choose one of the actions in the list"):
-        form.chosen_action(text)
+        offers.chosen_action(text)
 
 
 # What is known after the end
@@ -139,6 +139,19 @@ def test_the_effect_of_a_message_is_what_it_changed_in_the_price_of_the_lab_that
     assert effect.change > 0  # a selfish lab asks for more from who is in need
     silent = arena.Action("send_message", target_lab_id=lab, message="Hello.")
     assert [one.change for one in message_effects(act(game, silent))] == [0.0]
+
+
+def test_a_message_that_closes_the_last_round_has_no_effect():
+    game, said = (
+        start(COALITION, 5),
+        arena.Action("send_message", target_lab_id="lab_1", message="!"),
+    )
+    while not game.over:
+        market = game.observation.market
+        game = act(
+            game, said if market.round_index == market.max_rounds - 1 else arena.Action("wait")
+        )
+    assert len(message_effects(game)) < len(game.steps[-1].after.market.messages)
 
 
 def test_the_rest_is_the_scripts_once_it_plays_the_game_out():
