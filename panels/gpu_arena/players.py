@@ -13,11 +13,11 @@ from markupsafe import Markup
 from env import Policy
 from panels.gpu_arena.reasons import EXPERT
 from panels.gpu_arena.words import player_title
+from panels.results import reproduce
+from panels.results.arena import HOLDOUT
+from panels.results.arena import NAME as RESULTS_PART
 from panels.results.evaluation import DRAWN
-from panels.results.model_comparison import LAB_FILE
-from panels.results.questions import reproduce
-from panels.results.questions.arena import HOLDOUT
-from panels.results.questions.arena import NAME as RESULTS_PART
+from panels.results.models import LAB_FILE
 from panels.ui.provenance import load_or_say
 from panels.ui.tables import with_interval
 from panels.ui.terms import short, term

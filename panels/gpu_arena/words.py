@@ -11,7 +11,7 @@ from panels.gpu_arena.names import (
     readable,
     with_names,
 )
-from panels.results.model_labels import policy_label
+from panels.results.models import policy_label
 from sauda.games.arena_columns import action_in_words
 from sauda.llm.registry import is_model
 

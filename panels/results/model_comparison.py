@@ -12,38 +12,40 @@ import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.results.model_labels import (
+from panels.results.models import (
     AGAIN,
-    BASE,
+    FILE,
+    GAIN,
+    LAB_FILE,
     LAB_STAGES,
     STAGES,
+    best_script,
     policy_label,
+    rows_by_policy,
+    standing,
     weights,
 )
-from panels.results.model_summary import (
-    lab_references,
-    lab_summary,
-    model_summary,
-    references,
-    rows_by_policy,
-)
-from panels.ui.look import QUIET, SERIES, folded, heading, line_style, styled, whiskers
+from panels.results.question import HTML
+from panels.ui.look import QUIET, SERIES, folded, line_style, styled, whiskers
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import data_table
 from panels.ui.terms import task_choices, task_title
 from panels.ui.wiring import Address, Updates, fill_on_opening, pick_in_address
 from sauda.experiments.comparison import (
+    BASE,
+    BAYESIAN,
+    LAB,
+    LISTENER,
+    ORACLE,
+    OURS,
     ArenaModelRow,
-    ModelComparison,
     ModelRow,
     PairedDifference,
 )
 from sauda.llm.registry import is_model
+from sauda.policies import ZERO_GRADE
 from sauda.records.store import Artifact
 
-GRADE, DIFFERENCE = "z.3f", "+.3f"  # formats
-FILE = "evaluation/model-comparison.json"
-LAB_FILE = "evaluation/arena-model-comparison.json"
 ON = {"all": "all seeds", "unseen": "unseen listings or labs"}
 
 
@@ -53,34 +55,40 @@ class Game:
 
     name: str  # in element ids
     file: str
-    heading: tuple[str, str]  # title and sentence
     stages: Sequence[str]  # of training, the untrained base first
     columns: Callable[[Any], dict[str, Any]]  # of the table, beside those of both games
     forms: Mapping[str, str]  # of these columns
-    summary: Callable[[Artifact, str], str]
-    references: Callable[[Artifact, str], list[tuple[str, float]]]  # lines beside the stages
+    told: Callable[[Artifact, str], Markup]  # heading and summary of a task
 
 
-Heads = Mapping[str, Callable[[Any], str]]
-PAIRED: Mapping[str, tuple[str, Heads, str]] = {  # by title: the rows, their columns, about them
-    "Gain of each stage": (
-        "stage_gains",
-        {
-            "from": lambda gain: policy_label(gain.before),
-            "to": lambda gain: policy_label(gain.after),
-            "on": lambda gain: ON[gain.on],
-        },
-        "gain of each stage, bare, paired by seed",
-    ),
-    "Each stage compared with scripts and planners": (
-        "rivalries",
-        {
-            "stage": lambda row: policy_label(row.policy),
-            "compared with": lambda row: policy_label(row.rival),
-        },
-        "each stage, bare, compared with others by seed",
-    ),
-}
+# Sentences ---------------------------------------------------------------------------------------
+
+
+def stages_told(comparison: Artifact, task: str) -> Markup:
+    """What training brought on a task, and how much of the gap to the planner that closes."""
+    place = standing(comparison, task)
+    return HTML.stages(place, policy_label(OURS), policy_label(LISTENER))
+
+
+def lab_told(comparison: Artifact, task: str) -> Markup:
+    """The grade of the last stage as a lab, beside the base and the best script."""
+    rows = rows_by_policy(comparison, task)
+    script, grade = best_script(rows)
+    held = rows.get(f"{BASE}+constrained")
+    labels = [policy_label(name) for name in (LAB, BASE, script)]
+    return HTML.lab_stages(rows[LAB], rows[BASE], grade, labels, held, ZERO_GRADE)
+
+
+def references(artifact: Artifact, task: str) -> list[tuple[str, float]]:
+    """Mean grades of the best script, the planners and the oracle, where they played."""
+    rows = rows_by_policy(artifact, task)
+    script, grade = best_script(rows)
+    knows = "best script" if LAB in rows else "best untuned script"
+    others = [name for name in (BAYESIAN, LISTENER, ORACLE) if name in rows]
+    return [
+        (f"{knows}, {policy_label(script)}", grade),
+        *((policy_label(name), rows[name].grade.mean) for name in others),
+    ]
 
 
 # Figures -----------------------------------------------------------------------------------------
@@ -122,8 +130,8 @@ def stage_figure(game: Game, artifact: Artifact, task: str) -> go.Figure:
             hovertemplate="%{text}: %{y:.3f}<extra></extra>",
             **(line_style("sft", published=hollow) | {"mode": "markers"}),
         )
-    references = game.references(artifact, task)
-    for name, grade in references:
+    beside = references(artifact, task)
+    for name, grade in beside:
         figure.add_hline(
             y=grade,
             line={"dash": "dot", "width": 1, "color": SERIES["scripted"].light},
@@ -131,7 +139,7 @@ def stage_figure(game: Game, artifact: Artifact, task: str) -> go.Figure:
             annotation_position="top left",
         )
     ends = [getattr(grade, end) for grade in grades.values() for end in ("low", "high")]
-    lowest, highest = min([0.0, *ends]), max(grade for _, grade in references)
+    lowest, highest = min([0.0, *ends]), max(grade for _, grade in beside)
     room = 0.1 * (max([highest, *ends]) - lowest)  # a line's label stands above it
     span = [lowest - room / 2, max([highest + room, *ends])]
     figure.update_layout(showlegend=False, yaxis={"title": "grade, 1 at best", "range": span})
@@ -156,7 +164,7 @@ def policies_table(game: Game, artifact: Artifact, task: str) -> Markup:
         }
         for row in rows_of(artifact, task)
     ]
-    forms = {"less the base": DIFFERENCE, **game.forms}
+    forms = {"less the base": GAIN, **game.forms}
     told = f"{task_title(task)}: each row on the first n hold-out seeds; 95 % intervals"
     return data_table(lines, told, forms=forms)
 
@@ -166,32 +174,45 @@ def invalid_replies(row: ModelRow | ArenaModelRow) -> int | None:
     return row.invalid_replies if is_model(row.policy) else None
 
 
-def paired(rows: Sequence[PairedDifference], task: str, heads: Heads, about: str) -> Markup:
-    """The rows of a task that compare two policies by seed; `heads` are the columns before n."""
+def gains_table(artifact: Artifact, task: str) -> Markup:
+    """The gain of each stage over the one it trains further."""
     lines = [
-        {head: of(row) for head, of in heads.items()} | {"n": row.n, "difference": row.interval}
-        for row in rows
+        {"from": policy_label(gain.before), "to": policy_label(gain.after), "on": ON[gain.on]}
+        | _paired(gain)
+        for gain in artifact.data.stage_gains
+        if gain.task == task
+    ]
+    told = f"{task_title(task)}: gain of each stage, bare, paired by seed; 95 % intervals"
+    return data_table(lines, told, GAIN)
+
+
+def rivals_table(artifact: Artifact, task: str) -> Markup:
+    """Each stage compared with scripts and planners."""
+    lines = [
+        {"stage": policy_label(row.policy), "compared with": policy_label(row.rival)} | _paired(row)
+        for row in artifact.data.rivalries
         if row.task == task
     ]
-    told = f"{task_title(task)}: {about}; 95 % intervals"
-    return data_table(lines, told, DIFFERENCE)
+    told = f"{task_title(task)}: each stage, bare, compared with others by seed; 95 % intervals"
+    return data_table(lines, told, GAIN)
+
+
+def _paired(row: PairedDifference) -> dict[str, Any]:
+    return {"n": row.n, "difference": row.interval}
 
 
 def behaviour_table(artifact: Artifact, task: str) -> Markup:
-    """How often each model breaks its own offers and limit, and leaves when it is due."""
+    """How often each model of the bazaar breaks its own offers and limit, and leaves when due."""
     lines = [
         {
-            "policy": policy_label(row.policy),
-            "moves": row.moves,
-            "bids below its own": row.retreats,
-            "beyond its last word": row.broken,
-            "over its limit": row.over_limit,
-            "left when due": row.walked,
+            "policy": policy_label(row.policy), "moves": row.moves,
+            "bids below its own": row.retreats, "beyond its last word": row.broken,
+            "over its limit": row.over_limit, "left when due": row.walked,
             "times due": row.walk_due,
         }
         for row in rows_of(artifact, task)
-        if is_model(row.policy) and not row.policy.startswith("null")
-    ]
+        if isinstance(row, ModelRow) and is_model(row.policy) and not row.policy.startswith("null")
+    ]  # fmt: skip
     told = f"{task_title(task)}: moves as proposed; leaving is due where the planner leaves"
     return data_table(lines, told)
 
@@ -201,11 +222,6 @@ def behaviour_table(artifact: Artifact, task: str) -> Markup:
 BAZAAR = Game(
     name="model",
     file=FILE,
-    heading=(
-        "The language model after each stage of training",
-        "One small model, bare and under two wrappers; the wrappers around no model; scripts;"
-        " planners; and an oracle.",
-    ),
     stages=tuple(STAGES),
     columns=lambda row: {
         "deals": row.deal_rate,
@@ -215,17 +231,11 @@ BAZAAR = Game(
         "changed by the wrapper": row.changed if "+" in row.policy else None,
     },
     forms={"deals": ".0%"},
-    summary=model_summary,
-    references=references,
+    told=stages_told,
 )
 ARENA = Game(
     name="lab",
     file=LAB_FILE,
-    heading=(
-        "A language model as a lab",
-        "The same small model, untrained and trained on the broker’s choices; the broker computes"
-        " the options in its prompt.",
-    ),
     stages=(BASE, *LAB_STAGES),
     columns=lambda row: {
         "jobs done": row.jobs.mean,
@@ -235,8 +245,7 @@ ARENA = Game(
         "invalid replies": invalid_replies(row),
     },
     forms={"jobs done": ".2f", "jobs given": ".2f", "valid actions": ".1%"},
-    summary=lab_summary,
-    references=lab_references,
+    told=lab_told,
 )
 
 
@@ -245,15 +254,15 @@ ARENA = Game(
 
 def show(game: Game, artifact: Artifact, task: str) -> tuple[Markup, go.Figure, Markup]:
     """What stands above the stages of a task, their figure, and the tables below."""
-    parts = {"Every policy as a table": policies_table(game, artifact, task)}
-    for title, (rows, *told) in PAIRED.items():
-        parts[title] = paired(getattr(artifact.data, rows), task, *told)
-    if isinstance(artifact.data, ModelComparison):  # the arena's rows count no broken offers
-        parts["Moves that break an own offer or limit"] = behaviour_table(artifact, task)
+    parts = {
+        "Every policy as a table": policies_table(game, artifact, task),
+        "Gain of each stage": gains_table(artifact, task),
+        "Each stage compared with scripts and planners": rivals_table(artifact, task),
+        "Moves that break an own offer or limit": behaviour_table(artifact, task),
+    }
     tables = Markup("").join(folded(title, part) for title, part in parts.items() if part)
-    summary = heading(*game.heading) + Markup("<p>{}</p>").format(game.summary(artifact, task))
     tables += provenance(artifact, f"paired hold-out episodes; {weights(artifact)}")
-    return summary, stage_figure(game, artifact, task), tables
+    return game.told(artifact, task), stage_figure(game, artifact, task), tables
 
 
 def build(game: Game, address: Address, around: gr.Accordion) -> None:

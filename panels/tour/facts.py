@@ -10,16 +10,22 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from panels.haggle.opponents import bare_stages
-from panels.results.model_comparison import LAB_FILE
-from panels.results.model_labels import series_role
-from panels.results.model_summary import best_script, gain_on_same_seeds, rows_by_policy, standing
-from panels.results.questions.verdict import buyer_name, capital, listed
+from panels.results.models import (
+    LAB_FILE,
+    best_script,
+    buyer_name,
+    gain_on_same_seeds,
+    rows_by_policy,
+    series_role,
+    standing,
+)
 from panels.training.curves import evaluation_trace, with_gaps
 from panels.training.logs import TITLES, recorded
 from panels.training.runs import machine
 from panels.ui.look import SERIES, line_style, styled, table, with_minus_signs
 from panels.ui.provenance import load_or_say
 from panels.ui.tables import with_interval
+from panels.ui.terms import capital, listed
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
 from sauda.cloud.jobs import flavor
 from sauda.experiments.comparison import (
@@ -237,7 +243,7 @@ def why_behind(comparison: Artifact) -> str:
     for better, worse, what in told:
         found = gain_on_same_seeds(comparison, MARKET, better, worse)
         if found is not None:
-            steps.append(f"{what}: {points(found[3])}")
+            steps.append(f"{what}: {points(found.gain)}")
     return f"From the bound down to Sauda, in percentage points: {'; '.join(steps)}."
 
 

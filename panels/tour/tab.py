@@ -6,7 +6,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import arena
-from panels.results.model_comparison import FILE as COMPARISON
+from panels.results.models import FILE as COMPARISON
 from panels.tour import facts, race
 from panels.training.runs import sample
 from panels.ui.look import code, heading, in_columns

@@ -5,8 +5,9 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from panels.ui.look import folded, note
-from panels.ui.terms import shown_round, term
+from panels.ui.look import badge, folded, heading, note, table
+from panels.ui.tables import with_interval
+from panels.ui.terms import short, shown_round, term
 
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent.parent / "templates"),
@@ -16,6 +17,8 @@ _TEMPLATES = Environment(
     undefined=StrictUndefined,
 )
 _TEMPLATES.globals |= {"folded": folded, "note": note, "shown_round": shown_round, "term": term}
+_TEMPLATES.globals |= {"badge": badge, "heading": heading, "short": short, "table": table}
+_TEMPLATES.globals |= {"with_interval": with_interval}
 
 
 def macros(subject: str) -> Any:

@@ -19,7 +19,7 @@ from panels.gpu_arena.reasons import EXPERT, PUBLISHED
 from panels.gpu_arena.screen import REGIONS, named_in_address
 from panels.gpu_arena.settlement import settlement
 from panels.gpu_arena.visit import ASK, PAY, Sent, Visit
-from panels.results.questions.reproduce import rows_of
+from panels.results.reproduce import rows_of
 from panels.site.visitor import CALLER
 from panels.ui.tables import with_interval
 from sauda.fairness import PAGE

@@ -42,7 +42,7 @@ def test_every_view_of_an_evaluation_shows_the_same(evaluation, arena_evaluation
     lines = []
     for game, artifact, view in ((BAZAAR, evaluation, DEAL), (ARENA, arena_evaluation, MARKET)):
         for metric in game.metrics:
-            each = replace(view, metric=metric)
+            each = view._replace(metric=metric)
             rows = str(details(game, artifact, each, artifact)).split("</tr>")
             lines += [f"# {each}", plain(caption(game, artifact, each)), *map(plain, rows)]
     tied = [row.model_copy(update={"share": rows_of(evaluation, DEAL)[0].share})
@@ -67,7 +67,7 @@ def test_the_open_markets_bound_is_the_oracle_and_only_for_grades():
     (mean,) = (row.informed.mean for row in oracle.data.rows if row.task == view.task)
     assert figure(game, evaluation, view).data[0].x[0] == mean
     assert "The oracle is" in caption(game, evaluation, view)
-    assert "The oracle is" not in caption(game, evaluation, replace(view, metric="share"))
+    assert "The oracle is" not in caption(game, evaluation, view._replace(metric="share"))
 
 
 def test_a_mean_that_rounds_to_nothing_bears_no_sign(arena_evaluation):
@@ -91,6 +91,6 @@ def test_a_change_on_other_seeds_is_shown_only_where_the_game_is_the_same(shown)
 
 
 def test_a_view_without_episodes_shows_a_sentence_alone(evaluation):
-    told, drawn, below = show(BAZAAR, by_task([evaluation]), replace(DEAL, split="holdout"))
+    told, drawn, below = show(BAZAAR, by_task([evaluation]), DEAL._replace(split="holdout"))
     assert "has not been played on the hold-out seeds" in told
     assert (drawn, below) == (None, "")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from panels.results.questions import leaderboard
-from panels.results.questions.leaderboard import (
+from panels.results import leaderboard
+from panels.results.leaderboard import (
     Standing,
     measurements,
     references,
@@ -11,8 +11,8 @@ from panels.results.questions.leaderboard import (
     standing,
     verdict,
 )
-from panels.results.questions.verdict import buyer_name
-from panels.results.questions.winners import Entry as Entered
+from panels.results.models import buyer_name
+from panels.results.winners import Entry as Entered
 from sauda.experiments.comparison import BAYESIAN, LISTENER, OURS
 from sauda.records.schemas.base import Interval
 from sauda.serve.leaderboard import Entry, rules_of
@@ -68,7 +68,7 @@ def test_an_entry_stands_as_text_in_the_verdict_the_figure_and_the_table(board, 
 def test_an_entry_is_called_better_only_where_the_intervals_lie_apart(grade, words):
     grade_there = Interval(mean=0.3, low=0.2, high=0.4)
     measured = Entered(BAYESIAN, 200, grade_there, [], ("", ""))
-    rows = references({OPEN: [measured]}, buyer_name, {})[OPEN]
+    rows = references({OPEN: [measured]}, ())[OPEN]
     entry = Entry("0" * 16, NAME, OPEN, "", "", 0.0, ("agreement",) * 3, (grade,) * 3)
     assert words in verdict(Standing(OPEN, [entry], 1), rows).sentence
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from panels.results import model_comparison, model_summary
+from panels.results import model_comparison
 from panels.results.model_comparison import ARENA, BAZAAR
-from panels.results.model_labels import policy_label
+from panels.results.models import policy_label, rows_by_policy
 from sauda.records.store import load
 from tests.support.measured import model_comparison as made_up
 
@@ -14,7 +14,7 @@ def test_a_figure_draws_each_stage_and_a_line_from_it_to_those_that_train_it_fur
     artifact = made_up() if game is BAZAAR else load(game.file)
     task = artifact.data.rows[0].task
     figure = model_comparison.stage_figure(game, artifact, task)
-    rows = model_summary.rows_by_policy(artifact, task)
+    rows = rows_by_policy(artifact, task)
     *lines, first, again = figure.data
     points = {
         text: (x, y)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from panels.results.questions.tournament import (
+from panels.results.tournament import (
     FIGURES,
     FIRST,
     LEAST,

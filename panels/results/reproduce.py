@@ -1,7 +1,7 @@
 """Reproduce: a sample of a recorded row's games, played again now, beside what was recorded."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -11,13 +11,13 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import Policy, Task
-from panels.results.model_labels import series_role
-from panels.results.questions.verdict import buyer_name, capital, listed
+from panels.results.models import buyer_name, series_role
 from panels.site.visitor import as_visitor, visitor_of_event
 from panels.transcripts.episodes import within
+from panels.ui.html import macros
 from panels.ui.look import folded, note, trouble
 from panels.ui.provenance import PLAYS_AGAIN, Beside, one_by_one, side_by_side
-from panels.ui.terms import task_title
+from panels.ui.terms import capital, listed, task_title
 from panels.ui.wiring import PRESS, Address, Updates, button, event_value, in_address, pick_list
 from sauda.experiments.comparison import OURS
 from sauda.experiments.evaluate import Cell
@@ -41,17 +41,13 @@ ROUNDING_DIFFERS = (
 )
 CPU_FLAGS = Path("/proc/cpuinfo")  # of Linux
 
+HTML = macros("results")
 Rows = Mapping[str, tuple[Artifact, Cell]]  # by `key`
 
 
 def key(cell: Cell) -> str:
     """The name of a row in the picker: task, policy, and the other labs where they are named."""
     return " ".join(filter(None, (*cell, game_of(cell.task).others)))
-
-
-def title(cell: Cell) -> str:
-    """A row in words: "Open market · Sauda (SFT + distillation)"."""
-    return f"{task_title(cell.task)} · {capital(buyer_name(cell.policy))}"
 
 
 def rows_of(artifacts: Sequence[Artifact], ours: str = OURS) -> Rows:
@@ -69,13 +65,11 @@ def rows_of(artifacts: Sequence[Artifact], ours: str = OURS) -> Rows:
             rows[name] = artifact, cell
             if series_role(cell.policy) == "scripted":
                 score = fmean(columns["grade"]), name
-                best[cell.task] = max(best.get(cell.task, (-2.0, "")), score)
-    first = {name for _, name in best.values()}
-
-    def place(name: str) -> int:
-        return 0 if rows[name][1].policy == ours else 1 if name in first else 2
-
-    return {name: rows[name] for name in sorted(rows, key=place)}
+                best[cell.task] = max(best.get(cell.task, score), score)
+    scripts = {name for _, name in best.values()}
+    return dict(
+        sorted(rows.items(), key=lambda row: (row[1][1].policy != ours, row[0] not in scripts))
+    )
 
 
 def of_this_page(task: Task, name: str) -> Policy:
@@ -108,10 +102,7 @@ def cpus(artifact: Artifact, policy: str) -> str:
 
 def cpu_features() -> list[str]:
     """The features of this machine's CPU that decide how sums are rounded; none where unknown."""
-    try:
-        lines = CPU_FLAGS.read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return []
+    lines = CPU_FLAGS.read_text(encoding="utf-8").splitlines() if CPU_FLAGS.exists() else []
     flags = next((line.split() for line in lines if line.startswith("flags")), [])
     return [name for name in ROUNDING if name.replace("avx512_f", "avx512f") in flags]
 
@@ -127,58 +118,52 @@ def draw_sample(sample: Sample, machines: str = "") -> Markup:
         sample.differing, sample.digests,
     )  # fmt: skip
     why = ROUNDING_DIFFERS if needs_weights(sample.cell.policy) else ""
-    played_on = note(machines) if machines else Markup("")
     games = one_by_one(sample.seeds, then, now, "grade")
-    return side_by_side(beside, why) + played_on + games
-
-
-@dataclass(frozen=True, eq=False)
-class Again:
-    """The components that play a row again, and what they show at an address."""
-
-    outputs: Sequence[gr.HTML]
-    show: Callable[[Mapping[str, str]], Updates]
+    return side_by_side(beside, why) + (note(machines) if machines else "") + games
 
 
 def build(
     name: str, artifacts: Sequence[Artifact], address: Address, first: str, ours: str = OURS
-) -> Again:
+) -> tuple[list[gr.HTML], Callable[[Mapping[str, str]], Updates]]:
     """Lay out a list of the rows of `artifacts` and a button that plays one again.
 
-    The policy `first` is picked, or the row that `address` names as AGAIN.
+    The policy `first` is picked, or the row that `address` names as AGAIN. Returns the components,
+    and what they show at an address.
     """
     rows = rows_of(artifacts, ours)
     chosen = next((row for row, (_, c) in rows.items() if c.policy == first), next(iter(rows)))
-    choices = [(title(cell), row) for row, (_, cell) in rows.items()]
+    choices = [
+        (f"{task_title(cell.task)} · {capital(buyer_name(cell.policy))}", row)
+        for row, (_, cell) in rows.items()
+    ]
     slow = max(BY_MODEL[game_of(cell.task).name] for _, cell in rows.values())
     told = note(f"Plays the first {SCRIPTED} games of a row; {slow[0]} of a language model.")
     press = button("Reproduce", "sauda-button sauda-primary", press="reproduce")
     form, result = gr.HTML(js_on_load=PRESS), gr.HTML(elem_id=f"results-{name}-reproduced")
 
-    def named(row: str) -> Markup:
-        return in_address({} if row == chosen else {AGAIN: row})
+    def named(row: str) -> Updates:
+        return {address.shown: in_address({} if row == chosen else {AGAIN: row})}
 
     def show(query: Mapping[str, str]) -> Updates:
         picked = query[AGAIN] if query.get(AGAIN) in rows else chosen
         picker = pick_list("Row", choices, f"results-{name}-row", picked)
-        line = Markup('<p class="sauda-press sauda-again">{}{}</p>{}').format(picker, press, told)
-        shown = {form: folded(TITLE, line, is_open=AGAIN in query), result: ""}
-        return shown | {address.shown: named(picked)}
+        line = HTML.again(picker, press, told)
+        return {form: folded(TITLE, line, is_open=AGAIN in query), result: "", **named(picked)}
 
     def reproduce(request: gr.Request, event: gr.EventData) -> Iterator[Updates]:
         picked = str(event_value(event, "picked"))
-        shown = {address.shown: named(picked)} if picked in rows else {}
+        shown = named(picked) if picked in rows else {}
         for part in as_visitor(partial(reproduced, rows, picked))(request):
             yield shown | {result: part}
 
     form.click(reproduce, None, [result, address.shown], **PLAYS_AGAIN)
-    return Again([form, result], show)
+    return [form, result], show
 
 
 def link_to(part: str, row: str, words: str) -> Markup:
     """A link that picks a row, by its `key`, in the question called `part`."""
     query = urlencode({"tab": "results", "part": part, AGAIN: row}, safe="/")
-    return Markup('<a class="sauda-inpage" href="?{}">{}</a>').format(query, words)
+    return HTML.inpage(query, words)
 
 
 def reproduced(rows: Rows, label: str) -> Iterator[Markup]:
