@@ -7,24 +7,27 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from env import arena
-from panels.results import evaluation, model_comparison
+from panels.results import evaluation
 from panels.results.everything_else import PUBLISHED, in_words, published_figure
 from panels.results.models import FORM, LAB_FILE, policy_label
 from panels.results.question import (
-    ABOVE,
-    BELOW,
     HTML,
-    UNCLEAR,
     Answer,
-    Artifacts,
-    LaysOut,
     Question,
     Verdict,
     clauses,
     no_row,
 )
-from panels.results.winners import Field, contest, counts_told, heat_map, leads, measured
-from panels.results.winners import winners_sentence as winners
+from panels.results.training import build_stages
+from panels.results.winners import (
+    Field,
+    contest,
+    counts_told,
+    heat_map,
+    leads,
+    measured,
+    winners_sentence,
+)
 from panels.ui.look import QUIET, heading, table
 from panels.ui.provenance import provenance
 from panels.ui.tables import with_interval
@@ -42,20 +45,21 @@ HOLDOUT = "evaluation/arena-holdout.json"
 RULES = "arena_rules.json"
 
 
-def verdict(field: Field, comparison: Artifact | None) -> Verdict:
+def verdict(field: Field, comparison: Artifact) -> Verdict:
     """Who wins each task, and whether the trained lab does better than one that trades nothing."""
-    sentence, lines = winners(field), [*leads(field)]
-    if comparison is not None:
-        grades = {row.task: row.grade for row in comparison.data.rows if row.policy == LAB}
-        phrases = {
-            ABOVE: "scores more than it would alone in {}",
-            BELOW: "scores less than it would alone in {}",
-            UNCLEAR: "shows no difference from working alone in {}",
-        }
-        trained = f"the trained model {listed(clauses(grades, phrases))}"
-        lines += [] if grades else [no_row(comparison, LAB)]
-        sentence += f"; {trained if grades else 'the trained lab has not been played'}"
-    return Verdict(f"{sentence}.", (*lines, ZERO_GRADE))
+    grades = {row.task: row.grade for row in comparison.data.rows if row.policy == LAB}
+    if grades:
+        told = clauses(
+            grades,
+            above="scores more than it would alone in {}",
+            below="scores less than it would alone in {}",
+            unclear="shows no difference from working alone in {}",
+        )
+        trained, missing = f"model {listed(told)}", []
+    else:
+        trained, missing = "lab has not been played", [no_row(comparison, LAB)]
+    sentence = f"{winners_sentence(field)}; the trained {trained}."
+    return Verdict(sentence, (*leads(field), *missing, ZERO_GRADE))
 
 
 # The reward and the actions ----------------------------------------------------------------------
@@ -204,36 +208,30 @@ def published_arena(published: Artifact, rules: Artifact, _: Address, part: gr.A
 # The question -------------------------------------------------------------------------------------
 
 
-def arena_answer(artifacts: Artifacts) -> Answer | None:
+def arena_answer(
+    holdout: Artifact, comparison: Artifact, published: Artifact, rules: Artifact
+) -> Answer:
     """The map of all labs, one task at a time, the model as a lab, the reward and the actions."""
-    holdout, comparison = artifacts.get(HOLDOUT), artifacts.get(LAB_FILE)
-    sources = list(filter(None, (holdout, comparison)))
-    if not sources:
-        return None
+    sources = (holdout, comparison)
     field = contest(sources)
-    ours = LAB if comparison else ""
-    stages = partial(model_comparison.build, model_comparison.ARENA)
-    parts: dict[str, LaysOut] = {
-        "One task at a time: grade, utility, reward": partial(evaluation.build, evaluation.ARENA),
-        "The language model as a lab, stage by stage": stages,
-    }
-    if PUBLISHED in artifacts and RULES in artifacts:
-        parts["The published arena: what it reports, and where ours differs"] = partial(
-            published_arena, artifacts[PUBLISHED], artifacts[RULES]
-        )
-    if holdout is not None:
-        parts["How the reward is made up"] = partial(reward_design, holdout)
     caption = "Mean grade on hold-out seeds; below 0 a lab did better alone"
+    differs = "The published arena: what it reports, and where ours differs"
     return Answer(
         verdict(field, comparison),
-        heat_map(field, caption, ours, {}),
+        heat_map(field, caption, {}),
         HTML.arena_caption(counts_told(field)),
         measured(field),
         sources=sources,
         replayed=(sources, "broker"),
-        ours=ours,
         details={"The actions of a lab": HTML.action_space(arena.KINDS)},
-        parts=parts,
+        parts={
+            "One task at a time: grade, utility, reward": partial(
+                evaluation.build, evaluation.ARENA
+            ),
+            "The language model as a lab, stage by stage": partial(build_stages, comparison),
+            differs: partial(published_arena, published, rules),
+            "How the reward is made up": partial(reward_design, holdout),
+        },
     )
 
 

@@ -4,7 +4,7 @@ What differs between the games is a `Game` value. Shares, grades and rewards hav
 is in credits.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from markupsafe import Markup
 from env import ARENA_TASKS, TASKS, arena
 from panels.results.models import policy_label
 from panels.ui.html import macros
-from panels.ui.look import QUIET, stat, strip, trouble
+from panels.ui.look import QUIET, trouble
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import data_table, with_interval
 from panels.ui.terms import listed, short, task_about, task_choices, task_title, with_tooltips
@@ -58,10 +58,8 @@ class Game:
     name: str  # prefix of element ids
     files: Sequence[str]  # evaluation artifacts; the first is shown first
     tasks: Sequence[str]
-    metrics: Mapping[str, Metric]  # by key in a row
-    columns: Callable[[Row], dict[str, Any]]  # of the table, beside those of every game
-    forms: Mapping[str, str]  # of these columns
     first_task: str
+    metrics: Mapping[str, Metric]  # by key in a row
     bounds: Mapping[str, OracleRow]  # by task: what knowing the seller would score
 
 
@@ -116,10 +114,10 @@ def details(game: Game, evaluation: Artifact, view: View, other: Artifact | None
         figures = getattr(row, view.metric)
         line = {"policy": policy_label(row.policy), "n": row.n, metric.label: figures}
         line |= {"sd": figures.sd, "IQM": figures.iqm, less: figures.paired()}
-        line |= {moved: change(row, other, view.metric), **game.columns(row)}
+        line |= {moved: change(row, other, view.metric), **measured(row)}
         ends = ", ".join(f"{end} {n:,}" for end, n in row.ends.items() if n)
         lines.append(line | {"how it ended": ends})
-    forms = {less: f"+{metric.form}", moved: f"+{metric.form}"} | game.forms
+    forms = {less: f"+{metric.form}", moved: f"+{metric.form}"} | FORMS
     name = f"{metric.label}, {short(view.task)}, {SPLITS[view.split].lower()}"
     file = f"{view.task}-{view.split}-{view.metric}.csv".replace("/", "-")
     return data_table(lines, f"{name}; 95 % intervals", metric.form, forms, file)
@@ -139,77 +137,70 @@ def change(row: Row, other: Artifact | None, metric: str) -> float | None:
 
 # The games ---------------------------------------------------------------------------------------
 
-
-def bazaar_game(oracle: Artifact | None = None) -> Game:
-    """The bazaar, the open market first, with the oracle's grades where it is there."""
-    kinds = [(tasks, split) for split in ("holdout", "train") for tasks in ("market", "classic")]
-    return Game(
-        name="bazaar",
-        files=[f"evaluation/{tasks}-{split}.json" for tasks, split in kinds],
-        tasks=sorted(TASKS, key=lambda task: task.startswith("classic/")),
-        metrics={
-            "grade": Metric("Grade of the task", "grade of the task"),
-            "share": Metric("Share of what could be won", "share of what could be won"),
-        },
-        columns=lambda row: {
-            "success": row.success_rate, "deals": row.deal_rate, "rounds": row.rounds
-        },
-        forms={"rounds": ".2f"},
-        first_task="bazaar/open",
-        bounds={row.task: row for row in oracle.data.rows} if oracle else {},
-    )  # fmt: skip
-
-
+FORMS = {
+    "rounds": ".2f", "utility, credits": "z.1f", "reward per episode": "z.3f",
+    "reward ~ utility, r": "z.3f", "valid actions": ".1%", "jobs done": ".2f", "jobs given": ".2f",
+}  # fmt: skip
 ARENA = Game(
-    name="arena",
-    files=("evaluation/arena-holdout.json", "evaluation/arena-train.json"),
-    tasks=list(ARENA_TASKS),
-    metrics={
+    "arena",
+    ("evaluation/arena-holdout.json", "evaluation/arena-train.json"),
+    list(ARENA_TASKS),
+    list(ARENA_TASKS)[-1],
+    {
         "grade": Metric("Grade", "grade, share of the stake"),
         "utility": Metric("Utility", "utility, credits", "z.1f"),
         "reward": Metric("Reward", "reward of an episode"),
     },
-    columns=lambda row: {
+    {},
+)
+
+
+def bazaar_game(oracle: Artifact) -> Game:
+    """The bazaar, the open market first, with the oracle's grades."""
+    kinds = [(tasks, split) for split in ("holdout", "train") for tasks in ("market", "classic")]
+    return Game(
+        "bazaar",
+        [f"evaluation/{tasks}-{split}.json" for tasks, split in kinds],
+        sorted(TASKS, key=lambda task: task.startswith("classic/")),
+        "bazaar/open",
+        {
+            "grade": Metric("Grade of the task", "grade of the task"),
+            "share": Metric("Share of what could be won", "share of what could be won"),
+        },
+        {row.task: row for row in oracle.data.rows},
+    )
+
+
+def measured(row: Row) -> dict[str, Any]:
+    """What a row measures beside the metrics that can be chosen, for the table."""
+    if isinstance(row, BazaarRow):
+        return {"success": row.success_rate, "deals": row.deal_rate, "rounds": row.rounds}
+    return {
         "utility, credits": row.utility, "reward per episode": row.reward,
         "reward ~ utility, r": row.correlation, "valid actions": row.valid,
         "actions": row.actions, "jobs done": row.jobs.mean, "jobs given": row.jobs_had,
-    },
-    forms={
-        "utility, credits": "z.1f", "reward per episode": "z.3f", "reward ~ utility, r": "z.3f",
-        "valid actions": ".1%", "jobs done": ".2f", "jobs given": ".2f",
-    },
-    first_task=list(ARENA_TASKS)[-1],
-    bounds={},
-)  # fmt: skip
+    }  # fmt: skip
 
 
-def reward_agreement(evaluation: Artifact, view: View) -> list[str]:
+def reward_agreement(evaluation: Artifact, view: View) -> str:
     """What a grade of 0 is, and how far the reward follows the utility over all policies."""
-    sentences = [ZERO_GRADE] if view.metric == "grade" else []
-    row = next(
-        row for row in evaluation.data.correlations if (row.task, row.others) == (view.task, DRAWN)
-    )
+    rows = {(row.task, row.others): row for row in evaluation.data.correlations}
+    row = rows[view.task, DRAWN]
+    told = ZERO_GRADE if view.metric == "grade" else ""
     if row.correlation is not None:
-        sentences.append(
-            "Reward against utility as a share of the stake, all policies together: r ="
+        told += (
+            " Reward against utility as a share of the stake, all policies together: r ="
             f" {with_interval(row.correlation, 'z.3f')}, n = {row.n:,} episodes. It is"
             " below 1 because of penalties and of what a world gives to start with."
         )
-    return [" ".join(sentences)] if sentences else []
+    return told.strip()
 
 
 def arena_in_short(evaluations: Sequence[Artifact]) -> Markup:
     """What the arena is made of, counted in its code, and how many episodes were played."""
     codes = {code for kind in arena.KINDS.values() for code in (*kind.success, *kind.failures)}
-    parts = [
-        stat(f"{len(ARENA_TASKS)}", "tasks", note=f"{len(arena.ARCHETYPES)} archetypes of labs"),
-        stat(f"{len(arena.KINDS)}", "types of action", note=f"{len(codes)} result codes"),
-        stat(f"{len(arena.COMPONENTS)}", "reward components", note="and their exact sum"),
-        stat(f"{len(LABS)}", "policies", note="scripted"),
-    ]
-    if played := sum(row.n for evaluation in evaluations for row in evaluation.data.rows):
-        parts.append(stat(f"{played:,}", "episodes played"))
-    return strip(*parts)
+    played = sum(row.n for evaluation in evaluations for row in evaluation.data.rows)
+    return HTML.arena_in_short(arena, len(ARENA_TASKS), len(codes), len(LABS), played)
 
 
 # Layout ------------------------------------------------------------------------------------------
@@ -232,7 +223,7 @@ def show(game: Game, evaluations: Evaluations, view: View) -> tuple[Any, go.Figu
         return trouble(ValueError(fault)), None, Markup("")
     elsewhere = next(split for split in SPLITS if split != view.split)
     sentences = [caption(game, evaluation, view)]
-    sentences += reward_agreement(evaluation, view) if game is ARENA else []
+    sentences += [reward_agreement(evaluation, view)] if game is ARENA else []
     n = evaluation.config["episodes"]
     return (
         HTML.about_task(view.task, task_about(view.task)),

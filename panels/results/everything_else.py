@@ -1,7 +1,7 @@
 """What answers none of the questions: the language seller, reading text, published figures."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import gradio as gr
@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from panels.results.models import policy_label
-from panels.results.question import HTML, Answer, Artifacts, Question
+from panels.results.question import HTML, Answer, Question
 from panels.ui.look import QUIET, SERIES, folded, line_style, note, styled, table, trouble
 from panels.ui.provenance import provenance
 from panels.ui.tables import MISSING, with_interval
@@ -292,24 +292,24 @@ def reported(published: Artifact, _: Address, part: gr.Accordion) -> None:
 
 # The question -------------------------------------------------------------------------------------
 
-WORDED: Mapping[str, tuple[str, Callable[[Artifact], Markup]]] = {
-    SELLER_FILE: ("How well does the language-model seller write?", seller_part),
-    LANGUAGE_FILE: ("How well are prices and tells read in text?", reading),
-}
-LAID_OUT: Mapping[str, tuple[str, Callable[..., None]]] = {
-    REPRODUCTION: ("Does the classic game play like the published one?", reproduced),
-    PUBLISHED: ("What the source documents report", reported),
-}
 
-
-def else_answer(artifacts: Artifacts) -> Answer:
-    """The parts whose files are there."""
+def else_answer(
+    seller: Artifact, language: Artifact, reproduction: Artifact, published: Artifact
+) -> Answer:
+    """All parts, folded."""
     return Answer(
         None,
         caption=HTML.else_caption(),
-        details={t: part(artifacts[f]) for f, (t, part) in WORDED.items() if f in artifacts},
-        parts={t: partial(p, artifacts[f]) for f, (t, p) in LAID_OUT.items() if f in artifacts},
+        details={
+            "How well does the language-model seller write?": seller_part(seller),
+            "How well are prices and tells read in text?": reading(language),
+        },
+        parts={
+            "Does the classic game play like the published one?": partial(reproduced, reproduction),
+            "What the source documents report": partial(reported, published),
+        },
     )
 
 
-ELSE = Question(NAME, "Everything else", (*WORDED, *LAID_OUT), else_answer, names=())
+FILES = (SELLER_FILE, LANGUAGE_FILE, REPRODUCTION, PUBLISHED)
+ELSE = Question(NAME, "Everything else", FILES, else_answer, names=())

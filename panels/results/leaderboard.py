@@ -14,11 +14,8 @@ from panels.results import arena, winners
 from panels.results.models import FILE as COMPARISON
 from panels.results.models import FORM, LAB_FILE, LAB_STAGES
 from panels.results.question import (
-    ABOVE,
-    BELOW,
     HTML,
     NUMBERS,
-    UNCLEAR,
     Measured,
     Question,
     Verdict,
@@ -155,11 +152,6 @@ def references(field: Field, bounds: Sequence[OracleRow]) -> dict[str, list[Refe
 # Parts -------------------------------------------------------------------------------------------
 
 
-def standing(task: str) -> Standing:
-    """How the leaderboard of a task stands now; storage.Unavailable where it cannot be read."""
-    return own_board().standing(task, rules_of(task))
-
-
 def verdict(now: Standing, measured: Sequence[Reference]) -> Verdict:
     """Who leads, and whether it wins more than the best measured row without hidden knowledge."""
     best = next((row for row in measured if row.is_contestant), None)
@@ -177,11 +169,12 @@ def verdict(now: Standing, measured: Sequence[Reference]) -> Verdict:
     lead = f"“{first.name}” leads {count:,} {'entry' if count == 1 else 'entries'}"
     told = f"In the {short(now.task)}, {lead} with {with_interval(first.grade, FORM)}"
     if best is not None:
-        told += {
-            ABOVE: f", more than {best.label}, the best that was measured here",
-            BELOW: f", less than {best.label}, the best that was measured here",
-            UNCLEAR: f"; its interval meets that of {best.label}, the best that was measured here",
+        beside = {
+            "above": ", more than",
+            "below": ", less than",
+            "unclear": "; its interval meets that of",
         }[side(first.grade, best.interval)]
+        told += f"{beside} {best.label}, the best that was measured here"
     return Verdict(f"{capital(told)}.", tuple(lines))
 
 
@@ -206,29 +199,31 @@ def cut(name: str) -> str:
     return name if len(name) <= FITS else f"{name[: FITS - 1]}…"
 
 
-def numbers_of(now: Standing, measured: Sequence[Reference]) -> Markup:
-    """The numbers of all entries and of all measured rows."""
-    entered = [
-        Measured(f"{'person' if e.person else 'entered'}: {e.name}", e.grade, "", now.task, e.n)
-        for e in now.entries
-    ]
-    return numbers(NAME, [*entered, *measured], FORM, "policy", "Entries and hold-out seeds")
-
-
 def show(task: str, measured: Measurements) -> dict[str, Any]:
     """What the part shows of a task, by the name of the component."""
     rows = measured.references.get(task, ())
     try:
-        now, problem = standing(task), Markup("")
+        now, problem = own_board().standing(task, rules_of(task)), Markup("")
     except Unavailable as error:
         now, problem = Standing(task), trouble(error)
-    commands = folded_commands([CHECK]) if now.entries else ""
-    below = HTML.board(commands, measured.origin, folded(NUMBERS, numbers_of(now, rows)))
+    entered = [
+        Measured(f"{'person' if e.person else 'entered'}: {e.name}", e.grade, "", task, e.n)
+        for e in now.entries
+    ]
+    listed = numbers(NAME, [*entered, *rows], FORM, "policy", "Entries and hold-out seeds")
+    check = folded_commands([CHECK]) if now.entries else ""
+    choices = [
+        (f"{entry.name}, {entry.grade.mean:.3f}, {in_utc(entry.created)[:10]}", entry.id)
+        for entry in now.entries
+    ]
+    first = now.entries[0].id if now.entries else None
     return {
         "verdict": problem or verdict_html(verdict(now, rows)),
         "figure": figure(now, measured),
-        "below": below,
-        **games_of(now.entries),
+        "below": HTML.board(check, measured.origin, folded(NUMBERS, listed)),
+        "entry": gr.Dropdown(choices, value=first),
+        "number": gr.Slider(1, GAMES, value=1),
+        "game": show_game(first, 1),
     }
 
 
@@ -292,59 +287,43 @@ def reproduced(game: StoredGame, again: ServedGame) -> Markup:
     )
 
 
-def build_games() -> dict[str, Any]:
-    """Lay out the pickers and the game; the components by the names that `updates` gives."""
-    with gr.Row():
-        entry = gr.Dropdown(
-            [], label="Entry", elem_id="leaderboard-entry", filterable=False, min_width=280
-        )
-        number = gr.Slider(1, GAMES, value=1, step=1, label="Game of the entry", min_width=280)
-    game = gr.HTML(NOBODY, elem_id="leaderboard-game")
-    how = {"trigger_mode": "always_last", **QUIET_UNCHECKED}
-    gr.on([entry.input, number.input], show_game, [entry, number], game, **how)
-    return {"entry": entry, "number": number, "game": game}
-
-
 # Layout ------------------------------------------------------------------------------------------
 
 
 def build(tab: gr.Tab) -> None:
     """Lay out the part, which is filled as `tab` is opened. Called inside it."""
     known = cache(measurements)  # by game, for as long as the page is served
-    first = RANKED[0]
-    verdict_shown = gr.HTML(elem_id=f"results-{NAME}-verdict")
+    shown = {"verdict": gr.HTML(elem_id=f"results-{NAME}-verdict")}
     task = gr.Dropdown(
-        task_choices(RANKED), value=first, label="Task of the leaderboard", filterable=False
+        task_choices(RANKED), value=RANKED[0], label="Task of the leaderboard", filterable=False
     )
     address = lay_out_address("results", NAME, ("task",), tab)
-    outputs = {
-        "verdict": verdict_shown,
-        "figure": gr.Plot(show_label=False, elem_id=f"results-{NAME}-figure"),
-        "below": gr.HTML(),
-    }
+    shown["figure"] = gr.Plot(show_label=False, elem_id=f"results-{NAME}-figure")
+    shown["below"] = gr.HTML()
     with gr.Accordion("Open a game of an entry", open=False, elem_classes="sauda-fold"):
-        outputs |= build_games()
+        with gr.Row():
+            shown["entry"] = entry = gr.Dropdown(
+                [], label="Entry", elem_id="leaderboard-entry", filterable=False, min_width=280
+            )
+            shown["number"] = number = gr.Slider(
+                1, GAMES, value=1, step=1, label="Game of the entry", min_width=280
+            )
+        shown["game"] = game = gr.HTML(NOBODY, elem_id="leaderboard-game")
+        how = {"trigger_mode": "always_last", **QUIET_UNCHECKED}
+        gr.on([entry.input, number.input], show_game, [entry, number], game, **how)
     with gr.Accordion("Enter your agent: the whole code", elem_classes="sauda-fold"):
-        _how_to_enter()
+        gr.HTML(HTML.how_to_enter(GAMES, HOURS))
+        code = gr.Code(
+            SNIPPET.replace("{address}", HERE), language="python", interactive=False,
+            show_label=False, show_line_numbers=False, elem_id=f"results-{NAME}-code",
+        )  # fmt: skip
+        gr.on(None, None, None, code, js=SNIPPET_HERE)
 
     def drawn(task_name: str) -> Updates:
         parts = show(task_name, known(game_of(task_name).name))
-        return {outputs[name]: value for name, value in parts.items()}
+        return {shown[name]: value for name, value in parts.items()}
 
-    pick_in_address(address, "task", task, RANKED, drawn, list(outputs.values()))
-
-
-def _how_to_enter() -> None:
-    gr.HTML(HTML.how_to_enter(GAMES, HOURS))
-    code = gr.Code(
-        SNIPPET.replace("{address}", HERE),
-        language="python",
-        interactive=False,
-        show_label=False,
-        show_line_numbers=False,
-        elem_id=f"results-{NAME}-code",
-    )
-    gr.on(None, None, None, code, js=SNIPPET_HERE)
+    pick_in_address(address, "task", task, RANKED, drawn, list(shown.values()))
 
 
 LEADERBOARD = Question(NAME, "Leaderboard", build=build)

@@ -15,12 +15,8 @@ from panels.results.models import (
     series_role,
 )
 from panels.results.question import (
-    ABOVE,
-    BELOW,
     HTML,
-    UNCLEAR,
     Answer,
-    Artifacts,
     Measured,
     Question,
     Verdict,
@@ -53,15 +49,14 @@ SHOWN = (LISTENER, BAYESIAN, TUNED)  # of the players beside the bound, before S
 # How far from the optimum ------------------------------------------------------------------------
 
 
-def buyers(row: OracleRow, comparison: Artifact | None) -> list[Measured]:
+def buyers(row: OracleRow, comparison: Artifact) -> list[Measured]:
     """The buyers that do not know their seller, where each was played.
 
     The planners, the tuned script, Sauda and the best other script, in this order.
     """
     played = {cell.policy: cell for cell in row.policies}
     found = [(buyer_name(name), name, row.n, played[name]) for name in SHOWN if name in played]
-    compared = rows_by_policy(comparison, row.task) if comparison else {}
-    if ours := compared.get(OURS):
+    if ours := rows_by_policy(comparison, row.task).get(OURS):
         found.append((buyer_name(OURS), OURS, ours.n, ours.grade))
     scripts = [cell for name, cell in played.items() if name not in (*PLANNERS, TUNED, LEAVE)]
     if scripts:
@@ -96,8 +91,8 @@ def optimum_verdict(
     sentence += f"; the best buyer that does not know it reaches {_span(shares, '.0%')} of that"
     room = {task: side(row.informed, best[task].interval) for task, row in beside.items()}
     for words, kind in (
-        ("; no room above it is shown in", UNCLEAR),
-        ("; it scores more than the bound, which therefore does not hold, in", BELOW),
+        ("; no room above it is shown in", "unclear"),
+        ("; it scores more than the bound, which therefore does not hold, in", "below"),
     ):
         if tasks := [task for task, sign in room.items() if sign == kind]:
             sentence += f"{words} {tasks_listed(tasks)}"
@@ -140,7 +135,7 @@ def exploits(bounds: Sequence[OracleRow]) -> Markup:
         f"“{cell.what}” in the {short(row.task)}"
         for row, cells in searched
         for cell in cells
-        if side(cell.gain) == ABOVE
+        if side(cell.gain) == "above"
     ]
     tried = sum(len(row.exploits) + row.search.tried for row, _ in searched)
     tables = Markup("").join(exploits_table(row, cells) for row, cells in searched)
@@ -161,11 +156,9 @@ def exploits_table(row: OracleRow, cells: Sequence[Exploit]) -> Markup:
     return data_table(lines, caption, FORM, {less: GAIN})
 
 
-def optimum_answer(artifacts: Artifacts) -> Answer | None:
+def optimum_answer(oracle: Artifact, comparison: Artifact) -> Answer:
     """The bound, and the players beside it."""
-    if (artifact := artifacts.get(ORACLE_FILE)) is None:
-        return None
-    comparison, bounds = artifacts.get(COMPARISON), artifact.data.rows
+    bounds = oracle.data.rows
     found = {row.task: buyers(row, comparison) for row in bounds}
     rows = [
         each
@@ -178,8 +171,8 @@ def optimum_answer(artifacts: Artifacts) -> Answer | None:
         HTML.bound_caption(),
         rows,
         "buyer",
-        list(filter(None, (artifact, comparison))),
-        replayed=None if comparison is None else ([comparison], ORACLE),
+        [oracle, comparison],
+        replayed=([comparison], ORACLE),
         details={
             "Every player, task by task": Markup("").join(map(players_table, bounds)),
             "Do lies, spam or tricks pay?": exploits(bounds),
@@ -221,9 +214,9 @@ def gap_verdict(data: Gap) -> Verdict:
 def _cost(lost: Interval, by: str) -> str:
     """What an interval says of a loss, as a phrase."""
     return {
-        ABOVE: f"loses {with_interval(lost, FORM)} by {by}",
-        BELOW: f"beats the planner by {by} ({with_interval(lost, GAIN)} lost)",
-        UNCLEAR: f"shows no loss by {by} ({with_interval(lost, GAIN)})",
+        "above": f"loses {with_interval(lost, FORM)} by {by}",
+        "below": f"beats the planner by {by} ({with_interval(lost, GAIN)} lost)",
+        "unclear": f"shows no loss by {by} ({with_interval(lost, GAIN)})",
     }[side(lost)]
 
 
@@ -278,10 +271,8 @@ def beliefs_table(rows: Sequence[GapRow]) -> Markup:
     return data_table(lines, caption, ".0%")
 
 
-def gap_answer(artifacts: Artifacts) -> Answer | None:
+def gap_answer(artifact: Artifact) -> Answer:
     """What is lost by part and player, and how hard the games are."""
-    if (artifact := artifacts.get(GAP_FILE)) is None:
-        return None
     data = artifact.data
     lost = {part: lost_rows(data, part) for part in PARTS}
     anybody = Measured("every player", data.uncertainty, "oracle", data.task, data.n)
@@ -336,7 +327,7 @@ def words_verdict(data: Words) -> Verdict:
     """What reading and speaking add to a buyer that plans, and what is worth nothing."""
     worth = {row.what: row for row in data.worth}
     told = {what: with_interval(row.all, GAIN) for what, row in worth.items()}
-    leads = {ABOVE: "adds", UNCLEAR: "adds nothing that is shown:", BELOW: "costs"}
+    leads = {"above": "adds", "unclear": "adds nothing that is shown:", "below": "costs"}
     types = "; ".join(
         f"{name} {with_interval(getattr(worth[BOTH], name), GAIN)}" for name in SELLER_TYPES
     )
@@ -384,25 +375,22 @@ def hearing_table(data: Hearing) -> Markup:
     return data_table(lines, caption, GAIN, {grade: FORM})
 
 
-def words_answer(artifacts: Artifacts) -> Answer | None:
+def words_answer(words: Artifact, hearing: Artifact) -> Answer:
     """Mean grades of buyers that read, speak, do both or neither."""
-    if (artifact := artifacts.get(WORDS_FILE)) is None:
-        return None
-    data, hearing = artifact.data, artifacts.get(HEARING)
-    rows = words_rows(data)
-    worth = "What each thing is worth: questions, fixed phrases, lies, misreading"
-    details = {worth: worth_table(data.worth)}
-    if hearing is not None:
-        heard = hearing_table(hearing.data) + provenance(hearing)
-        details["Who loses what with other words in its ears"] = heard
+    data, rows = words.data, words_rows(words.data)
+    worth = worth_table(data.worth)
+    heard = hearing_table(hearing.data) + provenance(hearing)
     return Answer(
         words_verdict(data),
         grades_figure(rows),
         HTML.words_caption(),
         rows,
         "buyer",
-        [artifact],
-        details=details,
+        [words],
+        details={
+            "What each thing is worth: questions, fixed phrases, lies, misreading": worth,
+            "Who loses what with other words in its ears": heard,
+        },
     )
 
 

@@ -6,6 +6,7 @@ named.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import gradio as gr
 import plotly.graph_objects as go
@@ -27,9 +28,8 @@ from sauda.records.store import Artifact
 
 HTML = macros("results")  # the verdicts, captions and parts of all questions
 NUMBERS = "The numbers of this figure"
-ABOVE, UNCLEAR, BELOW = "above", "unclear", "below"
 
-Artifacts = Mapping[str, Artifact]  # those that could be read, by file
+Side = Literal["above", "unclear", "below"]  # of an interval, by another or by 0
 LaysOut = Callable[[Address | None, gr.Accordion], None]  # lays a part out inside its fold
 
 
@@ -44,15 +44,15 @@ class Verdict:
     evidence: tuple[str, ...] = ()
 
 
-def side(difference: Interval, bound: Interval | None = None) -> str:
-    """Whether a whole interval lies ABOVE or BELOW another, or else 0; UNCLEAR where they meet."""
+def side(difference: Interval, bound: Interval | None = None) -> Side:
+    """Whether a whole interval lies above or below another, or else 0; unclear where they meet."""
     low, high = (bound.low, bound.high) if bound else (0, 0)
     if difference.low > high:
-        return ABOVE
-    return BELOW if difference.high < low else UNCLEAR
+        return "above"
+    return "below" if difference.high < low else "unclear"
 
 
-def clauses(differences: Mapping[str, Interval], phrases: Mapping[str, str]) -> list[str]:
+def clauses(differences: Mapping[str, Interval], **phrases: str) -> list[str]:
     """What holds in which tasks: "scores more in the open market", in the order of `phrases`.
 
     The tasks stand in the place of "{}" in the phrase of each side.
@@ -126,14 +126,13 @@ class Answer:
     form: str = FORM
     n: str = ""  # of the provenance line
     replayed: tuple[Sequence[Artifact], str] | None = None  # and the policy that is picked first
-    ours: str = OURS
     details: Mapping[str, Markup] = field(default_factory=dict)  # folded, by title
     parts: Mapping[str, LaysOut] = field(default_factory=dict)  # folded, with pickers
 
 
 @dataclass(frozen=True)
 class Question:
-    """One question of Results, and how its files answer it; None where those it needs are gone.
+    """One question of Results, and how its artifacts answer it, in the order of their files.
 
     One whose parts change with each visit lays itself out by `build`.
     """
@@ -141,25 +140,27 @@ class Question:
     name: str  # in addresses and in element ids
     title: str
     files: Sequence[str] = ()
-    answer: Callable[[Artifacts], Answer | None] = lambda artifacts: None
+    answer: Callable[..., Answer] | None = None
     build: Callable[[gr.Tab], None] | None = None
     names: Sequence[str] = ("task", reproduce.AGAIN)  # of the values in its address, if any
 
 
 def section(question: Question, tab: gr.Tab) -> None:
-    """Lay out a question, which is filled as its tab is opened. Called inside the tab."""
+    """Lay out a question, which is filled as its tab is opened. Called inside the tab.
+
+    Where a file cannot be read, the command that makes it stands in place of the answer.
+    """
     if question.build is not None:
         question.build(tab)
         return
-    loaded = {file: load_or_say(file) for file in question.files}
-    missing = Markup("").join(message for _, message in loaded.values())
-    answer = question.answer({file: found for file, (found, _) in loaded.items() if found})
-    if answer is None:
+    loaded = [load_or_say(file) for file in question.files]
+    if missing := Markup("").join(message for _, message in loaded):
         gr.HTML(missing)
         return
+    answer = question.answer(*(artifact for artifact, _ in loaded))
     name, (above, below) = question.name, _in_words(question.name, answer)
     address = lay_out_address("results", name, question.names, tab) if question.names else None
-    values: Updates = {gr.HTML(): missing + above}
+    values: Updates = {gr.HTML(): above}
     if callable(answer.figure):
         answer.figure(address)
     elif isinstance(answer.figure, go.Figure):
@@ -167,8 +168,7 @@ def section(question: Question, tab: gr.Tab) -> None:
     if below:
         values[gr.HTML()] = below
     if answer.replayed:
-        artifacts, first = answer.replayed
-        outputs, pick = reproduce.build(name, artifacts, address, first, answer.ours)
+        outputs, pick = reproduce.build(name, address, *answer.replayed)
 
         def show(query: Mapping[str, str]) -> Updates:
             return values | pick(query)

@@ -11,7 +11,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import Policy, Task
-from panels.results.models import buyer_name, series_role
+from panels.results.models import TRAINED, buyer_name, series_role
 from panels.site.visitor import as_visitor, visitor_of_event
 from panels.transcripts.episodes import within
 from panels.ui.html import macros
@@ -19,7 +19,6 @@ from panels.ui.look import folded, note, trouble
 from panels.ui.provenance import PLAYS_AGAIN, Beside, one_by_one, side_by_side
 from panels.ui.terms import capital, listed, task_title
 from panels.ui.wiring import PRESS, Address, Updates, button, event_value, in_address, pick_list
-from sauda.experiments.comparison import OURS
 from sauda.experiments.evaluate import Cell
 from sauda.experiments.verify import Sample, cells, needs_weights, replay_row
 from sauda.games import game_of
@@ -50,10 +49,10 @@ def key(cell: Cell) -> str:
     return " ".join(filter(None, (*cell, game_of(cell.task).others)))
 
 
-def rows_of(artifacts: Sequence[Artifact], ours: str = OURS) -> Rows:
+def rows_of(artifacts: Sequence[Artifact]) -> Rows:
     """Every row that can be played again; the first artifact with a row has it.
 
-    The rows of `ours` come first, then the best script on each task, then all the others.
+    The rows of TRAINED come first, then the best script on each task, then all the others.
     """
     rows: dict[str, tuple[Artifact, Cell]] = {}
     best: dict[str, tuple[float, str]] = {}
@@ -68,7 +67,9 @@ def rows_of(artifacts: Sequence[Artifact], ours: str = OURS) -> Rows:
                 best[cell.task] = max(best.get(cell.task, score), score)
     scripts = {name for _, name in best.values()}
     return dict(
-        sorted(rows.items(), key=lambda row: (row[1][1].policy != ours, row[0] not in scripts))
+        sorted(
+            rows.items(), key=lambda row: (row[1][1].policy not in TRAINED, row[0] not in scripts)
+        )
     )
 
 
@@ -123,14 +124,14 @@ def draw_sample(sample: Sample, machines: str = "") -> Markup:
 
 
 def build(
-    name: str, artifacts: Sequence[Artifact], address: Address, first: str, ours: str = OURS
+    name: str, address: Address, artifacts: Sequence[Artifact], first: str
 ) -> tuple[list[gr.HTML], Callable[[Mapping[str, str]], Updates]]:
     """Lay out a list of the rows of `artifacts` and a button that plays one again.
 
     The policy `first` is picked, or the row that `address` names as AGAIN. Returns the components,
     and what they show at an address.
     """
-    rows = rows_of(artifacts, ours)
+    rows = rows_of(artifacts)
     chosen = next((row for row, (_, c) in rows.items() if c.policy == first), next(iter(rows)))
     choices = [
         (f"{task_title(cell.task)} · {capital(buyer_name(cell.policy))}", row)

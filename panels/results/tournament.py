@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from env import Episode
 from panels.results.models import FORM, policy_label
-from panels.results.question import HTML, Answer, Artifacts, Measured, Question, Verdict
+from panels.results.question import HTML, Answer, Measured, Question, Verdict
 from panels.results.winners import heat_cell
 from panels.transcripts.before_after import dealt
 from panels.transcripts.view import outcome, talk
@@ -22,7 +22,7 @@ from panels.ui.wiring import Address, Updates, event_value, in_address, on_addre
 from sauda.experiments.pairs import PAIR_TASK, SEATS, Pair, Payoffs, Scenarios, columns, play_pair
 from sauda.experiments.tournament import PairCell, PlayerRank, ShownGame, Tournament, choose_shown
 from sauda.records.schemas.base import Interval
-from sauda.records.store import digest
+from sauda.records.store import Artifact, digest
 
 NAME = "players"
 FILE = "tournament.json"
@@ -202,10 +202,8 @@ def _first(seat: str, rows: Sequence[PlayerRank]) -> str:
     return f"{listed(names)} share the first rank {among}, as their difference may be chance"
 
 
-def players_answer(artifacts: Artifacts) -> Answer | None:
+def players_answer(artifact: Artifact) -> Answer:
     """The map of all pairs with the games of one, and the ranks of all players."""
-    if (artifact := artifacts.get(FILE)) is None:
-        return None
     data = artifact.data
     rows = [
         Measured(

@@ -1,33 +1,38 @@
-"""Does training help, and does the wrapper do the work? Gains are paired by hold-out seed."""
+"""Does training help, and does the wrapper do the work? Gains are paired by hold-out seed.
+
+The stages of one model, bare and wrapped, are laid out alike for the bazaar and for the arena.
+"""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Iterator
+from functools import cache, partial
+from typing import Any
 
+import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.results import model_comparison
 from panels.results.models import (
     AGAIN,
     FILE,
     FORM,
     GAIN,
+    LAB_FILE,
+    LAB_STAGES,
+    STAGES,
     Lead,
+    best_script,
     buyer_name,
     gain_on_same_seeds,
     policy_label,
     rows_by_policy,
     series_role,
+    standing,
+    weights,
 )
 from panels.results.question import (
-    ABOVE,
-    BELOW,
     HTML,
-    UNCLEAR,
     Answer,
-    Artifacts,
     Measured,
     Question,
     Verdict,
@@ -36,49 +41,40 @@ from panels.results.question import (
     no_row,
     side,
 )
-from panels.results.winners import CLASSIC, MARKET
-from panels.ui.look import table
-from panels.ui.tables import with_interval
-from panels.ui.terms import capital, listed, short, tasks_listed
+from panels.results.winners import MARKET
+from panels.ui.look import QUIET, SERIES, folded, line_style, styled, table, whiskers
+from panels.ui.provenance import provenance
+from panels.ui.tables import data_table, with_interval
+from panels.ui.terms import capital, listed, short, task_choices, task_title, tasks_listed
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
-from sauda.experiments.comparison import BASE, OURS
+from panels.ui.wiring import Address, Updates, fill_on_opening, pick_in_address
+from sauda.experiments.comparison import (
+    BASE,
+    BAYESIAN,
+    LAB,
+    LISTENER,
+    ORACLE,
+    OURS,
+    ArenaModelRow,
+    ModelRow,
+    PairedDifference,
+    StageGain,
+)
 from sauda.llm.model import NULL
-from sauda.records.schemas.base import Interval
+from sauda.llm.registry import is_model
+from sauda.policies import ZERO_GRADE
 from sauda.records.store import Artifact
 
 STEERING, HONEST = "steering", "honest"
 AROUND = {NULL: "no model", BASE: policy_label(BASE), OURS: "Sauda"}  # short, for a phone
+ON = {"all": "all seeds", "unseen": "unseen listings or labs"}
+FORMS = {"less the base": GAIN, "deals": ".0%", "valid actions": ".1%"} | dict.fromkeys(
+    ("jobs done", "jobs given"), ".2f"
+)
+SHIFT = 0.16  # of the room of a stage, from its first training to its second
 
 
-@dataclass(frozen=True)
-class Gain:
-    """What the stage `after` wins more than `before` on one task, unwrapped, by seed."""
-
-    task: str
-    before: str
-    after: str
-    n: int
-    interval: Interval
-    over_steps: bool = False  # whether other stages lie between the two
-
-    @property
-    def added(self) -> str:
-        """What `after` adds to `before`, in words: "DPO" of "SFT + GRPO + DPO"."""
-        return "the whole training" if self.over_steps else _last(self.after)
-
-    @property
-    def step(self) -> str:
-        """Both stages in words: "SFT, then DPO" for "SFT + DPO"."""
-        before, after = policy_label(self.before), policy_label(self.after)
-        if self.over_steps:
-            return f"All: {before} → {after}"
-        rest = after.removeprefix(f"{before} + ")
-        return f"{before} → {after}" if rest == after else f"{before}, then {rest}"
-
-
-def _last(stage: str) -> str:
-    """What the training of a stage ended with: "DPO" for "SFT + GRPO + DPO"."""
-    return policy_label(stage).rpartition(" + ")[2]
+# The gains ---------------------------------------------------------------------------------------
 
 
 def market_tasks(comparison: Artifact) -> list[str]:
@@ -87,13 +83,13 @@ def market_tasks(comparison: Artifact) -> list[str]:
     return [task for task in tasks if task.startswith(MARKET)]
 
 
-def whole_gains(comparison: Artifact) -> dict[str, Gain]:
+def whole_gains(comparison: Artifact) -> dict[str, Measured]:
     """What all training gained over the untrained base, by task that the served stage played."""
     gains = {}
     for task in market_tasks(comparison):
         row = rows_by_policy(comparison, task).get(OURS)
         if row is not None and (paired := row.grade.paired()) is not None:
-            gains[task] = Gain(task, BASE, OURS, row.n, paired)
+            gains[task] = Measured(policy_label(OURS), paired, series_role(OURS), task, row.n)
     return gains
 
 
@@ -106,15 +102,15 @@ def verdict(comparison: Artifact) -> Verdict:
             (no_row(comparison),),
         )
     sides = {side(gain.interval) for gain in gains.values()}
-    opening = "No" if BELOW in sides else "Not shown"
-    if ABOVE in sides:
-        opening = "Yes" if sides == {ABOVE} else "Partly"
-    phrases = {
-        ABOVE: "scores more than the untrained base in {}",
-        BELOW: "scores less than the untrained base in {}",
-        UNCLEAR: "shows no difference from the untrained base in {} (the interval holds 0)",
-    }
-    told = clauses({task: gain.interval for task, gain in gains.items()}, phrases)
+    opening = "No" if "below" in sides else "Not shown"
+    if "above" in sides:
+        opening = "Yes" if sides == {"above"} else "Partly"
+    told = clauses(
+        {task: gain.interval for task, gain in gains.items()},
+        above="scores more than the untrained base in {}",
+        below="scores less than the untrained base in {}",
+        unclear="shows no difference from the untrained base in {} (the interval holds 0)",
+    )
     lines = []
     for task, gain in gains.items():
         rows = rows_by_policy(comparison, task)
@@ -126,22 +122,27 @@ def verdict(comparison: Artifact) -> Verdict:
     return Verdict(f"{opening}: {buyer_name(OURS)} {', and '.join(told)}.", tuple(lines))
 
 
-def steps(comparison: Artifact) -> list[Gain]:
-    """The gain of all training, then that of each stage over the one it trains further."""
-    single = _stage_gains(comparison, MARKET)
-    if (BASE, OURS) in {(gain.before, gain.after) for gain in single}:
-        return single
-    whole = [replace(gain, over_steps=True) for gain in whole_gains(comparison).values()]
-    return [*whole, *single]
+def gains_by_step(comparison: Artifact) -> dict[str, list[StageGain]]:
+    """The gains of each stage over the one it trains further, by what is added: "DPO".
+
+    Where it is added to several stages, the name says after what.
+    """
+    gains = [gain for gain in comparison.data.stage_gains if gain.on == "all"]
+    added = {(gain.before, gain.after): _last(gain.after).partition(AGAIN) for gain in gains}
+    stages = Counter(what for what, _ in {(what, step[0]) for step, (what, *_) in added.items()})
+    named = {
+        step: what + (f" after {_last(step[0])}" if stages[what] > 1 else "") + again + seed
+        for step, (what, again, seed) in added.items()
+    }
+    return {
+        name: [gain for gain in gains if (gain.before, gain.after) == step]
+        for step, name in named.items()
+    }
 
 
-def _stage_gains(comparison: Artifact, game: str) -> list[Gain]:
-    """The gain of each stage over the one it trains further, on the tasks of `game`."""
-    return [
-        Gain(gain.task, gain.before, gain.after, gain.n, gain.interval)
-        for gain in comparison.data.stage_gains
-        if gain.on == "all" and gain.task.startswith(game)
-    ]
+def _last(stage: str) -> str:
+    """What the training of a stage ended with: "DPO" for "SFT + GRPO + DPO"."""
+    return policy_label(stage).rpartition(" + ")[2]
 
 
 def gain_figure(comparison: Artifact) -> go.Figure:
@@ -149,7 +150,7 @@ def gain_figure(comparison: Artifact) -> go.Figure:
     task = market_tasks(comparison)[0]
     rows = [
         WhiskerRow(capital(name), gain.interval, series_role(gain.after))
-        for name, gains in _by_step(steps(comparison)).items()
+        for name, gains in gains_by_step(comparison).items()
         for gain in gains
         if gain.task == task
     ]
@@ -158,58 +159,231 @@ def gain_figure(comparison: Artifact) -> go.Figure:
 
 def caption(comparison: Artifact) -> Markup:
     """What the figure shows, and which steps lost something, classic games included."""
-    shown = steps(comparison)
     lost = []
-    for name, gains in _by_step([*shown, *_stage_gains(comparison, CLASSIC)]).items():
+    for name, gains in gains_by_step(comparison).items():
         losses = [
             f"{-gain.interval.mean:.3f} in the {short(gain.task)}"
             for gain in gains
-            if side(gain.interval) == BELOW
+            if side(gain.interval) == "below"
         ]
         lost += [f"{name} ({listed(losses)})"] if losses else []
-    others = tasks_listed(market_tasks(comparison)[1:])
-    return HTML.gains_caption(shown[0].over_steps, others, "; ".join(lost))
+    return HTML.gains_caption(tasks_listed(market_tasks(comparison)[1:]), "; ".join(lost))
 
 
-def _by_step(gains: Sequence[Gain]) -> dict[str, list[Gain]]:
-    """The gains by what is added, which says after what where it is added to several stages."""
-    added = {(gain.before, gain.after): gain.added.partition(AGAIN) for gain in gains}
-    stages = Counter(what for what, _ in {(what, step[0]) for step, (what, *_) in added.items()})
-    named = {
-        step: what + (f" after {_last(step[0])}" if stages[what] > 1 else "") + again + seed
-        for step, (what, again, seed) in added.items()
-    }
-    return {
-        named[step]: [gain for gain in gains if (gain.before, gain.after) == step] for step in named
-    }
+def step_label(gain: StageGain) -> str:
+    """Both stages in words: "SFT, then DPO" for "SFT + DPO"."""
+    before, after = policy_label(gain.before), policy_label(gain.after)
+    rest = after.removeprefix(f"{before} + ")
+    return f"{before} → {after}" if rest == after else f"{before}, then {rest}"
 
 
-def training_answer(artifacts: Artifacts) -> Answer | None:
+def training_answer(comparison: Artifact) -> Answer:
     """The gain of every step, with every stage and policy task by task below it."""
-    comparison = artifacts.get(FILE)
-    if comparison is None:
-        return None
-    gains = steps(comparison)
     rows = [
-        Measured(gain.step, gain.interval, series_role(gain.after), gain.task, gain.n)
-        for gain in gains
+        Measured(step_label(gain), gain.interval, series_role(gain.after), gain.task, gain.n)
+        for gain in comparison.data.stage_gains
+        if gain.on == "all" and gain.task.startswith(MARKET)
     ]
-    build = partial(model_comparison.build, model_comparison.BAZAAR)
     return Answer(
         verdict(comparison),
-        gain_figure(comparison) if gains else None,
-        caption(comparison) if gains else "",
+        gain_figure(comparison),
+        caption(comparison),
         rows,
         "step",
         [comparison],
         GAIN,
         "paired hold-out seeds",
         ([comparison], OURS),
-        parts={"Every stage and policy, task by task": build},
+        parts={"Every stage and policy, task by task": partial(build_stages, comparison)},
     )
 
 
 TRAINING = Question("training", "Does training help?", (FILE,), training_answer)
+
+
+# Every stage, task by task -----------------------------------------------------------------------
+
+
+def summary(comparison: Artifact, task: str) -> Markup:
+    """What training brought on a task, beside the base and the best script."""
+    rows = rows_by_policy(comparison, task)
+    if LAB not in rows:
+        place = standing(comparison, task)
+        return HTML.stages(place, policy_label(OURS), policy_label(LISTENER))
+    script, grade = best_script(rows)
+    held = rows.get(f"{BASE}+constrained")
+    labels = [policy_label(name) for name in (LAB, BASE, script)]
+    return HTML.lab_stages(rows[LAB], rows[BASE], grade, labels, held, ZERO_GRADE)
+
+
+def references(artifact: Artifact, task: str) -> list[tuple[str, float]]:
+    """Mean grades of the best script, the planners and the oracle, where they played."""
+    rows = rows_by_policy(artifact, task)
+    script, grade = best_script(rows)
+    knows = "best script" if LAB in rows else "best untuned script"
+    others = [name for name in (BAYESIAN, LISTENER, ORACLE) if name in rows]
+    return [
+        (f"{knows}, {policy_label(script)}", grade),
+        *((policy_label(name), rows[name].grade.mean) for name in others),
+    ]
+
+
+def rows_of(artifact: Artifact, task: str) -> list[ModelRow | ArenaModelRow]:
+    """The rows of one task, the best grade first."""
+    rows = rows_by_policy(artifact, task).values()
+    return sorted(rows, key=lambda row: -row.grade.mean)
+
+
+def stage_figure(artifact: Artifact, task: str) -> go.Figure:
+    """Mean grades of the bare model, a line from each stage to those that train it further.
+
+    A second training of a stage is a hollow point beside that of the first.
+    """
+    rows = rows_by_policy(artifact, task)
+    grades = {name: rows[name].grade for name in (*STAGES, *LAB_STAGES) if name in rows}
+    first = {name: policy_label(name).partition(AGAIN)[0] for name in grades}
+    labels = list(dict.fromkeys(first.values()))
+    again = {name: first[name] != policy_label(name) for name in grades}
+    at = {name: labels.index(first[name]) + SHIFT * again[name] for name in grades}
+    figure = go.Figure()
+    gains = [gain for gain in artifact.data.stage_gains if (gain.task, gain.on) == (task, "all")]
+    for gain in gains:
+        ends = [name for name in (gain.before, gain.after) if name in grades]
+        x, y = [at[name] for name in ends], [grades[name].mean for name in ends]
+        figure.add_scatter(x=x, y=y, **line_style("sft") | {"mode": "lines", "hoverinfo": "skip"})
+    for hollow in (False, True):
+        names = [name for name in grades if again[name] is hollow]
+        figure.add_scatter(
+            x=[at[name] for name in names],
+            y=[grades[name].mean for name in names],
+            error_y=whiskers([grades[name] for name in names]),
+            text=[policy_label(name) for name in names],
+            hovertemplate="%{text}: %{y:.3f}<extra></extra>",
+            **(line_style("sft", published=hollow) | {"mode": "markers"}),
+        )
+    beside = references(artifact, task)
+    for name, grade in beside:
+        figure.add_hline(
+            y=grade,
+            line={"dash": "dot", "width": 1, "color": SERIES["scripted"].light},
+            annotation={"text": f"{name}: {grade:.3f}", "font": {"size": 11}},
+            annotation_position="top left",
+        )
+    ends = [getattr(grade, end) for grade in grades.values() for end in ("low", "high")]
+    lowest, highest = min([0.0, *ends]), max(grade for _, grade in beside)
+    room = 0.1 * (max([highest, *ends]) - lowest)  # a line's label stands above it
+    span = [lowest - room / 2, max([highest + room, *ends])]
+    figure.update_layout(showlegend=False, yaxis={"title": "grade, 1 at best", "range": span})
+    broken = [label.replace(" + ", "<br>+ ") for label in labels]  # upright on a phone, too
+    figure.update_xaxes(tickvals=list(range(len(labels))), ticktext=broken, tickangle=0)
+    return styled(figure, 340)
+
+
+def policies_table(artifact: Artifact, task: str) -> Markup:
+    """Every policy's grade, its difference to the base, and counts."""
+    baseline = artifact.config["baseline"]
+    lines = [
+        {
+            "policy": policy_label(row.policy),
+            "n": row.n,
+            "grade": row.grade,
+            "less the base": None if row.policy == baseline else row.grade.paired(),
+            **counts(row),
+        }
+        for row in rows_of(artifact, task)
+    ]
+    told = f"{task_title(task)}: each row on the first n hold-out seeds; 95 % intervals"
+    return data_table(lines, told, forms=FORMS)
+
+
+def counts(row: ModelRow | ArenaModelRow) -> dict[str, Any]:
+    """What a row counts in its game; None for what a script or an unwrapped model has not."""
+    invalid = {"invalid replies": row.invalid_replies if is_model(row.policy) else None}
+    if isinstance(row, ModelRow):
+        changed = row.changed if "+" in row.policy else None
+        told = {"deals": row.deal_rate, "forfeits": row.ends["forfeit"], "moves": row.moves}
+        return told | invalid | {"changed by the wrapper": changed}
+    jobs = {"jobs done": row.jobs.mean, "jobs given": row.jobs_had}
+    return jobs | {"actions": row.actions, "valid actions": row.valid} | invalid
+
+
+def gains_table(artifact: Artifact, task: str) -> Markup:
+    """The gain of each stage over the one it trains further."""
+    lines = [
+        {"from": policy_label(gain.before), "to": policy_label(gain.after), "on": ON[gain.on]}
+        | _paired(gain)
+        for gain in artifact.data.stage_gains
+        if gain.task == task
+    ]
+    told = f"{task_title(task)}: gain of each stage, bare, paired by seed; 95 % intervals"
+    return data_table(lines, told, GAIN)
+
+
+def rivals_table(artifact: Artifact, task: str) -> Markup:
+    """Each stage compared with scripts and planners."""
+    lines = [
+        {"stage": policy_label(row.policy), "compared with": policy_label(row.rival)} | _paired(row)
+        for row in artifact.data.rivalries
+        if row.task == task
+    ]
+    told = f"{task_title(task)}: each stage, bare, compared with others by seed; 95 % intervals"
+    return data_table(lines, told, GAIN)
+
+
+def _paired(row: PairedDifference) -> dict[str, Any]:
+    return {"n": row.n, "difference": row.interval}
+
+
+def behaviour_table(artifact: Artifact, task: str) -> Markup:
+    """How often each model of the bazaar breaks its own offers and limit, and leaves when due."""
+    lines = [
+        {
+            "policy": policy_label(row.policy), "moves": row.moves,
+            "bids below its own": row.retreats, "beyond its last word": row.broken,
+            "over its limit": row.over_limit, "left when due": row.walked,
+            "times due": row.walk_due,
+        }
+        for row in rows_of(artifact, task)
+        if isinstance(row, ModelRow) and is_model(row.policy) and not row.policy.startswith("null")
+    ]  # fmt: skip
+    told = f"{task_title(task)}: moves as proposed; leaving is due where the planner leaves"
+    return data_table(lines, told)
+
+
+def show_stages(artifact: Artifact, task: str) -> tuple[Markup, go.Figure, Markup]:
+    """What stands above the stages of a task, their figure, and the tables below."""
+    parts = {
+        "Every policy as a table": policies_table(artifact, task),
+        "Gain of each stage": gains_table(artifact, task),
+        "Each stage compared with scripts and planners": rivals_table(artifact, task),
+        "Moves that break an own offer or limit": behaviour_table(artifact, task),
+    }
+    tables = Markup("").join(folded(title, part) for title, part in parts.items() if part)
+    tables += provenance(artifact, f"paired hold-out episodes; {weights(artifact)}")
+    return summary(artifact, task), stage_figure(artifact, task), tables
+
+
+def build_stages(artifact: Artifact, address: Address, around: gr.Accordion) -> None:
+    """Lay out the part, inside `around`; `address` holds the task of the bazaar."""
+    tasks = list(dict.fromkeys(row.task for row in artifact.data.rows))
+    task = gr.Radio(task_choices(tasks), value=tasks[0], label="Task", visible=len(tasks) > 1)
+    is_lab = artifact.file == LAB_FILE
+    prefix = "results-lab" if is_lab else "results-model"
+    outputs = [
+        gr.HTML(),
+        gr.Plot(show_label=False, elem_id=f"{prefix}-stages"),
+        gr.HTML(elem_id=f"{prefix}-tables"),
+    ]
+    drawn = cache(partial(show_stages, artifact))
+
+    def redraw(name: str) -> Updates:
+        return dict(zip(outputs, drawn(name), strict=True))
+
+    if is_lab:
+        task.change(redraw, task, outputs, **QUIET)
+        fill_on_opening(around, lambda _: redraw(tasks[0]), outputs)
+    else:
+        pick_in_address(address, "task", task, tasks, redraw, outputs, around)
 
 
 # The wrappers ------------------------------------------------------------------------------------
@@ -223,15 +397,15 @@ def wrapper_verdict(comparison: Artifact) -> Verdict:
         missing = no_row(comparison, f"{OURS}+{STEERING}")
         return Verdict(f"Not measured yet around {buyer_name(OURS)}.", (*evidence, missing))
     sides = {side(lead.gain) for lead in gains.values()}
-    work = "does part of the work" if ABOVE in sides else "does the work where it is used"
-    if sides == {ABOVE}:
+    work = "does part of the work" if "above" in sides else "does the work where it is used"
+    if sides == {"above"}:
         work = "does not do the work alone"
-    phrases = {
-        ABOVE: "it scores more than without a model in {}",
-        BELOW: "it scores less than without a model in {}",
-        UNCLEAR: "it shows no difference from no model in {} (the interval holds 0)",
-    }
-    told = clauses({task: lead.gain for task, lead in gains.items()}, phrases)
+    told = clauses(
+        {task: lead.gain for task, lead in gains.items()},
+        above="it scores more than without a model in {}",
+        below="it scores less than without a model in {}",
+        unclear="it shows no difference from no model in {} (the interval holds 0)",
+    )
     task, lead = next(iter(gains.items()))
     sentence = (
         f"The published wrapper {work}: in the {short(task)} it scores {lead.second:{FORM}} without"
@@ -249,9 +423,9 @@ def _need(comparison: Artifact, task: str) -> str:
     if lead is None:
         return f"Sauda alone {scores}"
     return {
-        ABOVE: f"Sauda needs none: alone it {scores}",
-        BELOW: f"Sauda needs one: alone it {scores}",
-        UNCLEAR: f"Sauda alone {scores}, no clear difference",
+        "above": f"Sauda needs none: alone it {scores}",
+        "below": f"Sauda needs one: alone it {scores}",
+        "unclear": f"Sauda alone {scores}, no clear difference",
     }[side(lead.gain)]
 
 
@@ -277,11 +451,8 @@ def _added(comparison: Artifact) -> Iterator[str]:
             yield f"{capital(wrapper)}, {inside} instead of no model: {'; '.join(told)}."
 
 
-def wrapper_answer(artifacts: Artifacts) -> Answer | None:
+def wrapper_answer(comparison: Artifact) -> Answer:
     """The base and the served stage bare, then each wrapper around each and around no model."""
-    comparison = artifacts.get(FILE)
-    if comparison is None:
-        return None
     shown = {model: f"{AROUND[model]}, bare" for model in (BASE, OURS)} | {
         f"{model}+{wrapper}": f"{wrapper}, {AROUND[model]}"
         for wrapper in (STEERING, HONEST)

@@ -12,6 +12,7 @@ from panels.results.models import FILE as COMPARISON
 from panels.results.models import (
     FORM,
     GAIN,
+    TRAINED,
     Lead,
     buyer_name,
     gain_on_same_seeds,
@@ -19,12 +20,8 @@ from panels.results.models import (
     series_role,
 )
 from panels.results.question import (
-    ABOVE,
-    BELOW,
     HTML,
-    UNCLEAR,
     Answer,
-    Artifacts,
     Measured,
     Question,
     Verdict,
@@ -123,7 +120,7 @@ def winners_sentence(field: Field) -> str:
 def _winners(entries: Sequence[Entry]) -> tuple[str, ...]:
     """The best policy, or the best two where the lead of the first is not shown."""
     ahead = lead(*entries[:2]) if len(entries) > 1 else None
-    is_sure = len(entries) == 1 or (ahead is not None and side(ahead.gain) == ABOVE)
+    is_sure = len(entries) == 1 or (ahead is not None and side(ahead.gain) == "above")
     return tuple(entry.policy for entry in entries[: 1 if is_sure else 2])
 
 
@@ -185,10 +182,10 @@ def measured(field: Field) -> list[Measured]:
     ]
 
 
-def heat_map(field: Field, caption: str, ours: str, bounds: Mapping[str, Interval]) -> Markup:
+def heat_map(field: Field, caption: str, bounds: Mapping[str, Interval]) -> Markup:
     """Mean grades as a table, tasks across and policies down, coloured by their distance from 0.
 
-    Each task's best is framed; `ours` is marked; `bounds` are by task and of no contestant.
+    Each task's best is framed; TRAINED are marked; `bounds` are by task and of no contestant.
     Policies stand in the order of the first task, then of the next that they played.
     """
     cells = {task: {entry.policy: entry for entry in field[task]} for task in field}
@@ -197,7 +194,7 @@ def heat_map(field: Field, caption: str, ours: str, bounds: Mapping[str, Interva
         told = [f"{bounds[task].mean:{FORM}}" if task in bounds else MISSING for task in field]
         rows.append([Cell("bound: knows its seller", classes="sauda-ceiling"), *told])
     for policy in dict.fromkeys(entry.policy for task in field for entry in field[task]):
-        marks = "sauda-ours" if policy == ours else ""
+        marks = "sauda-ours" if policy in TRAINED else ""
         line = [_cell(cells[task].get(policy), field[task]) for task in field]
         # an address such as "?tab=results&part=market&row=linear" leads to the row
         rows.append([Cell(buyer_name(policy), {"data-row": policy}, marks), *line])
@@ -238,13 +235,10 @@ def heat_cell(
 # The open market ---------------------------------------------------------------------------------
 
 
-def market_verdict(field: Field, comparison: Artifact | None) -> Verdict:
+def market_verdict(field: Field, comparison: Artifact) -> Verdict:
     """Who wins each task, by how much, and which place Sauda takes."""
-    place = place_of(field, OURS)
-    if not place and comparison is not None:
-        place = no_row(comparison)
-    lines = [*leads(field, WATCHED), *filter(None, [place])]
-    return Verdict(f"{winners_sentence(field)}.", tuple(lines))
+    place = place_of(field, OURS) or no_row(comparison)
+    return Verdict(f"{winners_sentence(field)}.", (*leads(field, WATCHED), place))
 
 
 def tuned_sentence(comparison: Artifact, task: str) -> str:
@@ -252,7 +246,7 @@ def tuned_sentence(comparison: Artifact, task: str) -> str:
     lead = gain_on_same_seeds(comparison, task, OURS, TUNED)
     if lead is None:
         return ""
-    place = {ABOVE: "less than", UNCLEAR: "level with", BELOW: "more than"}[side(lead.gain)]
+    place = {"above": "less than", "unclear": "level with", "below": "more than"}[side(lead.gain)]
     return (
         f"The script whose numbers did best in a search on training games scores"
         f" {lead.second:{FORM}}, {place} Sauda (Sauda less the script:"
@@ -260,24 +254,19 @@ def tuned_sentence(comparison: Artifact, task: str) -> str:
     )
 
 
-def market_answer(artifacts: Artifacts) -> Answer | None:
+def market_answer(holdout: Artifact, comparison: Artifact, oracle: Artifact) -> Answer:
     """The map of all that played, and one task at a time."""
-    evaluations = [artifacts[file] for file in (HOLDOUT, COMPARISON) if file in artifacts]
-    if not evaluations:
-        return None
-    field, oracle = contest(evaluations), artifacts.get(ORACLE_FILE)
-    comparison = artifacts.get(COMPARISON)
-    tuned = tuned_sentence(comparison, TUNED_ON) if comparison else ""
-    bounds = {row.task: row.informed for row in oracle.data.rows} if oracle else {}
-    game = evaluation.bazaar_game(oracle)
+    field = contest((holdout, comparison))
+    bounds = {row.task: row.informed for row in oracle.data.rows}
+    tasks = partial(evaluation.build, evaluation.bazaar_game(oracle))
     return Answer(
         market_verdict(field, comparison),
-        heat_map(field, "Mean grade on hold-out seeds, 1 at best", OURS, bounds),
-        HTML.market_caption(counts_told(field), tuned),
+        heat_map(field, "Mean grade on hold-out seeds, 1 at best", bounds),
+        HTML.market_caption(counts_told(field), tuned_sentence(comparison, TUNED_ON)),
         measured(field),
-        sources=list(artifacts.values()),
-        replayed=(evaluations, LISTENER),
-        parts={"One task at a time, classic tasks too": partial(evaluation.build, game)},
+        sources=(holdout, comparison, oracle),
+        replayed=((holdout, comparison), LISTENER),
+        parts={"One task at a time, classic tasks too": tasks},
     )
 
 

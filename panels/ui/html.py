@@ -5,7 +5,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from panels.ui.look import badge, folded, heading, note, table
+from panels.ui.look import badge, folded, heading, note, stat, strip, table
 from panels.ui.tables import with_interval
 from panels.ui.terms import short, shown_round, term
 
@@ -18,7 +18,7 @@ _TEMPLATES = Environment(
 )
 _TEMPLATES.globals |= {"folded": folded, "note": note, "shown_round": shown_round, "term": term}
 _TEMPLATES.globals |= {"badge": badge, "heading": heading, "short": short, "table": table}
-_TEMPLATES.globals |= {"with_interval": with_interval}
+_TEMPLATES.globals |= {"stat": stat, "strip": strip, "with_interval": with_interval}
 
 
 def macros(subject: str) -> Any:

@@ -57,7 +57,7 @@ def test_a_stage_is_offered_once_it_has_a_row_and_an_adapter():
 def test_every_score_is_that_of_the_row_in_results_that_it_links_to():
     files = ("evaluation/market-holdout.json", "evaluation/model-comparison.json")
     field = contest(map(load, files))
-    table = heat_map(field, "Grades", OURS, {})
+    table = heat_map(field, "Grades", {})
     rows = rows_of([load(file) for file in files])
     scored = [name for name in (*buyer_models(), *scripted_buyers()) if score(name, IN_ENGLISH)]
     assert len(scored) > len(BUYERS)

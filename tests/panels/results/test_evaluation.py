@@ -21,7 +21,7 @@ from sauda.records.schemas.base import Metric
 from sauda.records.store import Artifact, load
 from tests.support.golden import assert_golden, plain
 
-BAZAAR = bazaar_game()
+BAZAAR = bazaar_game(load("oracle.json"))
 DEAL = View("classic/single_deal", "train", "share")
 MARKET = View("arena/coalition_market", "holdout", "grade")
 

@@ -8,7 +8,6 @@ from panels.results.leaderboard import (
     measurements,
     references,
     show,
-    standing,
     verdict,
 )
 from panels.results.models import buyer_name
@@ -52,7 +51,7 @@ def test_an_entry_stands_as_text_in_the_verdict_the_figure_and_the_table(board, 
     play_all(entered(board, NAME))
     entered(board, "one that is being played")
     parts = show(OPEN, measured["bazaar"])
-    (entry,) = standing(OPEN).entries
+    (entry,) = board.entries(OPEN, rules_of(OPEN))
     assert "In the open market, “9 &lt;b&gt;bold&lt;/b&gt;” leads 1 entry with" in parts["verdict"]
     assert "9 &lt;b&gt;bold&lt;/b&gt;" in "\n".join(labels(parts["figure"]))
     assert "entered: 9 &lt;b&gt;bold&lt;/b&gt;" in parts["below"]

@@ -184,7 +184,6 @@ def arena_cases() -> Iterator[tuple[str, Verdict]]:
     for grade in (metric(0.2), metric(0.0), metric(-0.2), None):
         artifact = labs(grade)
         yield f"{grade and grade.mean}", arena.verdict(winners.contest([artifact]), artifact)
-    yield "without a comparison", arena.verdict(winners.contest([labs(None)]), None)
 
 
 def other_cases() -> Iterator[tuple[str, Verdict]]:
@@ -242,11 +241,11 @@ def test_a_lead_is_paired_on_the_seeds_that_both_played_under_the_same_rules():
 
 def test_the_map_marks_the_best_of_a_task_and_tells_losses_apart():
     losing = [-grade for grade in AHEAD]
-    field = winners.ranked([(OPEN, entry("linear", losing)), (RUSHED, entry(BAYESIAN, AHEAD))])
-    text = str(winners.heat_map(field, "Grades", BAYESIAN, {}))
+    field = winners.ranked([(OPEN, entry("linear", losing)), (RUSHED, entry(OURS, AHEAD))])
+    text = str(winners.heat_map(field, "Grades", {}))
     assert '<td class="sauda-r sauda-cell-below sauda-best" style="--heat: 100%"' in text
     assert ">−0.550<" in text
-    assert '<th class="sauda-l sauda-ours" data-row="bayesian"' in text
+    assert f'<th class="sauda-l sauda-ours" data-row="{OURS}"' in text
     assert text.count("–") == 2  # each played one of two tasks
 
 
