@@ -166,12 +166,6 @@ def _published_row(published: Artifact, figure_id: str, column: str, value: str)
     return next(row for row in rows if (row[column], row["task"]) == (value, TASK))
 
 
-def rules_table(published: Artifact, rules: Artifact) -> Markup:
-    """Each difference, what it is worth in the published arena, and in ours."""
-    own = partial(rule_worth, published, rules), partial(player_worth, published, rules)
-    return HTML.differences(*own)
-
-
 def published_rewards(published: Artifact) -> go.Figure:
     """The published scripts and language models, with a standard deviation to either side."""
     figure = next(f for f in published.data.figures if f.id == "arena-trained-llm")
@@ -193,9 +187,9 @@ def published_rewards(published: Artifact) -> go.Figure:
 def published_arena(published: Artifact, rules: Artifact, _: Address, part: gr.Accordion) -> None:
     """Lay out the differences and the published figures. Called inside a question of Results."""
     figures = ("arena-trained-llm", "arena-grpo-headlines", "arena-reference-rules")
+    worth = partial(rule_worth, published, rules), partial(player_worth, published, rules)
     values = {
-        gr.HTML(): HTML.differs_heading(f"arena/{TASK}")
-        + rules_table(published, rules)
+        gr.HTML(): HTML.differences(f"arena/{TASK}", *worth)
         + provenance(rules, f"n = {rules.config['worlds']:,} worlds on either side")
         + heading("What the published arena reports"),
         gr.Plot(show_label=False): published_rewards(published),

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from panels.results.models import policy_label
 from panels.results.question import HTML, Answer, Question
-from panels.ui.look import QUIET, SERIES, folded, line_style, note, styled, table, trouble
+from panels.ui.look import QUIET, SERIES, folded, line_style, styled, table, trouble
 from panels.ui.provenance import provenance
 from panels.ui.tables import MISSING, with_interval
 from panels.ui.terms import TASK_TITLES, short
@@ -84,9 +84,7 @@ def personas(artifact: Artifact, side: str) -> Markup:
 def faults(artifact: Artifact) -> Markup:
     """How often each fault was found in the texts of each side."""
     counts = artifact.data.faults
-    names = list(dict.fromkeys(fault for side in counts.values() for fault in side))
-    if not names:
-        return note("No fault was found in any text.")
+    names = dict.fromkeys(fault for side in counts.values() for fault in side)
     return table(
         ("the text …", *counts),
         [(fault, *(side.get(fault, 0) for side in counts.values())) for fault in names],
@@ -122,19 +120,12 @@ def tells_table(data: Language | BlindLanguage) -> Markup:
     """Precision and recall of the tells, a row for every set and reader."""
     sets = {"the reader’s author": data.rows, "a blind writer": data.blind.rows}
     rows = [
-        (
-            writer,
-            READERS[row.reader],
-            row.n,
-            *(
-                with_interval(share, ".2f") if share else MISSING
-                for share in (row.precision, row.recall)
-            ),
-        )
+        (writer, READERS[row.reader], row.n,
+         with_interval(row.precision, ".2f"), with_interval(row.recall, ".2f"))
         for writer, figures in sets.items()
         for row in figures
         if (row.split, row.language, row.signal) == ("held_out", "all", "all")
-    ]
+    ]  # fmt: skip
     columns = ("sentences by", "read by", "n", "precision", "recall")
     return table(columns, rows, "llrrr", "Tells")
 
@@ -183,8 +174,7 @@ def agreement_table(reproduction: Artifact) -> Markup:
     """Every compared figure."""
     rows = []
     for row in reproduction.data.rows:
-        z = "differs" if row.z is None else f"{row.z:+.2f}"
-        z = "equal" if row.z is None and row.equal else z
+        z = f"{row.z:+.2f}" if row.z is not None else "equal" if row.equal else "differs"
         line = [in_words(row.task), policy_label(row.policy), row.metric.replace("_", " ")]
         rows.append([*line, f"{row.published:.4f}", f"{row.measured:.4f}", z])
     return table(("task", "policy", "figure", "published", "here", "z"), rows, align="lllrrr")

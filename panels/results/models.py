@@ -34,7 +34,6 @@ FORM = "z.3f"  # of grades
 GAIN = "+.3f"  # of differences of grades
 UNINFORMED_SCRIPTS = ("expert", *SCRIPTS)  # they know no more than the model
 
-AGAIN = ", seed "  # in the label of a further training of a stage
 STAGES: Mapping[str, str] = {
     BASE: "untrained base",
     "mini+sft": "SFT",

@@ -220,17 +220,6 @@ def _cost(lost: Interval, by: str) -> str:
     }[side(lost)]
 
 
-def lost_rows(data: Gap, part: str) -> list[Measured]:
-    """What language models, the tuned script and the planners lose by a part of PARTS."""
-    rows = [row for row in data.rows if is_model(row.player)]
-    rows += [row for row in data.rows if row.player in (TUNED, *PLANNERS)]
-    return [
-        Measured(policy_label(name), getattr(row, part), series_role(name), data.task, data.n)
-        for row in rows
-        for name in (row.player,)
-    ]
-
-
 def bins_table(data: Gap) -> Markup:
     """Mean grade of every player by difficulty; the games of each bin in words below its name."""
     players = [(BOUND, [part.oracle for part in data.bins])]
@@ -274,18 +263,22 @@ def beliefs_table(rows: Sequence[GapRow]) -> Markup:
 def gap_answer(artifact: Artifact) -> Answer:
     """What is lost by part and player, and how hard the games are."""
     data = artifact.data
-    lost = {part: lost_rows(data, part) for part in PARTS}
+    shown = [row for row in data.rows if is_model(row.player)]
+    shown += [row for row in data.rows if row.player in (TUNED, *PLANNERS)]
     anybody = Measured("every player", data.uncertainty, "oracle", data.task, data.n)
-    groups = {UNCERTAINTY: [anybody]} | {PARTS[part]: rows for part, rows in lost.items()}
-    numbers = [replace(anybody, label=UNCERTAINTY)]
-    numbers += [
-        replace(row, label=f"{part}, {row.label}") for part, rows in lost.items() for row in rows
-    ]
+    groups, listed_rows = {UNCERTAINTY: [anybody]}, [replace(anybody, label=UNCERTAINTY)]
+    for part, title in PARTS.items():
+        lost = {row.player: getattr(row, part) for row in shown}
+        groups[title] = [
+            Measured(policy_label(name), loss, series_role(name), data.task, data.n)
+            for name, loss in lost.items()
+        ]
+        listed_rows += [replace(row, label=f"{part}, {row.label}") for row in groups[title]]
     return Answer(
         gap_verdict(data),
         whisker_rows(groups, "grade lost", GAIN),
         HTML.gap_caption(),
-        numbers,
+        listed_rows,
         "part and player",
         [artifact],
         n=f"n = {data.n:,} games",

@@ -83,22 +83,16 @@ def of_this_page(task: Task, name: str) -> Policy:
     return within(replace(player, generate=model).policy(game_of(task)))
 
 
-def cpus(artifact: Artifact, policy: str) -> str:
-    """The CPU that a language model's row was recorded on, beside this machine's.
+def cpus(artifact: Artifact, policy: str) -> Markup | str:
+    """The CPUs that a language model's row was recorded on, beside this machine's; "" for a GPU.
 
-    "" where the recording names none. CPUs are told by the features that decide the rounding.
+    CPUs are told by the features that decide the rounding.
     """
     kinds = kinds_of_cpu(artifact.data.models[player_spec(policy).weights].cpu)
-    if not kinds:
-        return ""
-    told = "Recorded " + " and ".join(f"on a CPU with {listed(kind.split())}" for kind in kinds)
-    if gpu_of_this_process():
-        return f"{told}; this machine plays on its GPU."
     now = cpu_features()
-    if " ".join(now) in kinds:
-        return f"{told}, {'of which this machine has one' if kinds[1:] else 'as this machine has'}."
-    kind = f"one with {listed(now)}" if now else "one of an unknown kind"
-    return f"{told}; this machine has {kind}."
+    is_one = " ".join(now) in kinds
+    told = [listed(kind.split()) for kind in kinds]
+    return HTML.cpus(told, listed(now), is_one, gpu_of_this_process()) if kinds else ""
 
 
 def cpu_features() -> list[str]:
@@ -108,7 +102,7 @@ def cpu_features() -> list[str]:
     return [name for name in ROUNDING if name.replace("avx512_f", "avx512f") in flags]
 
 
-def draw_sample(sample: Sample, machines: str = "") -> Markup:
+def draw_sample(sample: Sample, machines: Markup | str = "") -> Markup:
     """Whether the games came out as recorded, with both means and digests, and each game's grade.
 
     The rows of the games are folded. `machines` says where a language model played.
@@ -120,7 +114,7 @@ def draw_sample(sample: Sample, machines: str = "") -> Markup:
     )  # fmt: skip
     why = ROUNDING_DIFFERS if needs_weights(sample.cell.policy) else ""
     games = one_by_one(sample.seeds, then, now, "grade")
-    return side_by_side(beside, why) + (note(machines) if machines else "") + games
+    return side_by_side(beside, why) + machines + games
 
 
 def build(
@@ -178,7 +172,7 @@ def reproduced(rows: Rows, label: str) -> Iterator[Markup]:
     games = f"{count} game{'s' if count > 1 else ''}"
     yield note(f"Playing {games}{f', which takes {time}' if slow else ''} …")
     try:
-        sample = replay_row(artifact, cell, count, of_this_page if slow else get_policy)
+        sample = replay_row(artifact, cell, count, of_this_page)
         yield draw_sample(sample, cpus(artifact, cell.policy) if slow else "")
     except ReplyError as error:
         yield trouble(error)

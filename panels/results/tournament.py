@@ -106,14 +106,10 @@ def draw_map(data: Tournament, name: str = FIRST) -> Markup:
     return HTML.pairs_map(shown, len(data.scenarios.seed), could_be_won())
 
 
-def replay_pair(data: Tournament, buyer: object, seller: object) -> Iterator[Markup]:
-    """The games of a pair, after a word that they begin; a sentence for a pair that is none."""
-    known = isinstance(buyer, str) and isinstance(seller, str)
-    if not known or seller not in data.games.get(buyer, ()):
-        yield trouble(ValueError(ASK))
-        return
-    yield note("Playing three games again …")
-    yield games_of(data, Pair(buyer, seller))
+def pair_of(data: Tournament, buyer: object, seller: object) -> Pair | None:
+    """The pair of that buyer and that seller; None where they are no pair of the tournament."""
+    buyers, sellers = seats(data)
+    return Pair(buyer, seller) if buyer in buyers and seller in sellers else None
 
 
 def games_of(data: Tournament, pair: Pair) -> Markup:
@@ -138,8 +134,8 @@ def beside(
     some = Scenarios.of([at.seeds[i] for i in places])
     shares = [float(Payoffs.of(played, some).share["buyer"].mean()) for played in (old, new)]
     differing = [name for name in old if old[name] != new[name]]
-    what = "the buyer’s mean share"
-    return Beside(what, *shares, len(games), len(old), differing, (digest(old), digest(new)))
+    digests = digest(old), digest(new)
+    return Beside("the buyer’s mean share", *shares, len(games), len(old), differing, digests)
 
 
 def card(game: ShownGame, episode: Episode) -> Markup:
@@ -206,13 +202,7 @@ def players_answer(artifact: Artifact) -> Answer:
     """The map of all pairs with the games of one, and the ranks of all players."""
     data = artifact.data
     rows = [
-        Measured(
-            pair_name(cell.buyer, cell.seller),
-            cell.share.buyer,
-            "scripted",
-            "scripts alone",
-            cell.n,
-        )
+        Measured(pair_name(cell.buyer, cell.seller), cell.share.buyer, "", "scripts alone", cell.n)
         for cell in data.cells
     ]
     return Answer(
@@ -251,14 +241,13 @@ def build_map(data: Tournament, address: Address) -> None:
         return {drawn: draw_map(data, name), address.shown: named}
 
     def show_games(name: str, bought_by: object, sold_by: object) -> Iterator[Updates]:
-        pair = Pair(bought_by, sold_by) if bought_by in buyers and sold_by in sellers else None
-        if pair is None:
+        if (pair := pair_of(data, bought_by, sold_by)) is None:
             yield {games: trouble(ValueError(ASK))}
             return
         picked = {buyer: pair.buyer, seller: pair.seller, shown: pair}
         picked[address.shown] = in_address(named_in_address(name, pair))
-        for part in replay_pair(data, *pair):
-            yield picked | {games: part}
+        yield picked | {games: note("Playing three games again …")}
+        yield picked | {games: games_of(data, pair)}
 
     def press_cell(event: gr.EventData, name: str) -> Iterator[Updates]:
         yield from show_games(name, *(event_value(event, seat) for seat in Pair._fields))
@@ -293,8 +282,7 @@ def named_in_address(figure: str, pair: Pair | None) -> dict[str, str]:
 def map_named(data: Tournament, query: Mapping[str, str]) -> tuple[str, Pair | None]:
     """The figure and the pair that an address names; the first figure where it names none."""
     figure = query["figure"] if query.get("figure") in FIGURES else FIRST
-    buyer, seller = (query.get(seat, "") for seat in Pair._fields)
-    return figure, Pair(buyer, seller) if seller in data.games.get(buyer, ()) else None
+    return figure, pair_of(data, *(query.get(seat) for seat in Pair._fields))
 
 
 PLAYERS = Question(

@@ -3,7 +3,6 @@
 The stages of one model, bare and wrapped, are laid out alike for the bazaar and for the arena.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 from functools import cache, partial
 from typing import Any
@@ -13,7 +12,6 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from panels.results.models import (
-    AGAIN,
     FILE,
     FORM,
     GAIN,
@@ -57,7 +55,6 @@ from sauda.experiments.comparison import (
     OURS,
     ArenaModelRow,
     ModelRow,
-    PairedDifference,
     StageGain,
 )
 from sauda.llm.model import NULL
@@ -71,7 +68,6 @@ ON = {"all": "all seeds", "unseen": "unseen listings or labs"}
 FORMS = {"less the base": GAIN, "deals": ".0%", "valid actions": ".1%"} | dict.fromkeys(
     ("jobs done", "jobs given"), ".2f"
 )
-SHIFT = 0.16  # of the room of a stage, from its first training to its second
 
 
 # The gains ---------------------------------------------------------------------------------------
@@ -123,26 +119,13 @@ def verdict(comparison: Artifact) -> Verdict:
 
 
 def gains_by_step(comparison: Artifact) -> dict[str, list[StageGain]]:
-    """The gains of each stage over the one it trains further, by what is added: "DPO".
-
-    Where it is added to several stages, the name says after what.
-    """
-    gains = [gain for gain in comparison.data.stage_gains if gain.on == "all"]
-    added = {(gain.before, gain.after): _last(gain.after).partition(AGAIN) for gain in gains}
-    stages = Counter(what for what, _ in {(what, step[0]) for step, (what, *_) in added.items()})
-    named = {
-        step: what + (f" after {_last(step[0])}" if stages[what] > 1 else "") + again + seed
-        for step, (what, again, seed) in added.items()
-    }
-    return {
-        name: [gain for gain in gains if (gain.before, gain.after) == step]
-        for step, name in named.items()
-    }
-
-
-def _last(stage: str) -> str:
-    """What the training of a stage ended with: "DPO" for "SFT + GRPO + DPO"."""
-    return policy_label(stage).rpartition(" + ")[2]
+    """The gains of each stage over the one it trains further, by what is added: "DPO"."""
+    gains: dict[str, list[StageGain]] = {}
+    for gain in comparison.data.stage_gains:
+        if gain.on == "all":
+            added = policy_label(gain.after).rpartition(" + ")[2]
+            gains.setdefault(added, []).append(gain)
+    return gains
 
 
 def gain_figure(comparison: Artifact) -> go.Figure:
@@ -228,39 +211,26 @@ def references(artifact: Artifact, task: str) -> list[tuple[str, float]]:
     ]
 
 
-def rows_of(artifact: Artifact, task: str) -> list[ModelRow | ArenaModelRow]:
-    """The rows of one task, the best grade first."""
-    rows = rows_by_policy(artifact, task).values()
-    return sorted(rows, key=lambda row: -row.grade.mean)
-
-
 def stage_figure(artifact: Artifact, task: str) -> go.Figure:
-    """Mean grades of the bare model, a line from each stage to those that train it further.
-
-    A second training of a stage is a hollow point beside that of the first.
-    """
+    """Mean grades of the bare model, a line from each stage to those that train it further."""
     rows = rows_by_policy(artifact, task)
     grades = {name: rows[name].grade for name in (*STAGES, *LAB_STAGES) if name in rows}
-    first = {name: policy_label(name).partition(AGAIN)[0] for name in grades}
-    labels = list(dict.fromkeys(first.values()))
-    again = {name: first[name] != policy_label(name) for name in grades}
-    at = {name: labels.index(first[name]) + SHIFT * again[name] for name in grades}
+    labels, means = list(map(policy_label, grades)), [grade.mean for grade in grades.values()]
+    at = {name: place for place, name in enumerate(grades)}
     figure = go.Figure()
-    gains = [gain for gain in artifact.data.stage_gains if (gain.task, gain.on) == (task, "all")]
-    for gain in gains:
-        ends = [name for name in (gain.before, gain.after) if name in grades]
-        x, y = [at[name] for name in ends], [grades[name].mean for name in ends]
-        figure.add_scatter(x=x, y=y, **line_style("sft") | {"mode": "lines", "hoverinfo": "skip"})
-    for hollow in (False, True):
-        names = [name for name in grades if again[name] is hollow]
-        figure.add_scatter(
-            x=[at[name] for name in names],
-            y=[grades[name].mean for name in names],
-            error_y=whiskers([grades[name] for name in names]),
-            text=[policy_label(name) for name in names],
-            hovertemplate="%{text}: %{y:.3f}<extra></extra>",
-            **(line_style("sft", published=hollow) | {"mode": "markers"}),
-        )
+    for gain in artifact.data.stage_gains:
+        if (gain.task, gain.on) == (task, "all"):
+            x = [at[name] for name in (gain.before, gain.after) if name in at]
+            style = line_style("sft") | {"mode": "lines", "hoverinfo": "skip"}
+            figure.add_scatter(x=x, y=[means[place] for place in x], **style)
+    figure.add_scatter(
+        x=list(at.values()),
+        y=means,
+        error_y=whiskers(list(grades.values())),
+        text=labels,
+        hovertemplate="%{text}: %{y:.3f}<extra></extra>",
+        **(line_style("sft") | {"mode": "markers"}),
+    )
     beside = references(artifact, task)
     for name, grade in beside:
         figure.add_hline(
@@ -275,8 +245,14 @@ def stage_figure(artifact: Artifact, task: str) -> go.Figure:
     span = [lowest - room / 2, max([highest + room, *ends])]
     figure.update_layout(showlegend=False, yaxis={"title": "grade, 1 at best", "range": span})
     broken = [label.replace(" + ", "<br>+ ") for label in labels]  # upright on a phone, too
-    figure.update_xaxes(tickvals=list(range(len(labels))), ticktext=broken, tickangle=0)
+    figure.update_xaxes(tickvals=list(at.values()), ticktext=broken, tickangle=0)
     return styled(figure, 340)
+
+
+def rows_of(artifact: Artifact, task: str) -> list[ModelRow | ArenaModelRow]:
+    """The rows of one task, the best grade first."""
+    rows = rows_by_policy(artifact, task).values()
+    return sorted(rows, key=lambda row: -row.grade.mean)
 
 
 def policies_table(artifact: Artifact, task: str) -> Markup:
@@ -310,11 +286,13 @@ def counts(row: ModelRow | ArenaModelRow) -> dict[str, Any]:
 def gains_table(artifact: Artifact, task: str) -> Markup:
     """The gain of each stage over the one it trains further."""
     lines = [
-        {"from": policy_label(gain.before), "to": policy_label(gain.after), "on": ON[gain.on]}
-        | _paired(gain)
+        {
+            "from": policy_label(gain.before), "to": policy_label(gain.after), "on": ON[gain.on],
+            "n": gain.n, "difference": gain.interval,
+        }
         for gain in artifact.data.stage_gains
         if gain.task == task
-    ]
+    ]  # fmt: skip
     told = f"{task_title(task)}: gain of each stage, bare, paired by seed; 95 % intervals"
     return data_table(lines, told, GAIN)
 
@@ -322,16 +300,15 @@ def gains_table(artifact: Artifact, task: str) -> Markup:
 def rivals_table(artifact: Artifact, task: str) -> Markup:
     """Each stage compared with scripts and planners."""
     lines = [
-        {"stage": policy_label(row.policy), "compared with": policy_label(row.rival)} | _paired(row)
+        {
+            "stage": policy_label(row.policy), "compared with": policy_label(row.rival),
+            "n": row.n, "difference": row.interval,
+        }
         for row in artifact.data.rivalries
         if row.task == task
-    ]
+    ]  # fmt: skip
     told = f"{task_title(task)}: each stage, bare, compared with others by seed; 95 % intervals"
     return data_table(lines, told, GAIN)
-
-
-def _paired(row: PairedDifference) -> dict[str, Any]:
-    return {"n": row.n, "difference": row.interval}
 
 
 def behaviour_table(artifact: Artifact, task: str) -> Markup:

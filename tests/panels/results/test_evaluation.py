@@ -17,7 +17,6 @@ from panels.results.evaluation import (
     rows_of,
     show,
 )
-from sauda.records.schemas.base import Metric
 from sauda.records.store import Artifact, load
 from tests.support.golden import assert_golden, plain
 
@@ -68,13 +67,6 @@ def test_the_open_markets_bound_is_the_oracle_and_only_for_grades():
     assert figure(game, evaluation, view).data[0].x[0] == mean
     assert "The oracle is" in caption(game, evaluation, view)
     assert "The oracle is" not in caption(game, evaluation, view._replace(metric="share"))
-
-
-def test_a_mean_that_rounds_to_nothing_bears_no_sign(arena_evaluation):
-    row = rows_of(arena_evaluation, MARKET)[0]
-    grade = Metric(**dict.fromkeys(Metric.model_fields, -1e-6))
-    near = with_rows(arena_evaluation, [row.model_copy(update={"grade": grade})])
-    assert ">0.000 [0.000, 0.000]<" in details(ARENA, near, MARKET)
 
 
 def test_a_change_on_other_seeds_is_shown_only_where_the_game_is_the_same(shown):

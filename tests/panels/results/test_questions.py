@@ -1,20 +1,52 @@
-"""What single questions of Results show: optimum, gap, words, published figures, design."""
+"""What Results shows of single questions: gains, rewards, rules, words; and rows played again."""
 
 from dataclasses import replace
+from functools import partial
 from statistics import fmean
 
+import gradio as gr
 import pytest
 
 from env import arena
 from panels.results import arena as arena_question
 from panels.results import optimum
-from panels.results.question import HTML
+from panels.results.models import LAB_FILE, policy_label, rows_by_policy
+from panels.results.question import HTML, section
 from panels.results.reproduce import SCRIPTED, draw_sample, reproduced, rows_of
+from panels.results.training import TRAINING, policies_table, stage_figure
 from sauda.experiments.verify import replay_row
 from sauda.records.store import load
+from tests.support.measured import model_comparison
 
 pytestmark = pytest.mark.slow
 LAB_TASK = "arena/coalition_market"
+MARKET = "evaluation/market-holdout.json"
+
+
+def test_a_question_whose_file_is_missing_shows_the_command_that_makes_it(monkeypatch):
+    gone = replace(TRAINING, files=("words.json", "evaluation/nothing.json"))
+    with gr.Blocks() as page, gr.Tab() as tab:
+        section(gone, tab)
+    (told,) = (block.value for block in page.blocks.values() if isinstance(block, gr.HTML))
+    assert "cannot be shown" in told
+    assert "nothing.json" in told
+
+
+@pytest.mark.parametrize("read", [model_comparison, partial(load, LAB_FILE)], ids=["bazaar", "lab"])
+def test_a_figure_draws_each_stage_and_a_line_from_it_to_those_that_train_it_further(read):
+    artifact = read()
+    task = artifact.data.rows[0].task
+    rows = rows_by_policy(artifact, task)
+    *lines, drawn = stage_figure(artifact, task).data
+    points = {text: (x, y) for text, x, y in zip(drawn.text, drawn.x, drawn.y, strict=True)}
+    means = {policy_label(name): row.grade.mean for name, row in rows.items()}
+    assert {label: y for label, (_, y) in points.items()} == {name: means[name] for name in points}
+    steps = [gain for gain in artifact.data.stage_gains if (gain.task, gain.on) == (task, "all")]
+    assert [list(zip(line.x, line.y, strict=True)) for line in lines] == [
+        [points[policy_label(step.before)], points[policy_label(step.after)]] for step in steps
+    ]
+    table = policies_table(artifact, task)
+    assert all(f">{policy_label(name)}<" in table for name in rows)
 
 
 def test_every_component_has_a_point_a_formula_and_a_mean(arena_evaluation):
@@ -41,9 +73,6 @@ def test_there_is_a_card_for_each_action_with_all_its_fields_and_codes():
             assert f"<code>{part}</code>" in card
         for field in kind.optional:
             assert f"{field}?</code>" in card
-
-
-MARKET, ARENA = "evaluation/market-holdout.json", "evaluation/arena-holdout.json"
 
 
 def test_a_script_comes_out_as_recorded_and_says_so_with_both_means():
@@ -89,10 +118,14 @@ def test_what_words_are_worth_is_said_with_its_interval_by_type_and_in_unseen_ph
 
 def test_every_rule_of_the_arena_stands_beside_the_published_one_with_its_worth_in_both():
     published, rules = load("published.json"), load("arena_rules.json")
-    shown = arena_question.rules_table(published, rules)
+    worth = [
+        partial(told, published, rules)
+        for told in (arena_question.rule_worth, arena_question.player_worth)
+    ]
+    shown = HTML.differences(LAB_TASK, *worth)
     rows = {row.rule for row in rules.data.ablations}
     for rule in rows:
-        there, here = arena_question.rule_worth(published, rules, rule)
+        there, here = worth[0](rule)
         assert "of reward" in there
         assert f">{there}<" in shown
         assert f">{here}<" in shown

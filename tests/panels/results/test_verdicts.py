@@ -232,13 +232,6 @@ def test_the_caption_of_the_gains_names_losses_and_the_figure_each_step():
     assert [point.error_x.array[0] for point in figure.data] == pytest.approx([0.1, 0.08])
 
 
-def test_a_lead_is_paired_on_the_seeds_that_both_played_under_the_same_rules():
-    ahead = winners.lead(entry(BAYESIAN, AHEAD), entry("linear", BEHIND[:2]))
-    assert (ahead.n, ahead.gain.mean) == (2, pytest.approx(0.1))
-    assert (ahead.first, ahead.second) == pytest.approx((0.45, 0.35))
-    assert winners.lead(entry(BAYESIAN, AHEAD), entry("linear", BEHIND, ("other", "b"))) is None
-
-
 def test_the_map_marks_the_best_of_a_task_and_tells_losses_apart():
     losing = [-grade for grade in AHEAD]
     field = winners.ranked([(OPEN, entry("linear", losing)), (RUSHED, entry(OURS, AHEAD))])
