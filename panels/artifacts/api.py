@@ -10,9 +10,9 @@ from typing import Any
 import gradio as gr
 
 from env import TASKS, rollout
-from panels.results.questions.verdict import capital
 from panels.transcripts.episodes import within
 from panels.ui.look import heading
+from panels.ui.terms import capital
 from sauda.games import policies_of
 from sauda.games.transcript import to_json
 from sauda.llm.types import ReplyError

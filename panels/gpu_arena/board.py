@@ -18,9 +18,9 @@ from panels.gpu_arena.names import (
     short_block_name,
 )
 from panels.gpu_arena.reasons import hours_left
-from panels.results.questions.verdict import capital
 from panels.ui.html import macros
 from panels.ui.look import note
+from panels.ui.terms import capital
 from sauda.sessions.arena import LEARNER, ArenaGame, promised_credits, refusal
 
 HTML = macros("arena")

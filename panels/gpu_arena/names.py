@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from env import arena
-from panels.results.questions.verdict import listed
-from panels.ui.terms import from_one
+from panels.ui.terms import from_one, listed
 from sauda.games.arena_columns import action_in_words
 
 NO_JOBS: Mapping[str, str] = MappingProxyType({})

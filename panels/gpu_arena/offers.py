@@ -21,10 +21,9 @@ from panels.gpu_arena.names import (
 )
 from panels.gpu_arena.reasons import hours_left, suggested_price, told_price, worth
 from panels.gpu_arena.visit import ASK, PAY, Fields, Visit
-from panels.results.questions.verdict import capital, listed
 from panels.ui.html import macros
 from panels.ui.look import folded, note, table
-from panels.ui.terms import term
+from panels.ui.terms import capital, listed, term
 from panels.ui.wiring import button
 from sauda.policies.broker import WORDS
 from sauda.sessions.arena import ArenaGame

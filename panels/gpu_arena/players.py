@@ -13,12 +13,11 @@ from markupsafe import Markup
 
 from env import Policy, get_task, rollout
 from panels.gpu_arena.reasons import EXPERT
+from panels.results import reproduce
+from panels.results.arena import HOLDOUT
+from panels.results.arena import NAME as RESULTS_PART
 from panels.results.evaluation import DRAWN
-from panels.results.model_comparison import LAB_FILE
-from panels.results.model_labels import policy_label
-from panels.results.questions import reproduce
-from panels.results.questions.arena import HOLDOUT
-from panels.results.questions.arena import NAME as RESULTS_PART
+from panels.results.models import LAB_FILE, policy_label
 from panels.ui.html import macros
 from panels.ui.provenance import load_or_say
 from panels.ui.tables import with_interval

@@ -8,7 +8,7 @@ from math import ceil
 
 from env import arena
 from panels.gpu_arena.names import block_list, job_names, lab_name
-from panels.results.questions.verdict import listed
+from panels.ui.terms import listed
 from sauda.policies.broker import belief, broker, price
 
 EXPERT, PUBLISHED = "broker", "rule_based_expert"  # the players that can be watched at a press

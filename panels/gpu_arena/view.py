@@ -19,11 +19,10 @@ from panels.gpu_arena.names import (
 from panels.gpu_arena.offers import take
 from panels.gpu_arena.players import SCRIPTS
 from panels.gpu_arena.reasons import EXPERT, told_price, why
-from panels.results.questions.verdict import capital, listed
 from panels.ui.curve import curve
 from panels.ui.html import macros
 from panels.ui.look import note, short_seed, table
-from panels.ui.terms import short, shown_round, term
+from panels.ui.terms import capital, listed, short, shown_round, term
 from sauda.policies import LABS
 from sauda.sessions.arena import (
     LEARNER,

@@ -19,8 +19,8 @@ from panels.haggle.opponents import (
     weights_of,
 )
 from panels.haggle.words import Translate
-from panels.results.questions import everything_else, reproduce
-from panels.results.questions.winners import MARKET_QUESTION
+from panels.results import everything_else, reproduce
+from panels.results.winners import MARKET_QUESTION
 from panels.ui.look import note
 from panels.ui.pictures import SAUDA, STRANGER, picture
 from panels.ui.provenance import load_or_say

@@ -11,12 +11,10 @@ from markupsafe import Markup
 
 from env import TYPES
 from panels.haggle.words import Translate
-from panels.results import model_comparison
-from panels.results.model_labels import BASE, policy_label
-from panels.results.questions.verdict import buyer_name
-from panels.results.questions.winners import HOLDOUT, Entry, market_contest
+from panels.results.models import FILE, buyer_name, policy_label
+from panels.results.winners import HOLDOUT, Entry, contest
 from panels.ui.provenance import load_or_say
-from sauda.experiments.comparison import OURS
+from sauda.experiments.comparison import BASE, OURS
 from sauda.llm.backends import SEATS, THIS_PAGE, find_backends
 from sauda.llm.model import adapter_folder
 from sauda.llm.registry import CONSTRAINED, is_model, player_spec, row_name
@@ -96,8 +94,8 @@ def _can_be_loaded(row: str) -> bool:
 @cache
 def rows() -> Rows:
     """The rows as Results shows them; none where no artifact can be read."""
-    holdout, comparison = (load_or_say(file)[0] for file in (HOLDOUT, model_comparison.FILE))
-    field = market_contest([artifact for artifact in (holdout, comparison) if artifact is not None])
+    holdout, comparison = (load_or_say(file)[0] for file in (HOLDOUT, FILE))
+    field = contest((holdout, comparison))
     by_task = {task: {row.policy: row for row in ranked} for task, ranked in field.items()}
     compared = dict.fromkeys(row.policy for row in comparison.data.rows) if comparison else ()
     return Rows(by_task, tuple(compared))

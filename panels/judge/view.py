@@ -7,10 +7,10 @@ from markupsafe import Markup
 
 from env import arena
 from panels.gpu_arena.names import NO_JOBS
-from panels.results.questions.verdict import capital
 from panels.ui.curve import curve
 from panels.ui.html import macros
 from panels.ui.look import note
+from panels.ui.terms import capital
 from sauda.experiments.pitching import LEARNER, ROUNDS, Finding, ShownGame, Verdict
 
 HTML = macros("judge")

@@ -1,1 +1,1 @@
-"""Results: every measurement, one module a section."""
+"""Results: every measurement, one module per question or part."""

@@ -4,21 +4,22 @@ What differs between the games is a `Game` value. Shares, grades and rewards hav
 is in credits.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
 from env import ARENA_TASKS, TASKS, arena
-from panels.results.model_labels import policy_label
-from panels.ui.look import QUIET, stat, strip, trouble
+from panels.results.models import policy_label
+from panels.ui.html import macros
+from panels.ui.look import QUIET, trouble
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import data_table, with_interval
-from panels.ui.terms import short, task_about, task_choices, task_title, with_tooltips
+from panels.ui.terms import listed, short, task_about, task_choices, task_title, with_tooltips
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
 from panels.ui.wiring import Address, Updates, in_address, on_address
 from sauda.experiments.evaluate import ArenaRow, BazaarRow, compare_rows
@@ -26,6 +27,7 @@ from sauda.experiments.oracle import OracleRow
 from sauda.policies import LABS, ZERO_GRADE
 from sauda.records.store import Artifact
 
+HTML = macros("results")
 Row = BazaarRow | ArenaRow
 Evaluations = Mapping[tuple[str, str], Artifact]  # by (task, split)
 
@@ -33,18 +35,15 @@ SPLITS = {"train": "Training seeds", "holdout": "Hold-out seeds"}
 DRAWN = "as drawn"  # the other seats hold whom each world draws
 
 
-@dataclass(frozen=True)
-class Metric:
+class Metric(NamedTuple):
     """A metric of an evaluation's rows."""
 
-    name: str  # key in a row
     label: str
     axis: str  # axis title, with the unit
     form: str = "z.3f"
 
 
-@dataclass(frozen=True)
-class View:
+class View(NamedTuple):
     """What the visitor chose; values, not labels."""
 
     task: str
@@ -59,12 +58,8 @@ class Game:
     name: str  # prefix of element ids
     files: Sequence[str]  # evaluation artifacts; the first is shown first
     tasks: Sequence[str]
-    metrics: Mapping[str, Metric]
-    columns: Callable[[Row], dict[str, Any]]  # of the table, beside those of every game
-    forms: Mapping[str, str]  # of these columns
     first_task: str
-    about: Callable[[str], str]  # a task in words
-    remarks: Callable[[Artifact, View], str]  # sentences below the figure
+    metrics: Mapping[str, Metric]  # by key in a row
     bounds: Mapping[str, OracleRow]  # by task: what knowing the seller would score
 
 
@@ -93,17 +88,15 @@ def figure(game: Game, evaluation: Artifact, view: View) -> go.Figure:
 def caption(game: Game, evaluation: Artifact, view: View) -> str:
     """The best and the worst policy, n, and what the bound is."""
     rows, form = rows_of(evaluation, view), game.metrics[view.metric].form
-    best, last = getattr(rows[0], view.metric), rows[-1]
+    best, worst = (getattr(row, view.metric) for row in (rows[0], rows[-1]))
     leaders = [
         policy_label(row.policy) for row in rows if getattr(row, view.metric).mean == best.mean
     ]
-    lead = f"{leaders[0]} leads"
-    if leaders[1:]:
-        lead = f"{', '.join(leaders[:-1])} and {leaders[-1]} share the lead"
+    lead = f"{listed(leaders)} {'share the lead' if leaders[1:] else 'leads'}"
     told = (
-        f"{lead} with {with_interval(best, form)}, {policy_label(last.policy)} is last with"
-        f" {with_interval(getattr(last, view.metric), form)}; n = {rows[0].n:,} episodes per"
-        " policy, whiskers are 95 % bootstrap intervals of the mean."
+        f"{lead} with {with_interval(best, form)}, {policy_label(rows[-1].policy)} is last with"
+        f" {with_interval(worst, form)}; n = {rows[0].n:,} episodes per policy, whiskers are 95 %"
+        " bootstrap intervals of the mean."
     )
     if view.metric == "grade" and (bound := game.bounds.get(view.task)):
         told += f" The oracle is the best response to the known seller, n = {bound.n:,}."
@@ -119,15 +112,12 @@ def details(game: Game, evaluation: Artifact, view: View, other: Artifact | None
     lines = []
     for row in rows_of(evaluation, view):
         figures = getattr(row, view.metric)
-        lines.append(
-            {
-                "policy": policy_label(row.policy), "n": row.n, metric.label: figures,
-                "sd": figures.sd, "IQM": figures.iqm, less: figures.paired(),
-                moved: change(row, other, view.metric), **game.columns(row),
-                "how it ended": ", ".join(f"{end} {n:,}" for end, n in row.ends.items() if n),
-            }
-        )  # fmt: skip
-    forms = {less: f"+{metric.form}", moved: f"+{metric.form}"} | game.forms
+        line = {"policy": policy_label(row.policy), "n": row.n, metric.label: figures}
+        line |= {"sd": figures.sd, "IQM": figures.iqm, less: figures.paired()}
+        line |= {moved: change(row, other, view.metric), **measured(row)}
+        ends = ", ".join(f"{end} {n:,}" for end, n in row.ends.items() if n)
+        lines.append(line | {"how it ended": ends})
+    forms = {less: f"+{metric.form}", moved: f"+{metric.form}"} | FORMS
     name = f"{metric.label}, {short(view.task)}, {SPLITS[view.split].lower()}"
     file = f"{view.task}-{view.split}-{view.metric}.csv".replace("/", "-")
     return data_table(lines, f"{name}; 95 % intervals", metric.form, forms, file)
@@ -147,109 +137,73 @@ def change(row: Row, other: Artifact | None, metric: str) -> float | None:
 
 # The games ---------------------------------------------------------------------------------------
 
+FORMS = {
+    "rounds": ".2f", "utility, credits": "z.1f", "reward per episode": "z.3f",
+    "reward ~ utility, r": "z.3f", "valid actions": ".1%", "jobs done": ".2f", "jobs given": ".2f",
+}  # fmt: skip
+ARENA = Game(
+    "arena",
+    ("evaluation/arena-holdout.json", "evaluation/arena-train.json"),
+    list(ARENA_TASKS),
+    list(ARENA_TASKS)[-1],
+    {
+        "grade": Metric("Grade", "grade, share of the stake"),
+        "utility": Metric("Utility", "utility, credits", "z.1f"),
+        "reward": Metric("Reward", "reward of an episode"),
+    },
+    {},
+)
 
-def bazaar_game(oracle: Artifact | None = None) -> Game:
-    """The bazaar, the open market first, with the oracle's grades where it is there."""
-    folder = "evaluation"
+
+def bazaar_game(oracle: Artifact) -> Game:
+    """The bazaar, the open market first, with the oracle's grades."""
+    kinds = [(tasks, split) for split in ("holdout", "train") for tasks in ("market", "classic")]
     return Game(
-        name="bazaar",
-        files=[
-            f"{folder}/{tasks}-{split}.json"
-            for split in ("holdout", "train")
-            for tasks in ("market", "classic")
-        ],
-        tasks=sorted(TASKS, key=lambda task: task.startswith("classic/")),
-        metrics={
-            "grade": Metric("grade", "Grade of the task", "grade of the task"),
-            "share": Metric("share", "Share of what could be won", "share of what could be won"),
+        "bazaar",
+        [f"evaluation/{tasks}-{split}.json" for tasks, split in kinds],
+        sorted(TASKS, key=lambda task: task.startswith("classic/")),
+        "bazaar/open",
+        {
+            "grade": Metric("Grade of the task", "grade of the task"),
+            "share": Metric("Share of what could be won", "share of what could be won"),
         },
-        columns=lambda row: {
-            "success": row.success_rate, "deals": row.deal_rate, "rounds": row.rounds
-        },
-        forms={"rounds": ".2f"},
-        first_task="bazaar/open",
-        about=bazaar_about,
-        remarks=lambda evaluation, view: "",
-        bounds={row.task: row for row in oracle.data.rows} if oracle else {},
-    )  # fmt: skip
+        {row.task: row for row in oracle.data.rows},
+    )
 
 
-def bazaar_about(task: str) -> str:
-    """What the task is, and where published figures cannot be compared with ours."""
-    text = TASKS[task].about
-    if task == "classic/amazon_realistic":
-        text += (
-            " The listing file behind the published figures is not available: these items are ours,"
-            " so the published figures of this task cannot be compared with them."
-        )
-    if task == "classic/collaborative_seller":
-        text += " It may sell a little below its own cost, so a share can exceed 1."
-    return text
+def measured(row: Row) -> dict[str, Any]:
+    """What a row measures beside the metrics that can be chosen, for the table."""
+    if isinstance(row, BazaarRow):
+        return {"success": row.success_rate, "deals": row.deal_rate, "rounds": row.rounds}
+    return {
+        "utility, credits": row.utility, "reward per episode": row.reward,
+        "reward ~ utility, r": row.correlation, "valid actions": row.valid,
+        "actions": row.actions, "jobs done": row.jobs.mean, "jobs given": row.jobs_had,
+    }  # fmt: skip
 
 
 def reward_agreement(evaluation: Artifact, view: View) -> str:
     """What a grade of 0 is, and how far the reward follows the utility over all policies."""
-    sentences = [ZERO_GRADE] if view.metric == "grade" else []
-    row = next(
-        row for row in evaluation.data.correlations if (row.task, row.others) == (view.task, DRAWN)
-    )
+    rows = {(row.task, row.others): row for row in evaluation.data.correlations}
+    row = rows[view.task, DRAWN]
+    told = ZERO_GRADE if view.metric == "grade" else ""
     if row.correlation is not None:
-        sentences.append(
-            "Reward against utility as a share of the stake, all policies together: r ="
+        told += (
+            " Reward against utility as a share of the stake, all policies together: r ="
             f" {with_interval(row.correlation, 'z.3f')}, n = {row.n:,} episodes. It is"
             " below 1 because of penalties and of what a world gives to start with."
         )
-    return " ".join(sentences)
-
-
-ARENA = Game(
-    name="arena",
-    files=("evaluation/arena-holdout.json", "evaluation/arena-train.json"),
-    tasks=list(ARENA_TASKS),
-    metrics={
-        "grade": Metric("grade", "Grade", "grade, share of the stake"),
-        "utility": Metric("utility", "Utility", "utility, credits", "z.1f"),
-        "reward": Metric("reward", "Reward", "reward of an episode"),
-    },
-    columns=lambda row: {
-        "utility, credits": row.utility, "reward per episode": row.reward,
-        "reward ~ utility, r": row.correlation, "valid actions": row.valid,
-        "actions": row.actions, "jobs done": row.jobs.mean, "jobs given": row.jobs_had,
-    },
-    forms={"utility, credits": "z.1f", "valid actions": ".1%"}
-    | dict.fromkeys(("reward per episode", "reward ~ utility, r"), "z.3f")
-    | dict.fromkeys(("jobs done", "jobs given"), ".2f"),
-    first_task=list(ARENA_TASKS)[-1],
-    about=task_about,
-    remarks=reward_agreement,
-    bounds={},
-)  # fmt: skip
+    return told.strip()
 
 
 def arena_in_short(evaluations: Sequence[Artifact]) -> Markup:
     """What the arena is made of, counted in its code, and how many episodes were played."""
     codes = {code for kind in arena.KINDS.values() for code in (*kind.success, *kind.failures)}
-    parts = [
-        stat(f"{len(ARENA_TASKS)}", "tasks", note=f"{len(arena.ARCHETYPES)} archetypes of labs"),
-        stat(f"{len(arena.KINDS)}", "types of action", note=f"{len(codes)} result codes"),
-        stat(f"{len(arena.COMPONENTS)}", "reward components", note="and their exact sum"),
-        stat(f"{len(LABS)}", "policies", note="scripted"),
-    ]
-    if played := sum(row.n for evaluation in evaluations for row in evaluation.data.rows):
-        parts.append(stat(f"{played:,}", "episodes played"))
-    return strip(*parts)
+    played = sum(row.n for evaluation in evaluations for row in evaluation.data.rows)
+    return HTML.arena_in_short(arena, len(ARENA_TASKS), len(codes), len(LABS), played)
 
 
 # Layout ------------------------------------------------------------------------------------------
-
-
-def load_evaluations(game: Game) -> tuple[list[Artifact], list[Markup]]:
-    """The game's evaluations that can be read, and an error message for each other one."""
-    loaded = [load_or_say(file) for file in game.files]
-    return (
-        [evaluation for evaluation, _ in loaded if evaluation is not None],
-        [message for _, message in loaded if message],
-    )
 
 
 def by_task(evaluations: Sequence[Artifact]) -> Evaluations:
@@ -268,14 +222,13 @@ def show(game: Game, evaluations: Evaluations, view: View) -> tuple[Any, go.Figu
         fault = f"{view.task} has not been played on the {SPLITS[view.split].lower()}"
         return trouble(ValueError(fault)), None, Markup("")
     elsewhere = next(split for split in SPLITS if split != view.split)
-    sentences = (caption(game, evaluation, view), game.remarks(evaluation, view))
+    sentences = [caption(game, evaluation, view)]
+    sentences += [reward_agreement(evaluation, view)] if game is ARENA else []
     n = evaluation.config["episodes"]
     return (
-        Markup("<p>{}</p>").format(game.about(view.task)),
+        HTML.about_task(view.task, task_about(view.task)),
         figure(game, evaluation, view),
-        Markup("").join(
-            Markup("<p>{}</p>").format(with_tooltips(text)) for text in sentences if text
-        )
+        HTML.paragraphs(list(map(with_tooltips, sentences)))
         + details(game, evaluation, view, evaluations.get((view.task, elsewhere)))
         + provenance(evaluation, f"n = {n:,} per policy and task"),
     )
@@ -286,9 +239,11 @@ def build(game: Game, address: Address, around: gr.Accordion) -> None:
 
     The task is in `address`, which unfolds the section `around`.
     """
-    evaluations, missing = load_evaluations(game)
+    loaded = [load_or_say(file) for file in game.files]
+    evaluations = [evaluation for evaluation, _ in loaded if evaluation is not None]
+    missing = Markup("").join(message for _, message in loaded)
     if not evaluations:
-        gr.HTML(Markup("").join(missing))
+        gr.HTML(missing)
         return
     played = by_task(evaluations)
     split = evaluations[0].config["split"]
@@ -302,7 +257,7 @@ def build(game: Game, address: Address, around: gr.Accordion) -> None:
         gr.HTML(elem_id=f"results-{game.name}-table"),
     ]
     drawn = cache(partial(show, game, played))
-    lead = Markup("").join(missing) + (arena_in_short(evaluations) if game is ARENA else "")
+    lead = missing + (arena_in_short(evaluations) if game is ARENA else "")
 
     def redraw(*chosen: str) -> Updates:
         view = View(*chosen)
@@ -312,10 +267,9 @@ def build(game: Game, address: Address, around: gr.Accordion) -> None:
         return shown | {address.shown: in_address(named)}
 
     def follow_task(query: Mapping[str, str]) -> Updates:
-        name = query["task"] if query.get("task") in tasks else first.task
-        values = dict(zip(controls, (name, first.split, first.metric), strict=True))
+        view = first._replace(task=query["task"]) if query.get("task") in tasks else first
         unfolded = {around: gr.Accordion(open=True)} if query else {}
-        return redraw(*values.values()) | values | unfolded
+        return redraw(*view) | dict(zip(controls, view, strict=True)) | unfolded
 
     events = [control.change for control in controls]
     gr.on(events, redraw, controls, [*outputs, address.shown], **QUIET)
@@ -324,17 +278,13 @@ def build(game: Game, address: Address, around: gr.Accordion) -> None:
 
 def _controls(game: Game, tasks: Sequence[str], first: View) -> list[gr.Dropdown | gr.Radio]:
     """One control per field of the view, in their order."""
+    splits = [(label, name) for name, label in SPLITS.items()]
+    metrics = [(metric.label, name) for name, metric in game.metrics.items()]
     with gr.Row():
         return [
             gr.Dropdown(
-                task_choices(tasks), value=first.task, label="Task", filterable=False,
-                min_width=260,
+                task_choices(tasks), value=first.task, label="Task", filterable=False, min_width=260
             ),
-            gr.Radio(
-                [(text, value) for value, text in SPLITS.items()], value=first.split, label="Seeds"
-            ),
-            gr.Radio(
-                [(metric.label, name) for name, metric in game.metrics.items()],
-                value=first.metric, label="Metric",
-            ),
-        ]  # fmt: skip
+            gr.Radio(splits, value=first.split, label="Seeds"),
+            gr.Radio(metrics, value=first.metric, label="Metric"),
+        ]

@@ -2,14 +2,14 @@
 
 import gradio as gr
 
-from panels.results.questions.arena import ARENA
-from panels.results.questions.everything_else import ELSE
-from panels.results.questions.layout import section
-from panels.results.questions.leaderboard import LEADERBOARD
-from panels.results.questions.optimum import GAP, OPTIMUM, WORDS
-from panels.results.questions.tournament import PLAYERS
-from panels.results.questions.training import TRAINING, WRAPPER
-from panels.results.questions.winners import MARKET_QUESTION
+from panels.results.arena import ARENA
+from panels.results.everything_else import ELSE
+from panels.results.leaderboard import LEADERBOARD
+from panels.results.optimum import GAP, OPTIMUM, WORDS
+from panels.results.question import section
+from panels.results.tournament import PLAYERS
+from panels.results.training import TRAINING, WRAPPER
+from panels.results.winners import MARKET_QUESTION
 from panels.ui.look import heading
 
 TITLE = "Results"

@@ -10,14 +10,20 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from panels.haggle.opponents import bare_stages
-from panels.results.model_labels import series_role
-from panels.results.model_summary import best_script, gain_on_same_seeds, rows_by_policy, standing
-from panels.results.questions.verdict import buyer_name, listed
+from panels.results.models import (
+    best_script,
+    buyer_name,
+    gain_on_same_seeds,
+    rows_by_policy,
+    series_role,
+    standing,
+)
 from panels.training.curves import evaluation_trace, with_gaps
 from panels.training.logs import TITLES, recorded
 from panels.training.runs import machine
 from panels.ui.look import SERIES, line_style, styled, table, with_minus_signs
 from panels.ui.tables import with_interval
+from panels.ui.terms import listed
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
 from sauda.cloud.jobs import flavor
 from sauda.experiments.comparison import (
@@ -222,7 +228,7 @@ def why_behind(comparison: Artifact) -> str:
         (BAYESIAN, OURS, "planning the prices exactly"),
     )
     gains = [(what, gain_on_same_seeds(comparison, MARKET, *pair)) for *pair, what in told]
-    steps = [f"{what}: {points(found[3])}" for what, found in gains if found is not None]
+    steps = [f"{what}: {points(found.gain)}" for what, found in gains if found is not None]
     return f"From the bound down to Sauda, in percentage points: {'; '.join(steps)}."
 
 

@@ -13,10 +13,8 @@ from markupsafe import Markup
 
 from env import EndReason, Episode, Offer, Turn, get_task, rollout, rupees, shares, zopa_width
 from panels.haggle.opponents import bare_stages, weights_of
-from panels.results.model_comparison import FILE as COMPARISON
-from panels.results.model_labels import policy_label
-from panels.results.model_summary import best_script, rows_by_policy
-from panels.results.questions.verdict import capital
+from panels.results.models import FILE as COMPARISON
+from panels.results.models import best_script, policy_label, rows_by_policy
 from panels.site.visitor import as_visitor
 from panels.transcripts.before_after import FILE, typical
 from panels.transcripts.episodes import awaited_model, within
@@ -25,6 +23,7 @@ from panels.ui.look import QUEUED, note, trouble
 from panels.ui.offers import ending
 from panels.ui.pictures import SAUDA, goods, picture
 from panels.ui.provenance import load_or_say, provenance
+from panels.ui.terms import capital
 from panels.ui.wiring import PRESS, event_value
 from sauda.experiments.before_after import PERCENTILES, SIDES, ChosenPair, act_of
 from sauda.experiments.comparison import OURS

@@ -11,8 +11,8 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import arena
-from panels.results.model_comparison import FILE as COMPARISON
-from panels.results.model_comparison import LAB_FILE
+from panels.results.models import FILE as COMPARISON
+from panels.results.models import LAB_FILE
 from panels.tour import facts, race
 from panels.training.runs import sample
 from panels.transcripts.before_after import FILE, typical

@@ -9,9 +9,8 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from env import TASKS
-from panels.results.model_comparison import FILE, LAB_FILE
-from panels.results.questions.training import verdict, whole_gains
-from panels.results.questions.verdict import tasks_listed
+from panels.results.models import FILE, LAB_FILE
+from panels.results.training import verdict, whole_gains
 from panels.training.curves import Rows, build_together, scripted_rows, stack
 from panels.training.logs import (
     EVALUATION,
@@ -32,7 +31,7 @@ from panels.training.logs import (
 from panels.ui.look import QUIET, folded, heading, note, stat, strip, table, trouble
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
-from panels.ui.terms import short, with_tooltips
+from panels.ui.terms import short, tasks_listed, with_tooltips
 from panels.ui.wiring import Updates, fill_on_opening, queried, region
 from sauda.experiments.comparison import StageGain
 from sauda.records.kinds import training_runs

@@ -7,7 +7,7 @@ import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.results.model_labels import policy_label
+from panels.results.models import policy_label
 from panels.training import data, roles, runs
 from panels.ui.look import QUIET, SERIES, heading, line_style, note, styled
 from panels.ui.provenance import (

@@ -13,7 +13,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import ARENA_TASKS, BAZAAR_TASKS, TASKS, Episode
-from panels.results.model_comparison import LAB_FILE
+from panels.results.models import LAB_FILE
 from panels.site.sessions import HOUR, no_longer_here
 from panels.transcripts import arena, before_after
 from panels.transcripts.episodes import (

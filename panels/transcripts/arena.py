@@ -7,7 +7,7 @@ import numpy as np
 from markupsafe import Markup
 
 from env import ARENA_TASKS, Episode, arena, begin, get_task
-from panels.results.model_labels import policy_label
+from panels.results.models import policy_label
 from panels.transcripts.playing import moves_of
 from panels.ui.curve import curve
 from panels.ui.terms import shown_round

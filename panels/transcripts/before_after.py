@@ -11,7 +11,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import EndReason, Episode, Turn, get_task, rupees, shares, zopa_width
-from panels.results.model_labels import policy_label, weights
+from panels.results.models import policy_label, weights
 from panels.transcripts.playing import Player, all_shown, lay_out_player, wire
 from panels.ui.look import QUIET, heading, note, stat, strip
 from panels.ui.offers import SMALL, ending, offer_chart, offers_of

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from env import Episode, Policy, get_task, rollout
-from panels.results.model_labels import policy_label
+from panels.results.models import policy_label
 from panels.site.visitor import visitor_of_event
 from panels.transcripts import arena as arena_transcripts
 from panels.transcripts.arena import is_arena

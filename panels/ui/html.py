@@ -5,8 +5,9 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from panels.ui.look import code, folded, heading, note, stat, strip
-from panels.ui.terms import shown_round, term
+from panels.ui.look import badge, code, folded, heading, note, stat, strip, table
+from panels.ui.tables import with_interval
+from panels.ui.terms import short, shown_round, term
 from panels.ui.wiring import button, pick_list
 
 _TEMPLATES = Environment(
@@ -16,9 +17,10 @@ _TEMPLATES = Environment(
     lstrip_blocks=True,
     undefined=StrictUndefined,
 )
-_TEMPLATES.globals |= {"folded": folded, "note": note, "shown_round": shown_round, "term": term}
-_TEMPLATES.globals |= {"button": button, "code": code, "heading": heading, "pick_list": pick_list}
-_TEMPLATES.globals |= {"stat": stat, "strip": strip}
+_TEMPLATES.globals |= {"badge": badge, "button": button, "code": code, "folded": folded}
+_TEMPLATES.globals |= {"heading": heading, "note": note, "pick_list": pick_list, "short": short}
+_TEMPLATES.globals |= {"shown_round": shown_round, "stat": stat, "strip": strip, "table": table}
+_TEMPLATES.globals |= {"term": term, "with_interval": with_interval}
 
 
 def macros(subject: str) -> Any:

@@ -1,7 +1,7 @@
 """Plain titles of tasks, and the field's terms explained where they stand."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from markupsafe import Markup
 
@@ -111,3 +111,21 @@ def could_be_won(words: str = "what could be won") -> Markup:
 def nothing_to_win(words: str) -> Markup:
     """That no price serves both sides, in plain `words`, with the field's term in a tooltip."""
     return term(words, f"no ZOPA, {TERMS['ZOPA']}")
+
+
+# Words in a sentence ------------------------------------------------------------------------------
+
+
+def listed(names: Sequence[str]) -> str:
+    """The names as a phrase: "a, b and c"."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def tasks_listed(tasks: Iterable[str]) -> str:
+    """The titles of the tasks: "the open market and the hurried market"."""
+    return listed([f"the {short(task)}" for task in tasks])
+
+
+def capital(text: str) -> str:
+    """The text with a capital first letter, the rest as it is."""
+    return text[:1].upper() + text[1:]

@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from panels.results.questions.leaderboard import SNIPPET
-from panels.results.questions.reproduce import SCRIPTED
-from panels.results.questions.verdict import buyer_name
+from panels.results.leaderboard import SNIPPET
+from panels.results.models import buyer_name
+from panels.results.reproduce import SCRIPTED
 from panels.results.tab import QUESTIONS
 from sauda.experiments.comparison import OURS
 from tests.support.page import (

@@ -5,7 +5,7 @@ from functools import lru_cache
 from env import get_task, rollout
 from panels.haggle.resume import FIRST
 from panels.haggle.words import Translate
-from panels.results.questions.reproduce import of_this_page
+from panels.results.reproduce import of_this_page
 from sauda.llm.backends import in_page
 from sauda.llm.registry import player_spec
 from sauda.llm.server import Failed, Ready, Stage

@@ -10,7 +10,7 @@ from typing import Any
 from env import get_task
 from panels.challenges.spot.recorded import FILE, SEEDS, TASK, Pair, both_move
 from panels.challenges.spot.stages import stages_of
-from panels.results.model_comparison import FILE as COMPARISON
+from panels.results.models import FILE as COMPARISON
 from sauda.experiments.before_after import record_game as record_game
 from sauda.experiments.comparison import OURS
 from sauda.games import game_of

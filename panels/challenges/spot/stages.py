@@ -6,9 +6,8 @@ The stage that is served follows `sauda.llm.model.SAUDA`.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from panels.results.model_labels import BASE
-from panels.results.model_summary import rows_by_policy
-from sauda.experiments.comparison import ModelRow
+from panels.results.models import rows_by_policy
+from sauda.experiments.comparison import BASE, ModelRow
 from sauda.llm.registry import CONSTRAINED, row_name
 from sauda.records.store import Artifact
 

@@ -17,7 +17,7 @@ from panels.challenges.spot.layout import FORMER, NAME, lay_out
 from panels.challenges.spot.recorded import pairs_of
 from panels.challenges.spot.stages import stages_of
 from panels.haggle.screen import Updates
-from panels.results.model_comparison import FILE as COMPARISON
+from panels.results.models import FILE as COMPARISON
 from panels.site.visitor import as_visitor, visitor_of
 from panels.ui.look import QUEUED, QUIET
 from panels.ui.provenance import load_or_say

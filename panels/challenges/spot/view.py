@@ -13,7 +13,7 @@ from panels.haggle.conversation import LONGEST, question
 from panels.haggle.hearing import names_a_number
 from panels.haggle.opponents import opponent_name
 from panels.haggle.words import ENGLISH, Translate, translator
-from panels.results.model_summary import FORM
+from panels.results.models import FORM
 from panels.ui.look import note, table
 from panels.ui.tables import with_interval
 from panels.ui.terms import term

@@ -18,7 +18,7 @@ from panels.gpu_arena.reasons import EXPERT, PUBLISHED
 from panels.gpu_arena.tab import BEGINNINGS, REGIONS, named_in_address, new_game
 from panels.gpu_arena.view import settlement
 from panels.gpu_arena.visit import ASK, PAY, Visit
-from panels.results.questions.reproduce import rows_of
+from panels.results.reproduce import rows_of
 from panels.site.visitor import CALLER
 from panels.ui.tables import with_interval
 from sauda.fairness import PAGE

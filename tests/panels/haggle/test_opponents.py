@@ -21,9 +21,9 @@ from panels.haggle.opponents import (
     scripted_buyers,
 )
 from panels.haggle.words import ENGLISH, translator
-from panels.results.questions.reproduce import rows_of
-from panels.results.questions.verdict import buyer_name
-from panels.results.questions.winners import heat_map, market_contest
+from panels.results.models import buyer_name
+from panels.results.reproduce import rows_of
+from panels.results.winners import contest, heat_map
 from sauda.experiments.comparison import OURS
 from sauda.llm.registry import player_spec, row_name
 from sauda.policies import BUYERS
@@ -56,8 +56,8 @@ def test_a_stage_is_offered_once_it_has_a_row_and_an_adapter():
 
 def test_every_score_is_that_of_the_row_in_results_that_it_links_to():
     files = ("evaluation/market-holdout.json", "evaluation/model-comparison.json")
-    field = market_contest([load(file) for file in files])
-    table = heat_map(field, buyer_name, "Grades", OURS, ("bound", {}))
+    field = contest(map(load, files))
+    table = heat_map(field, "Grades", {})
     rows = rows_of([load(file) for file in files])
     scored = [name for name in (*buyer_models(), *scripted_buyers()) if score(name, IN_ENGLISH)]
     assert len(scored) > len(BUYERS)

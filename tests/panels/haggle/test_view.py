@@ -19,7 +19,7 @@ from panels.haggle.result import board_of, card, result
 from panels.haggle.review import on_the_table, review_pending, review_shown
 from panels.haggle.visitor_text import converse
 from panels.haggle.words import ENGLISH, HINDI, translator
-from panels.results.model_labels import policy_label
+from panels.results.models import policy_label
 from panels.ui.look import as_typed
 from sauda.games import policies_of
 from sauda.language.lines import translate_phrases

@@ -6,7 +6,7 @@ from statistics import fmean
 import pytest
 
 from panels.judge import learning, pitch, tab, view
-from panels.results.model_labels import policy_label
+from panels.results.models import policy_label
 from panels.training import tab as training
 from sauda.experiments.pitching import LEARNER, ROUNDS, Finding
 from sauda.records.store import Artifact, load

@@ -2,17 +2,16 @@
 
 import pytest
 
-from panels.results.questions import leaderboard
-from panels.results.questions.leaderboard import (
+from panels.results import leaderboard
+from panels.results.leaderboard import (
     Standing,
     measurements,
     references,
     show,
-    standing,
     verdict,
 )
-from panels.results.questions.verdict import buyer_name
-from panels.results.questions.winners import Entry as Entered
+from panels.results.models import buyer_name
+from panels.results.winners import Entry as Entered
 from sauda.experiments.comparison import BAYESIAN, LISTENER, OURS
 from sauda.records.schemas.base import Interval
 from sauda.serve.leaderboard import Entry, rules_of
@@ -52,7 +51,7 @@ def test_an_entry_stands_as_text_in_the_verdict_the_figure_and_the_table(board, 
     play_all(entered(board, NAME))
     entered(board, "one that is being played")
     parts = show(OPEN, measured["bazaar"])
-    (entry,) = standing(OPEN).entries
+    (entry,) = board.entries(OPEN, rules_of(OPEN))
     assert "In the open market, “9 &lt;b&gt;bold&lt;/b&gt;” leads 1 entry with" in parts["verdict"]
     assert "9 &lt;b&gt;bold&lt;/b&gt;" in "\n".join(labels(parts["figure"]))
     assert "entered: 9 &lt;b&gt;bold&lt;/b&gt;" in parts["below"]
@@ -68,7 +67,7 @@ def test_an_entry_stands_as_text_in_the_verdict_the_figure_and_the_table(board, 
 def test_an_entry_is_called_better_only_where_the_intervals_lie_apart(grade, words):
     grade_there = Interval(mean=0.3, low=0.2, high=0.4)
     measured = Entered(BAYESIAN, 200, grade_there, [], ("", ""))
-    rows = references({OPEN: [measured]}, buyer_name, {})[OPEN]
+    rows = references({OPEN: [measured]}, ())[OPEN]
     entry = Entry("0" * 16, NAME, OPEN, "", "", 0.0, ("agreement",) * 3, (grade,) * 3)
     assert words in verdict(Standing(OPEN, [entry], 1), rows).sentence
 

@@ -1,29 +1,62 @@
-"""What single questions of Results show: optimum, gap, words, published figures, design."""
+"""What Results shows of single questions: gains, rewards, rules, words; and rows played again."""
 
 from dataclasses import replace
+from functools import partial
 from statistics import fmean
 
+import gradio as gr
 import pytest
 
 from env import arena
-from panels.results.questions import arena as arena_question
-from panels.results.questions import optimum
-from panels.results.questions.reproduce import SCRIPTED, draw_sample, reproduced, rows_of
+from panels.results import arena as arena_question
+from panels.results import optimum
+from panels.results.models import LAB_FILE, policy_label, rows_by_policy
+from panels.results.question import HTML, section
+from panels.results.reproduce import SCRIPTED, draw_sample, reproduced, rows_of
+from panels.results.training import TRAINING, policies_table, stage_figure
 from sauda.experiments.verify import replay_row
 from sauda.records.store import load
+from tests.support.measured import model_comparison
 
 pytestmark = pytest.mark.slow
 LAB_TASK = "arena/coalition_market"
+MARKET = "evaluation/market-holdout.json"
+
+
+def test_a_question_whose_file_is_missing_shows_the_command_that_makes_it(monkeypatch):
+    gone = replace(TRAINING, files=("words.json", "evaluation/nothing.json"))
+    with gr.Blocks() as page, gr.Tab() as tab:
+        section(gone, tab)
+    (told,) = (block.value for block in page.blocks.values() if isinstance(block, gr.HTML))
+    assert "cannot be shown" in told
+    assert "nothing.json" in told
+
+
+@pytest.mark.parametrize("read", [model_comparison, partial(load, LAB_FILE)], ids=["bazaar", "lab"])
+def test_a_figure_draws_each_stage_and_a_line_from_it_to_those_that_train_it_further(read):
+    artifact = read()
+    task = artifact.data.rows[0].task
+    rows = rows_by_policy(artifact, task)
+    *lines, drawn = stage_figure(artifact, task).data
+    points = {text: (x, y) for text, x, y in zip(drawn.text, drawn.x, drawn.y, strict=True)}
+    means = {policy_label(name): row.grade.mean for name, row in rows.items()}
+    assert {label: y for label, (_, y) in points.items()} == {name: means[name] for name in points}
+    steps = [gain for gain in artifact.data.stage_gains if (gain.task, gain.on) == (task, "all")]
+    assert [list(zip(line.x, line.y, strict=True)) for line in lines] == [
+        [points[policy_label(step.before)], points[policy_label(step.after)]] for step in steps
+    ]
+    table = policies_table(artifact, task)
+    assert all(f">{policy_label(name)}<" in table for name in rows)
 
 
 def test_every_component_has_a_point_a_formula_and_a_mean(arena_evaluation):
-    points = arena_question.component_figure(arena_evaluation, LAB_TASK, "broker").data
-    shown = str(arena_question.component_table(arena_evaluation, LAB_TASK, "broker"))
     row = next(
         row
         for row in arena_evaluation.data.rows
         if (row.others, row.task, row.policy) == ("as drawn", LAB_TASK, "broker")
     )
+    points = arena_question.component_figure(row).data
+    shown = str(arena_question.component_table(arena_evaluation, row))
     assert [p.x[0] for p in points] == [row.components[c.name].mean for c in arena.COMPONENTS]
     for component in (*arena.COMPONENTS, arena.TOTAL):
         assert component.name in shown
@@ -34,18 +67,12 @@ def test_every_component_has_a_point_a_formula_and_a_mean(arena_evaluation):
 
 
 def test_there_is_a_card_for_each_action_with_all_its_fields_and_codes():
-    shown = str(arena_question.action_cards())
-    assert shown.count("sauda-card") - 1 == len(arena.KINDS) == 14
-    for name, kind in arena.KINDS.items():
-        card = str(arena_question.action_card(name, kind))
-        assert card in shown
+    _, *cards = str(HTML.action_space(arena.KINDS)).split('<section class="sauda-card">')
+    for card, (name, kind) in zip(cards, arena.KINDS.items(), strict=True):
         for part in (name, *kind.required, *kind.success, *kind.failures):
             assert f"<code>{part}</code>" in card
         for field in kind.optional:
             assert f"{field}?</code>" in card
-
-
-MARKET, ARENA = "evaluation/market-holdout.json", "evaluation/arena-holdout.json"
 
 
 def test_a_script_comes_out_as_recorded_and_says_so_with_both_means():
@@ -84,20 +111,22 @@ def test_what_words_are_worth_is_said_with_its_interval_by_type_and_in_unseen_ph
         assert f"{row.mean:+.3f}" in f"{verdict.sentence} {' '.join(verdict.evidence)}".replace(
             "−", "-"
         )
-    figure = optimum.grades_figure(data)
     means = [row.interval.mean for row in optimum.words_rows(data)]
     assert max(means) == means[0]  # nobody who does not know the seller passes the bound
-    assert len(figure.data) == len(means)
     assert str(optimum.worth_table(data.worth)).count("<tr") == len(data.worth) + 1
 
 
 def test_every_rule_of_the_arena_stands_beside_the_published_one_with_its_worth_in_both():
     published, rules = load("published.json"), load("arena_rules.json")
-    shown = arena_question.rules_table(published, rules)
-    told = {one.rule for one in arena_question.DIFFERENCES if one.rule}
-    assert told == {row.rule for row in rules.data.ablations}
-    for one in arena_question.DIFFERENCES:
-        assert arena_question.worth_there(published, one) in shown
-        assert arena_question.worth_here(rules, one) in shown
-    words = next(one for one in arena_question.DIFFERENCES if one.rule == "words")
-    assert "of reward" in arena_question.worth_there(published, words)
+    worth = [
+        partial(told, published, rules)
+        for told in (arena_question.rule_worth, arena_question.player_worth)
+    ]
+    shown = HTML.differences(LAB_TASK, *worth)
+    rows = {row.rule for row in rules.data.ablations}
+    for rule in rows:
+        there, here = worth[0](rule)
+        assert "of reward" in there
+        assert f">{there}<" in shown
+        assert f">{here}<" in shown
+    assert shown.count("of the broker’s grade") == len(rows)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from panels.results.questions.tournament import (
+from panels.results.tournament import (
     FIGURES,
     FIRST,
     LEAST,
@@ -12,7 +12,6 @@ from panels.results.questions.tournament import (
     games_of,
     map_named,
     named_in_address,
-    replay_pair,
     seats,
 )
 from sauda.experiments.pairs import Pair, Payoffs, Scenarios
@@ -53,7 +52,7 @@ def test_the_address_of_a_map_and_a_pair_leads_back_to_both(data):
 
 @pytest.mark.parametrize(
     "query",
-    [{}, {"figure": "<b>"}, {"buyer": "linear"}, {"buyer": "boulware", "seller": "nobody"}],
+    [{}, {"figure": "<b>"}, {"buyer": "linear"}, {"buyer": "x" * 99, "seller": {}}],
 )
 def test_an_address_that_names_no_map_and_no_pair_opens_the_first_map(data, query):
     assert map_named(data, query) == (FIRST, None)
@@ -84,9 +83,3 @@ def test_a_record_that_the_rules_do_not_give_is_told(data):
     cards = games_of(data.model_copy(update={"games": rows}), PAIR)
     assert "<b>Not equal" in cards
     assert "Not the same in rounds." in cards
-
-
-@pytest.mark.parametrize(("buyer", "seller"), [("linear", "nobody"), (None, []), ("x" * 99, {})])
-def test_a_pair_that_did_not_play_gets_one_sentence(data, buyer, seller):
-    (told,) = replay_pair(data, buyer, seller)
-    assert 'role="alert"' in told

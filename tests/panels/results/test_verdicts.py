@@ -8,11 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from panels.results import model_summary
-from panels.results.questions import arena, optimum, training, winners
-from panels.results.questions.optimum import Buyer
-from panels.results.questions.verdict import Verdict, buyer_name
-from panels.results.questions.winners import Entry
+from panels.results import arena, optimum, training, winners
+from panels.results.models import buyer_name
+from panels.results.question import Measured, Verdict
+from panels.results.winners import Entry
 from panels.tour import facts
 from sauda.experiments.comparison import (
     BAYESIAN,
@@ -158,15 +157,15 @@ def market_cases() -> Iterator[tuple[str, Verdict]]:
     for name, entries in fields.items():
         field = winners.ranked(entries)
         yield name, winners.market_verdict(field, comparison())
-        yield f"{name}, leads", Verdict(winners.counts_told(field), tuple(
-            winners.leads(field, buyer_name)))  # fmt: skip
+        yield f"{name}, leads", Verdict(winners.counts_told(field), tuple(winners.leads(field)))
 
 
 def bound_cases() -> Iterator[tuple[str, Verdict]]:
     row = bound(OPEN, interval(0.45, 0.5, 0.55))
     for name, grade in (("room", (0.3, 0.35, 0.4)), ("no room", (0.4, 0.47, 0.5)),
                         ("above", (0.6, 0.65, 0.7))):  # fmt: skip
-        yield name, optimum.optimum_verdict([row], {OPEN: [Buyer(LISTENER, 400, interval(*grade))]})
+        buyer = Measured(buyer_name(LISTENER), interval(*grade), "buyer", OPEN, 400)
+        yield name, optimum.optimum_verdict([row], {OPEN: [buyer]})
     yield "no buyer", optimum.optimum_verdict([row], {OPEN: []})
 
 
@@ -184,8 +183,7 @@ def wrapper_cases() -> Iterator[tuple[str, Verdict]]:
 def arena_cases() -> Iterator[tuple[str, Verdict]]:
     for grade in (metric(0.2), metric(0.0), metric(-0.2), None):
         artifact = labs(grade)
-        yield f"{grade and grade.mean}", arena.verdict(arena.contest(None, artifact), artifact)
-    yield "without a comparison", arena.verdict(arena.contest(None, labs(None)), None)
+        yield f"{grade and grade.mean}", arena.verdict(winners.contest([artifact]), artifact)
 
 
 def other_cases() -> Iterator[tuple[str, Verdict]]:
@@ -194,7 +192,7 @@ def other_cases() -> Iterator[tuple[str, Verdict]]:
         artifact = comparison(
             grades={OPEN: {"tuned": alone, OURS: [round(grade + adds, 3) for grade in alone]}}
         )
-        yield f"tuned script, {adds:+}", Verdict(model_summary.tuned_sentence(artifact, OPEN))
+        yield f"tuned script, {adds:+}", Verdict(winners.tuned_sentence(artifact, OPEN))
     lab = load("evaluation/arena-model-comparison.json")
     for low, mean, high in SIGNS:
         ends = {"low": low, "high": high}
@@ -227,27 +225,20 @@ def test_the_caption_of_the_gains_names_losses_and_the_figure_each_step():
     rows = [model_row(task, "mini", metric(0.1)) for task in (OPEN, RUSHED)]
     steps = [step(OPEN, "mini+sft", ABOVE), step(RUSHED, "mini+sft", UNCLEAR),
              step(OPEN, "mini+dpo", BELOW)]  # fmt: skip
-    _, lost = training.caption(comparison(rows, steps))
+    _, lost = training.caption(comparison(rows, steps)).split("Losses")
     assert ("DPO" in lost, "SFT" in lost) == (True, False)
     figure = training.gain_figure(comparison(rows, steps))
     assert [point.x[0] for point in figure.data] == [0.1, -0.1]  # of the first task
     assert [point.error_x.array[0] for point in figure.data] == pytest.approx([0.1, 0.08])
 
 
-def test_a_lead_is_paired_on_the_seeds_that_both_played_under_the_same_rules():
-    ahead = winners.lead(entry(BAYESIAN, AHEAD), entry("linear", BEHIND[:2]))
-    assert (ahead.n, ahead.gain.mean) == (2, pytest.approx(0.1))
-    assert (ahead.first, ahead.second) == pytest.approx((0.45, 0.35))
-    assert winners.lead(entry(BAYESIAN, AHEAD), entry("linear", BEHIND, ("other", "b"))) is None
-
-
 def test_the_map_marks_the_best_of_a_task_and_tells_losses_apart():
     losing = [-grade for grade in AHEAD]
-    field = winners.ranked([(OPEN, entry("linear", losing)), (RUSHED, entry(BAYESIAN, AHEAD))])
-    text = str(winners.heat_map(field, buyer_name, "Grades", BAYESIAN, ("bound", {})))
+    field = winners.ranked([(OPEN, entry("linear", losing)), (RUSHED, entry(OURS, AHEAD))])
+    text = str(winners.heat_map(field, "Grades", {}))
     assert '<td class="sauda-r sauda-cell-below sauda-best" style="--heat: 100%"' in text
     assert ">−0.550<" in text
-    assert '<th class="sauda-l sauda-ours" data-row="bayesian"' in text
+    assert f'<th class="sauda-l sauda-ours" data-row="{OURS}"' in text
     assert text.count("–") == 2  # each played one of two tasks
 
 
@@ -255,6 +246,6 @@ def test_the_planners_the_tuned_script_sauda_and_the_best_other_script_stand_bes
     played = {LISTENER: 0.35, BAYESIAN: 0.32, "tuned": 0.31, "linear": 0.2, "wait": 0.1}
     row = bound(OPEN, interval(0.45, 0.5, 0.55), **played)
     found = optimum.buyers(row, comparison([model_row(OPEN, OURS, metric(0.3))]))
-    assert [buyer.policy for buyer in found] == [LISTENER, BAYESIAN, "tuned", OURS, "linear"]
-    figure = optimum.bound_figure([row], {OPEN: found})
-    assert [point.x[0] for point in figure.data] == [0.5, 0.35, 0.32, 0.31, 0.3, 0.2]
+    names = [buyer_name(name) for name in (LISTENER, BAYESIAN, "tuned", OURS)]
+    assert [buyer.label for buyer in found] == [*names, "best untuned script, linear"]
+    assert [buyer.interval.mean for buyer in found] == [0.35, 0.32, 0.31, 0.3, 0.2]

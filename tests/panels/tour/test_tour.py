@@ -7,7 +7,7 @@ import pytest
 
 from env import EndReason
 from panels import PANELS
-from panels.results.model_summary import rows_by_policy
+from panels.results.models import rows_by_policy
 from panels.tour import facts, race, tab
 from panels.transcripts.before_after import pick, typical
 from panels.ui.tables import with_interval

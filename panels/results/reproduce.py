@@ -1,7 +1,7 @@
 """Reproduce: a sample of a recorded row's games, played again now, beside what was recorded."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -11,15 +11,14 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import Policy, Task
-from panels.results.model_labels import series_role
-from panels.results.questions.verdict import buyer_name, capital, listed
+from panels.results.models import TRAINED, buyer_name, series_role
 from panels.site.visitor import as_visitor, visitor_of_event
 from panels.transcripts.episodes import within
+from panels.ui.html import macros
 from panels.ui.look import folded, note, trouble
 from panels.ui.provenance import PLAYS_AGAIN, Beside, one_by_one, side_by_side
-from panels.ui.terms import task_title
+from panels.ui.terms import capital, listed, task_title
 from panels.ui.wiring import PRESS, Address, Updates, button, event_value, in_address, pick_list
-from sauda.experiments.comparison import OURS
 from sauda.experiments.evaluate import Cell
 from sauda.experiments.verify import Sample, cells, needs_weights, replay_row
 from sauda.games import game_of
@@ -41,6 +40,7 @@ ROUNDING_DIFFERS = (
 )
 CPU_FLAGS = Path("/proc/cpuinfo")  # of Linux
 
+HTML = macros("results")
 Rows = Mapping[str, tuple[Artifact, Cell]]  # by `key`
 
 
@@ -49,15 +49,10 @@ def key(cell: Cell) -> str:
     return " ".join(filter(None, (*cell, game_of(cell.task).others)))
 
 
-def title(cell: Cell) -> str:
-    """A row in words: "Open market · Sauda (SFT + distillation)"."""
-    return f"{task_title(cell.task)} · {capital(buyer_name(cell.policy))}"
-
-
-def rows_of(artifacts: Sequence[Artifact], ours: str = OURS) -> Rows:
+def rows_of(artifacts: Sequence[Artifact]) -> Rows:
     """Every row that can be played again; the first artifact with a row has it.
 
-    The rows of `ours` come first, then the best script on each task, then all the others.
+    The rows of TRAINED come first, then the best script on each task, then all the others.
     """
     rows: dict[str, tuple[Artifact, Cell]] = {}
     best: dict[str, tuple[float, str]] = {}
@@ -69,13 +64,13 @@ def rows_of(artifacts: Sequence[Artifact], ours: str = OURS) -> Rows:
             rows[name] = artifact, cell
             if series_role(cell.policy) == "scripted":
                 score = fmean(columns["grade"]), name
-                best[cell.task] = max(best.get(cell.task, (-2.0, "")), score)
-    first = {name for _, name in best.values()}
-
-    def place(name: str) -> int:
-        return 0 if rows[name][1].policy == ours else 1 if name in first else 2
-
-    return {name: rows[name] for name in sorted(rows, key=place)}
+                best[cell.task] = max(best.get(cell.task, score), score)
+    scripts = {name for _, name in best.values()}
+    return dict(
+        sorted(
+            rows.items(), key=lambda row: (row[1][1].policy not in TRAINED, row[0] not in scripts)
+        )
+    )
 
 
 def of_this_page(task: Task, name: str) -> Policy:
@@ -88,35 +83,26 @@ def of_this_page(task: Task, name: str) -> Policy:
     return within(replace(player, generate=model).policy(game_of(task)))
 
 
-def cpus(artifact: Artifact, policy: str) -> str:
-    """The CPU that a language model's row was recorded on, beside this machine's.
+def cpus(artifact: Artifact, policy: str) -> Markup | str:
+    """The CPUs that a language model's row was recorded on, beside this machine's; "" for a GPU.
 
-    "" where the recording names none. CPUs are told by the features that decide the rounding.
+    CPUs are told by the features that decide the rounding.
     """
     kinds = kinds_of_cpu(artifact.data.models[player_spec(policy).weights].cpu)
-    if not kinds:
-        return ""
-    told = "Recorded " + " and ".join(f"on a CPU with {listed(kind.split())}" for kind in kinds)
-    if gpu_of_this_process():
-        return f"{told}; this machine plays on its GPU."
     now = cpu_features()
-    if " ".join(now) in kinds:
-        return f"{told}, {'of which this machine has one' if kinds[1:] else 'as this machine has'}."
-    kind = f"one with {listed(now)}" if now else "one of an unknown kind"
-    return f"{told}; this machine has {kind}."
+    is_one = " ".join(now) in kinds
+    told = [listed(kind.split()) for kind in kinds]
+    return HTML.cpus(told, listed(now), is_one, gpu_of_this_process()) if kinds else ""
 
 
 def cpu_features() -> list[str]:
     """The features of this machine's CPU that decide how sums are rounded; none where unknown."""
-    try:
-        lines = CPU_FLAGS.read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return []
+    lines = CPU_FLAGS.read_text(encoding="utf-8").splitlines() if CPU_FLAGS.exists() else []
     flags = next((line.split() for line in lines if line.startswith("flags")), [])
     return [name for name in ROUNDING if name.replace("avx512_f", "avx512f") in flags]
 
 
-def draw_sample(sample: Sample, machines: str = "") -> Markup:
+def draw_sample(sample: Sample, machines: Markup | str = "") -> Markup:
     """Whether the games came out as recorded, with both means and digests, and each game's grade.
 
     The rows of the games are folded. `machines` says where a language model played.
@@ -127,58 +113,52 @@ def draw_sample(sample: Sample, machines: str = "") -> Markup:
         sample.differing, sample.digests,
     )  # fmt: skip
     why = ROUNDING_DIFFERS if needs_weights(sample.cell.policy) else ""
-    played_on = note(machines) if machines else Markup("")
     games = one_by_one(sample.seeds, then, now, "grade")
-    return side_by_side(beside, why) + played_on + games
-
-
-@dataclass(frozen=True, eq=False)
-class Again:
-    """The components that play a row again, and what they show at an address."""
-
-    outputs: Sequence[gr.HTML]
-    show: Callable[[Mapping[str, str]], Updates]
+    return side_by_side(beside, why) + machines + games
 
 
 def build(
-    name: str, artifacts: Sequence[Artifact], address: Address, first: str, ours: str = OURS
-) -> Again:
+    name: str, address: Address, artifacts: Sequence[Artifact], first: str
+) -> tuple[list[gr.HTML], Callable[[Mapping[str, str]], Updates]]:
     """Lay out a list of the rows of `artifacts` and a button that plays one again.
 
-    The policy `first` is picked, or the row that `address` names as AGAIN.
+    The policy `first` is picked, or the row that `address` names as AGAIN. Returns the components,
+    and what they show at an address.
     """
-    rows = rows_of(artifacts, ours)
+    rows = rows_of(artifacts)
     chosen = next((row for row, (_, c) in rows.items() if c.policy == first), next(iter(rows)))
-    choices = [(title(cell), row) for row, (_, cell) in rows.items()]
+    choices = [
+        (f"{task_title(cell.task)} · {capital(buyer_name(cell.policy))}", row)
+        for row, (_, cell) in rows.items()
+    ]
     slow = max(BY_MODEL[game_of(cell.task).name] for _, cell in rows.values())
     told = note(f"Plays the first {SCRIPTED} games of a row; {slow[0]} of a language model.")
     press = button("Reproduce", "sauda-button sauda-primary", press="reproduce")
     form, result = gr.HTML(js_on_load=PRESS), gr.HTML(elem_id=f"results-{name}-reproduced")
 
-    def named(row: str) -> Markup:
-        return in_address({} if row == chosen else {AGAIN: row})
+    def named(row: str) -> Updates:
+        return {address.shown: in_address({} if row == chosen else {AGAIN: row})}
 
     def show(query: Mapping[str, str]) -> Updates:
         picked = query[AGAIN] if query.get(AGAIN) in rows else chosen
         picker = pick_list("Row", choices, f"results-{name}-row", picked)
-        line = Markup('<p class="sauda-press sauda-again">{}{}</p>{}').format(picker, press, told)
-        shown = {form: folded(TITLE, line, is_open=AGAIN in query), result: ""}
-        return shown | {address.shown: named(picked)}
+        line = HTML.again(picker, press, told)
+        return {form: folded(TITLE, line, is_open=AGAIN in query), result: "", **named(picked)}
 
     def reproduce(request: gr.Request, event: gr.EventData) -> Iterator[Updates]:
         picked = str(event_value(event, "picked"))
-        shown = {address.shown: named(picked)} if picked in rows else {}
+        shown = named(picked) if picked in rows else {}
         for part in as_visitor(partial(reproduced, rows, picked))(request):
             yield shown | {result: part}
 
     form.click(reproduce, None, [result, address.shown], **PLAYS_AGAIN)
-    return Again([form, result], show)
+    return [form, result], show
 
 
 def link_to(part: str, row: str, words: str) -> Markup:
     """A link that picks a row, by its `key`, in the question called `part`."""
     query = urlencode({"tab": "results", "part": part, AGAIN: row}, safe="/")
-    return Markup('<a class="sauda-inpage" href="?{}">{}</a>').format(query, words)
+    return HTML.inpage(query, words)
 
 
 def reproduced(rows: Rows, label: str) -> Iterator[Markup]:
@@ -192,7 +172,7 @@ def reproduced(rows: Rows, label: str) -> Iterator[Markup]:
     games = f"{count} game{'s' if count > 1 else ''}"
     yield note(f"Playing {games}{f', which takes {time}' if slow else ''} …")
     try:
-        sample = replay_row(artifact, cell, count, of_this_page if slow else get_policy)
+        sample = replay_row(artifact, cell, count, of_this_page)
         yield draw_sample(sample, cpus(artifact, cell.policy) if slow else "")
     except ReplyError as error:
         yield trouble(error)

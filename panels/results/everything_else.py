@@ -1,28 +1,18 @@
 """What answers none of the questions: the language seller, reading text, published figures."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.results.model_labels import policy_label
-from panels.results.questions.layout import Answer, Artifacts, Question
-from panels.ui.look import (
-    QUIET,
-    SERIES,
-    badge,
-    folded,
-    heading,
-    line_style,
-    note,
-    styled,
-    table,
-    trouble,
-)
+from panels.results.models import policy_label
+from panels.results.question import HTML, Answer, Question
+from panels.ui.look import QUIET, SERIES, folded, line_style, styled, table, trouble
 from panels.ui.provenance import provenance
+from panels.ui.tables import MISSING, with_interval
 from panels.ui.terms import TASK_TITLES, short
 from panels.ui.wiring import Address, Updates, fill_on_opening
 from sauda.experiments.language import KINDS, BlindLanguage, BlindPriceRow, Language, PriceRow
@@ -30,8 +20,15 @@ from sauda.experiments.reproduction import SideOutcome
 from sauda.experiments.seller_games import STUB
 from sauda.experiments.seller_quality import FILE as SELLER_FILE
 from sauda.experiments.seller_quality import SellerCell, SellerRow
-from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
+
+NAME = "else"
+LANGUAGE_FILE = "language.json"
+REPRODUCTION = "evaluation/reproduction.json"
+PUBLISHED = "published.json"
+
+
+# The language model as the seller ----------------------------------------------------------------
 
 TESTS = {"published": "The published six", "better": "What a stub can fail"}
 COUNTED = {"mean_rounds", "tries"}  # no shares
@@ -39,31 +36,11 @@ COUNTED = {"mean_rounds", "tries"}  # no shares
 
 def seller_part(artifact: Artifact) -> Markup:
     """How the models word the seller's decisions: both tests, personas, faults of the texts."""
-    told = (
-        "Code decides every price with the true floor; the model words what was decided. Each side"
-        " words the same decisions of the same games."
-    )
-    parts = [folded(title, part) for title, part in seller_tables(artifact).items()]
-    caution = note(
-        "Code decides prices, ends and what each line tells, so every side shares them, and no"
-        " buyer reads the words. What is heard is what the market’s own reader finds: the reader of"
-        " every buyer. A seller speaks in the style of its type in most turns, not in all, and may"
-        " tell what it paid; both are rules of the market."
-    )
-    models = " · ".join(f"words of {m.source}" for m in artifact.data.models.values())
-    return (
-        heading("A language model as the seller", told)
-        + Markup("").join(parts)
-        + caution
-        + provenance(artifact, models)
-    )
-
-
-def seller_tables(artifact: Artifact) -> dict[str, Markup]:
-    """Both tests, the personas by the styles heard, and the faults of the texts, by title."""
     heard = Markup("").join(personas(artifact, side) for side in (STUB, *artifact.data.models))
-    tests = {title: criteria(artifact, test) for test, title in TESTS.items()}
-    return {**tests, "Which persona is heard": heard, "Faults": faults(artifact)}
+    tables = {title: criteria(artifact, test) for test, title in TESTS.items()}
+    tables |= {"Which persona is heard": heard, "Faults": faults(artifact)}
+    models = " · ".join(f"words of {m.source}" for m in artifact.data.models.values())
+    return HTML.seller(tables, provenance(artifact, models))
 
 
 def criteria(artifact: Artifact, test: str) -> Markup:
@@ -71,18 +48,15 @@ def criteria(artifact: Artifact, test: str) -> Markup:
     rows = [row for row in artifact.data.rows if row.test == test]
     names = list(dict.fromkeys(side for row in rows for side in row.sides))
     published = test == "published"
+    heads = ("criterion", "what is counted", "target", *(["published"] if published else []))
+    lines = []
+    for row in rows:
+        line = [row.criterion.replace("_", " "), row.about, row.target or MISSING]
+        line += [f"{row.published:g}"] if published else []
+        lines.append([*line, *(_seller_cell(row, row.sides.get(name)) for name in names)])
     return table(
-        ("criterion", "what is counted", "target", *(["published"] if published else []), *names),
-        [
-            (
-                row.criterion.replace("_", " "),
-                row.about,
-                row.target or "–",
-                *([f"{row.published:g}"] if published else []),
-                *(_seller_cell(row, row.sides.get(name)) for name in names),
-            )
-            for row in rows
-        ],
+        (*heads, *names),
+        lines,
         align="lll" + "r" * (published + len(names)),
         caption=f"{TESTS[test]}: figure, 95 % interval, n; in bold where the target is missed",
     )
@@ -90,11 +64,8 @@ def criteria(artifact: Artifact, test: str) -> Markup:
 
 def _seller_cell(row: SellerRow, cell: SellerCell | None) -> Markup | str:
     if cell is None:
-        return "–"
-    if row.criterion in COUNTED:
-        figures = f"{cell.mean:.2f} [{cell.low:.2f}, {cell.high:.2f}]"
-    else:
-        figures = f"{cell.mean:.1%} [{cell.low:.1%}, {cell.high:.1%}]"
+        return MISSING
+    figures = with_interval(cell, ".2f" if row.criterion in COUNTED else ".1%")
     text = f"{figures}, {cell.n:,} {cell.of}"
     return Markup("<strong>{}</strong>").format(text) if cell.meets is False else text
 
@@ -113,9 +84,7 @@ def personas(artifact: Artifact, side: str) -> Markup:
 def faults(artifact: Artifact) -> Markup:
     """How often each fault was found in the texts of each side."""
     counts = artifact.data.faults
-    names = list(dict.fromkeys(fault for side in counts.values() for fault in side))
-    if not names:
-        return note("No fault was found in any text.")
+    names = dict.fromkeys(fault for side in counts.values() for fault in side)
     return table(
         ("the text …", *counts),
         [(fault, *(side.get(fault, 0) for side in counts.values())) for fault in names],
@@ -123,7 +92,8 @@ def faults(artifact: Artifact) -> Markup:
     )
 
 
-LANGUAGE_FILE = "language.json"
+# Reading text ------------------------------------------------------------------------------------
+
 READERS = {"sauda": "Sauda’s reader", "keywords": "keyword list"}
 KIND_NAMES = {
     "all": "all of them",
@@ -142,33 +112,20 @@ KIND_NAMES = {
 def reading(artifact: Artifact) -> Markup:
     """Both sets of held-out sentences for the tells, the blind writer's by kind for the prices."""
     data = artifact.data
-    parts = [
-        heading(
-            "Reading what people write",
-            "Prices and tells in English, Hinglish and Hindi, on sentences kept out of development."
-            " One set is by the reader’s author, the other by a writer who never saw the reader.",
-        ),
-        tells_table(data),
-        prices_table(data.blind.prices),
-        note(
-            "Precision: of the tells that are read, how many are meant. Recall: of those meant, how"
-            " many are read. In brackets 95 % intervals (Wilson). A refused message gets a sentence"
-            " that asks for one price; a wrong one is read as a price that was not offered."
-        ),
-        provenance(artifact, f"n = {len(data.sentences) + len(data.blind.sentences)}"),
-    ]
-    return Markup("").join(parts)
+    source = provenance(artifact, f"n = {len(data.sentences) + len(data.blind.sentences)}")
+    return HTML.reading(tells_table(data), prices_table(data.blind.prices), source)
 
 
 def tells_table(data: Language | BlindLanguage) -> Markup:
     """Precision and recall of the tells, a row for every set and reader."""
     sets = {"the reader’s author": data.rows, "a blind writer": data.blind.rows}
     rows = [
-        (writer, READERS[row.reader], row.n, _share(row.precision), _share(row.recall))
+        (writer, READERS[row.reader], row.n,
+         with_interval(row.precision, ".2f"), with_interval(row.recall, ".2f"))
         for writer, figures in sets.items()
         for row in figures
         if (row.split, row.language, row.signal) == ("held_out", "all", "all")
-    ]
+    ]  # fmt: skip
     columns = ("sentences by", "read by", "n", "precision", "recall")
     return table(columns, rows, "llrrr", "Tells")
 
@@ -186,68 +143,40 @@ def prices_table(prices: Sequence[PriceRow | BlindPriceRow]) -> Markup:
     return table(columns, rows, "lrrrr", "Prices, sentences by a blind writer")
 
 
-def _share(share: Interval | None) -> str:
-    if share is None:
-        return "–"
-    return f"{share.mean:.2f} [{share.low:.2f}, {share.high:.2f}]"
-
-
 # How our game compares with its source -----------------------------------------------------------
+
+
+METRICS = {"surplus": "sft", "deal_rate": "grpo"}  # drawn in; "longest" has no error to count in
 
 
 def agreement_figure(reproduction: Artifact) -> go.Figure:
     """Every reproduced figure as its distance from the published one, in standard errors."""
     figure = go.Figure()
-    shades = {"surplus": "sft", "deal_rate": "grpo"}  # "longest" has no error to count in
-    for metric, role in shades.items():
+    for metric, role in METRICS.items():
         rows = [r for r in reproduction.data.rows if r.metric == metric and r.z is not None]
-        style = line_style(role) | {"mode": "markers"}
         figure.add_scatter(
             x=[row.z for row in rows],
             y=[in_words(row.task) for row in rows],
-            name={"surplus": "surplus", "deal_rate": "deal rate"}[metric],
+            name=metric.replace("_", " "),
             customdata=[(row.policy, row.published, row.measured) for row in rows],
             hovertemplate="%{customdata[0]}: published %{customdata[1]:.4f}, "
             "here %{customdata[2]:.4f}, z %{x:.2f}<extra></extra>",
-            **style,
+            **(line_style(role) | {"mode": "markers"}),
         )
     for z in (-3, -2, 2, 3):
-        figure.add_vline(
-            x=z,
-            line={
-                "color": SERIES["oracle"].light,
-                "width": 1,
-                "dash": "dot" if abs(z) == 3 else "dash",
-            },
-        )
+        dash = "dot" if abs(z) == 3 else "dash"
+        figure.add_vline(x=z, line={"color": SERIES["oracle"].light, "width": 1, "dash": dash})
     figure.update_xaxes(title="difference in standard errors", range=[-4, 4], dtick=1)
     return styled(figure, height=340).update_yaxes(showgrid=True)
 
 
-def agreement_sentence(reproduction: Artifact) -> str:
-    """How many figures agree, in words."""
-    a = reproduction.data.agreement
-    sampled = a.figures - a.without_error
-    return (
-        f"{a.within_three} of {sampled} sampled figures lie within three standard errors of the"
-        f" difference, {a.within_two} within two; of {a.without_error} figures that do not"
-        f" vary, {a.without_error_equal} are equal to four decimals."
-    )
-
-
 def agreement_table(reproduction: Artifact) -> Markup:
     """Every compared figure."""
-    rows = [
-        (
-            in_words(row.task),
-            policy_label(row.policy),
-            row.metric.replace("_", " "),
-            f"{row.published:.4f}",
-            f"{row.measured:.4f}",
-            "equal" if row.z is None and row.equal else _z(row.z),
-        )
-        for row in reproduction.data.rows
-    ]
+    rows = []
+    for row in reproduction.data.rows:
+        z = f"{row.z:+.2f}" if row.z is not None else "equal" if row.equal else "differs"
+        line = [in_words(row.task), policy_label(row.policy), row.metric.replace("_", " ")]
+        rows.append([*line, f"{row.published:.4f}", f"{row.measured:.4f}", z])
     return table(("task", "policy", "figure", "published", "here", "z"), rows, align="lllrrr")
 
 
@@ -278,8 +207,16 @@ def _named(code: str) -> str:
     return in_words(code).replace("_", " ")
 
 
-def _z(z: float | None) -> str:
-    return "differs" if z is None else f"{z:+.2f}"
+def reproduced(reproduction: Artifact, _: Address, part: gr.Accordion) -> None:
+    """Lay out how our classic game compares with its source. Called inside the question."""
+    values = {
+        gr.HTML(): HTML.agreement(reproduction.data.agreement),
+        gr.Plot(show_label=False): agreement_figure(reproduction),
+        gr.HTML(): folded("Every compared figure", agreement_table(reproduction))
+        + HTML.classic_differs(differences_table(reproduction))
+        + provenance(reproduction, f"n = {len(reproduction.data.rows)} figures"),
+    }
+    fill_on_opening(part, lambda _: values, list(values))
 
 
 # Published figures -------------------------------------------------------------------------------
@@ -306,17 +243,15 @@ def published_figure(published: Artifact, figure_id: str) -> Markup:
     figure = next((f for f in published.data.figures if f.id == figure_id), None)
     if figure is None:
         return trouble(ValueError(f"no published figure {figure_id!r:.40}"))
-    align = "".join(_side([row[i] for row in figure.rows]) for i in range(len(figure.columns)))
-    rows = [["–" if cell is None else in_words(cell) for cell in row] for row in figure.rows]
-    n = "n is not given" if figure.n is None else f"n = {figure.n:,}"
-    return Markup('<p>{} {}</p><p class="sauda-note">{} ({}). Source: {}.</p>{}').format(
-        badge("published"),
-        in_words(figure.caveat),
-        n,
-        in_words(figure.n_of),
-        figure.source,
-        table(list(map(in_words, figure.columns)), rows, align, in_words(figure.title)),
-    )
+    are_numbers = [
+        all(isinstance(cell, int | float | None) for cell in column)
+        for column in zip(*figure.rows, strict=True)
+    ]
+    align = "".join("r" if is_number else "l" for is_number in are_numbers)
+    rows = [[MISSING if cell is None else in_words(cell) for cell in row] for row in figure.rows]
+    heads = list(map(in_words, figure.columns))
+    shown = table(heads, rows, align, in_words(figure.title))
+    return HTML.published(figure, in_words(figure.caveat), in_words(figure.n_of), shown)
 
 
 def in_words(text: object) -> object:
@@ -330,38 +265,11 @@ def in_words(text: object) -> object:
     return told.replace("_", " ") if told.isidentifier() else told
 
 
-def _side(cells: Sequence[object]) -> str:
-    return "r" if all(isinstance(cell, int | float | None) for cell in cells) else "l"
-
-
-# The question -------------------------------------------------------------------------------------
-
-
-def reproduced(reproduction: Artifact, _: Address, part: gr.Accordion) -> None:
-    """Lay out how our classic game compares with its source. Called inside the question."""
-    on_purpose = heading(
-        "Where our classic differs from the published game, and what it changes",
-        "On purpose. Share is the mean share of the ZOPA, no deal counting 0; where several buyers"
-        " sit at the table, a deal is one of the first seat.",
-    )
-    values = {
-        gr.HTML(): Markup("<p>{}</p>").format(agreement_sentence(reproduction)),
-        gr.Plot(show_label=False): agreement_figure(reproduction),
-        gr.HTML(): folded("Every compared figure", agreement_table(reproduction))
-        + on_purpose
-        + differences_table(reproduction)
-        + provenance(reproduction, f"n = {len(reproduction.data.rows)} figures"),
-    }
-    fill_on_opening(part, lambda _: values, list(values))
-
-
 def reported(published: Artifact, _: Address, part: gr.Accordion) -> None:
     """Lay out the published figures, each with its caveat. Called inside the question."""
     names = published_names(published)
     chosen = next(i for _, i in names if i == "scaling-ladder")
-    below = provenance(published, f"n = {len(names)} figures") + note(
-        "Published figures come from the source documents and cannot be replayed."
-    )
+    below = provenance(published, f"n = {len(names)} figures") + HTML.not_replayed()
     picker = gr.Dropdown(names, value=chosen, label="Figure")
     shown = gr.HTML()
 
@@ -372,28 +280,26 @@ def reported(published: Artifact, _: Address, part: gr.Accordion) -> None:
     fill_on_opening(part, lambda _: draw(chosen), [shown])
 
 
-NAME = "else"
-WORDED: Mapping[str, tuple[str, Callable[[Artifact], Markup]]] = {
-    SELLER_FILE: ("How well does the language-model seller write?", seller_part),
-    LANGUAGE_FILE: ("How well are prices and tells read in text?", reading),
-}
-LAID_OUT: Mapping[str, tuple[str, Callable[..., None]]] = {
-    "evaluation/reproduction.json": (
-        "Does the classic game play like the published one?", reproduced,
-    ),
-    "published.json": ("What the source documents report", reported),
-}  # fmt: skip
+# The question -------------------------------------------------------------------------------------
 
 
-def else_answer(artifacts: Artifacts) -> Answer:
-    """The parts whose files are there."""
-    told = "Measured and published figures beside the questions; each part unfolds."
+def else_answer(
+    seller: Artifact, language: Artifact, reproduction: Artifact, published: Artifact
+) -> Answer:
+    """All parts, folded."""
     return Answer(
         None,
-        captions=[told],
-        details={t: part(artifacts[f]) for f, (t, part) in WORDED.items() if f in artifacts},
-        parts={t: partial(p, artifacts[f]) for f, (t, p) in LAID_OUT.items() if f in artifacts},
+        caption=HTML.else_caption(),
+        details={
+            "How well does the language-model seller write?": seller_part(seller),
+            "How well are prices and tells read in text?": reading(language),
+        },
+        parts={
+            "Does the classic game play like the published one?": partial(reproduced, reproduction),
+            "What the source documents report": partial(reported, published),
+        },
     )
 
 
-ELSE = Question(NAME, "Everything else", (*WORDED, *LAID_OUT), else_answer, names=())
+FILES = (SELLER_FILE, LANGUAGE_FILE, REPRODUCTION, PUBLISHED)
+ELSE = Question(NAME, "Everything else", FILES, else_answer, names=())

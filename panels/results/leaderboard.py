@@ -1,0 +1,329 @@
+"""Leaderboard: agents that played hidden games on this page, beside what was measured here."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any
+
+import gradio as gr
+import plotly.graph_objects as go
+from markupsafe import Markup
+
+from panels.results import arena, winners
+from panels.results.models import FILE as COMPARISON
+from panels.results.models import FORM, LAB_FILE, LAB_STAGES
+from panels.results.question import (
+    HTML,
+    NUMBERS,
+    Measured,
+    Question,
+    Verdict,
+    numbers,
+    side,
+    verdict_html,
+)
+from panels.results.winners import Field
+from panels.transcripts.view import columns, longest
+from panels.ui.look import QUIET_UNCHECKED, as_typed, folded, trouble
+from panels.ui.provenance import Beside, folded_commands, load_or_say, provenance, side_by_side
+from panels.ui.tables import with_interval
+from panels.ui.terms import capital, short, task_choices
+from panels.ui.whisker_rows import WhiskerRow, whisker_rows
+from panels.ui.wiring import Updates, lay_out_address, pick_in_address
+from sauda.experiments.comparison import BASE, BAYESIAN, LISTENER, OURS, TUNED
+from sauda.experiments.oracle import OracleRow
+from sauda.games import game_of
+from sauda.records.store import digest
+from sauda.serve.game import ServedGame
+from sauda.serve.leaderboard import (
+    GAMES,
+    HOURS,
+    RANKED,
+    UNFINISHED,
+    Entry,
+    Standing,
+    StoredGame,
+    Unavailable,
+    end_and_grade,
+    episode_of,
+    in_utc,
+    own_board,
+    replay_game,
+    rules_of,
+)
+
+NAME = "leaderboard"
+NOBODY = Markup("<p>No entry of this task is complete yet, so there is no game to open.</p>")
+DRAWN = 8  # entries in the figure; the table has more
+SCRIPTS = 2  # in the figure
+FITS = 24  # characters of a name in the figure
+# In the figure, where they were measured.
+ALWAYS = (LISTENER, BAYESIAN, TUNED, BASE, OURS, *LAB_STAGES)
+HERE = "http://127.0.0.1:7860"
+CHECK = (
+    "check it (replayed): python -m sauda leaderboard --verify record.json, which is linked below"
+    " each game"
+)
+
+SNIPPET = """\
+import httpx
+from openenv.core import GenericEnvClient
+
+page = "{address}"
+agent = {"name": "rising bids", "task": "bazaar/open"}
+entry = httpx.post(f"{page}/leaderboard/enter", json=agent).raise_for_status().json()
+print("To go on after a break, keep the token:", entry["token"])
+with GenericEnvClient(base_url=page).sync() as client:
+    for _ in range(entry["games"]):
+        result = client.reset(entry=entry["token"])
+        while not result.done:
+            table = result.observation["bazaar"]
+            price = int((0.4 + 0.05 * table["round"]) * table["own"]["reservation"])
+            last = table["round"] + 1 == table["rounds"]
+            move = {"action_type": "walk"} if last else {"action_type": "offer", "price": price}
+            result = client.step(move)
+rows = httpx.get(f"{page}/leaderboard", params={"task": entry["task"]}).json()["entries"]
+print(next(row for row in rows if row["entry"] == entry["entry"]))
+"""
+# The snippet with the address of the page that shows it, filled in by the browser.
+SNIPPET_HERE = f"""() => {json.dumps(SNIPPET)}.replace(
+  "{{address}}", new URL(".", window.location.href).href.replace(/[/]$/, "")
+)"""
+
+
+@dataclass(frozen=True)
+class Reference(Measured):
+    """A measured row of a task, or the bound of what can be won; on hold-out seeds."""
+
+    is_drawn: bool = True  # in the figure, too
+    is_contestant: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """What was measured of a game's tasks, best first, and the files that hold it."""
+
+    references: Mapping[str, Sequence[Reference]]  # by task
+    origin: Markup
+
+
+# What was measured -------------------------------------------------------------------------------
+
+
+def measurements(game: str) -> Measurements:
+    """The measured rows of the game called `game`; what is missing is said in `origin`."""
+    of_arena = game == "arena"
+    files = [arena.HOLDOUT, LAB_FILE] if of_arena else [winners.HOLDOUT, COMPARISON]
+    loaded = [load_or_say(file) for file in files]
+    field = winners.contest(artifact for artifact, _ in loaded)
+    bounds: Sequence[OracleRow] = ()
+    if not of_arena:
+        loaded.append(load_or_say(winners.ORACLE_FILE))
+        oracle, _ = loaded[-1]
+        bounds = oracle.data.rows if oracle else ()
+    origin = (missing if a is None else provenance(a) for a, missing in loaded)
+    return Measurements(references(field, bounds), Markup("").join(origin))
+
+
+def references(field: Field, bounds: Sequence[OracleRow]) -> dict[str, list[Reference]]:
+    """The bound and the measured rows of each task."""
+    label = "bound of what can be won"
+    found = {
+        row.task: [Reference(label, row.informed, "oracle", row.task, row.n, is_contestant=False)]
+        for row in bounds
+    }
+    for task, entries in field.items():
+        rows = dict(
+            zip((e.policy for e in entries), winners.measured({task: entries}), strict=True)
+        )
+        scripts = [
+            policy
+            for policy, row in rows.items()
+            if row.role == "scripted" and "+" not in policy and policy not in ALWAYS
+        ]  # "+": around no model
+        drawn = (*ALWAYS, *scripts[:SCRIPTS])
+        found.setdefault(task, []).extend(
+            Reference(**vars(row), is_drawn=policy in drawn) for policy, row in rows.items()
+        )
+    return found
+
+
+# Parts -------------------------------------------------------------------------------------------
+
+
+def verdict(now: Standing, measured: Sequence[Reference]) -> Verdict:
+    """Who leads, and whether it wins more than the best measured row without hidden knowledge."""
+    best = next((row for row in measured if row.is_contestant), None)
+    lines = []
+    if best is not None:
+        lines.append(
+            f"best measured: {best.label} {with_interval(best.interval, FORM)}, n = {best.n:,}"
+        )
+    if now.being_played:
+        lines.append(f"entries that are being played: {now.being_played}")
+    if not now.entries:
+        told = f"No agent has entered the {short(now.task)} yet; the code below enters one"
+        return Verdict(f"{told}.", tuple(lines))
+    first, count = now.entries[0], now.complete
+    lead = f"“{first.name}” leads {count:,} {'entry' if count == 1 else 'entries'}"
+    told = f"In the {short(now.task)}, {lead} with {with_interval(first.grade, FORM)}"
+    if best is not None:
+        beside = {
+            "above": ", more than",
+            "below": ", less than",
+            "unclear": "; its interval meets that of",
+        }[side(first.grade, best.interval)]
+        told += f"{beside} {best.label}, the best that was measured here"
+    return Verdict(f"{capital(told)}.", tuple(lines))
+
+
+@lru_cache(maxsize=len(RANKED))
+def figure(now: Standing, measured: Measurements) -> go.Figure:
+    """The best entries and the measured rows, each with its interval.
+
+    Drawing takes most of a visit, and a standing is seldom new.
+    """
+    entered = [
+        WhiskerRow(as_typed(f"{cut(entry.name)}, n = {entry.n}"), entry.grade, "visitor")
+        for entry in now.entries[:DRAWN]
+    ]
+    rows = [row for row in measured.references.get(now.task, ()) if row.is_drawn]
+    groups = {"Entered, hidden games": entered, "Measured on hold-out seeds": rows}
+    drawn = {title: rows for title, rows in groups.items() if rows}
+    return whisker_rows(drawn, "mean grade, 1 at best", FORM)
+
+
+def cut(name: str) -> str:
+    """The beginning of a name that fits above its row on a phone."""
+    return name if len(name) <= FITS else f"{name[: FITS - 1]}…"
+
+
+def show(task: str, measured: Measurements) -> dict[str, Any]:
+    """What the part shows of a task, by the name of the component."""
+    rows = measured.references.get(task, ())
+    try:
+        now, problem = own_board().standing(task, rules_of(task)), Markup("")
+    except Unavailable as error:
+        now, problem = Standing(task), trouble(error)
+    entered = [
+        Measured(f"{'person' if e.person else 'entered'}: {e.name}", e.grade, "", task, e.n)
+        for e in now.entries
+    ]
+    listed = numbers(NAME, [*entered, *rows], FORM, "policy", "Entries and hold-out seeds")
+    check = folded_commands([CHECK]) if now.entries else ""
+    choices = [
+        (f"{entry.name}, {entry.grade.mean:.3f}, {in_utc(entry.created)[:10]}", entry.id)
+        for entry in now.entries
+    ]
+    first = now.entries[0].id if now.entries else None
+    return {
+        "verdict": problem or verdict_html(verdict(now, rows)),
+        "figure": figure(now, measured),
+        "below": HTML.board(check, measured.origin, folded(NUMBERS, listed)),
+        "entry": gr.Dropdown(choices, value=first),
+        "number": gr.Slider(1, GAMES, value=1),
+        "game": show_game(first, 1),
+    }
+
+
+# Games of an entry -------------------------------------------------------------------------------
+
+
+def choices(entries: Sequence[Entry]) -> list[tuple[str, str]]:
+    """The entries for a picker: name, mean grade and day; their ids as values."""
+    return [
+        (f"{entry.name}, {entry.grade.mean:.3f}, {in_utc(entry.created)[:10]}", entry.id)
+        for entry in entries
+    ]
+
+
+def games_of(entries: Sequence[Entry]) -> dict[str, Any]:
+    """The pickers for these entries and the first game of the best one, by component."""
+    first = entries[0].id if entries else None
+    return {
+        "entry": gr.Dropdown(choices(entries), value=first),
+        "number": gr.Slider(1, GAMES, value=1),
+        "game": show_game(first, 1),
+    }
+
+
+def show_game(entry_id: object, number: Any) -> Markup:
+    """Game `number` of an entry, from 1; a sentence where there is none."""
+    if entry_id is None:
+        return NOBODY
+    try:
+        entry = own_board().entry(entry_id) if isinstance(entry_id, str) else None
+        if entry is None or number not in range(1, entry.n + 1):
+            return trouble(ValueError("choose an entry of this list and one of its games"))
+        return transcript(entry, int(number), own_board().games(entry)[int(number) - 1])
+    except Unavailable as error:
+        return trouble(error)
+
+
+def transcript(entry: Entry, number: int, game: StoredGame) -> Markup:
+    """A game with its seed, end and grade, its offers and moves."""
+    head = (
+        f"Game {number} of {entry.n} of “{entry.name}”, grade {game.grade:.3f}, seed {game.seed}."
+    )
+    if game.end == UNFINISHED:
+        head += " It was not over at the deadline, so it counts the lowest grade."
+    again = replay_game(entry.task, game.seed, game.actions)
+    moves = {entry.name: episode_of(again)}
+    story = columns(moves, longest(moves)) if game.actions else Markup("<p>Nobody moved.</p>")
+    return HTML.board_game(head, reproduced(game, again), story, entry.id)
+
+
+def reproduced(game: StoredGame, again: ServedGame) -> Markup:
+    """The stored grade beside that of the same moves played again; "" where the game had no end."""
+    now = end_and_grade(again)
+    if game.end == UNFINISHED or now is None:
+        return Markup("")
+    then, fresh = {"end": game.end, "grade": game.grade}, {"end": now[0], "grade": now[1]}
+    differing = [name for name in then if then[name] != fresh[name]]
+    digests = digest(then), digest(fresh)
+    return side_by_side(
+        Beside("grade", game.grade, fresh["grade"], 1, len(then), differing, digests)
+    )
+
+
+# Layout ------------------------------------------------------------------------------------------
+
+
+def build(tab: gr.Tab) -> None:
+    """Lay out the part, which is filled as `tab` is opened. Called inside it."""
+    known = cache(measurements)  # by game, for as long as the page is served
+    shown = {"verdict": gr.HTML(elem_id=f"results-{NAME}-verdict")}
+    task = gr.Dropdown(
+        task_choices(RANKED), value=RANKED[0], label="Task of the leaderboard", filterable=False
+    )
+    address = lay_out_address("results", NAME, ("task",), tab)
+    shown["figure"] = gr.Plot(show_label=False, elem_id=f"results-{NAME}-figure")
+    shown["below"] = gr.HTML()
+    with gr.Accordion("Open a game of an entry", open=False, elem_classes="sauda-fold"):
+        with gr.Row():
+            shown["entry"] = entry = gr.Dropdown(
+                [], label="Entry", elem_id="leaderboard-entry", filterable=False, min_width=280
+            )
+            shown["number"] = number = gr.Slider(
+                1, GAMES, value=1, step=1, label="Game of the entry", min_width=280
+            )
+        shown["game"] = game = gr.HTML(NOBODY, elem_id="leaderboard-game")
+        how = {"trigger_mode": "always_last", **QUIET_UNCHECKED}
+        gr.on([entry.input, number.input], show_game, [entry, number], game, **how)
+    with gr.Accordion("Enter your agent: the whole code", elem_classes="sauda-fold"):
+        gr.HTML(HTML.how_to_enter(GAMES, HOURS))
+        code = gr.Code(
+            SNIPPET.replace("{address}", HERE), language="python", interactive=False,
+            show_label=False, show_line_numbers=False, elem_id=f"results-{NAME}-code",
+        )  # fmt: skip
+        gr.on(None, None, None, code, js=SNIPPET_HERE)
+
+    def drawn(task_name: str) -> Updates:
+        parts = show(task_name, known(game_of(task_name).name))
+        return {shown[name]: value for name, value in parts.items()}
+
+    pick_in_address(address, "task", task, RANKED, drawn, list(shown.values()))
+
+
+LEADERBOARD = Question(NAME, "Leaderboard", build=build)

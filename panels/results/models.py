@@ -1,0 +1,175 @@
+"""The players of a model comparison: names and colours, rows, what one gains on another.
+
+A wrapper around no model stands in a row of its own, so that what the wrapper scores is not counted
+as the model's.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from sauda.experiments.comparison import (
+    BASE,
+    LAB,
+    LEAVE,
+    ORACLE,
+    OURS,
+    SCRIPTS,
+    TUNED,
+    ArenaModelRow,
+    GapClosed,
+    ModelRow,
+)
+from sauda.llm.registry import is_model
+from sauda.records.schemas.base import Interval
+from sauda.records.store import Artifact
+from sauda.statistics import paired_difference
+
+FILE = "evaluation/model-comparison.json"
+LAB_FILE = "evaluation/arena-model-comparison.json"
+TRAINED = (OURS, LAB)  # the stages that the page plays with, one per game
+FORM = "z.3f"  # of grades
+GAIN = "+.3f"  # of differences of grades
+UNINFORMED_SCRIPTS = ("expert", *SCRIPTS)  # they know no more than the model
+
+STAGES: Mapping[str, str] = {
+    BASE: "untrained base",
+    "mini+sft": "SFT",
+    "mini+sft-seed1": "SFT, seed 1",
+    "mini+distill": "SFT + distillation",
+    "mini+grpo": "SFT + GRPO",
+    "mini+dpo": "SFT + GRPO + DPO",
+}
+LAB_STAGES: Mapping[str, str] = {LAB: "SFT as a lab"}
+ROLE = "role model: "  # learnt to word a move, not to choose one
+ROLES: Mapping[str, str] = {
+    "mini+roles-buyer": f"{ROLE}buyer",
+    "mini+roles-seller": f"{ROLE}seller",
+    "mini+roles-generalist": f"{ROLE}generalist",
+}
+PLANNERS: Mapping[str, str] = {
+    "bayesian": "planner on numbers",
+    "reader": "planner that reads",
+    "speaker": "planner that speaks",
+    "listener": "planner that reads and speaks",
+}
+PARTS: Mapping[str, str] = {
+    "null": "no model",
+    "constrained": "held to legal moves",
+    "steering": "published steering",
+    "honest": "guard rails on",
+    LEAVE: "leaves at once",
+    TUNED: "tuned script",
+    **PLANNERS,
+    ORACLE: "oracle, knows the seller",
+}
+
+
+def policy_label(name: str) -> str:
+    """A policy's name in words: "null+steering" is "no model, published steering".
+
+    The stage that the page serves is Sauda.
+    """
+    known = {**STAGES, **LAB_STAGES, **ROLES}
+    stage = max((s for s in known if f"{name}+".startswith(f"{s}+")), key=len, default="")
+    rest = [part for part in name.removeprefix(stage).split("+") if part]
+    words = [PARTS.get(part, part.replace("_", " ")) for part in rest]
+    label = f"Sauda ({known[stage]})" if stage == OURS else known.get(stage, "")
+    return ", ".join(filter(None, [label, *words]))
+
+
+def buyer_name(policy: str) -> str:
+    """A player in words, within a sentence: "the planner on numbers", "the broker"."""
+    label = policy_label(policy)
+    return f"the {label}" if policy in (TUNED, *PLANNERS, "broker") else label
+
+
+def series_role(name: str) -> str:
+    """The key of `SERIES` that a policy is drawn as: its last training stage, or what it is."""
+    if name == ORACLE:
+        return "oracle"
+    if name in PLANNERS:
+        return "buyer"
+    if not is_model(name) or name.startswith("null"):
+        return "scripted"
+    stages = {part.partition("-")[0] for part in name.split("+")}
+    return next((stage for stage in ("dpo", "grpo", "distill", "sft") if stage in stages), "base")
+
+
+def weights(comparison: Artifact) -> str:
+    """The weights and adapters of every model in a comparison."""
+    told = []
+    for model in comparison.data.models.values():
+        base, _, adapter = model.sha256.partition("+")
+        of_stage = f" with adapter {adapter[:12]}" if adapter else ""
+        told.append(f"{model.source}, weights {base[:12]}{of_stage}")
+    return "; ".join(told)
+
+
+# Rows of a comparison ----------------------------------------------------------------------------
+
+Rows = Mapping[str, ModelRow | ArenaModelRow]  # by policy
+
+
+def rows_by_policy(comparison: Artifact, task: str) -> Rows:
+    """The rows of one task, by policy."""
+    return {row.policy: row for row in comparison.data.rows if row.task == task}
+
+
+def best_script(rows: Rows) -> tuple[str, float]:
+    """Name and mean grade of the best script that knows no more than the model, as all labs do."""
+    scripts = [
+        name
+        for name, row in rows.items()
+        if name in UNINFORMED_SCRIPTS or (isinstance(row, ArenaModelRow) and not is_model(name))
+    ]
+    best = max(scripts, key=lambda name: rows[name].grade.mean)
+    return best, rows[best].grade.mean
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The stage that Sauda plays with, bare, on one task; figures are mean grades."""
+
+    row: ModelRow
+    base: float
+    script: tuple[str, float]  # the best without hidden information
+    gap_closed: GapClosed | None  # share of the gap from the base to the planner
+
+
+def standing(comparison: Artifact, task: str) -> Standing | None:
+    """Where Sauda stands on a task; None where it did not play."""
+    rows = rows_by_policy(comparison, task)
+    if OURS not in rows:
+        return None
+    shares = {(row.task, row.policy): row for row in comparison.data.gap_closed}
+    base = rows[BASE].grade.mean
+    return Standing(rows[OURS], base, best_script(rows), shares.get((task, OURS)))
+
+
+class Lead(NamedTuple):
+    """What one player scores more than another on the seeds that both played."""
+
+    n: int
+    first: float  # mean grades on these seeds
+    second: float
+    gain: Interval
+
+
+def lead_of(first: Sequence[float], second: Sequence[float]) -> Lead:
+    """The lead of the first's grades over the second's, one per seed from the first seed."""
+    n = min(len(first), len(second))
+    own, other = np.array(first[:n]), np.array(second[:n])
+    mean, low, high = paired_difference(own, other)
+    gain = Interval(mean=mean, low=low, high=high)
+    return Lead(n, float(own.mean()), float(other.mean()), gain)
+
+
+def gain_on_same_seeds(comparison: Artifact, task: str, policy: str, rival: str) -> Lead | None:
+    """What a policy scores more than its rival; None where one of them did not play."""
+    played = comparison.data.episodes[task]
+    if policy not in played or rival not in played:
+        return None
+    return lead_of(played[policy].grade, played[rival].grade)

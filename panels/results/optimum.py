@@ -1,0 +1,390 @@
+"""How far from the optimum, where is it lost, and what are words worth?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from markupsafe import Markup
+
+from panels.results.models import FILE as COMPARISON
+from panels.results.models import (
+    FORM,
+    PLANNERS,
+    buyer_name,
+    policy_label,
+    rows_by_policy,
+    series_role,
+)
+from panels.results.question import (
+    HTML,
+    Answer,
+    Measured,
+    Question,
+    Verdict,
+    grades_figure,
+    side,
+)
+from panels.results.winners import ORACLE_FILE
+from panels.ui.look import table
+from panels.ui.provenance import provenance
+from panels.ui.tables import data_table, with_interval
+from panels.ui.terms import listed, short, tasks_listed
+from panels.ui.whisker_rows import whisker_rows
+from sauda.experiments.comparison import BAYESIAN, LEAVE, LISTENER, ORACLE, OURS, TUNED
+from sauda.experiments.gap import FILE as GAP_FILE
+from sauda.experiments.gap import Gap, GapRow
+from sauda.experiments.hearing import FILE as HEARING
+from sauda.experiments.hearing import OPEN, Hearing
+from sauda.experiments.oracle import Exploit, OracleRow
+from sauda.experiments.words import Words, Worth
+from sauda.llm.registry import is_model
+from sauda.records.schemas.base import Interval
+from sauda.records.store import Artifact
+
+GAIN = "+z.3f"  # of differences of grades
+BOUND = "bound: knows its seller"
+BEST = "best untuned script, "
+SHOWN = (LISTENER, BAYESIAN, TUNED)  # of the players beside the bound, before Sauda
+
+
+# How far from the optimum ------------------------------------------------------------------------
+
+
+def buyers(row: OracleRow, comparison: Artifact) -> list[Measured]:
+    """The buyers that do not know their seller, where each was played.
+
+    The planners, the tuned script, Sauda and the best other script, in this order.
+    """
+    played = {cell.policy: cell for cell in row.policies}
+    found = [(buyer_name(name), name, row.n, played[name]) for name in SHOWN if name in played]
+    if ours := rows_by_policy(comparison, row.task).get(OURS):
+        found.append((buyer_name(OURS), OURS, ours.n, ours.grade))
+    scripts = [cell for name, cell in played.items() if name not in (*PLANNERS, TUNED, LEAVE)]
+    if scripts:
+        best = max(scripts, key=lambda cell: cell.mean)
+        label = BEST + buyer_name(best.policy)
+        found.append((label, best.policy, row.n, best))
+    return [
+        Measured(label, grade, series_role(policy), row.task, n)
+        for label, policy, n, grade in found
+    ]
+
+
+def optimum_verdict(
+    bounds: Sequence[OracleRow], found: Mapping[str, Sequence[Measured]]
+) -> Verdict:
+    """What knowing the seller would win, what share is won without, and where room is left.
+
+    `found` has the buyers that do not know their seller, by task.
+    """
+    best = {
+        task: max(buyers, key=lambda buyer: buyer.interval.mean)
+        for task, buyers in found.items()
+        if buyers
+    }
+    sentence = (
+        f"Knowing the seller, a buyer can score {_span([r.informed.mean for r in bounds])} of 1"
+    )
+    if not best:
+        return Verdict(f"{sentence}; no buyer without that knowledge has been played.")
+    beside = {row.task: row for row in bounds if row.task in best}
+    shares = [best[task].interval.mean / row.informed.mean for task, row in beside.items()]
+    sentence += f"; the best buyer that does not know it reaches {_span(shares, '.0%')} of that"
+    room = {task: side(row.informed, best[task].interval) for task, row in beside.items()}
+    for words, kind in (
+        ("; no room above it is shown in", "unclear"),
+        ("; it scores more than the bound, which therefore does not hold, in", "below"),
+    ):
+        if tasks := [task for task, sign in room.items() if sign == kind]:
+            sentence += f"{words} {tasks_listed(tasks)}"
+    lines = []
+    for row in bounds:
+        text = f"{short(row.task)}: {with_interval(row.informed, FORM)}, n = {row.n:,}"
+        if buyer := best.get(row.task):
+            name = buyer.label.removeprefix(BEST)
+            text += f"; {name} {with_interval(buyer.interval, FORM)}, n = {buyer.n:,}"
+        lines.append(text)
+    return Verdict(f"{sentence}.", tuple(lines))
+
+
+def _span(values: Sequence[float], form: str = FORM) -> str:
+    low, high = format(min(values), form), format(max(values), form)
+    return low if low == high else f"{low} to {high}"
+
+
+def players_table(row: OracleRow) -> Markup:
+    """Mean grade of every player on a task, and its share of the informed oracle's; best first."""
+    lines = [
+        {"player": BOUND, "mean grade": row.informed, "of the bound": 1.0},
+        {"player": "the same, saying nothing", "mean grade": row.silent, "of the bound": None},
+    ]
+    lines += [
+        {"player": policy_label(cell.policy), "mean grade": cell, "of the bound": cell.share}
+        for cell in sorted(row.policies, key=lambda cell: -cell.mean)
+    ]
+    caption = (
+        f"The {short(row.task)}, n = {row.n:,} hold-out seeds; in {row.no_zopa:.0%} of them no"
+        " price serves both sides"
+    )
+    return data_table(lines, caption, FORM, {"of the bound": ".0%"})
+
+
+def exploits(bounds: Sequence[OracleRow]) -> Markup:
+    """Whether any exploit beats the best honest script by more than noise, and all exploits."""
+    searched = [(row, [*row.exploits, *row.search.best]) for row in bounds if row.search]
+    paying = [
+        f"“{cell.what}” in the {short(row.task)}"
+        for row, cells in searched
+        for cell in cells
+        if side(cell.gain) == "above"
+    ]
+    tried = sum(len(row.exploits) + row.search.tried for row, _ in searched)
+    tables = Markup("").join(exploits_table(row, cells) for row, cells in searched)
+    return HTML.exploits(tried, listed(paying), tables)
+
+
+def exploits_table(row: OracleRow, cells: Sequence[Exploit]) -> Markup:
+    """Every exploit of a task: its grade, and what it gains over the best honest script."""
+    less = f"less {policy_label(row.honest)}"
+    lines = [
+        {"way to play": cell.what, "mean grade": cell, less: cell.gain}
+        for cell in sorted(cells, key=lambda cell: -cell.mean)
+    ]
+    caption = (
+        f"Exploits in the {short(row.task)}, paired by seed, n = {row.n:,}; random scripts are the"
+        " best of the search"
+    )
+    return data_table(lines, caption, FORM, {less: GAIN})
+
+
+def optimum_answer(oracle: Artifact, comparison: Artifact) -> Answer:
+    """The bound, and the players beside it."""
+    bounds = oracle.data.rows
+    found = {row.task: buyers(row, comparison) for row in bounds}
+    rows = [
+        each
+        for row in bounds
+        for each in (Measured(BOUND, row.informed, "oracle", row.task, row.n), *found[row.task])
+    ]
+    return Answer(
+        optimum_verdict(bounds, found),
+        grades_figure(rows),
+        HTML.bound_caption(),
+        rows,
+        "buyer",
+        [oracle, comparison],
+        replayed=([comparison], ORACLE),
+        details={
+            "Every player, task by task": Markup("").join(map(players_table, bounds)),
+            "Do lies, spam or tricks pay?": exploits(bounds),
+        },
+    )
+
+
+OPTIMUM = Question(
+    "optimum", "How far from the optimum?", (ORACLE_FILE, COMPARISON), optimum_answer
+)
+
+
+# Where it is lost --------------------------------------------------------------------------------
+
+PARTS = {
+    "inference": "inference: lost by what it believes of the seller",
+    "control": "control: lost by what it makes of its belief",
+}
+UNCERTAINTY = "uncertainty: lost by the planner, which does not know the seller"
+
+
+def gap_verdict(data: Gap) -> Verdict:
+    """What the planner itself loses, and where Sauda, or else the tuned script, loses the rest."""
+    by_name = {row.player: row for row in data.rows}
+    row = by_name.get(OURS, by_name.get(TUNED))
+    sentence = (
+        f"Of a bound of {data.oracle.mean:{FORM}}, {with_interval(data.uncertainty, FORM)} is lost"
+        " even by the planner that reads and speaks, since it does not know the seller"
+    )
+    if row is None:
+        return Verdict(f"{sentence}.")
+    name = buyer_name(row.player)
+    whole = f"{name} scores {with_interval(row.grade, FORM)}, n = {data.n:,}"
+    believed = _cost(row.inference, "what it believes of the seller")
+    made = _cost(row.control, "what it makes of that")
+    return Verdict(f"{sentence}; {name} {believed}, and {made}.", (f"{whole}.",))
+
+
+def _cost(lost: Interval, by: str) -> str:
+    """What an interval says of a loss, as a phrase."""
+    return {
+        "above": f"loses {with_interval(lost, FORM)} by {by}",
+        "below": f"beats the planner by {by} ({with_interval(lost, GAIN)} lost)",
+        "unclear": f"shows no loss by {by} ({with_interval(lost, GAIN)})",
+    }[side(lost)]
+
+
+def bins_table(data: Gap) -> Markup:
+    """Mean grade of every player by difficulty; the games of each bin in words below its name."""
+    players = [(BOUND, [part.oracle for part in data.bins])]
+    players += [
+        (policy_label(row.player), row.bins)
+        for row in sorted(data.rows, key=lambda row: -row.grade.mean)
+    ]
+    return table(
+        ("player", *(f"{part.name}, n = {part.n}" for part in data.bins)),
+        [
+            *((name, *(with_interval(cell, FORM) for cell in cells)) for name, cells in players),
+            ("no price serves both", *(f"{part.no_zopa:.0%}" for part in data.bins)),
+            ("between the limits", *(f"{part.width:.0%} of the list" for part in data.bins)),
+            ("bluffers", *(f"{part.bluffers:.0%}" for part in data.bins)),
+            ("another buyer waits", *(f"{part.rivals:.0%}" for part in data.bins)),
+            ("short of time", *(f"{part.pressed:.0%}" for part in data.bins)),
+        ],
+        caption="Mean grade by difficulty: fifths of the games by what the bound expects",
+    )
+
+
+def beliefs_table(rows: Sequence[GapRow]) -> Markup:
+    """How good the stated beliefs are, beside those of the planner in the same positions."""
+    lines = [
+        {
+            "player": policy_label(row.player), "positions": stated.n, "stated": stated.stated,
+            "limit inside its range": stated.held, "inside the planner’s": stated.own_held,
+            "width": stated.width, "planner’s width": stated.own_width,
+            "type right": stated.right, "planner’s type right": stated.own_right,
+        }
+        for row in rows
+        if (stated := row.beliefs)
+    ]  # fmt: skip
+    caption = (
+        "Stated beliefs: a range meant to hold the limit with 80 %, its width by list price, and a"
+        " pick of four types"
+    )
+    return data_table(lines, caption, ".0%")
+
+
+def gap_answer(artifact: Artifact) -> Answer:
+    """What is lost by part and player, and how hard the games are."""
+    data = artifact.data
+    shown = [row for row in data.rows if is_model(row.player)]
+    shown += [row for row in data.rows if row.player in (TUNED, *PLANNERS)]
+    anybody = Measured("every player", data.uncertainty, "oracle", data.task, data.n)
+    groups, listed_rows = {UNCERTAINTY: [anybody]}, [replace(anybody, label=UNCERTAINTY)]
+    for part, title in PARTS.items():
+        lost = {row.player: getattr(row, part) for row in shown}
+        groups[title] = [
+            Measured(policy_label(name), loss, series_role(name), data.task, data.n)
+            for name, loss in lost.items()
+        ]
+        listed_rows += [replace(row, label=f"{part}, {row.label}") for row in groups[title]]
+    return Answer(
+        gap_verdict(data),
+        whisker_rows(groups, "grade lost", GAIN),
+        HTML.gap_caption(),
+        listed_rows,
+        "part and player",
+        [artifact],
+        n=f"n = {data.n:,} games",
+        details={
+            "How hard the games are, and scores by difficulty": bins_table(data),
+            "How good the stated beliefs are": beliefs_table(data.rows),
+        },
+    )
+
+
+GAP = Question("gap", "Where is it lost?", (GAP_FILE,), gap_answer, names=())
+
+
+# What words are worth ----------------------------------------------------------------------------
+
+WORDS_FILE = "words.json"
+BOTH, READING = "reading and speaking", "reading"
+SPEAKING = "speaking, for one that reads"
+PLAYERS: Mapping[str, tuple[str, str]] = {  # of the figure: in words, key of SERIES
+    "oracle": (BOUND, "oracle"),
+    "both": ("plans, reads and speaks", "buyer"),
+    "reads": ("plans and reads, says nothing", "buyer"),
+    "speaks": ("plans and speaks, reads nothing", "buyer"),
+    "numbers": ("plans on numbers alone", "buyer"),
+    "conceder, says the key": ("script that says the key it hears", "scripted"),
+    "conceder": ("the same script, silent", "scripted"),
+}
+SELLER_TYPES = ("firm", "fair", "hasty", "bluffer")
+LOST = {  # markets of hearing.json beside the open one, in words
+    "unseen": "phrases of no training",
+    "mute": "no words on either side",
+    "words removed": "its ears shut",
+    "words of another game": "words of another game",
+    "words of another type": "words of another type",
+}
+
+
+def words_verdict(data: Words) -> Verdict:
+    """What reading and speaking add to a buyer that plans, and what is worth nothing."""
+    worth = {row.what: row for row in data.worth}
+    told = {what: with_interval(row.all, GAIN) for what, row in worth.items()}
+    leads = {"above": "adds", "unclear": "adds nothing that is shown:", "below": "costs"}
+    types = "; ".join(
+        f"{name} {with_interval(getattr(worth[BOTH], name), GAIN)}" for name in SELLER_TYPES
+    )
+    return Verdict(
+        f"To a buyer that plans, reading and speaking {leads[side(worth[BOTH].all)]} {told[BOTH]}"
+        f" of a grade (n = {len(data.types):,}, on the same seeds).",
+        (
+            f"Reading alone: {told[READING]}; speaking on top of it: {told[SPEAKING]}.",
+            f"By type of seller: {types}.",
+            "In phrases that its reader has never seen:"
+            f" {told['reading and speaking, unseen phrases']}.",
+        ),
+    )
+
+
+def words_rows(data: Words) -> list[Measured]:
+    """Mean grades in the open market, the bound on top."""
+    played = {row.player: row for row in data.played if row.market == "open"}
+    return [
+        Measured(label, played[name].grade, role, "bazaar/open", len(data.types))
+        for name, (label, role) in PLAYERS.items()
+    ]
+
+
+def worth_table(rows: Sequence[Worth]) -> Markup:
+    """Differences of two players on the same seeds, over all games and by type of seller."""
+    lines = [
+        {"worth of": row.what, "all games": row.all}
+        | {name: getattr(row, name) for name in SELLER_TYPES}
+        for row in rows
+    ]
+    return data_table(lines, "Difference of the mean grade, paired by seed; 95 % intervals", GAIN)
+
+
+def hearing_table(data: Hearing) -> Markup:
+    """What each player scores in the open market, and what it loses where its words are others."""
+    rows = {(row.player, row.market): row for row in data.rows}
+    grade = "grade in the open market"
+    lines = [
+        {"player": policy_label(player), grade: rows[player, OPEN].grade}
+        | {f"loses: {told}": rows[player, name].less for name, told in LOST.items()}
+        for player in dict.fromkeys(row.player for row in data.rows)
+    ]
+    caption = f"Mean grade, and what is lost on the same {data.n:,} seeds; 95 % intervals"
+    return data_table(lines, caption, GAIN, {grade: FORM})
+
+
+def words_answer(words: Artifact, hearing: Artifact) -> Answer:
+    """Mean grades of buyers that read, speak, do both or neither."""
+    data, rows = words.data, words_rows(words.data)
+    worth = worth_table(data.worth)
+    heard = hearing_table(hearing.data) + provenance(hearing)
+    return Answer(
+        words_verdict(data),
+        grades_figure(rows),
+        HTML.words_caption(),
+        rows,
+        "buyer",
+        [words],
+        details={
+            "What each thing is worth: questions, fixed phrases, lies, misreading": worth,
+            "Who loses what with other words in its ears": heard,
+        },
+    )
+
+
+WORDS = Question("words", "What are words worth?", (WORDS_FILE, HEARING), words_answer, names=())

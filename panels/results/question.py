@@ -1,0 +1,198 @@
+"""A question of Results: its verdict, one figure with its numbers, and details, as one value.
+
+A difference whose interval holds 0 is said to show nothing, and only policies that were played are
+named.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import gradio as gr
+import plotly.graph_objects as go
+from markupsafe import Markup
+
+from panels.results import reproduce
+from panels.results.models import FORM, policy_label
+from panels.ui.html import macros
+from panels.ui.look import folded, with_minus_signs
+from panels.ui.provenance import load_or_say, provenance
+from panels.ui.tables import data_table
+from panels.ui.terms import short, task_title, tasks_listed
+from panels.ui.whisker_rows import WhiskerRow, whisker_rows
+from panels.ui.wiring import Address, Updates, fill_on_opening, lay_out_address, on_address, region
+from sauda.experiments.comparison import OURS
+from sauda.records.kinds import entry
+from sauda.records.schemas.base import Interval
+from sauda.records.store import Artifact
+
+HTML = macros("results")  # the verdicts, captions and parts of all questions
+NUMBERS = "The numbers of this figure"
+
+Side = Literal["above", "unclear", "below"]  # of an interval, by another or by 0
+LaysOut = Callable[[Address | None, gr.Accordion], None]  # lays a part out inside its fold
+
+
+# Verdicts ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer in one sentence, and small lines with n and intervals."""
+
+    sentence: str
+    evidence: tuple[str, ...] = ()
+
+
+def side(difference: Interval, bound: Interval | None = None) -> Side:
+    """Whether a whole interval lies above or below another, or else 0; unclear where they meet."""
+    low, high = (bound.low, bound.high) if bound else (0, 0)
+    if difference.low > high:
+        return "above"
+    return "below" if difference.high < low else "unclear"
+
+
+def clauses(differences: Mapping[str, Interval], **phrases: str) -> list[str]:
+    """What holds in which tasks: "scores more in the open market", in the order of `phrases`.
+
+    The tasks stand in the place of "{}" in the phrase of each side.
+    """
+    sides = {task: side(difference) for task, difference in differences.items()}
+    return [
+        phrase.format(tasks_listed([task for task in sides if sides[task] == each]))
+        for each, phrase in phrases.items()
+        if each in sides.values()
+    ]
+
+
+def no_row(comparison: Artifact, policy: str = OURS) -> str:
+    """That a policy was not played, and the command that plays it."""
+    return (
+        f"{policy_label(policy)} ({policy}) has no row in artifacts/{comparison.file};"
+        f" to play it: {entry(comparison.file).command}"
+    )
+
+
+def verdict_html(verdict: Verdict) -> Markup:
+    """The sentence, and its evidence in small lines."""
+    lines = [with_minus_signs(line) for line in verdict.evidence]
+    return HTML.verdict(with_minus_signs(verdict.sentence), lines)
+
+
+# Numbers -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Measured(WhiskerRow):
+    """One number of a question's figure, as the table below the figure lists it."""
+
+    task: str
+    n: int  # hold-out seeds
+
+
+def grades_figure(rows: Sequence[Measured]) -> go.Figure:
+    """Mean grades with their intervals, task by task."""
+    groups: dict[str, list[Measured]] = {}
+    for row in rows:
+        groups.setdefault(short(row.task), []).append(row)
+    return whisker_rows(groups, "mean grade, 1 at best", FORM)
+
+
+def numbers(
+    name: str, rows: Sequence[Measured], form: str, what: str, label: str = "Hold-out seeds"
+) -> Markup:
+    """The numbers of a figure as a table; `what` heads the column of policies or steps."""
+    lines = [
+        {"task": task_title(row.task), what: row.label, "n": row.n, "mean": row.interval}
+        for row in rows
+    ]
+    caption = f"{label}; means with 95 % intervals"
+    return data_table(lines, caption, form, file=f"results-{name}.csv")
+
+
+# Questions ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a question shows: a verdict, one figure with its numbers, rows to replay, details."""
+
+    verdict: Verdict | None
+    figure: go.Figure | Markup | Callable[[Address], None] | None = None  # or what lays it out
+    caption: Markup | str = ""
+    rows: Sequence[Measured] = ()
+    what: str = "policy"  # heads the column of policies or steps
+    sources: Sequence[Artifact] = ()
+    form: str = FORM
+    n: str = ""  # of the provenance line
+    replayed: tuple[Sequence[Artifact], str] | None = None  # and the policy that is picked first
+    details: Mapping[str, Markup] = field(default_factory=dict)  # folded, by title
+    parts: Mapping[str, LaysOut] = field(default_factory=dict)  # folded, with pickers
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question of Results, and how its artifacts answer it, in the order of their files.
+
+    One whose parts change with each visit lays itself out by `build`.
+    """
+
+    name: str  # in addresses and in element ids
+    title: str
+    files: Sequence[str] = ()
+    answer: Callable[..., Answer] | None = None
+    build: Callable[[gr.Tab], None] | None = None
+    names: Sequence[str] = ("task", reproduce.AGAIN)  # of the values in its address, if any
+
+
+def section(question: Question, tab: gr.Tab) -> None:
+    """Lay out a question, which is filled as its tab is opened. Called inside the tab.
+
+    Where a file cannot be read, the command that makes it stands in place of the answer.
+    """
+    if question.build is not None:
+        question.build(tab)
+        return
+    loaded = [load_or_say(file) for file in question.files]
+    if missing := Markup("").join(message for _, message in loaded):
+        gr.HTML(missing)
+        return
+    answer = question.answer(*(artifact for artifact, _ in loaded))
+    name, (above, below) = question.name, _in_words(question.name, answer)
+    address = lay_out_address("results", name, question.names, tab) if question.names else None
+    values: Updates = {gr.HTML(): above}
+    if callable(answer.figure):
+        answer.figure(address)
+    elif isinstance(answer.figure, go.Figure):
+        values[gr.Plot(show_label=False, elem_id=f"results-{name}-figure")] = answer.figure
+    if below:
+        values[gr.HTML()] = below
+    if answer.replayed:
+        outputs, pick = reproduce.build(name, address, *answer.replayed)
+
+        def show(query: Mapping[str, str]) -> Updates:
+            return values | pick(query)
+
+        on_address(address, show, [*values, *outputs], names=(reproduce.AGAIN,))
+    else:
+        fill_on_opening(tab, lambda _: values, list(values))
+    for title, lay_out in answer.parts.items():
+        with gr.Accordion(title, open=False, elem_classes="sauda-fold") as part:
+            lay_out(address, part)
+
+
+def _in_words(name: str, answer: Answer) -> tuple[Markup, Markup]:
+    """What stands above a question's figure and below it; all above where the figure is HTML."""
+    above = region(
+        f"results-{name}-verdict", verdict_html(answer.verdict) if answer.verdict else ""
+    )
+    folds = dict(answer.details)
+    if answer.rows:
+        folds = {NUMBERS: numbers(name, answer.rows, answer.form, answer.what)} | folds
+    below = [answer.caption, *(provenance(source, answer.n) for source in answer.sources)]
+    below = Markup("").join([*below, *(folded(title, body) for title, body in folds.items())])
+    if isinstance(answer.figure, Markup):
+        above += region(f"results-{name}-figure", answer.figure)
+    if answer.figure is None or isinstance(answer.figure, Markup):
+        return above + below, Markup("")
+    return above, below

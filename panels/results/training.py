@@ -1,0 +1,467 @@
+"""Does training help, and does the wrapper do the work? Gains are paired by hold-out seed.
+
+The stages of one model, bare and wrapped, are laid out alike for the bazaar and for the arena.
+"""
+
+from collections.abc import Iterator
+from functools import cache, partial
+from typing import Any
+
+import gradio as gr
+import plotly.graph_objects as go
+from markupsafe import Markup
+
+from panels.results.models import (
+    FILE,
+    FORM,
+    GAIN,
+    LAB_FILE,
+    LAB_STAGES,
+    STAGES,
+    Lead,
+    best_script,
+    buyer_name,
+    gain_on_same_seeds,
+    policy_label,
+    rows_by_policy,
+    series_role,
+    standing,
+    weights,
+)
+from panels.results.question import (
+    HTML,
+    Answer,
+    Measured,
+    Question,
+    Verdict,
+    clauses,
+    grades_figure,
+    no_row,
+    side,
+)
+from panels.results.winners import MARKET
+from panels.ui.look import QUIET, SERIES, folded, line_style, styled, table, whiskers
+from panels.ui.provenance import provenance
+from panels.ui.tables import data_table, with_interval
+from panels.ui.terms import capital, listed, short, task_choices, task_title, tasks_listed
+from panels.ui.whisker_rows import WhiskerRow, whisker_rows
+from panels.ui.wiring import Address, Updates, fill_on_opening, pick_in_address
+from sauda.experiments.comparison import (
+    BASE,
+    BAYESIAN,
+    LAB,
+    LISTENER,
+    ORACLE,
+    OURS,
+    ArenaModelRow,
+    ModelRow,
+    StageGain,
+)
+from sauda.llm.model import NULL
+from sauda.llm.registry import is_model
+from sauda.policies import ZERO_GRADE
+from sauda.records.store import Artifact
+
+STEERING, HONEST = "steering", "honest"
+AROUND = {NULL: "no model", BASE: policy_label(BASE), OURS: "Sauda"}  # short, for a phone
+ON = {"all": "all seeds", "unseen": "unseen listings or labs"}
+FORMS = {"less the base": GAIN, "deals": ".0%", "valid actions": ".1%"} | dict.fromkeys(
+    ("jobs done", "jobs given"), ".2f"
+)
+
+
+# The gains ---------------------------------------------------------------------------------------
+
+
+def market_tasks(comparison: Artifact) -> list[str]:
+    """The open market's tasks of a comparison, in its order."""
+    tasks = dict.fromkeys(row.task for row in comparison.data.rows)
+    return [task for task in tasks if task.startswith(MARKET)]
+
+
+def whole_gains(comparison: Artifact) -> dict[str, Measured]:
+    """What all training gained over the untrained base, by task that the served stage played."""
+    gains = {}
+    for task in market_tasks(comparison):
+        row = rows_by_policy(comparison, task).get(OURS)
+        if row is not None and (paired := row.grade.paired()) is not None:
+            gains[task] = Measured(policy_label(OURS), paired, series_role(OURS), task, row.n)
+    return gains
+
+
+def verdict(comparison: Artifact) -> Verdict:
+    """Whether the served stage wins more than the untrained base on the open market."""
+    gains = whole_gains(comparison)
+    if not gains:
+        return Verdict(
+            f"Not measured yet for {buyer_name(OURS)}, the stage that this page serves.",
+            (no_row(comparison),),
+        )
+    sides = {side(gain.interval) for gain in gains.values()}
+    opening = "No" if "below" in sides else "Not shown"
+    if "above" in sides:
+        opening = "Yes" if sides == {"above"} else "Partly"
+    told = clauses(
+        {task: gain.interval for task, gain in gains.items()},
+        above="scores more than the untrained base in {}",
+        below="scores less than the untrained base in {}",
+        unclear="shows no difference from the untrained base in {} (the interval holds 0)",
+    )
+    lines = []
+    for task, gain in gains.items():
+        rows = rows_by_policy(comparison, task)
+        lines.append(
+            f"{short(task)}: {rows[BASE].grade.mean:{FORM}} to {rows[OURS].grade.mean:{FORM}},"
+            f" gain {with_interval(gain.interval, GAIN)}, n = {gain.n:,}"
+        )
+    lines.append("Mean grade, 1 at best; hold-out seeds, bare, paired by seed.")
+    return Verdict(f"{opening}: {buyer_name(OURS)} {', and '.join(told)}.", tuple(lines))
+
+
+def gains_by_step(comparison: Artifact) -> dict[str, list[StageGain]]:
+    """The gains of each stage over the one it trains further, by what is added: "DPO"."""
+    gains: dict[str, list[StageGain]] = {}
+    for gain in comparison.data.stage_gains:
+        if gain.on == "all":
+            added = policy_label(gain.after).rpartition(" + ")[2]
+            gains.setdefault(added, []).append(gain)
+    return gains
+
+
+def gain_figure(comparison: Artifact) -> go.Figure:
+    """The gain of every step of training on the first of the market's tasks, with its interval."""
+    task = market_tasks(comparison)[0]
+    rows = [
+        WhiskerRow(capital(name), gain.interval, series_role(gain.after))
+        for name, gains in gains_by_step(comparison).items()
+        for gain in gains
+        if gain.task == task
+    ]
+    return whisker_rows({capital(short(task)): rows}, "gain in mean grade", GAIN)
+
+
+def caption(comparison: Artifact) -> Markup:
+    """What the figure shows, and which steps lost something, classic games included."""
+    lost = []
+    for name, gains in gains_by_step(comparison).items():
+        losses = [
+            f"{-gain.interval.mean:.3f} in the {short(gain.task)}"
+            for gain in gains
+            if side(gain.interval) == "below"
+        ]
+        lost += [f"{name} ({listed(losses)})"] if losses else []
+    return HTML.gains_caption(tasks_listed(market_tasks(comparison)[1:]), "; ".join(lost))
+
+
+def step_label(gain: StageGain) -> str:
+    """Both stages in words: "SFT, then DPO" for "SFT + DPO"."""
+    before, after = policy_label(gain.before), policy_label(gain.after)
+    rest = after.removeprefix(f"{before} + ")
+    return f"{before} → {after}" if rest == after else f"{before}, then {rest}"
+
+
+def training_answer(comparison: Artifact) -> Answer:
+    """The gain of every step, with every stage and policy task by task below it."""
+    rows = [
+        Measured(step_label(gain), gain.interval, series_role(gain.after), gain.task, gain.n)
+        for gain in comparison.data.stage_gains
+        if gain.on == "all" and gain.task.startswith(MARKET)
+    ]
+    return Answer(
+        verdict(comparison),
+        gain_figure(comparison),
+        caption(comparison),
+        rows,
+        "step",
+        [comparison],
+        GAIN,
+        "paired hold-out seeds",
+        ([comparison], OURS),
+        parts={"Every stage and policy, task by task": partial(build_stages, comparison)},
+    )
+
+
+TRAINING = Question("training", "Does training help?", (FILE,), training_answer)
+
+
+# Every stage, task by task -----------------------------------------------------------------------
+
+
+def summary(comparison: Artifact, task: str) -> Markup:
+    """What training brought on a task, beside the base and the best script."""
+    rows = rows_by_policy(comparison, task)
+    if LAB not in rows:
+        place = standing(comparison, task)
+        return HTML.stages(place, policy_label(OURS), policy_label(LISTENER))
+    script, grade = best_script(rows)
+    held = rows.get(f"{BASE}+constrained")
+    labels = [policy_label(name) for name in (LAB, BASE, script)]
+    return HTML.lab_stages(rows[LAB], rows[BASE], grade, labels, held, ZERO_GRADE)
+
+
+def references(artifact: Artifact, task: str) -> list[tuple[str, float]]:
+    """Mean grades of the best script, the planners and the oracle, where they played."""
+    rows = rows_by_policy(artifact, task)
+    script, grade = best_script(rows)
+    knows = "best script" if LAB in rows else "best untuned script"
+    others = [name for name in (BAYESIAN, LISTENER, ORACLE) if name in rows]
+    return [
+        (f"{knows}, {policy_label(script)}", grade),
+        *((policy_label(name), rows[name].grade.mean) for name in others),
+    ]
+
+
+def stage_figure(artifact: Artifact, task: str) -> go.Figure:
+    """Mean grades of the bare model, a line from each stage to those that train it further."""
+    rows = rows_by_policy(artifact, task)
+    grades = {name: rows[name].grade for name in (*STAGES, *LAB_STAGES) if name in rows}
+    labels, means = list(map(policy_label, grades)), [grade.mean for grade in grades.values()]
+    at = {name: place for place, name in enumerate(grades)}
+    figure = go.Figure()
+    for gain in artifact.data.stage_gains:
+        if (gain.task, gain.on) == (task, "all"):
+            x = [at[name] for name in (gain.before, gain.after) if name in at]
+            style = line_style("sft") | {"mode": "lines", "hoverinfo": "skip"}
+            figure.add_scatter(x=x, y=[means[place] for place in x], **style)
+    figure.add_scatter(
+        x=list(at.values()),
+        y=means,
+        error_y=whiskers(list(grades.values())),
+        text=labels,
+        hovertemplate="%{text}: %{y:.3f}<extra></extra>",
+        **(line_style("sft") | {"mode": "markers"}),
+    )
+    beside = references(artifact, task)
+    for name, grade in beside:
+        figure.add_hline(
+            y=grade,
+            line={"dash": "dot", "width": 1, "color": SERIES["scripted"].light},
+            annotation={"text": f"{name}: {grade:.3f}", "font": {"size": 11}},
+            annotation_position="top left",
+        )
+    ends = [getattr(grade, end) for grade in grades.values() for end in ("low", "high")]
+    lowest, highest = min([0.0, *ends]), max(grade for _, grade in beside)
+    room = 0.1 * (max([highest, *ends]) - lowest)  # a line's label stands above it
+    span = [lowest - room / 2, max([highest + room, *ends])]
+    figure.update_layout(showlegend=False, yaxis={"title": "grade, 1 at best", "range": span})
+    broken = [label.replace(" + ", "<br>+ ") for label in labels]  # upright on a phone, too
+    figure.update_xaxes(tickvals=list(at.values()), ticktext=broken, tickangle=0)
+    return styled(figure, 340)
+
+
+def rows_of(artifact: Artifact, task: str) -> list[ModelRow | ArenaModelRow]:
+    """The rows of one task, the best grade first."""
+    rows = rows_by_policy(artifact, task).values()
+    return sorted(rows, key=lambda row: -row.grade.mean)
+
+
+def policies_table(artifact: Artifact, task: str) -> Markup:
+    """Every policy's grade, its difference to the base, and counts."""
+    baseline = artifact.config["baseline"]
+    lines = [
+        {
+            "policy": policy_label(row.policy),
+            "n": row.n,
+            "grade": row.grade,
+            "less the base": None if row.policy == baseline else row.grade.paired(),
+            **counts(row),
+        }
+        for row in rows_of(artifact, task)
+    ]
+    told = f"{task_title(task)}: each row on the first n hold-out seeds; 95 % intervals"
+    return data_table(lines, told, forms=FORMS)
+
+
+def counts(row: ModelRow | ArenaModelRow) -> dict[str, Any]:
+    """What a row counts in its game; None for what a script or an unwrapped model has not."""
+    invalid = {"invalid replies": row.invalid_replies if is_model(row.policy) else None}
+    if isinstance(row, ModelRow):
+        changed = row.changed if "+" in row.policy else None
+        told = {"deals": row.deal_rate, "forfeits": row.ends["forfeit"], "moves": row.moves}
+        return told | invalid | {"changed by the wrapper": changed}
+    jobs = {"jobs done": row.jobs.mean, "jobs given": row.jobs_had}
+    return jobs | {"actions": row.actions, "valid actions": row.valid} | invalid
+
+
+def gains_table(artifact: Artifact, task: str) -> Markup:
+    """The gain of each stage over the one it trains further."""
+    lines = [
+        {
+            "from": policy_label(gain.before), "to": policy_label(gain.after), "on": ON[gain.on],
+            "n": gain.n, "difference": gain.interval,
+        }
+        for gain in artifact.data.stage_gains
+        if gain.task == task
+    ]  # fmt: skip
+    told = f"{task_title(task)}: gain of each stage, bare, paired by seed; 95 % intervals"
+    return data_table(lines, told, GAIN)
+
+
+def rivals_table(artifact: Artifact, task: str) -> Markup:
+    """Each stage compared with scripts and planners."""
+    lines = [
+        {
+            "stage": policy_label(row.policy), "compared with": policy_label(row.rival),
+            "n": row.n, "difference": row.interval,
+        }
+        for row in artifact.data.rivalries
+        if row.task == task
+    ]  # fmt: skip
+    told = f"{task_title(task)}: each stage, bare, compared with others by seed; 95 % intervals"
+    return data_table(lines, told, GAIN)
+
+
+def behaviour_table(artifact: Artifact, task: str) -> Markup:
+    """How often each model of the bazaar breaks its own offers and limit, and leaves when due."""
+    lines = [
+        {
+            "policy": policy_label(row.policy), "moves": row.moves,
+            "bids below its own": row.retreats, "beyond its last word": row.broken,
+            "over its limit": row.over_limit, "left when due": row.walked,
+            "times due": row.walk_due,
+        }
+        for row in rows_of(artifact, task)
+        if isinstance(row, ModelRow) and is_model(row.policy) and not row.policy.startswith("null")
+    ]  # fmt: skip
+    told = f"{task_title(task)}: moves as proposed; leaving is due where the planner leaves"
+    return data_table(lines, told)
+
+
+def show_stages(artifact: Artifact, task: str) -> tuple[Markup, go.Figure, Markup]:
+    """What stands above the stages of a task, their figure, and the tables below."""
+    parts = {
+        "Every policy as a table": policies_table(artifact, task),
+        "Gain of each stage": gains_table(artifact, task),
+        "Each stage compared with scripts and planners": rivals_table(artifact, task),
+        "Moves that break an own offer or limit": behaviour_table(artifact, task),
+    }
+    tables = Markup("").join(folded(title, part) for title, part in parts.items() if part)
+    tables += provenance(artifact, f"paired hold-out episodes; {weights(artifact)}")
+    return summary(artifact, task), stage_figure(artifact, task), tables
+
+
+def build_stages(artifact: Artifact, address: Address, around: gr.Accordion) -> None:
+    """Lay out the part, inside `around`; `address` holds the task of the bazaar."""
+    tasks = list(dict.fromkeys(row.task for row in artifact.data.rows))
+    task = gr.Radio(task_choices(tasks), value=tasks[0], label="Task", visible=len(tasks) > 1)
+    is_lab = artifact.file == LAB_FILE
+    prefix = "results-lab" if is_lab else "results-model"
+    outputs = [
+        gr.HTML(),
+        gr.Plot(show_label=False, elem_id=f"{prefix}-stages"),
+        gr.HTML(elem_id=f"{prefix}-tables"),
+    ]
+    drawn = cache(partial(show_stages, artifact))
+
+    def redraw(name: str) -> Updates:
+        return dict(zip(outputs, drawn(name), strict=True))
+
+    if is_lab:
+        task.change(redraw, task, outputs, **QUIET)
+        fill_on_opening(around, lambda _: redraw(tasks[0]), outputs)
+    else:
+        pick_in_address(address, "task", task, tasks, redraw, outputs, around)
+
+
+# The wrappers ------------------------------------------------------------------------------------
+
+
+def wrapper_verdict(comparison: Artifact) -> Verdict:
+    """Whether the published steering wins more around the served model than around no model."""
+    gains = wrapper_gains(comparison, OURS, STEERING)
+    evidence = tuple(_added(comparison))
+    if not gains:
+        missing = no_row(comparison, f"{OURS}+{STEERING}")
+        return Verdict(f"Not measured yet around {buyer_name(OURS)}.", (*evidence, missing))
+    sides = {side(lead.gain) for lead in gains.values()}
+    work = "does part of the work" if "above" in sides else "does the work where it is used"
+    if sides == {"above"}:
+        work = "does not do the work alone"
+    told = clauses(
+        {task: lead.gain for task, lead in gains.items()},
+        above="it scores more than without a model in {}",
+        below="it scores less than without a model in {}",
+        unclear="it shows no difference from no model in {} (the interval holds 0)",
+    )
+    task, lead = next(iter(gains.items()))
+    sentence = (
+        f"The published wrapper {work}: in the {short(task)} it scores {lead.second:{FORM}} without"
+        f" any model and {lead.first:{FORM}} around Sauda (n = {lead.n:,})."
+        f" {_need(comparison, task)}."
+    )
+    return Verdict(sentence, (f"Around Sauda {', and '.join(told)}.", *evidence))
+
+
+def _need(comparison: Artifact, task: str) -> str:
+    """Whether Sauda wins less without the published wrapper, and what it wins then."""
+    bare = rows_by_policy(comparison, task)[OURS]
+    scores = f"scores {bare.grade.mean:{FORM}} (n = {bare.n:,})"
+    lead = gain_on_same_seeds(comparison, task, OURS, f"{OURS}+{STEERING}")
+    if lead is None:
+        return f"Sauda alone {scores}"
+    return {
+        "above": f"Sauda needs none: alone it {scores}",
+        "below": f"Sauda needs one: alone it {scores}",
+        "unclear": f"Sauda alone {scores}, no clear difference",
+    }[side(lead.gain)]
+
+
+def wrapper_gains(comparison: Artifact, stage: str, wrapper: str) -> dict[str, Lead]:
+    """What a wrapper wins more around `stage` than around no model, on each task it played."""
+    wrapped, alone = f"{stage}+{wrapper}", f"{NULL}+{wrapper}"
+    leads = {
+        task: gain_on_same_seeds(comparison, task, wrapped, alone)
+        for task in market_tasks(comparison)
+    }
+    return {task: lead for task, lead in leads.items() if lead is not None}
+
+
+def _added(comparison: Artifact) -> Iterator[str]:
+    """What the served stage and the base add to the wrappers around them, by task."""
+    for stage, wrapper in ((OURS, STEERING), (BASE, STEERING), (OURS, HONEST)):
+        told = [
+            f"{short(task)} {with_interval(lead.gain, GAIN)}, n = {lead.n:,}"
+            for task, lead in wrapper_gains(comparison, stage, wrapper).items()
+        ]
+        if told:
+            inside = AROUND[stage] if stage == OURS else f"the {AROUND[stage]}"
+            yield f"{capital(wrapper)}, {inside} instead of no model: {'; '.join(told)}."
+
+
+def wrapper_answer(comparison: Artifact) -> Answer:
+    """The base and the served stage bare, then each wrapper around each and around no model."""
+    shown = {model: f"{AROUND[model]}, bare" for model in (BASE, OURS)} | {
+        f"{model}+{wrapper}": f"{wrapper}, {AROUND[model]}"
+        for wrapper in (STEERING, HONEST)
+        for model in AROUND
+    }
+    found = []
+    for task in market_tasks(comparison):
+        rows = rows_by_policy(comparison, task)
+        found += [(label, rows[policy]) for policy, label in shown.items() if policy in rows]
+    rows = [
+        Measured(label, row.grade, series_role(row.policy), row.task, row.n) for label, row in found
+    ]
+    changed = table(
+        ("task", "wrapper and model", "moves", "changed", "invalid replies"),
+        [
+            (row.task, label, f"{row.moves:,}", f"{row.changed:,}", f"{row.invalid_replies:,}")
+            for label, row in found
+        ],
+        align="llrrr",
+        caption="Moves on hold-out seeds that a wrapper changed",
+    )
+    return Answer(
+        wrapper_verdict(comparison),
+        grades_figure(rows),
+        HTML.wrapper_caption(policy_label(OURS)),
+        rows,
+        "wrapper and model",
+        [comparison],
+        n="hold-out seeds",
+        replayed=([comparison], f"{NULL}+{STEERING}"),
+        details={"Moves that the wrapper changed, and invalid replies": HTML.changed(changed)},
+    )
+
+
+WRAPPER = Question("wrapper", "Does the wrapper do the work?", (FILE,), wrapper_answer)
