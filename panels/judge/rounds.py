@@ -1,4 +1,4 @@
-"""The judged rounds: the labs' pitches with their claims checked, and a pitch of the visitor's own."""
+"""The judged rounds: pitches with their claims checked, and one of the visitor's own."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

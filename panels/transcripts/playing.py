@@ -5,20 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
-from markupsafe import Markup
 
-from panels.ui.look import QUIET, scrolled
+from panels.ui.look import QUIET
 from panels.ui.wiring import Updates
 
 PACE = 0.8  # seconds between two moves while they are played
 PLAY, PAUSE = "▶ Play", "⏸ Pause"  # what the button does next, which tells whether moves are played
-
-
-def moves_of(name: str, moves: Markup, over: bool) -> Markup:
-    """The moves of a player in a part that scrolls; before the end it shows the last of them."""
-    return scrolled(
-        f"Moves of {name}", moves, "sauda-moves" if over else "sauda-moves sauda-latest"
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,15 +56,6 @@ def start_or_stop(player: Player, playing: bool, step: int, moves: int) -> Updat
     }
 
 
-def show_next_move(
-    player: Player, step: int, moves: int, drawn: Callable[[int], Updates]
-) -> Updates:
-    """One move more, drawn by `drawn`; after the last one the clock stops."""
-    if step >= moves:
-        return start_or_stop(player, True, step, moves)
-    return drawn(step + 1) | {player.step: step + 1}
-
-
 def wire(
     player: Player,
     inputs: Sequence[Any],
@@ -91,7 +74,9 @@ def wire(
 
     def show_next(*values: Any) -> Updates:
         *chosen, step = values
-        return show_next_move(player, step, moves(*chosen), lambda to: show_step(*chosen, to))
+        if step >= (last := moves(*chosen)):
+            return start_or_stop(player, True, step, last)
+        return show_step(*chosen, step + 1) | {player.step: step + 1}
 
     player.step.input(
         show_step, [*inputs, player.step], outputs, trigger_mode="always_last", **QUIET

@@ -5,8 +5,10 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from panels.ui.look import folded, note
-from panels.ui.terms import shown_round, term
+from env import rupees
+from panels.ui.look import folded, heading, note, scrolled
+from panels.ui.terms import could_be_won, nothing_to_win, shown_round, term
+from panels.ui.wiring import button
 
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent.parent / "templates"),
@@ -16,6 +18,8 @@ _TEMPLATES = Environment(
     undefined=StrictUndefined,
 )
 _TEMPLATES.globals |= {"folded": folded, "note": note, "shown_round": shown_round, "term": term}
+_TEMPLATES.globals |= {"button": button, "heading": heading, "rupees": rupees, "scrolled": scrolled}
+_TEMPLATES.globals |= {"could_be_won": could_be_won, "nothing_to_win": nothing_to_win}
 
 
 def macros(subject: str) -> Any:

@@ -172,7 +172,7 @@ def card(game: ShownGame, episode: Episode) -> Markup:
             talk(episode, len(episode.turns)),
             "sauda-script",
         ),
-        outcome(episode, PAIR_TASK.learner, PAIR_TASK.grade(episode.final)),
+        outcome(episode, PAIR_TASK.grade(episode.final)),
     )
 
 
