@@ -11,9 +11,7 @@ from typing import Any
 
 import gradio as gr
 
-from panels.challenges.daily import tab as daily
-from panels.challenges.people import tab as people
-from panels.challenges.spot import tab as spot
+from panels.challenges import daily, people, spot
 from panels.haggle import callbacks, model_callbacks, resume
 from panels.haggle.callbacks import open_page, open_pickers
 from panels.haggle.choices import one_of, values
