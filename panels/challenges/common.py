@@ -15,7 +15,7 @@ from env import IllegalAction, get_task, rollout
 from panels.haggle import callbacks as haggle
 from panels.haggle.conversation import chat_of
 from panels.haggle.game_view import brief, bubbles, chart, quick_buttons
-from panels.haggle.layout import Parts, lay_out_talk
+from panels.haggle.layout import lay_out_talk
 from panels.haggle.resume import FIRST
 from panels.haggle.screen import Screen, Visit
 from panels.haggle.words import ENGLISH, LANGUAGES, Translate, translator
@@ -39,25 +39,26 @@ PRESS_OTHER = """(chosen) => {
 }"""
 
 
-def lay_out_head(part: str, **row: str) -> Parts:
-    """Place the title and the picker of the language, in the sub-tab called `part`."""
-    translate = translator(ENGLISH)
-    with gr.Row(elem_classes="sauda-head", **row):
-        title = gr.HTML(heading(translate(f"tab_{part}"), translate(f"{part}_lead")))
-        language = gr.Radio(
-            LANGUAGES, value=ENGLISH, label=translate("language"), show_label=False,
-            container=False, scale=0, min_width=310, elem_id=f"{part}-language",
-        )  # fmt: skip
-    return {"title": title, "language": language}
+class Titled:
+    """The title and the picker of the language of a sub-tab called `part`, placed as it is made."""
 
+    def __init__(self, part: str, **row: str) -> None:
+        self.part, translate = part, translator(ENGLISH)
+        with gr.Row(elem_classes="sauda-head", **row):
+            self.title = gr.HTML(heading(translate(f"tab_{part}"), translate(f"{part}_lead")))
+            self.language = gr.Radio(
+                LANGUAGES, value=ENGLISH, label=translate("language"), show_label=False,
+                container=False, scale=0, min_width=310, elem_id=f"{part}-language",
+            )  # fmt: skip
+        self.with_words: list[Any] = [self.title, self.language]  # their words follow the language
 
-def head_in(page: Any, part: str, language: str) -> Updates:
-    """The title in the visitor's language, and the picker with that language picked."""
-    translate = translator(language)
-    return {
-        page.title: heading(translate(f"tab_{part}"), translate(f"{part}_lead")),
-        page.language: gr.update(value=language, label=translate("language")),
-    }
+    def words(self, language: str) -> Updates:
+        """The title in the visitor's language, and the picker with that language picked."""
+        translate = translator(language)
+        return {
+            self.title: heading(translate(f"tab_{self.part}"), translate(f"{self.part}_lead")),
+            self.language: gr.update(value=language, label=translate("language")),
+        }
 
 
 def on_start(tab: gr.Tab, language: gr.Radio, *event: Any, js: str | None = None) -> Any:
@@ -69,7 +70,9 @@ def on_start(tab: gr.Tab, language: gr.Radio, *event: Any, js: str | None = None
     return gr.on(starts, *event, js=js, trigger_mode="always_last", **QUIET)
 
 
-def wire_language(page: Any, tab: gr.Tab, language: gr.Radio, words: Callable, inputs: Any) -> None:
+def wire_language(
+    page: Titled, tab: gr.Tab, language: gr.Radio, words: Callable, inputs: Any
+) -> None:
     """Let `words` write the part's own words, and its picker lead `language`, the one of Haggle."""
     on_start(tab, language, words, inputs, page.with_words)
     page.language.input(lambda chosen: chosen, page.language, language, js=PRESS_OTHER, **QUIET)
@@ -79,7 +82,7 @@ def wire_language(page: Any, tab: gr.Tab, language: gr.Radio, words: Callable, i
 
 
 def wire_reload(
-    part: str,
+    page: Titled,
     tab: gr.Tab,
     language: gr.Radio,
     opened: Callable[..., Updates],
@@ -93,7 +96,7 @@ def wire_reload(
     words are kept for each address by themselves, and are in their box again after each opening.
     `sessionStorage` belongs to one tab; a browser may refuse it, and then nothing is found.
     """
-    key, session = f"sauda-{part}-tab", gr.Textbox(visible="hidden")
+    key, session = f"sauda-{page.part}-tab", gr.Textbox(visible="hidden")
     draft = f'"{key}-draft" + (new URL(location).searchParams.get("day") ?? "")'
 
     def open_part(request: gr.Request, *given: Any) -> Updates:
@@ -140,23 +143,28 @@ def former_state(name: str, part: gr.State) -> Any:
 # A bargain on Haggle's screen -------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Layout:
+class BargainPage(Titled):
     """The components of a bargain that a callback reads or writes."""
 
-    title: gr.HTML
-    language: gr.Radio
     head: gr.HTML  # which game this is, and what is wrong
-    brief: gr.HTML
-    chat: gr.Chatbot
-    message: gr.Textbox
-    send: gr.Button
-    moves: gr.HTML  # what is wrong, and the quick moves
-    offers: gr.HTML
-    result: gr.HTML
-    players: gr.HTML  # the table of those who played this seed
-    visit: gr.State
     kept: gr.BrowserState
+
+    def lay_out_game(self) -> None:
+        """Place what shows the game."""
+        with gr.Row():
+            with gr.Column(scale=2, min_width=240):
+                self.brief = gr.HTML(elem_id=f"{self.part}-brief")
+            with gr.Column(scale=4, min_width=320):
+                talk = lay_out_talk(self.part, translator(ENGLISH))
+            with gr.Column(scale=4, min_width=320):
+                self.offers = gr.HTML(elem_id=f"{self.part}-chart")
+        self.chat, self.message, self.send = talk["chat"], talk["message"], talk["send"]
+        self.moves = talk["moves"]  # what is wrong, and the quick moves
+        self.result = gr.HTML(elem_id=f"{self.part}-result", js_on_load=PRESS)
+        # The table of those who played this seed.
+        self.players = gr.HTML(elem_id=f"{self.part}-players", js_on_load=PRESS)
+        self.visit = gr.State(None, time_to_live=HOUR)
+        self.with_words += [self.message, self.send]
 
     @property
     def of_game(self) -> list[Any]:
@@ -165,25 +173,6 @@ class Layout:
             self.visit, self.kept, self.head, self.brief, self.chat, self.moves, self.offers,
             self.result, self.players,
         ]  # fmt: skip
-
-
-def lay_out_bargain(part: str) -> Parts:
-    """Place what shows the game, in the sub-tab called `part`."""
-    with gr.Row():
-        with gr.Column(scale=2, min_width=240):
-            given = gr.HTML(elem_id=f"{part}-brief")
-        with gr.Column(scale=4, min_width=320):
-            talk = lay_out_talk(part, translator(ENGLISH))
-        with gr.Column(scale=4, min_width=320):
-            offers = gr.HTML(elem_id=f"{part}-chart")
-    return {
-        **talk,
-        "brief": given,
-        "offers": offers,
-        "result": gr.HTML(elem_id=f"{part}-result", js_on_load=PRESS),
-        "players": gr.HTML(elem_id=f"{part}-players", js_on_load=PRESS),
-        "visit": gr.State(None, time_to_live=HOUR),
-    }
 
 
 @dataclass(frozen=True)
@@ -203,14 +192,13 @@ class BargainVisit(Visit):
 class BargainScreen(Screen):
     """The components of a bargain, for Haggle's callbacks."""
 
-    page: Layout
-    part: ClassVar[str]
+    page: BargainPage
     visit_type: ClassVar[type[BargainVisit]]
 
     def words(self, visit: BargainVisit) -> Updates:
         """The own words, in the visitor's language, of the components that a game leaves alone."""
         page, translate = self.page, visit.translate
-        return head_in(page, self.part, visit.language) | {
+        return page.words(visit.language) | {
             page.message: gr.update(label=translate("price"), placeholder=translate("placeholder")),
             page.send: translate("send"),
         }
@@ -238,7 +226,7 @@ class BargainScreen(Screen):
         """What is wrong, and the quick moves until the game is over."""
         game = visit.game
         quick = quick_buttons(game, len(game.play.turns), visit.translate)
-        return region(f"{self.part}-problem", problem) + (quick if not game.over else "")
+        return region(f"{self.page.part}-problem", problem) + (quick if not game.over else "")
 
     def read(self, request: gr.Request, stored: object) -> dict[str, Any]:
         """The values of a visit that the browser sends with each event, checked."""

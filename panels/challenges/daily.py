@@ -17,21 +17,12 @@ from markupsafe import Markup
 
 from env import Accept, Offer, Turn, rupees
 from panels.challenges import common
-from panels.challenges.common import PLAYS, BargainScreen, BargainVisit, Layout
+from panels.challenges.common import PLAYS, BargainPage, BargainScreen, BargainVisit
 from panels.challenges.daily_share import HTML, Finished, day_address, day_in_words, show_share
+from panels.haggle import result
 from panels.haggle.conversation import SILENT, chart_words, chat_of
 from panels.haggle.game_view import bubbles, chart
 from panels.haggle.opponents import opponent_name
-from panels.haggle.result import (
-    compared,
-    ending_of,
-    oracle_line,
-    placed,
-    replay_note,
-    seller_line,
-    took,
-    zopa_bar,
-)
 from panels.haggle.resume import FIRST
 from panels.haggle.words import ENGLISH, Translate, translated, translator
 from panels.ui.look import QUIET, note, stat, strip, trouble
@@ -40,61 +31,34 @@ from panels.ui.wiring import PRESS, Updates, button, region
 from sauda.llm.types import ReplyError
 from sauda.serve.leaderboard import Unavailable, own_board, token_digest
 from sauda.serve.limits import Limiter
+from sauda.sessions import daily as session
 from sauda.sessions.bazaar import Action, Game, Standing, as_episode, moves_of, rank_standings
-from sauda.sessions.daily import (
-    LONGEST_CODE,
-    BadLink,
-    bargain_of,
-    day_of,
-    encode,
-    player,
-    replay,
-    resume,
-    scripts,
-    today,
-)
 
-NAME = "daily"
 IN_ADDRESS = ("day", "moves")
-# Where a browser keeps its own games. The key is no secret: it only has to stay the same.
-KEPT, KEPT_KEY = "sauda-daily", "bargain-of-the-day"
 VISITOR = "visitor"  # names this browser where its games count among people's
 MOST_KEPT = 60  # games in a browser, the newest days
 COUNTED = Limiter(30, 600, seconds=3600.0)  # games of an address and in all, that are counted
 ORIGIN = re.compile(r"https?://[\w.\-]+(:\d{1,5})?", re.ASCII)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class DailyLayout(Layout):
-    """Every component that a callback reads or writes.
+class DailyPage(BargainPage):
+    """Every component that a callback reads or writes."""
 
-    `head` has the day and a friend's game, `result` what can be shared, and `kept` own games, day
-    -> code, and VISITOR -> a token.
-    """
-
-    counted: gr.Checkbox  # whether the visitor's games count among people's
-
-    @property
-    def with_words(self) -> list[Any]:
-        """The components whose own words follow the language."""
-        return [self.title, self.language, self.message, self.send, self.counted]
-
-
-def lay_out() -> DailyLayout:
-    """Place every component."""
-    head = common.lay_out_head(NAME)
-    return DailyLayout(
-        **head,
-        head=gr.HTML(elem_id="daily-head", js_on_load=PRESS),
-        **common.lay_out_bargain(NAME),
-        counted=gr.Checkbox(label=translator(ENGLISH)("daily_count"), elem_id="daily-counted"),
-        kept=gr.BrowserState({}, storage_key=KEPT, secret=KEPT_KEY),
-    )
+    def __init__(self) -> None:
+        super().__init__("daily")
+        # Which day's bargain this is, what is wrong with the address, a friend's game.
+        self.head = gr.HTML(elem_id="daily-head", js_on_load=PRESS)
+        self.lay_out_game()
+        label = translator(ENGLISH)("daily_count")
+        self.counted = gr.Checkbox(label=label, elem_id="daily-counted")
+        # Own games, day -> code, and VISITOR -> a token. The key is no secret: it only has to stay.
+        self.kept = gr.BrowserState({}, storage_key="sauda-daily", secret="bargain-of-the-day")
+        self.with_words += [self.counted]
 
 
 def build(tab: gr.Tab, language: gr.Radio) -> None:
     """Lay out the part and wire it; `language` is the visitor's choice on another sub-tab."""
-    page = lay_out()
+    page = DailyPage()
     screen = DailyScreen(page, {})
     values = screen.fields(language)
 
@@ -102,7 +66,7 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
         *fields, former = given
         return open_day(screen, request.query_params, former, screen.visit_of(request, *fields))
 
-    common.wire_reload(NAME, tab, language, opened, values, page.of_game, page.message)
+    common.wire_reload(page, tab, language, opened, values, page.of_game, page.message)
     screen.wire(tab, language, [page.moves, page.head], "watch", watch)
     counting = page.counted.input(
         screen.on_visit(count_me), [page.counted, *values], page.kept, **QUIET
@@ -138,7 +102,7 @@ class DailyVisit(BargainVisit):
     @property
     def you(self) -> Standing:
         """The visitor's standing in the finished game."""
-        return player("you", as_episode(self.game), visitor=True)
+        return session.player("you", as_episode(self.game), visitor=True)
 
     @property
     def streak(self) -> int:
@@ -155,7 +119,7 @@ class DailyVisit(BargainVisit):
     def friend(self) -> Game | None:
         """The friend's game of the link; None where the link holds the visitor's own."""
         friend = self.bargain.friend
-        return None if friend is not None and self.code == encode(friend) else friend
+        return None if friend is not None and self.code == session.encode(friend) else friend
 
 
 def own_games(kept: object) -> dict[str, str]:
@@ -165,7 +129,7 @@ def own_games(kept: object) -> dict[str, str]:
     return {
         day: code
         for day, code in kept.items()
-        if isinstance(code, str) and len(code) <= LONGEST_CODE
+        if isinstance(code, str) and len(code) <= session.LONGEST_CODE
     }
 
 
@@ -176,8 +140,7 @@ def own_games(kept: object) -> dict[str, str]:
 class DailyScreen(BargainScreen):
     """The components of the bargain of the day."""
 
-    page: DailyLayout
-    part = NAME
+    page: DailyPage
     visit_type = DailyVisit
 
     def read(self, request: gr.Request, stored: object) -> dict[str, Any]:
@@ -190,7 +153,7 @@ class DailyScreen(BargainScreen):
 
     def after_the_end(self, visit: DailyVisit) -> str:
         """That the bargain is over, whatever was written."""
-        of_today = visit.bargain is not None and visit.bargain.day == today()
+        of_today = visit.bargain is not None and visit.bargain.day == session.today()
         return visit.translate("daily_over" if of_today else "daily_over_before")
 
     def told(self, visit: DailyVisit) -> Game:
@@ -200,12 +163,12 @@ class DailyScreen(BargainScreen):
         """Everything that shows the game of `visit`; what is hidden shows once it is over."""
         page, game, translate = self.page, visit.game, visit.translate
         if moves_of(game):
-            kept = {**visit.kept, visit.bargain.day.isoformat(): encode(game)}
+            kept = {**visit.kept, visit.bargain.day.isoformat(): session.encode(game)}
             visit = replace(visit, kept=dict(sorted(kept.items())[-MOST_KEPT:]))
         return self.table(visit, problem) | {
             page.kept: dict(visit.kept),
             page.head: self.head(visit),
-            page.result: result(visit) if game.over else note(translate("hidden_limit")),
+            page.result: show_result(visit) if game.over else note(translate("hidden_limit")),
             page.players: players(visit, translate("daily_waits")) if game.over else "",
         }
 
@@ -256,34 +219,37 @@ def show_friend(visit: DailyVisit) -> Markup:
     chat = chat_of(in_bare_prices(friend, translate), language=visit.language)
     end, cards = ending(friend.play.state.table.past[-1], chart_words(translate)), []
     if mine.over:
-        ends = (("daily_you", mine, ending_of(mine, translate)), ("daily_friend", friend, end))
+        ends = (
+            ("daily_you", mine, result.ending_of(mine, translate)),
+            ("daily_friend", friend, end),
+        )
         for name, game, how in ends:
-            won = translate("daily_won", share=f"{player('', as_episode(game)).share:.0%}")
+            won = translate("daily_won", share=f"{session.player('', as_episode(game)).share:.0%}")
             picture = chart(game, SMALL, translate)
             cards.append((translate(name), picture, f"{how}; {won}"))
     said = [(message["role"], Markup(message["content"])) for message in bubbles(chat.messages)]
     return HTML.friend(said, end, cards, translate)
 
 
-def result(visit: DailyVisit) -> Markup:
+def show_result(visit: DailyVisit) -> Markup:
     """The visitor's share, grade, place among the scripts, days in a row; what was hidden.
 
     Unless it is a loss, also what can be shared: nobody sends a loss around.
     """
     game, you, translate = visit.game, visit.you, visit.translate
-    played, everybody = as_episode(game), [you, *scripts(visit.bargain.day)]
-    place = placed(everybody, translate)
+    played, everybody = as_episode(game), [you, *session.scripts(visit.bargain.day)]
+    place = result.placed(everybody, translate)
     parts = [
-        took(you, translate),
+        result.took(you, translate),
         strip(
             stat(f"{you.grade:.2f}", translate("grade")),
             stat(place, translate("place")),
             stat(f"{visit.streak}", translate("daily_streak")),
         ),
-        zopa_bar(game, translate),
-        seller_line(played, translate),
-        oracle_line(game.task, played, translate),
-        replay_note(game, rank_standings(everybody), translate),
+        result.zopa_bar(game, translate),
+        result.seller_line(played, translate),
+        result.oracle_line(game.task, played, translate),
+        result.replay_note(game, rank_standings(everybody), translate),
     ]
     if you.share > 0:
         one = Finished(visit.bargain.day, game, you.share, place, visit.origin, visit.language)
@@ -296,9 +262,9 @@ def players(visit: DailyVisit, said: str, sauda: Sequence[Standing] = ()) -> Mar
     friends = []
     if visit.friend is not None:
         name = visit.translate("daily_friend").lower()
-        friends = [player(name, as_episode(visit.friend))]
-    rows = rank_standings([visit.you, *friends, *scripts(visit.bargain.day), *sauda])
-    return compared(rows, visit.translate) + note(said)
+        friends = [session.player(name, as_episode(visit.friend))]
+    rows = rank_standings([visit.you, *friends, *session.scripts(visit.bargain.day), *sauda])
+    return result.compared(rows, visit.translate) + note(said)
 
 
 # Events -----------------------------------------------------------------------------------------
@@ -313,22 +279,24 @@ def open_day(
     goes on, and one that it has finished shows its end. Where the address names no such game, a
     sentence says so and the day's own opens. `former` is the name of this tab's session before.
     """
-    asked = tuple(named and named[: LONGEST_CODE + 1] for named in map(address.get, IN_ADDRESS))
+    asked = tuple(
+        named and named[: session.LONGEST_CODE + 1] for named in map(address.get, IN_ADDRESS)
+    )
     begun = visit.bargain
     if visit.game and begun and asked in ((None, None), begun.asked):
         return screen.show(visit)
     faults = []
-    day, friend = today(), None
+    day, friend = session.today(), None
     try:
-        day = day_of(asked[0])
-        friend = replay(day, asked[1]) if asked[1] is not None else None
-    except BadLink as error:
+        day = session.day_of(asked[0])
+        friend = session.replay(day, asked[1]) if asked[1] is not None else None
+    except session.BadLink as error:
         faults.append(str(translated(error, visit.language)))
     opened = replace(visit, game=None, talk=SILENT, bargain=Bargain(day, asked, friend))
     try:
         fresh = _former(screen, former, opened) or _kept(opened)
-    except BadLink:
-        fresh = replace(opened, game=bargain_of(day))
+    except session.BadLink:
+        fresh = replace(opened, game=session.bargain_of(day))
         faults.append(visit.translate("daily_kept_broken"))
     notice = trouble(ValueError(" ".join(faults))) if faults else ""
     return screen.show(replace(fresh, notice=notice))
@@ -342,7 +310,7 @@ def _former(screen: DailyScreen, name: str, visit: DailyVisit) -> DailyVisit | N
     former = common.former_state(name, screen.page.visit)
     if former is None or former.bargain is None or former.bargain.day != visit.bargain.day:
         return None
-    if visit.code not in (None, encode(former.game)):
+    if visit.code not in (None, session.encode(former.game)):
         return None
     now = replace(visit.bargain, watched=former.bargain.watched)
     return replace(visit, game=former.game, talk=former.talk, bargain=now)
@@ -354,7 +322,9 @@ def _kept(visit: DailyVisit) -> DailyVisit:
     Raises BadLink where what it kept cannot be replayed.
     """
     day, code = visit.bargain.day, visit.code
-    return replace(visit, game=bargain_of(day) if code is None else resume(day, code))
+    return replace(
+        visit, game=session.bargain_of(day) if code is None else session.resume(day, code)
+    )
 
 
 def watch(screen: DailyScreen, visit: DailyVisit) -> Updates:

@@ -10,7 +10,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from panels.challenges import common
-from panels.challenges.common import PLAYS, BargainScreen, BargainVisit, Layout
+from panels.challenges.common import PLAYS, BargainPage, BargainScreen, BargainVisit
 from panels.haggle.conversation import SILENT
 from panels.haggle.result import compared, oracle_line, seller_line, took, zopa_bar
 from panels.haggle.words import ENGLISH, Translate, Trouble, translated, translator
@@ -29,56 +29,37 @@ from sauda.sessions.bazaar import as_episode, rank_standings, stand
 from sauda.sessions.review import informed_grade
 
 HTML = macros("challenges")
-NAME = "people"
-# Where a browser keeps the token of its entry. The key is no secret: it only has to stay the same.
-KEPT, KEPT_KEY = "sauda-people", "for-the-record"
 ENTERED = Limiter(ENTRIES_OF_ADDRESS, ENTRIES_IN_ALL, seconds=3600.0)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class PeopleLayout(Layout):
-    """Every component that a callback reads or writes.
+class PeoplePage(BargainPage):
+    """Every component that a callback reads or writes."""
 
-    By `head` the stylesheet shows the form, the game or both; `result` has the way to the next game
-    and `kept` {"token": …}.
-    """
-
-    name: gr.Textbox
-    consent: gr.Checkbox
-    start: gr.Button
-    tally: gr.HTML
-
-    @property
-    def with_words(self) -> list[Any]:
-        """The components whose own words follow the language."""
-        return [
-            self.title, self.language, self.name, self.consent, self.start, self.send, self.message,
-            self.tally,
-        ]  # fmt: skip
-
-
-def lay_out() -> PeopleLayout:
-    """Place every component."""
-    translate, parts = translator(ENGLISH), common.lay_out_head(NAME)
-    with gr.Column(elem_id="people-form"):
-        parts["name"] = gr.Textbox(
-            label=translate("people_name"), max_lines=1, max_length=LONGEST_NAME,
-            elem_id="people-name",
-        )  # fmt: skip
-        parts["consent"] = gr.Checkbox(label=translate("people_consent"), elem_id="people-consent")
-        parts["start"] = gr.Button(
-            translate("people_start"), variant="primary", scale=0, min_width=220
-        )
-    parts["head"] = gr.HTML(elem_id="people-head")
-    with gr.Column(elem_id="people-game"):
-        parts |= common.lay_out_bargain(NAME)
-    parts["tally"] = gr.HTML(elem_id="people-tally")
-    return PeopleLayout(**parts, kept=gr.BrowserState({}, storage_key=KEPT, secret=KEPT_KEY))
+    def __init__(self) -> None:
+        super().__init__("people")
+        translate = translator(ENGLISH)
+        with gr.Column(elem_id="people-form"):
+            self.name = gr.Textbox(
+                label=translate("people_name"), max_lines=1, max_length=LONGEST_NAME,
+                elem_id="people-name",
+            )  # fmt: skip
+            self.consent = gr.Checkbox(label=translate("people_consent"), elem_id="people-consent")
+            self.start = gr.Button(
+                translate("people_start"), variant="primary", scale=0, min_width=220
+            )
+        # Which game this is; the stylesheet shows the form, the game or both by it.
+        self.head = gr.HTML(elem_id="people-head")
+        with gr.Column(elem_id="people-game"):
+            self.lay_out_game()
+        self.tally = gr.HTML(elem_id="people-tally")
+        # {"token": …} of the entry. The key is no secret: it only has to stay the same.
+        self.kept = gr.BrowserState({}, storage_key="sauda-people", secret="for-the-record")
+        self.with_words += [self.name, self.consent, self.start, self.tally]
 
 
 def build(tab: gr.Tab, language: gr.Radio) -> None:
     """Lay out the part and wire it; `language` is the visitor's choice on another sub-tab."""
-    page = lay_out()
+    page = PeoplePage()
     screen = PeopleScreen(page, {})
     values = screen.fields(language)
     common.on_start(tab, language, screen.on_visit(opened), values, page.of_game)
@@ -111,8 +92,7 @@ class PeopleVisit(BargainVisit):
 class PeopleScreen(BargainScreen):
     """The components of the sub-tab."""
 
-    page: PeopleLayout
-    part = NAME
+    page: PeoplePage
     visit_type = PeopleVisit
 
     def read(self, request: gr.Request, stored: object) -> dict[str, Any]:

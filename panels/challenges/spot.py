@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from env import IllegalAction
 from panels.challenges import common, spot_view
+from panels.challenges.common import Titled
 from panels.challenges.spot_pairs import SERVED, Pair, is_trained, measured, pairs_with, untrained
 from panels.challenges.spot_view import HTML, SIDES
 from panels.haggle.layout import SessionGeneration
@@ -33,46 +34,41 @@ from sauda.language.stances import read_stances, relative
 from sauda.llm.registry import player_spec
 from sauda.llm.types import ReplyError
 from sauda.records.seeds import draw_seed
-from sauda.sessions.spot import (
-    Duel,
-    answer_duel,
-    live_duel,
-    load_duel,
-    make_guess,
-    propose_to_both,
-    without_open_ask,
-)
+from sauda.sessions import spot as session
+from sauda.sessions.spot import Duel
 
-NAME = "spot"
-# Where a browser keeps its tally. The key is no secret: it only has to stay the same.
-KEPT, KEPT_KEY = "sauda-spot", "spot-the-trained-one"
 MOST_GUESSES = 1_000_000  # of one browser; a larger number in its memory is no tally
 
 
-@dataclass(frozen=True, eq=False)
-class Layout:
+class SpotPage(Titled):
     """Every component that a callback reads or writes."""
 
-    title: gr.HTML
-    language: gr.Radio
-    about: gr.HTML  # the item, and where the answers come from
-    columns: gr.HTML  # both buyers side by side
-    price: gr.Textbox
-    ask: gr.Button
-    problem: gr.HTML
-    moves: gr.HTML  # the next exchange of a recorded pair, and the guesses
-    verdict: gr.HTML
-    tally: gr.HTML
-    recorded: gr.Button
-    live: gr.Button
-    duel: gr.State
-    generation: gr.State
-    kept: gr.BrowserState  # the tally: {"right": …, "guessed": …}
-
-    @property
-    def with_words(self) -> list[Any]:
-        """The components whose own words follow the language."""
-        return [self.title, self.language, self.recorded, self.live, self.ask, self.price]
+    def __init__(self, has_recorded: bool) -> None:
+        """Place them; without recorded games there is no button for these."""
+        super().__init__("spot", elem_id="spot-head")
+        translate = translator(ENGLISH)
+        self.about = gr.HTML(elem_id="spot-about")  # the item, and where the answers come from
+        self.columns = gr.HTML(elem_id="spot-buyers")  # both buyers side by side
+        with gr.Row(elem_classes="sauda-actions", elem_id="spot-say"):
+            self.price = gr.Textbox(
+                label=translate("spot_price"), placeholder=translate("spot_placeholder"),
+                lines=1, max_lines=1, scale=4, min_width=160, elem_id="spot-price",
+            )  # fmt: skip
+            self.ask = gr.Button(translate("spot_ask"), variant="primary", scale=0, min_width=110)
+        self.problem = gr.HTML(elem_id="spot-problem")
+        # The next exchange of a recorded pair, and the guesses.
+        self.moves = gr.HTML(elem_id="spot-moves", js_on_load=PRESS)
+        self.verdict = gr.HTML(elem_id="spot-verdict")
+        self.tally = gr.HTML(elem_id="spot-tally")
+        with gr.Row(elem_classes="sauda-actions"):
+            name = translate("spot_recorded")
+            self.recorded = gr.Button(name, visible=has_recorded, min_width=180)
+            self.live = gr.Button(translate("spot_live"), min_width=240)
+        self.duel = gr.State(None, time_to_live=HOUR)
+        self.generation = gr.State(SessionGeneration(), time_to_live=HOUR)
+        # The tally, {"right": …, "guessed": …}. The key is no secret: it only has to stay the same.
+        self.kept = gr.BrowserState({}, storage_key="sauda-spot", secret="spot-the-trained-one")
+        self.with_words += [self.recorded, self.live, self.ask, self.price]
 
     @property
     def of_duel(self) -> list[Any]:
@@ -83,36 +79,11 @@ class Layout:
         ]  # fmt: skip
 
 
-def lay_out(has_recorded: bool) -> Layout:
-    """Place every component; without recorded games there is no button for them."""
-    translate, parts = translator(ENGLISH), common.lay_out_head(NAME, elem_id="spot-head")
-    parts["about"] = gr.HTML(elem_id="spot-about")
-    parts["columns"] = gr.HTML(elem_id="spot-buyers")
-    with gr.Row(elem_classes="sauda-actions", elem_id="spot-say"):
-        parts["price"] = gr.Textbox(
-            label=translate("spot_price"), placeholder=translate("spot_placeholder"),
-            lines=1, max_lines=1, scale=4, min_width=160, elem_id="spot-price",
-        )  # fmt: skip
-        parts["ask"] = gr.Button(translate("spot_ask"), variant="primary", scale=0, min_width=110)
-    parts["problem"] = gr.HTML(elem_id="spot-problem")
-    parts["moves"] = gr.HTML(elem_id="spot-moves", js_on_load=PRESS)
-    parts["verdict"] = gr.HTML(elem_id="spot-verdict")
-    parts["tally"] = gr.HTML(elem_id="spot-tally")
-    with gr.Row(elem_classes="sauda-actions"):
-        recorded = gr.Button(translate("spot_recorded"), visible=has_recorded, min_width=180)
-        live = gr.Button(translate("spot_live"), min_width=240)
-    return Layout(
-        **parts, recorded=recorded, live=live, duel=gr.State(None, time_to_live=HOUR),
-        generation=gr.State(SessionGeneration(), time_to_live=HOUR),
-        kept=gr.BrowserState({}, storage_key=KEPT, secret=KEPT_KEY),
-    )  # fmt: skip
-
-
 @dataclass(frozen=True, eq=False)
 class Spot:
     """The part's components, the models' measured rows, its pairs, the visitor's language."""
 
-    page: Layout
+    page: SpotPage
     rows: Mapping[str, ModelRow]
     pairs: Sequence[Pair]
     language: str = ENGLISH
@@ -141,7 +112,7 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
         return
     rows = measured(comparison)
     pairs = pairs_with(untrained(rows))
-    spot = Spot(lay_out(bool(pairs)), rows, pairs)
+    spot = Spot(SpotPage(bool(pairs)), rows, pairs)
     page, shown = spot.page, spot.page.of_duel
     own = [language, page.generation, page.duel]
 
@@ -165,7 +136,7 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
             return show_more(here, duel)
         return guess(here, sent_number(event, "number"), duel, kept)
 
-    common.wire_reload(NAME, tab, language, open_pair, [*own, page.kept], shown, page.price)
+    common.wire_reload(page, tab, language, open_pair, [*own, page.kept], shown, page.price)
     common.wire_language(page, tab, language, spoken(words), language)
     page.recorded.click(spoken(deal_recorded), own, shown, **QUIET)
     page.live.click(spoken(deal_live), own, shown, **QUIET)
@@ -192,7 +163,7 @@ def opened(
     if duel is not None:
         return show(spot, duel) | told
     if (before := common.former_state(former, page.duel)) is not None:
-        return show(spot, without_open_ask(before)) | told
+        return show(spot, session.without_open_ask(before)) | told
     start = deal_recorded if spot.pairs else deal_live
     gone = {page.problem: note(spot.translate("spot_gone"))} if former else {}
     return start(spot, generation, None) | told | gone
@@ -201,7 +172,7 @@ def opened(
 def words(spot: Spot) -> Updates:
     """The own words, in the visitor's language, of the components that a duel leaves alone."""
     page, translate = spot.page, spot.translate
-    return common.head_in(page, NAME, spot.language) | {
+    return page.words(spot.language) | {
         page.recorded: gr.update(value=translate("spot_recorded")),
         page.live: translate("spot_live"),
         page.ask: translate("spot_ask"),
@@ -218,13 +189,13 @@ def deal_recorded(spot: Spot, generation: SessionGeneration, duel: Duel | None) 
         return spot.problem(Trouble("spot_none_recorded"), "spot_none_recorded")
     now = duel.seed if duel is not None and not duel.is_live else None
     others = [pair for pair in spot.pairs if pair[0]["seed"] != now]
-    return show(spot, load_duel(_shuffled(secrets.choice(others or spot.pairs))))
+    return show(spot, session.load_duel(_shuffled(secrets.choice(others or spot.pairs))))
 
 
 def deal_live(spot: Spot, generation: SessionGeneration, duel: Duel | None) -> Updates:
     """A new item that the visitor sells to both, in random order."""
     generation.advance()
-    return show(spot, live_duel(_shuffled([untrained(spot.rows), SERVED]), draw_seed()))
+    return show(spot, session.live_duel(_shuffled([untrained(spot.rows), SERVED]), draw_seed()))
 
 
 def _shuffled(pair: Sequence) -> list:
@@ -274,7 +245,7 @@ def ask(
     try:
         before, why = _kept(duel), "spot_bad_ask"
         price = before.unconfirmed if again else _whole(price_in(read_stances(text).offered))
-        asked = propose_to_both(before, price)
+        asked = session.propose_to_both(before, price)
     except ValueError as error:  # no pair, no price, or one that the rules forbid
         yield spot.problem(error, why)
         return
@@ -286,7 +257,7 @@ def ask(
     try:
         for number in asked.waiting:
             model = awaited_model(player_spec(asked.games[number].opponent).weights)
-            asked = answer_duel(asked, number, model)
+            asked = session.answer_duel(asked, number, model)
             if generation.number != current:
                 yield spot.unchanged  # Gradio sends what was yielded last once more
                 return
@@ -323,7 +294,7 @@ def guess(spot: Spot, number: int | None, duel: Duel | None, kept: object) -> Up
     try:
         if number not in range(len(SIDES)):
             raise Trouble("no_such_move")
-        after = make_guess(_kept(duel), number)
+        after = session.make_guess(_kept(duel), number)
     except IllegalAction as error:
         return spot.problem(error)
     right, count = tally_of(kept)

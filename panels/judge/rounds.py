@@ -16,17 +16,8 @@ from panels.ui.curve import curve
 from panels.ui.html import macros
 from panels.ui.look import note, trouble
 from panels.ui.provenance import Beside, side_by_side
-from sauda.experiments.pitching import (
-    ADVOCATES,
-    LEARNER,
-    ROUNDS,
-    Finding,
-    Round,
-    ShownGame,
-    Verdict,
-    negotiation,
-    round_json,
-)
+from sauda.experiments import pitching
+from sauda.experiments.pitching import ADVOCATES, LEARNER, ROUNDS, Finding, ShownGame, Verdict
 from sauda.records.store import digest
 
 HTML = macros("judge")
@@ -46,9 +37,9 @@ Jobs = Mapping[str, str]  # what the page calls the own lab's jobs, by id
 
 
 @lru_cache(maxsize=16)
-def rounds_of(seed: int) -> tuple[Round, ...]:
+def rounds_of(seed: int) -> tuple[pitching.Round, ...]:
     """The judged rounds of a seed as the adapting advocate played them, their states included."""
-    return tuple(negotiation(ADVOCATES["adapting"], seed))
+    return tuple(pitching.negotiation(ADVOCATES["adapting"], seed))
 
 
 def lab_title(lab: str) -> str:
@@ -139,7 +130,10 @@ def played_again(game: ShownGame) -> Iterator[Markup]:
     """The rounds of a recorded game, played again beside the record, after a word."""
     yield note(f"Playing the {len(game.rounds)} rounds …")
     recorded = [row.as_json() for row in game.rounds]
-    fresh = [round_json(played) for played in negotiation(ADVOCATES["adapting"], game.seed)]
+    fresh = [
+        pitching.round_json(played)
+        for played in pitching.negotiation(ADVOCATES["adapting"], game.seed)
+    ]
     then, now = (
         fmean(row["verdicts"][LEARNER]["total"] for row in rows) for rows in (recorded, fresh)
     )

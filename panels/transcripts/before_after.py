@@ -10,22 +10,15 @@ from markupsafe import Markup
 
 from env import EndReason, Episode, Turn, get_task, shares, zopa_width
 from panels.results.model_labels import policy_label, weights
-from panels.transcripts.playing import all_shown, lay_out_player, wire
+from panels.transcripts.playing import Player
 from panels.ui.html import macros
 from panels.ui.look import QUIET, heading, note, stat, strip
 from panels.ui.offers import SMALL, ending, offer_chart, offers_of
 from panels.ui.provenance import Beside, load_or_say, provenance, side_by_side
 from panels.ui.terms import short, task_choices
 from panels.ui.wiring import Updates, in_address, lay_out_address, on_address
-from sauda.experiments.before_after import (
-    BEST,
-    PERCENTILES,
-    SIDES,
-    BeforeAfterTask,
-    ChosenPair,
-    gain,
-    play_replies,
-)
+from sauda.experiments import before_after as experiment
+from sauda.experiments.before_after import SIDES, ChosenPair
 from sauda.experiments.episodes import ModelEpisode
 from sauda.games.bazaar_prompt import QUOTED
 from sauda.games.transcript import from_json, in_words
@@ -34,8 +27,10 @@ from sauda.records.store import Artifact, digest
 HTML = macros("transcripts")
 FILE = "episodes/before_after.json"
 PART = "before-after"  # id of the sub-tab
-TYPICAL = ("50th", "90th", BEST)  # the first that gained by a deal is shown first
-RANKS = {BEST: "largest gain with a deal"} | {why: f"{why} percentile" for why in PERCENTILES}
+TYPICAL = ("50th", "90th", experiment.BEST)  # the first that gained by a deal is shown first
+RANKS = {experiment.BEST: "largest gain with a deal"} | {
+    why: f"{why} percentile" for why in experiment.PERCENTILES
+}
 
 
 # Which games ------------------------------------------------------------------------------------
@@ -63,7 +58,7 @@ def pick(artifact: Artifact, task_name: str, why: str) -> ChosenPair:
     return next(pair for pair in _of(artifact, task_name).chosen if pair.why == why)
 
 
-def _of(artifact: Artifact, task_name: str) -> BeforeAfterTask:
+def _of(artifact: Artifact, task_name: str) -> experiment.BeforeAfterTask:
     return next(row for row in artifact.data.tasks if row.task == task_name)
 
 
@@ -78,7 +73,7 @@ def choices(artifact: Artifact, task_name: str) -> list[tuple[str, str]]:
 def explained(artifact: Artifact, task_name: str) -> Markup:
     """In how many games training won more, what was said, and how the games were chosen."""
     row = _of(artifact, task_name)
-    gains = [gain(b, a) for b, a in zip(row.before, row.after, strict=True)]
+    gains = [experiment.gain(b, a) for b, a in zip(row.before, row.after, strict=True)]
     won, lost = (sum(sign * g > 0 for g in gains) for sign in (1, -1))
     verdict = (
         f"Better in {won} of {len(gains)} games, worse in {lost}, the same in "
@@ -229,7 +224,9 @@ def reproduced(pair: ChosenPair) -> Markup:
     for side in SIDES:
         record = getattr(pair, side)
         then = record.as_json()
-        now = play_replies(get_task(record.task), record.policy, pair.seed, record.replies)
+        now = experiment.play_replies(
+            get_task(record.task), record.policy, pair.seed, record.replies
+        )
         differing = [name for name in then if then[name] != now.get(name)]
         what = f"grade {side}, {policy_label(record.policy)},"
         digests = digest(then), digest({name: now.get(name) for name in then})
@@ -257,7 +254,7 @@ def build(tab: gr.Tab) -> None:
             choices(artifact, tasks[0]), value=typical(artifact, tasks[0]).why,
             label="Game, by what training changed in the grade", min_width=300,
         )  # fmt: skip
-    player = lay_out_player()
+    player = Player()
     shown = gr.HTML(elem_id="transcripts-pair")
     with gr.Row(elem_classes="sauda-actions"):
         again = gr.Button("Reproduce: play both games again, now", size="sm", scale=0)
@@ -275,7 +272,7 @@ def build(tab: gr.Tab) -> None:
             which: gr.Radio(choices(artifact, task_name), value=pair.why),
             result: "",
             address.shown: in_address(named_in_address(artifact, task_name, pair.why)),
-            **all_shown(player, longest(pair)),
+            **player.show_all(longest(pair)),
         }
 
     def change_task(task_name: str) -> Updates:
@@ -301,5 +298,5 @@ def build(tab: gr.Tab) -> None:
     where.input(change_task, where, outputs, **QUIET)
     which.input(change_game, choice, outputs, **QUIET)
     on_address(address, follow_pair, outputs)
-    wire(player, choice, moves, show_step, [shown])
+    player.wire(choice, moves, show_step, [shown])
     again.click(reproduce, choice, result, **QUIET)

@@ -5,8 +5,6 @@ component. A component that it leaves out keeps its value.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlencode
 
 import gradio as gr
@@ -16,35 +14,14 @@ from env import ARENA_TASKS, BAZAAR_TASKS, TASKS, Episode
 from panels.results.model_comparison import LAB_FILE
 from panels.site.sessions import HOUR, no_longer_here
 from panels.transcripts import before_after
-from panels.transcripts.episodes import (
-    ARENA_POLICIES,
-    ARENA_SEED,
-    MODELS,
-    MOST,
-    TRAINED,
-    TRAINING_TASK,
-    able,
-    median_gain,
-    play,
-    player_choices,
-    recorded_at,
-    usual,
-)
-from panels.transcripts.playing import Player, all_shown, lay_out_player, wire
+from panels.transcripts import episodes as games
+from panels.transcripts.playing import Player
 from panels.transcripts.view import HTML, again, columns, longest
+from panels.ui import wiring
 from panels.ui.look import QUEUED, heading, trouble
 from panels.ui.provenance import load_or_say
 from panels.ui.terms import task_choices
-from panels.ui.wiring import (
-    Address,
-    Updates,
-    bound,
-    in_address,
-    lay_out_address,
-    on_address,
-    queued,
-    with_closed,
-)
+from panels.ui.wiring import Updates, in_address
 from sauda.experiments.episodes import POLICIES, SEED
 from sauda.llm.types import ReplyError
 from sauda.records.kinds import ArtifactError
@@ -53,7 +30,7 @@ from sauda.records.seeds import whole_seed
 TITLE = "Transcripts"
 PART = "any-game"  # id of the sub-tab
 FIRST_TASK = next(iter(BAZAAR_TASKS))
-SHOOT_OUT_TASK, SHOOT_OUT = "bazaar/open", ("conceder", "listener", *MODELS)
+SHOOT_OUT_TASK, SHOOT_OUT = "bazaar/open", ("conceder", "listener", *games.MODELS)
 
 
 def build() -> None:
@@ -68,43 +45,44 @@ def build() -> None:
 # Any game: events ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
 class Page:
-    """Every component of this part that an event reads or writes."""
+    """The components of this part that an event reads or writes, placed as it is made."""
 
-    task: gr.Dropdown
-    seed: gr.Textbox
-    policies: gr.Dropdown
-    episodes: gr.State  # the episodes on show, by policy
-    player: Player
-    transcripts: gr.HTML
-    command: gr.HTML
-    address: Address
-
-    @property
-    def of_episodes(self) -> list[Any]:
-        """The components that show the episodes or hold them."""
+    def __init__(self, tab: gr.Tab) -> None:
+        with gr.Row():
+            self.task = gr.Dropdown(
+                task_choices([*BAZAAR_TASKS, *ARENA_TASKS]), value=FIRST_TASK, label="Task",
+                filterable=False, min_width=260, elem_id="transcripts-task",
+            )  # fmt: skip
+            self.seed = gr.Textbox(str(SEED), label="Seed", max_lines=1)
+            self.policies = gr.Dropdown(
+                games.player_choices(FIRST_TASK), value=list(POLICIES), multiselect=True,
+                max_choices=games.MOST, label="Policies, up to four", scale=2, min_width=300,
+                elem_id="transcripts-policies",
+            )  # fmt: skip
+        gr.HTML(examples())
+        self.episodes = gr.State(None, time_to_live=HOUR)  # those on show, by policy
+        self.player = Player()
+        self.transcripts, self.command = gr.HTML(), gr.HTML()
+        names = ("task", "seed", "policies")
+        self.address = wiring.lay_out_address("transcripts", PART, names, tab)
+        self.of_choice = [self.task, self.seed, self.policies]
         own = [self.transcripts, self.command, self.episodes, self.address.shown]
-        return [*own, *self.player.controls]
-
-    @property
-    def of_choice(self) -> list[Any]:
-        """The pickers."""
-        return [self.task, self.seed, self.policies]
+        self.of_episodes = [*own, *self.player.controls]
 
 
 def replay(page: Page, task_name: str, seed: str, policies: Sequence[str]) -> Updates:
     """Plays the chosen policies and shows their episodes; a sentence on a bad choice."""
     try:
-        episodes = play(task_name, seed, policies)
+        episodes = games.play(task_name, seed, policies)
     except (ValueError, ReplyError) as error:
         return {page.transcripts: trouble(error)}
     moves = longest(episodes)
     label = "Actions of the lab shown" if task_name in ARENA_TASKS else "Moves shown"
     return {
-        **all_shown(page.player, moves, label),
+        **page.player.show_all(moves, label),
         page.transcripts: columns(episodes, moves),
-        page.command: again(episodes, recorded_at(task_name, whole_seed(seed))),
+        page.command: again(episodes, games.recorded_at(task_name, whole_seed(seed))),
         page.episodes: episodes,
         page.address.shown: in_address(named_in_address(task_name, str(seed), policies)),
     }
@@ -124,12 +102,12 @@ def from_address(page: Page, query: Mapping[str, str]) -> Updates:
         fault = ValueError("the address names no task of this list")
         return {page.transcripts: trouble(fault), page.address.shown: in_address({})}
     seed, names = query.get("seed", str(SEED)), query.get("policies", "")
-    policies = names.split(",") if names else usual(task_name, [], seed)[0]
-    if unknown := set(policies) - set(able(task_name)):
+    policies = names.split(",") if names else games.usual(task_name, [], seed)[0]
+    if unknown := set(policies) - set(games.able(task_name)):
         fault = f"the address names {len(unknown)} policies that do not play this task"
-        shown = choose(page, task_name, usual(task_name, [], seed)[0], seed)
+        shown = choose(page, task_name, games.usual(task_name, [], seed)[0], seed)
         return shown | {page.transcripts: trouble(ValueError(fault)) + shown[page.transcripts]}
-    return choose(page, task_name, policies[:MOST], seed)
+    return choose(page, task_name, policies[: games.MOST], seed)
 
 
 def choose(page: Page, task_name: str, policies: Sequence[str], seed: str) -> Updates:
@@ -144,7 +122,7 @@ def choose(page: Page, task_name: str, policies: Sequence[str], seed: str) -> Up
         return {page.transcripts: trouble(error), page.address.shown: in_address({})}
     return {
         page.task: task_name,
-        page.policies: gr.Dropdown(player_choices(task_name), value=list(policies)),
+        page.policies: gr.Dropdown(games.player_choices(task_name), value=list(policies)),
         page.seed: seed,
         **shown,
     }
@@ -159,7 +137,7 @@ def change_task(
     """
     if task_name in {episode.task for episode in (episodes or {}).values()}:
         return {page.transcripts: gr.skip()}
-    return choose(page, task_name, *usual(task_name, list(episodes or ()), seed))
+    return choose(page, task_name, *games.usual(task_name, list(episodes or ()), seed))
 
 
 def show_step(page: Page, episodes: Mapping[str, Episode] | None, step: int) -> Updates:
@@ -175,48 +153,29 @@ def show_step(page: Page, episodes: Mapping[str, Episode] | None, step: int) -> 
 
 def examples() -> Markup:
     """Links to games worth a look: the arena before and after training, experts, four buyers."""
-    last = list(ARENA_TASKS)[-1]
-    games = [(last, ARENA_SEED, ARENA_POLICIES, f"GPU arena, seed {ARENA_SEED}")]
+    last, trained = list(ARENA_TASKS)[-1], games.TRAINING_TASK
+    worth = [(last, games.ARENA_SEED, games.ARENA_POLICIES, f"GPU arena, seed {games.ARENA_SEED}")]
     comparison, _ = load_or_say(LAB_FILE)
     if comparison is not None:
         told = "GPU arena before and after training, median gain (takes a minute)"
-        games.append((TRAINING_TASK, median_gain(comparison, TRAINING_TASK), TRAINED, told))
+        worth.append((trained, games.median_gain(comparison, trained), games.TRAINED, told))
     record, _ = load_or_say(before_after.FILE)
     if record is not None:
         seed = before_after.typical(record, SHOOT_OUT_TASK).seed
         told = "A script, the planner, the untrained base and Sauda"
-        games.append((SHOOT_OUT_TASK, seed, SHOOT_OUT, told))
+        worth.append((SHOOT_OUT_TASK, seed, SHOOT_OUT, told))
     links = []
-    for task_name, seed, policies, words in games:
+    for task_name, seed, policies, words in worth:
         named = named_in_address(task_name, str(seed), policies)
         query = {"tab": "transcripts", "part": PART, **named}
         links.append((urlencode(query, safe=",/"), words))
     return HTML.examples(links)
 
 
-def lay_out(tab: gr.Tab) -> Page:
-    """Place every component, to be filled as `tab` is opened."""
-    with gr.Row():
-        task = gr.Dropdown(
-            task_choices([*BAZAAR_TASKS, *ARENA_TASKS]), value=FIRST_TASK, label="Task",
-            filterable=False, min_width=260, elem_id="transcripts-task",
-        )  # fmt: skip
-        seed = gr.Textbox(str(SEED), label="Seed", max_lines=1)
-        policies = gr.Dropdown(
-            player_choices(FIRST_TASK), value=list(POLICIES), multiselect=True, max_choices=MOST,
-            label="Policies, up to four", scale=2, min_width=300, elem_id="transcripts-policies",
-        )  # fmt: skip
-    gr.HTML(examples())
-    episodes, player = gr.State(None, time_to_live=HOUR), lay_out_player()
-    transcripts, command = gr.HTML(), gr.HTML()
-    address = lay_out_address("transcripts", PART, ("task", "seed", "policies"), tab)
-    return Page(task, seed, policies, episodes, player, transcripts, command, address)
-
-
 def _any_game(tab: gr.Tab) -> None:
     """Lay out the part and wire it. Called inside `tab`."""
     gr.HTML(heading("One seed, several policies", "The same partners, the same luck."))
-    page = lay_out(tab)
+    page = Page(tab)
     everything = [*page.of_episodes, *page.of_choice]
     # A language model takes seconds for a game: these wait in the queue and show that they do.
     patient = {
@@ -226,14 +185,14 @@ def _any_game(tab: gr.Tab) -> None:
         "concurrency_id": "transcripts",
         "concurrency_limit": 2,
     }
-    with_closed(
-        [page.policies], [page.task.input], queued(change_task, page),
+    wiring.with_closed(
+        [page.policies], [page.task.input], wiring.queued(change_task, page),
         [page.task, page.episodes, page.seed], everything, **patient,
     )  # fmt: skip
     chosen = [page.seed.submit, page.seed.blur, page.policies.input]
-    gr.on(chosen, queued(replay, page), page.of_choice, page.of_episodes, **patient)
-    on_address(page.address, bound(from_address, page), everything, patient)
-    wire(
-        page.player, [page.episodes], lambda shown: longest(shown) if shown else 0,
-        bound(show_step, page), [page.transcripts],
-    )  # fmt: skip
+    gr.on(chosen, wiring.queued(replay, page), page.of_choice, page.of_episodes, **patient)
+    wiring.on_address(page.address, wiring.bound(from_address, page), everything, patient)
+    show = wiring.bound(show_step, page)
+    page.player.wire(
+        [page.episodes], lambda shown: longest(shown) if shown else 0, show, [page.transcripts]
+    )

@@ -115,7 +115,7 @@ def told(updates: dict, *parts: gr.components.Component) -> list[str]:
 @pytest.mark.parametrize("language", [ENGLISH, HINGLISH, HINDI])
 def test_a_visitor_sees_the_same_of_a_bargain_of_the_day_and_of_a_friends(language: str):
     with gr.Blocks():
-        screen = daily.DailyScreen(daily.lay_out(), {})
+        screen = daily.DailyScreen(daily.DailyPage(), {})
     page, game = screen.page, bargain_of(DAY)
     for share in (0.3, 0.35):
         game = bazaar.answer(game, Offer(round(share * game.observation.table.item.list_price)))
@@ -137,7 +137,7 @@ def test_a_visitor_sees_the_same_of_a_bargain_of_the_day_and_of_a_friends(langua
 def test_a_visitor_sees_the_same_of_a_recorded_pair_before_and_after_the_guess(language: str):
     rows = measured(load("evaluation/model-comparison.json"))
     with gr.Blocks():
-        page = spot.lay_out(True)
+        page = spot.SpotPage(True)
     pairs = pairs_with(untrained(rows))
     hall = spot.Spot(page, rows, pairs, language=language)
     duel = replace(load_duel(pairs[0]), shown=3)

@@ -30,7 +30,7 @@ READY = Ready("sauda-mini", "canned", 1.0)
 @pytest.fixture
 def screen() -> DailyScreen:
     with gr.Blocks():
-        return DailyScreen(daily.lay_out(), {})
+        return DailyScreen(daily.DailyPage(), {})
 
 
 def address(**more) -> dict[str, str]:

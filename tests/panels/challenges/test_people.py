@@ -16,7 +16,7 @@ from sauda.serve.people import GAMES
 @pytest.fixture(scope="module")
 def screen() -> PeopleScreen:
     with gr.Blocks():
-        return PeopleScreen(people.lay_out(), {})
+        return PeopleScreen(people.PeoplePage(), {})
 
 
 @pytest.fixture(autouse=True)

@@ -25,7 +25,7 @@ UNTRAINED = "mini+constrained"  # bare, the base ends its games at once
 @pytest.fixture
 def spot() -> Spot:
     with gr.Blocks():
-        page = events.lay_out(True)
+        page = events.SpotPage(True)
     rows = measured(load("evaluation/model-comparison.json"))
     return Spot(page, rows, pairs_with(untrained_of(rows)))
 

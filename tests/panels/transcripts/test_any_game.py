@@ -45,7 +45,7 @@ def test_none_or_five_policies_are_refused(names):
 @pytest.fixture(scope="module")
 def page() -> tab.Page:
     with gr.Blocks(), gr.Tab() as part:
-        return tab.lay_out(part)
+        return tab.Page(part)
 
 
 def test_an_address_plays_the_task_the_seed_and_the_policies_that_it_names(page):
@@ -118,11 +118,8 @@ def test_before_and_after_is_the_seed_of_the_median_gain_of_training(arena_evalu
 
 def test_play_starts_a_game_of_one_move_and_none_without_moves():
     with gr.Blocks():
-        player = playing.Player(gr.Button(), gr.Timer(), gr.Slider())
-        starts, stays = (
-            playing.start_or_stop(player, playing=False, step=moves, moves=moves)
-            for moves in (1, 0)
-        )
+        player = playing.Player()
+        starts, stays = (player.start_or_stop(False, moves, moves) for moves in (1, 0))
     assert (starts[player.clock].active, stays[player.clock].active) == (True, False)
     assert player.step in starts  # from the first move again
     assert player.step not in stays
