@@ -11,9 +11,7 @@ from typing import Any
 
 import gradio as gr
 
-from panels.challenges.daily import tab as daily
-from panels.challenges.people import tab as people
-from panels.challenges.spot import tab as spot
+from panels.challenges import daily, people, spot
 from panels.haggle import callbacks, model_callbacks, resume
 from panels.haggle.callbacks import open_page, open_pickers
 from panels.haggle.choices import one_of, values
@@ -39,11 +37,11 @@ def build() -> None:
     with gr.Tabs(elem_classes="sauda-subtabs", overflow_behavior="wrap"):
         with gr.Tab(translate("tab_any"), id="any") as tabs["tab_any"]:
             language = _any_bargain()
-        with gr.Tab(translate("tab_daily"), id=daily.NAME) as tabs["tab_daily"]:
+        with gr.Tab(translate("tab_daily"), id="daily") as tabs["tab_daily"]:
             daily.build(tabs["tab_daily"], language)
-        with gr.Tab(translate("tab_spot"), id=spot.NAME) as tabs["tab_spot"]:
+        with gr.Tab(translate("tab_spot"), id="spot") as tabs["tab_spot"]:
             spot.build(tabs["tab_spot"], language)
-        with gr.Tab(translate("tab_people"), id=people.NAME) as tabs["tab_people"]:
+        with gr.Tab(translate("tab_people"), id="people") as tabs["tab_people"]:
             people.build(tabs["tab_people"], language)
 
     def name_tabs(chosen: str) -> list[gr.Tab]:

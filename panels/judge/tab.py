@@ -6,27 +6,10 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import arena
-from panels.judge import learning
-from panels.judge.learning import advocates_table, learning_figure, learning_verdict
-from panels.judge.pitch import (
-    example,
-    knowledge,
-    opening,
-    own_pitch,
-    played_again,
-    recorded_round,
-)
-from panels.judge.view import trend
-from panels.ui.look import QUIET, heading, note, trouble
+from panels.judge import learning, rounds
+from panels.ui.look import QUIET, heading
 from panels.ui.provenance import load_or_say, offer_again, provenance
-from panels.ui.wiring import (
-    Updates,
-    bound,
-    fill_on_opening,
-    in_address,
-    lay_out_address,
-    on_address,
-)
+from panels.ui.wiring import Updates, in_address, lay_out_address, on_address
 from sauda.experiments.pitching import ROUNDS, ShownGame
 from sauda.records.store import Artifact
 
@@ -58,7 +41,7 @@ def build() -> None:
         with gr.Tab("Rounds and your own pitch", id=PART) as tab:
             _rounds(judged, tab)
         with gr.Tab("Does an advocate learn?", id="learning") as tab:
-            _learning(judged, tab)
+            learning.build(judged, tab)
 
 
 def _rounds(judged: Artifact, tab: gr.Tab) -> None:
@@ -75,7 +58,7 @@ def _rounds(judged: Artifact, tab: gr.Tab) -> None:
             pitch, verdict, known = _pitch_form(seed, number)
 
     def play_again(chosen: int) -> Iterator[Markup]:
-        yield from played_again(games[chosen])
+        yield from rounds.played_again(games[chosen])
 
     gr.HTML(provenance(judged, "the best, the median and the worst game of the adapting advocate"))
     offer_again(f"play these {ROUNDS} rounds again, now", play_again, [seed], "judge-rounds")
@@ -84,11 +67,11 @@ def _rounds(judged: Artifact, tab: gr.Tab) -> None:
     def show_round(chosen: int, number: float) -> Updates:
         game, index = games[chosen], int(number) - 1
         return {
-            shown: recorded_round(game, index),
-            totals: trend(game, index),
-            known: knowledge(chosen, index),
+            shown: rounds.recorded_round(game, index),
+            totals: rounds.trend(game, index),
+            known: rounds.knowledge(chosen, index),
             verdict: "",
-            pitch: gr.Textbox(placeholder=opening(chosen, index)),
+            pitch: gr.Textbox(placeholder=rounds.opening(chosen, index)),
             address.shown: in_address(named_in_address(first, chosen, index)),
         }
 
@@ -110,9 +93,8 @@ def round_named(games: Games, query: Mapping[str, str]) -> tuple[int, int]:
     """The seed and the round, from 0, that an address names; the first ones where it names none."""
     seeds = {str(seed): seed for seed in games}
     numbers = {str(index + 1): index for index in range(ROUNDS)}
-    return seeds.get(query.get("seed", ""), next(iter(games))), numbers.get(
-        query.get("round", ""), 0
-    )
+    seed = seeds.get(query.get("seed", ""), next(iter(games)))
+    return seed, numbers.get(query.get("round", ""), 0)
 
 
 def _pickers(judged: Artifact, games: Games) -> tuple[gr.Dropdown, gr.Slider]:
@@ -153,40 +135,16 @@ def _pitch_form(seed: gr.Dropdown, number: gr.Slider) -> tuple[gr.Textbox, gr.HT
     )
     with gr.Row(elem_classes="sauda-actions"):
         judge = gr.Button("Judge it", variant="primary", scale=0, min_width=110)
-        show = gr.Button("Show an example", scale=0, min_width=150)
+        example = gr.Button("Show an example", scale=0, min_width=150)
     verdict = gr.HTML(elem_id="judge-verdict")
     known = gr.HTML(elem_id="judge-papers")
+
+    def judge_pitch(seed: int, number: float, text: str) -> Markup:
+        return rounds.own_pitch(seed, int(number) - 1, text)
+
+    def show_example(seed: int, number: float) -> tuple[str, str]:
+        return rounds.example(seed, int(number) - 1), ""  # a verdict would be on another pitch
+
     gr.on([judge.click, pitch.submit], judge_pitch, [seed, number, pitch], verdict, **QUIET)
-    show.click(show_example, [seed, number], [pitch, verdict], **QUIET)
+    example.click(show_example, [seed, number], [pitch, verdict], **QUIET)
     return pitch, verdict, known
-
-
-def show_example(seed: int, number: float) -> tuple[str, str]:
-    """An example of a pitch in round `number`, from 1, and no verdict, which is on another one."""
-    return example(seed, int(number) - 1), ""
-
-
-def judge_pitch(seed: int, number: float, text: str) -> Markup:
-    """The verdict on the visitor's pitch in round `number`, from 1; a sentence on an empty one."""
-    try:
-        return own_pitch(seed, int(number) - 1, text)
-    except ValueError as error:
-        return trouble(error)
-
-
-def _learning(judged: Artifact, tab: gr.Tab) -> None:
-    verdict, measured = learning_verdict(judged)
-    values = {
-        gr.HTML(): Markup('<p class="sauda-answer">{}</p>{}').format(verdict, note(measured)),
-        gr.Plot(show_label=False, elem_id="judge-learning"): learning_figure(judged),
-        gr.HTML(): provenance(judged, f"n = {judged.config['episodes']:,} seeds an advocate")
-        + advocates_table(judged),
-    }
-    fill_on_opening(tab, lambda _: values, list(values))
-    advocate = gr.Dropdown(
-        [(name.replace("_", " ").capitalize(), name) for name in judged.data.wins],
-        value="adapting", label="Advocate to play again", filterable=False,
-    )  # fmt: skip
-    again = bound(learning.played_again, judged)
-    label = f"play {learning.SAMPLE} of its negotiations again, now"
-    offer_again(label, again, [advocate], "judge-learning")

@@ -144,7 +144,7 @@ def card(game: ShownGame, episode: Episode) -> Markup:
     moves = scrolled(title, talk(episode, len(episode.turns)), "sauda-script")
     parts = [dealt(episode), offer_chart(offers_of(episode), SMALL), moves]
     grade = PAIR_TASK.grade(episode.final)
-    return HTML.pair_game(capital(game.why), *parts, outcome(episode, PAIR_TASK.learner, grade))
+    return HTML.pair_game(capital(game.why), *parts, outcome(episode, grade))
 
 
 def ranks_table(data: Tournament) -> Markup:

@@ -1,6 +1,5 @@
-"""The episodes that the Transcripts tab plays: who can play a task, one seed for all, downloads."""
+"""The episodes that the Transcripts tab plays: who can play a task, and one seed for all."""
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -8,36 +7,39 @@ from typing import Any
 
 import numpy as np
 
-from env import Episode, Policy, get_task, rollout
+from env import ARENA_TASKS, Episode, Policy, get_task, rollout
 from panels.results.models import policy_label
 from panels.site.visitor import visitor_of_event
-from panels.transcripts import arena as arena_transcripts
-from panels.transcripts.arena import is_arena
 from panels.transcripts.before_after import FILE
 from panels.ui.provenance import load_or_say
+from sauda.experiments.comparison import BASE, LAB
 from sauda.experiments.episodes import POLICIES, SEED
 from sauda.games import game_of, policies_of
 from sauda.games.bazaar_columns import OPEN_MARKET
-from sauda.games.transcript import from_json, to_json, to_markdown
+from sauda.games.transcript import from_json
 from sauda.llm.backends import in_page
 from sauda.llm.registry import get_policy, is_model, row_name
 from sauda.llm.server import Loading, ModelWorker
 from sauda.llm.turn import PlayerSpec
 from sauda.llm.types import ReplyError
 from sauda.policies import SLOW
-from sauda.records.seeds import whole_seed
+from sauda.records.seeds import SPLITS, whole_seed
+from sauda.records.store import Artifact
 
 MOST = 4  # policies side by side
 LOADS_WITHIN = 120.0  # seconds that a game waits for a model
 GAME_SECONDS = 300.0  # that a game of a language model may take
 MODELS = ("mini", "sauda-mini")  # bare: the untrained base, and Sauda
+ARENA_SEED, ARENA_POLICIES = 5, ("broker", "rule_based_expert")  # with which the arena opens
+TRAINED = (LAB, BASE)  # after and before training in the arena
+TRAINING_TASK = "arena/market_round"  # a game of coalition_market takes the model twice as long
 
 
 def able(task_name: str) -> list[str]:
     """The policies for the learner's seat: scripts and planners, and language models that buy."""
     task = get_task(task_name)
     planners = SLOW if task_name in OPEN_MARKET else ()
-    models = arena_transcripts.TRAINING[::-1] if is_arena(task_name) else ()
+    models = TRAINED[::-1] if task_name in ARENA_TASKS else ()
     models = MODELS if task.learner == "buyer" else models
     return [*policies_of(task), *planners, *models]
 
@@ -123,33 +125,29 @@ def within(policy: Policy, seconds: float = GAME_SECONDS) -> Policy:
     return play
 
 
-def of_arena(episodes: dict[str, Episode]) -> bool:
-    """Whether the episodes are of the GPU arena."""
-    return is_arena(next(iter(episodes.values())).task)
-
-
 def usual(task_name: str, names: Sequence[str], seed: str) -> tuple[list[str], str]:
     """Policies and seed for a newly chosen task: the present ones where the task allows them.
 
     A task of the other game gets the default policies and the default seed of that game.
     """
     there = able(task_name)
-    kept = [name for name in names or () if name in there]
+    kept = [name for name in names if name in there]
     if names and len(kept) == len(names):
         return kept, seed
-    if is_arena(task_name):
-        return list(arena_transcripts.DEMO), str(arena_transcripts.DEMO_SEED)
+    if task_name in ARENA_TASKS:
+        return list(ARENA_POLICIES), str(ARENA_SEED)
     if kept:
         return kept, seed
     return [name for name in POLICIES if name in there] or there[:MOST], str(SEED)
 
 
-def json_of(episodes: dict[str, Episode]) -> str:
-    """The episodes as a JSON list."""
-    rows = [to_json(episode, name) for name, episode in episodes.items()]
-    return json.dumps(rows, ensure_ascii=False, indent=1)
+def median_gain(comparison: Artifact, task_name: str) -> int:
+    """The hold-out seed at which training changed the grade by the median amount.
 
-
-def markdown_of(episodes: dict[str, Episode]) -> str:
-    """The episodes as Markdown, one after another."""
-    return "\n".join(to_markdown(episode, name) for name, episode in episodes.items())
+    With an even count it is the lower of the two in the middle; of equal ones the first seed.
+    """
+    played = comparison.data.episodes[task_name]
+    after, before = (np.array(played[name].grade) for name in TRAINED)
+    n = min(len(after), len(before))
+    order = np.argsort(after[:n] - before[:n], kind="stable")
+    return SPLITS["holdout"][int(order[(n - 1) // 2])]

@@ -1,140 +1,175 @@
-"""What the Transcripts tab draws of episodes: strips, offers, talk, outcome, side by side."""
+"""What the Transcripts tab draws of episodes: pictures, moves and outcomes, side by side."""
 
-from collections.abc import Collection, Sequence
+import json
+from collections.abc import Collection, Mapping
+from itertools import groupby, takewhile
+from operator import attrgetter
 
 from markupsafe import Markup
 
-from env import Deal, EndReason, Episode, get_task, rupees
-from panels.transcripts import arena as arena_transcripts
+from env import ARENA_TASKS, Deal, EndReason, Episode, arena, begin, get_task, rupees
+from panels.results.models import policy_label
 from panels.transcripts.before_after import FILE
-from panels.transcripts.episodes import json_of, markdown_of, of_arena, player_title
-from panels.transcripts.playing import moves_of
+from panels.transcripts.episodes import player_title
+from panels.ui.curve import curve
 from panels.ui.downloads import text_link
-from panels.ui.look import note
+from panels.ui.html import macros
 from panels.ui.offers import SMALL, deal_turns, ending, offer_chart, offers_of
 from sauda.games import BAZAAR
+from sauda.games.arena_columns import Event, events
+from sauda.games.transcript import to_json, to_markdown
 
+HTML = macros("transcripts")
 MARKS = {
     "agreement": ("✓", "good", "accepted"),
     "walkaway": ("✕", "bad", "walked away"),
     "deadline": ("⧗", "bad", "ran out"),
     "forfeit": ("!", "bad", "forfeited"),
 }
+ARENA_ENDS = {
+    "deadline": "The rounds ran out",
+    "walkaway": "All labs had left",
+    "forfeit": "It gave no legal action",
+}
 
 
-def longest(episodes: dict[str, Episode]) -> int:
-    """The most moves any of the episodes has; in the arena, of the learner."""
+def of_arena(episodes: Mapping[str, Episode]) -> bool:
+    """Whether the episodes are of the GPU arena."""
+    return next(iter(episodes.values())).task in ARENA_TASKS
+
+
+def longest(episodes: Mapping[str, Episode]) -> int:
+    """The most moves any of the episodes has; in the arena, actions of the learner."""
     if of_arena(episodes):
-        return arena_transcripts.longest(episodes)
+        return max(len(e.trajectory(get_task(e.task).learner)) for e in episodes.values())
     return max(len(episode.turns) for episode in episodes.values())
 
 
-def columns(episodes: dict[str, Episode], step: int) -> Markup:
-    """The policies side by side after `step` moves each; in the arena, of the learner."""
+def columns(episodes: Mapping[str, Episode], step: int) -> Markup:
+    """The policies side by side after `step` moves each; in the arena, actions of the learner."""
     if of_arena(episodes):
-        return arena_transcripts.columns(episodes, step)
-    cards = [column(name, episode, step) for name, episode in episodes.items()]
-    return Markup('<div class="sauda-cards">{}</div>').format(Markup("").join(cards))
+        return arena_columns(episodes, step)
+    return HTML.columns([column(name, episode, step) for name, episode in episodes.items()])
 
 
-def column(name: str, episode: Episode, step: int, words: bool = True) -> Markup:
-    """One policy: strip, offers, result, and its messages if `words`."""
-    task = get_task(episode.task)
+def again(episodes: Mapping[str, Episode], recorded: Collection[str] = ()) -> Markup:
+    """Links that save the episodes, how they came about, and a command to play the first again.
+
+    `recorded` names those that were read from the record of before and after.
+    """
+    policy, first = next(iter(episodes.items()))
+    now = [player_title(name) for name in episodes if name not in recorded]
+    then = [player_title(name) for name in episodes if name in recorded]
+    sources = (("Played now, in this page", now), (f"Recorded in {FILE}", then))
+    told = [f"{how}: {', '.join(names)}." for how, names in sources if names]
+    file = f"{first.task}-seed-{first.seed}".replace("/", "-")
+    data = [to_json(episode, name) for name, episode in episodes.items()]
+    prose = "\n".join(to_markdown(episode, name) for name, episode in episodes.items())
+    links = [
+        text_link(f"{file}.json", json.dumps(data, ensure_ascii=False, indent=1), "JSON"),
+        text_link(f"{file}.md", prose, "Markdown"),
+    ]
+    return HTML.again(links, told, first, policy)
+
+
+# The bazaar -------------------------------------------------------------------------------------
+
+
+def column(name: str, episode: Episode, step: int) -> Markup:
+    """One policy after `step` moves: strips, offers, moves, and its result once over."""
     step = min(step, len(episode.turns))
-    over = step == len(episode.turns)
     deal = len(episode.turns[max(0, step - 1)].observation.table.past)
     before = sum(len(deal_turns(episode, earlier)) for earlier in range(deal))
-    return Markup('<section class="sauda-card"><h3>{}</h3>{}{}{}{}{}</section>').format(
-        player_title(name),
-        strips(episode, step),
-        offer_chart(offers_of(episode, step - before, deal), SMALL),
-        Markup("<p>Deal {} of {}.</p>").format(deal + 1, episode.final.table.deals)
-        if episode.final.table.deals > 1
-        else "",
-        moves_of(player_title(name), talk(episode, step), over) if words else "",
-        outcome(episode, task.learner, task.grade(episode.final)) if over else "",
-    )
+    picture = strips(episode, step) + offer_chart(offers_of(episode, step - before, deal), SMALL)
+    if (deals := episode.final.table.deals) > 1:
+        picture += Markup("<p>Deal {} of {}.</p>").format(deal + 1, deals)
+    over, grade = step == len(episode.turns), get_task(episode.task).grade(episode.final)
+    end = outcome(episode, grade) if over else ""
+    return HTML.policy(player_title(name), picture, talk(episode, step), over, end)
 
 
 def strips(episode: Episode, step: int) -> Markup:
-    """One strip per deal: its length is the share of the rounds used, its mark how it ended."""
-    table = episode.final.table
-    seen = episode.turns[:step]
-    rows = []
+    """One strip per deal that has begun: the share of the rounds used, and how it ended."""
+    table, seen, rows = episode.final.table, episode.turns[:step], []
     for index in range(table.deals):
         turns = [turn for turn in seen if len(turn.observation.table.past) == index]
         if index and not turns:
             continue
         over = index < len(table.past) and len(turns) == len(deal_turns(episode, index))
+        deal = table.past[index] if over else None
         forfeit = bool(turns) and turns[-1].action is None
         rounds = len({turn.observation.table.round for turn in turns if turn.agent != "seller"})
-        rows.append(strip(rounds, table.rounds, table.past[index] if over else None, forfeit))
-    return Markup('<div class="sauda-strips">{}</div>').format(Markup("").join(rows))
+        rows.append((rounds, table.rounds, *mark(deal, forfeit)))
+    return HTML.strips(rows)
 
 
-def strip(rounds: int, limit: int, deal: Deal | None, forfeit: bool = False) -> Markup:
-    """The strip of one deal; without `deal` it is still running, or was forfeited."""
-    if deal is None and not forfeit:
-        mark, tone, word = "…", "open", "open"
-    else:
-        mark, tone, word = MARKS["forfeit" if deal is None else str(deal.end)]
-    if deal is not None and deal.price is not None and deal.buyer != "buyer":
-        mark, tone, word = "✕", "bad", f"{deal.buyer.replace('_', ' ')} bought it"
-    elif deal is not None and deal.end != EndReason.DEADLINE:
-        word = f"{deal.by} {word}" + (f" {rupees(deal.price)}" if deal.price is not None else "")
-    width = max(4, round(100 * rounds / limit))
-    return Markup(
-        '<div class="sauda-strip-row" title="{} of {} rounds"><span class="sauda-run sauda-{tone}"'
-        ' style="width: {}%"></span><span class="sauda-mark sauda-{tone}">{} {}</span></div>'
-    ).format(rounds, limit, width * 0.55, mark, word, tone=tone)
+def mark(deal: Deal | None, forfeit: bool) -> tuple[str, str, str]:
+    """How a deal ended, as a mark, its tone and a word; open without `deal`, if not forfeited."""
+    if deal is None:
+        return MARKS["forfeit"] if forfeit else ("…", "open", "open")
+    if deal.price is not None and deal.buyer != "buyer":
+        return "✕", "bad", f"{deal.buyer.replace('_', ' ')} bought it"
+    sign, tone, word = MARKS[str(deal.end)]
+    if deal.end == EndReason.DEADLINE:
+        return sign, tone, word
+    at = "" if deal.price is None else f" {rupees(deal.price)}"
+    return sign, tone, f"{deal.by} {word}{at}"
 
 
 def talk(episode: Episode, step: int) -> Markup:
-    """The moves of a game of the bazaar up to `step`, one line each, by seat."""
-    rows = [
-        Markup('<li class="sauda-{}"><b>{}</b> {}</li>').format(
-            "seller" if turn.agent == "seller" else "buyer",
-            turn.agent,
-            BAZAAR.columns.in_words(turn),
-        )
-        for turn in episode.turns[:step]
-    ]
-    return Markup('<ol class="sauda-talk">{}</ol>').format(Markup("").join(rows))
+    """The moves of a game up to `step`, one line each, by seat."""
+    seen = episode.turns[:step]
+    return HTML.talk([(turn.agent, BAZAAR.columns.in_words(turn)) for turn in seen])
 
 
-def outcome(episode: Episode, learner: str, grade: float) -> Markup:
+def outcome(episode: Episode, grade: float) -> Markup:
     """Why the game ended, each agent's surplus in rupees, and the grade."""
-    past = episode.final.table.past
-    last = "a forfeit ended it" if episode.end == EndReason.FORFEIT else ending(past[-1])
-    gains = ", ".join(f"{agent} {rupees(round(g, 2))}" for agent, g in episode.payoffs.items())
-    return Markup("<p>{}. Surplus: {}. Grade {}.</p>").format(
-        last[0].upper() + last[1:], gains, f"{grade:.3f}"
-    )
+    is_forfeit = episode.end == EndReason.FORFEIT
+    how = "a forfeit ended it" if is_forfeit else ending(episode.final.table.past[-1])
+    return HTML.outcome(how, episode.payoffs, grade)
 
 
-def again(episodes: dict[str, Episode], recorded: Collection[str] = ()) -> Markup:
-    """Links that save the episodes, how they came about, and a command to play the first again.
-
-    `recorded` names those that were read from the record of before and after.
-    """
-    first = next(iter(episodes.values()))
-    now = [name for name in episodes if name not in recorded]
-    told = [f"Played now, in this page: {_listed(now)}."] if now else []
-    if there := [name for name in episodes if name in recorded]:
-        told.append(f"Recorded in {FILE}: {_listed(there)}.")
-    name = f"{first.task}-seed-{first.seed}".replace("/", "-")
-    links = [
-        text_link(f"{name}.json", json_of(episodes), "JSON"),
-        text_link(f"{name}.md", markdown_of(episodes), "Markdown"),
-    ]
-    return Markup("<p>Save these games: {} · {}</p>{}").format(
-        *links,
-        note(
-            f"{' '.join(told)} One seed for all. Play it again: python -m sauda play --task "
-            f"{first.task} --policy {next(iter(episodes))} --seed {first.seed}"
-        ),
-    )
+# The GPU arena ----------------------------------------------------------------------------------
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(player_title, names))
+def arena_columns(episodes: Mapping[str, Episode], step: int) -> Markup:
+    """The policies after `step` actions of the learner each, their curves on one scale."""
+    stories = {name: events(e, get_task(e.task).learner) for name, e in episodes.items()}
+    sums = [0.0, *(event.cumulative for story in stories.values() for event in story)]
+    cards = []
+    for name, episode in episodes.items():
+        shown = upto(stories[name], step)
+        own = [0.0, *(event.cumulative for event in shown if event.reward is not None)]
+        sentence = f"Cumulative reward after {len(own) - 1} actions: {own[-1]:.3f}"
+        picture = curve(
+            {"reward": own}, longest(episodes), "cumulative reward", sentence, "action",
+            (min(sums), max(sums)),
+        )  # fmt: skip
+        over = len(shown) == len(stories[name])
+        end = arena_outcome(episode) if over else ""
+        by_round = groupby(shown, attrgetter("round_index"))
+        moves = HTML.arena_rounds([(index, list(group)) for index, group in by_round])
+        cards.append(HTML.policy(policy_label(name), picture, moves, over, end))
+    return HTML.columns(cards, " sauda-arena")
+
+
+def upto(story: tuple[Event, ...], step: int) -> list[Event]:
+    """The events up to the learner's action number `step` and the others' answers to it."""
+    taken = 0
+
+    def is_shown(event: Event) -> bool:
+        nonlocal taken
+        taken += event.reward is not None
+        return taken <= step
+
+    return list(takewhile(is_shown, story))
+
+
+def arena_outcome(episode: Episode) -> Markup:
+    """Why the game ended, and the learner's utility and grade."""
+    task = get_task(episode.task)
+    start = begin(task, episode.seed).state
+    rewards = arena.episode_rewards(start, episode.turns, task.learner)
+    reward = arena.total(rewards).normalized_reward
+    own, how = episode.final.private[task.learner], ARENA_ENDS[str(episode.end)]
+    return HTML.arena_outcome(how, own, task.grade(episode.final), reward)

@@ -5,9 +5,10 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from panels.ui.look import badge, code, folded, heading, note, stat, strip, table
+from env import rupees
+from panels.ui.look import badge, code, folded, heading, note, scrolled, stat, strip, table
 from panels.ui.tables import with_interval
-from panels.ui.terms import short, shown_round, term
+from panels.ui.terms import could_be_won, nothing_to_win, short, shown_round, term
 from panels.ui.wiring import button, pick_list
 
 _TEMPLATES = Environment(
@@ -21,6 +22,8 @@ _TEMPLATES.globals |= {"badge": badge, "button": button, "code": code, "folded":
 _TEMPLATES.globals |= {"heading": heading, "note": note, "pick_list": pick_list, "short": short}
 _TEMPLATES.globals |= {"shown_round": shown_round, "stat": stat, "strip": strip, "table": table}
 _TEMPLATES.globals |= {"term": term, "with_interval": with_interval}
+_TEMPLATES.globals |= {"could_be_won": could_be_won, "nothing_to_win": nothing_to_win}
+_TEMPLATES.globals |= {"rupees": rupees, "scrolled": scrolled}
 
 
 def macros(subject: str) -> Any:

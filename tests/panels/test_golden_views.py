@@ -9,13 +9,8 @@ import gradio as gr
 import pytest
 
 from env import Accept, Offer, WalkAway
-from panels.challenges.daily import callbacks as daily
-from panels.challenges.daily import layout as daily_layout
-from panels.challenges.daily.screen import DailyScreen, DailyVisit
-from panels.challenges.spot import callbacks as spot
-from panels.challenges.spot import layout as spot_layout
-from panels.challenges.spot.recorded import pairs_of
-from panels.challenges.spot.stages import stages_of
+from panels.challenges import daily, spot
+from panels.challenges.spot_pairs import measured, pairs_with, untrained
 from panels.gpu_arena import board, view
 from panels.gpu_arena.offers import offers
 from panels.gpu_arena.reasons import EXPERT
@@ -27,7 +22,6 @@ from panels.haggle.result import card, result
 from panels.haggle.review import review_shown
 from panels.haggle.visitor_text import converse
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
-from sauda.experiments.comparison import OURS
 from sauda.llm.backends import THIS_PAGE
 from sauda.records.store import load
 from sauda.sessions import arena, bazaar, review
@@ -121,13 +115,13 @@ def told(updates: dict, *parts: gr.components.Component) -> list[str]:
 @pytest.mark.parametrize("language", [ENGLISH, HINGLISH, HINDI])
 def test_a_visitor_sees_the_same_of_a_bargain_of_the_day_and_of_a_friends(language: str):
     with gr.Blocks():
-        screen = DailyScreen(daily_layout.lay_out(), {})
+        screen = daily.DailyScreen(daily.DailyPage(), {})
     page, game = screen.page, bargain_of(DAY)
     for share in (0.3, 0.35):
         game = bazaar.answer(game, Offer(round(share * game.observation.table.item.list_price)))
     address = {"day": DAY.isoformat(), "moves": encode(bazaar.answer(game, Accept()))}
-    visit = DailyVisit(None, None, "", THIS_PAGE, language, origin="https://sauda.example")
-    opened = daily.open_day(screen, address, visit)
+    visit = daily.DailyVisit(None, None, "", THIS_PAGE, language, origin="https://sauda.example")
+    opened = daily.open_day(screen, address, "", visit)
     visit = replace(opened[page.visit], talk=SILENT)
     watched = daily.watch(screen, visit)
     left = haggle.send(screen, replace(visit, text="bye"))
@@ -141,12 +135,12 @@ def test_a_visitor_sees_the_same_of_a_bargain_of_the_day_and_of_a_friends(langua
 
 @pytest.mark.parametrize("language", [ENGLISH, HINGLISH, HINDI])
 def test_a_visitor_sees_the_same_of_a_recorded_pair_before_and_after_the_guess(language: str):
-    stages = stages_of(load("evaluation/model-comparison.json"))
+    rows = measured(load("evaluation/model-comparison.json"))
     with gr.Blocks():
-        page = spot_layout.lay_out(True)
-    pairs = pairs_of(stages.untrained, OURS)
-    hall = spot.Spot(page, stages, pairs, language=language)
-    duel = replace(load_duel(pairs[0].rows), shown=3)
+        page = spot.SpotPage(True)
+    pairs = pairs_with(untrained(rows))
+    hall = spot.Spot(page, rows, pairs, language=language)
+    duel = replace(load_duel(pairs[0]), shown=3)
     shown = told(spot.words(hall) | spot.show(hall, duel), page.title, page.about, page.columns)
     guessed = spot.guess(hall, 0, duel, {"right": 1, "guessed": 2})
     shown += told(guessed, page.columns, page.verdict, page.tally)

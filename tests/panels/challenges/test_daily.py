@@ -9,10 +9,9 @@ import pytest
 from PIL import Image, ImageFont
 
 from env import Accept, Offer, rupees
-from panels.challenges.daily import callbacks, sauda_plays
-from panels.challenges.daily.card import DEVANAGARI
-from panels.challenges.daily.layout import VISITOR, lay_out
-from panels.challenges.daily.screen import Bargain, DailyScreen, DailyVisit
+from panels.challenges import common, daily
+from panels.challenges.daily import VISITOR, Bargain, DailyScreen, DailyVisit
+from panels.challenges.daily_share import DEVANAGARI, Finished, show_share
 from panels.haggle import callbacks as haggle
 from panels.haggle.game_view import brief
 from panels.haggle.words import ENGLISH, HINDI, WORDS
@@ -25,21 +24,22 @@ from sauda.sessions.daily import bargain_of, encode, replay, today
 
 DAY = today() - timedelta(days=40)
 OPEN = DailyVisit(None, None, "", THIS_PAGE, ENGLISH, origin="https://sauda.example")
+READY = Ready("sauda-mini", "canned", 1.0)
 
 
 @pytest.fixture
 def screen() -> DailyScreen:
     with gr.Blocks():
-        return DailyScreen(lay_out(), {})
+        return DailyScreen(daily.DailyPage(), {})
 
 
-def address(day=DAY, **more) -> dict[str, str]:
-    return {"tab": "haggle", "part": "daily", "day": day.isoformat(), **more}
+def address(**more) -> dict[str, str]:
+    return {"tab": "haggle", "part": "daily", "day": DAY.isoformat(), **more}
 
 
-def friends_code(day=DAY) -> str:
+def friends_code() -> str:
     """A friend's deal: two low bids, then the ask is accepted."""
-    game = bargain_of(day)
+    game = bargain_of(DAY)
     price = game.observation.table.item.list_price
     for move in (Offer(round(0.3 * price)), Offer(round(0.35 * price)), Accept()):
         game = answer(game, move)
@@ -54,18 +54,14 @@ def after(screen, visit: DailyVisit, updates) -> DailyVisit:
 
 
 def opened(screen, visit=OPEN, **more) -> tuple[DailyVisit, dict]:
-    updates = callbacks.open_day(screen, address(**more), visit)
+    updates = daily.open_day(screen, address(**more), "", visit)
     return after(screen, visit, updates), updates
 
 
-def ended(screen, visit: DailyVisit) -> tuple[DailyVisit, dict]:
-    """The visit after the visitor walked away."""
-    updates = haggle.send(screen, replace(visit, text="goodbye"))
+def said(screen, visit: DailyVisit, text: str = "goodbye") -> tuple[DailyVisit, dict]:
+    """The visit after the visitor said something, by default walked away."""
+    updates = haggle.send(screen, replace(visit, text=text))
     return after(screen, visit, updates), updates
-
-
-def bids(visit: DailyVisit) -> list[float]:
-    return list(visit.game.play.state.table.bids)
 
 
 def texts(updates) -> str:
@@ -74,35 +70,24 @@ def texts(updates) -> str:
     return repr(shown)
 
 
-def sellers_limit(day=DAY) -> str:
-    (instance,) = bargain_of(day).play.state.private["nature"]
+def sellers_limit() -> str:
+    (instance,) = bargain_of(DAY).play.state.private["nature"]
     return rupees(instance.seller["reservation"])
 
 
 def test_the_limit_and_the_seed_stay_hidden_until_the_end(screen):
     visit, shown = opened(screen)
-    bid = haggle.send(screen, replace(visit, text=str(visit.game.observation.ask // 3)))
+    _, bid = said(screen, visit, str(visit.game.observation.ask // 3))
     for updates in (shown, bid):
         assert sellers_limit() not in texts(updates)
         assert str(visit.game.play.seed) not in texts(updates)
-    _, last = ended(screen, visit)
+    _, last = said(screen, visit)
     assert sellers_limit() in last[screen.page.result]
 
 
-def test_the_end_shows_share_place_players_and_what_to_share(screen):
-    visit, _ = opened(screen)
-    _, updates = ended(screen, visit)
-    page = screen.page
-    assert "your place on this seed" in updates[page.result]
-    assert "linear" in updates[page.players]
-    assert updates[page.kept] == {DAY.isoformat(): encode(updates[page.visit].game)}
-
-
-def test_a_gain_can_be_shared_as_text_with_a_link_and_as_a_picture(screen):
-    game = bargain_of(DAY)
-    gained = answer(game, Accept())
-    visit = replace(OPEN, game=gained, bargain=Bargain(DAY, (None, None)))
-    shown = screen.share(visit, "1 of 9")
+def test_a_gain_can_be_shared_as_text_with_a_link_and_as_a_picture():
+    gained = answer(bargain_of(DAY), Accept())
+    shown = show_share(Finished(DAY, gained, 0.5, "1 of 9", OPEN.origin, ENGLISH))
     *_, blocks, link = re.search(r"readonly>(.*?)</textarea>", shown, re.DOTALL)[1].split("\n")
     assert blocks.endswith("🤝")
     assert link.startswith("https://sauda.example/?tab=haggle&amp;part=daily&amp;day=")
@@ -114,10 +99,9 @@ def test_a_gain_can_be_shared_as_text_with_a_link_and_as_a_picture(screen):
 
 @pytest.mark.parametrize("language", [ENGLISH, HINDI])
 def test_coming_back_keeps_the_game_under_way(screen, language):
-    visit, _ = opened(screen)
-    moved = after(screen, visit, haggle.send(screen, replace(visit, text="₹100")))
+    moved, _ = said(screen, opened(screen)[0], "₹100")
     for query in (address(), {"tab": "haggle", "part": "daily"}):
-        updates = callbacks.open_day(screen, query, replace(moved, language=language))
+        updates = daily.open_day(screen, query, "", replace(moved, language=language))
         assert updates[screen.page.visit].game.play == moved.game.play
 
 
@@ -127,7 +111,7 @@ def test_a_friends_game_waits_until_it_is_asked_for_and_never_tells_the_limit(sc
     bids = [rupees(price) for price in friend.play.state.table.bids]
     assert "Play it yourself first" in updates[page.head]
     assert not any(bid in texts(updates) for bid in bids)
-    watched = callbacks.watch(screen, visit)
+    watched = daily.watch(screen, visit)
     assert all(bid in watched[page.head] for bid in bids)
     assert "stay hidden" in watched[page.head]
     assert sellers_limit() not in texts(watched)
@@ -138,14 +122,14 @@ def test_a_friends_game_waits_until_it_is_asked_for_and_never_tells_the_limit(sc
     "query",
     [
         {"day": "<b>never</b>"},
-        {"day": DAY.isoformat(), "moves": "<script>alert(1)</script>"},
-        {"day": DAY.isoformat(), "moves": ""},
-        {"day": DAY.isoformat(), "moves": friends_code()[:-1] + "!"},
+        address(moves="<script>alert(1)</script>"),
+        address(moves=""),
+        address(moves=friends_code()[:-1] + "!"),
         {"day": (today() + timedelta(days=3)).isoformat(), "moves": friends_code()},
     ],
 )
 def test_a_wrong_address_gets_a_sentence_and_a_bargain_that_can_be_played(screen, query):
-    updates = callbacks.open_day(screen, query, OPEN)
+    updates = daily.open_day(screen, query, "", OPEN)
     shown = updates[screen.page.head]
     assert shown.count('role="alert"') == 1
     assert "<script" not in shown
@@ -156,56 +140,53 @@ def test_a_wrong_address_gets_a_sentence_and_a_bargain_that_can_be_played(screen
 
 @pytest.mark.parametrize("kept", [None, [], "x", 7, {DAY.isoformat(): 3}, {"a": "b" * 500}])
 def test_a_browsers_memory_that_holds_no_games_is_none(kept):
-    assert callbacks.own_games(kept) == {}
+    assert daily.own_games(kept) == {}
 
 
 def test_a_running_game_is_found_again_from_the_browsers_memory(screen):
     visit, _ = opened(screen)
     prices = [visit.game.observation.ask // 3 + more for more in (0, 1)]
     for price in prices:
-        visit = after(screen, visit, haggle.send(screen, replace(visit, text=f"{price} please")))
+        visit, _ = said(screen, visit, f"{price} please")
     again, updates = opened(screen, replace(OPEN, kept=visit.kept))
-    assert bids(again) == bids(visit) == prices
+    assert list(again.game.play.state.table.bids) == prices
     assert updates[screen.page.brief] == brief(visit.game)
     assert 'role="alert"' not in updates[screen.page.head]
 
 
 def test_a_kept_game_that_cannot_be_replayed_is_told_and_the_day_can_be_played(screen):
-    visit = replace(OPEN, kept={DAY.isoformat(): "1AAAA"})
-    game, updates = opened(screen, visit)
+    visit, updates = opened(screen, replace(OPEN, kept={DAY.isoformat(): "1AAAA"}))
     assert "begins anew: what this browser kept" in updates[screen.page.head]
-    assert not game.game.over
+    assert not visit.game.over
 
 
-def sauda(screen, visit) -> dict:
-    return callbacks.let_sauda_play(screen, visit)
+def sauda(screen, visit) -> str:
+    return str(daily.let_sauda_play(screen, visit)[screen.page.players])
 
 
 def test_sauda_plays_the_same_seed_once_the_game_is_over(screen, monkeypatch):
-    page, visit = screen.page, opened(screen)[0]
-    assert "grade" not in str(sauda(screen, visit)[page.players])
-    monkeypatch.setattr(sauda_plays, "stage", lambda: Ready("sauda-mini", "canned", 1.0))
-    monkeypatch.setattr(
-        sauda_plays, "standing_of", lambda day: Standing(sauda_plays.LABEL, 0.5, 0.4, 100)
-    )
-    shown = sauda(screen, ended(screen, visit)[0])[page.players]
+    visit, _ = opened(screen)
+    assert "grade" not in sauda(screen, visit)
+    monkeypatch.setattr(common, "stage", lambda: READY)
+    monkeypatch.setattr(common, "standing_of", lambda seed: Standing("Sauda", 0.5, 0.4, 100))
+    shown = sauda(screen, said(screen, visit)[0])
     assert "0.400" in shown
     assert "You did worse." in shown
     assert "guard rails on" in shown
 
 
 def test_only_people_who_agree_are_counted_and_each_of_them_once(screen, board, monkeypatch):
-    monkeypatch.setattr(sauda_plays, "stage", lambda: Failed("sauda-mini", "none here"))
-    page, silent = screen.page, ended(screen, opened(screen)[0])[0]
-    assert "place 1 of" not in sauda(screen, silent)[page.players]
+    monkeypatch.setattr(common, "stage", lambda: Failed("sauda-mini", "none here"))
+    silent, _ = said(screen, opened(screen)[0])
+    assert "place 1 of" not in sauda(screen, silent)
     assert board.grades_of_day(DAY.isoformat()) == []
     for n in (1, 2):
-        counted = after(screen, silent, callbacks.count_me(screen, True, silent))
+        counted = after(screen, silent, daily.count_me(screen, True, silent))
         for _ in range(2):
-            told = sauda(screen, counted)[page.players]
+            told = sauda(screen, counted)
         assert f"place 1 of {n}" in told
-    again = after(screen, counted, callbacks.count_me(screen, False, counted))
-    assert "place 1 of" not in sauda(screen, again)[page.players]
+    again = after(screen, counted, daily.count_me(screen, False, counted))
+    assert "place 1 of" not in sauda(screen, again)
 
 
 def test_days_in_a_row_end_at_the_first_day_without_a_game():
@@ -219,27 +200,22 @@ def test_days_in_a_row_end_at_the_first_day_without_a_game():
     [
         (Loading("sauda-mini", 0.0), "still loading"),
         (Failed("sauda-mini", "There are no weights."), "There are no weights."),
-        (Ready("sauda-mini", "canned", 1.0), "the line is full"),
+        (READY, "the line is full"),
     ],
 )
 def test_why_sauda_has_no_row_is_said(screen, monkeypatch, stage, sentence):
-    def refuses(day):
+    def refuses(seed):
         raise ReplyError("the line is full")
 
-    monkeypatch.setattr(sauda_plays, "stage", lambda: stage)
-    monkeypatch.setattr(sauda_plays, "standing_of", refuses)
-    visit, _ = ended(screen, opened(screen)[0])
-    assert sentence in sauda(screen, visit)[screen.page.players]
+    monkeypatch.setattr(common, "stage", lambda: stage)
+    monkeypatch.setattr(common, "standing_of", refuses)
+    assert sentence in sauda(screen, said(screen, opened(screen)[0])[0])
 
 
 def test_the_picture_has_a_glyph_for_each_hindi_letter():
     font = ImageFont.truetype(FONTS / DEVANAGARI, 32)
     none = bytes(font.getmask("\u0e01"))
-    letters = {
-        letter
-        for key in WORDS[HINDI]
-        for letter in WORDS[HINDI][key]
-        if "\u0904" <= letter <= "\u0939"
-    }
+    letters = {letter for words in WORDS[HINDI].values() for letter in words}
+    letters = {letter for letter in letters if "\u0904" <= letter <= "\u0939"}
     assert len(letters) > 30
     assert all(bytes(font.getmask(letter)) != none for letter in letters)

@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
+import gradio as gr
 import pytest
 
-from panels.challenges.people import tab
-from panels.challenges.people.tab import PeopleScreen, PeopleVisit, enter, follow, opened
+from panels.challenges import people
+from panels.challenges.people import PeopleScreen, PeopleVisit, enter, follow, opened
 from panels.haggle import callbacks as haggle
 from panels.haggle.words import ENGLISH, HINDI
 from sauda.serve.limits import NO_ADDRESS
@@ -13,39 +14,36 @@ from sauda.serve.people import GAMES
 
 
 @pytest.fixture(scope="module")
-def screen():
-    import gradio as gr
-
+def screen() -> PeopleScreen:
     with gr.Blocks():
-        page = tab.lay_out()
-    return PeopleScreen(page, {})
+        return PeopleScreen(people.PeoplePage(), {})
 
 
 @pytest.fixture(autouse=True)
 def _own_limit(monkeypatch):
-    monkeypatch.setattr(tab, "ENTERED", tab.Limiter(1))
+    monkeypatch.setattr(people, "ENTERED", people.Limiter(1))
 
 
 def visit(language: str = ENGLISH, text: str = "", token: str = "") -> PeopleVisit:
-    return PeopleVisit(None, None, text, "", language, token=token)
+    return PeopleVisit(None, None, text, "", language, address=NO_ADDRESS, token=token)
 
 
 def entered_visit(screen, board) -> PeopleVisit:
-    shown = enter(screen, NO_ADDRESS, "Asha", True, visit())
+    shown = enter(screen, "Asha", True, visit())
     return shown[screen.page.visit]
 
 
 @pytest.mark.parametrize(("name", "consent"), [("Asha", False), ("Asha", "yes"), ("Sauda 2", True)])
 def test_nobody_enters_without_consent_or_with_a_name_of_ours(screen, board, name, consent):
     for language in (ENGLISH, HINDI):
-        shown = enter(screen, NO_ADDRESS, name, consent, visit(language))
+        shown = enter(screen, name, consent, visit(language))
         assert "sauda-bad" in shown[screen.page.head]
     assert not board.storage.file.exists()
 
 
 def test_an_address_enters_so_often_and_no_more(screen, board):
     entered_visit(screen, board)
-    assert "sauda-bad" in enter(screen, NO_ADDRESS, "Bela", True, visit())[screen.page.head]
+    assert "sauda-bad" in enter(screen, "Bela", True, visit())[screen.page.head]
 
 
 def test_a_move_that_cannot_be_stored_is_not_made(screen, board):

@@ -2,18 +2,16 @@
 
 import json
 import re
-from dataclasses import replace
 
 import gradio as gr
 import pytest
 
 from env import Offer, get_task, rupees
-from panels.challenges.spot import callbacks
-from panels.challenges.spot.callbacks import Spot, tally_of
-from panels.challenges.spot.layout import lay_out
-from panels.challenges.spot.recorded import SEEDS, Pair, both_move, pairs_of
-from panels.challenges.spot.stages import stages_of
-from panels.challenges.spot.view import cut
+from panels.challenges import spot as events
+from panels.challenges.spot import Spot, tally_of
+from panels.challenges.spot_pairs import SEEDS, both_move, is_trained, measured, pairs_with
+from panels.challenges.spot_pairs import untrained as untrained_of
+from panels.challenges.spot_view import cut
 from panels.haggle.layout import SessionGeneration
 from panels.ui.look import with_minus_signs
 from sauda.experiments.before_after import play_replies
@@ -21,18 +19,15 @@ from sauda.experiments.comparison import OURS
 from sauda.llm.types import Reply, ReplyRefused
 from sauda.records.store import load
 
-
-@pytest.fixture(scope="module")
-def comparison():
-    return load("evaluation/model-comparison.json")
+UNTRAINED = "mini+constrained"  # bare, the base ends its games at once
 
 
 @pytest.fixture
-def spot(comparison) -> Spot:
+def spot() -> Spot:
     with gr.Blocks():
-        page = lay_out(True)
-    stages = stages_of(comparison)
-    return Spot(page, stages, pairs_of(stages.untrained, OURS))
+        page = events.SpotPage(True)
+    rows = measured(load("evaluation/model-comparison.json"))
+    return Spot(page, rows, pairs_with(untrained_of(rows)))
 
 
 @pytest.fixture
@@ -49,7 +44,7 @@ def models(monkeypatch):
 
         return reply
 
-    monkeypatch.setattr(callbacks, "awaited_model", model)
+    monkeypatch.setattr(events, "awaited_model", model)
     return texts
 
 
@@ -65,45 +60,42 @@ def spoken(duel) -> list[str]:
     return [json.dumps(words)[1:-1] for words in own if words]
 
 
+def recorded(spot) -> dict:
+    return events.deal_recorded(spot, SessionGeneration(), None)
+
+
 def live(spot):
-    return callbacks.deal_live(spot, SessionGeneration(), None)[spot.page.duel]
+    return events.deal_live(spot, SessionGeneration(), None)[spot.page.duel]
 
 
-def asked(spot, duel, text=None, generation=None):
+def asked(spot, duel, text=None):
     text = f"₹{duel.item.list_price}" if text is None else text
-    return list(callbacks.ask(spot, generation or SessionGeneration(), text, duel))
+    return list(events.ask(spot, SessionGeneration(), text, duel))
 
 
-def test_the_two_stages_follow_the_artifact_and_the_stage_that_is_served(spot, comparison):
-    assert spot.stages.is_trained(OURS)
-    assert not spot.stages.is_trained(spot.stages.untrained)
-    assert spot.stages.untrained == "mini+constrained"  # bare, the base ends its games at once
-    rows = [
-        row.model_copy(update={"invalid_replies": 0}) if row.policy == "mini" else row
-        for row in comparison.data.rows
-    ]
-    talkative = replace(comparison, data=comparison.data.model_copy(update={"rows": rows}))
-    assert stages_of(talkative).untrained == "mini"
+def test_the_two_stages_follow_the_artifact_and_the_stage_that_is_served(spot):
+    assert is_trained(OURS)
+    assert not is_trained(UNTRAINED)
+    assert untrained_of(spot.rows) == UNTRAINED
+    talkative = spot.rows["mini"].model_copy(update={"invalid_replies": 0})
+    assert untrained_of({**spot.rows, "mini": talkative}) == "mini"
 
 
-def test_in_each_recorded_pair_both_buyers_make_moves(spot):
-    assert spot.pairs
-    assert all(both_move(pair) and pair.seed in SEEDS for pair in spot.pairs)
-    silent = {
-        "moves": [{"agent": "seller", "action": "offer"}, {"agent": "buyer", "action": "forfeit"}]
-    }
-    assert not both_move(Pair(silent, spot.pairs[0].trained))
-
-
-def test_the_recorded_replies_make_the_recorded_games(spot):
+def test_the_recorded_replies_make_the_recorded_games_in_which_both_buyers_move(spot):
     task = get_task("bazaar/open")
-    for row in (row for pair in spot.pairs for row in pair.rows):
-        assert play_replies(task, row["policy"], row["seed"], row["replies"]) == row
+    assert spot.pairs
+    for pair in spot.pairs:
+        assert both_move(pair)
+        for row in pair:
+            assert row["seed"] in SEEDS
+            assert play_replies(task, row["policy"], row["seed"], row["replies"]) == row
+    silent = {"moves": [{"agent": "buyer", "action": "forfeit"}]}
+    assert not both_move([silent, pair[1]])
 
 
 def test_a_recorded_pair_says_so_and_hides_who_is_who_until_the_guess(spot):
     for _ in range(8):  # the order is drawn
-        updates = callbacks.deal_recorded(spot, SessionGeneration(), None)
+        updates = recorded(spot)
         assert "recorded" in updates.pop(spot.page.about)  # which tells the rule for both
         sent = shown(updates)
         names = [side.policy for side in updates[spot.page.duel].sides]
@@ -116,27 +108,24 @@ def test_a_recorded_pair_says_so_and_hides_who_is_who_until_the_guess(spot):
 @pytest.mark.parametrize("right", [True, False])
 def test_a_guess_reveals_the_sides_counts_and_shows_both_measured_rows(spot, right):
     page = spot.page
-    duel = callbacks.deal_recorded(spot, SessionGeneration(), None)[page.duel]
-    (trained,) = (i for i in (0, 1) if spot.stages.is_trained(duel.sides[i].policy))
+    duel = recorded(spot)[page.duel]
+    (trained,) = (i for i in (0, 1) if is_trained(duel.sides[i].policy))
     number = trained if right else 1 - trained
-    updates = callbacks.guess(spot, number, duel, {"right": 3, "guessed": 4})
-    assert updates[page.verdict].count("Right" if right else "Wrong") == 1
-    for name in (spot.stages.untrained, OURS):
-        row = spot.stages.rows[name]
-        assert f'title="{name}"' in updates[page.verdict]
-        assert f">{row.n}<" in updates[page.verdict]
-        assert (
-            with_minus_signs(f"[{row.grade.low:z.3f}, {row.grade.high:z.3f}]")
-            in updates[page.verdict]
-        )
-    assert "?tab=results" in updates[page.verdict]
-    told = re.findall(r"(\d+) bids from", updates[page.verdict])
-    assert [int(bids) for bids in told] == [
+    updates = events.guess(spot, number, duel, {"right": 3, "guessed": 4})
+    verdict = updates[page.verdict]
+    assert verdict.count("Right" if right else "Wrong") == 1
+    for name in (UNTRAINED, OURS):
+        row = spot.rows[name]
+        assert f'title="{name}"' in verdict
+        assert f">{row.n}<" in verdict
+        assert with_minus_signs(f"[{row.grade.low:z.3f}, {row.grade.high:z.3f}]") in verdict
+    assert "?tab=results" in verdict
+    assert [int(bids) for bids in re.findall(r"(\d+) bids from", verdict)] == [
         sum(isinstance(turn.action, Offer) for turn in side.turns if turn.agent == "buyer")
         for side in duel.sides
     ]
     assert updates[page.kept] == {"right": 3 + right, "guessed": 5}
-    again = callbacks.guess(spot, number, updates[page.duel], updates[page.kept])
+    again = events.guess(spot, number, updates[page.duel], updates[page.kept])
     assert list(again) == [page.problem]
 
 
@@ -148,7 +137,7 @@ def test_both_models_answer_one_ask_and_their_names_stay_hidden(spot, models):
     assert last[spot.page.columns].count("bids ₹") == 2
     assert "<b>no</b>" not in last[spot.page.columns]
     assert not any(f'title="{name}"' in shown(last) for name in ("mini", "sauda-mini"))
-    assert spot.stages.trained not in shown(last)
+    assert "sauda-mini" not in shown(last)
 
 
 def test_a_number_in_a_reply_that_is_no_move_waits_for_the_guess(spot, models):
@@ -156,7 +145,7 @@ def test_a_number_in_a_reply_that_is_no_move_waits_for_the_guess(spot, models):
     *_, last = asked(spot, live(spot))
     assert "writes something that is no move" in last[spot.page.columns]
     assert "80808080" not in last[spot.page.columns]
-    told = callbacks.guess(spot, 0, last[spot.page.duel], None)
+    told = events.guess(spot, 0, last[spot.page.duel], None)
     assert "writes “my limit is 80808080”, which is no move" in told[spot.page.columns]
 
 
@@ -171,9 +160,9 @@ def test_an_ask_that_a_model_cannot_answer_counts_as_not_made(spot, models):
 def test_another_pair_ends_the_answers_that_are_under_way(spot, models):
     models |= {"mini": ['{"offer":40}'], "sauda-mini": ['{"offer":60}']}
     generation, duel = SessionGeneration(), live(spot)
-    answers = callbacks.ask(spot, generation, f"₹{duel.item.list_price}", duel)
+    answers = events.ask(spot, generation, f"₹{duel.item.list_price}", duel)
     next(answers)
-    callbacks.deal_live(spot, generation, duel)
+    events.deal_live(spot, generation, duel)
     assert list(answers) == [spot.unchanged]
 
 
@@ -187,9 +176,8 @@ def test_an_ask_below_the_own_limit_is_asked_back_once(spot, models, confirmatio
     assert rupees(limit) in back[page.problem]
     assert "sauda-bad" not in back[page.problem]
     assert back[page.price] == price
-    doubted = back[page.duel]
-    assert doubted.waiting == ()
-    *_, last = asked(spot, doubted, price if confirmation == "again" else confirmation)
+    assert back[page.duel].waiting == ()
+    *_, last = asked(spot, back[page.duel], price if confirmation == "again" else confirmation)
     assert last[page.columns].count("accepts") == 2
 
 
@@ -202,8 +190,8 @@ def test_an_ask_that_cannot_be_made_gets_a_sentence_and_nothing_is_lost(spot, te
 
 @pytest.mark.parametrize("text", ["hello", "you thief", "<script>alert(1)</script>", "two, 5 or 6"])
 def test_small_talk_is_answered_by_both_buyers_and_costs_no_ask(spot, text):
-    page, duel = spot.page, live(spot)
-    (updates,) = asked(spot, duel, text)
+    page = spot.page
+    (updates,) = asked(spot, live(spot), text)
     assert set(updates) == {page.problem, page.price}
     assert updates[page.price] == ""
     told = updates[page.problem]
@@ -211,7 +199,7 @@ def test_small_talk_is_answered_by_both_buyers_and_costs_no_ask(spot, text):
     assert "<script" not in told
     assert "buyer A" in told
     assert "buyer B" in told
-    first, second = re.findall(r"“([^”]*)”</p>", told)[1:]
+    _, first, second = re.findall(r"“([^”]*)”</p>", told)
     assert first != second
 
 
@@ -223,11 +211,8 @@ def test_a_browsers_memory_that_holds_no_tally_is_none(kept):
 
 
 def test_an_event_of_a_pair_that_is_gone_ends_in_a_sentence(spot):
-    for updates in (
-        callbacks.show_more(spot, None),
-        callbacks.guess(spot, 0, None, None),
-        *callbacks.ask(spot, SessionGeneration(), "₹5", None),
-    ):
+    gone = (events.show_more(spot, None), events.guess(spot, 0, None, None))
+    for updates in (*gone, *events.ask(spot, SessionGeneration(), "₹5", None)):
         assert "start another one" in updates[spot.page.problem]
 
 

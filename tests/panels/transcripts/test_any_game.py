@@ -1,15 +1,16 @@
 """Any game: episodes side by side, step by step, their downloads and their address."""
 
 import json
+import re
+from base64 import b64decode
 from dataclasses import replace
 
 import gradio as gr
 import pytest
 
 from env import ARENA_TASKS, get_task, rollout
-from panels.transcripts import any_game, arena, playing, view
 from panels.transcripts import episodes as played_episodes
-from panels.transcripts.any_game import Page
+from panels.transcripts import playing, tab, view
 from panels.transcripts.episodes import play
 from panels.ui.offers import Offers, offers_of
 from sauda.experiments.comparison import BASE, LAB, ArenaModelColumns, ArenaModelComparison
@@ -42,32 +43,32 @@ def test_none_or_five_policies_are_refused(names):
 
 
 @pytest.fixture(scope="module")
-def page() -> Page:
-    with gr.Blocks(), gr.Tab() as tab:
-        return any_game.lay_out(tab)
+def page() -> tab.Page:
+    with gr.Blocks(), gr.Tab() as part:
+        return tab.Page(part)
 
 
 def test_an_address_plays_the_task_the_seed_and_the_policies_that_it_names(page):
     query = {"task": "bazaar/open", "seed": "9", "policies": "wait"}
-    updates = any_game.from_address(page, query)
+    updates = tab.from_address(page, query)
     (episode,) = updates[page.episodes].values()
     assert (episode.task, episode.seed) == ("bazaar/open", 9)
     assert (updates[page.task], updates[page.seed]) == ("bazaar/open", "9")
-    assert any_game.named_in_address("bazaar/open", "9", ["wait"]) == query
+    assert tab.named_in_address("bazaar/open", "9", ["wait"]) == query
 
 
 @pytest.mark.parametrize("query", [{"task": "<b>x"}, {"seed": "many"}, {"policies": "nobody,<b>x"}])
 def test_an_address_that_cannot_be_played_is_answered_in_words(page, query):
-    problem = any_game.from_address(page, query)[page.transcripts]
+    problem = tab.from_address(page, query)[page.transcripts]
     assert 'role="alert"' in problem
     assert "<b>x" not in problem
 
 
 def test_a_list_of_tasks_that_closes_without_a_choice_leaves_the_episodes_alone(page):
-    episodes = play(any_game.FIRST_TASK, SEED, POLICIES)
-    closed = any_game.change_task(page, any_game.FIRST_TASK, episodes, str(SEED))
+    episodes = play(tab.FIRST_TASK, SEED, POLICIES)
+    closed = tab.change_task(page, tab.FIRST_TASK, episodes, str(SEED))
     assert page.episodes not in closed
-    chosen = any_game.change_task(page, "bazaar/open", episodes, str(SEED))
+    chosen = tab.change_task(page, "bazaar/open", episodes, str(SEED))
     assert {episode.task for episode in chosen[page.episodes].values()} == {"bazaar/open"}
 
 
@@ -94,9 +95,11 @@ def test_a_step_shows_so_many_actions_of_the_learner_with_codes_and_sums(demo):
 
 
 def test_what_is_downloaded_is_what_is_shown_as_data_and_as_prose(demo):
-    rows = json.loads(played_episodes.json_of(demo))
-    assert [len(row["moves"]) for row in rows] == [len(e.turns) for e in demo.values()]
-    assert played_episodes.markdown_of(demo).count(f"# {MARKET}, seed 5: ") == 2
+    links = re.findall(r"base64,([^\"]+)", view.again(demo))
+    data, prose = (b64decode(link).decode() for link in links)
+    moves = [len(row["moves"]) for row in json.loads(data)]
+    assert moves == [len(episode.turns) for episode in demo.values()]
+    assert prose.count(f"# {MARKET}, seed 5: ") == 2
 
 
 def test_before_and_after_is_the_seed_of_the_median_gain_of_training(arena_evaluation):
@@ -108,18 +111,15 @@ def test_before_and_after_is_the_seed_of_the_median_gain_of_training(arena_evalu
 
     first = SPLITS["holdout"][0]
     even = recorded([0.4, 0.1, 0.3, 0.9], [0.0, 0.0, 0.0, 0.0])
-    assert arena.before_and_after(even, MARKET) == first + 2
+    assert played_episodes.median_gain(even, MARKET) == first + 2
     fewer = recorded([0.5, 0.5, 0.5, 0.6], [0.4, 0.0, 0.2])  # the untrained played three
-    assert arena.before_and_after(fewer, MARKET) == first + 2
+    assert played_episodes.median_gain(fewer, MARKET) == first + 2
 
 
 def test_play_starts_a_game_of_one_move_and_none_without_moves():
     with gr.Blocks():
-        player = playing.Player(gr.Button(), gr.Timer(), gr.Slider())
-        starts, stays = (
-            playing.start_or_stop(player, playing=False, step=moves, moves=moves)
-            for moves in (1, 0)
-        )
+        player = playing.Player()
+        starts, stays = (player.start_or_stop(False, moves, moves) for moves in (1, 0))
     assert (starts[player.clock].active, stays[player.clock].active) == (True, False)
     assert player.step in starts  # from the first move again
     assert player.step not in stays

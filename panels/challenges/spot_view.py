@@ -1,22 +1,23 @@
 """What “Spot the trained one” shows: two buyers side by side, the verdict, the measured scores."""
 
+from collections.abc import Mapping
 from itertools import pairwise
 from zlib import crc32
 
 from markupsafe import Markup
 
 from env import Offer, Turn, WalkAway, rupees
-from panels.challenges.spot.layout import SIDES
-from panels.challenges.spot.recorded import LEAST, SEEDS
-from panels.challenges.spot.stages import Stages
+from panels.challenges.spot_pairs import LEAST, SEEDS, is_trained
 from panels.haggle.conversation import LONGEST, question
 from panels.haggle.hearing import names_a_number
 from panels.haggle.opponents import opponent_name
 from panels.haggle.words import ENGLISH, Translate, translator
 from panels.results.models import FORM
+from panels.ui.html import macros
 from panels.ui.look import note, table
 from panels.ui.tables import with_interval
 from panels.ui.terms import term
+from sauda.experiments.comparison import ModelRow
 from sauda.language.lines import name_in
 from sauda.language.phrases import language_of
 from sauda.language.small_talk import answer_to
@@ -26,40 +27,38 @@ from sauda.llm.registry import row_name
 from sauda.sessions.bazaar import doubt
 from sauda.sessions.spot import EXCHANGES, Duel, Side
 
+HTML = macros("challenges")
+SIDES = ("A", "B")
 WRITTEN = 80  # characters shown of a reply that is no move
 ROWS = "?tab=results&part=else"  # where the model comparison stands row by row
+Line = tuple[str, str, str]  # the seat, who it is in words, what it says or does
 
 
 def about(duel: Duel, language: str) -> Markup:
     """The item, the seller, and whether the answers are recorded or written now."""
-    translate = translator(language)
-    badge = Markup('<span class="sauda-badge{}">{}</span>').format(
-        "" if duel.is_live else " sauda-measured",
-        translate("spot_is_live" if duel.is_live else "spot_is_recorded"),
-    )
-    name = name_in(language, duel.item.name)
+    translate, name = translator(language), name_in(language, duel.item.name)
     item = translate("daily_item", item=name, price=rupees(duel.item.list_price))
     if duel.is_live:
         limit = rupees(duel.games[0].observation.reservation)
-        words = translate("spot_about_live", item=item, limit=limit, most=EXCHANGES)
-        return Markup("<p>{} {}</p>").format(badge, words)
-    words = translate("spot_about_recorded", item=f"{item[0].upper()}{item[1:]}")
-    rule = note(translate("spot_rule", seeds=len(SEEDS), least=LEAST))
-    return Markup("<p>{} {}</p>{}").format(badge, words, rule)
+        words, rule = translate("spot_about_live", item=item, limit=limit, most=EXCHANGES), ""
+    else:
+        words = translate("spot_about_recorded", item=f"{item[0].upper()}{item[1:]}")
+        rule = translate("spot_rule", seeds=len(SEEDS), least=LEAST)
+    return HTML.about(duel.is_live, words, rule, translate)
 
 
 def columns(duel: Duel, language: str) -> Markup:
     """Both buyers' exchanges; their names and the rest of a recorded game show after the guess."""
     translate = translator(language)
-    cards = [
-        Markup('<section class="sauda-card"><h3>{}{}</h3>{}</section>').format(
-            translate("spot_buyer", side=name),
-            f": {opponent_name(side.policy, translate)}" if duel.guess is not None else "",
-            _render_exchanges(duel, side, language),
+    sides = [
+        (
+            letter,
+            opponent_name(side.policy, translate) if duel.guess is not None else "",
+            _exchanges(duel, side, language),
         )
-        for name, side in zip(SIDES, duel.sides, strict=True)
+        for letter, side in zip(SIDES, duel.sides, strict=True)
     ]
-    return Markup('<div class="sauda-cards sauda-pair">{}</div>').format(Markup("").join(cards))
+    return HTML.buyers(sides, translate)
 
 
 def small_talk(duel: Duel, text: str, language: str) -> Markup:
@@ -69,16 +68,16 @@ def small_talk(duel: Duel, text: str, language: str) -> Markup:
     """
     translate = translator(language)
     spoken = language_of(text) if language == ENGLISH else ""
-    lines = [_line("seller", translate("spot_you"), f"“{cut(text, LONGEST)}”")]
+    lines = [("seller", translate("spot_you"), f"“{cut(text, LONGEST)}”")]
     answers: list[str] = []
     for number in duel.listening:
-        table = duel.games[number].observation.table
-        kind = kind_of_talk(text, table, "buyer")
+        seen = duel.games[number].observation.table
+        kind = kind_of_talk(text, seen, "buyer")
         seed = crc32(repr((number, kind, text)).encode())
-        answers.append(answer_to(kind, table, "buyer", spoken or language, answers, seed))
+        answers.append(answer_to(kind, seen, "buyer", spoken or language, answers, seed))
         name = translate("spot_buyer", side=SIDES[number])
-        lines.append(_line("buyer", f"{name[0].lower()}{name[1:]}", f"“{answers[-1]}”"))
-    return Markup('<div class="sauda-told">{}</div>').format(Markup("").join(lines))
+        lines.append(("buyer", f"{name[0].lower()}{name[1:]}", f"“{answers[-1]}”"))
+    return HTML.told(lines)
 
 
 def asked_back(duel: Duel, translate: Translate) -> str:
@@ -89,11 +88,12 @@ def asked_back(duel: Duel, translate: Translate) -> str:
     return translate(kind, **values)
 
 
-def _render_exchanges(duel: Duel, side: Side, language: str) -> Markup:
+def _exchanges(duel: Duel, side: Side, language: str) -> list[Line]:
+    """What a side's seller and buyer said and did, as far as it is on show."""
     translate = translator(language)
     cut_off = not duel.is_live and duel.guess is None
     shown = side.exchanges()[: duel.shown if cut_off else None]
-    lines: list[Markup] = []
+    lines: list[Line] = []
     sellers_words: list[str] = []
     for turn in (turn for exchange in shown for turn in exchange):
         if turn.action is None:
@@ -102,12 +102,10 @@ def _render_exchanges(duel: Duel, side: Side, language: str) -> Markup:
         own = duel.is_live and turn.agent == "seller"
         who = translate("spot_you" if own else turn.agent).lower()
         words = _words(duel, turn, language, sellers_words)
-        lines.append(_line(turn.agent, who, _move(turn, own, translate, words)))
+        lines.append((turn.agent, who, _move(turn, own, translate, words)))
     if side.no_move and shown and shown[-1][-1].agent == "seller":  # a live reply makes no turn
         lines.append(_no_move(duel, side, translate))
-    if not lines:
-        return note(translate("spot_waits"))
-    return Markup('<div class="sauda-told">{}</div>').format(Markup("").join(lines))
+    return lines
 
 
 def _words(duel: Duel, turn: Turn, language: str, said: list[str]) -> str:
@@ -137,13 +135,13 @@ def _move(turn: Turn, own: bool, translate: Translate, words: str) -> str:
     return f"{phrase}: “{words}”" if words else phrase
 
 
-def _no_move(duel: Duel, side: Side, translate: Translate) -> Markup:
+def _no_move(duel: Duel, side: Side, translate: Translate) -> Line:
     """A reply that is no move; its numbers, percent of the buyer's limit, wait for the guess."""
     if duel.guess is None and names_a_number(side.no_move):
         words = translate("spot_no_move_hidden")
     else:
         words = translate("spot_no_move", reply=f"“{cut(side.no_move, WRITTEN)}”")
-    return _line("buyer", translate("buyer").lower(), words)
+    return "buyer", translate("buyer").lower(), words
 
 
 def cut(text: str, most: int) -> str:
@@ -157,26 +155,16 @@ def cut(text: str, most: int) -> str:
     return f"{whole[: most - 1]}…"
 
 
-def _line(agent: str, who: str, words: str) -> Markup:
-    return Markup('<p class="sauda-{}"><b>{}</b> {}</p>').format(agent, who, words)
-
-
-def verdict(duel: Duel, stages: Stages, translate: Translate) -> Markup:
+def verdict(duel: Duel, rows: Mapping[str, ModelRow], translate: Translate) -> Markup:
     """Whether the guess was right, and both rows of the model comparison."""
-    trained = next(
-        name for name, side in zip(SIDES, duel.sides, strict=True) if stages.is_trained(side.policy)
-    )
-    said = translate("spot_right" if is_right(duel, stages) else "spot_wrong", side=trained)
-    link = Markup('<a href="{}">{}</a>')
-    whys = Markup("").join(
-        Markup("<p>{}</p>").format(
-            why(f"{name}, {opponent_name(side.policy, translate)}", side, translate)
-        )
-        for name, side in zip(SIDES, duel.sides, strict=True)
-    )
-    return Markup('<p class="sauda-answer">{}</p>{}{}<p class="sauda-note">{}</p>').format(
-        said, whys, scores(duel, stages, translate), link.format(ROWS, translate("spot_rows"))
-    )
+    sides = dict(zip(SIDES, duel.sides, strict=True))
+    trained = next(letter for letter, side in sides.items() if is_trained(side.policy))
+    said = translate("spot_right" if is_right(duel) else "spot_wrong", side=trained)
+    whys = [
+        why(f"{letter}, {opponent_name(side.policy, translate)}", side, translate)
+        for letter, side in sides.items()
+    ]
+    return HTML.verdict(said, whys, scores(duel, rows, translate), ROWS, translate)
 
 
 def why(name: str, side: Side, translate: Translate) -> str:
@@ -198,29 +186,20 @@ def why(name: str, side: Side, translate: Translate) -> str:
     )  # fmt: skip
 
 
-def is_right(duel: Duel, stages: Stages) -> bool:
+def is_right(duel: Duel) -> bool:
     """Whether the guessed side is the served stage."""
-    return stages.is_trained(duel.sides[duel.guess].policy)
+    return is_trained(duel.sides[duel.guess].policy)
 
 
-def scores(duel: Duel, stages: Stages, translate: Translate) -> Markup:
+def scores(duel: Duel, measured: Mapping[str, ModelRow], translate: Translate) -> Markup:
     """The measured grades of both players, with n, interval and forfeits."""
-    rows, lacking = [], []
+    rows, lacking = [], Markup("")
     for side in duel.sides:
-        row = stages.rows.get(row_name(side.policy))
-        label = opponent_name(side.policy, translate)
+        row, label = measured.get(row_name(side.policy)), opponent_name(side.policy, translate)
         if row is None:
-            lacking.append(label)
+            lacking += note(translate("spot_no_row", name=label))
             continue
         figures = (with_interval(row.grade, FORM), f"{row.n}", f"{row.ends['forfeit']}")
         rows.append((term(label, row.policy), *figures))
     heads = [translate(f"spot_{head}") for head in ("player", "grade", "n", "forfeits")]
-    shown = table(heads, rows, caption=translate("spot_caption"))
-    return shown + Markup("").join(note(translate("spot_no_row", name=name)) for name in lacking)
-
-
-def tally(right: int, guessed: int, translate: Translate) -> Markup:
-    """How often this browser's guesses were right; empty before the first one."""
-    if not guessed:
-        return Markup("")
-    return note(translate("spot_tally", right=right, guessed=guessed))
+    return table(heads, rows, caption=translate("spot_caption")) + lacking

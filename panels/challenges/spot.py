@@ -1,30 +1,32 @@
-"""What “Spot the trained one” does on each event.
+"""Spot the trained one: two hidden stages of the model answer the same ask; a guess, then scores.
 
-A callback takes the part's `Game` and the values of its inputs, and returns new values by
-component. Which side is the trained one stands in the session's state alone until the guess.
+A callback takes the part and the values of its inputs, and returns new values by component. Which
+side is the trained one stands in the session's state alone until the guess.
 """
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import gradio as gr
 from markupsafe import Markup
 
 from env import IllegalAction
-from panels.challenges.language import followed
-from panels.challenges.reload import former_state
-from panels.challenges.spot import view
-from panels.challenges.spot.layout import SIDES, Layout
-from panels.challenges.spot.recorded import Pair
-from panels.challenges.spot.stages import Stages
+from panels.challenges import common, spot_view
+from panels.challenges.common import Titled
+from panels.challenges.spot_pairs import SERVED, Pair, is_trained, measured, pairs_with, untrained
+from panels.challenges.spot_view import HTML, SIDES
 from panels.haggle.layout import SessionGeneration
-from panels.haggle.screen import Updates
 from panels.haggle.words import ENGLISH, Translate, Trouble, translated, translator
-from panels.site.sessions import no_longer_here
+from panels.results.models import FILE as COMPARISON
+from panels.site.sessions import HOUR, no_longer_here
+from panels.site.visitor import as_visitor
 from panels.transcripts.episodes import awaited_model
-from panels.ui.look import heading, note, trouble
-from panels.ui.wiring import button
+from panels.ui.look import QUEUED, QUIET, note, trouble
+from panels.ui.provenance import load_or_say
+from panels.ui.wiring import PRESS, Updates, event_value, named, sent_number
+from sauda.experiments.comparison import ModelRow
 from sauda.language.money import LONGEST_MESSAGE, find_price
 from sauda.language.money import price as price_in
 from sauda.language.small_talk import confirms, slip
@@ -32,25 +34,57 @@ from sauda.language.stances import read_stances, relative
 from sauda.llm.registry import player_spec
 from sauda.llm.types import ReplyError
 from sauda.records.seeds import draw_seed
-from sauda.sessions.spot import (
-    Duel,
-    answer_duel,
-    live_duel,
-    load_duel,
-    make_guess,
-    propose_to_both,
-    without_open_ask,
-)
+from sauda.sessions import spot as session
+from sauda.sessions.spot import Duel
 
 MOST_GUESSES = 1_000_000  # of one browser; a larger number in its memory is no tally
 
 
+class SpotPage(Titled):
+    """Every component that a callback reads or writes."""
+
+    def __init__(self, has_recorded: bool) -> None:
+        """Place them; without recorded games there is no button for these."""
+        super().__init__("spot", elem_id="spot-head")
+        translate = translator(ENGLISH)
+        self.about = gr.HTML(elem_id="spot-about")  # the item, and where the answers come from
+        self.columns = gr.HTML(elem_id="spot-buyers")  # both buyers side by side
+        with gr.Row(elem_classes="sauda-actions", elem_id="spot-say"):
+            self.price = gr.Textbox(
+                label=translate("spot_price"), placeholder=translate("spot_placeholder"),
+                lines=1, max_lines=1, scale=4, min_width=160, elem_id="spot-price",
+            )  # fmt: skip
+            self.ask = gr.Button(translate("spot_ask"), variant="primary", scale=0, min_width=110)
+        self.problem = gr.HTML(elem_id="spot-problem")
+        # The next exchange of a recorded pair, and the guesses.
+        self.moves = gr.HTML(elem_id="spot-moves", js_on_load=PRESS)
+        self.verdict = gr.HTML(elem_id="spot-verdict")
+        self.tally = gr.HTML(elem_id="spot-tally")
+        with gr.Row(elem_classes="sauda-actions"):
+            name = translate("spot_recorded")
+            self.recorded = gr.Button(name, visible=has_recorded, min_width=180)
+            self.live = gr.Button(translate("spot_live"), min_width=240)
+        self.duel = gr.State(None, time_to_live=HOUR)
+        self.generation = gr.State(SessionGeneration(), time_to_live=HOUR)
+        # The tally, {"right": …, "guessed": …}. The key is no secret: it only has to stay the same.
+        self.kept = gr.BrowserState({}, storage_key="sauda-spot", secret="spot-the-trained-one")
+        self.with_words += [self.recorded, self.live, self.ask, self.price]
+
+    @property
+    def of_duel(self) -> list[Any]:
+        """The components that show the duel or hold it."""
+        return [
+            self.about, self.columns, self.price, self.problem, self.moves, self.verdict,
+            self.tally, self.duel, self.kept,
+        ]  # fmt: skip
+
+
 @dataclass(frozen=True, eq=False)
 class Spot:
-    """The part's components, its two stages, its recorded pairs, and the visitor's language."""
+    """The part's components, the models' measured rows, its pairs, the visitor's language."""
 
-    page: Layout
-    stages: Stages
+    page: SpotPage
+    rows: Mapping[str, ModelRow]
     pairs: Sequence[Pair]
     language: str = ENGLISH
 
@@ -70,6 +104,53 @@ class Spot:
         return {self.page.problem: gr.skip()}
 
 
+def build(tab: gr.Tab, language: gr.Radio) -> None:
+    """Lay out the part and wire it; `language` is the visitor's choice on another sub-tab."""
+    comparison, missing = load_or_say(COMPARISON)
+    if comparison is None:  # which stages there are stands there
+        gr.HTML(missing)
+        return
+    rows = measured(comparison)
+    pairs = pairs_with(untrained(rows))
+    spot = Spot(SpotPage(bool(pairs)), rows, pairs)
+    page, shown = spot.page, spot.page.of_duel
+    own = [language, page.generation, page.duel]
+
+    def spoken(callback: Callable) -> Callable:
+        """`callback` of the part in the visitor's language, the first value of each event."""
+
+        def called(chosen: str, *values: Any) -> Updates:
+            return callback(replace(spot, language=chosen), *values)
+
+        return named(called, callback)
+
+    def open_pair(request: gr.Request, chosen: str, *values: Any) -> Updates:
+        return opened(replace(spot, language=chosen), *values)
+
+    def ask_both(chosen: str, *values: Any) -> Iterator[Updates]:  # Gradio streams generators alone
+        yield from ask(replace(spot, language=chosen), *values)
+
+    def press(event: gr.EventData, chosen: str, duel: Any, kept: Any) -> Updates:
+        here = replace(spot, language=chosen)
+        if event_value(event, "press") == "more":
+            return show_more(here, duel)
+        return guess(here, sent_number(event, "number"), duel, kept)
+
+    common.wire_reload(page, tab, language, open_pair, [*own, page.kept], shown, page.price)
+    common.wire_language(page, tab, language, spoken(words), language)
+    page.recorded.click(spoken(deal_recorded), own, shown, **QUIET)
+    page.live.click(spoken(deal_live), own, shown, **QUIET)
+    gr.on(
+        [page.price.submit, page.ask.click],
+        as_visitor(ask_both), [language, page.generation, page.price, page.duel], shown,
+        **QUEUED, concurrency_id="spot", concurrency_limit=2,
+    )  # fmt: skip
+    page.moves.click(press, [language, page.duel, page.kept], shown, **QUIET)
+
+
+# Events -----------------------------------------------------------------------------------------
+
+
 def opened(
     spot: Spot, generation: SessionGeneration, duel: Duel | None, kept: object, former: str
 ) -> Updates:
@@ -78,11 +159,11 @@ def opened(
     Where that is gone, too, a sentence says so and another pair comes; so does a first one.
     """
     page = spot.page
-    told = {page.tally: view.tally(*tally_of(kept), spot.translate)}
+    told = {page.tally: show_tally(*tally_of(kept), spot.translate)}
     if duel is not None:
         return show(spot, duel) | told
-    if (before := former_state(former, page.duel)) is not None:
-        return show(spot, without_open_ask(before)) | told
+    if (before := common.former_state(former, page.duel)) is not None:
+        return show(spot, session.without_open_ask(before)) | told
     start = deal_recorded if spot.pairs else deal_live
     gone = {page.problem: note(spot.translate("spot_gone"))} if former else {}
     return start(spot, generation, None) | told | gone
@@ -91,8 +172,7 @@ def opened(
 def words(spot: Spot) -> Updates:
     """The own words, in the visitor's language, of the components that a duel leaves alone."""
     page, translate = spot.page, spot.translate
-    return followed(page.language, spot.language) | {
-        page.title: heading(translate("tab_spot"), translate("spot_lead")),
+    return page.words(spot.language) | {
         page.recorded: gr.update(value=translate("spot_recorded")),
         page.live: translate("spot_live"),
         page.ask: translate("spot_ask"),
@@ -107,16 +187,15 @@ def deal_recorded(spot: Spot, generation: SessionGeneration, duel: Duel | None) 
     generation.advance()
     if not spot.pairs:
         return spot.problem(Trouble("spot_none_recorded"), "spot_none_recorded")
-    others = [pair for pair in spot.pairs if duel is None or duel.is_live or pair.seed != duel.seed]
-    pair = secrets.choice(others or spot.pairs)
-    return show(spot, load_duel(_shuffled(pair.rows)))
+    now = duel.seed if duel is not None and not duel.is_live else None
+    others = [pair for pair in spot.pairs if pair[0]["seed"] != now]
+    return show(spot, session.load_duel(_shuffled(secrets.choice(others or spot.pairs))))
 
 
 def deal_live(spot: Spot, generation: SessionGeneration, duel: Duel | None) -> Updates:
     """A new item that the visitor sells to both, in random order."""
     generation.advance()
-    players = _shuffled([spot.stages.untrained, spot.stages.trained])
-    return show(spot, live_duel(players, draw_seed()))
+    return show(spot, session.live_duel(_shuffled([untrained(spot.rows), SERVED]), draw_seed()))
 
 
 def _shuffled(pair: Sequence) -> list:
@@ -126,30 +205,15 @@ def _shuffled(pair: Sequence) -> list:
 def show(spot: Spot, duel: Duel, problem: Markup | str = "") -> Updates:
     """Everything that shows the duel; who is who shows once a guess was made."""
     page, translate = spot.page, spot.translate
-    verdict = view.verdict(duel, spot.stages, translate) if duel.guess is not None else ""
+    guessed = duel.guess is not None
     return {
         page.duel: duel,
-        page.about: view.about(duel, spot.language),
-        page.columns: view.columns(duel, spot.language),
+        page.about: spot_view.about(duel, spot.language),
+        page.columns: spot_view.columns(duel, spot.language),
         page.problem: problem,
-        page.moves: moves(duel, translate),
-        page.verdict: verdict,
+        page.moves: HTML.moves(duel, SIDES, translate),
+        page.verdict: spot_view.verdict(duel, spot.rows, translate) if guessed else "",
     }
-
-
-def moves(duel: Duel, translate: Translate) -> Markup:
-    """The next exchange of a recorded pair, and the guesses; the price box shows by it."""
-    more = button(translate("spot_more"), press="more") if not duel.is_live else ""
-    guesses = [
-        button(
-            translate("spot_guess", side=side), is_off=not duel.can_guess, press="guess", number=i
-        )
-        for i, side in enumerate(SIDES)
-    ]
-    asks = Markup(" data-asks") if duel.has_more and duel.is_live else ""
-    return Markup('<div class="sauda-quick"{}>{}</div>').format(
-        asks, Markup("").join([more if duel.has_more else "", *guesses])
-    )
 
 
 def show_more(spot: Spot, duel: Duel | None) -> Updates:
@@ -181,19 +245,19 @@ def ask(
     try:
         before, why = _kept(duel), "spot_bad_ask"
         price = before.unconfirmed if again else _whole(price_in(read_stances(text).offered))
-        asked = propose_to_both(before, price)
+        asked = session.propose_to_both(before, price)
     except ValueError as error:  # no pair, no price, or one that the rules forbid
         yield spot.problem(error, why)
         return
     if asked.unconfirmed is not None:
-        question = view.asked_back(asked, spot.translate)
+        question = spot_view.asked_back(asked, spot.translate)
         yield {page.duel: asked, page.problem: note(question), page.price: text}
         return
     yield show(spot, asked, thinking) | {page.price: ""}
     try:
         for number in asked.waiting:
             model = awaited_model(player_spec(asked.games[number].opponent).weights)
-            asked = answer_duel(asked, number, model)
+            asked = session.answer_duel(asked, number, model)
             if generation.number != current:
                 yield spot.unchanged  # Gradio sends what was yielded last once more
                 return
@@ -216,7 +280,7 @@ def _small_talk(spot: Spot, text: str, duel: Duel) -> Updates:
     offered = read_stances(text).offered
     if not relative(text) and not slip(offered) and find_price(offered) is not None:
         return {}
-    return {page.problem: view.small_talk(duel, text.strip(), spot.language), page.price: ""}
+    return {page.problem: spot_view.small_talk(duel, text.strip(), spot.language), page.price: ""}
 
 
 def _whole(price: float) -> float:
@@ -230,14 +294,14 @@ def guess(spot: Spot, number: int | None, duel: Duel | None, kept: object) -> Up
     try:
         if number not in range(len(SIDES)):
             raise Trouble("no_such_move")
-        after = make_guess(_kept(duel), number)
+        after = session.make_guess(_kept(duel), number)
     except IllegalAction as error:
         return spot.problem(error)
     right, count = tally_of(kept)
-    right, count = right + view.is_right(after, spot.stages), count + 1
+    right, count = right + is_trained(after.sides[number].policy), count + 1
     return show(spot, after) | {
         page.kept: {"right": right, "guessed": count},
-        page.tally: view.tally(right, count, spot.translate),
+        page.tally: show_tally(right, count, spot.translate),
     }
 
 
@@ -252,3 +316,10 @@ def tally_of(kept: object) -> tuple[int, int]:
     right, count = (kept.get("right"), kept.get("guessed")) if isinstance(kept, Mapping) else (0, 0)
     numbers = all(isinstance(n, int) and not isinstance(n, bool) for n in (right, count))
     return (right, count) if numbers and 0 <= right <= count < MOST_GUESSES else (0, 0)
+
+
+def show_tally(right: int, guessed: int, translate: Translate) -> Markup:
+    """How often this browser's guesses were right; empty before the first one."""
+    if not guessed:
+        return Markup("")
+    return note(translate("spot_tally", right=right, guessed=guessed))

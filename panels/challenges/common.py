@@ -1,0 +1,324 @@
+"""What the challenges share: the title with the language, what a browser's tab keeps, Sauda's game.
+
+And one bargain on Haggle's screen, so that Haggle's callbacks make the moves.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import gradio as gr
+from markupsafe import Markup
+
+from env import IllegalAction, get_task, rollout
+from panels.haggle import callbacks as haggle
+from panels.haggle.conversation import chat_of
+from panels.haggle.game_view import brief, bubbles, chart, quick_buttons
+from panels.haggle.layout import lay_out_talk
+from panels.haggle.resume import FIRST
+from panels.haggle.screen import Screen, Visit
+from panels.haggle.words import ENGLISH, LANGUAGES, Translate, translator
+from panels.results.reproduce import of_this_page
+from panels.site.sessions import HOUR, Gone, no_longer_here, states_of
+from panels.site.visitor import visitor_of
+from panels.ui.look import QUEUED, QUIET, heading
+from panels.ui.wiring import PRESS, Updates, event_value, named, region, sent_number
+from sauda.llm.backends import THIS_PAGE, in_page
+from sauda.llm.registry import player_spec
+from sauda.llm.server import Failed, Ready, Stage
+from sauda.sessions.bazaar import Game, Standing
+from sauda.sessions.daily import DAYS_KEPT, TASK, player
+
+FIELDS = 4  # values that make a visit
+# The press of the other picker, so that everything follows which follows that one.
+PRESS_OTHER = """(chosen) => {
+  const all = [...document.querySelectorAll("#haggle-language input")];
+  all.find((input) => input.value === chosen)?.click();
+  return chosen;
+}"""
+
+
+class Titled:
+    """The title and the picker of the language of a sub-tab called `part`, placed as it is made."""
+
+    def __init__(self, part: str, **row: str) -> None:
+        self.part, translate = part, translator(ENGLISH)
+        with gr.Row(elem_classes="sauda-head", **row):
+            self.title = gr.HTML(heading(translate(f"tab_{part}"), translate(f"{part}_lead")))
+            self.language = gr.Radio(
+                LANGUAGES, value=ENGLISH, label=translate("language"), show_label=False,
+                container=False, scale=0, min_width=310, elem_id=f"{part}-language",
+            )  # fmt: skip
+        self.with_words: list[Any] = [self.title, self.language]  # their words follow the language
+
+    def words(self, language: str) -> Updates:
+        """The title in the visitor's language, and the picker with that language picked."""
+        translate = translator(language)
+        return {
+            self.title: heading(translate(f"tab_{self.part}"), translate(f"{self.part}_lead")),
+            self.language: gr.update(value=language, label=translate("language")),
+        }
+
+
+def on_start(tab: gr.Tab, language: gr.Radio, *event: Any, js: str | None = None) -> Any:
+    """Let an event answer as `tab` is opened, and as its language changes.
+
+    A language that the browser kept arrives late.
+    """
+    starts = [tab.select, language.change]
+    return gr.on(starts, *event, js=js, trigger_mode="always_last", **QUIET)
+
+
+def wire_language(
+    page: Titled, tab: gr.Tab, language: gr.Radio, words: Callable, inputs: Any
+) -> None:
+    """Let `words` write the part's own words, and its picker lead `language`, the one of Haggle."""
+    on_start(tab, language, words, inputs, page.with_words)
+    page.language.input(lambda chosen: chosen, page.language, language, js=PRESS_OTHER, **QUIET)
+
+
+# What a tab of the browser keeps over a reload --------------------------------------------------
+
+
+def wire_reload(
+    page: Titled,
+    tab: gr.Tab,
+    language: gr.Radio,
+    opened: Callable[..., Updates],
+    inputs: Sequence[Any],
+    outputs: Sequence[Any],
+    typed: gr.Textbox,
+) -> None:
+    """Let `opened` fill the part, and the browser keep the session's name and what is `typed`.
+
+    By its name, the last input, the former session is found on the server while it is there. The
+    words are kept for each address by themselves, and are in their box again after each opening.
+    `sessionStorage` belongs to one tab; a browser may refuse it, and then nothing is found.
+    """
+    key, session = f"sauda-{page.part}-tab", gr.Textbox(visible="hidden")
+    draft = f'"{key}-draft" + (new URL(location).searchParams.get("day") ?? "")'
+
+    def open_part(request: gr.Request, *given: Any) -> Updates:
+        return opened(request, *given) | {session: visitor_of(request).session}
+
+    opening = on_start(
+        tab, language, named(open_part, opened), [*inputs, session], [*outputs, session],
+        js=f"""(...values) => {{
+  let former = "";
+  try {{ former = sessionStorage.getItem("{key}") ?? ""; }} catch {{ /* the browser refuses */ }}
+  return [...values.slice(0, -1), former];
+}}""",
+    )  # fmt: skip
+    session.change(
+        None, session, None,
+        js=f"""(name) => {{
+  try {{ sessionStorage.setItem("{key}", name); }} catch {{ /* refused */ }}
+}}""",
+    )  # fmt: skip
+    gr.on(
+        [typed.input, typed.change], None, [session, typed], None,
+        js=f"""(session, text) => {{
+  if (!session) return;
+  try {{ sessionStorage.setItem({draft}, text ?? ""); }} catch {{ /* refused */ }}
+}}""",
+    )  # fmt: skip
+    opening.then(
+        None, typed, typed,
+        js=f"""(text) => {{
+  try {{ return text || (sessionStorage.getItem({draft}) ?? ""); }} catch {{ return text; }}
+}}""",
+    )  # fmt: skip
+
+
+def former_state(name: str, part: gr.State) -> Any:
+    """What `part` held in the session of that name; None where it is gone, or held nothing."""
+    try:
+        (state,) = states_of(name, [part])
+    except Gone:
+        return None
+    return state
+
+
+# A bargain on Haggle's screen -------------------------------------------------------------------
+
+
+class BargainPage(Titled):
+    """The components of a bargain that a callback reads or writes."""
+
+    head: gr.HTML  # which game this is, and what is wrong
+    kept: gr.BrowserState
+
+    def lay_out_game(self) -> None:
+        """Place what shows the game."""
+        with gr.Row():
+            with gr.Column(scale=2, min_width=240):
+                self.brief = gr.HTML(elem_id=f"{self.part}-brief")
+            with gr.Column(scale=4, min_width=320):
+                talk = lay_out_talk(self.part, translator(ENGLISH))
+            with gr.Column(scale=4, min_width=320):
+                self.offers = gr.HTML(elem_id=f"{self.part}-chart")
+        self.chat, self.message, self.send = talk["chat"], talk["message"], talk["send"]
+        self.moves = talk["moves"]  # what is wrong, and the quick moves
+        self.result = gr.HTML(elem_id=f"{self.part}-result", js_on_load=PRESS)
+        # The table of those who played this seed.
+        self.players = gr.HTML(elem_id=f"{self.part}-players", js_on_load=PRESS)
+        self.visit = gr.State(None, time_to_live=HOUR)
+        self.with_words += [self.message, self.send]
+
+    @property
+    def of_game(self) -> list[Any]:
+        """The components that show the game or hold it."""
+        return [
+            self.visit, self.kept, self.head, self.brief, self.chat, self.moves, self.offers,
+            self.result, self.players,
+        ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class BargainVisit(Visit):
+    """The values of a visitor's screen."""
+
+    address: str = ""  # of the network
+
+    @property
+    def kept_game(self) -> Game:
+        if self.game is None:
+            raise IllegalAction(f"{no_longer_here('this game was')}; open the page again")
+        return self.game
+
+
+@dataclass(frozen=True, eq=False)
+class BargainScreen(Screen):
+    """The components of a bargain, for Haggle's callbacks."""
+
+    page: BargainPage
+    visit_type: ClassVar[type[BargainVisit]]
+
+    def words(self, visit: BargainVisit) -> Updates:
+        """The own words, in the visitor's language, of the components that a game leaves alone."""
+        page, translate = self.page, visit.translate
+        return page.words(visit.language) | {
+            page.message: gr.update(label=translate("price"), placeholder=translate("placeholder")),
+            page.send: translate("send"),
+        }
+
+    def table(self, visit: BargainVisit, problem: Markup | str = "") -> Updates:
+        """What every bargain shows of its game, whether it is over or not."""
+        page, game, translate = self.page, visit.game, visit.translate
+        chat = chat_of(self.told(visit), visit.talk, visit.language)
+        return {
+            page.visit: visit,
+            page.brief: brief(game, translate, visit.language),
+            page.chat: gr.update(value=bubbles(chat.messages), placeholder=translate("unpacking")),
+            page.moves: self.moves(visit, problem),
+            page.offers: chart(game, translate=translate),
+        }
+
+    def told(self, visit: BargainVisit) -> Game:
+        """The game as its chat tells it."""
+        return visit.game
+
+    def show_move(self, before: BargainVisit, after: BargainVisit) -> Updates:
+        return self.show(after)
+
+    def moves(self, visit: BargainVisit, problem: Markup | str = "") -> Markup:
+        """What is wrong, and the quick moves until the game is over."""
+        game = visit.game
+        quick = quick_buttons(game, len(game.play.turns), visit.translate)
+        return region(f"{self.page.part}-problem", problem) + (quick if not game.over else "")
+
+    def read(self, request: gr.Request, stored: object) -> dict[str, Any]:
+        """The values of a visit that the browser sends with each event, checked."""
+        raise NotImplementedError
+
+    def visit_of(
+        self, request: gr.Request, kept: Any, text: str, language: str, stored: object
+    ) -> BargainVisit:
+        """The visit that the session keeps, with what the page's fields hold now."""
+        return replace(
+            kept or self.visit_type(None, None, "", THIS_PAGE, language),
+            text=text, language=language, address=visitor_of(request).address,
+            **self.read(request, stored),
+        )  # fmt: skip
+
+    def on_visit(self, callback: Callable) -> Callable:
+        """`callback` as Gradio calls it: with values, of which the last ones make its visit."""
+
+        def called(request: gr.Request, *given: Any) -> Updates:
+            own, fields = given[:-FIELDS], given[-FIELDS:]
+            return callback(self, *own, self.visit_of(request, *fields))
+
+        return named(called, callback)
+
+    def fields(self, language: gr.Radio) -> list[Any]:
+        """The components whose values make a visit; `language` is the picker of Haggle."""
+        return [self.page.visit, self.page.message, language, self.page.kept]
+
+    def wire(
+        self,
+        tab: gr.Tab,
+        language: gr.Radio,
+        regions: Sequence[gr.HTML],
+        press: str,
+        callback: Callable[..., Updates],
+    ) -> None:
+        """Let the words follow `language`, and what is typed and pressed in `regions` make moves.
+
+        One of their buttons, `press`, makes no move but calls `callback`.
+        """
+        page, values = self.page, self.fields(language)
+
+        def pressed(event: gr.EventData, request: gr.Request, *given: Any) -> Updates:
+            visit = self.visit_of(request, *given)
+            if event_value(event, "press") == press:
+                return callback(self, visit)
+            number, turns = sent_number(event, "number"), sent_number(event, "turns")
+            return haggle.press_quick_move(self, number, turns, visit)
+
+        wire_language(page, tab, language, self.on_visit(type(self).words), values)
+        gr.on(
+            [page.message.submit, page.send.click],
+            self.on_visit(haggle.send), values, [*page.of_game, page.message], **QUIET,
+        )  # fmt: skip
+        gr.on(
+            [part.click for part in regions],
+            named(pressed, haggle.press_quick_move), values, page.of_game, **QUIET,
+        )  # fmt: skip
+
+
+# Sauda's game -----------------------------------------------------------------------------------
+
+PLAYS = {**QUEUED, "concurrency_id": "daily", "concurrency_limit": 1}  # the event in which it plays
+
+
+@lru_cache(maxsize=DAYS_KEPT)
+def standing_of(seed: int) -> Standing:
+    """Sauda's game of a seed, played once a process in this page; takes seconds.
+
+    Raises ReplyError where the model cannot reply, or nobody waits for the game any more.
+    """
+    task = get_task(TASK)
+    return player("Sauda", rollout(task, of_this_page(task, FIRST.opponent), seed))
+
+
+def sauda_at(seed: int, translate: Translate) -> Standing:
+    """Sauda's game of a seed, under its name in the visitor's language; raises ReplyError."""
+    return replace(standing_of(seed), name=translate("daily_sauda"))
+
+
+def stage() -> Stage:
+    """Whether the model is loading, ready or failed in this page's process."""
+    return in_page(player_spec(FIRST.opponent).weights).stage
+
+
+def absent(translate: Translate) -> str:
+    """Why Sauda has no row yet, in a sentence; "" where it is ready to play."""
+    now = stage()
+    if isinstance(now, Ready):
+        return ""
+    if isinstance(now, Failed):
+        reason = translate("daily_cannot", reason=now.reason)
+    else:
+        reason = translate("daily_loading")
+    return translate("daily_failed", reason=reason)

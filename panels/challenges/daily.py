@@ -1,0 +1,381 @@
+"""Bargain of the day: one item and seed for everybody, a rank, a link that replays the game.
+
+Haggle's callbacks make the moves. A callback takes the screen and the values of its inputs, and
+returns new values by component.
+"""
+
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from itertools import count, takewhile
+from typing import Any
+
+import gradio as gr
+from markupsafe import Markup
+
+from env import Accept, Offer, Turn, rupees
+from panels.challenges import common
+from panels.challenges.common import PLAYS, BargainPage, BargainScreen, BargainVisit
+from panels.challenges.daily_share import HTML, Finished, day_address, day_in_words, show_share
+from panels.haggle import result
+from panels.haggle.conversation import SILENT, chart_words, chat_of
+from panels.haggle.game_view import bubbles, chart
+from panels.haggle.opponents import opponent_name
+from panels.haggle.resume import FIRST
+from panels.haggle.words import ENGLISH, Translate, translated, translator
+from panels.ui.look import QUIET, note, stat, strip, trouble
+from panels.ui.offers import SMALL, ending
+from panels.ui.wiring import PRESS, Updates, button, region
+from sauda.llm.types import ReplyError
+from sauda.serve.leaderboard import Unavailable, own_board, token_digest
+from sauda.serve.limits import Limiter
+from sauda.sessions import daily as session
+from sauda.sessions.bazaar import Action, Game, Standing, as_episode, moves_of, rank_standings
+
+IN_ADDRESS = ("day", "moves")
+VISITOR = "visitor"  # names this browser where its games count among people's
+MOST_KEPT = 60  # games in a browser, the newest days
+COUNTED = Limiter(30, 600, seconds=3600.0)  # games of an address and in all, that are counted
+ORIGIN = re.compile(r"https?://[\w.\-]+(:\d{1,5})?", re.ASCII)
+
+
+class DailyPage(BargainPage):
+    """Every component that a callback reads or writes."""
+
+    def __init__(self) -> None:
+        super().__init__("daily")
+        # Which day's bargain this is, what is wrong with the address, a friend's game.
+        self.head = gr.HTML(elem_id="daily-head", js_on_load=PRESS)
+        self.lay_out_game()
+        label = translator(ENGLISH)("daily_count")
+        self.counted = gr.Checkbox(label=label, elem_id="daily-counted")
+        # Own games, day -> code, and VISITOR -> a token. The key is no secret: it only has to stay.
+        self.kept = gr.BrowserState({}, storage_key="sauda-daily", secret="bargain-of-the-day")
+        self.with_words += [self.counted]
+
+
+def build(tab: gr.Tab, language: gr.Radio) -> None:
+    """Lay out the part and wire it; `language` is the visitor's choice on another sub-tab."""
+    page = DailyPage()
+    screen = DailyScreen(page, {})
+    values = screen.fields(language)
+
+    def opened(request: gr.Request, *given: Any) -> Updates:
+        *fields, former = given
+        return open_day(screen, request.query_params, former, screen.visit_of(request, *fields))
+
+    common.wire_reload(page, tab, language, opened, values, page.of_game, page.message)
+    screen.wire(tab, language, [page.moves, page.head], "watch", watch)
+    counting = page.counted.input(
+        screen.on_visit(count_me), [page.counted, *values], page.kept, **QUIET
+    )
+    # The table of players appears when a game ends: no other move costs a queued event.
+    plays = (screen.on_visit(let_sauda_play), values, page.players)
+    gr.on([page.players.change, page.players.click], *plays, **PLAYS)
+    counting.then(*plays, **PLAYS)
+
+
+# The visit --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Bargain:
+    """The day that is open, and the finished game that its link holds, if any."""
+
+    day: date
+    asked: tuple[str | None, str | None]  # day and moves of the address, as they came
+    friend: Game | None = None
+    watched: bool = False  # whether the visitor asked for the friend's game before the own one
+
+
+@dataclass(frozen=True)
+class DailyVisit(BargainVisit):
+    """The values of a visitor's screen; with a game there is a bargain."""
+
+    bargain: Bargain | None = None
+    kept: Mapping[str, str] = field(default_factory=dict)  # own games, running or over: day -> code
+    origin: str = ""  # scheme and host of the page; "" where the browser did not say
+    notice: Markup | str = ""  # what is wrong with the address
+
+    @property
+    def you(self) -> Standing:
+        """The visitor's standing in the finished game."""
+        return session.player("you", as_episode(self.game), visitor=True)
+
+    @property
+    def streak(self) -> int:
+        """How many days in a row, up to the open one, this browser has a game of."""
+        days = (self.bargain.day - timedelta(days=back) for back in count())
+        return sum(1 for _ in takewhile(lambda day: day.isoformat() in self.kept, days))
+
+    @property
+    def code(self) -> str | None:
+        """What the browser kept of the day's game."""
+        return self.kept.get(self.bargain.day.isoformat())
+
+    @property
+    def friend(self) -> Game | None:
+        """The friend's game of the link; None where the link holds the visitor's own."""
+        friend = self.bargain.friend
+        return None if friend is not None and self.code == session.encode(friend) else friend
+
+
+def own_games(kept: object) -> dict[str, str]:
+    """What a browser sent, day -> code and VISITOR -> token: whatever else it sent is left out."""
+    if not isinstance(kept, dict):
+        return {}
+    return {
+        day: code
+        for day, code in kept.items()
+        if isinstance(code, str) and len(code) <= session.LONGEST_CODE
+    }
+
+
+# The screen -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class DailyScreen(BargainScreen):
+    """The components of the bargain of the day."""
+
+    page: DailyPage
+    visit_type = DailyVisit
+
+    def read(self, request: gr.Request, stored: object) -> dict[str, Any]:
+        origin = request.headers.get("origin", "")
+        return {"kept": own_games(stored), "origin": origin if ORIGIN.fullmatch(origin) else ""}
+
+    def words(self, visit: DailyVisit) -> Updates:
+        counted = gr.update(value=VISITOR in visit.kept, label=visit.translate("daily_count"))
+        return super().words(visit) | {self.page.counted: counted}
+
+    def after_the_end(self, visit: DailyVisit) -> str:
+        """That the bargain is over, whatever was written."""
+        of_today = visit.bargain is not None and visit.bargain.day == session.today()
+        return visit.translate("daily_over" if of_today else "daily_over_before")
+
+    def told(self, visit: DailyVisit) -> Game:
+        return in_bare_prices(visit.game, visit.translate)
+
+    def show(self, visit: DailyVisit, problem: Markup | str = "") -> Updates:
+        """Everything that shows the game of `visit`; what is hidden shows once it is over."""
+        page, game, translate = self.page, visit.game, visit.translate
+        if moves_of(game):
+            kept = {**visit.kept, visit.bargain.day.isoformat(): session.encode(game)}
+            visit = replace(visit, kept=dict(sorted(kept.items())[-MOST_KEPT:]))
+        return self.table(visit, problem) | {
+            page.kept: dict(visit.kept),
+            page.head: self.head(visit),
+            page.result: show_result(visit) if game.over else note(translate("hidden_limit")),
+            page.players: players(visit, translate("daily_waits")) if game.over else "",
+        }
+
+    def head(self, visit: DailyVisit) -> Markup:
+        """Which day's bargain is open, what is wrong with the address, a friend's game."""
+        day, shown, translate = visit.bargain.day, Markup(""), visit.translate
+        if visit.friend is not None:
+            shown = show_friend(visit)
+        elif visit.bargain.friend is not None:
+            shown = note(translate("daily_own_link"))
+        before = day_address(day - timedelta(days=1))
+        return HTML.day(day_in_words(day, translate), before, visit.notice, shown, translate)
+
+
+def in_bare_prices(game: Game, translate: Translate) -> Game:
+    """The game for its chat alone: an own move without words says its price and nothing else.
+
+    Nobody knows the words of a move that a link, a browser's memory or a button made.
+    """
+    turns = tuple(
+        replace(turn, action=_bare(turn, translate)) if turn.agent == game.you else turn
+        for turn in game.play.turns
+    )
+    return replace(game, play=replace(game.play, turns=turns))
+
+
+def _bare(turn: Turn, translate: Translate) -> Action:
+    """The visitor's move with words: those that it came with, else its price or its kind."""
+    action = turn.action
+    if action.message:
+        return action
+    if isinstance(action, Offer):
+        return replace(action, message=rupees(action.price))
+    if isinstance(action, Accept):
+        price = rupees(turn.observation.table.asks[-1])
+        return replace(action, message=f"{translate('quick_accept')} {price}")
+    return replace(action, message=translate("quick_walk"))
+
+
+def show_friend(visit: DailyVisit) -> Markup:
+    """The game that a link holds: who may see it now, its replay, both games once both are over.
+
+    Limits show only when the visitor's own game is over. Nobody is "you" in a friend's game.
+    """
+    friend, mine, translate = visit.friend, visit.game, visit.translate
+    if not (mine.over or visit.bargain.watched):
+        return HTML.play_first(translate)
+    chat = chat_of(in_bare_prices(friend, translate), language=visit.language)
+    end, cards = ending(friend.play.state.table.past[-1], chart_words(translate)), []
+    if mine.over:
+        ends = (
+            ("daily_you", mine, result.ending_of(mine, translate)),
+            ("daily_friend", friend, end),
+        )
+        for name, game, how in ends:
+            won = translate("daily_won", share=f"{session.player('', as_episode(game)).share:.0%}")
+            picture = chart(game, SMALL, translate)
+            cards.append((translate(name), picture, f"{how}; {won}"))
+    said = [(message["role"], Markup(message["content"])) for message in bubbles(chat.messages)]
+    return HTML.friend(said, end, cards, translate)
+
+
+def show_result(visit: DailyVisit) -> Markup:
+    """The visitor's share, grade, place among the scripts, days in a row; what was hidden.
+
+    Unless it is a loss, also what can be shared: nobody sends a loss around.
+    """
+    game, you, translate = visit.game, visit.you, visit.translate
+    played, everybody = as_episode(game), [you, *session.scripts(visit.bargain.day)]
+    place = result.placed(everybody, translate)
+    parts = [
+        result.took(you, translate),
+        strip(
+            stat(f"{you.grade:.2f}", translate("grade")),
+            stat(place, translate("place")),
+            stat(f"{visit.streak}", translate("daily_streak")),
+        ),
+        result.zopa_bar(game, translate),
+        result.seller_line(played, translate),
+        result.oracle_line(game.task, played, translate),
+        result.replay_note(game, rank_standings(everybody), translate),
+    ]
+    if you.share > 0:
+        one = Finished(visit.bargain.day, game, you.share, place, visit.origin, visit.language)
+        parts.append(show_share(one))
+    return Markup("").join(parts)
+
+
+def players(visit: DailyVisit, said: str, sauda: Sequence[Standing] = ()) -> Markup:
+    """All who played the day's seed, best first, and what is said of Sauda."""
+    friends = []
+    if visit.friend is not None:
+        name = visit.translate("daily_friend").lower()
+        friends = [session.player(name, as_episode(visit.friend))]
+    rows = rank_standings([visit.you, *friends, *session.scripts(visit.bargain.day), *sauda])
+    return result.compared(rows, visit.translate) + note(said)
+
+
+# Events -----------------------------------------------------------------------------------------
+
+
+def open_day(
+    screen: DailyScreen, address: Mapping[str, str], former: str, visit: DailyVisit
+) -> Updates:
+    """The bargain that the address names, today's where it names none.
+
+    A game under way stays, drawn anew in the visitor's language; one that this browser has begun
+    goes on, and one that it has finished shows its end. Where the address names no such game, a
+    sentence says so and the day's own opens. `former` is the name of this tab's session before.
+    """
+    asked = tuple(
+        named and named[: session.LONGEST_CODE + 1] for named in map(address.get, IN_ADDRESS)
+    )
+    begun = visit.bargain
+    if visit.game and begun and asked in ((None, None), begun.asked):
+        return screen.show(visit)
+    faults = []
+    day, friend = session.today(), None
+    try:
+        day = session.day_of(asked[0])
+        friend = session.replay(day, asked[1]) if asked[1] is not None else None
+    except session.BadLink as error:
+        faults.append(str(translated(error, visit.language)))
+    opened = replace(visit, game=None, talk=SILENT, bargain=Bargain(day, asked, friend))
+    try:
+        fresh = _former(screen, former, opened) or _kept(opened)
+    except session.BadLink:
+        fresh = replace(opened, game=session.bargain_of(day))
+        faults.append(visit.translate("daily_kept_broken"))
+    notice = trouble(ValueError(" ".join(faults))) if faults else ""
+    return screen.show(replace(fresh, notice=notice))
+
+
+def _former(screen: DailyScreen, name: str, visit: DailyVisit) -> DailyVisit | None:
+    """The visit with the game and the words of this tab's former session.
+
+    None where that session is gone, or had another game than the one that the browser kept.
+    """
+    former = common.former_state(name, screen.page.visit)
+    if former is None or former.bargain is None or former.bargain.day != visit.bargain.day:
+        return None
+    if visit.code not in (None, session.encode(former.game)):
+        return None
+    now = replace(visit.bargain, watched=former.bargain.watched)
+    return replace(visit, game=former.game, talk=former.talk, bargain=now)
+
+
+def _kept(visit: DailyVisit) -> DailyVisit:
+    """The visit with the game that the browser kept of the day, else with a new one.
+
+    Raises BadLink where what it kept cannot be replayed.
+    """
+    day, code = visit.bargain.day, visit.code
+    return replace(
+        visit, game=session.bargain_of(day) if code is None else session.resume(day, code)
+    )
+
+
+def watch(screen: DailyScreen, visit: DailyVisit) -> Updates:
+    """The friend's game before the own one, for a visitor who asks for it."""
+    if visit.game is None or visit.bargain.friend is None:
+        return screen.unchanged
+    return screen.show(replace(visit, bargain=replace(visit.bargain, watched=True)))
+
+
+def let_sauda_play(screen: DailyScreen, visit: DailyVisit) -> Updates:
+    """Sauda's row in the table of a finished game, once it has played; why there is none."""
+    shown, translate, rows = screen.page.players, visit.translate, []
+    if visit.game is None or not visit.game.over:
+        return {shown: gr.skip()}  # Gradio takes no empty dictionary
+    if not (said := common.absent(translate)):
+        try:
+            rows = [common.sauda_at(visit.game.play.seed, translate)]
+            model, versus = opponent_name(FIRST.opponent, translate), _versus(visit, *rows)
+            said = translate("daily_played", model=model, versus=versus)
+        except ReplyError as error:
+            said = translate("daily_failed", reason=translated(error, visit.language))
+    ask = Markup("") if rows else button(translate("daily_ask_sauda"), press="ask")
+    people = region("daily-people", among_people(visit))
+    return {shown: players(visit, said, rows) + ask + people}
+
+
+def _versus(visit: DailyVisit, sauda: Standing) -> str:
+    """Whether the visitor did better than Sauda, in a sentence."""
+    you, other = ((one.grade, one.share) for one in (visit.you, sauda))
+    how = "level" if you == other else "better" if you > other else "worse"
+    return visit.translate(f"daily_{how}")
+
+
+def count_me(screen: DailyScreen, counted: bool, visit: DailyVisit) -> Updates:
+    """Let the games of this browser count among people's from now on, or no longer."""
+    kept = {day: code for day, code in visit.kept.items() if day != VISITOR}
+    return {screen.page.kept: kept | ({VISITOR: secrets.token_hex(16)} if counted else {})}
+
+
+def among_people(visit: DailyVisit) -> Markup:
+    """The visitor's place among all whose games of the day count; "" where the own one does not."""
+    visitor = visit.kept.get(VISITOR)
+    if visitor is None:
+        return Markup("")
+    if not COUNTED.take(visit.address):
+        return note(visit.translate("people_often"))
+    day, mine = visit.bargain.day.isoformat(), visit.you.grade
+    try:
+        own_board().add_day(day, token_digest(visitor), mine)
+        grades = own_board().grades_of_day(day)
+    except Unavailable as error:
+        return trouble(error)
+    place = 1 + sum(grade > mine for grade in grades)
+    return note(visit.translate("daily_among", place=place, all=len(grades)))
