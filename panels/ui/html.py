@@ -5,7 +5,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from panels.ui.look import folded, note
+from panels.ui.look import badge, folded, heading, note, stat, strip
 from panels.ui.terms import shown_round, term
 
 _TEMPLATES = Environment(
@@ -16,6 +16,7 @@ _TEMPLATES = Environment(
     undefined=StrictUndefined,
 )
 _TEMPLATES.globals |= {"folded": folded, "note": note, "shown_round": shown_round, "term": term}
+_TEMPLATES.globals |= {"badge": badge, "heading": heading, "stat": stat, "strip": strip}
 
 
 def macros(subject: str) -> Any:
