@@ -3,8 +3,6 @@
 import gc
 import os
 import sys
-import time
-import urllib.request
 
 from sauda.serve.listening import check_free, host_and_port
 
@@ -78,20 +76,6 @@ def tab_id(panel) -> str:
     return panel.__name__.removeprefix("panels.").removesuffix(".tab")
 
 
-def wait_until_it_answers(url: str, seconds: float = 30) -> None:
-    """Return once `url` answers; raises `OSError` when it has not within `seconds`."""
-    deadline = time.monotonic() + seconds
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    while True:
-        try:
-            with direct.open(url, timeout=seconds):
-                return
-        except OSError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
-
-
 def main() -> int:
     """Open the page at HOST:PORT and stay until interrupted; the exit code."""
     host, port = host_and_port(os.environ)
@@ -106,12 +90,11 @@ def main() -> int:
     app = build_app()
     gc.collect()
     gc.freeze()  # the artifacts stay for good; collecting them again would stall replies by 0.1 s
-    page = serve(app, host, port, Opening(first_view(HEADER), LINK_TAGS))
+    _, served = serve(app, host, port, Opening(first_view(HEADER), LINK_TAGS))
     log_once_per_minute()  # after Gradio has made the handlers of its web server
     url = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}"
-    wait_until_it_answers(url)
     print(f"Sauda is at {url}", flush=True)
-    stay_until_stopped(app, page.counts)
+    stay_until_stopped(app, served)
     return 0
 
 

@@ -21,8 +21,8 @@ from panels.site.gate import (
     JOINS_OF_ADDRESS,
     MOST_BYTES,
     SESSIONS_OF_ADDRESS,
-    Counts,
     Gate,
+    Served,
     names_file,
 )
 from panels.site.hosts import own_hosts
@@ -92,9 +92,9 @@ def usual_call(site: Site, number: int, session: str) -> dict[str, Any]:
 def crafted(part: Any, stream: random.Random) -> Any:
     """A value that the component may nearly hold, perhaps inside some structure."""
     near = list(ODD)
-    if isinstance(part, gr.Slider | gr.Number):
+    if isinstance(part, gr.Slider):
         near = [part.minimum, part.maximum, *ODD[:10]]
-    elif isinstance(part, gr.Dropdown | gr.Radio | gr.CheckboxGroup):
+    elif isinstance(part, gr.Dropdown | gr.Radio):
         values = [value for _, value in part.choices] or ["x"]
         near = [*values[:3], str(values[0]), [values[0]], values[:2], *ODD[:10]]
     value = stream.choice(near)
@@ -309,7 +309,7 @@ def test_the_page_of_another_site_can_start_nothing(site, of):
 ELSEWHERE = "192.0.2.7"  # an address that the limits bind
 
 
-def gate_of(counts: Counts) -> tuple[Gate, list[Visitor]]:
+def gate_of() -> tuple[Gate, list[Visitor]]:
     """A gate before an app that writes down who calls."""
     callers = []
 
@@ -322,8 +322,7 @@ def gate_of(counts: Counts) -> tuple[Gate, list[Visitor]]:
     hosts = own_hosts({}, "127.0.0.1", behind_proxy=False)
     with gr.Blocks() as blocks:  # one event, which takes no values
         gr.Button().click(lambda: None, api_name="predict")
-    gate = Gate(app, blocks, counts, PageCache(), sockets=None, mcp=None, hosts=hosts)
-    return gate, callers
+    return Gate(app, blocks, Served(hosts, PageCache(), None, None)), callers
 
 
 def ask(gate: Gate, body: Any, path="/gradio_api/run/predict", address=ELSEWHERE) -> int:
@@ -345,7 +344,7 @@ def ask(gate: Gate, body: Any, path="/gradio_api/run/predict", address=ELSEWHERE
 
 
 def test_an_address_begins_so_many_sessions_and_another_one_is_not_bound():
-    gate, callers = gate_of(Counts())
+    gate, callers = gate_of()
     calls = [{"data": [], "session_hash": str(n)} for n in range(SESSIONS_OF_ADDRESS + 1)]
     statuses = [ask(gate, call) for call in calls]
     assert Counter(statuses) == {200: SESSIONS_OF_ADDRESS, 429: 1}
@@ -355,7 +354,7 @@ def test_an_address_begins_so_many_sessions_and_another_one_is_not_bound():
 
 
 def test_an_address_begins_so_many_events_of_the_queue_at_a_time(monkeypatch):
-    gate, _ = gate_of(Counts())
+    gate, _ = gate_of()
     monkeypatch.setitem(sessions.OPEN.session_data, "one", None)
     call = {"data": [], "fn_index": 0, "session_hash": "one"}
     statuses = [ask(gate, call, "/gradio_api/queue/join") for _ in range(JOINS_OF_ADDRESS + 1)]
@@ -373,7 +372,7 @@ def test_an_address_begins_so_many_events_of_the_queue_at_a_time(monkeypatch):
     ids=lambda value: repr(value)[:20],
 )  # fmt: skip
 def test_a_body_is_a_small_object_that_names_no_file(body, status):
-    gate, _ = gate_of(Counts())
+    gate, _ = gate_of()
     assert ask(gate, body) == status
 
 
