@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -64,32 +63,6 @@ def line_chart(traces: Iterable[Trace], x_title: str, y_title: str, **y_axis: An
 # Scripted policies, drawn as level lines ----------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Reference:
-    """The mean grade of a scripted policy on the games that a curve is about."""
-
-    policy: str
-    grade: float
-    n: int  # training seeds per task
-
-    def draw(self, figure: go.Figure, axis: str, at: Values) -> None:
-        """Draw a level line on `axis` along the x values `at`, its name above its left end."""
-        if not (known := [x for x in at if x is not None]):
-            return
-        who = "tuned script" if self.policy == TUNED else f"best script: {self.policy}"
-        name = f"{who} {self.grade:.3f}"
-        figure.add_scatter(
-            x=[min(known), max(known)], y=[self.grade] * 2, xaxis="x", yaxis=axis, name=name,
-            line=line_style("scripted")["line"] | {"width": 1, "dash": "dash"}, mode="lines",
-            hovertemplate=f"{name}, n = {self.n:,} training seeds<extra></extra>",
-            showlegend=False,
-        )  # fmt: skip
-        figure.add_annotation(
-            text=name, xref="x", yref=axis, x=min(known), y=self.grade, xanchor="left",
-            yanchor="bottom", yshift=1, showarrow=False, font={"size": 11},
-        )  # fmt: skip
-
-
 def scripted_rows() -> Rows:
     """The rows of scripted policies on training seeds, without those of missing files."""
     rows: dict[str, list[BazaarRow]] = {}
@@ -100,30 +73,42 @@ def scripted_rows() -> Rows:
     return rows
 
 
-def references(log: Log, metric: Metric, rows: Rows) -> list[Reference]:
-    """The best script and the tuned one on the tasks of `metric`, weighted as the run plays them.
+def draw_scripts(
+    figure: go.Figure, axis: str, at: Values, log: Log, metric: Metric, rows: Rows
+) -> None:
+    """Draw the grades of the best script and the tuned one as level lines along the x values `at`.
 
-    A checkpoint plays one task; the reward of a step is over all tasks of the run.
+    They are on the tasks of `metric`, weighted as the run plays them: a checkpoint plays one task,
+    the reward of a step is over all tasks of the run. Other metrics have no such line.
     """
-    if metric not in (EVALUATION, REWARD):
-        return []
-    weights = {EVAL_TASKS[log.game]: 1} if metric is EVALUATION else log.tasks
+    at = [x for x in at if x is not None]
+    weights = {EVALUATION: {EVAL_TASKS[log.game]: 1}, REWARD: log.tasks}.get(metric)
+    if not (weights and at):
+        return
     played: dict[str, list[BazaarRow]] = {}
     for task in weights:
         for row in rows.get(task, ()):
             played.setdefault(row.policy, []).append(row)
-    means = [
-        Reference(
-            policy,
-            sum(row.grade.mean * weights[row.task] for row in cells) / sum(weights.values()),
-            min(row.n for row in cells),
-        )
+    grades = {
+        policy: sum(row.grade.mean * weights[row.task] for row in cells) / sum(weights.values())
         for policy, cells in played.items()
         if len(cells) == len(weights)
-    ]
-    scripts = [each for each in means if each.policy != TUNED]
-    best = [max(scripts, key=lambda each: each.grade)] if scripts else []
-    return best + [each for each in means if each.policy == TUNED]
+    }
+    scripts = [policy for policy in grades if policy != TUNED]
+    best = max(scripts, key=grades.__getitem__, default="")
+    for policy, who in ((best, f"best script: {best}"), (TUNED, "tuned script")):
+        if policy not in grades:
+            continue
+        name, n = f"{who} {grades[policy]:.3f}", min(row.n for row in played[policy])
+        figure.add_scatter(
+            x=[min(at), max(at)], y=[grades[policy]] * 2, xaxis="x", yaxis=axis, name=name,
+            line=line_style("scripted")["line"] | {"width": 1, "dash": "dash"}, mode="lines",
+            hovertemplate=f"{name}, n = {n:,} training seeds<extra></extra>", showlegend=False,
+        )  # fmt: skip
+        figure.add_annotation(
+            text=name, xref="x", yref=axis, x=min(at), y=grades[policy], xanchor="left",
+            yanchor="bottom", yshift=1, showarrow=False, font={"size": 11},
+        )  # fmt: skip
 
 
 # Numbers of a curve -------------------------------------------------------------------------------
@@ -188,8 +173,7 @@ def stack(log: Log, view: View, scripts: Rows) -> go.Figure:
     axes = ["y", *(f"y{i}" for i in range(2, len(log.metrics) + 1))]
     for axis, metric in zip(axes, log.metrics, strict=True):
         _panel(figure, axis, log, metric, view)
-        for line in references(log, metric, scripts):
-            line.draw(figure, axis, x_values(log.rows_of(metric), view.over))
+        draw_scripts(figure, axis, x_values(log.rows_of(metric), view.over), log, metric, scripts)
     unit = SCALES[view.over]
     figure.update_layout(
         grid={"rows": len(axes), "columns": 1, "ygap": 0.3, "subplots": [[f"x{y}"] for y in axes]},
@@ -323,8 +307,7 @@ def together(logs: list[Log], metric: Metric, over: str, scripts: Rows) -> go.Fi
     figure = line_chart((_line(log, metric, over) for log in drawn), SCALES[over], title)
     if metric is EVALUATION and drawn:
         at = [x for log in drawn for x in x_values(log.rows_of(metric), over)]
-        for line in references(drawn[0], metric, scripts):
-            line.draw(figure, "y", at)
+        draw_scripts(figure, "y", at, drawn[0], metric, scripts)
     return figure.update_xaxes(rangemode="tozero")
 
 

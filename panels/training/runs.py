@@ -184,29 +184,6 @@ def draw_view(view: View, runs: Runs, scripts: Rows) -> tuple[go.Figure, Markup]
 
 # Layout -------------------------------------------------------------------------------------------
 
-# Both files are named after the run. The picture is on white, so that it reads on any page; the CSV
-# file is the run's own log, a row per step.
-SAVE = """(run, address) => {
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = `sauda-${run}`;
-  link.click();
-}"""
-PNG = f"""async (run) => {{
-  const plot = document.querySelector("#{STACK} .js-plotly-plot");
-  const layout = {{ ...plot.layout, paper_bgcolor: "#FFFFFF", plot_bgcolor: "#FFFFFF" }};
-  const size = {{ format: "png", width: 1000, height: plot.offsetHeight, scale: 2 }};
-  ({SAVE})(`${{run}}.png`, await Plotly.toImage({{ data: plot.data, layout }}, size));
-}}"""
-CSV = f"""async (run) => {{
-  const file = await fetch(`gradio_api/file={quote(str(ROOT))}/training/${{run}}.json`);
-  const {{ data: {{ log }} }} = await file.json();
-  const names = [...new Set(log.flatMap(Object.keys))];
-  const rows = [names, ...log.map((row) => names.map((name) => row[name] ?? ""))];
-  const text = rows.map((row) => row.join(",")).join("\\n");
-  ({SAVE})(`${{run}}.csv`, URL.createObjectURL(new Blob([text], {{ type: "text/csv" }})));
-}}"""
-
 
 def build(tab: gr.Tab) -> None:
     """Lay out the part, which is filled as `tab` is opened. Called inside it."""
@@ -229,7 +206,10 @@ def build_curves(runs: Runs, scripts: Rows, tab: gr.Tab) -> None:
     controls = _controls(runs, first)
     fault, figure = gr.HTML(), gr.Plot(show_label=False, elem_id=STACK)
     with gr.Row(elem_classes="sauda-actions"):
-        for label, script in (("PNG", PNG), ("CSV", CSV)):
+        for label, script in (  # functions of page.js
+            ("PNG", f"(run) => savePicture(run, '#{STACK} .js-plotly-plot')"),
+            ("CSV", f"(run) => saveLog(run, 'gradio_api/file={quote(str(ROOT))}/training')"),
+        ):
             button = gr.Button(label, size="sm", scale=0)
             button.click(None, controls["run"], None, js=script, **QUIET)
     told, inputs = gr.HTML(), list(controls.values())

@@ -29,3 +29,25 @@ document.addEventListener("click", (event) => {
   const beside = pressed.closest("[role=tabpanel]").querySelectorAll(".sauda-fold > button.open");
   for (const other of beside) if (other !== pressed) other.click();
 });
+
+// The files of a training run are named after it. The picture is on white, so that it reads on any
+// page; the CSV file is the run's own log, a row per step.
+function saveAs(name, address) {
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = `sauda-${name}`;
+  link.click();
+}
+async function savePicture(run, selector) {
+  const plot = document.querySelector(selector);
+  const layout = { ...plot.layout, paper_bgcolor: "#FFFFFF", plot_bgcolor: "#FFFFFF" };
+  const size = { format: "png", width: 1000, height: plot.offsetHeight, scale: 2 };
+  saveAs(`${run}.png`, await Plotly.toImage({ data: plot.data, layout }, size));
+}
+async function saveLog(run, folder) {
+  const { data: { log } } = await (await fetch(`${folder}/${run}.json`)).json();
+  const names = [...new Set(log.flatMap(Object.keys))];
+  const rows = [names, ...log.map((row) => names.map((name) => row[name] ?? ""))];
+  const text = rows.map((row) => row.join(",")).join("\n");
+  saveAs(`${run}.csv`, URL.createObjectURL(new Blob([text], { type: "text/csv" })));
+}

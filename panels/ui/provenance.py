@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import gradio as gr
 from markupsafe import Markup
 
-from panels.ui.look import PARTS, QUEUED, QUIET, empty, folded, note, table
+from panels.ui.look import PARTS, QUEUED, QUIET, empty, folded, table
 from sauda.records.kinds import KINDS, ArtifactError
 from sauda.records.store import Artifact, load
 
-DIGITS = 12  # of a digest that are shown
 # Samples that are played again share two threads, so that visitors who haggle find others.
 PLAYS_AGAIN = {**QUEUED, "concurrency_id": "reproduce", "concurrency_limit": 2}
 
@@ -60,23 +59,7 @@ class Beside:
 
 def side_by_side(beside: Beside, why: str = "") -> Markup:
     """Both means in one line, and the digests below; `why` explains a difference."""
-    form = "z.6f" if beside.differing else "z.3f"
-    games = f"n = {beside.n} game{'s' if beside.n > 1 else ''}"
-    opening = "Not equal" if beside.differing else "Equal"
-    line = (
-        f"{opening}: {beside.what} recorded {beside.recorded:{form}}, played now"
-        f" {beside.fresh:{form}}, {games}."
-    )
-    if beside.differing:
-        told = f"Not the same in {', '.join(beside.differing)}. {why}".strip()
-    else:
-        columns = f"All {beside.columns} columns" if beside.columns > 1 else "The column"
-        told = f"{columns} of these games came out as recorded."
-    then, now = beside.digests
-    return Markup("<p><b>{}</b></p>{}").format(
-        line,
-        note(f"{told} SHA-256 of the columns: recorded {then[:DIGITS]}, now {now[:DIGITS]}."),
-    )
+    return PARTS.side_by_side(beside, why)
 
 
 def one_by_one(

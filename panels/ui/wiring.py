@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -61,27 +62,7 @@ def with_closed(lists: Sequence[gr.Dropdown], triggers: Sequence[Any], *event: A
 
 # Buttons within HTML ------------------------------------------------------------------------------
 
-# The script of a region: a button sends its data, and what is picked beside it. It may show another
-# part of the page, start an animation again, or copy a link or a text. It outlives the HTML that is
-# shown within.
-PRESS = """element.addEventListener("click", async event => {
-    const button = event.target.closest("button");
-    const {press, show, copy, replay = "nothing"} = button?.dataset ?? {};
-    const picked = button?.parentElement.querySelector("select")?.value;
-    if (press) trigger("click", {...button.dataset, picked});
-    if (show) document.getElementById(show).scrollIntoView({block: "nearest"});
-    for (const each of document.querySelector(replay)?.getAnimations({subtree: true}) ?? []) {
-        each.cancel();
-        each.play();
-    }
-    if (!copy) return;
-    const from = element.querySelector(copy);
-    const done = await navigator.clipboard?.writeText(from.href ?? from.value)
-        .then(() => true, () => false);
-    button.nextElementSibling.textContent = done ? button.dataset.copied : button.dataset.kept;
-});"""
-
-
+PRESS = Path(__file__).with_name("press.js").read_text(encoding="utf-8")  # of a region with buttons
 button, pick_list, region = PARTS.button, PARTS.pick_list, PARTS.region  # parts.html
 
 
