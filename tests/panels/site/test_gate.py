@@ -56,6 +56,10 @@ GAME = {"data": ["classic/single_deal", "expert", "7"]}
 LEAKS = ("Traceback", ".py", str(ROOT.parent), tempfile.gettempdir())
 
 
+def route_of(event: Any) -> str:
+    return "queue/join" if event.queue else "run/predict"
+
+
 def posted(site: Site, route: str, body: Any) -> tuple[int, str]:
     """The status and the text of the answer to one call."""
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -110,8 +114,6 @@ def crafted_call(site: Site, number: int, stream: random.Random) -> tuple[str, b
         crafted(part, stream) if stream.random() < 0.5 else opening(part) for part in event.inputs
     ]
     body = {"data": data, "fn_index": number, "session_hash": stream.choice(["one", "two"])}
-    if event.targets and stream.random() < 0.5:
-        body["trigger_id"] = event.targets[0][0]
     if event.collects_event_data:
         names = ["index", "value", "choice", "step", "offer", "press", "fields"]
         body["event_data"] = stream.choice([{name: stream.choice(ODD) for name in names}, *ODD])
@@ -123,9 +125,9 @@ def crafted_call(site: Site, number: int, stream: random.Random) -> tuple[str, b
     if stream.random() < 0.05:
         content = content[: stream.randrange(len(content))]
     content = content[:MOST_BYTES]  # the connection of a larger call is closed
-    rare = ["call/play", "call/send", "run/play", "cancel", "reset", "upload", "call/v2/play"]
-    own = "queue/join" if event.queue else "run/predict"
-    return (own if stream.random() < 0.9 else stream.choice([*rare, "api/predict"])), content
+    rare = ["call/play", "call/send", "run/play", "cancel", "reset", "upload", "call/v2/play",
+            "api/predict"]  # fmt: skip
+    return route_of(event) if stream.random() < 0.9 else stream.choice(rare), content
 
 
 def test_crafted_calls_of_all_events_leak_nothing_and_leave_the_page_answering(site, request):
@@ -168,7 +170,7 @@ def test_a_value_that_its_component_cannot_hold_is_refused_by_its_label(site, ca
         for place in places if event.fn else []:
             call, part = usual_call(site, number, "odd"), event.inputs[place]
             call["data"][place] = {"odd": [1]}
-            status, text = posted(site, "queue/join" if event.queue else "run/predict", call)
+            status, text = posted(site, route_of(event), call)
             named = (part.label or part.get_block_name()) in json.loads(text)["error"]
             assert (status, named) == (422, True), text
             refused.add(type(part))
@@ -177,36 +179,30 @@ def test_a_value_that_its_component_cannot_hold_is_refused_by_its_label(site, ca
 
 
 def test_45_calls_at_once_leave_the_page_answering(site):
-    outside = [i for i, event in site.blocks.fns.items() if event.fn and not event.queue]
     begin = site.event_number("haggle.callbacks", "begin")
-    for number in [begin, *random.Random(0).sample(outside, 2)]:
 
-        def call(_: int, number: int = number) -> int:
-            return posted(site, "run/predict", usual_call(site, number, uuid.uuid4().hex))[0]
+    def call(_: int) -> int:
+        return posted(site, "run/predict", usual_call(site, begin, uuid.uuid4().hex))[0]
 
-        def wrong(seed: int, number: int = number) -> int:
-            return posted(site, *crafted_call(site, number, random.Random(seed)))[0]
+    def wrong(seed: int) -> int:
+        return posted(site, *crafted_call(site, begin, random.Random(seed)))[0]
 
-        assert set(at_once(AT_ONCE, call)) == {200}
-        at_once(AT_ONCE, wrong)
+    assert set(at_once(AT_ONCE, call)) == {200}
+    at_once(AT_ONCE, wrong)
     assert_answers(site)
 
 
-@pytest.mark.parametrize("value", FILES, ids=str)
-def test_no_event_takes_a_file_whatever_way_it_comes(site, value):
-    deep, play = {"a": [None, {"b": value}]}, site.event_number("artifacts.tab", "play")
-    own = {"session_hash": "files"}
+def test_no_event_takes_a_file_whatever_way_it_comes(site):
+    deep = {"a": [None, {"b": FILE}]}
     calls = [
         ("call/play", {"data": ["classic/single_deal", "expert", deep]}),
         ("call/v2/play", {"task_name": "classic/single_deal", "seed": deep}),
-        ("queue/join", {"data": [deep, "expert", "7"], "fn_index": play, **own}),
     ]
     for number, event in site.blocks.fns.items():
-        if event.fn and event.inputs and not event.queue:
-            data = [opening(part) for part in event.inputs]
-            calls.append(("run/predict", {"data": [*data[:-1], deep], "fn_index": number, **own}))
-    _, last = calls[-1]
-    calls.append(("run/predict", {**last, "data": data, "event_data": deep}))
+        if event.fn and event.inputs:
+            call = usual_call(site, number, "files")
+            calls.append((route_of(event), {**call, "event_data": deep}))
+            calls.append((route_of(event), {**call, "data": [*call["data"][:-1], deep]}))
     for route, call in calls:
         status, text = posted(site, route, call)
         assert (status, "no files" in json.loads(text)["error"]) == (422, True), call
@@ -224,7 +220,7 @@ def test_a_class_behind_one_address_opens_the_page_at_once_and_nobody_is_refused
 
     def start(call: int) -> tuple[int, str]:
         number, session = tabs[call]
-        route = "queue/join" if site.blocks.fns[number].queue else "run/predict"
+        route = route_of(site.blocks.fns[number])
         return posted(site, route, usual_call(site, number, session))
 
     with ThreadPoolExecutor(100) as pool:  # more than an address may run and have waiting before
@@ -376,14 +372,15 @@ def test_a_body_is_a_small_object_that_names_no_file(body, status):
     assert ask(gate, body) == status
 
 
-@pytest.mark.parametrize("value", [[{"a": {"path": 7}}], {"url": "http://a.example"}, *FILES])
-def test_a_file_is_found_at_any_depth(value):
-    assert names_file({"a": [[value]]})
-
-
-@pytest.mark.parametrize("value", ["/etc/passwd", "data:,x", {"2026-01-01": "path"}, [None, 1]])
-def test_words_about_files_are_no_files(value):
-    assert not names_file(value)
+@pytest.mark.parametrize(
+    ("value", "is_file"),
+    [
+        *((value, True) for value in ([{"a": {"path": 7}}], {"url": "http://a.example"}, *FILES)),
+        *((value, False) for value in ("/etc/passwd", "data:,x", {"2026-01-01": "path"}, [None])),
+    ],
+)
+def test_a_file_is_found_at_any_depth_and_words_about_files_are_none(value, is_file):
+    assert names_file({"a": [[value]]}) == is_file
 
 
 def test_each_step_of_an_event_knows_its_visitor():
