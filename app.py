@@ -23,20 +23,10 @@ from panels.site.serving import serve, stay_until_stopped
 from panels.site.sessions import Page
 from panels.tour.first_view import first_view
 from panels.ui import theme
+from panels.ui.html import macros
 from panels.ui.look import QUIET, trouble
 
-HEADER = (
-    '<header class="sauda-header"><h1>Sauda <span lang="hi">सौदा</span></h1>'
-    "<p>A game of haggling to watch, to play, and to check number by number.</p></header>"
-)
-# What chats and networks show of a link to the page.
-LINK_TAGS = """
-<meta name="description" content="A game of haggling to watch, to play, and to check.">
-<meta property="og:title" content="Sauda: can a tiny language model learn to haggle?">
-<meta property="og:description" content="Play it, watch it, and check every number.">
-<meta property="og:type" content="website">
-<meta name="twitter:card" content="summary">
-"""
+PARTS = macros("page")
 
 
 def build_app() -> gr.Blocks:
@@ -45,7 +35,7 @@ def build_app() -> gr.Blocks:
     os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000000")
     seconds = 600, 3600
     with Page(title="Sauda", analytics_enabled=False, delete_cache=seconds) as app:
-        gr.HTML(HEADER)
+        gr.HTML(PARTS.header())
         unknown = gr.HTML(visible=False)
         with gr.Tabs(elem_classes="sauda-tabs", overflow_behavior="wrap") as tabs:
             for panel in PANELS:
@@ -90,7 +80,8 @@ def main() -> int:
     app = build_app()
     gc.collect()
     gc.freeze()  # the artifacts stay for good; collecting them again would stall replies by 0.1 s
-    _, served = serve(app, host, port, Opening(first_view(HEADER), LINK_TAGS))
+    opening = Opening(first_view(PARTS.header()), PARTS.link_tags())
+    _, served = serve(app, host, port, opening)
     log_once_per_minute()  # after Gradio has made the handlers of its web server
     url = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}"
     print(f"Sauda is at {url}", flush=True)

@@ -13,34 +13,14 @@ from panels.ui.look import PALETTE, SERIES
 FOLDER = Path(__file__).parent
 FONTS = FOLDER / "fonts"
 
-_LATIN = (
-    "U+0000-00FF,U+0131,U+0152-0153,U+02BB-02BC,U+02C6,U+02DA,U+02DC,U+0304,U+0308,U+0329,"
-    "U+2000-206F,U+20AC,U+2122,U+2191,U+2193,U+2212,U+2215,U+FEFF,U+FFFD"
-)
-_LATIN_EXT = (  # holds the rupee sign, U+20B9
-    "U+0100-02BA,U+02BD-02C5,U+02C7-02CC,U+02CE-02D7,U+02DD-02FF,U+0304,U+0308,U+0329,"
-    "U+1D00-1DBF,U+1E00-1E9F,U+1EF2-1EFF,U+2020,U+20A0-20AB,U+20AD-20C0,U+2113,U+2C60-2C7F,"
-    "U+A720-A7FF"
-)
-_DEVANAGARI = "U+0900-097F,U+1CD0-1CF9,U+200C-200D,U+25CC,U+A830-A839,U+A8E0-A8FF,U+11B00-11B09"
-_FACES = (  # family, file, heaviest weight, characters
-    ("Inter", "inter-latin-wght-normal", 900, _LATIN),
-    ("Inter", "inter-latin-ext-wght-normal", 900, _LATIN_EXT),
-    ("Noto Sans Devanagari", "noto-sans-devanagari-devanagari-wght-normal", 900, _DEVANAGARI),
-    ("JetBrains Mono", "jetbrains-mono-latin-wght-normal", 800, _LATIN),
-    ("JetBrains Mono", "jetbrains-mono-latin-ext-wght-normal", 800, _LATIN_EXT),
-)
+
+def _read(file: str) -> str:
+    return (FOLDER / file).read_text(encoding="utf-8")
 
 
 def font_faces() -> str:
     """The fonts of the page as rules of a stylesheet."""
-    return "\n".join(
-        f"@font-face {{ font-family: '{family}'; font-style: normal; font-display: swap;"
-        f" font-weight: 100 {heaviest};"
-        f" src: url('gradio_api/file={quote(str(FONTS / file))}.woff2') format('woff2');"
-        f" unicode-range: {characters}; }}"
-        for family, file, heaviest, characters in _FACES
-    )
+    return _read("fonts.css").replace("FONTS", f"gradio_api/file={quote(str(FONTS))}")
 
 
 def _variables() -> str:
@@ -65,10 +45,6 @@ def _dark_figures() -> str:
         for light, dark in pairs.items()
         for part in ("stroke", "fill")
     )
-
-
-def _read(file: str) -> str:
-    return (FOLDER / file).read_text(encoding="utf-8")
 
 
 SCENE = _read("scene.css")  # of the Tour, which the first view shows before the page is drawn

@@ -138,8 +138,12 @@ def test_a_reload_finds_the_game_and_what_was_typed_and_each_tab_has_its_own(ope
     first, second = selling(open_page), buying(open_page)
     first.get_by_role("button", name="Open at ₹").click()
     settle(first)
-    say(first, DRAFT)
+    brief = first.locator(".sauda-brief").inner_text()
+    say(first, DRAFT)  # words without a price are answered, and cost no round
     told = bubbles(first)
+    assert told[-2:-1] == [DRAFT]
+    assert problem(first) == ""
+    assert first.locator(".sauda-brief").inner_text() == brief
     box(first).fill(DRAFT)
     settle(first)  # a reload cuts off an answer on its way, which Gradio logs as an error
     first.reload()
@@ -225,28 +229,6 @@ def test_a_game_in_hindi_shows_no_latin_words_besides_names(open_page):
     page.get_by_role("tab", name="कोई भी सौदा").click()
     assert page.locator("#haggle-market input").input_value() == "कुछ भी"
     assert "नमस्ते" in bubbles(page)
-    open_page.assert_no_trouble()
-
-
-# Haggle
-
-
-@pytest.mark.journey
-def test_a_text_without_a_price_is_answered_in_the_chat_and_costs_no_round(open_page):
-    page = buying(open_page)
-    brief = page.locator(".sauda-brief").inner_text()
-    for text in ("namaste ji", "NaN", "<script>alert('x')</script>"):
-        before = bubbles(page)
-        say(page, text)
-        *kept, typed, answer = bubbles(page)
-        assert (kept, typed) == (before, text)
-        assert answer.endswith("?")
-        assert problem(page) == ""
-        assert page.locator(".sauda-brief").inner_text() == brief
-    before = bubbles(page)
-    say(page, "₹10")
-    assert problem(page) == ""
-    assert bubbles(page)[: len(before) + 1] == [*before, "₹10"]
     open_page.assert_no_trouble()
 
 
