@@ -3,8 +3,6 @@
 import gc
 import os
 import sys
-import time
-import urllib.request
 
 from sauda.serve.listening import check_free, host_and_port
 
@@ -25,20 +23,10 @@ from panels.site.serving import serve, stay_until_stopped
 from panels.site.sessions import Page
 from panels.tour.tab import first_view
 from panels.ui import theme
+from panels.ui.html import macros
 from panels.ui.look import QUIET, trouble
 
-HEADER = (
-    '<header class="sauda-header"><h1>Sauda <span lang="hi">सौदा</span></h1>'
-    "<p>A game of haggling to watch, to play, and to check number by number.</p></header>"
-)
-# What chats and networks show of a link to the page.
-LINK_TAGS = """
-<meta name="description" content="A game of haggling to watch, to play, and to check.">
-<meta property="og:title" content="Sauda: can a tiny language model learn to haggle?">
-<meta property="og:description" content="Play it, watch it, and check every number.">
-<meta property="og:type" content="website">
-<meta name="twitter:card" content="summary">
-"""
+PARTS = macros("page")
 
 
 def build_app() -> gr.Blocks:
@@ -47,7 +35,7 @@ def build_app() -> gr.Blocks:
     os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000000")
     seconds = 600, 3600
     with Page(title="Sauda", analytics_enabled=False, delete_cache=seconds) as app:
-        gr.HTML(HEADER)
+        gr.HTML(PARTS.header())
         unknown = gr.HTML(visible=False)
         with gr.Tabs(elem_classes="sauda-tabs", overflow_behavior="wrap") as tabs:
             for panel in PANELS:
@@ -78,20 +66,6 @@ def tab_id(panel) -> str:
     return panel.__name__.removeprefix("panels.").removesuffix(".tab")
 
 
-def wait_until_it_answers(url: str, seconds: float = 30) -> None:
-    """Return once `url` answers; raises `OSError` when it has not within `seconds`."""
-    deadline = time.monotonic() + seconds
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    while True:
-        try:
-            with direct.open(url, timeout=seconds):
-                return
-        except OSError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
-
-
 def main() -> int:
     """Open the page at HOST:PORT and stay until interrupted; the exit code."""
     host, port = host_and_port(os.environ)
@@ -106,13 +80,13 @@ def main() -> int:
     app = build_app()
     gc.collect()
     gc.freeze()  # the artifacts stay for good; collecting them again would stall replies by 0.1 s
-    opening = Opening(first_view(HEADER, [panel.TITLE for panel in PANELS]), LINK_TAGS)
-    page = serve(app, host, port, opening)
+    titles = [panel.TITLE for panel in PANELS]
+    opening = Opening(first_view(PARTS.header(), titles), PARTS.link_tags())
+    _, served = serve(app, host, port, opening)
     log_once_per_minute()  # after Gradio has made the handlers of its web server
     url = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}"
-    wait_until_it_answers(url)
     print(f"Sauda is at {url}", flush=True)
-    stay_until_stopped(app, page.counts)
+    stay_until_stopped(app, served)
     return 0
 
 

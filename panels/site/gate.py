@@ -8,13 +8,14 @@ limits on how many events and sessions it begins.
 import asyncio
 import math
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from inspect import signature
 from typing import Any
 
 import gradio as gr
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 
 from panels.site import sessions
@@ -75,18 +76,17 @@ HEADERS = {  # as strict as a page in a frame of huggingface.co can have
 }
 
 BUSY = Refused(429, "Too many requests of your network address are open; try again in a moment.")
-NO_EVENT = Refused(404, "The page has no such event.")
-NO_FILES = Refused(422, "The events of this page take no files.")
-NOTHING = Refused(404, "The page has nothing at this address.")
-POST_ALONE = Refused(405, "This is the address of an MCP server; a client sends messages to it.")
 CLOSING = Refused(503, "The page is being restarted; open it again in a minute.")
-OTHER_SITE = Refused(403, "The page takes no calls from the pages of other sites.")
 
 
 @dataclass
-class Counts:
-    """What is open at a time, and whether the page takes new calls."""
+class Served:
+    """The page as it is served: its names and kept answers, doors of programs, what is open."""
 
+    hosts: Hosts
+    page: PageCache
+    sockets: Sockets  # of the OpenEnv environment, with its app and its gate
+    mcp: McpServer  # the tools for agents, likewise
     is_open: bool = True  # False once the page is about to end
     calls: FairGate = field(default_factory=lambda: FairGate(EVENTS))
     streams: Limiter = field(default_factory=lambda: Limiter(STREAMS_OF_ADDRESS))
@@ -98,142 +98,123 @@ class Counts:
 class Gate:
     """ASGI middleware for Gradio's app."""
 
-    def __init__(
-        self,
-        app: App,
-        blocks: gr.Blocks,
-        counts: Counts,
-        page: PageCache,
-        sockets: Sockets,
-        mcp: McpServer,
-        hosts: Hosts,
-    ) -> None:
-        self.app, self.blocks = app, blocks
-        self.counts, self.page, self.hosts = counts, page, hosts
-        self.sockets = sockets  # of the OpenEnv environment, with its app and its gate
-        self.mcp = mcp  # the tools for agents, likewise
+    def __init__(self, app: App, blocks: gr.Blocks, served: Served) -> None:
+        self.app, self.blocks, self.served = app, blocks, served
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket" and scope["path"] == SOCKET:
             await self._socket(scope, receive, send)
-            return
-        if scope["type"] != "http":
+        elif scope["type"] != "http":
             await self.app(scope, receive, send)
-            return
-        send = with_headers(send)
-        try:
-            await self._answer(self._named(scope), receive, send)
-        except Refused as refused:
-            await refusal(refused)(scope, receive, send)
+        else:
+            send = with_headers(send)
+            try:
+                await self._answer(self._named(scope), receive, send)
+            except Refused as refused:
+                told = {
+                    "error": str(refused),
+                    "detail": str(refused),
+                }  # FastAPI's clients show this
+                await JSONResponse(told, refused.status)(scope, receive, send)
 
     def _named(self, scope: Scope) -> Scope:
         """The scope without headers that nobody should read; Refused under a foreign name."""
-        self.hosts.check(Headers(scope=scope))
-        left_out = NEVER_READ if self.hosts.behind_proxy else NEVER_READ | OF_PROXIES
+        hosts = self.served.hosts
+        hosts.check(Headers(scope=scope))
+        left_out = NEVER_READ if hosts.behind_proxy else NEVER_READ | OF_PROXIES
         return scope | {"headers": [pair for pair in scope["headers"] if pair[0] not in left_out]}
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a socket of the OpenEnv environment; a refused one is never opened."""
         try:
-            self.hosts.check_origin(Headers(scope=self._named(scope)))
-            if not self.counts.is_open:
+            self.served.hosts.check_origin(Headers(scope=self._named(scope)))
+            if not self.served.is_open:
                 raise CLOSING
         except Refused:
             await receive()
             await send({"type": "websocket.close", "code": REFUSED})
             return
-        await self.sockets.serve(scope, receive, send, address_of(scope))
+        await self.served.sockets.serve(scope, receive, send, address_of(scope))
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        method, path, address = scope["method"], scope["path"], address_of(scope)
+        method, path, served = scope["method"], scope["path"], self.served
         if NOT_HERE.match(path):
-            raise NOTHING
+            raise Refused(404, "The page has nothing at this address.")
         if method == "POST":
-            self._check_site(scope)
-            if not self.counts.is_open:
+            # What a browser says of the page that makes the call. The page's own calls are never
+            # refused, whatever name a proxy gives to the page.
+            site = Headers(scope=scope).get("sec-fetch-site", "none")
+            if site not in ("same-origin", "none"):
+                raise Refused(403, "The page takes no calls from the pages of other sites.")
+            if not served.is_open:
                 raise CLOSING
         if MCP.fullmatch(path):
             if method != "POST":
-                raise POST_ALONE
-            await self._program(scope, receive, send, self.mcp)
+                raise Refused(
+                    405, "This is the address of an MCP server; a client sends messages to it."
+                )
+            await self._program(scope, receive, send, served.mcp)
         elif method in OPENENV and re.fullmatch(OPENENV[method], path):
-            await self._program(scope, receive, send, self.sockets)
+            await self._program(scope, receive, send, served.sockets)
         elif method == "POST":
-            await self._call(scope, receive, send, address)
+            await self._call(scope, receive, send)
         elif path.startswith(f"{API}/"):
-            held = self.counts.answers if ANSWERS.match(path) else self.counts.streams
-            with held.hold(address, full=BUSY):
+            held = served.answers if ANSWERS.match(path) else served.streams
+            with held.hold(address_of(scope), full=BUSY):
                 await self.app(scope, receive, send)
         else:
-            await self.page.answer(self.app, scope, receive, send)
-
-    def _check_site(self, scope: Scope) -> None:
-        """Raise Refused where a browser says that the page of another site makes the call.
-
-        The page's own calls are never refused, whatever name a proxy gives to the page.
-        """
-        if Headers(scope=scope).get("sec-fetch-site", "none") not in ("same-origin", "none"):
-            raise OTHER_SITE
+            await served.page.answer(self.app, scope, receive, send)
 
     async def _program(
         self, scope: Scope, receive: Receive, send: Send, door: Sockets | McpServer
     ) -> None:
         """Let the environment, or the tools for agents, answer a program."""
-        self.hosts.check_origin(Headers(scope=scope))
-        body = await _bytes(receive, self.sockets.limits.frame_bytes)
+        self.served.hosts.check_origin(Headers(scope=scope))
+        body = await _bytes(receive, self.served.sockets.limits.frame_bytes)
         if body:
             _json(body)
-        await self._run(scope, body, receive, send, door.gate, "", door.app)
+        async with _place(door.gate, scope, "", body):
+            await door.app(dict(scope), replayed(body, receive), send)
 
-    async def _call(self, scope: Scope, receive: Receive, send: Send, address: str) -> None:
+    async def _call(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let Gradio answer a call, which names its session and no file.
 
         Gradio answers a call that it cannot read with the status 500 and a traceback in the log.
         """
+        path, address, served = scope["path"], address_of(scope), self.served
         body = await _bytes(receive, MOST_BYTES)
         call = _json(body)
         if names_file(call):
-            raise NO_FILES
+            raise Refused(422, "The events of this page take no files.")
         session = str(call.get("session_hash") or "")
-        if route := EVENT.fullmatch(scope["path"]):
+        if route := EVENT.fullmatch(path):
             check_values(call, called_event(self.blocks, call, route), route, session)
-        exempt = is_this_machine(address)
-        if session not in sessions.OPEN.session_data:
-            self._take(self.counts.sessions, address, exempt)
-        if JOINS.match(scope["path"]):
-            self._take(self.counts.joins, address, exempt)
+        is_new = session not in sessions.OPEN.session_data
+        for limiter, counts in ((served.sessions, is_new), (served.joins, JOINS.match(path))):
+            if counts and not limiter.take(address, is_this_machine(address)):
+                raise BUSY
         CALLER.set(Visitor(session, address))
-        await self._run(scope, body, receive, send, self.counts.calls, session, self.app)
+        async with _place(served.calls, scope, session, body):
+            await self.app(dict(scope), replayed(body, receive), send)
 
-    def _take(self, limiter: Limiter, address: str, is_exempt: bool) -> None:
-        if not limiter.take(address, is_exempt):
-            raise BUSY
 
-    async def _run(
-        self,
-        scope: Scope,
-        body: bytes,
-        receive: Receive,
-        send: Send,
-        gate: FairGate,
-        session: str,
-        app: App,
-    ) -> None:
-        try:
-            async with gate.place(address_of(scope), session, len(body)):
-                await app(dict(scope), replayed(body, receive), send)
-        except QueueFull:
-            raise BUSY from None
+@asynccontextmanager
+async def _place(gate: FairGate, scope: Scope, session: str, body: bytes) -> AsyncIterator[None]:
+    """Context: a place behind the gate, once it is the caller's turn."""
+    try:
+        async with gate.place(address_of(scope), session, len(body)):
+            yield
+    except QueueFull:
+        raise BUSY from None
 
 
 def with_headers(send: Send) -> Send:
     """`send`, which adds HEADERS to the start of an answer."""
-    ours = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 
     async def added(message: dict[str, Any]) -> None:
         if message["type"] == "http.response.start":
-            own = [pair for pair in message.get("headers", ()) if pair[0].decode() not in HEADERS]
-            message = message | {"headers": [*own, *ours]}
+            message = {"headers": [], **message}
+            MutableHeaders(scope=message).update(HEADERS)
         await send(message)
 
     return added
@@ -297,7 +278,7 @@ def called_event(blocks: gr.Blocks, call: dict[str, Any], route: re.Match[str]) 
     index = next(named, None) if index is None else index
     event = blocks.fns.get(index) if type(index) is int else None
     if event is None or event.fn is None:
-        raise NO_EVENT
+        raise Refused(404, "The page has no such event.")
     return event
 
 
@@ -322,12 +303,10 @@ def check_values(call: dict[str, Any], event: Any, route: re.Match[str], session
 
 def may_hold(part: Any, value: Any, now: Any = None) -> bool:
     """Whether `value` can come from the component `part`, and `now`, as it is now, can read it."""
-    if isinstance(part, gr.CheckboxGroup) or getattr(part, "multiselect", False):
+    if getattr(part, "multiselect", False):
         kinds: Any = list
     elif isinstance(part, gr.Slider):
         kinds = int | float
-    elif isinstance(part, gr.Number):
-        kinds = int | float | None
     elif isinstance(part, gr.Dropdown | gr.Radio):
         kinds = str | int | float | type(part.value)  # a choice can be changed, not taken back
     elif isinstance(part, gr.Textbox | gr.HTML | gr.Button):
@@ -344,8 +323,3 @@ def may_hold(part: Any, value: Any, now: Any = None) -> bool:
     except gr.Error:  # none of the choices, or out of bounds
         return False
     return True
-
-
-def refusal(refused: Refused) -> JSONResponse:
-    """The answer to a call that is refused; clients show `error`, or the `detail` of FastAPI."""
-    return JSONResponse({"error": str(refused), "detail": str(refused)}, refused.status)

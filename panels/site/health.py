@@ -11,16 +11,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from panels.site.cache import NAMES, PageCache
-from panels.site.gate import Counts
+from panels.site.cache import NAMES
+from panels.site.gate import Served
 from panels.site.sessions import OPEN
 from panels.ui.downloads import BYTES, NotWritten, downloads
 from sauda.llm import backends
 from sauda.llm.process import CACHE_BYTES
 from sauda.serve.http import CAPACITY
 from sauda.serve.limits import MOST_EPISODES
-from sauda.serve.mcp import McpServer
-from sauda.serve.openenv import Sockets
 from sauda.sessions.arena import ArenaGame
 from sauda.sessions.bazaar import Game
 
@@ -28,7 +26,7 @@ MIB = 2**20
 OURS = ("env", "panels", "sauda")  # packages
 
 
-def health_route(counts: Counts, page: PageCache, sockets: Sockets, mcp: McpServer) -> Route:
+def health_route(served: Served) -> Route:
     """The route of `/health`."""
     began = time.monotonic()
 
@@ -42,22 +40,22 @@ def health_route(counts: Counts, page: PageCache, sockets: Sockets, mcp: McpServ
                 "sessions": {
                     "kept": len(OPEN.session_data),
                     "most": OPEN.capacity,
-                    "connections": counts.streams.total,
+                    "connections": served.streams.total,
                 },
                 "games": games(),
                 "events": {
-                    "running": counts.calls.running,
-                    "at_the_gate": counts.calls.waiting,
-                    "awaited": counts.answers.total,
+                    "running": served.calls.running,
+                    "at_the_gate": served.calls.waiting,
+                    "awaited": served.answers.total,
                 },
                 "openenv": {
-                    "sessions": sockets.sessions.total,
+                    "sessions": served.sockets.sessions.total,
                     "most": CAPACITY,
-                    "episodes_over_http": len(sockets.app.state.episodes),
-                    "steps_running": sockets.gate.running,
+                    "episodes_over_http": len(served.sockets.app.state.episodes),
+                    "steps_running": served.sockets.gate.running,
                 },
-                "mcp": {"games": len(mcp.seats), "most": MOST_EPISODES},
-                "pages": {"kept": len(page.kept), "most": NAMES},
+                "mcp": {"games": len(served.mcp.seats), "most": MOST_EPISODES},
+                "pages": {"kept": len(served.page.kept), "most": NAMES},
                 "caches": caches(),
                 "language_models": backends.own_service().health(),
                 "memory_mib": memory() | {"most_of_model_cache": CACHE_BYTES / MIB},

@@ -1,12 +1,9 @@
 """Opens the page behind its gate, and ends it on SIGTERM."""
 
-import contextlib
 import os
 import signal
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
@@ -16,7 +13,7 @@ from starlette.routing import Route
 from panels.site import sessions
 from panels.site.cache import Opening, PageCache
 from panels.site.connections import Connections, limits_of_system
-from panels.site.gate import STEPS, TOOLS, Counts, Gate
+from panels.site.gate import STEPS, TOOLS, Gate, Served
 from panels.site.health import health_route
 from panels.site.hosts import own_hosts
 from panels.site.visitor import trust_proxies
@@ -34,24 +31,19 @@ SCHEMAS = ("api_info", "api_info_as_input", "api_info_as_output", "example_input
 GRACE = 10.0  # seconds for the replies in progress at the end; a Space gives about thirty
 
 
-@dataclass(frozen=True)
-class Served:
-    """A page that is open: Gradio's app, what its gate counts, OpenEnv's door and MCP's."""
+def serve(
+    blocks: gr.Blocks, host: str, port: int, opening: Opening | None = None
+) -> tuple[Any, Served]:
+    """Open the page at this address, in threads of its own: Gradio's app, and what its gate keeps.
 
-    app: Any
-    counts: Counts
-    sockets: Sockets
-    mcp: McpServer
-
-
-def serve(blocks: gr.Blocks, host: str, port: int, opening: Opening | None = None) -> Served:
-    """Open the page at this address, in threads of its own; OSError where it cannot listen."""
-    counts, page = Counts(), PageCache(opening or Opening())
+    OSError where it cannot listen.
+    """
     steps = FairGate(STEPS)
-    sockets, mcp = Sockets(openenv_app(), steps), McpServer(steps)
-    hosts = own_hosts(os.environ, host, behind_proxy=trust_proxies())
-    gate = Middleware(
-        Gate, blocks=blocks, counts=counts, page=page, sockets=sockets, mcp=mcp, hosts=hosts
+    served = Served(
+        own_hosts(os.environ, host, behind_proxy=trust_proxies()),
+        PageCache(opening or Opening()),
+        Sockets(openenv_app(), steps),
+        McpServer(steps),
     )
     blocks.queue(max_size=QUEUE, api_open=False)  # what is queued cannot skip the queue
     app, _, _ = blocks.launch(
@@ -69,9 +61,9 @@ def serve(blocks: gr.Blocks, host: str, port: int, opening: Opening | None = Non
         max_file_size=0,
         state_session_capacity=sessions.SESSIONS,
         app_kwargs={
-            "middleware": [gate],
-            "routes": [health_route(counts, page, sockets, mcp), Route(TOOLS, tool_schemas)],
-            "lifespan": lifespan(mcp),
+            "middleware": [Middleware(Gate, blocks=blocks, served=served)],
+            "routes": [health_route(served), Route(TOOLS, tool_schemas)],
+            "lifespan": lambda _: served.mcp.running(),
         },
     )
     drop_schemas(blocks)
@@ -80,9 +72,9 @@ def serve(blocks: gr.Blocks, host: str, port: int, opening: Opening | None = Non
     app.state_holder = sessions.OPEN
     config = blocks.server.config
     # A client whose model is generating in its event loop answers no ping meanwhile.
-    config.ws_max_size, config.ws_ping_timeout = MOST_FRAME, sockets.limits.idle_seconds
+    config.ws_max_size, config.ws_ping_timeout = MOST_FRAME, served.sockets.limits.idle_seconds
     Connections(limits_of_system(), config.loaded_app.trusted_hosts).limit(config)
-    return Served(app, counts, sockets, mcp)
+    return app, served
 
 
 def drop_schemas(blocks: gr.Blocks) -> None:
@@ -97,18 +89,7 @@ def drop_schemas(blocks: gr.Blocks) -> None:
             part.pop(name, None)
 
 
-def lifespan(mcp: McpServer) -> Callable[[Any], Any]:
-    """The MCP server answers while the page is served."""
-
-    @contextlib.asynccontextmanager
-    async def serving(app: Any) -> AsyncIterator[None]:
-        async with mcp.running():
-            yield
-
-    return serving
-
-
-def stay_until_stopped(blocks: gr.Blocks, counts: Counts, grace: float = GRACE) -> None:
+def stay_until_stopped(blocks: gr.Blocks, served: Served, grace: float = GRACE) -> None:
     """Return after SIGTERM or SIGINT, when no answer is awaited or `grace` seconds are over.
 
     New calls are refused meanwhile with a sentence. Call it in the main thread.
@@ -118,8 +99,8 @@ def stay_until_stopped(blocks: gr.Blocks, counts: Counts, grace: float = GRACE) 
         signal.signal(number, lambda *_: stopped.set())
     while not stopped.wait(0.2):  # a signal that came to another thread waits for this one
         continue
-    counts.is_open = False
+    served.is_open = False
     deadline = time.monotonic() + grace
-    while (counts.answers.total or counts.calls.running) and time.monotonic() < deadline:
+    while (served.answers.total or served.calls.running) and time.monotonic() < deadline:
         time.sleep(0.05)
     blocks.close()  # tells the browsers that still wait that the page stopped

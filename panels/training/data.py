@@ -1,16 +1,16 @@
 """The data explorer: examples of each role to search and to page through, as training has them."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import gradio as gr
 from markupsafe import Markup
 
-from panels.training.runs import marked
+from panels.ui.html import macros
 from panels.ui.look import QUEUED, QUIET, heading, in_columns, note, table, trouble
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
@@ -32,7 +32,17 @@ from sauda.language.acts import SELLING as AGENTS
 from sauda.llm.model import NoWeights, chat_tokenizer
 from sauda.train.dialogues import FILE, load_shipped, sequence
 
+HTML = macros("training")
 ANY = "any act"
+IGNORED = -100  # the label of a token without a loss
+# What an act does, which is its colour; its name stands beside it.
+TONES: Mapping[str, str] = {
+    **dict.fromkeys(("intro", "inquire", "inform", "unknown"), "talk"),
+    **dict.fromkeys(("init-price", "counter-price", "offer"), "price"),
+    **dict.fromkeys(("insist", "vague-price"), "press"),
+    **dict.fromkeys(("agree", "accept"), "agree"),
+    **dict.fromkeys(("disagree", "reject", "quit"), "refuse"),
+}
 
 
 @dataclass(frozen=True)
@@ -56,16 +66,18 @@ class Corpus:
             )
         ]
 
-    def counts(self) -> list[tuple[str, *tuple[int, ...]]]:
-        """By act, how many examples each role has; acts without any are left out."""
-        by_role = {role: Counter(map(intent_of, self.examples[role])) for role in AGENTS}
-        rows = [(intent, *(by_role[role][intent] for role in AGENTS)) for intent in INTENTS]
-        return [row for row in rows if any(row[1:])]
+    @property
+    def acts(self) -> list[str]:
+        """The acts that any role's examples have, in the order of INTENTS."""
+        there = {intent_of(example) for role in AGENTS for example in self.examples[role]}
+        return [intent for intent in INTENTS if intent in there]
 
-    def parts(self) -> list[tuple[str, *tuple[int, ...]]]:
-        """By part of the split, how many examples each role has."""
-        by_role = {role: Counter(one.part for one in self.examples[role]) for role in AGENTS}
-        return [(part, *(by_role[role][part] for role in AGENTS)) for part in PARTS]
+    def count(
+        self, names: Iterable[str], name_of: Callable[[Example], str], prefix: str = ""
+    ) -> list[tuple[str, ...]]:
+        """A row per name: how many examples each role has of that name."""
+        by_role = [Counter(map(name_of, self.examples[role])) for role in AGENTS]
+        return [(prefix + name, *(f"{count[name]:,}" for count in by_role)) for name in names]
 
 
 @lru_cache(maxsize=1)
@@ -82,89 +94,43 @@ def intent_of(example: Example) -> str:
     return example.act.partition("(")[0]
 
 
-def acts_of(made: Corpus) -> list[str]:
-    """The acts that any role's examples have, in the order of INTENTS."""
-    there = {intent_of(example) for role in AGENTS for example in made.examples[role]}
-    return [intent for intent in INTENTS if intent in there]
-
-
 def at(found: Sequence[Example], place: int) -> int:
     """The place in `found` nearest to `place`."""
     return min(max(place, 0), len(found) - 1)
 
 
-# What an act does, which is its colour; its name stands beside it.
-TONES: Mapping[str, str] = {
-    **dict.fromkeys(("intro", "inquire", "inform", "unknown"), "talk"),
-    **dict.fromkeys(("init-price", "counter-price", "offer"), "price"),
-    **dict.fromkeys(("insist", "vague-price"), "press"),
-    **dict.fromkeys(("agree", "accept"), "agree"),
-    **dict.fromkeys(("disagree", "reject", "quit"), "refuse"),
-}
-IGNORED = -100  # the label of a token without a loss
-READ, LEARNT, NEITHER = "a model reads it", "the model learns it", "no model sees it"
-
-
-class Piece(NamedTuple):
-    """Neighbouring tokens that are all in the loss, or all outside of it."""
-
-    text: str
-    in_loss: bool
-
-
 def fields_table(example: Example) -> Markup:
     """Every field of an example with its value, what it holds, and who sees it."""
-    shown = example.model_input()
-    seen = dict.fromkeys(shown, READ) | {"utterance": LEARNT}
+    seen = dict.fromkeys(example.model_input(), "a model reads it")
+    seen["utterance"] = "the model learns it"
     values = asdict(example)
-    rows = [
-        (each.name, _value(values[each.name]), each.metadata["about"], seen.get(each.name, NEITHER))
-        for each in fields(example)
-    ]
+    rows = []
+    for each in fields(example):
+        value = values[each.name]
+        if isinstance(value, Mapping):
+            value = ", ".join(f"{name} {amount:,.0f}" for name, amount in value.items()) or "none"
+        shown = Markup('<span class="sauda-field">{}</span>').format(str(value))
+        who = seen.get(each.name, "no model sees it")
+        rows.append((each.name, shown, each.metadata["about"], who))
     return table(("field", "value", "what it holds", "who sees it"), rows, "llll", "The example")
-
-
-def _value(value: Any) -> Markup:
-    if isinstance(value, Mapping):
-        value = ", ".join(f"{name} {amount:,.0f}" for name, amount in value.items()) or "none"
-    return Markup('<span class="sauda-field">{}</span>').format(str(value))
 
 
 def dialogue_view(dialogue: Dialogue, example: Example) -> Markup:
     """The dialogue of an example, each turn with its act; the example's own turn is marked."""
-    rows = []
-    for number, turn in enumerate(dialogue.turns):
-        words = turn.text or "[a button without words]"
-        here = number == example.turn
-        rows.append(
-            Markup('<li class="sauda-{}{}"><b>{}</b> {}{} {}</li>').format(
-                turn.agent,
-                " sauda-apart" if here else "",
-                turn.agent,
-                act_label(turn.act, dialogue.currency),
-                Markup(' <span class="sauda-here">this example:</span>') if here else "",
-                words,
-            )
-        )
-    return Markup('<ol class="sauda-told sauda-acts">{}</ol>').format(Markup("").join(rows))
 
+    def label(act: Act) -> str:
+        price = "" if act.price is None else f" {format_amount(act.price, dialogue.currency)}"
+        return act.intent + price
 
-def act_label(act: Act | None, currency: str) -> Markup:
-    """An act as a coloured label with its price."""
-    if act is None:
-        return Markup("")
-    price = "" if act.price is None else f" {format_amount(act.price, currency)}"
-    return Markup('<span class="sauda-act sauda-act-{}">{}{}</span>').format(
-        TONES[act.intent], act.intent, price
-    )
+    return HTML.dialogue(dialogue.turns, example.turn, TONES, label)
 
 
 def counts_table(made: Corpus) -> Markup:
     """Examples by act and role, then by part of the split."""
-    rows = [*made.counts(), *((f"part: {name}", *counts) for name, *counts in made.parts())]
-    shown = [(name, *(f"{count:,}" for count in counts)) for name, *counts in rows]
+    rows = made.count(made.acts, intent_of)
+    rows += made.count(PARTS, lambda example: example.part, "part: ")
     left_out = "; ".join(f"{reason} {n:,}" for reason, n in made.left_out.items())
-    return table(("act", *AGENTS), shown, caption="Examples by act and role") + note(
+    return table(("act", *AGENTS), rows, caption="Examples by act and role") + note(
         f"{len(made.dialogues):,} dialogues. Turns without an example: {left_out or 'none'}."
     )
 
@@ -184,21 +150,19 @@ def agreement(data: Acts) -> str:
 
 def loss_mask(view: View, tokenizer: Any) -> Markup:
     """The dialogue as a training sequence with the tokens in the loss marked, and their number."""
-    learnt = sequence(view, tokenizer)
-    tokens = list(zip(learnt["input_ids"], learnt["labels"], strict=True))
+    taught = sequence(view, tokenizer)
+    tokens = list(zip(taught["input_ids"], taught["labels"], strict=True))
     learnt = sum(label != IGNORED for _, label in tokens)
     told = (
         f"One training sequence: the whole dialogue from the {view.role}’s side."
         f" {learnt:,} of {len(tokens):,} tokens are in the loss, and marked: the {view.role}’s"
         " words with the token that ends each turn. The others are context."
     )
-    return marked(told, _pieces(tokens, tokenizer))
-
-
-def _pieces(tokens: Sequence[tuple[int, int]], tokenizer: Any) -> Iterator[Piece]:
-    """Tokens with their labels in runs with and without a loss; a letter may take several."""
-    for in_loss, run in groupby(tokens, key=lambda token: token[1] != IGNORED):
-        yield Piece(tokenizer.decode([token for token, _ in run]), in_loss)
+    pieces = [  # of neighbouring tokens, for a letter may take several
+        {"in_loss": in_loss, "text": tokenizer.decode([token for token, _ in run])}
+        for in_loss, run in groupby(tokens, key=lambda token: token[1] != IGNORED)
+    ]
+    return HTML.tokens(told, pieces)
 
 
 LEARNT_FROM = heading(
@@ -214,11 +178,10 @@ tokenizer = lru_cache(maxsize=1)(chat_tokenizer)
 def build(tab: gr.Tab) -> None:
     """Lay out the explorer, which is filled as `tab` is opened. Called inside it."""
     artifact, fault = load_or_say(FILE)
+    gr.HTML(LEARNT_FROM + fault)
     if artifact is None:
-        gr.HTML(LEARNT_FROM + fault)
         return
     made, first = corpus(), AGENTS[0]
-    gr.HTML(LEARNT_FROM)
     with gr.Row(elem_classes="sauda-actions"):
         role = gr.Radio(list(AGENTS), value=first, label="Role", elem_id="data-role", scale=1)
         words = gr.Textbox(
@@ -226,7 +189,7 @@ def build(tab: gr.Tab) -> None:
             min_width=220,
         )  # fmt: skip
         act = gr.Dropdown(
-            [ANY, *acts_of(made)], value=ANY, label="Act", filterable=False, elem_id="data-act",
+            [ANY, *made.acts], value=ANY, label="Act", filterable=False, elem_id="data-act",
             scale=1, min_width=180,
         )  # fmt: skip
         back = gr.Button("‹ Previous", size="sm", elem_id="data-previous")
@@ -261,8 +224,7 @@ def build(tab: gr.Tab) -> None:
 
 def _counted(made: Corpus) -> Markup:
     """How many examples there are of each act, and how well acts are read."""
-    artifact, fault = load_or_say(ACTS_FILE)
-    read = fault
+    artifact, read = load_or_say(ACTS_FILE)
     if artifact is not None:
         told = Markup("<p>{}</p>").format(agreement(artifact.data))
         read = heading("How well are acts read?") + told + provenance(artifact)

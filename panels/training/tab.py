@@ -9,7 +9,8 @@ from markupsafe import Markup
 
 from panels.results.models import policy_label
 from panels.training import data, roles, runs
-from panels.ui.look import QUIET, SERIES, heading, line_style, note, styled
+from panels.training.curves import curve, line_chart
+from panels.ui.look import QUIET, SERIES, heading, note
 from panels.ui.provenance import (
     Beside,
     load_or_say,
@@ -26,11 +27,6 @@ from sauda.statistics import moving_average
 from sauda.train.selector import DIGITS, EXPERT, SelectorEpisode, episode_return
 
 TITLE = "Training"
-
-SELECTOR = heading(
-    "A selector in the GPU arena",
-    "A softmax over scripted labs learns by REINFORCE which of them to play.",
-)
 SMOOTHING = 0.9  # of the moving average, at first
 SAMPLE = 20  # training episodes that are played again
 
@@ -38,45 +34,31 @@ SAMPLE = 20  # training episodes that are played again
 def reward_figure(selector: Artifact, task: str, smoothing: float) -> go.Figure:
     """Reward per training episode of `task`: raw points, moving average, the expert's average."""
     rows = _rows(selector, task)
-    x = [row.episode for row in rows]
-    rewards = [row.reward for row in rows]
-    figure = go.Figure()
-    raw = {"color": SERIES["buyer"].light, "size": 5, "opacity": 0.35}
-    figure.add_scatter(
-        x=x, y=rewards, mode="markers", marker=raw, name="selector, each episode",
-        customdata=[row.policy for row in rows],
-        hovertemplate="episode %{x}: %{y:.3f} by %{customdata}<extra></extra>",
-    )  # fmt: skip
-    smoothed = line_style("buyer") | {"mode": "lines"}
-    figure.add_scatter(
-        x=x, y=moving_average(rewards, smoothing), name="selector, averaged",
-        hovertemplate="averaged: %{y:.3f}<extra></extra>", **smoothed,
-    )  # fmt: skip
+    x, rewards = [row.episode for row in rows], [row.reward for row in rows]
+    raw = {"mode": "markers", "customdata": [row.policy for row in rows]}
+    raw["marker"] = {"color": SERIES["buyer"].light, "size": 5, "opacity": 0.35}
+    hover = "episode %{x}: %{y:.3f} by %{customdata}<extra></extra>"
+    smooth = moving_average(rewards, smoothing)
     expert = moving_average([row.expert for row in rows], smoothing)
-    figure.add_scatter(
-        x=x, y=expert, name="rule based expert, averaged",
-        hovertemplate="expert: %{y:.3f}<extra></extra>",
-        **(line_style("scripted") | {"mode": "lines"}),
-    )  # fmt: skip
-    figure.update_xaxes(title="training episode")
-    return styled(figure, 340).update_yaxes(title="reward of the episode")
+    traces = [
+        curve("selector, each episode", "buyer", x, rewards, hover, **raw),
+        curve("selector, averaged", "buyer", x, smooth, "averaged: %{y:.3f}<extra></extra>"),
+        curve("rule based expert, averaged", "scripted", x, expert,
+              "expert: %{y:.3f}<extra></extra>"),
+    ]  # fmt: skip
+    return line_chart(traces, "training episode", "reward of the episode")
 
 
 def choice_figure(selector: Artifact, task: str) -> go.Figure:
     """The selector's probability of each policy after every episode of `task`."""
-    rows, figure = _rows(selector, task), go.Figure()
+    rows = _rows(selector, task)
     roles = {"broker": "buyer", "rule_based_expert": "seller"}
+    traces = []
     for i, name in enumerate(selector.data.arms):
-        role = roles.get(name, "scripted")
-        figure.add_scatter(
-            x=[row.episode for row in rows],
-            y=[row.after[i] for row in rows],
-            name=policy_label(name),
-            hovertemplate=f"{policy_label(name)}: %{{y:.2f}}<extra></extra>",
-            **(line_style(role) | {"mode": "lines"}),
-        )
-    figure.update_xaxes(title="training episode")
-    return styled(figure, 340).update_yaxes(title="probability", range=[0, 1])
+        x, y = [row.episode for row in rows], [row.after[i] for row in rows]
+        label, role = policy_label(name), roles.get(name, "scripted")
+        traces.append(curve(label, role, x, y, f"{label}: %{{y:.2f}}<extra></extra>"))
+    return line_chart(traces, "training episode", "probability", range=[0, 1])
 
 
 def _rows(selector: Artifact, task: str) -> list[SelectorEpisode]:
@@ -123,16 +105,13 @@ def build() -> None:
                 build_part(tab)
 
 
-def _selector_part(tab: gr.Tab) -> None:
+def build_selector(tab: gr.Tab) -> None:
+    """Lay out the part, which is filled as `tab` is opened. Called inside it."""
     selector, missing = load_or_say("training/selector.json")
+    told = "A softmax over scripted labs learns by REINFORCE which of them to play."
+    gr.HTML(heading("A selector in the GPU arena", told) + missing)
     if selector is None:
-        gr.HTML(SELECTOR + missing)
-    else:
-        gr.HTML(SELECTOR)
-        _selector(selector, tab)
-
-
-def _selector(selector: Artifact, tab: gr.Tab) -> None:
+        return
     tasks = [row.task for row in selector.data.final]
     with gr.Row():
         task = gr.Radio(task_choices(tasks), value=tasks[-1], label="Task", min_width=320)
@@ -161,7 +140,7 @@ def _selector(selector: Artifact, tab: gr.Tab) -> None:
 
 PARTS = {  # of the tab, by title: a name in addresses, and what lays it out
     "Runs": ("runs", runs.build),
-    "Selector": ("selector", _selector_part),
+    "Selector": ("selector", build_selector),
     "Roles": ("roles", roles.build),
     "Data explorer": ("data", data.build),
 }

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from panels.ui.offers import nice_ticks
+from panels.ui.offers import HTML, nice_ticks
 
 WIDTH, HEIGHT = 420, 170  # of the viewBox
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 12, 32
@@ -35,31 +35,12 @@ def curve(
     def y(value: float) -> float:
         return round(HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (value - low) / (high - low), 1)
 
-    grid = [
-        Markup(
-            '<line class="grid" x1="{}" x2="{}" y1="{y}" y2="{y}"/>'
-            '<text class="tick" x="{}" y="{}" text-anchor="end">{:g}</text>'
-        ).format(LEFT, WIDTH - RIGHT, LEFT - 6, y(tick) + 4, tick, y=y(tick))
-        for tick in ticks
-    ]
-    drawn = [
-        Markup('<g class="{}"><polyline points="{}"/><circle cx="{}" cy="{}" r="4"/>{}</g>').format(
-            style,
-            " ".join(f"{x(i)},{y(value)}" for i, value in enumerate(line)),
-            x(len(line) - 1),
-            y(line[-1]),
-            Markup('<text x="{}" y="{}">{}</text>').format(LEFT + 8 + 150 * i, TOP, name)
-            if len(lines) > 1
-            else "",
-        )
-        for i, (style, (name, line)) in enumerate(
-            zip(("buyer", "seller"), lines.items(), strict=False)
-        )
-    ]
-    axis = Markup('<text class="axis" x="{}" y="{}" text-anchor="middle">{}</text>')
-    return Markup(
-        '<svg class="sauda-offers" viewBox="0 0 {} {}" role="img" aria-label="{}">{}{}{}</svg>'
-    ).format(
-        WIDTH, HEIGHT, sentence, Markup("").join(grid), Markup("").join(drawn),
-        axis.format((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, f"{x_name}s; {unit}"),
-    )  # fmt: skip
+    levels = [(y(tick), f"{tick:g}") for tick in ticks]
+    drawn = Markup("")
+    styled = zip(("buyer", "seller"), lines.items(), strict=False)
+    for i, (style, (name, line)) in enumerate(styled):
+        points = [(x(step), y(value)) for step, value in enumerate(line)]
+        drawn += HTML.line(style, points, name if len(lines) > 1 else "", (LEFT + 8 + 150 * i, TOP))
+    size, right = (WIDTH, HEIGHT), WIDTH - RIGHT
+    title = f"{x_name}s; {unit}"
+    return HTML.chart(size, LEFT, right, sentence, levels, 6, title, HEIGHT - 8, drawn)

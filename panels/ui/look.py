@@ -12,6 +12,7 @@ from types import MappingProxyType
 import plotly.graph_objects as go
 from markupsafe import Markup
 
+from panels.ui.templates import TEMPLATES, macros
 from panels.ui.terms import titled, with_tooltips
 from sauda.records.schemas.base import Interval
 
@@ -34,8 +35,15 @@ PALETTE: Mapping[str, tuple[str, str]] = MappingProxyType(
     }
 )
 
-
 _NEGATIVE = re.compile(r"(?<!\w)-(?=\d)")  # a hyphen that stands for a minus
+
+
+def with_minus_signs(text: str) -> str:
+    """`text` with the minus sign of the axes before negative numbers; markup as it is."""
+    return text if isinstance(text, Markup) else _NEGATIVE.sub("−", text)
+
+
+TEMPLATES.filters["minus"] = with_minus_signs
 
 # What an event is given that answers at once and is no part of the page's API. Even where progress
 # is hidden, Gradio's browser side updates it on every component of `show_progress_on`, by default
@@ -54,9 +62,6 @@ QUEUED: Mapping[str, object] = MappingProxyType({**QUIET, "queue": True})
 # QUIET for a picker whose choices change: a value of the former choices may be under way, and
 # Gradio would answer it with a bare 500 where the event itself has a sentence.
 QUIET_UNCHECKED: Mapping[str, object] = MappingProxyType({**QUIET, "preprocess": False})
-
-
-LONGEST_SEED = 12  # digits that are shown whole
 
 
 # Series -----------------------------------------------------------------------------------------
@@ -156,61 +161,22 @@ def styled(fig: go.Figure, height: int = 360) -> go.Figure:
 
 # HTML parts -------------------------------------------------------------------------------------
 
-
-def heading(title: str, sub: str = "") -> Markup:
-    """A tab's or a section's heading with one subdued sentence."""
-    below = Markup("<p>{}</p>").format(with_tooltips(sub)) if sub else ""
-    return Markup('<div class="sauda-heading"><h2>{}</h2>{}</div>').format(title, below)
-
-
-def with_minus_signs(text: str) -> str:
-    """`text` with the minus sign of the axes before negative numbers; markup as it is."""
-    return text if isinstance(text, Markup) else _NEGATIVE.sub("−", text)
-
-
-def stat(value: str, label: str, interval: str = "", note: str = "") -> Markup:
-    """A number, then its interval, then a small grey line."""
-    span = (
-        Markup(' <span class="sauda-interval">{}</span>').format(with_minus_signs(interval))
-        if interval
-        else ""
-    )
-    small = Markup('<dd class="sauda-note">{}</dd>').format(note) if note else ""
-    return Markup(
-        '<dl class="sauda-stat"><dt class="sauda-label">{}</dt>'
-        '<dd class="sauda-value">{}{}</dd>{}</dl>'
-    ).format(label, with_minus_signs(value), span, small)
-
-
-def strip(*parts: str) -> Markup:
-    """Parts side by side between thin rules: two a row on a phone."""
-    return Markup('<div class="sauda-strip">{}</div>').format(Markup("").join(parts))
-
-
-def in_columns(*parts: Markup) -> Markup:
-    """Parts side by side; below each other where there is no room."""
-    each = Markup("").join(Markup("<div>{}</div>").format(part) for part in parts)
-    return Markup('<div class="sauda-columns">{}</div>').format(each)
+# Macros of templates/parts.html, which says what each is.
+PARTS = macros("parts")
+badge, code, empty, folded, heading = (
+    PARTS.badge, PARTS.code, PARTS.empty, PARTS.folded, PARTS.heading,
+)  # fmt: skip
+in_columns, note, scrolled, stat, strip = (
+    PARTS.in_columns, PARTS.note, PARTS.scrolled, PARTS.stat, PARTS.strip,
+)  # fmt: skip
 
 
 def as_typed(text: str) -> str:
     """`text` as HTML that shows each of its characters, for components that take HTML for text.
 
-    `Markup.format` does the same for the HTML that this page writes itself.
+    The templates do the same for the HTML that this page writes itself.
     """
     return html.escape(text, quote=False)
-
-
-def badge(origin: str) -> Markup:
-    """Where a figure comes from: "measured" or "published"."""
-    if origin not in ("measured", "published"):
-        raise ValueError(f"origin is 'measured' or 'published', got {origin!r}")
-    return Markup('<span class="sauda-badge sauda-{0}">{0}</span>').format(origin)
-
-
-def note(text: str) -> Markup:
-    """The grey provenance line: n, command, commit."""
-    return Markup('<p class="sauda-note">{}</p>').format(text)
 
 
 def trouble(error: Exception) -> Markup:
@@ -220,35 +186,10 @@ def trouble(error: Exception) -> Markup:
     return Markup('<p class="sauda-bad" role="alert">{}</p>').format(text)
 
 
-def empty(sentence: str, command: str = "") -> Markup:
-    """Empty state: one sentence and the command that makes what is missing."""
-    run = Markup("<pre><code>{}</code></pre>").format(command) if command else ""
-    return Markup('<div class="sauda-empty"><p>{}</p>{}</div>').format(sentence, run)
-
-
-def code(command: str) -> Markup:
-    """A command to copy, on lines that break."""
-    return Markup('<pre class="sauda-command"><code>{}</code></pre>').format(command)
-
-
 def short_seed(seed: int) -> str:
     """A seed as it is shown: the first and last digits of one that was drawn, which has 38."""
     digits = str(seed)
-    return digits if len(digits) <= LONGEST_SEED else f"{digits[:4]}…{digits[-4:]}"
-
-
-def folded(title: str, body: Markup, is_open: bool = False) -> Markup:
-    """A part that a press on its title unfolds; `gr.Accordion` does so with components."""
-    return Markup('<details class="sauda-more"{}><summary>{}</summary>{}</details>').format(
-        Markup(" open") if is_open else "", title, body
-    )
-
-
-def scrolled(label: str, body: Markup, classes: str) -> Markup:
-    """A part whose height the stylesheet limits, and which scrolls by keyboard, too."""
-    return Markup('<div class="{}" role="group" tabindex="0" aria-label="{}">{}</div>').format(
-        classes, label, body
-    )
+    return digits if len(digits) <= 12 else f"{digits[:4]}…{digits[-4:]}"
 
 
 @dataclass(frozen=True)
@@ -273,45 +214,25 @@ def table(
     it. Cells are escaped, but for what `badge` and its like return. Wide tables scroll sideways.
     """
     align = align or "l" + "r" * (len(columns) - 1)
-    if len(align) != len(columns) or set(align) - {"l", "r"}:
-        raise ValueError(f"expected {len(columns)} letters of 'l' and 'r', got {align!r}")
-
-    def row(cells: Sequence[object], is_head: bool) -> Markup:
-        if len(cells) != len(columns):
-            raise ValueError(f"expected {len(columns)} cells, got {cells!r}")
-        drawn = (
-            _drawn(cell, side, "col" if is_head else "row" if place == 0 else "")
+    heads = [_drawn(cell, side, "col") for cell, side in zip(columns, align, strict=True)]
+    drawn = [
+        [
+            _drawn(cell, side, "" if place else "row")
             for place, (cell, side) in enumerate(zip(cells, align, strict=True))
-        )
-        return Markup("<tr>{}</tr>").format(Markup("").join(drawn))
-
-    title = Markup("<caption>{}</caption>").format(with_tooltips(caption)) if caption else ""
-    return Markup(
-        '<div class="sauda-scroll" role="group" tabindex="0" aria-label="{}">'
-        '<table class="{}">{}<thead>{}</thead><tbody>{}</tbody></table></div>'
-    ).format(
-        caption or "Table",
-        f"sauda-table {classes}".strip(),
-        title,
-        row(columns, True),
-        Markup("").join(row(cells, False) for cells in rows),
-    )
+        ]
+        for cells in rows
+    ]
+    return PARTS.table(heads, drawn, caption, classes)
 
 
-def _drawn(cell: object, side: str, scope: str) -> Markup:
-    """A cell as an element; one with a `scope` heads its column or its row."""
-    if not isinstance(cell, Cell):
-        cell = Cell(cell)
+def _drawn(cell: object, side: str, scope: str) -> tuple[object, ...]:
+    """A cell as the template takes it; one with a `scope` heads its column or its row."""
+    cell = cell if isinstance(cell, Cell) else Cell(cell)
     shown = cell.shown
     if scope == "col":
         shown = with_tooltips(shown)
     else:
         shown = titled(with_minus_signs(shown) if side == "r" and isinstance(shown, str) else shown)
-    tag = "th" if scope and shown != "" else "td"  # "" heads nothing
-    attributes = {**cell.attributes, **({"scope": scope} if tag == "th" else {})}
-    return Markup('<{0} class="{1}"{2}>{3}</{0}>').format(
-        tag,
-        f"sauda-{side} {cell.classes}".strip(),
-        Markup("").join(Markup(' {}="{}"').format(*pair) for pair in attributes.items()),
-        shown,
-    )
+    if scope and shown != "":  # "" heads nothing
+        return "th", side, shown, {**cell.attributes, "scope": scope}, cell.classes
+    return "td", side, shown, cell.attributes, cell.classes

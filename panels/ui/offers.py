@@ -3,14 +3,17 @@
 Drawn as SVG in the page's own colours: it follows light and dark and redraws with a chat reply.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import floor, log10
 
 from markupsafe import Markup
 
 from env import Deal, EndReason, Episode, rupees
+from panels.ui.look import note
+from panels.ui.templates import macros
 
+HTML = macros("charts")
 LARGE, SMALL = (420, 240), (270, 190)  # width and height of the viewBox, near those on the page
 LEFT, RIGHT, TOP, BOTTOM = 62, 96, 24, 36  # margins that hold the labels
 LINE = 13  # the least height between two labels
@@ -73,6 +76,26 @@ def deal_turns(episode: Episode, deal: int) -> tuple:
     return tuple(t for t in episode.turns if len(t.observation.table.past) == deal)
 
 
+@dataclass(frozen=True)
+class _Scale:
+    low: float
+    high: float
+    rounds: int
+    width: int
+    height: int
+
+    @property
+    def right(self) -> int:
+        return self.width - RIGHT
+
+    def x(self, round_: float) -> float:
+        return round(LEFT + (self.right - LEFT) * round_ / max(1, self.rounds), 1)
+
+    def y(self, price: float) -> float:
+        share = (price - self.low) / (self.high - self.low)
+        return round(self.height - BOTTOM - (self.height - TOP - BOTTOM) * share, 1)
+
+
 def offer_chart(
     offers: Offers,
     size: tuple[int, int] = LARGE,
@@ -86,19 +109,39 @@ def offer_chart(
     """
     prices = [*offers.asks, *offers.bids, *(offers.zopa or ())]
     if not prices:
-        return Markup('<p class="sauda-note">{}</p>').format(say("none"))
+        return note(say("none"))
     prices += [*beside.asks, *beside.bids] if beside else []
     ticks = nice_ticks(min(0, *prices), max(prices))
     scale = _Scale(ticks[0], max(ticks[-1], max(prices)), offers.rounds, *size)
-    parts = [_grid(scale, ticks, offers.rounds, say), _zopa(scale, offers.zopa, say)]
-    parts += [
-        _line(scale, offers.asks, "seller", say("asks"), start=0),
-        _line(scale, offers.bids, "buyer", say("bids"), start=1),
-        _end(scale, offers),
+    rounds = range(0, offers.rounds + 1, max(1, (offers.rounds + 1) // 6))
+    parts = _zopa(scale, *offers.zopa, say) if offers.zopa else Markup("")
+    for agent, name, prices, start in (
+        ("seller", "asks", offers.asks, 0),
+        ("buyer", "bids", offers.bids, 1),
+    ):
+        points = [(scale.x(start + i), scale.y(price)) for i, price in enumerate(prices)]
+        parts += HTML.offers(agent, points, say(name)) if points else ""
+    deal = offers.deal
+    if deal and deal.price is not None and deal.buyer == "buyer":
+        parts += HTML.deal(scale.x(deal.rounds), scale.y(deal.price))
+    levels = [(scale.y(tick), rupees(tick)) for tick in ticks if tick <= scale.high]
+    columns = [(scale.x(number), number) for number in rounds]
+    return HTML.chart(
+        size, LEFT, scale.right, summary(offers, say), levels, 8, say("round"), scale.height - 3,
+        parts, columns, scale.height - BOTTOM + 16,
+    )  # fmt: skip
+
+
+def _zopa(scale: _Scale, seller: float, buyer: float, say: Say) -> Markup:
+    top, bottom = scale.y(max(seller, buyer)), scale.y(min(seller, buyer))
+    (_, lower), (_, upper) = sorted(((seller, "seller"), (buyer, "buyer")))
+    middle, apart = (top + bottom) / 2, max(bottom - top, LINE) / 2
+    limits = [
+        (round(y + 4, 1), say(f"{who}_limit"))
+        for who, y in ((upper, middle - apart), (lower, middle + apart))
     ]
-    return Markup(
-        '<svg class="sauda-offers" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>'
-    ).format(*size, summary(offers, say), Markup("").join(parts))
+    kind = "zopa" if buyer > seller else "no-zopa"
+    return HTML.zopa(kind, LEFT, scale.right, top, max(1, bottom - top), limits)
 
 
 def summary(offers: Offers, say: Say = in_english) -> str:
@@ -135,93 +178,3 @@ def nice_ticks(low: float, high: float, count: int = 4) -> list[float]:
     return [
         round((first + i) * step, 10) for i in range(count + 2) if (first + i - 1) * step < high
     ]
-
-
-@dataclass(frozen=True)
-class _Scale:
-    low: float
-    high: float
-    rounds: int
-    width: int
-    height: int
-
-    @property
-    def right(self) -> int:
-        return self.width - RIGHT
-
-    def x(self, round_: float) -> float:
-        return round(LEFT + (self.right - LEFT) * round_ / max(1, self.rounds), 1)
-
-    def y(self, price: float) -> float:
-        share = (price - self.low) / (self.high - self.low)
-        return round(self.height - BOTTOM - (self.height - TOP - BOTTOM) * share, 1)
-
-
-def _grid(scale: _Scale, ticks: Sequence[float], rounds: int, say: Say) -> Markup:
-    rows = [
-        Markup(
-            '<line class="grid" x1="{}" x2="{}" y1="{y}" y2="{y}"/>'
-            '<text class="tick" x="{}" y="{}" text-anchor="end">{}</text>'
-        ).format(LEFT, scale.right, LEFT - 8, scale.y(t) + 4, rupees(t), y=scale.y(t))
-        for t in ticks
-        if t <= scale.high
-    ]
-    every = max(1, (rounds + 1) // 6)
-    rows += [
-        Markup('<text class="tick" x="{}" y="{}" text-anchor="middle">{}</text>').format(
-            scale.x(r), scale.height - BOTTOM + 16, r
-        )
-        for r in range(0, rounds + 1, every)
-    ]
-    middle = (LEFT + scale.right) / 2
-    title = Markup('<text class="axis" x="{}" y="{}" text-anchor="middle">{}</text>')
-    return Markup("").join([*rows, title.format(middle, scale.height - 3, say("round"))])
-
-
-def _zopa(scale: _Scale, zopa: tuple[float, float] | None, say: Say) -> Markup:
-    if zopa is None:
-        return Markup("")
-    seller, buyer = zopa
-    top, bottom = scale.y(max(zopa)), scale.y(min(zopa))
-    band = Markup('<rect class="{}" x="{}" y="{}" width="{}" height="{}"/>').format(
-        "zopa" if buyer > seller else "no-zopa",
-        LEFT,
-        top,
-        scale.right - LEFT,
-        max(1, bottom - top),
-    )
-    label = Markup('<text class="limit" x="{}" y="{}">{}</text>')  # beside a deal in the last round
-    (_, lower), (_, upper) = sorted(((seller, "seller"), (buyer, "buyer")))
-    middle, apart = (top + bottom) / 2, max(bottom - top, LINE) / 2
-    edges = [
-        label.format(scale.right + 11, round(y + 4, 1), say(f"{who}_limit"))
-        for who, y in ((upper, middle - apart), (lower, middle + apart))
-    ]
-    return band + Markup("").join(edges)
-
-
-def _line(scale: _Scale, prices: Sequence[float], agent: str, label: str, start: int) -> Markup:
-    if not prices:
-        return Markup("")
-    points = [(scale.x(start + i), scale.y(p)) for i, p in enumerate(prices)]
-    path = " ".join(f"{x},{y}" for x, y in points)
-    shape = (
-        Markup('<rect x="{}" y="{}" width="7" height="7"/>')
-        if agent == "seller"
-        else Markup('<circle cx="{}" cy="{}" r="4"/>')
-    )
-    shift = 3.5 if agent == "seller" else 0
-    marks = Markup("").join(shape.format(x - shift, y - shift) for x, y in points)
-    x, y = points[0]  # where the lines are furthest apart
-    below = -8 if agent == "seller" else 17
-    return Markup(
-        '<g class="{}"><polyline points="{}"/>{}<text x="{}" y="{}">{}</text></g>'
-    ).format(agent, path, marks, x - 4, y + below, label)
-
-
-def _end(scale: _Scale, offers: Offers) -> Markup:
-    deal = offers.deal
-    if deal is None or deal.price is None or deal.buyer != "buyer":
-        return Markup("")
-    x, y = scale.x(deal.rounds), scale.y(deal.price)
-    return Markup('<g class="deal"><circle cx="{}" cy="{}" r="8"/></g>').format(x, y)

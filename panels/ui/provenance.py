@@ -6,40 +6,29 @@ from dataclasses import dataclass
 import gradio as gr
 from markupsafe import Markup
 
-from panels.ui.look import QUEUED, QUIET, badge, empty, folded, note, table
+from panels.ui.look import PARTS, QUEUED, QUIET, empty, folded, table
 from sauda.records.kinds import KINDS, ArtifactError
 from sauda.records.store import Artifact, load
 
-DIGITS = 12  # of a digest that are shown
 # Samples that are played again share two threads, so that visitors who haggle find others.
 PLAYS_AGAIN = {**QUEUED, "concurrency_id": "reproduce", "concurrency_limit": 2}
 
 
 def provenance(artifact: Artifact, extra: str = "") -> Markup:
     """The provenance line of `artifact`, with its badge."""
-    recorded = artifact.made
-    parts, commands = [extra], [f"made by: {recorded['command']}"]
-    if recorded.get("commit"):
-        parts.append(
-            f"commit {recorded['commit'][:7]}{' (tree not clean)' if recorded['dirty'] else ''}"
-        )
-    parts.append(recorded["created"][:10])
+    made = artifact.made
+    parts, commands = [extra], [f"made by: {made['command']}"]
+    if made.get("commit"):
+        unclean = " (tree not clean)" if made["dirty"] else ""
+        parts.append(f"commit {made['commit'][:7]}{unclean}")
+    parts.append(made["created"][:10])
     if artifact.origin == "measured":
         method = KINDS[artifact.kind].check.method
         commands.append(f"check it ({method}): python -m sauda verify {artifact.file}")
-    return Markup('<div class="sauda-note">{} {} · {}</div>').format(
-        badge(artifact.origin),
-        " · ".join(part for part in parts if part),
-        folded_commands(commands),
-    )
+    return PARTS.provenance(artifact.origin, parts, commands)
 
 
-def folded_commands(commands: Sequence[str]) -> Markup:
-    """Commands behind the words "check it", one a line; a press on the words shows them."""
-    lines = Markup("").join(Markup("<div>{}</div>").format(line) for line in commands)
-    return Markup('<details class="sauda-commands"><summary>check it</summary>{}</details>').format(
-        lines
-    )
+folded_commands = PARTS.folded_commands
 
 
 def load_or_say(file: str) -> tuple[Artifact | None, Markup]:
@@ -70,23 +59,7 @@ class Beside:
 
 def side_by_side(beside: Beside, why: str = "") -> Markup:
     """Both means in one line, and the digests below; `why` explains a difference."""
-    form = "z.6f" if beside.differing else "z.3f"
-    games = f"n = {beside.n} game{'s' if beside.n > 1 else ''}"
-    opening = "Not equal" if beside.differing else "Equal"
-    line = (
-        f"{opening}: {beside.what} recorded {beside.recorded:{form}}, played now"
-        f" {beside.fresh:{form}}, {games}."
-    )
-    if beside.differing:
-        told = f"Not the same in {', '.join(beside.differing)}. {why}".strip()
-    else:
-        columns = f"All {beside.columns} columns" if beside.columns > 1 else "The column"
-        told = f"{columns} of these games came out as recorded."
-    then, now = beside.digests
-    return Markup("<p><b>{}</b></p>{}").format(
-        line,
-        note(f"{told} SHA-256 of the columns: recorded {then[:DIGITS]}, now {now[:DIGITS]}."),
-    )
+    return PARTS.side_by_side(beside, why)
 
 
 def one_by_one(

@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from panels.ui.look import Cell, table, with_minus_signs
+from panels.ui.look import PARTS, Cell, table, with_minus_signs
 from sauda.records.schemas.base import Interval
 
 MISSING = "–"
@@ -44,11 +44,7 @@ def data_table(
         caption,
     )
     file = file or re.sub(r"\W+", "-", caption[:40]).strip("-").lower() + ".csv"
-    return Markup(
-        '<div class="sauda-data"><div class="sauda-data-tools">'
-        '<input type="search" placeholder="Search" aria-label="Search in this table">'
-        '<button type="button" data-file="{}">Download as CSV</button></div>{}</div>'
-    ).format(file, drawn)
+    return PARTS.data(file, drawn)
 
 
 def _head(text: str, in_three: bool) -> Cell:

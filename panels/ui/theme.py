@@ -13,37 +13,14 @@ from panels.ui.look import PALETTE, SERIES
 FOLDER = Path(__file__).parent
 FONTS = FOLDER / "fonts"
 
-_LATIN = (
-    "U+0000-00FF,U+0131,U+0152-0153,U+02BB-02BC,U+02C6,U+02DA,U+02DC,U+0304,U+0308,U+0329,"
-    "U+2000-206F,U+20AC,U+2122,U+2191,U+2193,U+2212,U+2215,U+FEFF,U+FFFD"
-)
-_LATIN_EXT = (  # holds the rupee sign, U+20B9
-    "U+0100-02BA,U+02BD-02C5,U+02C7-02CC,U+02CE-02D7,U+02DD-02FF,U+0304,U+0308,U+0329,"
-    "U+1D00-1DBF,U+1E00-1E9F,U+1EF2-1EFF,U+2020,U+20A0-20AB,U+20AD-20C0,U+2113,U+2C60-2C7F,"
-    "U+A720-A7FF"
-)
-_DEVANAGARI = "U+0900-097F,U+1CD0-1CF9,U+200C-200D,U+25CC,U+A830-A839,U+A8E0-A8FF,U+11B00-11B09"
-_FACES = (  # family, file, heaviest weight, characters
-    ("Inter", "inter-latin-wght-normal", 900, _LATIN),
-    ("Inter", "inter-latin-ext-wght-normal", 900, _LATIN_EXT),
-    ("Noto Sans Devanagari", "noto-sans-devanagari-devanagari-wght-normal", 900, _DEVANAGARI),
-    ("JetBrains Mono", "jetbrains-mono-latin-wght-normal", 800, _LATIN),
-    ("JetBrains Mono", "jetbrains-mono-latin-ext-wght-normal", 800, _LATIN_EXT),
-)
 
-
-def _font_url(file: str) -> str:
-    return f"gradio_api/file={quote(str(FONTS / file))}.woff2"
+def _read(file: str) -> str:
+    return (FOLDER / file).read_text(encoding="utf-8")
 
 
 def font_faces() -> str:
     """The fonts of the page as rules of a stylesheet."""
-    return "\n".join(
-        f"@font-face {{ font-family: '{family}'; font-style: normal; font-display: swap;"
-        f" font-weight: 100 {heaviest}; src: url('{_font_url(file)}') format('woff2');"
-        f" unicode-range: {characters}; }}"
-        for family, file, heaviest, characters in _FACES
-    )
+    return _read("fonts.css").replace("FONTS", f"gradio_api/file={quote(str(FONTS))}")
 
 
 def _variables() -> str:
@@ -70,69 +47,15 @@ def _dark_figures() -> str:
     )
 
 
-# The Tour's scene, which the first view shows before the page is drawn.
-SCENE = (FOLDER / "scene.css").read_text(encoding="utf-8")
-CSS = "\n".join(
-    (
-        font_faces(),
-        _variables(),
-        _dark_figures(),
-        (FOLDER / "look.css").read_text(encoding="utf-8"),
-        SCENE,
-    )
-)
+SCENE = _read("scene.css")  # of the Tour, which the first view shows before the page is drawn
+CSS = "\n".join((font_faces(), _variables(), _dark_figures(), _read("look.css"), SCENE))
 
-_ICON = (
-    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'>"
-    "<rect width='32' height='32' rx='6' fill='#3B3A8F'/>"
-    "<path d='M7 10h18M7 22h18' stroke='#FAF7F0' stroke-width='2'/>"
-    "<path d='M8 10l8 6 8-6M8 22l8-6 8 6' fill='none' stroke='#F2A541' stroke-width='2.5'/></svg>"
-)
 # The stylesheet goes into the head as it stands: Gradio rewrites what `launch(css=…)` is given, and
 # in doing so breaks `:is(a, b)`, media queries on the page itself and shorthands with variables.
-# Arrow keys turn the judge's rounds wherever no other thing to type in or pick from has the focus.
-ARROWS = """
-document.addEventListener("keydown", (event) => {
-  const way = { ArrowLeft: "judge-previous", ArrowRight: "judge-next" }[event.key];
-  const busy = event.target.closest("input, textarea, select, [role=tab], [role=listbox]");
-  const button = way && !busy && document.getElementById(way);
-  if (button && button.offsetParent) button.click();
-});
-"""
-# A chat may scroll, so the keyboard has to reach it; Gradio gives it no place in the tab order.
-CHATS = """
-new MutationObserver(() => {
-  document.querySelectorAll("[role=log]:not([tabindex])").forEach((log) => { log.tabIndex = 0; });
-}).observe(document, { childList: true, subtree: true });
-"""
-# Gradio's lists of tabs answer the arrow keys alone.
-TABS = """
-document.addEventListener("keydown", (event) => {
-  const list = ["Home", "End"].includes(event.key) && event.target.closest("[role=tablist]");
-  if (!list) return;
-  const tabs = [...list.querySelectorAll("[role=tab]")].filter((tab) => tab.offsetParent);
-  const tab = tabs.at(event.key === "Home" ? 0 : -1);
-  event.preventDefault();
-  tab.click();
-  tab.focus();
-});
-"""
-# Opening a folded part closes the one that is open beside it.
-FOLDS = """
-document.addEventListener("click", (event) => {
-  const pressed = event.isTrusted && event.target.closest(".sauda-fold > button");
-  if (!pressed) return;
-  const beside = pressed.closest("[role=tabpanel]").querySelectorAll(".sauda-fold > button.open");
-  for (const other of beside) if (other !== pressed) other.click();
-});
-"""
-ADDRESSES, TABLES = (
-    (FOLDER / file).read_text(encoding="utf-8") for file in ("addresses.js", "tables.js")
-)
 HEAD = f"""
 <style>{CSS}</style>
-<script>{ARROWS}{CHATS}{TABS}{FOLDS}{ADDRESSES}{TABLES}</script>
-<link rel="icon" type="image/svg+xml" href="data:image/svg+xml,{quote(_ICON)}">
+<script>{_read("page.js")}{_read("addresses.js")}{_read("tables.js")}</script>
+<link rel="icon" type="image/svg+xml" href="data:image/svg+xml,{quote(_read("icon.svg"))}">
 <meta name="theme-color" content="{PALETTE["paper"][0]}" media="(prefers-color-scheme: light)">
 <meta name="theme-color" content="{PALETTE["paper"][1]}" media="(prefers-color-scheme: dark)">
 """
@@ -168,29 +91,20 @@ _ROLES = {
     "paper": "body_background_fill background_fill_secondary table_even_background_fill",
     "surface": (
         "background_fill_primary block_background_fill input_background_fill"
-        " input_background_fill_focus input_background_fill_hover code_background_fill"
-        " button_secondary_background_fill button_cancel_background_fill"
-        " checkbox_background_color checkbox_background_color_hover"
-        " checkbox_background_color_focus checkbox_label_background_fill"
-        " table_odd_background_fill stat_background_fill error_background_fill"
+        " input_background_fill_focus code_background_fill button_secondary_background_fill"
+        " checkbox_background_color table_odd_background_fill stat_background_fill"
+        " error_background_fill"
     ),
     "line": (
-        "border_color_primary block_border_color panel_border_color table_border_color"
-        " block_label_border_color block_title_border_color border_color_accent_subdued"
+        "border_color_primary table_border_color block_title_border_color"
+        " border_color_accent_subdued"
     ),
     "edge": (
-        "input_border_color input_border_color_hover checkbox_border_color"
-        " checkbox_label_border_color button_secondary_border_color"
+        "input_border_color checkbox_border_color checkbox_label_border_color"
+        " button_secondary_border_color"
     ),
-    "ink": (
-        "body_text_color block_title_text_color accordion_text_color table_text_color"
-        " button_secondary_text_color button_secondary_text_color_hover"
-        " checkbox_label_text_color checkbox_label_text_color_selected"
-    ),
-    "subdued": (
-        "body_text_color_subdued block_info_text_color block_label_text_color"
-        " input_placeholder_color"
-    ),
+    "ink": "body_text_color block_title_text_color button_secondary_text_color",
+    "subdued": "body_text_color_subdued block_label_text_color input_placeholder_color",
     "indigo": (
         "link_text_color link_text_color_active link_text_color_visited border_color_accent"
         " button_primary_background_fill button_primary_border_color"
@@ -205,79 +119,51 @@ _ROLES = {
         " button_primary_border_color_hover"
     ),
     "indigo-soft": (
-        "button_secondary_background_fill_hover checkbox_label_background_fill_hover"
-        " checkbox_label_background_fill_selected color_accent_soft table_row_focus"
-        " button_cancel_background_fill_hover"
+        "button_secondary_background_fill_hover checkbox_label_background_fill_selected"
+        " color_accent_soft"
     ),
-    "on-indigo": "button_primary_text_color button_primary_text_color_hover",
+    "on-indigo": "button_primary_text_color",
     "bad": (
         "button_cancel_text_color button_cancel_text_color_hover button_cancel_border_color"
-        " button_cancel_border_color_hover error_text_color error_border_color error_icon_color"
+        " button_cancel_border_color_hover error_text_color error_border_color"
+        " error_icon_color"
     ),
 }
 _MEASURES = {
-    "body_text_size": "15px",
-    "prose_text_size": "15px",
-    "prose_header_text_weight": "600",
-    "block_info_text_size": "13px",
-    "block_label_text_size": "13px",
     "block_title_text_size": "13px",
     "block_title_text_weight": "500",
-    "section_header_text_size": "15px",
     "section_header_text_weight": "500",
-    "chatbot_text_size": "15px",
-    "checkbox_label_text_size": "15px",
-    "input_text_size": "15px",
-    "button_large_text_size": "15px",
-    "button_medium_text_size": "15px",
-    "button_small_text_size": "13px",
-    "button_large_text_weight": "600",
-    "button_medium_text_weight": "600",
     "button_small_text_weight": "500",
     "button_large_padding": "9px 16px",
     "button_medium_padding": "7px 12px",
     "button_small_padding": "4px 8px",
-    "button_border_width": "1px",
     "button_transition": "background-color 0.12s ease, border-color 0.12s ease",
     "block_padding": "0",
     "block_border_width": "0px",
     "block_label_border_width": "0px",
     "block_label_background_fill": "transparent",
     "block_label_background_fill_dark": "transparent",
-    "block_shadow": "none",
-    "block_label_shadow": "none",
     "shadow_drop": "none",
     "shadow_drop_lg": "0 2px 12px rgb(0 0 0 / 0.16)",
     "shadow_spread": "0",
     "input_border_width": "1px",
-    "input_shadow": "none",
     "input_padding": "8px 10px",
-    "checkbox_border_width": "1px",
-    "checkbox_label_border_width": "1px",
-    "checkbox_label_shadow": "none",
     "checkbox_label_padding": "7px 12px",
-    "form_gap_width": "0px",
-    "layout_gap": "16px",
     "color_accent": "var(--sauda-indigo)",
 }
+_COLOURS = [(name, PALETTE[role]) for role, names in _ROLES.items() for name in names.split()]
 
-
-def _theme() -> gr.themes.Base:
-    colours = {}
-    for role, names in _ROLES.items():
-        for name in names.split():
-            colours[name], colours[f"{name}_dark"] = PALETTE[role]
-    base = gr.themes.Base(
-        primary_hue=_INDIGO,
-        secondary_hue=_MARIGOLD,
-        neutral_hue=_PAPER,
-        text_size=_TYPE,
-        spacing_size=_SPACES,
-        radius_size=_RADII,
-        font=SANS,
-        font_mono=MONO,
-    )
-    return base.set(**colours, **_MEASURES)
-
-
-THEME = _theme()
+THEME = gr.themes.Base(
+    primary_hue=_INDIGO,
+    secondary_hue=_MARIGOLD,
+    neutral_hue=_PAPER,
+    text_size=_TYPE,
+    spacing_size=_SPACES,
+    radius_size=_RADII,
+    font=SANS,
+    font_mono=MONO,
+).set(
+    **{name: light for name, (light, _) in _COLOURS},
+    **{f"{name}_dark": dark for name, (_, dark) in _COLOURS},
+    **_MEASURES,
+)

@@ -1,9 +1,10 @@
 """Helpers that connect callbacks to Gradio events, and what a tab shows to the page's address."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -11,7 +12,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from panels.site.visitor import CALLER, as_visitor, visitor_of
-from panels.ui.look import QUIET
+from panels.ui.look import PARTS, QUIET
 
 Updates = dict[Any, Any]  # new values, or components with new properties, by component
 
@@ -61,36 +62,8 @@ def with_closed(lists: Sequence[gr.Dropdown], triggers: Sequence[Any], *event: A
 
 # Buttons within HTML ------------------------------------------------------------------------------
 
-# The script of a region: a button sends its data, and what is picked beside it. It may show another
-# part of the page, start an animation again, or copy a link or a text. It outlives the HTML that is
-# shown within.
-PRESS = """element.addEventListener("click", async event => {
-    const button = event.target.closest("button");
-    const {press, show, copy, replay = "nothing"} = button?.dataset ?? {};
-    const picked = button?.parentElement.querySelector("select")?.value;
-    if (press) trigger("click", {...button.dataset, picked});
-    if (show) document.getElementById(show).scrollIntoView({block: "nearest"});
-    for (const each of document.querySelector(replay)?.getAnimations({subtree: true}) ?? []) {
-        each.cancel();
-        each.play();
-    }
-    if (!copy) return;
-    const from = element.querySelector(copy);
-    const done = await navigator.clipboard?.writeText(from.href ?? from.value)
-        .then(() => true, () => false);
-    button.nextElementSibling.textContent = done ? button.dataset.copied : button.dataset.kept;
-});"""
-
-
-def button(label: str, classes: str = "sauda-button", is_off: bool = False, **data: Any) -> Markup:
-    """A button of a region whose script is PRESS; `data` is what it sends or does."""
-    return Markup('<button type="button" class="{}"{}{}>{}</button>').format(
-        classes, _data(data), Markup(" disabled") if is_off else "", label
-    )
-
-
-def _data(values: Mapping[str, Any]) -> Markup:
-    return Markup("").join(Markup(' data-{}="{}"').format(*pair) for pair in values.items())
+PRESS = Path(__file__).with_name("press.js").read_text(encoding="utf-8")  # of a region with buttons
+button, pick_list, region = PARTS.button, PARTS.pick_list, PARTS.region  # parts.html
 
 
 def sent_number(event: gr.EventData, name: str) -> int | None:
@@ -98,26 +71,6 @@ def sent_number(event: gr.EventData, name: str) -> int | None:
     value = event_value(event, name)
     is_number = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 6
     return int(value) if is_number else None
-
-
-def pick_list(
-    label: str, choices: Iterable[tuple[str, Any]], name: str, chosen: Any = None, **data: Any
-) -> Markup:
-    """A list to pick from, with its label; a button beside it sends what is picked."""
-    options = Markup("").join(
-        Markup('<option value="{}"{}>{}</option>').format(
-            value, Markup(" selected") if value == chosen else "", text
-        )
-        for text, value in choices
-    )
-    return Markup('<label for="{0}">{1}</label><select id="{0}" name="{2}"{3}>{4}</select>').format(
-        name, label, name.partition("-")[2], _data(data), options
-    )
-
-
-def region(name: str, *parts: Markup | str) -> Markup:
-    """Parts of a component's HTML that tests and styles know by a name."""
-    return Markup('<div id="{}">{}</div>').format(name, Markup("").join(parts))
 
 
 # Filling a part as it is opened -------------------------------------------------------------------
@@ -154,18 +107,16 @@ class Address:
     """What a tab or sub-tab adds to the page's address, which `addresses.js` writes and follows."""
 
     tab: str
-    part: str  # the sub-tab's id; "" for a tab without sub-tabs
+    part: str  # the sub-tab's id
     names: Sequence[str]  # of the values that it adds
     # Holds them, as `in_address` writes them; pressed where Back or Forward lead to other values.
     shown: gr.HTML
-    opens: gr.Tab | None = None  # the sub-tab, whose parts are filled as it is opened
+    opens: gr.Tab  # the sub-tab, whose parts are filled as it is opened
 
 
-def lay_out_address(
-    tab: str, part: str, names: Sequence[str], opens: gr.Tab | None = None
-) -> Address:
-    """Place the hidden component of an address. Called inside the tab or sub-tab."""
-    shown = gr.HTML(elem_classes=["sauda-address", *(["sauda-opens"] if opens else [])])
+def lay_out_address(tab: str, part: str, names: Sequence[str], opens: gr.Tab) -> Address:
+    """Place the hidden component of an address. Called inside the sub-tab."""
+    shown = gr.HTML(elem_classes=["sauda-address", "sauda-opens"])
     return Address(tab, part, names, shown, opens)
 
 
@@ -186,48 +137,37 @@ def on_address(
     how: Mapping[str, Any] = QUIET,
     names: Sequence[str] = (),
 ) -> None:
-    """Let `show` answer the values of the address, as its tab is opened or returned to.
+    """Let `show` answer the values of the address, as its tab is opened or Back leads there.
 
     Without values it shows what the tab opens with. The first output is HTML, empty until the tab
     is opened. `how` goes to both events. Where several parts share an address, each answers its own
     `names`, and an address holds those of one part.
     """
-    own = names or address.names
+    own, outputs = names or address.names, list(dict.fromkeys([*outputs, address.shown]))
 
     def filled(search: str) -> Updates:
         query = queried(search)
         here = (query.get("tab"), query.get("part", address.part)) == (address.tab, address.part)
-        updates = show(values := {name: query[name] for name in own if here and name in query})
-        if not values and any(name in query for name in address.names):  # those of another part
+        values = {name: query[name] for name in own if here and name in query}
+        updates = show(values)
+        if is_of_another(values, query):
             updates = {part: updates[part] for part in updates if part is not address.shown}
         return updates
-
-    fill_on_opening(address.opens, named(filled, show), _with(address, outputs), how)
-    on_return(address, show, outputs, how, names)
-
-
-def on_return(
-    address: Address,
-    show: Callable[[Mapping[str, str]], Updates],
-    outputs: Sequence[Any],
-    how: Mapping[str, Any] = QUIET,
-    names: Sequence[str] = (),
-) -> None:
-    """Let `show` answer the values of the address as Back or Forward lead there."""
-    own = names or address.names
 
     def followed(search: str, request: gr.Request) -> Updates:
         CALLER.set(visitor_of(request))
         query = queried(search)
         values = {name: query[name] for name in own if name in query}
-        if not values and any(name in query for name in address.names):  # those of another part
-            return {address.shown: gr.skip()}
-        return show(values)
+        return {address.shown: gr.skip()} if is_of_another(values, query) else show(values)
 
+    def is_of_another(values: Mapping[str, str], query: Mapping[str, str]) -> bool:
+        """Whether the address holds the values of another part."""
+        return not values and any(name in query for name in address.names)
+
+    fill_on_opening(address.opens, named(filled, show), outputs, how)
     address.shown.click(
-        named(followed, show), address.shown, _with(address, outputs),
-        js="() => [location.search]", **how,
-    )  # fmt: skip
+        named(followed, show), address.shown, outputs, js="() => [location.search]", **how
+    )
 
 
 def pick_in_address(
@@ -245,8 +185,8 @@ def pick_in_address(
     """
 
     def redraw(picked: str) -> Updates:
-        named = {} if picked == choices[0] else {name: picked}
-        return draw(picked) | {address.shown: in_address(named)}
+        values = {} if picked == choices[0] else {name: picked}
+        return draw(picked) | {address.shown: in_address(values)}
 
     def follow(query: Mapping[str, str]) -> Updates:
         picked = query[name] if query.get(name) in choices else choices[0]
@@ -256,7 +196,3 @@ def pick_in_address(
     picker.change(named(redraw, draw), picker, [*outputs, address.shown], **QUIET)
     folds = [around] if around is not None else []
     on_address(address, named(follow, draw), [*outputs, picker, *folds], names=(name,))
-
-
-def _with(address: Address, outputs: Sequence[Any]) -> list[Any]:
-    return list(dict.fromkeys([*outputs, address.shown]))

@@ -1,12 +1,11 @@
 """The ground of the browser tests: one server and one Chromium for all of them."""
 
 import shutil
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
 import psutil
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from benchmarks.page import TRUSTED, running_app
 from benchmarks.screenshots import CHROMIUM_FLAGS
@@ -51,15 +50,3 @@ def open_page(browser: Browser, server: str) -> Iterator[PageOpener]:
     yield PageOpener(browser, server)
     for context in set(browser.contexts) - before:
         context.close()
-
-
-@pytest.fixture
-def screenshot(tmp_path: Path) -> Callable[..., Path]:
-    """`screenshot(page, name)` writes the whole page under the test's `tmp_path`."""
-
-    def take(page: Page, name: str = "page") -> Path:
-        path = tmp_path / f"{name}.png"
-        page.screenshot(path=path, full_page=True)
-        return path
-
-    return take

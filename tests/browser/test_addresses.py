@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.page import DRAWN, settle, show_question, show_tab
+from tests.support.page import DRAWN, settle, show_tab
 
 
 def selected(page, title: str) -> None:
@@ -28,18 +28,6 @@ def test_choosing_a_tab_writes_its_address_and_back_and_forward_follow(open_page
     open_page.assert_no_trouble()
 
 
-def test_a_sub_tab_has_an_address_that_opens_it(open_page):
-    page = open_page(tab="Results")
-    show_question(page, "Who wins the arena?")
-    expect(page).to_have_url(re.compile(r"\?tab=results&part=arena"))
-    page.reload()
-    selected(page, "Results")
-    part = page.locator("#results-questions").get_by_role("tab", name="Who wins the arena?")
-    expect(part).to_have_attribute("aria-selected", "true", timeout=20_000)
-    expect(page.locator("#results-arena-verdict")).to_be_visible()
-    open_page.assert_no_trouble()
-
-
 def test_arrow_keys_move_between_tabs(open_page):
     page = open_page()
     tab = page.locator(".sauda-tabs > .tab-wrapper").first.get_by_role(
@@ -55,21 +43,6 @@ def test_arrow_keys_move_between_tabs(open_page):
     for key, tab in (("Home", "Tour"), ("End", "Artifacts & API")):
         page.keyboard.press(key)
         selected(page, tab)
-
-
-def test_a_round_of_the_judge_has_an_address(open_page):
-    page = open_page()
-    show_tab(page, "Judge")
-    page.locator("#judge-next").click()
-    expect(page).to_have_url(re.compile(r"\?tab=judge&part=rounds&seed=\d+&round=2"))
-    expect(page.locator("#judge-shown")).to_contain_text("Round 2:")
-    page.go_back()
-    expect(page.locator("#judge-shown")).to_contain_text("Round 1:")
-    page.go_forward()
-    expect(page.locator("#judge-shown")).to_contain_text("Round 2:")
-    page.reload()
-    expect(page.locator("#judge-shown")).to_contain_text("Round 2:")
-    open_page.assert_no_trouble()
 
 
 @pytest.mark.parametrize("theme", ["", "&__theme=dark"])

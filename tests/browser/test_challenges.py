@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from env import Offer, rupees
 from sauda.sessions.bazaar import answer, as_episode
 from sauda.sessions.daily import bargain_of, player, today
-from tests.support.page import DRAWN, settle, violations
+from tests.support.page import DRAWN, overflow, settle, violations
 
 
 def a_day_whose_seller_stays() -> tuple[date, int]:
@@ -37,10 +37,6 @@ def a_day_and_bids_that_win_it() -> tuple[date, list[int]]:
     raise AssertionError("rising bids win no bargain of the last 60 days")
 
 
-def is_as_wide_as_the_window(page) -> bool:
-    return page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
 @pytest.mark.journey
 def test_a_days_bargain_is_played_kept_and_sent_to_a_friend_who_plays_first(open_page):
     day, (bid, *more) = a_day_and_bids_that_win_it()
@@ -65,7 +61,7 @@ def test_a_days_bargain_is_played_kept_and_sent_to_a_friend_who_plays_first(open
     expect(page.locator(".sauda-picture")).to_be_visible()
     settle(page)
     assert violations(page) == []
-    assert is_as_wide_as_the_window(page)
+    assert overflow(page) <= 0
     link = page.locator("#daily-share textarea").input_value().split("\n")[-1]
     again = page.context.new_page()
     again.goto(page.url)
@@ -114,7 +110,7 @@ def test_a_recorded_pair_is_told_apart_and_the_tally_is_kept(open_page):
     expect(page.locator("#spot-tally")).to_contain_text("right of 1.")
     settle(page)
     assert violations(page) == []
-    assert is_as_wide_as_the_window(page)
+    assert overflow(page) <= 0
     page.get_by_role("button", name="Harder: sell to both yourself").click()
     box = page.locator("#spot-price :is(input, textarea)")
     box.fill("<img src=x onerror=alert(1)>")

@@ -32,13 +32,6 @@ def test_visitors_of_a_short_mix_are_all_answered_and_counted_as_the_artifact_ha
 
 
 @pytest.mark.slow
-def test_a_class_behind_one_address_is_refused_nothing(server):
-    mix = run(play_mix("30 behind one address", 12.0, server))
-    assert {row["what"]: row["refused"] for row in mix["rows"] if row["refused"]} == {}
-    assert all(row["reasons"] == {} for row in mix["rows"])
-
-
-@pytest.mark.slow
 def test_a_client_with_30_model_games_is_refused_some_and_a_polite_visitor_is_not(server):
     mix = run(play_mix("greedy client", 40.0, server))
     rows = {row["what"]: row for row in mix["rows"]}

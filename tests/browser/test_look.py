@@ -3,7 +3,7 @@
 import pytest
 
 from panels import PANELS
-from tests.support.page import settle, show_tab, violations
+from tests.support.page import overflow, settle, show_tab, violations
 
 TITLES = [panel.TITLE for panel in PANELS]
 WIDE = 1280
@@ -20,8 +20,7 @@ def test_every_tab_keeps_wcag_fits_its_width_and_logs_no_error(open_page, width,
     for title in TITLES:
         show_tab(page, title)
         faults[title] = violations(page)
-        beyond = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-        assert beyond <= 0, f"{title} is {beyond} px wider than the window"
+        assert overflow(page) <= 0, title
     assert faults == {title: [] for title in TITLES}
     open_page.assert_no_trouble()
 

@@ -12,6 +12,7 @@ from panels.results.tab import QUESTIONS
 from sauda.experiments.comparison import OURS
 from tests.support.page import (
     DRAWN,
+    overflow,
     questions,
     settle,
     show_question,
@@ -50,14 +51,6 @@ def test_a_row_is_reproduced_beside_its_record(open_page):
     open_page.assert_no_trouble()
 
 
-def assert_figures_fill(page, width: int, part: str) -> None:
-    """Fail where a figure that is shown is much narrower than the window."""
-    widths = page.locator(".js-plotly-plot:visible .main-svg:first-child").evaluate_all(
-        "plots => plots.map(plot => plot.getBoundingClientRect().width)"
-    )
-    assert min(widths, default=width) > 0.8 * width, (part, widths)
-
-
 @pytest.mark.parametrize("width", [1280, 390])
 def test_every_folded_part_unfolds_with_its_figures_as_wide_as_the_page(open_page, width):
     page = open_page(width=width, tab="Results")
@@ -67,10 +60,12 @@ def test_every_folded_part_unfolds_with_its_figures_as_wide_as_the_page(open_pag
             name = fold.split("\n")[0]
             unfold(page, name)
             assert page.locator(".sauda-fold:visible > button.open").count() == 1, (title, name)
-            assert_figures_fill(page, width, name)
+            widths = page.locator(".js-plotly-plot:visible .main-svg:first-child").evaluate_all(
+                "plots => plots.map(plot => plot.getBoundingClientRect().width)"
+            )
+            assert min(widths, default=width) > 0.8 * width, (name, widths)
         page.locator(".sauda-more:visible").evaluate_all("all => all.map(one => one.open = true)")
-        beyond = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-        assert beyond <= 0, f"{title} is {beyond} px wider than the window"
+        assert overflow(page) <= 0, title
     open_page.assert_no_trouble()
 
 
@@ -100,8 +95,7 @@ def test_a_cell_plays_its_pair_and_the_explorer_pages_through_examples(open_page
     expect(mask).to_contain_text(re.compile("tokens are in the loss|sauda weights"))
     settle(page)
     assert violations(page) == []
-    beyond = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-    assert beyond <= 0
+    assert overflow(page) <= 0
     open_page.assert_no_trouble()
 
 
@@ -125,7 +119,7 @@ def test_an_agent_that_enters_by_the_code_on_the_page_stands_there_with_its_game
     assert violations(page, "#results-questions") == []
     page.set_viewport_size({"width": 390, "height": 800})
     settle(page)
-    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert overflow(page) <= 0
     open_page.assert_no_trouble()
 
 

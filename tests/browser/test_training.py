@@ -63,15 +63,3 @@ def test_the_shown_log_downloads_as_csv_and_as_a_picture(open_page):
     assert download.value.suggested_filename == "sauda-sft.png"
     assert download.value.path().read_bytes().startswith(b"\x89PNG")
     open_page.assert_no_trouble()
-
-
-def test_hovering_one_panel_reads_the_same_step_in_all_panels_of_the_run(open_page):
-    page = opened(open_page, "run=sft")
-    drawn = page.locator(f"#{STACK} .nsewdrag").first
-    drawn.scroll_into_view_if_needed()
-    box = drawn.bounding_box()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    read = page.locator(f"#{STACK} .hoverlayer .legend")
-    for metric in ("mean token accuracy", "gradient norm"):  # of other panels
-        expect(read).to_contain_text(metric)
-    open_page.assert_no_trouble()

@@ -152,21 +152,6 @@ def say(page: Page, text: str) -> None:
     settle(page)
 
 
-def unfold_choices(page: Page) -> None:
-    """Show the pickers of Haggle, which a phone folds away."""
-    fold = page.locator(".sauda-choose:not([open]) summary")
-    if fold.is_visible():
-        fold.click()
-
-
-def buy(page: Page) -> None:
-    """Take the buyer's seat, and hear the seller's opening."""
-    unfold_choices(page)
-    page.locator("#haggle-seat").get_by_text("I buy", exact=True).click()
-    page.locator("#haggle-chat [data-testid=bot]").first.wait_for()
-    settle(page)
-
-
 def buying(open_page) -> Page:
     """The Haggle tab in the buyer's seat, where a plain seller asks ₹60.
 
@@ -201,6 +186,11 @@ def bubbles(page: Page) -> list[str]:
 
 def problem(page: Page) -> str:
     return page.locator("#haggle-problem").inner_text().strip()
+
+
+def overflow(page: Page) -> float:
+    """By how many pixels the page is wider than the window."""
+    return page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
 
 
 def violations(page: Page, within: str | None = None) -> list[str]:

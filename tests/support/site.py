@@ -14,15 +14,13 @@ import pytest
 from app import build_app
 from panels.haggle.opponents import models
 from panels.site import sessions
-from panels.site.gate import Counts
+from panels.site.gate import Served
 from panels.site.serving import serve
 from sauda.llm import backends
 from sauda.llm.backends import ThreadEngine
 from sauda.llm.server import ReplyService
 from sauda.llm.types import Reply
 from sauda.serve.leaderboard import VARIABLE, own_board
-from sauda.serve.mcp import McpServer
-from sauda.serve.openenv import Sockets
 
 MANY = httpx.Limits(max_connections=100)
 PATIENCE = 60  # seconds for an answer; tests share the cores
@@ -44,9 +42,7 @@ class Site:
 
     address: str
     app: Any  # Gradio's FastAPI app
-    counts: Counts
-    sockets: Sockets  # of the OpenEnv environment
-    mcp: McpServer
+    served: Served
     shared: httpx.Client  # of all callers; making one takes longer than most calls
 
     @property
@@ -116,10 +112,10 @@ def served_page(build: Callable[[], gr.Blocks] = build_app) -> Iterator[Site]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    page = serve(blocks, "127.0.0.1", port)
+    app, served = serve(blocks, "127.0.0.1", port)
     address = f"http://127.0.0.1:{port}"
     with httpx.Client(base_url=address, timeout=PATIENCE, limits=MANY) as shared:
-        yield Site(address, page.app, page.counts, page.sockets, page.mcp, shared)
+        yield Site(address, app, served, shared)
     blocks.close()
     if former is not None:
         sessions.OPEN.session_data.clear()

@@ -10,10 +10,8 @@ take four times as long counts as noticed.
 
 import argparse
 import ast
-import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -24,12 +22,10 @@ from time import monotonic
 
 ROOT = Path(__file__).parents[2]
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", "runs", ".hypothesis")
-FAST = "not (browser or model or slow or nightly)"
 RECORDED = "tests/sauda/policies/test_recorded.py"  # games of all scripts, in both games
 WHOLE_PAGE = ("tests/panels/test_page.py", "tests/panels/test_golden_views.py")
 LONGEST = 600  # seconds of a room's tests without a fault
-NO_TEST = 5  # pytest's exit code where the room has no fast test
-
+UNNOTICED = (0, 5)  # exit codes of pytest; the latter where the room has no fast test
 SWAPS = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
     ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
@@ -44,55 +40,52 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--seed", type=int, default=20261126)
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the copy and the tests end with it
     noticed, faults = 0, draw_faults(options.count, random.Random(options.seed))
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "sauda"
         shutil.copytree(ROOT, copy, ignore=LEFT_OUT)
         for number, (path, line, what, source) in enumerate(faults, 1):
-            usual = seconds_without_fault(copy, tests_of(path))
+            tests = tests_of(path)
+            limit = 30 + 4 * seconds_without_fault(copy, tests)
             original = (copy / path).read_text(encoding="utf-8")
             (copy / path).write_text(source, encoding="utf-8")
-            began = monotonic()
-            killed = run_tests(copy, tests_of(path), 30 + 4 * usual) not in (0, NO_TEST)
-            took = monotonic() - began
+            killed = run_tests(copy, tests, limit) not in UNNOTICED
             (copy / path).write_text(original, encoding="utf-8")
             noticed += killed
             verdict = "noticed " if killed else "SURVIVED"
-            print(f"{number:3} {verdict} {path}:{line} {what} ({took:.0f} s)", flush=True)
+            print(f"{number:3} {verdict} {path}:{line} {what}", flush=True)
     print(f"{noticed} of {len(faults)} noticed")
     return 0
 
 
 def draw_faults(count: int, rng: random.Random) -> list[tuple[Path, int, str, str]]:
     """`count` faults in different files: the file, the line, what changes, the whole new source."""
-    places = [
-        (path, number)
-        for room in ("env", "sauda", "panels")
-        for path in sorted((ROOT / room).rglob("*.py"))
-        for number in range(len(list(nodes(ast.parse(path.read_text(encoding="utf-8"))))))
-    ]
+    paths = [path for room in ("env", "sauda", "panels") for path in (ROOT / room).rglob("*.py")]
+    places = [(path, n) for path in sorted(paths) for n in range(len(list(nodes(parsed(path)))))]
     rng.shuffle(places)
     drawn: dict[Path, tuple[Path, int, str, str]] = {}
     for path, number in places:
-        if len(drawn) == count:
-            break
-        if path not in drawn:
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-            node = list(nodes(tree))[number]
-            what = change(node)
-            source = ast.unparse(ast.fix_missing_locations(tree))
-            drawn[path] = (path.relative_to(ROOT), node.lineno, what, source)
+        if path in drawn or len(drawn) == count:
+            continue
+        tree = parsed(path)
+        node = list(nodes(tree))[number]
+        before = ast.unparse(node).split("\n")[0][:60]
+        change(node)
+        what = f"{before}  ->  {ast.unparse(node).splitlines()[0][:60]}"
+        source = ast.unparse(ast.fix_missing_locations(tree))
+        drawn[path] = (path.relative_to(ROOT), node.lineno, what, source)
     return list(drawn.values())
+
+
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def nodes(tree: ast.Module) -> Iterator[ast.AST]:
     """The nodes inside functions that `change` can change, in a fixed order."""
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-            for node in ast.walk(function):
-                if is_changeable(node):
-                    yield node
+            yield from filter(is_changeable, ast.walk(function))
 
 
 def is_changeable(node: ast.AST) -> bool:
@@ -101,15 +94,13 @@ def is_changeable(node: ast.AST) -> bool:
     if isinstance(node, ast.BinOp | ast.BoolOp):
         return type(node.op) in SWAPS
     if isinstance(node, ast.Constant):
-        return isinstance(node.value, int) and not isinstance(node.value, bool)
+        return type(node.value) is int
     if isinstance(node, ast.Return):
-        return not (node.value is None or ast.unparse(node) == "return None")
+        return ast.unparse(node) not in ("return", "return None")
     return isinstance(node, ast.If)
 
 
-def change(node: ast.AST) -> str:
-    """Change the node in place; what was changed, in words."""
-    before = ast.unparse(node).split("\n")[0][:60]
+def change(node: ast.AST) -> None:
     if isinstance(node, ast.Compare):
         node.ops[0] = SWAPS[type(node.ops[0])]()
     elif isinstance(node, ast.BinOp | ast.BoolOp):
@@ -118,52 +109,43 @@ def change(node: ast.AST) -> str:
         node.value += 1
     elif isinstance(node, ast.If):
         node.test = ast.UnaryOp(ast.Not(), node.test)
-    elif isinstance(node, ast.Return):
+    else:
         node.value = ast.Constant(None)
-    return f"{before}  ->  {ast.unparse(node).split(chr(10))[0][:60]}"
 
 
 def tests_of(path: Path) -> tuple[str, ...]:
-    """The tests of a module's room, those in a file of the module's name first.
+    """The tests of a module's room: the deepest folder that mirrors the module's.
 
-    The room is the deepest folder that mirrors the module's, and for the games, whose rules all
-    their tests play, the whole of tests/env and the recorded games of all scripts. The page's
-    golden tests belong to every tab.
+    For the games, whose rules all their tests play, it is the whole of tests/env and the recorded
+    games of all scripts. The page's golden tests belong to every tab.
     """
-    if path.parts == ("sauda", "__main__.py"):
-        return ("tests/sauda/commands",)
     room = Path("tests", path.parts[0] if path.parts[0] == "env" else path.parent)
     while not list((ROOT / room).rglob("test_*.py")):
         room = room.parent
-    named = [str(file.relative_to(ROOT)) for file in (ROOT / room).rglob(f"test_{path.stem}.py")]
-    whole = () if room == Path("tests/sauda") else (str(room),)  # a file beside the rooms
+    if room == Path("tests/sauda"):  # of a file beside the rooms
+        own = room / f"test_{path.stem}.py"
+        return (str(own) if (ROOT / own).exists() else "tests/sauda/commands",)
     played = (RECORDED,) if path.parts[0] == "env" or "games" in path.parts else ()
-    return (*sorted(named), *whole, *played, *(WHOLE_PAGE if path.parts[0] == "panels" else ()))
+    return (str(room), *played, *(WHOLE_PAGE if path.parts[0] == "panels" else ()))
 
 
 @cache
 def seconds_without_fault(copy: Path, where: tuple[str, ...]) -> float:
     """The seconds of the tests without a fault; raises ValueError where they fail."""
     began = monotonic()
-    if run_tests(copy, where, LONGEST) not in (0, NO_TEST):
+    if run_tests(copy, where, LONGEST) not in UNNOTICED:
         raise ValueError(f"{' '.join(where)} fails or takes over {LONGEST} s without a fault")
     return monotonic() - began
 
 
 def run_tests(copy: Path, where: tuple[str, ...], limit: float) -> int | None:
-    """Pytest's exit code, or None after `limit` seconds; what it started ends with it."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", FAST, "-p", "no:cacheprovider"]
-    command += ["--hypothesis-profile", "quick", *where]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    run = subprocess.Popen(command, cwd=copy, start_new_session=True, **quiet)
+    """Pytest's exit code, or None after `limit` seconds."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *where]
+    command += ["-m", "not (browser or model or slow or nightly)", "--hypothesis-profile", "quick"]
     try:
-        return run.wait(limit)
+        return subprocess.run(command, cwd=copy, timeout=limit, capture_output=True).returncode
     except subprocess.TimeoutExpired:
         return None
-    finally:
-        if run.poll() is None:
-            os.killpg(run.pid, signal.SIGKILL)
-            run.wait()
 
 
 if __name__ == "__main__":

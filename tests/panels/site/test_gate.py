@@ -21,8 +21,8 @@ from panels.site.gate import (
     JOINS_OF_ADDRESS,
     MOST_BYTES,
     SESSIONS_OF_ADDRESS,
-    Counts,
     Gate,
+    Served,
     names_file,
 )
 from panels.site.hosts import own_hosts
@@ -54,6 +54,10 @@ ODD = [
 ]  # fmt: skip
 GAME = {"data": ["classic/single_deal", "expert", "7"]}
 LEAKS = ("Traceback", ".py", str(ROOT.parent), tempfile.gettempdir())
+
+
+def route_of(event: Any) -> str:
+    return "queue/join" if event.queue else "run/predict"
 
 
 def posted(site: Site, route: str, body: Any) -> tuple[int, str]:
@@ -92,9 +96,9 @@ def usual_call(site: Site, number: int, session: str) -> dict[str, Any]:
 def crafted(part: Any, stream: random.Random) -> Any:
     """A value that the component may nearly hold, perhaps inside some structure."""
     near = list(ODD)
-    if isinstance(part, gr.Slider | gr.Number):
+    if isinstance(part, gr.Slider):
         near = [part.minimum, part.maximum, *ODD[:10]]
-    elif isinstance(part, gr.Dropdown | gr.Radio | gr.CheckboxGroup):
+    elif isinstance(part, gr.Dropdown | gr.Radio):
         values = [value for _, value in part.choices] or ["x"]
         near = [*values[:3], str(values[0]), [values[0]], values[:2], *ODD[:10]]
     value = stream.choice(near)
@@ -110,8 +114,6 @@ def crafted_call(site: Site, number: int, stream: random.Random) -> tuple[str, b
         crafted(part, stream) if stream.random() < 0.5 else opening(part) for part in event.inputs
     ]
     body = {"data": data, "fn_index": number, "session_hash": stream.choice(["one", "two"])}
-    if event.targets and stream.random() < 0.5:
-        body["trigger_id"] = event.targets[0][0]
     if event.collects_event_data:
         names = ["index", "value", "choice", "step", "offer", "press", "fields"]
         body["event_data"] = stream.choice([{name: stream.choice(ODD) for name in names}, *ODD])
@@ -123,9 +125,9 @@ def crafted_call(site: Site, number: int, stream: random.Random) -> tuple[str, b
     if stream.random() < 0.05:
         content = content[: stream.randrange(len(content))]
     content = content[:MOST_BYTES]  # the connection of a larger call is closed
-    rare = ["call/play", "call/send", "run/play", "cancel", "reset", "upload", "call/v2/play"]
-    own = "queue/join" if event.queue else "run/predict"
-    return (own if stream.random() < 0.9 else stream.choice([*rare, "api/predict"])), content
+    rare = ["call/play", "call/send", "run/play", "cancel", "reset", "upload", "call/v2/play",
+            "api/predict"]  # fmt: skip
+    return route_of(event) if stream.random() < 0.9 else stream.choice(rare), content
 
 
 def test_crafted_calls_of_all_events_leak_nothing_and_leave_the_page_answering(site, request):
@@ -168,7 +170,7 @@ def test_a_value_that_its_component_cannot_hold_is_refused_by_its_label(site, ca
         for place in places if event.fn else []:
             call, part = usual_call(site, number, "odd"), event.inputs[place]
             call["data"][place] = {"odd": [1]}
-            status, text = posted(site, "queue/join" if event.queue else "run/predict", call)
+            status, text = posted(site, route_of(event), call)
             named = (part.label or part.get_block_name()) in json.loads(text)["error"]
             assert (status, named) == (422, True), text
             refused.add(type(part))
@@ -177,36 +179,30 @@ def test_a_value_that_its_component_cannot_hold_is_refused_by_its_label(site, ca
 
 
 def test_45_calls_at_once_leave_the_page_answering(site):
-    outside = [i for i, event in site.blocks.fns.items() if event.fn and not event.queue]
     begin = site.event_number("haggle.callbacks", "begin")
-    for number in [begin, *random.Random(0).sample(outside, 2)]:
 
-        def call(_: int, number: int = number) -> int:
-            return posted(site, "run/predict", usual_call(site, number, uuid.uuid4().hex))[0]
+    def call(_: int) -> int:
+        return posted(site, "run/predict", usual_call(site, begin, uuid.uuid4().hex))[0]
 
-        def wrong(seed: int, number: int = number) -> int:
-            return posted(site, *crafted_call(site, number, random.Random(seed)))[0]
+    def wrong(seed: int) -> int:
+        return posted(site, *crafted_call(site, begin, random.Random(seed)))[0]
 
-        assert set(at_once(AT_ONCE, call)) == {200}
-        at_once(AT_ONCE, wrong)
+    assert set(at_once(AT_ONCE, call)) == {200}
+    at_once(AT_ONCE, wrong)
     assert_answers(site)
 
 
-@pytest.mark.parametrize("value", FILES, ids=str)
-def test_no_event_takes_a_file_whatever_way_it_comes(site, value):
-    deep, play = {"a": [None, {"b": value}]}, site.event_number("artifacts.tab", "play")
-    own = {"session_hash": "files"}
+def test_no_event_takes_a_file_whatever_way_it_comes(site):
+    deep = {"a": [None, {"b": FILE}]}
     calls = [
         ("call/play", {"data": ["classic/single_deal", "expert", deep]}),
         ("call/v2/play", {"task_name": "classic/single_deal", "seed": deep}),
-        ("queue/join", {"data": [deep, "expert", "7"], "fn_index": play, **own}),
     ]
     for number, event in site.blocks.fns.items():
-        if event.fn and event.inputs and not event.queue:
-            data = [opening(part) for part in event.inputs]
-            calls.append(("run/predict", {"data": [*data[:-1], deep], "fn_index": number, **own}))
-    _, last = calls[-1]
-    calls.append(("run/predict", {**last, "data": data, "event_data": deep}))
+        if event.fn and event.inputs:
+            call = usual_call(site, number, "files")
+            calls.append((route_of(event), {**call, "event_data": deep}))
+            calls.append((route_of(event), {**call, "data": [*call["data"][:-1], deep]}))
     for route, call in calls:
         status, text = posted(site, route, call)
         assert (status, "no files" in json.loads(text)["error"]) == (422, True), call
@@ -224,7 +220,7 @@ def test_a_class_behind_one_address_opens_the_page_at_once_and_nobody_is_refused
 
     def start(call: int) -> tuple[int, str]:
         number, session = tabs[call]
-        route = "queue/join" if site.blocks.fns[number].queue else "run/predict"
+        route = route_of(site.blocks.fns[number])
         return posted(site, route, usual_call(site, number, session))
 
     with ThreadPoolExecutor(100) as pool:  # more than an address may run and have waiting before
@@ -309,7 +305,7 @@ def test_the_page_of_another_site_can_start_nothing(site, of):
 ELSEWHERE = "192.0.2.7"  # an address that the limits bind
 
 
-def gate_of(counts: Counts) -> tuple[Gate, list[Visitor]]:
+def gate_of() -> tuple[Gate, list[Visitor]]:
     """A gate before an app that writes down who calls."""
     callers = []
 
@@ -322,8 +318,7 @@ def gate_of(counts: Counts) -> tuple[Gate, list[Visitor]]:
     hosts = own_hosts({}, "127.0.0.1", behind_proxy=False)
     with gr.Blocks() as blocks:  # one event, which takes no values
         gr.Button().click(lambda: None, api_name="predict")
-    gate = Gate(app, blocks, counts, PageCache(), sockets=None, mcp=None, hosts=hosts)
-    return gate, callers
+    return Gate(app, blocks, Served(hosts, PageCache(), None, None)), callers
 
 
 def ask(gate: Gate, body: Any, path="/gradio_api/run/predict", address=ELSEWHERE) -> int:
@@ -345,7 +340,7 @@ def ask(gate: Gate, body: Any, path="/gradio_api/run/predict", address=ELSEWHERE
 
 
 def test_an_address_begins_so_many_sessions_and_another_one_is_not_bound():
-    gate, callers = gate_of(Counts())
+    gate, callers = gate_of()
     calls = [{"data": [], "session_hash": str(n)} for n in range(SESSIONS_OF_ADDRESS + 1)]
     statuses = [ask(gate, call) for call in calls]
     assert Counter(statuses) == {200: SESSIONS_OF_ADDRESS, 429: 1}
@@ -355,7 +350,7 @@ def test_an_address_begins_so_many_sessions_and_another_one_is_not_bound():
 
 
 def test_an_address_begins_so_many_events_of_the_queue_at_a_time(monkeypatch):
-    gate, _ = gate_of(Counts())
+    gate, _ = gate_of()
     monkeypatch.setitem(sessions.OPEN.session_data, "one", None)
     call = {"data": [], "fn_index": 0, "session_hash": "one"}
     statuses = [ask(gate, call, "/gradio_api/queue/join") for _ in range(JOINS_OF_ADDRESS + 1)]
@@ -373,18 +368,19 @@ def test_an_address_begins_so_many_events_of_the_queue_at_a_time(monkeypatch):
     ids=lambda value: repr(value)[:20],
 )  # fmt: skip
 def test_a_body_is_a_small_object_that_names_no_file(body, status):
-    gate, _ = gate_of(Counts())
+    gate, _ = gate_of()
     assert ask(gate, body) == status
 
 
-@pytest.mark.parametrize("value", [[{"a": {"path": 7}}], {"url": "http://a.example"}, *FILES])
-def test_a_file_is_found_at_any_depth(value):
-    assert names_file({"a": [[value]]})
-
-
-@pytest.mark.parametrize("value", ["/etc/passwd", "data:,x", {"2026-01-01": "path"}, [None, 1]])
-def test_words_about_files_are_no_files(value):
-    assert not names_file(value)
+@pytest.mark.parametrize(
+    ("value", "is_file"),
+    [
+        *((value, True) for value in ([{"a": {"path": 7}}], {"url": "http://a.example"}, *FILES)),
+        *((value, False) for value in ("/etc/passwd", "data:,x", {"2026-01-01": "path"}, [None])),
+    ],
+)
+def test_a_file_is_found_at_any_depth_and_words_about_files_are_none(value, is_file):
+    assert names_file({"a": [[value]]}) == is_file
 
 
 def test_each_step_of_an_event_knows_its_visitor():

@@ -18,7 +18,9 @@ import pytest
 from panels.gpu_arena import players
 from panels.haggle import badge, opponents
 from panels.haggle.screen import Visit
-from panels.site.gate import HEADERS, Counts
+from panels.site.cache import PageCache
+from panels.site.gate import HEADERS, Served
+from panels.site.hosts import Hosts
 from panels.site.serving import stay_until_stopped
 from panels.site.sessions import OPEN
 from sauda.cloud import space
@@ -54,33 +56,33 @@ def test_every_answer_has_the_security_headers_and_may_stand_in_a_frame_of_a_spa
 
 
 def test_a_page_that_is_about_to_end_takes_no_new_call(site):
-    site.counts.is_open = False
+    site.served.is_open = False
     try:
         answer = site.shared.post("/gradio_api/call/play", json={"data": []})
         assert answer.status_code == 503
         assert answer.json()["error"].startswith("The page is being restarted")
         assert site.shared.get("/").status_code == 200
     finally:
-        site.counts.is_open = True
+        site.served.is_open = True
 
 
 def test_what_runs_is_finished_before_the_page_ends():
     """SIGTERM comes while an answer is awaited; the blocks are closed after it, never before."""
-    closed, counts = [], Counts()
-    assert counts.answers.take("an address")
+    closed, served = [], Served(Hosts(()), PageCache(), None, None)
+    assert served.answers.take("an address")
     blocks = SimpleNamespace(close=lambda: closed.append(True))
 
     def finish() -> None:
         signal.raise_signal(signal.SIGTERM)
-        while counts.is_open:
+        while served.is_open:
             time.sleep(0.01)
         assert not closed
-        counts.answers.give_back("an address")
+        served.answers.give_back("an address")
 
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         threading.Timer(0.3, finish).start()
-        stay_until_stopped(blocks, counts, grace=60)
+        stay_until_stopped(blocks, served, grace=60)
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)

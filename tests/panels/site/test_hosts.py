@@ -28,22 +28,19 @@ def hosts(environment=None, host="127.0.0.1", behind_proxy=False):
     return own_hosts(environment or {}, host, behind_proxy)
 
 
-@pytest.mark.parametrize(
-    "host",
-    ["localhost", "LOCALHOST:7860", "a.localhost", "127.0.0.1:9", "[::1]:7860", "192.0.2.7",
-     "[2001:db8::1]", "localhost."],
+OWN = ("localhost", "LOCALHOST:7860", "a.localhost", "127.0.0.1:9", "[::1]:7860", "192.0.2.7",
+       "[2001:db8::1]", "localhost.")  # fmt: skip
+FOREIGN = (
+    "evil.example", "evil.example:7860", "localhost.evil.example", "evil-localhost", "a.hf.space",
+    "127.0.0.1.evil.example", "127.0.0.1.nip.io", "0x7f.1", "127.1",
 )  # fmt: skip
-def test_this_machine_and_any_address_are_the_pages_own(host):
-    assert status(hosts().check, host=host) == 200
 
 
 @pytest.mark.parametrize(
-    "host",
-    ["evil.example", "evil.example:7860", "localhost.evil.example", "evil-localhost", "a.hf.space",
-     "127.0.0.1.evil.example", "127.0.0.1.nip.io", "0x7f.1", "127.1"],
-)  # fmt: skip
-def test_a_foreign_name_is_refused(host):
-    assert status(hosts().check, host=host) == 421
+    ("host", "expected"), [*((host, 200) for host in OWN), *((host, 421) for host in FOREIGN)]
+)
+def test_this_machine_and_any_address_are_the_pages_own_and_a_foreign_name_is_not(host, expected):
+    assert status(hosts().check, host=host) == expected
 
 
 def test_more_names_are_set_and_a_dot_stands_for_all_below():
@@ -109,22 +106,6 @@ def test_without_a_trusted_proxy_the_address_is_that_of_the_connection():
 )
 def test_behind_a_trusted_proxy_the_address_is_the_last_hop_that_is_not_trusted(forwarded_for):
     assert visitor("10.0.0.7", forwarded_for, INTERNAL).address == "203.0.113.9"
-
-
-@pytest.mark.parametrize(
-    ("peer", "address"),
-    [
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        ("2001:db8:1:2:ffff::", "2001:db8:1:2::/64"),
-        ("2001:db8:1:3::1", "2001:db8:1:3::/64"),
-        ("::ffff:203.0.113.9", "203.0.113.9"),
-        ("::1", "::1"),
-        ("testclient", "testclient"),
-    ],
-)
-def test_a_caller_cannot_pass_for_many_by_the_addresses_of_its_own_network(peer, address):
-    assert visitor(peer).address == address
-    assert visitor("10.0.0.7", peer, INTERNAL).address == address
 
 
 def test_a_caller_without_session_or_network_address_still_has_names():

@@ -192,11 +192,11 @@ def test_an_episode_over_http_lives_under_the_id_that_its_caller_named(site):
         "success": last["observation"]["outcome"]["success"],
     }
     assert site.shared.get("/state", params={"episode_id": "another"}).json()["step_count"] == 0
-    kept = len(site.sockets.app.state.episodes)
+    kept = len(site.served.sockets.app.state.episodes)
     made_up = post("/reset")["observation"]["metadata"]["episode_id"]
     step = {"action": {"action_type": "accept"}, "episode_id": made_up}
     assert site.shared.post("/step", json=step).status_code == 404  # only named ones are kept
-    assert len(site.sockets.app.state.episodes) == kept
+    assert len(site.served.sockets.app.state.episodes) == kept
 
 
 def test_an_episode_is_its_addresses_whatever_a_header_claims(site, nobody):
@@ -207,7 +207,7 @@ def test_an_episode_is_its_addresses_whatever_a_header_claims(site, nobody):
     assert answer.json()["seed"] == 5
     with connect(socket_of(site), additional_headers=claims[0]) as socket:
         asked(socket, {"type": "state"})
-        assert site.sockets.sessions.count("127.0.0.1") == 1
+        assert site.served.sockets.sessions.count("127.0.0.1") == 1
         told = site.shared.get("/health").json()["openenv"]
         assert (told["sessions"], told["most"]) == (1, CAPACITY)
 
@@ -389,7 +389,7 @@ def test_the_page_of_another_site_can_call_nothing(site, origin):
 @pytest.fixture(autouse=True)
 def fresh_hour(site) -> None:
     """Nobody has entered the leaderboard within the hour."""
-    site.sockets.app.state.entries = Limiter(ENTRIES_OF_ADDRESS, 60, 3600.0)
+    site.served.sockets.app.state.entries = Limiter(ENTRIES_OF_ADDRESS, 60, 3600.0)
 
 
 def entered(site: Site, **claims: str) -> httpx.Response:
@@ -497,9 +497,9 @@ async def play_at(address: str, seed: int) -> dict[str, Any]:
 @pytest.fixture
 def nobody(site) -> Iterator[None]:
     """No session is open before the test and after it."""
-    yield until(lambda: not site.sockets.sessions.total)
-    until(lambda: not site.sockets.sessions.total)
-    until(lambda: not site.sockets.app.state.server.active_sessions)
+    yield until(lambda: not site.served.sockets.sessions.total)
+    until(lambda: not site.served.sockets.sessions.total)
+    until(lambda: not site.served.sockets.app.state.server.active_sessions)
 
 
 def test_sessions_at_once_share_nothing(site, nobody):
@@ -528,7 +528,7 @@ def test_one_session_more_than_there_is_room_for_is_refused_and_a_lost_client_ma
                 await refused.recv()
         sockets.pop().transport.abort()  # gone without a word
         deadline = time.monotonic() + PATIENCE
-        while site.sockets.app.state.server.active_sessions >= CAPACITY:
+        while site.served.sockets.app.state.server.active_sessions >= CAPACITY:
             assert time.monotonic() < deadline
             await asyncio.sleep(0.02)
         async with connected(socket_of(site)) as next_one:
@@ -540,10 +540,10 @@ def test_one_session_more_than_there_is_room_for_is_refused_and_a_lost_client_ma
 
 
 def test_a_page_that_is_about_to_end_opens_no_session(site):
-    site.counts.is_open = False
+    site.served.is_open = False
     try:
         with pytest.raises(InvalidStatus, match="403"), connect(socket_of(site)):
             pass
         assert site.shared.post("/reset").status_code == 503
     finally:
-        site.counts.is_open = True
+        site.served.is_open = True

@@ -45,11 +45,6 @@ def test_states_and_changed_components_are_a_sessions_own(blocks, holder):
     assert name in holder["two"]
 
 
-def test_a_session_begins_without_the_configurations_of_the_page(blocks, holder):
-    assert list(holder["one"].components) == []
-    assert set(holder["one"].blocks_config.fns) == set(blocks.fns)
-
-
 def test_the_oldest_session_goes_where_there_are_too_many(holder):
     holder.capacity = 2
     for name in ("one", "two", "one", "three"):

@@ -1,0 +1,53 @@
+// Arrow keys turn the judge's rounds wherever no other thing to type in or pick from has the focus.
+document.addEventListener("keydown", (event) => {
+  const way = { ArrowLeft: "judge-previous", ArrowRight: "judge-next" }[event.key];
+  const busy = event.target.closest("input, textarea, select, [role=tab], [role=listbox]");
+  const button = way && !busy && document.getElementById(way);
+  if (button && button.offsetParent) button.click();
+});
+
+// A chat may scroll, so the keyboard has to reach it; Gradio gives it no place in the tab order.
+new MutationObserver(() => {
+  document.querySelectorAll("[role=log]:not([tabindex])").forEach((log) => { log.tabIndex = 0; });
+}).observe(document, { childList: true, subtree: true });
+
+// Gradio's lists of tabs answer the arrow keys alone.
+document.addEventListener("keydown", (event) => {
+  const list = ["Home", "End"].includes(event.key) && event.target.closest("[role=tablist]");
+  if (!list) return;
+  const tabs = [...list.querySelectorAll("[role=tab]")].filter((tab) => tab.offsetParent);
+  const tab = tabs.at(event.key === "Home" ? 0 : -1);
+  event.preventDefault();
+  tab.click();
+  tab.focus();
+});
+
+// Opening a folded part closes the one that is open beside it.
+document.addEventListener("click", (event) => {
+  const pressed = event.isTrusted && event.target.closest(".sauda-fold > button");
+  if (!pressed) return;
+  const beside = pressed.closest("[role=tabpanel]").querySelectorAll(".sauda-fold > button.open");
+  for (const other of beside) if (other !== pressed) other.click();
+});
+
+// The files of a training run are named after it. The picture is on white, so that it reads on any
+// page; the CSV file is the run's own log, a row per step.
+function saveAs(name, address) {
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = `sauda-${name}`;
+  link.click();
+}
+async function savePicture(run, selector) {
+  const plot = document.querySelector(selector);
+  const layout = { ...plot.layout, paper_bgcolor: "#FFFFFF", plot_bgcolor: "#FFFFFF" };
+  const size = { format: "png", width: 1000, height: plot.offsetHeight, scale: 2 };
+  saveAs(`${run}.png`, await Plotly.toImage({ data: plot.data, layout }, size));
+}
+async function saveLog(run, folder) {
+  const { data: { log } } = await (await fetch(`${folder}/${run}.json`)).json();
+  const names = [...new Set(log.flatMap(Object.keys))];
+  const rows = [names, ...log.map((row) => names.map((name) => row[name] ?? ""))];
+  const text = rows.map((row) => row.join(",")).join("\n");
+  saveAs(`${run}.csv`, URL.createObjectURL(new Blob([text], { type: "text/csv" })));
+}
