@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field
 
 from sauda.experiments.base import experiment
 from sauda.language.acts import INTENTS, RUPEES, Dialogue, amounts, read_acts
@@ -31,61 +30,59 @@ TUNING = 0.5  # the tuning part has the dialogues whose place is below it
 
 
 class _OfPart(Record):
-    part: Literal["tuning", "held_out"] = Field(
-        description="seen while the rules were written, or held out"
-    )
+    part: Literal["tuning", "held_out"]  # seen while the rules were written, or held out
 
 
 class ActRow(_OfPart):
     """One act in one part of the dialogues; intervals are Wilson's, over turns."""
 
-    intent: str = Field(description="name of the act")
-    annotated: int = Field(description="turns with words that are annotated so")
-    read: int = Field(description="turns that are read so")
-    right: int = Field(description="turns of both kinds")
-    precision: Interval | None = Field(description="right of read; null where none is read")
-    recall: Interval | None = Field(description="right of annotated; null where none is")
+    intent: str  # name of the act
+    annotated: int  # turns with words that are annotated so
+    read: int  # turns that are read so
+    right: int  # turns of both kinds
+    precision: Interval | None  # right of read; null where none is read
+    recall: Interval | None  # right of annotated; null where none is
 
 
 class ActPart(_OfPart):
     """One part of the dialogues as a whole."""
 
-    dialogues: int = Field(description="dialogues")
-    n: int = Field(description="turns with words")
-    right: int = Field(description="turns whose act is read as annotated")
-    accuracy: Interval = Field(description="right of n; the interval resamples dialogues")
-    usual: str = Field(description="the act that is annotated most often in the tuning part")
-    usual_accuracy: Interval = Field(description="accuracy of always reading the usual act")
-    turns_of: list[int] = Field(description="turns with words, one entry per dialogue")
-    right_of: list[int] = Field(description="of those, read rightly")
-    usual_of: list[int] = Field(description="of those, annotated as the usual act")
+    dialogues: int
+    n: int  # turns with words
+    right: int  # turns whose act is read as annotated
+    accuracy: Interval  # right of n; the interval resamples dialogues
+    usual: str  # the act that is annotated most often in the tuning part
+    usual_accuracy: Interval  # accuracy of always reading the usual act
+    turns_of: list[int]  # turns with words, one entry per dialogue
+    right_of: list[int]  # of those, read rightly
+    usual_of: list[int]  # of those, annotated as the usual act
 
 
 class Confusion(_OfPart):
     """How often one act is read as another."""
 
-    annotated: str = Field(description="name of the annotated act")
-    read: str = Field(description="name of the act that is read")
-    n: int = Field(description="turns with words")
+    annotated: str  # name of the annotated act
+    read: str  # name of the act that is read
+    n: int  # turns with words
 
 
 class ActPrices(_OfPart):
     """The prices of the annotated acts, beside the amounts found in the words of their turns."""
 
-    currency: str = Field(description="the declared currency of the texts")
-    n: int = Field(description="turns with words whose act is annotated with a price")
-    found: int = Field(description="turns in whose words that amount is found")
-    found_rate: Interval = Field(description="found of n, Wilson's interval")
+    currency: str  # the declared currency of the texts
+    n: int  # turns with words whose act is annotated with a price
+    found: int  # turns in whose words that amount is found
+    found_rate: Interval  # found of n, Wilson's interval
 
 
 class Acts(Record):
     """How well dialogue acts are read, against the annotated acts of human dialogues."""
 
-    parts: list[ActPart] = Field(description="accuracy, one row per part")
-    rows: list[ActRow] = Field(description="precision and recall, one row per part and act")
-    confusion: list[Confusion] = Field(description="counts by annotated and read act")
-    prices: list[ActPrices] = Field(description="amounts found, by declared currency")
-    counts: dict[str, int] = Field(description="lines of the file: used, and left out by reason")
+    parts: list[ActPart]  # accuracy, one row per part
+    rows: list[ActRow]  # precision and recall, one row per part and act
+    confusion: list[Confusion]  # counts by annotated and read act
+    prices: list[ActPrices]  # amounts found, by declared currency
+    counts: dict[str, int]  # lines of the file: used, and left out by reason
 
 
 def all_rows(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

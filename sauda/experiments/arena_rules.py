@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from pydantic import Field, FiniteFloat
 
 from env import ARENA_TASKS, Policy, Task, arena, begin, rollout
 from sauda.experiments.base import experiment
@@ -28,30 +27,28 @@ POLICIES = ("autarky", "rule_based_expert", "broker")
 class ArenaYardstick(Record):
     """One player on one task: its grade, and its share of all gains from trade."""
 
-    task: str = Field(description="name of the task")
-    player: str = Field(description="a policy, or the trader that sees all")
-    n: int = Field(description="hold-out worlds")
-    grade: Interval = Field(description="mean grade")
-    share: Interval = Field(
-        description="surplus over the BATNA, as a share of what all labs together could gain"
-    )
+    task: str
+    player: str  # a policy, or the trader that sees all
+    n: int  # hold-out worlds
+    grade: Interval  # mean grade
+    share: Interval  # surplus over the BATNA, as a share of what all labs together could gain
 
 
 class ArenaAblation(Record):
     """What the broker's grade loses on one task when a rule is switched off."""
 
-    task: str = Field(description="name of the task")
-    rule: str = Field(description="words, coalitions, reputation, shocks; or standing")
-    n: int = Field(description="hold-out worlds")
-    without: FiniteFloat = Field(description="mean grade without the rule")
-    worth: Interval = Field(description="grade with the rule less without, paired by world")
+    task: str
+    rule: str  # words, coalitions, reputation, shocks; or standing
+    n: int  # hold-out worlds
+    without: float  # mean grade without the rule
+    worth: Interval  # grade with the rule less without, paired by world
 
 
 class ArenaRules(Record):
     """What each rule of the arena is worth to the broker, and how much trading wins."""
 
-    yardsticks: list[ArenaYardstick] = Field(description="one row per task and player")
-    ablations: list[ArenaAblation] = Field(description="one row per task and rule")
+    yardsticks: list[ArenaYardstick]  # one row per task and player
+    ablations: list[ArenaAblation]  # one row per task and rule
 
 
 @experiment(

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, FiniteFloat
 from tqdm import tqdm
 
 from env import (
@@ -44,36 +43,33 @@ PERCENTILES = {"10th": 0.10, "50th": 0.50, "90th": 0.90}  # of the gains where t
 class ChosenPair(Record):
     """One seed played before and after training, chosen by the difference of its grades."""
 
-    why: Literal["best", "10th", "50th", "90th"] = Field(
-        description="the largest difference of a game with a deal after training, or the "
-        "percentile of the difference among games with a ZOPA"
-    )
-    seed: int = Field(description="seed of both games")
-    difference: FiniteFloat = Field(description="grade after less before")
-    before: ModelEpisode = Field(description="the game before training")
-    after: ModelEpisode = Field(description="the game after training")
+    # the largest difference of a game with a deal after training, or a percentile of the difference
+    # among games with a ZOPA
+    why: Literal["best", "10th", "50th", "90th"]
+    seed: int  # seed of both games
+    difference: float  # grade after less before
+    before: ModelEpisode  # the game before training
+    after: ModelEpisode  # the game after training
 
 
 class BeforeAfterTask(Record):
     """Both grades of every seed of a task, and the games shown."""
 
-    task: str = Field(description="name of the task")
-    seeds: list[int] = Field(description="seeds played on both sides")
-    before: list[FiniteFloat] = Field(description="grade before training, per seed")
-    after: list[FiniteFloat] = Field(description="grade after training, per seed")
-    zopa: list[bool] = Field(description="whether buyer and seller can agree, per seed")
-    deals: list[bool] = Field(description="whether the game after training ends in a deal")
-    acts: dict[str, dict[str, int]] = Field(
-        description="speech acts of all games in the open market, by side and name"
-    )
-    chosen: list[ChosenPair] = Field(description="the games shown, by their difference")
+    task: str
+    seeds: list[int]  # seeds played on both sides
+    before: list[float]  # grade before training, per seed
+    after: list[float]  # grade after training, per seed
+    zopa: list[bool]  # whether buyer and seller can agree, per seed
+    deals: list[bool]  # whether the game after training ends in a deal
+    acts: dict[str, dict[str, int]]  # speech acts of all games in the open market, by side and name
+    chosen: list[ChosenPair]  # the games shown, by their difference
 
 
 class BeforeAfter(Record):
     """Games of a model before and after training on the same seeds, and some of them to show."""
 
-    tasks: list[BeforeAfterTask] = Field(description="one entry per task")
-    models: dict[str, ModelSource] = Field(description="weights and sampling, by model name")
+    tasks: list[BeforeAfterTask]  # one entry per task
+    models: dict[str, ModelSource]  # weights and sampling, by model name
 
 
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
-from pydantic import Field, FiniteFloat
 from tqdm import tqdm
 
 from env import ARENA_TASKS, Task, episode, get_task
@@ -228,15 +227,15 @@ def read_comparison(artifact: Artifact) -> Comparison:
 class ModelCounts(Record, Generic[T]):
     """What a model and its wrapper did: a number over all games, or a list of one per game."""
 
-    moves: T = Field(description="the learner's moves")
-    invalid_replies: T = Field(description="completions that held no legal move")
-    changed: T = Field(description="moves that a wrapper changed")
-    tokens: T = Field(description="tokens generated; 0 for scripts")
-    retreats: T = Field(description="bids below an earlier bid of its own")
-    broken: T = Field(description="bids or acceptances above a price it called its last")
-    over_limit: T = Field(description="bids or acceptances above its limit, at a loss")
-    walk_due: T = Field(description="games with a position where the planner walks away")
-    walked: T = Field(description="of those, games where this policy walks in the first one")
+    moves: T  # the learner's moves
+    invalid_replies: T  # completions that held no legal move
+    changed: T  # moves that a wrapper changed
+    tokens: T  # tokens generated; 0 for scripts
+    retreats: T  # bids below an earlier bid of its own
+    broken: T  # bids or acceptances above a price it called its last
+    over_limit: T  # bids or acceptances above its limit, at a loss
+    walk_due: T  # games with a position where the planner walks away
+    walked: T  # of those, games where this policy walks in the first one
 
 
 class ModelRow(ModelCounts[int], BazaarRow):
@@ -250,11 +249,11 @@ class ModelColumns(ModelCounts[list[int]], BazaarColumns):
 class PairedDifference(Record):
     """A difference of mean grades on the same seeds."""
 
-    task: str = Field(description="name of the task")
-    n: int = Field(description="seeds")
-    difference: FiniteFloat = Field(description="mean grade less the other's, paired by seed")
-    low: FiniteFloat = Field(description="lower end of its 95 % interval")
-    high: FiniteFloat = Field(description="upper end of its 95 % interval")
+    task: str
+    n: int  # seeds
+    difference: float  # mean grade less the other's, paired by seed
+    low: float  # lower end of its 95 % interval
+    high: float  # upper end of its 95 % interval
 
     @property
     def interval(self) -> Interval:
@@ -265,52 +264,48 @@ class PairedDifference(Record):
 class StageGain(PairedDifference):
     """What a training stage adds to the grade of the stage before, unwrapped, on the same seeds."""
 
-    before: str = Field(description="the earlier stage")
-    after: str = Field(description="the later stage")
-    on: Literal["all", "unseen"] = Field(
-        description="all seeds, or those whose listing or labs were kept out of training"
-    )
+    before: str  # the earlier stage
+    after: str  # the later stage
+    # all seeds, or those whose listing or labs were kept out of training
+    on: Literal["all", "unseen"]
 
 
 class Rivalry(PairedDifference):
     """What a training stage scores more than another policy, unwrapped, on the same seeds."""
 
-    policy: str = Field(description="the trained stage")
-    rival: str = Field(description="the policy beside it")
+    policy: str  # the trained stage
+    rival: str  # the policy beside it
 
 
 class GapClosed(Record):
     """Share of the gap from the base model to the planner that a stage closed."""
 
-    task: str = Field(description="name of the task")
-    policy: str = Field(description="the trained stage, unwrapped")
-    n: int = Field(description="seeds")
-    share: FiniteFloat = Field(description="0 at the base's mean grade, 1 at the planner's")
-    low: FiniteFloat = Field(description="lower end of the 95 % interval, seeds resampled")
-    high: FiniteFloat = Field(description="upper end of the 95 % interval")
+    task: str
+    policy: str  # the trained stage, unwrapped
+    n: int  # seeds
+    share: float  # 0 at the base's mean grade, 1 at the planner's
+    low: float  # lower end of the 95 % interval, seeds resampled
+    high: float  # upper end of the 95 % interval
 
 
 class ModelComparison(Record):
     """A language model bare and wrapped, beside no model, scripts, planners and an oracle."""
 
-    ends: dict[str, str] = Field(description="meaning of each letter of the columns' `end`")
-    rows: list[ModelRow] = Field(description="one row per task and policy")
-    stage_gains: list[StageGain] = Field(
-        description="gain of each training stage, on all and on unseen listings"
-    )
-    rivalries: list[Rivalry] = Field(description="each training stage beside other policies")
-    gap_closed: list[GapClosed] = Field(
-        description="share of the gap to the planner that reads and speaks, per task and stage"
-    )
-    episodes: dict[str, dict[str, ModelColumns]] = Field(description="columns by task and policy")
-    models: dict[str, ModelSource] = Field(description="weights and sampling, by model name")
+    ends: dict[str, str]  # meaning of each letter of the columns' `end`
+    rows: list[ModelRow]  # one row per task and policy
+    stage_gains: list[StageGain]  # gain of each training stage, on all and on unseen listings
+    rivalries: list[Rivalry]  # each training stage beside other policies
+    # share of the gap to the planner that reads and speaks, per task and stage
+    gap_closed: list[GapClosed]
+    episodes: dict[str, dict[str, ModelColumns]]  # columns by task and policy
+    models: dict[str, ModelSource]  # weights and sampling, by model name
 
 
 class LabCounts(Record, Generic[T]):
     """What a model did as a lab: a number over all episodes, or a list of one per episode."""
 
-    invalid_replies: T = Field(description="completions that held no action")
-    tokens: T = Field(description="tokens generated; 0 for scripts")
+    invalid_replies: T  # completions that held no action
+    tokens: T  # tokens generated; 0 for scripts
 
 
 class ArenaModelRow(LabCounts[int], ArenaRow):
@@ -324,15 +319,13 @@ class ArenaModelColumns(LabCounts[list[int]], ArenaColumns):
 class ArenaModelComparison(Record):
     """A language model as a lab, untrained and trained, bare and constrained, beside scripts."""
 
-    ends: dict[str, str] = Field(description="meaning of each letter of the columns' `end`")
-    rows: list[ArenaModelRow] = Field(description="one row per task and policy")
-    stage_gains: list[StageGain] = Field(description="gain of each training stage")
-    rivalries: list[Rivalry] = Field(description="each training stage beside other policies")
-    worlds: dict[str, ArenaWorlds] = Field(description="what each seed deals the learner, by task")
-    episodes: dict[str, dict[str, ArenaModelColumns]] = Field(
-        description="columns by task and policy"
-    )
-    models: dict[str, ModelSource] = Field(description="weights and sampling, by model name")
+    ends: dict[str, str]  # meaning of each letter of the columns' `end`
+    rows: list[ArenaModelRow]  # one row per task and policy
+    stage_gains: list[StageGain]  # gain of each training stage
+    rivalries: list[Rivalry]  # each training stage beside other policies
+    worlds: dict[str, ArenaWorlds]  # what each seed deals the learner, by task
+    episodes: dict[str, dict[str, ArenaModelColumns]]  # columns by task and policy
+    models: dict[str, ModelSource]  # weights and sampling, by model name
 
 
 # The games --------------------------------------------------------------------------------------

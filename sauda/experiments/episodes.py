@@ -5,8 +5,6 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, FiniteFloat
-
 from env import BAZAAR_TASKS, EndReason, get_task, market, rollout, speech
 from sauda.experiments.base import experiment
 from sauda.games.transcript import from_json, to_json
@@ -26,35 +24,35 @@ MARKET, LISTENER, BAYESIAN = "bazaar/open", "listener", "bayesian"
 class Move(Record):
     """One move of a bazaar episode."""
 
-    agent: str = Field(description="who moved")
-    action: Literal["offer", "accept", "walk", "forfeit"] = Field(description="what kind of move")
-    price: Number = Field(None, description="rupees; of an offer")
-    message: str = Field(None, description="what was said with the move")
-    error: str = Field(None, description="the rule that was broken; of a forfeit")
+    agent: str  # who moved
+    action: Literal["offer", "accept", "walk", "forfeit"]  # what kind of move
+    price: Number = None  # rupees; of an offer
+    message: str = None  # what was said with the move
+    error: str = None  # the rule that was broken; of a forfeit
 
 
 class EpisodeRecord(Record):
     """A complete episode, from which it can be played again."""
 
-    task: str = Field(description="name of the task")
-    policy: str = Field(description="name of the policy in the learner's seat")
-    seed: int = Field(description="seed of the episode")
-    end: str = Field(description="how it ended")
-    payoffs: dict[str, Number] = Field(description="surplus over the BATNA in rupees, by agent")
-    grade: FiniteFloat = Field(description="the task's grade of the learner")
-    moves: list[Move] = Field(description="every move, in order")
+    task: str
+    policy: str  # name of the policy in the learner's seat
+    seed: int
+    end: str  # how it ended
+    payoffs: dict[str, Number]  # surplus over the BATNA in rupees, by agent
+    grade: float  # the task's grade of the learner
+    moves: list[Move]  # every move, in order
 
 
 class ModelEpisode(EpisodeRecord):
     """An episode of a language model, with its texts."""
 
-    replies: list[str] = Field(description="the model's completion at each of its own turns")
+    replies: list[str]  # the model's completion at each of its own turns
 
 
 class Episodes(Record):
     """Whole episodes of scripts, and of planners with and without words, to read and replay."""
 
-    episodes: list[EpisodeRecord] = Field(description="one entry per task and policy")
+    episodes: list[EpisodeRecord]  # one entry per task and policy
 
 
 def table(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

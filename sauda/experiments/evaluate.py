@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from pydantic import Field, FiniteFloat
 
 from env import MARKETS, Policy, Task, get_task, rollout
 from sauda.games import game_of
@@ -39,118 +38,113 @@ ORACLE = "oracle"  # the best response to the very seller that it meets, which i
 class BazaarColumns(Record):
     """The episodes of one task and policy; seeds run up from the split's first."""
 
-    end: str = Field(description="how each deal ended, one letter per deal, explained by `ends`")
-    price: list[Number | None] = Field(
-        description="rupees the learner paid or got, per deal; null without a deal of its own"
-    )
-    rounds: list[int] = Field(description="rounds per deal; 0 where a forfeit cut it off")
-    share: list[FiniteFloat] = Field(description="share of the ZOPA the learner won, per deal")
-    grade: list[FiniteFloat] = Field(description="the task's grade, per episode")
+    end: str  # how each deal ended, one letter per deal, explained by `ends`
+    # rupees the learner paid or got, per deal; null without a deal of its own
+    price: list[Number | None]
+    rounds: list[int]  # rounds per deal; 0 where a forfeit cut it off
+    share: list[float]  # share of the ZOPA the learner won, per deal
+    grade: list[float]  # the task's grade, per episode
 
 
 class BazaarRow(Record):
     """One policy on one task, computed from its columns."""
 
-    task: str = Field(description="name of the task")
-    policy: str = Field(description="name of the policy in the learner's seat")
-    n: int = Field(description="episodes")
-    deals: int = Field(description="deals in those episodes, made or not")
-    share: Metric = Field(description="share of the ZOPA won, a failure counting 0")
-    grade: Metric = Field(description="the task's grade")
-    deal_rate: FiniteFloat = Field(description="share of deals that the learner closed")
-    success_rate: FiniteFloat = Field(description="share of episodes at the success threshold")
-    rounds: FiniteFloat = Field(description="mean rounds per deal")
-    ends: dict[str, int] = Field(description="deals by the way they ended")
-    hashes: Hashes = Field(description="fingerprints of what was played")
+    task: str
+    policy: str  # name of the policy in the learner's seat
+    n: int  # episodes
+    deals: int  # deals in those episodes, made or not
+    share: Metric  # share of the ZOPA won, a failure counting 0
+    grade: Metric  # the task's grade
+    deal_rate: float  # share of deals that the learner closed
+    success_rate: float  # share of episodes at the success threshold
+    rounds: float  # mean rounds per deal
+    ends: dict[str, int]  # deals by the way they ended
+    hashes: Hashes  # fingerprints of what was played
 
 
 class Evaluation(Record):
     """Scripted policies on bazaar tasks over the seeds of one split."""
 
-    ends: dict[str, str] = Field(description="meaning of each letter of the columns' `end`")
-    rows: list[BazaarRow] = Field(description="one row per task and policy")
-    episodes: dict[str, dict[str, BazaarColumns]] = Field(description="columns by task and policy")
+    ends: dict[str, str]  # meaning of each letter of the columns' `end`
+    rows: list[BazaarRow]  # one row per task and policy
+    episodes: dict[str, dict[str, BazaarColumns]]  # columns by task and policy
 
 
 class ArenaColumns(Record):
     """The episodes of one task, policy and set of other labs; one value per episode."""
 
-    end: str = Field(description="how each episode ended, one letter, explained by `ends`")
-    utility: list[FiniteFloat] = Field(description="the learner's utility, credits")
-    grade: list[FiniteFloat] = Field(description="utility above the BATNA, as a share of the stake")
-    reward: list[FiniteFloat] = Field(description="sum of the step rewards, shares of the stake")
-    actions: list[int] = Field(description="actions the learner took")
-    valid: list[int] = Field(description="of those, actions that the rules accepted")
-    jobs: list[int] = Field(description="jobs the learner completed")
-    jobs_had: list[int] = Field(description="jobs the learner was given")
-    components: dict[str, list[FiniteFloat]] = Field(description="parts of the reward, by name")
+    end: str  # how each episode ended, one letter, explained by `ends`
+    utility: list[float]  # the learner's utility, credits
+    grade: list[float]  # utility above the BATNA, as a share of the stake
+    reward: list[float]  # sum of the step rewards, shares of the stake
+    actions: list[int]  # actions the learner took
+    valid: list[int]  # of those, actions that the rules accepted
+    jobs: list[int]  # jobs the learner completed
+    jobs_had: list[int]  # jobs the learner was given
+    components: dict[str, list[float]]  # parts of the reward, by name
 
 
 class ArenaRow(Record):
     """One policy on one task among one set of other labs, computed from its columns."""
 
-    others: str = Field(description="the other labs: as the world draws them, or all of one kind")
-    task: str = Field(description="name of the task")
-    policy: str = Field(description="name of the policy in the learner's seat")
-    n: int = Field(description="episodes")
-    grade: Metric = Field(description="utility above the BATNA, as a share of the stake")
-    utility: Metric = Field(description="utility, credits")
-    reward: Metric = Field(description="sum of the step rewards, as a share of the stake")
-    actions: int = Field(description="actions taken in all episodes")
-    valid: FiniteFloat = Field(description="share of actions that the rules accepted")
-    jobs: Interval = Field(description="jobs completed per episode")
-    jobs_had: FiniteFloat = Field(description="mean number of jobs given per episode")
-    correlation: Interval | None = Field(
-        description="Pearson's r of reward and utility per stake; null where one does not vary"
-    )
-    components: dict[str, Interval] = Field(description="parts of the reward, by name")
-    ends: dict[str, int] = Field(description="episodes by the way they ended")
-    hashes: Hashes = Field(description="fingerprints of what was played")
+    others: str  # the other labs: as the world draws them, or all of one kind
+    task: str
+    policy: str  # name of the policy in the learner's seat
+    n: int  # episodes
+    grade: Metric  # utility above the BATNA, as a share of the stake
+    utility: Metric  # utility, credits
+    reward: Metric  # sum of the step rewards, as a share of the stake
+    actions: int  # actions taken in all episodes
+    valid: float  # share of actions that the rules accepted
+    jobs: Interval  # jobs completed per episode
+    jobs_had: float  # mean number of jobs given per episode
+    # Pearson's r of reward and utility per stake; null where one does not vary
+    correlation: Interval | None
+    components: dict[str, Interval]  # parts of the reward, by name
+    ends: dict[str, int]  # episodes by the way they ended
+    hashes: Hashes  # fingerprints of what was played
 
 
 class ArenaCorrelation(Record):
     """How closely reward follows utility over all policies of a task."""
 
-    others: str = Field(description="the other labs")
-    task: str = Field(description="name of the task")
-    n: int = Field(description="episodes of all policies")
-    correlation: Interval | None = Field(
-        description="Pearson's r, seeds resampled; null where one does not vary"
-    )
+    others: str  # the other labs
+    task: str
+    n: int  # episodes of all policies
+    correlation: Interval | None  # Pearson's r, seeds resampled; null where one does not vary
 
 
 class ArenaExample(Record):
     """The step with the largest amount of one reward component in the first episode that has it."""
 
-    component: str = Field(description="name of the reward component")
-    task: str = Field(description="name of the task")
-    policy: str = Field(description="name of the policy")
-    seed: int = Field(description="seed of the episode")
-    step: int = Field(description="the learner's step, from 1")
-    round: int = Field(description="round of the market, from 0")
-    words: str = Field(description="the action in words")
-    code: str = Field(description="result code of the action")
-    amount: FiniteFloat = Field(description="what the step added to the component")
+    component: str  # name of the reward component
+    task: str
+    policy: str
+    seed: int
+    step: int  # the learner's step, from 1
+    round: int  # round of the market, from 0
+    words: str  # the action in words
+    code: str  # result code of the action
+    amount: float  # what the step added to the component
 
 
 class ArenaWorlds(Record):
     """What each seed of a task deals the learner; one value per seed, in credits."""
 
-    stake: list[FiniteFloat] = Field(description="value of the learner's first jobs")
-    batna: list[FiniteFloat] = Field(description="the best utility from its own GPUs alone")
+    stake: list[float]  # value of the learner's first jobs
+    batna: list[float]  # the best utility from its own GPUs alone
 
 
 class Arena(Record):
     """Policies on arena tasks over the seeds of one split, among one or more sets of labs."""
 
-    ends: dict[str, str] = Field(description="meaning of each letter of the columns' `end`")
-    rows: list[ArenaRow] = Field(description="one row per set of other labs, task and policy")
-    correlations: list[ArenaCorrelation] = Field(description="one row per set of labs and task")
-    examples: list[ArenaExample] = Field(description="one step per reward component that occurs")
-    worlds: dict[str, ArenaWorlds] = Field(description="what the seeds deal, by task")
-    episodes: dict[str, dict[str, dict[str, ArenaColumns]]] = Field(
-        description="columns by other labs, task and policy"
-    )
+    ends: dict[str, str]  # meaning of each letter of the columns' `end`
+    rows: list[ArenaRow]  # one row per set of other labs, task and policy
+    correlations: list[ArenaCorrelation]  # one row per set of labs and task
+    examples: list[ArenaExample]  # one step per reward component that occurs
+    worlds: dict[str, ArenaWorlds]  # what the seeds deal, by task
+    # columns by other labs, task and policy
+    episodes: dict[str, dict[str, dict[str, ArenaColumns]]]
 
 
 # The evaluation ---------------------------------------------------------------------------------

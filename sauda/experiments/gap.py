@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import Field, FiniteFloat
 
 from env import (
     TYPES,
@@ -310,53 +309,53 @@ def split_game(turns: Sequence[Turn]) -> GameSplit:
 class BeliefScore(Record):
     """How good a player's stated beliefs are, at the positions of the planner that adopts them."""
 
-    n: int = Field(description="positions at which it was asked")
-    stated: Interval = Field(description="share of them at which it stated a belief")
-    held: Interval | None = Field(description="share of its ranges that hold the seller's limit")
-    width: Interval | None = Field(description="mean width of its ranges, in list prices")
-    right: Interval | None = Field(description="share of its types that are right")
-    own_held: Interval | None = Field(description="the same of the planner's own beliefs there")
-    own_width: Interval | None = Field(description="the same of the planner's own beliefs there")
-    own_right: Interval | None = Field(description="the same of the planner's own beliefs there")
+    n: int  # positions at which it was asked
+    stated: Interval  # share of them at which it stated a belief
+    held: Interval | None  # share of its ranges that hold the seller's limit
+    width: Interval | None  # mean width of its ranges, in list prices
+    right: Interval | None  # share of its types that are right
+    own_held: Interval | None  # the same of the planner's own beliefs there
+    own_width: Interval | None  # the same of the planner's own beliefs there
+    own_right: Interval | None  # the same of the planner's own beliefs there
 
 
 class GapRow(Record):
     """One player: its grade, and where it loses against the oracle."""
 
-    player: str = Field(description="name of the player")
-    grade: Interval = Field(description="its grade")
-    adopted: Interval = Field(description="the planner's grade with the belief that it states")
-    inference: Interval = Field(description="what the planner loses by that belief")
-    control: Interval = Field(description="what the player loses to that planner")
-    bins: list[Interval] = Field(description="its grade by difficulty, the easiest first")
-    beliefs: BeliefScore | None = Field(description="its stated beliefs; null where it states none")
+    player: str
+    grade: Interval  # its grade
+    adopted: Interval  # the planner's grade with the belief that it states
+    inference: Interval  # what the planner loses by that belief
+    control: Interval  # what the player loses to that planner
+    bins: list[Interval]  # its grade by difficulty, the easiest first
+    beliefs: BeliefScore | None  # its stated beliefs; null where it states none
 
 
 class Bin(Record):
     """A fifth of the games, by what an informed buyer expects."""
 
-    name: str = Field(description="in words")
-    n: int = Field(description="games")
-    oracle: Interval = Field(description="what the informed oracle expects")
-    no_zopa: FiniteFloat = Field(description="share of games in which no price serves both")
-    width: FiniteFloat = Field(description="mean width between the limits elsewhere, list prices")
-    bluffers: FiniteFloat = Field(description="share of bluffers")
-    rivals: FiniteFloat = Field(description="share of sellers for whom another buyer waits")
-    pressed: FiniteFloat = Field(description="share of sellers short of time")
+    name: str  # in words
+    n: int  # games
+    oracle: Interval  # what the informed oracle expects
+    no_zopa: float  # share of games in which no price serves both
+    width: float  # mean width between the limits elsewhere, list prices
+    bluffers: float  # share of bluffers
+    rivals: float  # share of sellers for whom another buyer waits
+    pressed: float  # share of sellers short of time
 
 
 class Gap(Record):
     """Where players lose against the optimum: uncertainty, inference, control, by difficulty."""
 
-    task: str = Field(description="name of the task")
-    n: int = Field(description="hold-out seeds")
-    oracle: Interval = Field(description="what the informed oracle expects")
-    planner: Interval = Field(description="the planner's grade with the exact belief")
-    uncertainty: Interval = Field(description="what it loses to the oracle")
-    edges: list[FiniteFloat] = Field(description="informed grades that part the bins, falling")
-    bins: list[Bin] = Field(description="the games by difficulty, the easiest first")
-    models: dict[str, ModelSource] = Field(description="the weights, by name")
-    rows: list[GapRow] = Field(description="one row per player")
+    task: str
+    n: int  # hold-out seeds
+    oracle: Interval  # what the informed oracle expects
+    planner: Interval  # the planner's grade with the exact belief
+    uncertainty: Interval  # what it loses to the oracle
+    edges: list[float]  # informed grades that part the bins, falling
+    bins: list[Bin]  # the games by difficulty, the easiest first
+    models: dict[str, ModelSource]  # the weights, by name
+    rows: list[GapRow]  # one row per player
 
 
 # Computation --------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import Field, FiniteFloat
 
 from env import Bazaar, Instance, Move, Observation, Offer, Task, get_task, market, rollout, rupees
 from env import speech as spoken
@@ -131,19 +130,19 @@ EARS: Mapping[str, Task] = {
 class HeardRow(Record):
     """One player in one market."""
 
-    player: str = Field(description="name of the player")
-    market: str = Field(description="open, unseen phrases, mute, or what the player hears instead")
-    grade: Interval = Field(description="mean grade")
-    less: Interval = Field(description="its grade in open less this one, paired by seed")
-    grades: list[FiniteFloat] = Field(description="one grade per seed")
+    player: str
+    market: str  # open, unseen phrases, mute, or what the player hears instead
+    grade: Interval  # mean grade
+    less: Interval  # its grade in open less this one, paired by seed
+    grades: list[float]  # one grade per seed
 
 
 class Hearing(Record):
     """What the seller's words are worth to players: as they are, unseen, absent, or another's."""
 
-    n: int = Field(description="hold-out seeds")
-    models: dict[str, ModelSource] = Field(description="the weights, by name")
-    rows: list[HeardRow] = Field(description="one row per player and market")
+    n: int  # hold-out seeds
+    models: dict[str, ModelSource]  # the weights, by name
+    rows: list[HeardRow]  # one row per player and market
 
 
 # Computation --------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from pydantic import Field, FiniteFloat
 
 from env import Accept, Observation, Offer, Policy, WalkAway, get_task, speech
 from sauda.experiments.base import experiment
@@ -122,45 +121,45 @@ def random_script(number: int) -> Script:
 class PolicyShare(Interval):
     """A player's mean grade, and how near it comes to a buyer who knows the seller."""
 
-    policy: str = Field(description="name of the policy")
-    share: FiniteFloat = Field(description="mean grade as a share of the informed value")
+    policy: str
+    share: float  # mean grade as a share of the informed value
 
 
 class Exploit(Interval):
     """A dishonest or odd way to play: its mean grade, and whether it pays."""
 
-    what: str = Field(description="what it does")
-    gain: Interval = Field(description="its grade less that of the best honest script, by seed")
+    what: str  # what it does
+    gain: Interval  # its grade less that of the best honest script, by seed
 
 
 class RandomSearch(Record):
     """The search among random schedules of prices and acts."""
 
-    tried: int = Field(description="scripts tried")
-    n: int = Field(description="training seeds each was tried on")
-    train: FiniteFloat = Field(description="mean grade of the best there")
-    best: list[Exploit] = Field(description="the best ones on the hold-out seeds")
+    tried: int  # scripts tried
+    n: int  # training seeds each was tried on
+    train: float  # mean grade of the best there
+    best: list[Exploit]  # the best ones on the hold-out seeds
 
 
 class OracleRow(Record):
     """One task of the open market."""
 
-    task: str = Field(description="name of the task")
-    n: int = Field(description="hold-out seeds")
-    no_zopa: FiniteFloat = Field(description="share of deals in which no price serves both sides")
-    informed: Interval = Field(description="informed oracle; it says what moves who can hear")
-    silent: Interval = Field(description="informed oracle that says nothing")
-    policies: list[PolicyShare] = Field(description="one entry per player without hidden facts")
-    honest: str = Field(description="the best honest script, with which exploits are compared")
-    exploits: list[Exploit] = Field(description="one entry per exploit; none for mute sellers")
-    search: RandomSearch | None = Field(description="random scripts; null for mute sellers")
+    task: str
+    n: int  # hold-out seeds
+    no_zopa: float  # share of deals in which no price serves both sides
+    informed: Interval  # informed oracle; it says what moves who can hear
+    silent: Interval  # informed oracle that says nothing
+    policies: list[PolicyShare]  # one entry per player without hidden facts
+    honest: str  # the best honest script, with which exploits are compared
+    exploits: list[Exploit]  # one entry per exploit; none for mute sellers
+    search: RandomSearch | None  # random scripts; null for mute sellers
 
 
 class Oracle(Record):
     """The open market's best values with a known seller, players beside them, and exploits."""
 
-    grid: int = Field(description="prices in the grid of the exact solution")
-    rows: list[OracleRow] = Field(description="one row per task")
+    grid: int  # prices in the grid of the exact solution
+    rows: list[OracleRow]  # one row per task
 
 
 # Computation --------------------------------------------------------------------------------------

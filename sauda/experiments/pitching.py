@@ -15,7 +15,6 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from pydantic import Field, FiniteFloat
 
 from env import arena
 from sauda.experiments.base import experiment
@@ -125,86 +124,84 @@ LABELS: Mapping[str, str] = MappingProxyType(
 class AdvocateRow(Record):
     """One advocate over all seeds."""
 
-    advocate: str = Field(description="name of the advocate")
-    label: str = Field(description="what it does, in words")
-    n: int = Field(description="negotiations, one per seed")
-    win_rate: Interval = Field(description="share of rounds won")
-    total: Interval = Field(description="mean total from the judge")
-    early_win_rate: Interval = Field(description="win rate in the early rounds")
-    late_win_rate: Interval = Field(description="win rate in the later rounds")
-    difference: Interval = Field(description="win rate less the control's, paired by seed")
-    lies: FiniteFloat = Field(description="false claims a pitch")
+    advocate: str
+    label: str  # what it does, in words
+    n: int  # negotiations, one per seed
+    win_rate: Interval  # share of rounds won
+    total: Interval  # mean total from the judge
+    early_win_rate: Interval  # win rate in the early rounds
+    late_win_rate: Interval  # win rate in the later rounds
+    difference: Interval  # win rate less the control's, paired by seed
+    lies: float  # false claims a pitch
 
 
 class RoundCurve(Record):
     """An advocate's figures round by round."""
 
-    won: list[Interval] = Field(description="share of seeds in which the round is won")
-    total: list[Interval] = Field(description="mean total from the judge")
+    won: list[Interval]  # share of seeds in which the round is won
+    total: list[Interval]  # mean total from the judge
 
 
 class Finding(Record):
     """One claim of a pitch, as the judge checked it."""
 
-    dimension: str = Field(description="what the claim is about")
-    status: Literal["holds", "false", "repeated", "promise", "other", "unheard"] = Field(
-        description="what the check gave"
-    )
-    start: int = Field(description="first character of the claim in the pitch")
-    end: int = Field(description="character after its last")
-    reason: str = Field(description="the check in words")
-    points: Number = Field(description="what it adds to the score of its dimension")
+    dimension: str  # what the claim is about
+    # what the check gave
+    status: Literal["holds", "false", "repeated", "promise", "other", "unheard"]
+    start: int  # first character of the claim in the pitch
+    end: int  # character after its last
+    reason: str  # the check in words
+    points: Number  # what it adds to the score of its dimension
 
 
 class Verdict(Record):
     """The judge's verdict on one pitch."""
 
-    text: str = Field(description="the pitch")
-    scores: dict[str, Number] = Field(description="score by dimension, 0 to 1")
-    total: Number = Field(description="weighted total")
-    lies: int = Field(description="false claims")
-    findings: list[Finding] = Field(description="one entry per claim")
-    reasons: dict[str, str] = Field(description="the score in words, by dimension")
+    text: str  # the pitch
+    scores: dict[str, Number]  # score by dimension, 0 to 1
+    total: Number  # weighted total
+    lies: int  # false claims
+    findings: list[Finding]  # one entry per claim
+    reasons: dict[str, str]  # the score in words, by dimension
 
 
 class JudgedRound(Record):
     """One round of a negotiation: the pitches and the award."""
 
-    round: int = Field(description="round, from 0")
-    strategy: str = Field(description="strategy of the learner's pitch")
-    winner: str | None = Field(description="lab that won; null where none did")
-    reason: str = Field(description="the award in words")
-    margins: dict[str, Number] = Field(description="total less the best other's, by lab")
-    reputations: dict[str, Number] = Field(description="public reputation, by lab")
-    shocks: list[str] = Field(description="supply shocks of the round, in words")
-    verdicts: dict[str, Verdict] = Field(description="the judge's verdict, by lab")
+    round: int  # round, from 0
+    strategy: str  # strategy of the learner's pitch
+    winner: str | None  # lab that won; null where none did
+    reason: str  # the award in words
+    margins: dict[str, Number]  # total less the best other's, by lab
+    reputations: dict[str, Number]  # public reputation, by lab
+    shocks: list[str]  # supply shocks of the round, in words
+    verdicts: dict[str, Verdict]  # the judge's verdict, by lab
 
 
 class ShownGame(Record):
     """A negotiation shown in full."""
 
-    seed: int = Field(description="its seed")
-    why: Literal["best", "median", "worst"] = Field(description="its rank by wins over the control")
-    wins: int = Field(description="rounds the adapting advocate won")
-    control_wins: int = Field(description="rounds the control won at the same seed")
-    rounds: list[JudgedRound] = Field(description="every round")
+    seed: int  # its seed
+    why: Literal["best", "median", "worst"]  # its rank by wins over the control
+    wins: int  # rounds the adapting advocate won
+    control_wins: int  # rounds the control won at the same seed
+    rounds: list[JudgedRound]  # every round
 
 
 class Pitching(Record):
     """Judged negotiation: an adapting advocate, a control, hostile pitches; rounds to read."""
 
-    learner: str = Field(description="the lab that the advocates speak for")
-    control: str = Field(description="name of the control")
-    arms: list[str] = Field(description="strategies to choose from")
-    early_rounds: int = Field(description="rounds in which each strategy is used once")
-    rows: list[AdvocateRow] = Field(description="one row per advocate")
-    learning: Interval = Field(description="gain over the control, late less early rounds")
-    curves: dict[str, RoundCurve] = Field(description="figures by round, by advocate")
-    frequencies: dict[str, dict[str, list[FiniteFloat]]] = Field(
-        description="share of seeds that chose a strategy in each round, by advocate and strategy"
-    )
-    wins: dict[str, list[int]] = Field(description="rounds won, one per seed, by advocate")
-    shown: list[ShownGame] = Field(description="negotiations shown in full")
+    learner: str  # the lab that the advocates speak for
+    control: str  # name of the control
+    arms: list[str]  # strategies to choose from
+    early_rounds: int  # rounds in which each strategy is used once
+    rows: list[AdvocateRow]  # one row per advocate
+    learning: Interval  # gain over the control, late less early rounds
+    curves: dict[str, RoundCurve]  # figures by round, by advocate
+    # share of seeds that chose a strategy in each round, by advocate and strategy
+    frequencies: dict[str, dict[str, list[float]]]
+    wins: dict[str, list[int]]  # rounds won, one per seed, by advocate
+    shown: list[ShownGame]  # negotiations shown in full
 
 
 def open_market(seed: int) -> arena.State:

@@ -17,7 +17,6 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field, FiniteFloat
 
 from env import (
     Accept,
@@ -147,64 +146,63 @@ NAMED = {**BUYERS, **REFERENCE_BUYERS}
 class ComparedFigure(Record):
     """One published figure beside ours."""
 
-    task: str = Field(description="task of the published game")
-    policy: str = Field(description="policy of the published game")
-    metric: Literal["surplus", "deal_rate", "longest"] = Field(
-        description="mean share of the ZOPA, share of deals closed, rounds of the longest deal"
-    )
-    published: Number = Field(description="the published figure")
-    measured: FiniteFloat = Field(description="ours")
-    deals: int = Field(description="deals behind ours")
-    error: FiniteFloat = Field(description="standard error of the difference")
-    z: FiniteFloat | None = Field(description="difference in standard errors; null without error")
-    equal: bool = Field(description="whether both agree to four decimals")
+    task: str  # task of the published game
+    policy: str  # policy of the published game
+    # mean share of the ZOPA, share of deals closed, rounds of the longest deal
+    metric: Literal["surplus", "deal_rate", "longest"]
+    published: Number  # the published figure
+    measured: float  # ours
+    deals: int  # deals behind ours
+    error: float  # standard error of the difference
+    z: float | None  # difference in standard errors; null without error
+    equal: bool  # whether both agree to four decimals
 
 
 class Agreement(Record):
     """How many of the compared figures agree."""
 
-    figures: int = Field(description="figures compared")
-    without_error: int = Field(description="figures in which nothing varies")
-    without_error_equal: int = Field(description="of those, figures equal to four decimals")
-    within_two: int = Field(description="other figures within two standard errors")
-    within_three: int = Field(description="other figures within three standard errors")
+    figures: int  # figures compared
+    without_error: int  # figures in which nothing varies
+    without_error_equal: int  # of those, figures equal to four decimals
+    within_two: int  # other figures within two standard errors
+    within_three: int  # other figures within three standard errors
 
 
 class SideOutcome(Record):
     """What a policy wins in one of the two games; null where its episodes do not end."""
 
-    surplus: FiniteFloat | None = Field(description="mean share of the ZOPA")
-    deal_rate: FiniteFloat | None = Field(description="share of deals closed")
-    grade: FiniteFloat | None = Field(description="mean grade")
+    surplus: float | None  # mean share of the ZOPA
+    deal_rate: float | None  # share of deals closed
+    grade: float | None  # mean grade
 
 
 class Difference(Record):
     """What a deliberate difference of the rules changes for one policy."""
 
-    difference: str = Field(description="name of the rule")
-    task: str = Field(description="name of the task")
-    policy: str = Field(description="name of the policy")
-    deals: int = Field(description="deals played in ours")
-    published: SideOutcome = Field(description="outcome in the published game")
-    measured: SideOutcome = Field(description="outcome in ours")
-    ends: dict[str, int] = Field(description="our deals by the way they ended")
+    difference: str  # name of the rule
+    task: str
+    policy: str
+    deals: int  # deals played in ours
+    published: SideOutcome  # outcome in the published game
+    measured: SideOutcome  # outcome in ours
+    ends: dict[str, int]  # our deals by the way they ended
 
 
 class Rule(Record):
     """One deliberate difference in words."""
 
-    name: str = Field(description="name of the rule")
-    published: str = Field(description="the published rule")
-    ours: str = Field(description="our rule and its reason")
+    name: str  # name of the rule
+    published: str  # the published rule
+    ours: str  # our rule and its reason
 
 
 class Reproduction(Record):
     """Our figures against those measured on the published game's own code."""
 
-    rows: list[ComparedFigure] = Field(description="one row per task, policy and metric")
-    agreement: Agreement = Field(description="how many rows agree")
-    differences: list[Difference] = Field(description="outcomes where the rules differ on purpose")
-    rules: list[Rule] = Field(description="those differences in words")
+    rows: list[ComparedFigure]  # one row per task, policy and metric
+    agreement: Agreement  # how many rows agree
+    differences: list[Difference]  # outcomes where the rules differ on purpose
+    rules: list[Rule]  # those differences in words
 
 
 @experiment(

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field, FiniteFloat
 
 from env import Accept, Offer, WalkAway, rollout, shares
 from sauda.experiments.base import experiment
@@ -69,59 +68,58 @@ Seat = Literal["buyer", "seller"]
 class SaidGame(Record):
     """One game in which a model said a script's moves."""
 
-    seed: int = Field(description="seed of the scenario")
-    offers: int = Field(description="offers that the script decided")
-    said: int = Field(description="of these, offers whose price was read from the words")
-    unsaid: int = Field(description="offers whose words held no price: 1 forfeits the game")
-    share: FiniteFloat = Field(description="the seat's share of the ZOPA; 0 without a deal")
-    replies: list[str] = Field(description="the model's words, one text per move")
+    seed: int  # seed of the scenario
+    offers: int  # offers that the script decided
+    said: int  # of these, offers whose price was read from the words
+    unsaid: int  # offers whose words held no price: 1 forfeits the game
+    share: float  # the seat's share of the ZOPA; 0 without a deal
+    replies: list[str]  # the model's words, one text per move
 
 
 class SaidGames(Record):
     """The games of one model in one seat."""
 
-    model: str = Field(description="name of the model")
-    seat: Seat = Field(description="the seat for which it found the words")
-    games: list[SaidGame] = Field(description="one row per scenario")
+    model: str  # name of the model
+    seat: Seat  # the seat for which it found the words
+    games: list[SaidGame]  # one row per scenario
 
 
 class SaidRow(Record):
     """How well a model says a script's moves in a seat, and what that costs the script."""
 
-    model: str = Field(description="name of the model")
-    seat: Seat = Field(description="the seat for which it found the words")
-    off_role: bool = Field(description="whether it was trained for the other seat alone")
-    n: int = Field(description="games")
-    offers: int = Field(description="offers that the script decided")
-    said: Interval = Field(description="share of offers said at their price; games resampled")
-    wrong: int = Field(description="offers said at another price, which was then played")
-    unsaid: int = Field(description="offers without a price in their words: the game is forfeited")
-    share: Interval = Field(description="mean share of the ZOPA")
-    script_share: Interval = Field(description="the same where the script says its own moves")
-    difference: Interval = Field(description="mean share less the script's, paired by scenario")
-    losses: int = Field(description="games with a deal below the seat's own limit")
+    model: str  # name of the model
+    seat: Seat  # the seat for which it found the words
+    off_role: bool  # whether it was trained for the other seat alone
+    n: int  # games
+    offers: int  # offers that the script decided
+    said: Interval  # share of offers said at their price; games resampled
+    wrong: int  # offers said at another price, which was then played
+    unsaid: int  # offers without a price in their words: the game is forfeited
+    share: Interval  # mean share of the ZOPA
+    script_share: Interval  # the same where the script says its own moves
+    difference: Interval  # mean share less the script's, paired by scenario
+    losses: int  # games with a deal below the seat's own limit
 
 
 class SaidContrast(Record):
     """How much more often one model says the decided price than another, in one seat."""
 
-    question: Literal["base", "specialist", "off_role"] = Field(
-        description="specialist less base, specialist less generalist, or off role less own role"
-    )
-    model: str = Field(description="name of the model")
-    beside: str = Field(description="name of the model that it is compared with")
-    seat: Seat = Field(description="the seat of both")
-    n: int = Field(description="scenarios")
-    difference: Interval = Field(description="difference of shares said, paired by scenario")
+    # specialist less base, specialist less generalist, or off role less own role
+    question: Literal["base", "specialist", "off_role"]
+    model: str  # name of the model
+    beside: str  # name of the model that it is compared with
+    seat: Seat  # the seat of both
+    n: int  # scenarios
+    difference: Interval  # difference of shares said, paired by scenario
 
 
 class RolePlay(Record):
     """Models of roles in games: a script decides each move, the model says it."""
 
-    rows: list[SaidRow] = Field(description="one row per model and seat")
-    contrasts: list[SaidContrast] = Field(description="differences between models")
-    games: list[SaidGames] = Field(description="every game with the model's words")
-    models: dict[str, ModelSource] = Field(description="weights and sampling, by model name")
+    rows: list[SaidRow]  # one row per model and seat
+    contrasts: list[SaidContrast]  # differences between models
+    games: list[SaidGames]  # every game with the model's words
+    models: dict[str, ModelSource]  # weights and sampling, by model name
 
 
 @dataclass(frozen=True)

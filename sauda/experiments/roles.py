@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import Field, FiniteFloat
 
 from sauda.experiments.base import experiment
 from sauda.records.kinds import (
@@ -46,22 +45,22 @@ Runs = Mapping[str, RoleRun]
 class RoleContrast(Record):
     """Two runs on the same hold-out dialogues, paired by dialogue."""
 
-    question: str = Field(description="schedule, cycles, layers, specialist or off_role")
-    run: str = Field(description="name of the run")
-    baseline: str = Field(description="the run that it is compared with")
-    role: str = Field(description="whose turns are judged")
-    n: int = Field(description="dialogues")
-    tokens: int = Field(description="tokens in the loss")
-    loss: FiniteFloat = Field(description="mean loss of the run over dialogues, nats per token")
-    baseline_loss: FiniteFloat = Field(description="the same of the baseline")
-    difference: Interval = Field(description="loss less that of the baseline; below 0 is better")
+    question: str  # schedule, cycles, layers, specialist or off_role
+    run: str  # name of the run
+    baseline: str  # the run that it is compared with
+    role: str  # whose turns are judged
+    n: int  # dialogues
+    tokens: int  # tokens in the loss
+    loss: float  # mean loss of the run over dialogues, nats per token
+    baseline_loss: float  # the same of the baseline
+    difference: Interval  # loss less that of the baseline; below 0 is better
 
 
 class RoleComparison(Record):
     """What the schedule, a specialist and its own role are worth, in loss on hold-out dialogues."""
 
-    runs: dict[str, str] = Field(description="digest of the hold-out losses of each run, by name")
-    contrasts: list[RoleContrast] = Field(description="one row per question, run and role")
+    runs: dict[str, str]  # digest of the hold-out losses of each run, by name
+    contrasts: list[RoleContrast]  # one row per question, run and role
 
 
 @experiment(

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field
 
 from env import Offer, speech
 from sauda.experiments.base import experiment
@@ -52,75 +51,72 @@ UNHEARD = "none"  # the persona of a game in which no style is heard
 class SellerGame(Record):
     """One game as it was played; no buyer reads the words."""
 
-    setting: Literal["published", "hard"] = Field(description="published or hostile buyers")
-    buyer: str = Field(description="name of the buyer")
-    persona: str = Field(description="persona of the seller")
-    seed: int = Field(description="seed of the game")
-    item: str = Field(description="name of the item")
-    reservation: int = Field(description="the seller's reservation price, rupees")
-    asks: list[int] = Field(description="the seller's asks, rupees")
-    bids: list[int] = Field(description="the buyer's bids, rupees")
-    kinds: list[str] = Field(description="kind of each of the seller's decisions")
-    acts: list[str] = Field(description="act of the buyer that each decision answers, or empty")
-    end: str = Field(description="how it ended")
-    price: int | None = Field(description="price of the deal, rupees; null without one")
+    setting: Literal["published", "hard"]  # published or hostile buyers
+    buyer: str
+    persona: str  # persona of the seller
+    seed: int  # seed of the game
+    item: str  # name of the item
+    reservation: int  # the seller's reservation price, rupees
+    asks: list[int]  # the seller's asks, rupees
+    bids: list[int]  # the buyer's bids, rupees
+    kinds: list[str]  # kind of each of the seller's decisions
+    acts: list[str]  # act of the buyer that each decision answers, or empty
+    end: str  # how it ended
+    price: int | None  # price of the deal, rupees; null without one
 
 
 class _Sample(Record):
-    n: int = Field(description="sample size")
-    of: str = Field(description="what `n` counts")
+    n: int  # sample size
+    of: str  # what `n` counts
 
 
 class SellerCell(Interval, _Sample):  # a last base's fields come first in the file
     """One side's figure for a criterion."""
 
-    meets: bool | None = Field(description="whether the target is met; null without a target")
+    meets: bool | None  # whether the target is met; null without a target
 
 
 class SellerRow(Record):
     """One criterion, for every side."""
 
-    criterion: str = Field(description="name of the criterion")
-    about: str = Field(description="what is counted, in words")
-    test: Literal["published", "better"] = Field(description="the published test, or the harder")
-    target: str = Field(description="the bound to meet, such as ≥ 0.90; empty without one")
-    published: Number | None = Field(description="the published figure; null without one")
-    sides: dict[str, SellerCell] = Field(description="figures by side")
+    criterion: str  # name of the criterion
+    about: str  # what is counted, in words
+    test: Literal["published", "better"]  # the published test, or the harder
+    target: str  # the bound to meet, such as ≥ 0.90; empty without one
+    published: Number | None  # the published figure; null without one
+    sides: dict[str, SellerCell]  # figures by side
 
 
 class PersonaTables(Record):
     """How often each persona is heard in the words: its style is the one heard most in a game."""
 
-    heard: list[str] = Field(description="columns of the tables; rows are all but the last")
-    tables: dict[str, list[list[int]]] = Field(
-        description="games by side: true persona by row, persona heard by column"
-    )
+    heard: list[str]  # columns of the tables; rows are all but the last
+    # games by side: true persona by row, persona heard by column
+    tables: dict[str, list[list[int]]]
 
 
 class SellerModel(Record):
     """The weights behind a side's words."""
 
-    source: str = Field(description="base, adapter, precision and device in words")
-    sha256: str = Field(description="digest of the weights")
-    sampling: dict[str, bool | Number] = Field(description="sampling parameters by name")
-    prompt: str = Field(description="fingerprint of the prompt")
-    check: str = Field(description="fingerprint of the check of a text against the decision")
+    source: str  # base, adapter, precision and device in words
+    sha256: str  # digest of the weights
+    sampling: dict[str, bool | Number]  # sampling parameters by name
+    prompt: str  # fingerprint of the prompt
+    check: str  # fingerprint of the check of a text against the decision
 
 
 class SellerQuality(Record):
     """A language model's words as a seller beside scripted lines, with every text."""
 
-    games: list[SellerGame] = Field(description="games, in order")
-    tries: dict[str, list[list[list[str]]]] = Field(
-        description="texts by model, game, decision and try; the last is said if it has no fault"
-    )
-    answers: dict[str, list[str]] = Field(
-        description="the model's answer to which persona spoke, one per published game"
-    )
-    rows: list[SellerRow] = Field(description="one row per criterion")
-    personas: PersonaTables = Field(description="personas by the styles that are heard")
-    faults: dict[str, dict[str, int]] = Field(description="faults found, by side and kind")
-    models: dict[str, SellerModel] = Field(description="weights and sampling, by model")
+    games: list[SellerGame]  # games, in order
+    # texts by model, game, decision and try; the last is said if it has no fault
+    tries: dict[str, list[list[list[str]]]]
+    # the model's answer to which persona spoke, one per published game
+    answers: dict[str, list[str]]
+    rows: list[SellerRow]  # one row per criterion
+    personas: PersonaTables  # personas by the styles that are heard
+    faults: dict[str, dict[str, int]]  # faults found, by side and kind
+    models: dict[str, SellerModel]  # weights and sampling, by model
 
 
 def by_side(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

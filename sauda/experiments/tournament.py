@@ -8,7 +8,6 @@ from itertools import chain, product
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
-from pydantic import Field, FiniteFloat
 
 from sauda.experiments.base import experiment
 from sauda.experiments.pairs import (
@@ -36,73 +35,71 @@ T = TypeVar("T")
 class Seats(Record, Generic[T]):
     """A figure of both seats."""
 
-    buyer: T = Field(description="of the buyer")
-    seller: T = Field(description="of the seller")
+    buyer: T  # of the buyer
+    seller: T  # of the seller
 
 
 class PairCell(Record):
     """One buyer against one seller: a cell of the matrix."""
 
-    buyer: str = Field(description="name of the buyer")
-    seller: str = Field(description="name of the seller")
-    n: int = Field(description="scenarios")
-    share: Seats[Interval] = Field(description="mean share of the ZOPA; no deal counts 0")
-    utility: Seats[Interval] = Field(description="the same with the buyer's cost of time")
-    deal_rate: Interval = Field(description="share of scenarios that end in a deal")
-    rounds: Interval = Field(description="rounds played")
+    buyer: str
+    seller: str
+    n: int  # scenarios
+    share: Seats[Interval]  # mean share of the ZOPA; no deal counts 0
+    utility: Seats[Interval]  # the same with the buyer's cost of time
+    deal_rate: Interval  # share of scenarios that end in a deal
+    rounds: Interval  # rounds played
 
 
 class PlayerRank(Record):
     """One player among those of its seat."""
 
-    seat: Literal["buyer", "seller"] = Field(description="the seat")
-    player: str = Field(description="name of the player")
-    rank: int = Field(description="1 and the players that win more, by a paired interval above 0")
-    utility: Interval = Field(description="mean utility over all opponents")
-    share: Interval = Field(description="mean share of the ZOPA over all opponents")
+    seat: Literal["buyer", "seller"]  # the seat
+    player: str
+    rank: int  # 1 and the players that win more, by a paired interval above 0
+    utility: Interval  # mean utility over all opponents
+    share: Interval  # mean share of the ZOPA over all opponents
 
 
 class Exploited(Record):
     """What the best of the opponents takes from one player."""
 
-    seat: Literal["buyer", "seller"] = Field(description="seat of the player")
-    player: str = Field(description="name of the player")
-    by: str = Field(description="the opponent that takes most, chosen on other scenarios")
-    n: int = Field(description="scenarios of the figures")
-    taken: Interval = Field(description="mean utility of that opponent against the player")
-    usual: Interval = Field(description="the same of all opponents together")
-    more: Interval = Field(description="the first less the second, paired by scenario")
+    seat: Literal["buyer", "seller"]  # seat of the player
+    player: str
+    by: str  # the opponent that takes most, chosen on other scenarios
+    n: int  # scenarios of the figures
+    taken: Interval  # mean utility of that opponent against the player
+    usual: Interval  # the same of all opponents together
+    more: Interval  # the first less the second, paired by scenario
 
 
 class ScenarioColumns(Record):
     """The scenarios, one value each; all pairs play all of them."""
 
-    seed: list[int] = Field(description="hold-out seed")
-    list_price: list[int] = Field(description="list price, rupees")
-    buyer: list[int] = Field(description="the buyer's limit, rupees")
-    seller: list[int] = Field(description="the seller's limit, rupees")
-    discount: list[FiniteFloat] = Field(
-        description="factor on the buyer's gain for each round after the first"
-    )
+    seed: list[int]  # hold-out seed
+    list_price: list[int]  # list price, rupees
+    buyer: list[int]  # the buyer's limit, rupees
+    seller: list[int]  # the seller's limit, rupees
+    discount: list[float]  # factor on the buyer's gain for each round after the first
 
 
 class PairColumns(Record):
     """The games of one pair, one value per scenario."""
 
-    end: str = Field(description="one letter of `ends` per scenario")
-    price: list[int | None] = Field(description="price of the deal in rupees; null without one")
-    rounds: list[int] = Field(description="rounds played; 0 after a forfeit")
+    end: str  # one letter of `ends` per scenario
+    price: list[int | None]  # price of the deal in rupees; null without one
+    rounds: list[int]  # rounds played; 0 after a forfeit
 
 
 class Tournament(Record):
     """Every script that buys against every script that sells: matrix, ranks, who exploits whom."""
 
-    ends: dict[str, str] = Field(description="what the letters of the columns `end` mean")
-    scenarios: ScenarioColumns = Field(description="what the pairs play for")
-    cells: list[PairCell] = Field(description="one entry per pair")
-    ranks: list[PlayerRank] = Field(description="one entry per player and seat, the best first")
-    exploitability: list[Exploited] = Field(description="one entry per player and seat")
-    games: dict[str, dict[str, PairColumns]] = Field(description="columns by buyer and seller")
+    ends: dict[str, str]  # what the letters of the columns `end` mean
+    scenarios: ScenarioColumns  # what the pairs play for
+    cells: list[PairCell]  # one entry per pair
+    ranks: list[PlayerRank]  # one entry per player and seat, the best first
+    exploitability: list[Exploited]  # one entry per player and seat
+    games: dict[str, dict[str, PairColumns]]  # columns by buyer and seller
 
 
 @experiment(

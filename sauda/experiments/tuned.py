@@ -12,7 +12,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from pydantic import Field, FiniteFloat
 
 from env import Policy, get_task, rollout
 from sauda.experiments.base import experiment
@@ -29,20 +28,20 @@ GRADED = 400  # training games, after those of the search, on which families are
 class TunedRow(Record):
     """One family on one task."""
 
-    task: str = Field(description="name of the task")
-    family: str = Field(description="name of the family")
-    numbers: dict[str, Number] = Field(description="what was found, by name")
-    generations: list[FiniteFloat] = Field(description="mean grade of the elite by generation")
-    train: Interval = Field(description="grade on training seeds that the search did not use")
-    n: int = Field(description="hold-out seeds")
-    holdout: Interval = Field(description="grade on the hold-out seeds")
+    task: str
+    family: str  # name of the family
+    numbers: dict[str, Number]  # what was found, by name
+    generations: list[float]  # mean grade of the elite by generation
+    train: Interval  # grade on training seeds that the search did not use
+    n: int  # hold-out seeds
+    holdout: Interval  # grade on the hold-out seeds
 
 
 class TunedScripts(Record):
     """The best script of each family: its numbers, and its grade on training and hold-out games."""
 
-    graded: int = Field(description="training seeds that compare the families")
-    rows: list[TunedRow] = Field(description="one row per task and family")
+    graded: int  # training seeds that compare the families
+    rows: list[TunedRow]  # one row per task and family
 
 
 def grades(task_name: str, player: Policy, seeds: Sequence[int]) -> np.ndarray:

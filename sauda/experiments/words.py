@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import Field, FiniteFloat
 
 from env import Policy, Task, market, rollout
 from env import speech as spoken
@@ -146,30 +145,30 @@ WORTH: Sequence[tuple[str, tuple[str, str], tuple[str, str]]] = (
 class Played(Record):
     """One player in one market."""
 
-    market: str = Field(description="open, open with unseen phrases, mute or rushed")
-    player: str = Field(description="name of the player")
-    grade: Interval = Field(description="mean grade")
-    grades: list[FiniteFloat] = Field(description="one grade per seed")
+    market: str  # open, open with unseen phrases, mute or rushed
+    player: str
+    grade: Interval  # mean grade
+    grades: list[float]  # one grade per seed
 
 
 class Worth(Record):
     """A difference of two players, paired by seed."""
 
-    what: str = Field(description="what the difference is the worth of")
-    all: Interval = Field(description="over all games")
-    firm: Interval = Field(description="against firm sellers")
-    fair: Interval = Field(description="against fair sellers")
-    hasty: Interval = Field(description="against hasty sellers")
-    bluffer: Interval = Field(description="against bluffers")
+    what: str  # what the difference is the worth of
+    all: Interval  # over all games
+    firm: Interval  # against firm sellers
+    fair: Interval  # against fair sellers
+    hasty: Interval  # against hasty sellers
+    bluffer: Interval  # against bluffers
 
 
 class Words(Record):
     """What words are worth in the open market: reading, speaking, both, fixed phrases, lies."""
 
-    types: list[str] = Field(description="type of the seller, one entry per seed")
-    retreat: FiniteFloat = Field(description="most that a bid below the standing one gains")
-    played: list[Played] = Field(description="one row per market and player")
-    worth: list[Worth] = Field(description="one row per comparison")
+    types: list[str]  # type of the seller, one entry per seed
+    retreat: float  # most that a bid below the standing one gains
+    played: list[Played]  # one row per market and player
+    worth: list[Worth]  # one row per comparison
 
 
 # Computation --------------------------------------------------------------------------------------
