@@ -39,7 +39,7 @@ def compare_models(options: argparse.Namespace) -> int:
     if options.game == "arena":
         asked = in_arena(arena_grids(options.games or 200))
     else:
-        asked = in_bazaar(bazaar_grids(options.games or 150, options.models))
+        asked = in_bazaar(bazaar_grids(options.games or 150, options.models or ()))
     recorded = load(asked.file).data.as_json() if options.keep else None
     data = compare(asked, recorded=recorded)
     save_measured(asked.file, asked.config, data)

@@ -31,8 +31,8 @@ from sauda.experiments.evaluate import (
 from sauda.games import ARENA, game_of
 from sauda.games import BAZAAR as BAZAAR_GAME
 from sauda.games.adapter import Columns, Game
-from sauda.games.bazaar_columns import OPEN_MARKET
-from sauda.llm.model import CACHE, SAUDA, adapter_folder, load_once
+from sauda.games.bazaar_columns import LEAVE, OPEN_MARKET, TUNED
+from sauda.llm.model import CACHE, SAUDA, adapter_folder
 from sauda.llm.registry import PlayerSpec, is_model, player_spec
 from sauda.llm.sources import (
     Played,
@@ -52,13 +52,11 @@ from sauda.records.store import Artifact
 from sauda.statistics import paired_difference, share_of_gap
 
 BATCHES = CACHE / "ladder"  # the batches on disk
-Cells = Mapping[tuple[str, str], Columns]  # by task and policy
+Cells = Mapping[Cell, Columns]
 T = TypeVar("T", int, list[int])
 
 # What is compared -------------------------------------------------------------------------------
 
-LEAVE = "leave"  # walks away at once: what no play at all is worth
-TUNED = "tuned"  # the script whose numbers did best in a search on training games
 BAYESIAN = "bayesian"  # the planner that sees numbers only
 LISTENER = "listener"  # the planner that reads and speaks, whose moves SFT learns
 BAZAAR = OPEN_MARKET
@@ -86,11 +84,6 @@ PUBLISHED = (  # labs of the published arena
 )  # fmt: skip
 LAB_SCRIPTS = (AUTARKY, *PUBLISHED, BROKER)
 LAB_RIVALS = (AUTARKY, PUBLISHED[0], BROKER)
-
-
-def trained_stages() -> tuple[str, ...]:
-    """The untrained base, and each stage whose adapter is here."""
-    return (BASE, *(name for name in PARENTS if adapter_folder(name.removeprefix(f"{BASE}+"))))
 
 
 @dataclass(frozen=True)
@@ -122,7 +115,7 @@ class Comparison:
         grids = [asdict(grid) for grid in self.grids]
         return {"parts": grids, "batch": self.batch, "baseline": self.baseline}
 
-    def cells(self) -> dict[tuple[str, str], range]:
+    def cells(self) -> dict[Cell, range]:
         """The hold-out seeds of every task and policy.
 
         Raises ValueError where there are too few, names do not fit, or a task has no baseline.
@@ -130,43 +123,42 @@ class Comparison:
         cells = {}
         for grid in self.grids:
             seeds = first_seeds(grid.episodes)
-            for task_name, name in product(grid.tasks, grid.policies):
-                if is_model(name):
-                    player_spec(name).seat(self.game)
-                cells[task_name, name] = seeds
-        for task_name in {task_name for task_name, _ in cells}:
-            most = max(len(seeds) for (name, _), seeds in cells.items() if name == task_name)
-            if len(cells.get((task_name, self.baseline), ())) < most:
-                raise ValueError(
-                    f"{self.baseline!r} must be played on all {most} seeds of {task_name}"
-                )
+            for cell in (Cell(*names) for names in product(grid.tasks, grid.policies)):
+                if is_model(cell.policy):
+                    player_spec(cell.policy).seat(self.game)
+                cells[cell] = seeds
+        for task in {cell.task for cell in cells}:
+            most = max(len(seeds) for cell, seeds in cells.items() if cell.task == task)
+            if len(cells.get((task, self.baseline), ())) < most:
+                raise ValueError(f"{self.baseline!r} must be played on all {most} seeds of {task}")
         return cells
 
 
-def by_task(episodes: Cells) -> dict[str, dict[str, Columns]]:
+def nest(episodes: Cells) -> dict[str, dict[str, Columns]]:
     """The columns as the artifact has them: by task and policy."""
     nested: dict[str, dict[str, Columns]] = {}
-    for (task_name, name), columns in episodes.items():
-        nested.setdefault(task_name, {})[name] = columns
+    for cell, columns in episodes.items():
+        nested.setdefault(cell.task, {})[cell.policy] = columns
     return nested
 
 
 def flat(recorded: Mapping[str, Mapping[str, Columns]]) -> Cells:
     """The columns of an artifact's "episodes" by task and policy."""
     return {
-        (task_name, name): columns
+        Cell(task_name, name): columns
         for task_name, by_policy in recorded.items()
         for name, columns in by_policy.items()
     }
 
 
-def bazaar_grids(games: int = 150, models: Sequence[str] | None = None) -> tuple[Grid, ...]:
+def bazaar_grids(games: int = 150, models: Sequence[str] = ()) -> tuple[Grid, ...]:
     """What `models` play in the bazaar, by default all trained stages, and what is beside them.
 
     `games` are those of the open market; a third of them without words, in the mute one, and as
     many of the served model in its wrappers and of the base under the grammar of moves.
     """
-    models = trained_stages() if models is None else tuple(models)
+    trained = [name for name in PARENTS if adapter_folder(name.removeprefix(f"{BASE}+"))]
+    models = tuple(models) or (BASE, *trained)
     wrapped = tuple(f"{OURS}+{wrapper}" for wrapper in WRAPPERS if OURS in models)
     wrapped += (f"{BASE}+constrained",) if BASE in models else ()
     fewer = max(1, games // 3)
@@ -176,15 +168,6 @@ def bazaar_grids(games: int = 150, models: Sequence[str] | None = None) -> tuple
         Grid(("bazaar/mute",), (*models, *BESIDE), fewer),
     )
     return tuple(grid for grid in grids if grid.policies)
-
-
-def in_bazaar(
-    parts: tuple[Grid, ...] | None = None, batch: int = 50, baseline: str = BASE
-) -> Comparison:
-    """The comparison in the bazaar; the defaults are the numbers we report."""
-    parts = bazaar_grids() if parts is None else parts
-    file = "evaluation/model-comparison.json"
-    return Comparison(BAZAAR_GAME, file, parts, batch, baseline, STAGES, PARENTS, RIVALS, LISTENER)
 
 
 def arena_grids(worlds: int = 200) -> tuple[Grid, ...]:
@@ -200,14 +183,16 @@ def arena_grids(worlds: int = 200) -> tuple[Grid, ...]:
     )
 
 
-def in_arena(
-    parts: tuple[Grid, ...] | None = None, batch: int = 50, baseline: str = AUTARKY
-) -> Comparison:
+def in_bazaar(parts: tuple[Grid, ...] = (), batch: int = 50, baseline: str = BASE) -> Comparison:
+    """The comparison in the bazaar; the defaults are the numbers we report."""
+    file, parts = "evaluation/model-comparison.json", parts or bazaar_grids()
+    return Comparison(BAZAAR_GAME, file, parts, batch, baseline, STAGES, PARENTS, RIVALS, LISTENER)
+
+
+def in_arena(parts: tuple[Grid, ...] = (), batch: int = 50, baseline: str = AUTARKY) -> Comparison:
     """The comparison in the arena; the defaults are the numbers we report."""
-    parts = arena_grids() if parts is None else parts
-    file = "evaluation/arena-model-comparison.json"
-    stages, parents = (BASE, LAB), {LAB: BASE}
-    return Comparison(ARENA, file, parts, batch, baseline, stages, parents, LAB_RIVALS)
+    file, parts = "evaluation/arena-model-comparison.json", parts or arena_grids()
+    return Comparison(ARENA, file, parts, batch, baseline, (BASE, LAB), {LAB: BASE}, LAB_RIVALS)
 
 
 COMPARISONS = {"bazaar": in_bazaar, "arena": in_arena}
@@ -344,7 +329,7 @@ def compare_models(
     models = models_behind({name for _, name in cells}, comparison.game)
     kept = {} if recorded is None else load_kept(comparison, models, recorded)
     episodes = {
-        cell: _play_cell(*cell, seeds, comparison.batch, folder, kept.get(cell))
+        cell: _play_cell(cell, seeds, comparison.batch, folder, kept.get(cell))
         for cell, seeds in tqdm(cells.items(), unit="cell", desc="playing", leave=False)
     }
     if recorded is not None:
@@ -362,7 +347,7 @@ def match_kept(episodes: Cells, kept: Cells) -> Iterator[Played]:
 
 def load_kept(
     comparison: Comparison, models: Mapping[str, Any], recorded: Mapping[str, Any]
-) -> dict[tuple[str, str], dict[str, Any]]:
+) -> dict[Cell, dict[str, Any]]:
     """The columns in `recorded` that are still the same: whole batches from the first seed on."""
     episodes = flat(recorded["episodes"])
     then = {(row["task"], row["policy"]): row["hashes"] for row in recorded["rows"]}
@@ -370,10 +355,10 @@ def load_kept(
     for cell, seeds in comparison.cells().items():
         if cell not in episodes:
             continue
-        if weights := _weights(cell[1]):
+        if weights := _weights(cell.policy):
             same = is_same_player(recorded["models"].get(weights), models[weights])
         else:
-            same = then.get(cell) == hashes(Cell(*cell))
+            same = then.get(cell) == hashes(cell)
         had = len(episodes[cell]["grade"])
         count = len(seeds) if had >= len(seeds) else had - had % comparison.batch
         if same and count:
@@ -387,28 +372,24 @@ def _weights(name: str) -> str:
 
 
 def _play_cell(
-    task_name: str,
-    name: str,
-    seeds: Sequence[int],
-    batch: int,
-    folder: Path,
-    kept: Mapping[str, Any] | None,
-) -> Mapping[str, Any]:
-    """The columns of one (task, policy) pair by batches; finished batches are read from `folder`.
+    cell: Cell, seeds: Sequence[int], batch: int, folder: Path, kept: Columns | None
+) -> Columns:
+    """The columns of one pair by batches; finished batches are read from `folder`.
 
     `kept` holds the columns of the first seeds, if any.
     """
-    begun = [] if kept is None else [kept]
     seeds = seeds[len(kept["grade"]) :] if kept else seeds
     if not seeds:
         return kept
-    if not is_model(name):
-        return join([*begun, play_script(task_name, name, seeds)])
 
     def play(some: Sequence[int]) -> dict[str, Any]:
-        return play_model(get_task(task_name), player_spec(name), some)
+        return play_model(get_task(cell.task), player_spec(cell.policy), some)
 
-    return join([*begun, *play_model_batches(name, seeds, batch, folder, play, task_name)])
+    if is_model(cell.policy):
+        played = play_model_batches(cell.policy, seeds, batch, folder, play, cell.task)
+    else:
+        played = play_script(*cell, seeds)
+    return join([kept, played]) if kept else played
 
 
 def play_model(task: Task, player: PlayerSpec, seeds: Sequence[int]) -> dict[str, Any]:
@@ -428,11 +409,10 @@ def model_columns(task: Task, games: Sequence[ModelGame]) -> dict[str, Any]:
 
 def play_script(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, Any]:
     """The columns of a (task, policy) pair without weights; the model counts of a script are 0."""
-    task, game = get_task(task_name), game_of(task_name)
     if is_model(name):
-        return play_model(task, player_spec(name), seeds)
-    columns = play_cell(task_name, name, seeds)
-    return columns | {count: [0] * len(seeds) for count in game.columns.MODEL_COUNTS}
+        return play_model(get_task(task_name), player_spec(name), seeds)
+    counts = game_of(task_name).columns.MODEL_COUNTS
+    return play_cell(task_name, name, seeds) | {count: [0] * len(seeds) for count in counts}
 
 
 # The tables -------------------------------------------------------------------------------------
@@ -441,15 +421,14 @@ def play_script(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, An
 def tabulate(comparison: Comparison, episodes: Cells) -> dict[str, Any]:
     """The tables of the artifact, all computed from the episodes."""
     cells, game = comparison.cells(), comparison.game.columns
-    seeds_of = {task_name: cells[task_name, comparison.baseline] for task_name, _ in cells}
-    worlds = {task_name: game.worlds_of(task_name, seeds) for task_name, seeds in seeds_of.items()}
+    worlds = {
+        task: game.worlds_of(task, cells[task, comparison.baseline]) for task in _tasks(episodes)
+    }
     rows = []
-    for (task_name, name), columns in episodes.items():
-        n = len(columns["grade"])
-        base = take_first(episodes[task_name, comparison.baseline], n)
-        cell = Cell(task_name, name)
-        pair = {cell._replace(policy=comparison.baseline): base, cell: columns}
-        met = {name: facts[:n] for name, facts in worlds[task_name].items()}
+    for cell, columns in episodes.items():
+        n, base = len(columns["grade"]), cell._replace(policy=comparison.baseline)
+        pair = {base: take_first(episodes[base], n), cell: columns}
+        met = {name: facts[:n] for name, facts in worlds[cell.task].items()}
         figures = row(cell, pair, met, comparison.baseline)
         rows.append(figures | {count: sum(columns[count]) for count in game.MODEL_COUNTS})
     data = {
@@ -462,7 +441,7 @@ def tabulate(comparison: Comparison, episodes: Cells) -> dict[str, Any]:
         data["gap_closed"] = list(gap_closed(comparison, episodes))
     if any(worlds.values()):
         data["worlds"] = worlds
-    return data | {"episodes": by_task(episodes)}
+    return data | {"episodes": nest(episodes)}
 
 
 def stage_gains(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, Any]]:
@@ -474,9 +453,8 @@ def stage_gains(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, A
         if not (grades := _grades(episodes, task_name, after, before)):
             continue
         task, seeds = get_task(task_name), comparison.cells()[task_name, before]
-        unseen = np.array(
-            [comparison.game.is_unseen(task, s) for s in seeds[: len(grades[0])]], bool
-        )
+        is_unseen = [comparison.game.is_unseen(task, s) for s in seeds[: len(grades[0])]]
+        unseen = np.array(is_unseen, bool)
         for on, mask in (("all", np.ones_like(unseen)), ("unseen", unseen)):
             if mask.sum() >= 2:
                 named = {"task": task_name, "before": before, "after": after, "on": on}
@@ -485,9 +463,8 @@ def stage_gains(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, A
 
 def rivalries(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, Any]]:
     """What each trained stage wins more than each rival, bare, paired by seed."""
-    for task_name, policy, rival in product(
-        _tasks(episodes), comparison.stages[1:], comparison.rivals
-    ):
+    trained = comparison.stages[1:]
+    for task_name, policy, rival in product(_tasks(episodes), trained, comparison.rivals):
         if policy != rival and (grades := _grades(episodes, task_name, policy, rival)):
             yield {"task": task_name, "policy": policy, "rival": rival} | _difference(*grades)
 
@@ -495,8 +472,8 @@ def rivalries(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, Any
 def gap_closed(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, Any]]:
     """The share of the gap between base and goal that each stage closes, per task with a goal."""
     for task_name, stage in product(_tasks(episodes), comparison.stages):
-        names = (stage, comparison.baseline, comparison.goal)
-        if stage == comparison.baseline or not (grades := _grades(episodes, task_name, *names)):
+        grades = _grades(episodes, task_name, stage, comparison.baseline, comparison.goal)
+        if stage == comparison.baseline or not grades:
             continue
         if (share := share_of_gap(*grades)) is not None:
             named = {"task": task_name, "policy": stage, "n": len(grades[0])}
@@ -504,7 +481,7 @@ def gap_closed(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, An
 
 
 def _tasks(episodes: Cells) -> list[str]:
-    return list(dict.fromkeys(task_name for task_name, _ in episodes))
+    return list(dict.fromkeys(cell.task for cell in episodes))
 
 
 def _grades(episodes: Cells, task_name: str, *names: str) -> list[np.ndarray]:
@@ -534,52 +511,12 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     comparison, recorded = read_comparison(artifact), artifact.data.as_json()
     cells, kept = comparison.cells(), flat(recorded["episodes"])
     episodes = {cell: kept.get(cell) for cell in cells}
-    scripted = {cell: seeds for cell, seeds in cells.items() if not _weights(cell[1])}
+    scripted = {cell: seeds for cell, seeds in cells.items() if not _weights(cell.policy)}
     with ProcessPoolExecutor(workers) as pool:
         played = pool.map(play_script, *zip(*scripted, strict=True), scripted.values())
-        episodes |= zip(
-            scripted, progress(played, len(scripted), "playing scripts", "cell"), strict=True
-        )
+        played = progress(played, len(scripted), "playing scripts", "cell")
+        episodes |= zip(scripted, played, strict=True)
     return tabulate(comparison, episodes) | {"models": recorded["models"]}
-
-
-@dataclass(frozen=True)
-class Replayed:
-    """A batch of a model's games as recorded and as played again, and on which kinds of CPU."""
-
-    task: str
-    policy: str
-    recorded: Columns
-    again: Columns
-    cpu_then: str
-    cpu_now: str
-
-
-def replay_stages(
-    comparison: Comparison, recorded: Mapping[str, Any], tasks: Sequence[str]
-) -> Iterator[Replayed]:
-    """Replays the first batch of each training stage, bare, on some tasks, with its adapter.
-
-    Raises ValueError for a task that it was not played on.
-    """
-    episodes = flat(recorded["episodes"])
-    for task_name in tasks:
-        stages = [name for name in comparison.stages if (task_name, name) in episodes]
-        if not stages:
-            raise ValueError(
-                f"no model was played on {task_name!r}; tasks are {', '.join(_tasks(episodes))}"
-            )
-        for name in stages:
-            seeds = comparison.cells()[task_name, name][: comparison.batch]
-            player = player_spec(name)
-            yield Replayed(
-                task_name,
-                name,
-                take_first(episodes[task_name, name], len(seeds)),
-                play_model(get_task(task_name), player, seeds),
-                recorded["models"][player.weights]["cpu"] if player.weights else "",
-                load_once(player.weights).cpu if player.weights else "",
-            )
 
 
 PRINTED = ("task", "policy", "n", "grade", "invalid_replies", "changed", "over_limit")
@@ -588,34 +525,24 @@ PRINTED = ("task", "policy", "n", "grade", "invalid_replies", "changed", "over_l
 def table(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The rows to print: grades, then what training adds, then the gap that it closes."""
     for some in data["rows"]:
-        grade = {end: some["grade"][end] for end in ("mean", "low", "high")}
         shown = {name: some[name] for name in PRINTED if name in some}
-        yield shown | {"grade": grade, "forfeits": some["ends"]["forfeit"]}
+        yield shown | {"forfeits": some["ends"]["forfeit"]}
     yield from data["stage_gains"]
     yield from data.get("gap_closed", ())
 
 
-CHECK = Check(
-    "replayed in part",
-    "scripts replayed; model rows recomputed from recorded columns; the first games of each stage "
-    "by --models",
-    replay,
-)
-register_kind(
-    Kind(
-        "model_comparison/4",
-        ModelComparison,
-        (File("evaluation/model-comparison.json", "compare-models", "Tour, Results"),),
-        CHECK,
-        bazaar_prompt,
-    )
-)
-register_kind(
-    Kind(
-        "arena_model_comparison/4",
-        ArenaModelComparison,
-        (File("evaluation/arena-model-comparison.json", "compare-models --game arena", "Results"),),
-        CHECK,
-        arena_prompt,
-    )
+def _register(name: str, schema: type[Record], command: str, tab: str, hashes: Any) -> None:
+    checks = "scripts replayed; model rows recomputed from recorded columns; the first games of "
+    check = Check("replayed in part", f"{checks}each stage by --models", replay)
+    file = File(f"evaluation/{name.replace('_', '-')}.json", command, tab)
+    register_kind(Kind(f"{name}/4", schema, (file,), check, hashes))
+
+
+_register("model_comparison", ModelComparison, "compare-models", "Tour, Results", bazaar_prompt)
+_register(
+    "arena_model_comparison",
+    ArenaModelComparison,
+    "compare-models --game arena",
+    "Results",
+    arena_prompt,
 )

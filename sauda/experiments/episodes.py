@@ -1,12 +1,11 @@
 """Whole episodes of scripted policies, kept to be read, stepped through and played again."""
 
-from collections.abc import Iterator, Mapping
 from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
 from env import BAZAAR_TASKS, EndReason, get_task, market, rollout, speech
-from sauda.experiments.base import experiment
+from sauda.experiments.base import experiment, rows_of
 from sauda.games.transcript import from_json, to_json
 from sauda.llm.registry import get_policy
 from sauda.records.schemas.base import Number, Record
@@ -55,23 +54,17 @@ class Episodes(Record):
     episodes: list[EpisodeRecord]  # one entry per task and policy
 
 
-def table(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """How each episode ended."""
-    for row in data["episodes"]:
-        yield {name: row[name] for name in ("task", "policy", "end", "grade")}
-
-
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """Each recorded episode as its policy plays it today, or why its recorded moves are illegal."""
-    return {"episodes": [_replay(row) for row in artifact.data.as_json()["episodes"]]}
-
-
-def _replay(row: Mapping[str, Any]) -> dict[str, Any] | str:
-    try:
-        from_json(row)
-    except ValueError as error:
-        return f"no episode: {error}"
-    return play(row["task"], row["policy"], row["seed"])
+    episodes: list[dict[str, Any] | str] = []
+    for row in artifact.data.as_json()["episodes"]:
+        try:
+            from_json(row)
+        except ValueError as error:
+            episodes.append(f"no episode: {error}")
+        else:
+            episodes.append(play(row["task"], row["policy"], row["seed"]))
+    return {"episodes": episodes}
 
 
 def play(task_name: str, policy: str, seed: int) -> dict[str, Any]:
@@ -88,7 +81,7 @@ def play(task_name: str, policy: str, seed: int) -> dict[str, Any]:
     tab="Artifacts & API",
     checks="every move",
     replay=replay,
-    table=table,
+    table=rows_of("episodes"),
 )
 def showcase(seed: int = SEED) -> dict[str, Any]:
     """The data of the artifact: each task at one seed under four policies, and a deal by words."""
@@ -109,8 +102,6 @@ def deal_by_words(first: int) -> list[dict[str, Any]]:
         spoken, silent = (play(MARKET, name, seed) for name in (LISTENER, BAYESIAN))
         said = [move.get("message", "") for move in spoken["moves"] if move["agent"] == "buyer"]
         key = market.KEYS[seller_type(get_task(MARKET), seed)]
-        ends = spoken["end"], silent["end"] == EndReason.AGREEMENT
-        if ends == (EndReason.AGREEMENT, False) and key in (
-            speech.act_in(text)[0] for text in said
-        ):
+        is_key_said = any(speech.act_in(text)[0] == key for text in said)
+        if is_key_said and spoken["end"] == EndReason.AGREEMENT != silent["end"]:
             return [spoken, silent]

@@ -39,8 +39,7 @@ class BazaarColumns(Record):
     """The episodes of one task and policy; seeds run up from the split's first."""
 
     end: str  # how each deal ended, one letter per deal, explained by `ends`
-    # rupees the learner paid or got, per deal; null without a deal of its own
-    price: list[Number | None]
+    price: list[Number | None]  # rupees, per deal; null where the learner has no deal
     rounds: list[int]  # rounds per deal; 0 where a forfeit cut it off
     share: list[float]  # share of the ZOPA the learner won, per deal
     grade: list[float]  # the task's grade, per episode
@@ -98,8 +97,7 @@ class ArenaRow(Record):
     valid: float  # share of actions that the rules accepted
     jobs: Interval  # jobs completed per episode
     jobs_had: float  # mean number of jobs given per episode
-    # Pearson's r of reward and utility per stake; null where one does not vary
-    correlation: Interval | None
+    correlation: Interval | None  # of reward and utility per stake; null where one is constant
     components: dict[str, Interval]  # parts of the reward, by name
     ends: dict[str, int]  # episodes by the way they ended
     hashes: Hashes  # fingerprints of what was played
@@ -175,10 +173,8 @@ class EvaluationSpec:
         """The game of all tasks; ValueError where they are of several."""
         games = {game_of(name).name: game_of(name) for name in self.tasks}
         if len(games) > 1:
-            raise ValueError(
-                f"the {' is evaluated apart from the '.join(sorted(games))}; "
-                "name tasks of one of them"
-            )
+            apart = " is evaluated apart from the ".join(sorted(games))
+            raise ValueError(f"the {apart}; name tasks of one of them")
         return next(iter(games.values()))
 
     def cells(self) -> list[Cell]:
@@ -188,8 +184,8 @@ class EvaluationSpec:
     def check(self) -> None:
         """Raise ValueError for a name that does not exist or a baseline that is not evaluated."""
         self.game()
-        for task_name, policy_name in product(self.tasks, self.policies):
-            get_policy(get_task(task_name), policy_name)
+        for cell in self.cells():
+            get_policy(get_task(cell.task), cell.policy)
         if self.baseline not in self.policies:
             raise ValueError(
                 f"the baseline {self.baseline!r} must be one of the policies that are evaluated: "
@@ -234,8 +230,7 @@ def evaluate(spec: EvaluationSpec, workers: int = 2) -> dict[str, Any]:
         worlds = dict(zip(spec.tasks, worlds, strict=True))
         played = pool.map(play_cell, *zip(*cells, strict=True), [seeds] * len(cells))
         columns = progress(played, len(cells), "playing", "cell")
-        columns = dict(zip(cells, columns, strict=True))
-    return tabulate(spec, worlds, columns)
+        return tabulate(spec, worlds, dict(zip(cells, columns, strict=True)))
 
 
 def tabulate(
@@ -254,10 +249,7 @@ def tabulate(
 
 
 def row(
-    cell: Cell,
-    columns: Mapping[Cell, Columns],
-    worlds: Worlds,
-    baseline: str,
+    cell: Cell, columns: Mapping[Cell, Columns], worlds: Worlds, baseline: str
 ) -> dict[str, Any]:
     """The figures of one (task, policy) pair, all computed from the recorded columns."""
     game, task = game_of(cell.task), get_task(cell.task)
@@ -337,15 +329,15 @@ def policy_hash(task_name: str, policy_name: str) -> str:
     Weights are left out: their digest, precision and sampling are recorded beside it.
     """
     task = get_task(task_name)
-    if is_model(policy_name):
-        player, game = player_spec(policy_name), game_of(task)
-        asked = seat_hash(task, player.seat(game))
-        played = "" if player.weights else fingerprint.of_policy(task, player.policy(game))
-        return fingerprint.fingerprint([asked, played])
     if policy_name == ORACLE:
-        played = [rollout(task, informed(task, s), s) for s in fingerprint.FEW]
+        played = [rollout(task, informed(task, seed), seed) for seed in fingerprint.FEW]
         return fingerprint.of_turns(task, played)
-    return fingerprint.of_policy(task, get_policy(task, policy_name))
+    if not is_model(policy_name):
+        return fingerprint.of_policy(task, get_policy(task, policy_name))
+    player, game = player_spec(policy_name), game_of(task)
+    asked = seat_hash(task, player.seat(game))
+    played = "" if player.weights else fingerprint.of_policy(task, player.policy(game))
+    return fingerprint.fingerprint([asked, played])
 
 
 def seat_hash(task: Task, seat: ModelSeat) -> str:
@@ -366,11 +358,10 @@ def seat_hash(task: Task, seat: ModelSeat) -> str:
 
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """Every episode played again, and every row and table computed again from them."""
-    settings = artifact.settings()
-    if missing := [one.name for one in fields(EvaluationSpec) if one.name not in settings]:
+    names, settings = [one.name for one in fields(EvaluationSpec)], artifact.settings()
+    if missing := [name for name in names if name not in settings]:
         raise ArtifactError(f"{artifact.file} has no {', '.join(missing)} in its config")
-    settings.pop("others", None)
-    return evaluate(EvaluationSpec(**settings), workers)
+    return evaluate(EvaluationSpec(*(settings[name] for name in names)), workers)
 
 
 PRINTED = ("others", "task", "policy", "n", "share", "utility", "grade", "reward", "correlation",
@@ -378,49 +369,41 @@ PRINTED = ("others", "task", "policy", "n", "share", "utility", "grade", "reward
 
 
 def table(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The rows to print, intervals without what stands beside them."""
+    """The rows to print."""
     for some in (*data["rows"], *data.get("correlations", ())):
-        yield {name: _interval(some[name]) for name in PRINTED if name in some}
+        yield {name: some[name] for name in PRINTED if name in some}
 
 
-def _interval(value: Any) -> Any:
-    if not isinstance(value, Mapping):
-        return value
-    return {end: value[end] for end in ("mean", "low", "high")}
+CHECK = Check("replayed", "every episode and every row", replay)
 
 
-CHECK = Check(
-    "replayed",
-    "every episode and every row",
-    replay,
-)
+def _file(name: str, options: str, about: str, tab: str = "Results") -> File:
+    return File(f"evaluation/{name}.json", f"evaluate {options}", tab, about)
+
+
 register_kind(
     Kind(
         "evaluation/1",
         Evaluation,
         (
-            File(
-                "evaluation/classic-train.json",
-                "evaluate --split train --episodes 1000",
-                "Results",
+            _file(
+                "classic-train",
+                "--split train --episodes 1000",
                 "Every scripted buyer on every classic task, training seeds, one row per episode",
             ),
-            File(
-                "evaluation/classic-holdout.json",
-                "evaluate --split holdout --episodes 500",
-                "Results",
+            _file(
+                "classic-holdout",
+                "--split holdout --episodes 500",
                 "The same on hold-out seeds, from 50,000",
             ),
-            File(
-                "evaluation/market-train.json",
-                "evaluate --family market --split train --episodes 1000",
-                "Results",
+            _file(
+                "market-train",
+                "--family market --split train --episodes 1000",
                 "Every scripted buyer on every open-market task, training seeds",
             ),
-            File(
-                "evaluation/market-holdout.json",
-                "evaluate --family market --split holdout --episodes 500",
-                "Results",
+            _file(
+                "market-holdout",
+                "--family market --split holdout --episodes 500",
                 "The same on hold-out seeds",
             ),
         ),
@@ -432,17 +415,16 @@ register_kind(
         "arena/2",
         Arena,
         (
-            File(
-                "evaluation/arena-train.json",
-                "evaluate --family arena --split train",
-                "Results",
+            _file(
+                "arena-train",
+                "--family arena --split train",
                 "Every scripted policy on every arena task, training seeds: utility beside reward",
             ),
-            File(
-                "evaluation/arena-holdout.json",
-                "evaluate --family arena --split holdout",
-                "Results, Transcripts",
+            _file(
+                "arena-holdout",
+                "--family arena --split holdout",
                 "The same on hold-out seeds",
+                "Results, Transcripts",
             ),
         ),
         CHECK,

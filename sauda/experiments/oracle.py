@@ -15,7 +15,7 @@ import numpy as np
 
 from env import Accept, Observation, Offer, Policy, WalkAway, get_task, speech
 from sauda.experiments.base import experiment
-from sauda.experiments.tuned import grades
+from sauda.experiments.batches import grades
 from sauda.games.bazaar_columns import OPEN_MARKET, policies
 from sauda.policies import SLOW
 from sauda.policies.listener import GRID, Informed
@@ -24,7 +24,7 @@ from sauda.policies.tuned import Timed, load_family
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Record
 from sauda.records.seeds import deal_at, first_seeds, has_zopa
-from sauda.statistics import mean_interval, name_interval, paired_difference
+from sauda.statistics import difference_of, mean_of
 
 SPOKEN = ("bazaar/open", "bazaar/rushed")  # whose exploits are searched: a mute seller hears none
 FINALISTS = 10  # random scripts that play the hold-out seeds
@@ -165,21 +165,10 @@ class Oracle(Record):
 # Computation --------------------------------------------------------------------------------------
 
 
-def players(task_name: str) -> dict[str, Policy]:
-    """Who plays without hidden facts: every script, and the planners."""
-    return {**policies(get_task(task_name)), **SLOW}
-
-
 def informed_grades(task_name: str, speaks: bool, seeds: Sequence[int]) -> np.ndarray:
     """What the informed oracle expects in the game of each seed."""
     task = get_task(task_name)
     return np.array([Informed.of(deal_at(task, seed), speaks).expected for seed in seeds])
-
-
-def no_zopa(task_name: str, seeds: Sequence[int]) -> float:
-    """The share of the deals in which buyer and seller can gain nothing together."""
-    task = get_task(task_name)
-    return float(np.mean([not has_zopa(deal_at(task, seed)) for seed in seeds]))
 
 
 def grade_random_script(task_name: str, number: int, seeds: Sequence[int]) -> float:
@@ -187,25 +176,23 @@ def grade_random_script(task_name: str, number: int, seeds: Sequence[int]) -> fl
     return float(grades(task_name, random_script(number), seeds).mean())
 
 
-def row_of(
-    task: str, seeds: Sequence[int], informed: Sequence[np.ndarray], played: Mapping[str, Any]
-) -> dict[str, Any]:
-    """A task's row without its exploits, from the grades of its players.
-
-    `informed` are those of the oracle, and of the oracle that says nothing.
-    """
+def row_of(task_name: str, seeds: Sequence[int], played: Mapping[str, Any]) -> dict[str, Any]:
+    """A task's row without its exploits, from the grades of its players."""
+    task = get_task(task_name)
+    informed = informed_grades(task_name, task_name in SPOKEN, seeds)
     scripts = {name: won.mean() for name, won in played.items() if name not in SLOW}
+    no_zopa = np.mean([not has_zopa(deal_at(task, seed)) for seed in seeds])
     return {
-        "task": task,
+        "task": task_name,
         "n": len(seeds),
-        "no_zopa": round(no_zopa(task, seeds), 6),
-        "informed": name_interval(mean_interval(informed[0])),
-        "silent": name_interval(mean_interval(informed[1])),
+        "no_zopa": round(float(no_zopa), 6),
+        "informed": mean_of(informed),
+        "silent": mean_of(informed_grades(task_name, False, seeds)),
         "policies": [
             {
                 "policy": name,
-                **name_interval(mean_interval(won)),
-                "share": round(float(won.mean() / informed[0].mean()), 6),
+                **mean_of(won),
+                "share": round(float(won.mean() / informed.mean()), 6),
             }
             for name, won in played.items()
         ],
@@ -215,39 +202,31 @@ def row_of(
     }
 
 
-def exploit(what: str, won: np.ndarray, honest: np.ndarray) -> dict[str, Any]:
-    """An entry for a way to play with these grades."""
-    return {
-        "what": what,
-        **name_interval(mean_interval(won)),
-        "gain": name_interval(paired_difference(won, honest)),
-    }
-
-
 def search_all(
     pool: ProcessPoolExecutor, task: str, honest: np.ndarray, scripts: int, seeds: int
-) -> tuple[list[Any], dict[str, Any]]:
+) -> dict[str, Any]:
     """The exploits of a task and its random search; `honest` are the hold-out grades to beat."""
     holdout, train = first_seeds(len(honest)), first_seeds(seeds, "train")
-    found = exploits(task)
-    odd = pool.map(partial(grades, task, seeds=holdout), found.values())
-    tried = list(
-        pool.map(partial(grade_random_script, task, seeds=train), range(scripts), chunksize=10)
-    )
-    best = np.argsort(tried, kind="stable")[::-1][:FINALISTS]
-    again = pool.map(partial(grades, task, seeds=holdout), map(random_script, best.tolist()))
-    return (
-        [exploit(what, won, honest) for what, won in zip(found, odd, strict=True)],
-        {
+
+    def play_all(players: Mapping[str, Policy]) -> list[dict[str, Any]]:
+        won = pool.map(partial(grades, task, seeds=holdout), players.values())
+        return [
+            {"what": what, **mean_of(own), "gain": difference_of(own, honest)}
+            for what, own in zip(players, won, strict=True)
+        ]
+
+    tries = partial(grade_random_script, task, seeds=train)
+    tried = list(pool.map(tries, range(scripts), chunksize=10))
+    best = map(random_script, np.argsort(tried, kind="stable")[::-1][:FINALISTS].tolist())
+    return {
+        "exploits": play_all(exploits(task)),
+        "search": {
             "tried": scripts,
             "n": seeds,
             "train": round(max(tried), 6),
-            "best": [
-                exploit(str(random_script(int(number))), won, honest)
-                for number, won in zip(best, again, strict=True)
-            ],
+            "best": play_all({str(script): script for script in best}),
         },
-    )
+    }
 
 
 def per_policy(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -256,11 +235,9 @@ def per_policy(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         cells = {"informed": row["informed"], "informed, silent": row["silent"]}
         cells |= {cell["policy"]: cell for cell in row["policies"]}
         for name, cell in cells.items():
-            grade = {end: cell[end] for end in ("mean", "low", "high")}
-            yield {"task": row["task"], "grade": grade, "share": cell.get("share"), "policy": name}
+            yield {"task": row["task"], "grade": cell, "share": cell.get("share"), "policy": name}
         for cell in [*row["exploits"], *(row["search"] or {"best": []})["best"]]:
-            grade = {end: cell[end] for end in ("mean", "low", "high")}
-            yield {"task": row["task"], "grade": grade, "gain": cell["gain"], "what": cell["what"]}
+            yield {"task": row["task"], "grade": cell, "gain": cell["gain"], "what": cell["what"]}
 
 
 @experiment(
@@ -279,20 +256,17 @@ def oracle(
     workers: int = 2,
 ) -> dict[str, Any]:
     """The data of the oracle artifact: one row per task."""
-    seeds = first_seeds(episodes)
-    rows = []
+    seeds, rows = first_seeds(episodes), []
+    players = {task: {**policies(get_task(task)), **SLOW} for task in OPEN_MARKET}
+    jobs = [(task, name) for task in OPEN_MARKET for name in players[task]]
     with ProcessPoolExecutor(workers) as pool:
-        jobs = [(task, name) for task in OPEN_MARKET for name in players(task)]
-        played = [pool.submit(grades, t, players(t)[name], seeds) for t, name in jobs]
+        played = [pool.submit(grades, task, players[task][name], seeds) for task, name in jobs]
         done = progress((job.result() for job in played), len(jobs), "playing", "player")
         won = dict(zip(jobs, done, strict=True))
         for task in OPEN_MARKET:
-            speaks = (task in SPOKEN, False)
-            informed = [informed_grades(task, own, seeds) for own in speaks]
-            own = {name: won[t, name] for t, name in jobs if t == task}
-            row = row_of(task, seeds, informed, own)
+            own = {name: won[task, name] for name in players[task]}
+            row = row_of(task, seeds, own)
             if task in SPOKEN:
-                honest = own[row["honest"]]
-                row["exploits"], row["search"] = search_all(pool, task, honest, scripts, search)
+                row |= search_all(pool, task, own[row["honest"]], scripts, search)
             rows.append(row)
     return {"grid": GRID, "rows": rows}

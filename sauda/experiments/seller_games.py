@@ -213,25 +213,22 @@ def write_texts(
 ) -> list[list[Tries]]:
     """The model's texts for every decision of every game; texts in `parts` are read from there.
 
-    No buyer reads the words, so decisions of different games may share a batch.
+    No buyer reads the words, so decisions of different games may share a batch; each has tries
+    until one is settled.
     """
+
+    def write(some: Sequence[tuple[Game, int]]) -> list[Tries]:
+        turns = take_turns(
+            [SellerSeat(PERSONAS[game.persona]) for game, _ in some],
+            [game.episode.trajectory("seller")[turn].observation for game, turn in some],
+            [partial(_seed, game, turn) for game, turn in some],
+            batched_replies(player),
+        )
+        return [[*turn.invalid_replies, turn.reply.text] for turn in turns]
+
     decisions = [(game, turn) for game in played for turn in range(len(game.decisions))]
-    key = _key(player, "words")
-    flat = chain.from_iterable(
-        in_batches(decisions, batch, parts, key, lambda some: _write(player, some))
-    )
-    return [[next(flat) for _ in game.decisions] for game in played]
-
-
-def _write(player: BatchGenerate, decisions: Sequence[tuple[Game, int]]) -> list[Tries]:
-    """Tries for each decision until one is settled; open decisions share a batch."""
-    turns = take_turns(
-        [SellerSeat(PERSONAS[game.persona]) for game, _ in decisions],
-        [game.episode.trajectory("seller")[turn].observation for game, turn in decisions],
-        [partial(_seed, game, turn) for game, turn in decisions],
-        batched_replies(player),
-    )
-    return [[*turn.invalid_replies, turn.reply.text] for turn in turns]
+    texts = iter(in_batches(decisions, batch, parts, _key(player, "words"), write))
+    return [[next(texts) for _ in game.decisions] for game in played]
 
 
 def _seed(game: Game, turn: int, attempt: int) -> int:
@@ -282,12 +279,10 @@ def ask_personas(
     ]
 
     def answer(some: Sequence[str]) -> list[str]:
-        chats = [_question(text) for text in some]
-        replies = player.batch(chats, range(len(chats)), [None] * len(chats))
+        replies = player.batch(list(map(_question, some)), range(len(some)), [None] * len(some))
         return [reply.text[:PATIENCE] for reply in replies]
 
-    key = _key(player, "persona")
-    return list(chain.from_iterable(in_batches(dialogues, batch, parts, key, answer)))
+    return in_batches(dialogues, batch, parts, _key(player, "persona"), answer)
 
 
 def dialogue(game: Game, own_lines: Sequence[str]) -> str:

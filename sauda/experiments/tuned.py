@@ -5,7 +5,7 @@ candidates of a generation meet the same games, every generation new ones. What 
 of the last fit; its grade is measured on training games that the search did not use.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, fields
 from itertools import product
@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from env import Policy, get_task, rollout
 from sauda.experiments.base import experiment
+from sauda.experiments.batches import grades
 from sauda.policies.tuned import FAMILIES, FILE, at
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Number, Record
 from sauda.records.seeds import SPLITS
-from sauda.statistics import mean_interval, name_interval
+from sauda.statistics import mean_of
 
 TASKS = ("bazaar/open", "bazaar/rushed")
 GRADED = 400  # training games, after those of the search, on which families are compared
@@ -44,12 +44,6 @@ class TunedScripts(Record):
     rows: list[TunedRow]  # one row per task and family
 
 
-def grades(task_name: str, player: Policy, seeds: Sequence[int]) -> np.ndarray:
-    """The grades of a player, one per seed."""
-    task = get_task(task_name)
-    return np.array([task.grade(rollout(task, player, seed).final) for seed in seeds])
-
-
 def search(
     task: str, family: str, population: int, elites: int, generations: int, seeds: int
 ) -> tuple[dict[str, float], list[float]]:
@@ -72,28 +66,16 @@ def search(
 def tune(task: str, family: str, settings: Mapping[str, int], episodes: int) -> dict[str, Any]:
     """The row of a family on a task."""
     numbers, reached = search(task, family, **settings)
-    script = FAMILIES[family](**numbers)
-    used = settings["generations"] * settings["seeds"]
-    graded = {"train": SPLITS["train"][used : used + GRADED], "holdout": SPLITS["holdout"]}
-    graded["holdout"] = graded["holdout"][:episodes]
-    by_split = {
-        split: name_interval(mean_interval(grades(task, script, seeds)))
-        for split, seeds in graded.items()
-    }
+    script, used = FAMILIES[family](**numbers), settings["generations"] * settings["seeds"]
     return {
         "task": task,
         "family": family,
         "numbers": numbers,
         "generations": reached,
+        "train": mean_of(grades(task, script, SPLITS["train"][used : used + GRADED])),
         "n": episodes,
-        **by_split,
+        "holdout": mean_of(grades(task, script, SPLITS["holdout"][:episodes])),
     }
-
-
-def per_family(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """One row per task and family."""
-    for row in data["rows"]:
-        yield {name: row[name] for name in ("task", "family", "train", "holdout", "numbers")}
 
 
 @experiment(
@@ -102,7 +84,6 @@ def per_family(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     version=1,
     tab="Results",
     checks="the whole search and both grades",
-    table=per_family,
 )
 def tuned(
     population: int = 24,  # candidates of a generation

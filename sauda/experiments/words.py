@@ -14,16 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from env import Policy, Task, market, rollout
+from env import Policy, Task, market
 from env import speech as spoken
-from sauda.experiments.base import experiment
-from sauda.experiments.batches import play_cells
+from sauda.experiments.base import experiment, rows_of
+from sauda.experiments.batches import grades, play_cells, round_all
 from sauda.policies import BUYERS
 from sauda.policies.listener import Informed, Listener
 from sauda.policies.talk import Babbles, Keyed, Quotes, Says
 from sauda.records.schemas.base import Interval, Record
 from sauda.records.seeds import deal_at, first_seeds
-from sauda.statistics import mean_interval, name_interval, paired_difference
+from sauda.records.store import Artifact
+from sauda.statistics import difference_of, mean_of
 
 CHUNK = 50  # seeds per piece of work
 PHRASES = (*spoken.PITCHES, "ask_cost", "insult")
@@ -63,11 +64,6 @@ class Misreader:
         )
 
 
-def say_once(act: str) -> Policy:
-    """The conceder that says one phrase with its first bid."""
-    return Says(CONCEDER, spoken.buyer_line(act, 0, 0.0))
-
-
 def always(policy: Policy) -> Callable[[Any], Policy]:
     """A player that is the same in every game."""
     return lambda instance: policy
@@ -96,7 +92,11 @@ PLAYERS: Mapping[str, Callable[[Any], Policy]] = {
     "oracle": Informed.of,
     **{name: always(BUYERS[name]) for name in ("boulware", "linear", "conceder")},
     "conceder, says the key": always(Keyed(CONCEDER)),
-    **{f"conceder, says {act}": always(say_once(act)) for act in PHRASES if act != "outside"},
+    **{
+        f"conceder, says {act}": always(Says(CONCEDER, spoken.buyer_line(act, 0, 0.0)))
+        for act in PHRASES
+        if act != "outside"
+    },
     "conceder, says outside": always(Quotes(CONCEDER, honest=True)),
     "conceder, lies": always(Quotes(CONCEDER, honest=False)),
     "conceder, babbles": always(Babbles(CONCEDER)),
@@ -152,14 +152,14 @@ class Played(Record):
 
 
 class Worth(Record):
-    """A difference of two players, paired by seed."""
+    """A difference of two players, paired by seed: over all games, and by type of the seller."""
 
     what: str  # what the difference is the worth of
-    all: Interval  # over all games
-    firm: Interval  # against firm sellers
-    fair: Interval  # against fair sellers
-    hasty: Interval  # against hasty sellers
-    bluffer: Interval  # against bluffers
+    all: Interval
+    firm: Interval
+    fair: Interval
+    hasty: Interval
+    bluffer: Interval
 
 
 class Words(Record):
@@ -177,10 +177,7 @@ class Words(Record):
 def play(cell: tuple[str, str], seeds: Sequence[int]) -> list[float]:
     """The grades of a player in a market, one per seed."""
     task, player = MARKETS[cell[0]], PLAYERS[cell[1]]
-    return [
-        round(task.grade(rollout(task, player(deal_at(task, seed)), seed).final), 6)
-        for seed in seeds
-    ]
+    return round_all(grades(task, player(deal_at(task, seed)), [seed])[0] for seed in seeds)
 
 
 def retreats(seeds: Sequence[int]) -> float:
@@ -189,54 +186,35 @@ def retreats(seeds: Sequence[int]) -> float:
     return max(Informed.of(deal_at(task, seed)).solution.gain_of_retreat for seed in seeds)
 
 
-def worth_of(grades: Mapping[tuple[str, str], np.ndarray], types: np.ndarray) -> list[dict]:
-    """Each comparison over all games and against each type of seller."""
-    rows = []
-    for what, better, worse in WORTH:
-        row: dict[str, Any] = {"what": what}
-        for name in ("all", *market.TYPES):
-            met = np.full(len(types), True) if name == "all" else types == name
-            difference = paired_difference(grades[better][met], grades[worse][met])
-            row[name] = name_interval(difference)
-        rows.append(row)
-    return rows
-
-
-def summarize(played: Mapping[tuple[str, str], Sequence[float]], types: Sequence[str]) -> dict:
-    """The result of grades by market and player."""
-    grades = {cell: np.array(values) for cell, values in played.items()}
-    return {
-        "played": [
-            {
-                "market": cell[0],
-                "player": cell[1],
-                "grade": name_interval(mean_interval(grades[cell])),
-                "grades": list(values),
-            }
-            for cell, values in played.items()
-        ],
-        "worth": worth_of(grades, np.array(types)),
-    }
+def summarize(
+    played: Mapping[tuple[str, str], Sequence[float]], types: Sequence[str]
+) -> dict[str, Any]:
+    """The grades by market and player, and each comparison, also against each type of seller."""
+    won, kinds = {cell: np.array(values) for cell, values in played.items()}, np.array(types)
+    met = {"all": np.full(len(types), True)} | {name: kinds == name for name in market.TYPES}
+    rows = [
+        {"market": cell[0], "player": cell[1], "grade": mean_of(won[cell]), "grades": list(values)}
+        for cell, values in played.items()
+    ]
+    worth = [
+        {"what": what}
+        | {name: difference_of(won[better][some], won[worse][some]) for name, some in met.items()}
+        for what, better, worse in WORTH
+    ]
+    return {"played": rows, "worth": worth}
 
 
 SAMPLE = 40  # games of each player that `verify` plays again
 
 
-def replay(artifact: Any, workers: int, root: Path) -> dict[str, Any]:
+def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """Each player's first games played again, all figures computed again from the grades."""
     recorded = artifact.data.as_json()
     seeds = first_seeds(min(SAMPLE, artifact.config["episodes"]))
-    again = play_cells(play, CELLS, seeds, CHUNK, workers)
-    played = {
-        (row["market"], row["player"]): again[row["market"], row["player"]]
-        + row["grades"][len(seeds) :]
-        for row in recorded["played"]
-    }
-    return {
-        "types": recorded["types"],
-        "retreat": recorded["retreat"],
-        **summarize(played, recorded["types"]),
-    }
+    played = play_cells(play, CELLS, seeds, CHUNK, workers)
+    for row in recorded["played"]:
+        played[row["market"], row["player"]] += row["grades"][len(seeds) :]
+    return recorded | summarize(played, recorded["types"])
 
 
 @experiment(
@@ -247,7 +225,7 @@ def replay(artifact: Any, workers: int, root: Path) -> dict[str, Any]:
     checks="each player's first games, and every figure",
     method="replayed in part",
     replay=replay,
-    table=lambda data: data["worth"],
+    table=rows_of("worth"),
 )
 def words(episodes: int = 1000, *, workers: int = 2) -> dict[str, Any]:
     """The data of the artifact, from hold-out seeds."""

@@ -67,8 +67,8 @@ def model_comparison() -> Artifact:
         patch.setattr(comparison, "is_model", lambda name: name.startswith("null"))
         patch.setattr(evaluate, "hashes", lambda cell: same)
         episodes = {
-            (task, name): comparison.play_script(task, STAGES.get(name, name), seeds)
-            for (task, name), seeds in compared.cells().items()
+            cell: comparison.play_script(cell.task, STAGES.get(cell.policy, cell.policy), seeds)
+            for cell, seeds in compared.cells().items()
         }
         data = comparison.tabulate(compared, episodes) | {"models": {}}
     return new_artifact(compared.file, compared.config, data)

@@ -11,20 +11,18 @@ import pytest
 
 import sauda.__main__ as command_line
 from env import TASKS, rollout
-from sauda.experiments import comparison
-from sauda.experiments.comparison import Replayed
 from sauda.experiments.evaluate import ORACLE, Cell, EvaluationSpec, evaluate
 from sauda.experiments.speeds import figure
 from sauda.experiments.verify import (
+    ReplayedStage,
     differences,
     read_hashes,
     replay_row,
     verify,
-    verify_models,
 )
 from sauda.games.transcript import to_json
 from sauda.llm.registry import get_policy
-from sauda.records.kinds import FILES, Entry
+from sauda.records.kinds import FILES
 from sauda.records.store import (
     CHECKSUMS,
     ROOT,
@@ -117,11 +115,6 @@ def test_the_command_says_ok_and_returns_0(capsys):
     assert verdict.startswith("ok   published.json: checksum only")
 
 
-def there() -> list[Entry]:
-    """The registered files that were measured already."""
-    return [known for known in FILES if (ROOT / known.file).exists()]
-
-
 # Fingerprints ------------------------------------------------------------------------------------
 
 
@@ -136,7 +129,7 @@ def hexadecimal(value: Any) -> Iterator[str]:
 
 @pytest.mark.slow
 def test_every_recorded_fingerprint_is_that_of_todays_code():
-    for known in there():
+    for known in (known for known in FILES if (ROOT / known.file).exists()):
         artifact = load(known.file)
         hashes = read_hashes(artifact)
         assert [mark.fault for mark in hashes if mark.fault] == []
@@ -159,15 +152,14 @@ GRADES = [0.1, 0.4, 0.0, 0.3]
     ],
 )
 def test_a_models_games_come_out_to_the_last_digit_or_on_another_cpu_on_average(
-    monkeypatch, again, cpu, holds, verdict
+    again, cpu, holds, verdict
 ):
-    pair = Replayed("bazaar/open", "mini+x", {"grade": GRADES}, {"grade": again}, "avx2", cpu)
-    monkeypatch.setattr(comparison, "replay_stages", lambda *_: [pair])
-    monkeypatch.setattr("sauda.experiments.verify.load", lambda *_: model_comparison())
-    (played,) = verify_models(["bazaar/open"])
-    assert played.verdict.startswith(verdict)
-    assert (played.faults == []) == holds
-    assert played.n == len(GRADES)
+    played = ReplayedStage(
+        "bazaar/open", "mini+x", {"grade": GRADES}, {"grade": again}, "avx2", cpu
+    )
+    words, faults = played.compare()
+    assert words.startswith(verdict)
+    assert (faults == []) == holds
 
 
 # One row -----------------------------------------------------------------------------------------
