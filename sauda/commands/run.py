@@ -7,15 +7,17 @@ import argparse
 from typing import Any
 
 from sauda.commands.console import add_command
-from sauda.experiments import about, find, names
+from sauda.experiments import find, index
 
 
 def add(commands: Any) -> None:
     """Add `run` to the commands of `python -m sauda`; no experiment is imported for it."""
     parser = add_command(commands, "run", run)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.epilog = "experiments:\n" + "\n".join(f"  {name:16} {about(name)}" for name in names())
-    parser.add_argument("name", choices=names(), metavar="NAME", help="of the experiment")
+    parser.epilog = "experiments:\n" + "\n".join(
+        f"  {name:16} {place.about}" for name, place in index().items()
+    )
+    parser.add_argument("name", choices=index(), metavar="NAME", help="of the experiment")
     parser.add_argument(
         "options", nargs=argparse.REMAINDER, help="its settings; NAME --help names them"
     )

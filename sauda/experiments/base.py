@@ -13,7 +13,6 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, get_args
 
-from sauda.experiments import name_of
 from sauda.records.kinds import Check, File, Kind, Method, register_kind
 from sauda.records.schemas.base import Record
 from sauda.records.store import (
@@ -123,7 +122,6 @@ def experiment(
     method: Method = "replayed",
     replay: Replay | None = None,
     model_hashes: Callable[[], Mapping[str, str]] = dict,
-    name: str = "",
     command: str = "",
     **options: Any,
 ) -> Callable[[Callable[..., Data]], Experiment]:
@@ -131,9 +129,8 @@ def experiment(
 
     `checks` says in words what `verify` repeats. `replay` takes the place of calling the function
     again; the recorded "models" are its own. `model_hashes` gives today's fingerprints of what the
-    result records of each of those models. `name` is that of the module, where the file has
-    another; `command` makes the file where `run NAME` cannot. `options` are the last fields of
-    `Experiment`.
+    result records of each of those models. `command` makes the file where `run NAME` cannot.
+    `options` are the last fields of `Experiment`.
     """
 
     def register(function: Callable[..., Data]) -> Experiment:
@@ -143,7 +140,7 @@ def experiment(
             models = {n: v for n, v in artifact.data.as_json().items() if n == "models"}
             return {**replay(artifact, workers, root), **models}
 
-        called = name or name_of(file)
+        called = function.__name__
         check = Check(method, checks, repeat)
         files = (File(file, command or f"run {called}", tab),)
         kind = register_kind(Kind(f"{called}/{version}", result, files, check, model_hashes))

@@ -5,6 +5,7 @@ Grades are the task's own, in [-1, 1]; a difference is after less before, at one
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
@@ -77,15 +78,30 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
 
     No weights are asked. A grade whose game is not among the chosen stays as it is recorded.
     """
-    settings, data = artifact.settings(), artifact.data.as_json()
-    names = {side: settings[side] for side in SIDES}
+    settings = artifact.settings()
     seeds = first_seeds(settings["episodes"])
-    recorded = {row["task"]: row for row in data["tasks"]}
+    recorded = {row["task"]: row for row in artifact.data.as_json()["tasks"]}
     tasks = [
-        _replay_task(recorded[task], names, seeds) if task in recorded else f"nothing of {task}"
+        _replay_task(recorded[task], settings, seeds) if task in recorded else f"nothing of {task}"
         for task in settings["tasks"]
     ]
-    return {"tasks": tasks, "models": data["models"]}
+    return {"tasks": tasks}
+
+
+def _replay_task(
+    row: dict[str, Any], names: Mapping[str, str], seeds: Sequence[int]
+) -> dict[str, Any]:
+    task, games = get_task(row["task"]), {}
+    row |= {"seeds": list(seeds), "zopa": [has_zopa(deal_at(task, seed)) for seed in seeds]}
+    for side, pair in product(SIDES, row["chosen"]):
+        seed, replies = pair[side]["seed"], pair[side]["replies"]
+        game = games[side, seed] = play_replies(task, names[side], seed, replies)
+        place = seeds.index(seed) if seed in seeds else len(seeds)
+        if place < len(row[side]):
+            row[side][place] = game["grade"]
+            if side == "after":
+                row["deals"][place] = game["end"] == EndReason.AGREEMENT
+    return row | {"chosen": choose_pairs(row, games)}
 
 
 def table(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -109,7 +125,7 @@ def table(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     model_hashes=bazaar_prompt,
     table=table,
 )
-def compare(
+def before_after(
     before: str = BASE,
     after: str = OURS,
     tasks: tuple[str, ...] = ("bazaar/open",),
@@ -129,19 +145,40 @@ def compare(
     if any(player.wrapper is not None for player in players.values()):
         raise ValueError(f"{before} and {after} are compared bare, not wrapped")
     rows = []
-    for task_name in tqdm(tasks, unit="task", desc="playing", leave=False):
-        games = {}
+    for name in tqdm(tasks, unit="task", desc="playing", leave=False):
+        task, games = get_task(name), {}
         for side, player in players.items():
-            played = [new_game(get_task(task_name), seed) for seed in seeds]
+            played = [new_game(task, seed) for seed in seeds]
             for start in range(0, episodes, batch):
                 play_games(played[start : start + batch], player)
             for seed, game in zip(seeds, played, strict=True):
                 games[side, seed] = record_game(game, names[side])
-        grades = {side: [games[side, seed]["grade"] for seed in seeds] for side in SIDES}
-        deals = [games["after", seed]["end"] == EndReason.AGREEMENT for seed in seeds]
-        said = {side: count_acts(games[side, seed] for seed in seeds) for side in SIDES}
-        rows.append(_tabulate(task_name, seeds, grades, deals, said, games))
+        row = {
+            "task": name,
+            "seeds": list(seeds),
+            **{side: [games[side, seed]["grade"] for seed in seeds] for side in SIDES},
+            "zopa": [has_zopa(deal_at(task, seed)) for seed in seeds],
+            "deals": [games["after", seed]["end"] == EndReason.AGREEMENT for seed in seeds],
+            "acts": {side: count_acts(games[side, seed] for seed in seeds) for side in SIDES},
+        }
+        rows.append(row | {"chosen": choose_pairs(row, games)})
     return {"tasks": rows, "models": models_behind({before, after}, BAZAAR_GAME)}
+
+
+def choose_pairs(
+    row: Mapping[str, Any], games: Mapping[tuple[str, int], Any]
+) -> list[dict[str, Any]]:
+    """The pairs of a task to show, by the rule; `games` go by side and seed."""
+    columns = [row[name] for name in ("seeds", *SIDES, "zopa", "deals")]
+    return [
+        {
+            "why": why,
+            "seed": seed,
+            "difference": gain(*(row[side][row["seeds"].index(seed)] for side in SIDES)),
+            **{side: games.get((side, seed), "no game recorded") for side in SIDES},
+        }
+        for why, seed in choose(*columns).items()
+    ]
 
 
 def choose(
@@ -198,50 +235,6 @@ def count_acts(games: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 def act_of(message: str) -> str:
     """The speech act that a seller of the open market hears in a buyer's words, "" for none."""
     return speech.act_in(message)[0]
-
-
-def _tabulate(
-    task_name: str,
-    seeds: Sequence[int],
-    grades: Mapping[str, Sequence[float]],
-    deals: Sequence[bool],
-    said: Mapping[str, Mapping[str, int]],
-    games: Mapping[tuple[str, int], Any],
-) -> dict[str, Any]:
-    """A task's grades, one per seed, acts, and chosen games; `games` go by side and seed."""
-    task, at = get_task(task_name), {seed: place for place, seed in enumerate(seeds)}
-    columns = {
-        **grades,
-        "zopa": [has_zopa(deal_at(task, seed)) for seed in seeds],
-        "deals": list(deals),
-    }
-    chosen = [
-        {
-            "why": why,
-            "seed": seed,
-            "difference": gain(*(grades[side][at[seed]] for side in SIDES)),
-            **{side: games.get((side, seed), "no game recorded") for side in SIDES},
-        }
-        for why, seed in choose(seeds, **columns).items()
-    ]
-    return {"task": task_name, "seeds": list(seeds), **columns, "acts": said, "chosen": chosen}
-
-
-def _replay_task(
-    row: Mapping[str, Any], names: Mapping[str, str], seeds: Sequence[int]
-) -> dict[str, Any]:
-    task, at = get_task(row["task"]), {seed: place for place, seed in enumerate(seeds)}
-    grades, deals = {side: list(row[side]) for side in SIDES}, list(row["deals"])
-    games = {}
-    for side in SIDES:
-        for game in (pair[side] for pair in row["chosen"]):
-            seed, place = game["seed"], at.get(game["seed"], len(deals))
-            now = games[side, seed] = play_replies(task, names[side], seed, game["replies"])
-            if place < len(grades[side]):
-                grades[side][place] = now["grade"]
-                if side == "after":
-                    deals[place] = now["end"] == EndReason.AGREEMENT
-    return _tabulate(row["task"], seeds, grades, deals, row["acts"], games)
 
 
 def play_replies(task: Task, name: str, seed: int, replies: Sequence[str]) -> dict[str, Any]:

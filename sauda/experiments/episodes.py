@@ -77,13 +77,12 @@ def play(task_name: str, policy: str, seed: int) -> dict[str, Any]:
     "episodes/showcase.json",
     Episodes,
     version=1,
-    name="episodes",
     tab="Artifacts & API",
     checks="every move",
     replay=replay,
     table=rows_of("episodes"),
 )
-def showcase(seed: int = SEED) -> dict[str, Any]:
+def episodes(seed: int = SEED) -> dict[str, Any]:
     """The data of the artifact: each task at one seed under four policies, and a deal by words."""
     shown = [
         play(task.name, name, seed)

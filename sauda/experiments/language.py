@@ -19,7 +19,7 @@ are one signal here.
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain, product
@@ -151,15 +151,6 @@ class Sentence:
     kind: str = ""  # one of KINDS, of a blind sentence
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """A way to read a sentence: its signals, and its price or None."""
-
-    name: str
-    signals: Callable[[str], frozenset[str]]
-    price: Callable[[str], float | None]
-
-
 def read_sentences(path: Path = LABELLED) -> tuple[Sentence, ...]:
     """The labelled sentences; a ValueError names the first that is not as the table promises."""
     with path.open(encoding="utf-8", newline="") as lines:
@@ -196,10 +187,10 @@ def _signals(text: str) -> frozenset[str]:
     return frozenset(tell.signal for tell in tells.read(text))
 
 
-READERS = (
-    Reader("sauda", _signals, money.find_price),
-    Reader("keywords", keyword_signals, first_digits),
-)
+READERS = {  # by name: what reads the signals, and what reads the price
+    "sauda": (_signals, money.find_price),
+    "keywords": (keyword_signals, first_digits),
+}
 
 
 def all_rows(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -217,83 +208,99 @@ def all_rows(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     inputs={"labelled": LABELLED, "blind": BLIND},
     table=all_rows,
 )
-def quality(
-    *, sentences: Sequence[Sentence] | None = None, unseen: Sequence[Sentence] | None = None
-) -> dict[str, Any]:
+def language() -> dict[str, Any]:
     """The data of the artifact: every reading, and the figures that follow from them.
 
     Precision and recall carry Wilson intervals, F1 a bootstrap over sentences; a share of nothing
-    is None. The language, the signal and the kind "all" pool the rest. `unseen` are the blind
-    writer's sentences, whose figures stand apart.
+    is None. The language, the signal and the kind "all" pool the rest. The figures on the blind
+    writer's sentences stand apart: signals by language, prices by kind.
     """
-    sentences = read_sentences() if sentences is None else sentences
-    readings = _readings(sentences)
-    by_language = list(_cells(sentences, readings, LANGUAGES, "language"))
-    prices = [
-        {**cell, "language": language, "n": len(chosen), **_price_row(chosen)}
-        for cell, language, chosen in by_language
-    ]
+    own, blind = list(map(read, read_sentences())), list(map(read, read_sentences(BLIND)))
+    told = [one for one in blind if one.sentence.kind == "tells"]
+    priced = [one for one in blind if one.sentence.kind != "tells"]
     return {
-        "rows": _signal_rows(by_language),
-        "prices": prices,
-        "sentences": _record(sentences, readings),
-        "blind": blind_quality(read_sentences(BLIND) if unseen is None else unseen),
+        "rows": signal_rows(own),
+        "prices": price_rows(own, "language", LANGUAGES),
+        "sentences": [one.as_json() for one in own],
+        "blind": {
+            "rows": signal_rows(told),
+            "prices": price_rows(priced, "kind", KINDS[:-1]),
+            "sentences": [one.as_json() | {"kind": one.sentence.kind} for one in blind],
+        },
     }
 
 
-def blind_quality(sentences: Sequence[Sentence]) -> dict[str, Any]:
-    """The figures on the blind writer's sentences: signals by language, prices by kind."""
-    told = [sentence for sentence in sentences if sentence.kind == "tells"]
-    priced = [sentence for sentence in sentences if sentence.kind != "tells"]
-    prices = [
-        {**cell, "language": "all", "kind": kind, "n": len(chosen), **_price_row(chosen)}
-        for cell, kind, chosen in _cells(priced, _readings(priced), KINDS[:-1], "kind")
-    ]
-    recorded = zip(_record(sentences, _readings(sentences)), sentences, strict=True)
-    return {
-        "rows": _signal_rows(_cells(told, _readings(told), LANGUAGES, "language")),
-        "prices": prices,
-        "sentences": [{**row, "kind": sentence.kind} for row, sentence in recorded],
-    }
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A labelled sentence, and what each reader reads in it: signals and a price or None."""
+
+    sentence: Sentence
+    signals: Mapping[str, frozenset[str]]
+    prices: Mapping[str, float | None]
+
+    def as_json(self) -> dict[str, Any]:
+        """The row of the sentence."""
+        sentence = self.sentence
+        return {
+            "text": sentence.text,
+            "language": sentence.language,
+            "split": sentence.split,
+            "signals": _join(sentence.signals),
+            "price": sentence.price,
+            **{f"{name}_signals": _join(signals) for name, signals in self.signals.items()},
+            **{f"{name}_price": price for name, price in self.prices.items()},
+        }
 
 
-def _readings(sentences: Sequence[Sentence]) -> dict[str, list[tuple]]:
-    return {
-        reader.name: [(reader.signals(s.text), reader.price(s.text)) for s in sentences]
-        for reader in READERS
-    }
+def _join(signals: frozenset[str]) -> str:
+    return " ".join(signal for signal in SIGNALS if signal in signals)
 
 
-def _cells(
-    sentences: Sequence[Sentence],
-    readings: Mapping[str, Sequence[tuple]],
-    groups: Sequence[str],
-    name_of_group: str,
-) -> Iterator[tuple[dict[str, str], str, list[tuple]]]:
-    """Each reader and split, each group of sentences and all, and what is read in them."""
-    for name, split_name, group in product(readings, SPLITS, (*groups, "all")):
+def read(sentence: Sentence) -> Reading:
+    """The readings of a sentence."""
+    signals = {name: reader[0](sentence.text) for name, reader in READERS.items()}
+    prices = {name: reader[1](sentence.text) for name, reader in READERS.items()}
+    return Reading(sentence, signals, prices)
+
+
+Group = tuple[dict[str, Any], list[Reading]]  # what a row is of, and its sentences
+
+
+def by_group(readings: Sequence[Reading], name: str, groups: Sequence[str]) -> Iterator[Group]:
+    """Each reader and split, each group of sentences and all, and the readings there."""
+    for reader, split, group in product(READERS, SPLITS, (*groups, "all")):
         chosen = [
-            (sentence, *reading)
-            for sentence, reading in zip(sentences, readings[name], strict=True)
-            if sentence.split == split_name and group in ("all", getattr(sentence, name_of_group))
+            one
+            for one in readings
+            if one.sentence.split == split and group in ("all", getattr(one.sentence, name))
         ]
-        yield {"reader": name, "split": split_name}, group, chosen
+        of = {"reader": reader, "split": split, "language": "all", name: group, "n": len(chosen)}
+        yield of, chosen
 
 
-def _signal_rows(cells: Iterable[tuple[dict[str, str], str, list[tuple]]]) -> list[dict[str, Any]]:
+def signal_rows(readings: Sequence[Reading]) -> list[dict[str, Any]]:
+    """How well each reader finds each signal, by split and language."""
     return [
-        {**cell, "language": language, "n": len(chosen), **_signal_row(chosen, signal)}
-        for cell, language, chosen in cells
+        {**of, **_find_signal(chosen, of["reader"], signal)}
+        for of, chosen in by_group(readings, "language", LANGUAGES)
         for signal in (*SIGNALS, "all")
     ]
 
 
-def _signal_row(readings: Sequence[tuple], signal: str) -> dict[str, Any]:
+def _find_signal(readings: Sequence[Reading], reader: str, signal: str) -> dict[str, Any]:
     wanted = SIGNALS if signal == "all" else (signal,)
-    meant = np.array([[s in sentence.signals for s in wanted] for sentence, *_ in readings], bool)
-    read = np.array([[s in signals for s in wanted] for _, signals, _ in readings], bool)
-    meant, read = meant.reshape(-1, len(wanted)), read.reshape(-1, len(wanted))
-    right, wrong, missed = ((meant & read).sum(1), (read & ~meant).sum(1), (meant & ~read).sum(1))
+    meant, found = (
+        np.array([[s in signals for s in wanted] for signals in some], bool).reshape(
+            -1, len(wanted)
+        )
+        for some in (
+            [one.sentence.signals for one in readings],
+            [one.signals[reader] for one in readings],
+        )
+    )
+    right, wrong, missed = (
+        (meant & found).sum(1), (found & ~meant).sum(1), (meant & ~found).sum(1),
+    )  # fmt: skip
     true, false, unread = int(right.sum()), int(wrong.sum()), int(missed.sum())
     return {
         "signal": signal,
@@ -306,18 +313,27 @@ def _signal_row(readings: Sequence[tuple], signal: str) -> dict[str, Any]:
     }
 
 
-def _price_row(readings: Sequence[tuple]) -> dict[str, Any]:
-    meant = [
-        (sentence.price, price) for sentence, _, price in readings if sentence.price is not None
+def price_rows(
+    readings: Sequence[Reading], name: str, groups: Sequence[str]
+) -> list[dict[str, Any]]:
+    """How well each reader finds the price, by split and group."""
+    return [
+        {**of, **_find_price(chosen, of["reader"])}
+        for of, chosen in by_group(readings, name, groups)
     ]
-    unmeant = [price for sentence, _, price in readings if sentence.price is None]
-    exact = sum(price == read for price, read in meant)
-    false = sum(price is not None for price in unmeant)
+
+
+def _find_price(readings: Sequence[Reading], reader: str) -> dict[str, Any]:
+    pairs = [(one.sentence.price, one.prices[reader]) for one in readings]
+    meant = [(price, found) for price, found in pairs if price is not None]
+    unmeant = [found for price, found in pairs if price is None]
+    exact = sum(price == found for price, found in meant)
+    false = sum(found is not None for found in unmeant)
     return {
         "priced": len(meant),
         "exact": exact,
-        "other": sum(read not in (None, price) for price, read in meant),
-        "missed": sum(read is None for _, read in meant),
+        "other": sum(found not in (None, price) for price, found in meant),
+        "missed": sum(found is None for _, found in meant),
         "unpriced": len(unmeant),
         "false_positives": false,
         "exact_rate": _share(exact, len(meant)),
@@ -327,22 +343,3 @@ def _price_row(readings: Sequence[tuple]) -> dict[str, Any]:
 
 def _share(part: int, whole: int) -> dict[str, float] | None:
     return exact_interval(wilson_interval(part, whole)) if whole else None
-
-
-def _record(sentences: Sequence[Sentence], readings: Mapping[str, Sequence]) -> list[dict]:
-    return [
-        {
-            "text": sentence.text,
-            "language": sentence.language,
-            "split": sentence.split,
-            "signals": _join(sentence.signals),
-            "price": sentence.price,
-            **{f"{name}_signals": _join(read[i][0]) for name, read in readings.items()},
-            **{f"{name}_price": read[i][1] for name, read in readings.items()},
-        }
-        for i, sentence in enumerate(sentences)
-    ]
-
-
-def _join(signals: frozenset[str]) -> str:
-    return " ".join(signal for signal in SIGNALS if signal in signals)

@@ -21,7 +21,7 @@ from sauda.experiments.base import experiment
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Number, Record
 from sauda.records.seeds import first_seeds
-from sauda.statistics import mean_interval, name_interval, paired_difference
+from sauda.statistics import difference_of, mean_of
 
 Rng = np.random.Generator
 History = Sequence[tuple[str, float]]  # strategy and total of each round so far
@@ -262,7 +262,7 @@ def _stream(seed: int, now: int, party: int) -> Rng:
     tab="Judge",
     checks="every negotiation and every verdict",
 )
-def negotiate(
+def pitching(
     episodes: int = 100,  # hold-out seeds; gives intervals near ±0.02 of the win rate
     split: str = "holdout",
     advocates: tuple[str, ...] = tuple(ADVOCATES),
@@ -280,7 +280,7 @@ def negotiate(
         "arms": list(ARMS),
         "early_rounds": EARLY,
         "rows": [_row(name, played, won, totals) for name in names],
-        "learning": name_interval(_learning_gain(won)),
+        "learning": _learning_gain(won),
         "curves": {n: {"won": _curve(won[n]), "total": _curve(totals[n])} for n in DRAWN},
         "frequencies": {n: _frequencies(played[n]) for n in ("adapting", CONTROL)},
         "wins": {n: won[n].sum(1).astype(int).tolist() for n in names},
@@ -312,26 +312,26 @@ def _row(name: str, played: Mapping, won: Mapping, totals: Mapping) -> dict[str,
         "advocate": name,
         "label": LABELS[name],
         "n": len(won[name]),
-        "win_rate": name_interval(mean_interval(won[name].mean(1))),
-        "total": name_interval(mean_interval(totals[name].mean(1))),
-        "early_win_rate": name_interval(mean_interval(won[name][:, :EARLY].mean(1))),
-        "late_win_rate": name_interval(mean_interval(won[name][:, EARLY:].mean(1))),
-        "difference": name_interval(paired_difference(won[name].mean(1), won[CONTROL].mean(1))),
+        "win_rate": mean_of(won[name].mean(1)),
+        "total": mean_of(totals[name].mean(1)),
+        "early_win_rate": mean_of(won[name][:, :EARLY].mean(1)),
+        "late_win_rate": mean_of(won[name][:, EARLY:].mean(1)),
+        "difference": difference_of(won[name].mean(1), won[CONTROL].mean(1)),
         "lies": round(float(_table(played[name], "lies").mean()), 4),
     }
 
 
-def _learning_gain(won: Mapping[str, np.ndarray]) -> tuple[float, float, float]:
+def _learning_gain(won: Mapping[str, np.ndarray]) -> dict[str, float]:
     """The adapting advocate's gain in win rate over the control, late less early, by seed.
 
     Both use every arm once in the early rounds, so what it learned can only show late.
     """
     gain = won["adapting"] - won[CONTROL]
-    return paired_difference(gain[:, EARLY:].mean(1), gain[:, :EARLY].mean(1))
+    return difference_of(gain[:, EARLY:].mean(1), gain[:, :EARLY].mean(1))
 
 
 def _curve(table: np.ndarray) -> list[dict[str, float]]:
-    return [name_interval(mean_interval(column)) for column in table.T]
+    return [mean_of(column) for column in table.T]
 
 
 def _frequencies(games: Sequence[Mapping[str, list]]) -> dict[str, list[float]]:

@@ -24,7 +24,7 @@ from sauda.games import BAZAAR
 from sauda.llm.turn import PlayerSpec, in_batches, take_turns
 from sauda.policies.listener import Listener, MoveValues, believe
 from sauda.records.seeds import SPLITS, is_unseen_game
-from sauda.statistics import mean_interval, name_interval
+from sauda.statistics import mean_of
 
 Action = Offer | Accept | WalkAway
 TASKS = ("bazaar/open", "bazaar/rushed")  # in turn
@@ -115,7 +115,7 @@ class Judged:
             if error is not None and state.turn + 1 >= LATE:
                 errors.append(error)
         return {
-            "regret": name_interval(mean_interval(np.array(regret))),
+            "regret": mean_of(np.array(regret)),
             "price_error": round(float(np.mean(errors)), 6) if errors else None,
         }
 

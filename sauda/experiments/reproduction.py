@@ -30,7 +30,7 @@ from env import (
     get_task,
     rollout,
 )
-from sauda.experiments.base import experiment
+from sauda.experiments.base import experiment, rows_of
 from sauda.experiments.speeds import published_rows
 from sauda.games.bazaar_columns import ENDS, episode_columns
 from sauda.policies import BUYERS
@@ -212,7 +212,7 @@ class Reproduction(Record):
     tab="Tour, Results",
     checks="rows from the two files that it compares; probes and differences replayed",
     method="recomputed",
-    table=lambda data: [*data["rows"], data["agreement"]],
+    table=rows_of("rows", "agreement"),
 )
 def reproduction(
     measured: str = "evaluation/classic-train.json",

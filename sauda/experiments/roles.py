@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sauda.experiments.base import experiment
+from sauda.experiments.base import experiment, rows_of
 from sauda.records.kinds import (
     CONTROLS,
     ROLES,
@@ -24,9 +24,9 @@ from sauda.records.kinds import (
     role_command,
 )
 from sauda.records.schemas.base import Interval, Record
-from sauda.records.schemas.roles import DialogueLoss, RoleRun
+from sauda.records.schemas.roles import RoleRun
 from sauda.records.store import ROOT, Artifact, digest, load, sha256
-from sauda.statistics import paired_difference
+from sauda.statistics import exact_interval, paired_difference
 
 FILE = "roles.json"
 SPECIALISTS, GENERALIST = ("buyer", "seller"), "generalist"
@@ -70,7 +70,7 @@ class RoleComparison(Record):
     tab="Training",
     method="recomputed",
     checks="every difference and interval, from the losses of the runs",
-    table=lambda data: data["contrasts"],
+    table=rows_of("contrasts"),
 )
 def roles(runs: tuple[str, ...] = NAMES, *, root: Path = ROOT) -> dict[str, Any]:
     """The data of the artifact from the recorded runs.
@@ -82,21 +82,18 @@ def roles(runs: tuple[str, ...] = NAMES, *, root: Path = ROOT) -> dict[str, Any]
 
 
 def compare(runs: Runs) -> dict[str, Any]:
-    """The comparison of the runs in NAMES."""
-    digests = {name: digest([row.as_json() for row in run.holdout]) for name, run in runs.items()}
-    return {"runs": digests, "contrasts": list(_contrasts(runs))}
-
-
-def _contrasts(runs: Runs) -> Iterator[dict[str, Any]]:
+    """The comparison of the runs in NAMES: a contrast per question, run and role."""
+    asked = []
     for role in SPECIALISTS:
-        yield contrast(runs, "schedule", f"roles-{role}", f"roles-{role}-control", role)
-        yield contrast(runs, "schedule", "roles-generalist", "roles-generalist-control", role)
+        asked.append(("schedule", f"roles-{role}", f"roles-{role}-control", role))
+        asked.append(("schedule", "roles-generalist", "roles-generalist-control", role))
         for cause, control in CAUSES.items():
-            yield contrast(runs, cause, "roles-generalist", f"roles-generalist-{control}", role)
-    for role in SPECIALISTS:
-        yield contrast(runs, "specialist", f"roles-{role}", "roles-generalist", role)
+            asked.append((cause, "roles-generalist", f"roles-generalist-{control}", role))
+    asked += [("specialist", f"roles-{role}", "roles-generalist", role) for role in SPECIALISTS]
     for role, other in zip(SPECIALISTS, SPECIALISTS[::-1], strict=True):
-        yield contrast(runs, "off_role", f"roles-{other}", f"roles-{role}", role)
+        asked.append(("off_role", f"roles-{other}", f"roles-{role}", role))
+    digests = {name: digest([row.as_json() for row in run.holdout]) for name, run in runs.items()}
+    return {"runs": digests, "contrasts": [contrast(runs, *one) for one in asked]}
 
 
 def contrast(runs: Runs, question: str, run: str, baseline: str, role: str) -> dict[str, Any]:
@@ -104,11 +101,12 @@ def contrast(runs: Runs, question: str, run: str, baseline: str, role: str) -> d
 
     Raises ValueError where they did not measure the same dialogues.
     """
-    ours, theirs = (_losses_of(runs[name], role) for name in (run, baseline))
+    ours, theirs = (
+        [row for row in runs[name].holdout if row.role == role] for name in (run, baseline)
+    )
     if [(d.dialogue, d.tokens) for d in ours] != [(d.dialogue, d.tokens) for d in theirs]:
         raise ValueError(f"{run} and {baseline} did not measure the same dialogues of the {role}")
     losses, others = (np.array([d.nats / d.tokens for d in rows]) for rows in (ours, theirs))
-    mean, low, high = paired_difference(losses, others)
     return {
         "question": question,
         "run": run,
@@ -118,12 +116,8 @@ def contrast(runs: Runs, question: str, run: str, baseline: str, role: str) -> d
         "tokens": sum(d.tokens for d in ours),
         "loss": float(losses.mean()),
         "baseline_loss": float(others.mean()),
-        "difference": {"mean": mean, "low": low, "high": high},
+        "difference": exact_interval(paired_difference(losses, others)),
     }
-
-
-def _losses_of(run: RoleRun, role: str) -> list[DialogueLoss]:
-    return [row for row in run.holdout if row.role == role]
 
 
 # In words ----------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from sauda.experiments.base import experiment
+from sauda.experiments.base import experiment, rows_of
 from sauda.experiments.pairs import (
     ENDS,
     SCRIPTS,
@@ -25,7 +25,13 @@ from sauda.experiments.pairs import (
 )
 from sauda.policies import BUYERS
 from sauda.records.schemas.base import Interval, Record
-from sauda.statistics import mean_interval, name_interval, paired_difference, wilson_interval
+from sauda.statistics import (
+    difference_of,
+    mean_of,
+    name_interval,
+    paired_difference,
+    wilson_interval,
+)
 
 FILE = "tournament.json"
 SHOWN = {"10th percentile": 0.1, "median": 0.5, "90th percentile": 0.9}
@@ -108,7 +114,7 @@ class Tournament(Record):
     version=2,
     tab="Results",
     checks="every game and every figure",
-    table=lambda data: chain(data["ranks"], data["exploitability"]),
+    table=rows_of("ranks", "exploitability"),
 )
 def tournament(
     buyers: tuple[str, ...] = tuple(BUYERS),
@@ -117,28 +123,23 @@ def tournament(
 ) -> dict[str, Any]:
     """The data of the artifact; ValueError for a name that cannot take its seat."""
     pairs, seeds = pair_up(buyers, sellers), scenario_seeds(scenarios)
-    at = Scenarios.of(seeds)
+    at, names = Scenarios.of(seeds), {"buyer": buyers, "seller": sellers}
     played = {pair: columns(play_pair(pair, seeds)) for pair in pairs}
     won = {pair: Payoffs.of(games, at) for pair, games in played.items()}
     utility, share = (by_seat(won, buyers, sellers, of) for of in ("utility", "share"))
-    names = {"buyer": buyers, "seller": sellers}
+    best = [ranks(seat, names[seat], utility[seat], share[seat]) for seat in SEATS]
+    exploited = [
+        exploitability(seat, names[seat], names[other], utility[other].swapaxes(0, 1))
+        for seat, other in (SEATS, SEATS[::-1])
+    ]
+    games = {buyer: {seller: played[Pair(buyer, seller)] for seller in sellers} for buyer in buyers}
     return {
         "ends": dict(ENDS),
         "scenarios": at.as_json(),
         "cells": [cell(pair, played[pair], won[pair]) for pair in pairs],
-        "ranks": [
-            row for seat in SEATS for row in ranks(seat, names[seat], utility[seat], share[seat])
-        ],
-        "exploitability": [
-            row
-            for seat, other in (SEATS, SEATS[::-1])
-            for row in exploitability(
-                seat, names[seat], names[other], utility[other].swapaxes(0, 1)
-            )
-        ],
-        "games": {
-            buyer: {seller: played[Pair(buyer, seller)] for seller in sellers} for buyer in buyers
-        },
+        "ranks": [*chain(*best)],
+        "exploitability": [*chain(*exploited)],
+        "games": games,
     }
 
 
@@ -158,11 +159,11 @@ def by_seat(
     won: Mapping[Pair, Payoffs], buyers: Sequence[str], sellers: Sequence[str], figure: str
 ) -> dict[str, np.ndarray]:
     """A figure of each seat in every pair, shape (players of the seat, opponents, n)."""
-    grid = {
-        seat: np.array([[getattr(won[Pair(b, s)], figure)[seat] for s in sellers] for b in buyers])
+    buyer, seller = (
+        np.array([[getattr(won[Pair(b, s)], figure)[seat] for s in sellers] for b in buyers])
         for seat in SEATS
-    }
-    return grid | {"seller": grid["seller"].swapaxes(0, 1)}
+    )
+    return {"buyer": buyer, "seller": seller.swapaxes(0, 1)}
 
 
 def cell(pair: Pair, played: Mapping[str, Any], won: Payoffs) -> dict[str, Any]:
@@ -172,10 +173,10 @@ def cell(pair: Pair, played: Mapping[str, Any], won: Payoffs) -> dict[str, Any]:
         "buyer": pair.buyer,
         "seller": pair.seller,
         "n": n,
-        "share": {seat: name_interval(mean_interval(won.share[seat])) for seat in SEATS},
-        "utility": {seat: name_interval(mean_interval(won.utility[seat])) for seat in SEATS},
+        "share": {seat: mean_of(won.share[seat]) for seat in SEATS},
+        "utility": {seat: mean_of(won.utility[seat]) for seat in SEATS},
         "deal_rate": name_interval(wilson_interval(played["end"].count("A"), n)),
-        "rounds": name_interval(mean_interval(np.array(played["rounds"], float))),
+        "rounds": mean_of(np.array(played["rounds"], float)),
     }
 
 
@@ -194,8 +195,8 @@ def ranks(
             "seat": seat,
             "player": name,
             "rank": 1 + sum(paired_difference(other, own)[1] > 0 for other in means),
-            "utility": name_interval(mean_interval(own)),
-            "share": name_interval(mean_interval(of_zopa)),
+            "utility": mean_of(own),
+            "share": mean_of(of_zopa),
         }
         for name, own, of_zopa in zip(players, means, shares, strict=True)
     ]
@@ -219,9 +220,9 @@ def exploitability(
             "player": name,
             "by": opponents[best],
             "n": len(taken),
-            "taken": name_interval(mean_interval(taken)),
-            "usual": name_interval(mean_interval(usual)),
-            "more": name_interval(paired_difference(taken, usual)),
+            "taken": mean_of(taken),
+            "usual": mean_of(usual),
+            "more": difference_of(taken, usual),
         }
 
 

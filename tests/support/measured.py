@@ -87,5 +87,5 @@ def games_before_and_after() -> Artifact:
             "models_behind",
             lambda names, game: dict.fromkeys(names, source | prompt_hashes(BAZAAR)),
         )
-        data = before_after.compare(**config, seat=players.__getitem__)
-    return new_artifact(before_after.compare.file, config, data)
+        data = before_after.before_after(**config, seat=players.__getitem__)
+    return new_artifact(before_after.before_after.file, config, data)

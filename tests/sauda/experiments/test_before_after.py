@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from sauda.experiments.before_after import SIDES, choose, compare
+from sauda.experiments.before_after import SIDES, before_after, choose
 from sauda.experiments.comparison import bazaar_grids, in_bazaar
 from sauda.experiments.verify import verify
 from sauda.games.transcript import from_json
 from sauda.records.store import Artifact, load, renew_checksums, save, write
 from tests.support.measured import GARBAGE, PLAYERS
 
-FILE = compare.file
+FILE = before_after.file
 TASK = "bazaar/open"
 
 
@@ -23,7 +23,7 @@ def root(tmp_path_factory) -> Path:
     root = tmp_path_factory.mktemp("artifacts")
     config = {"before": "shaky", "after": "high", "tasks": (TASK, "bazaar/rushed")}
     config |= {"episodes": 7, "batch": 3}
-    save(FILE, config, compare(**config, seat=PLAYERS.__getitem__), root)
+    save(FILE, config, before_after(**config, seat=PLAYERS.__getitem__), root)
     return root
 
 
@@ -102,11 +102,11 @@ def test_the_data_shows_the_games_of_the_rule_and_each_move_of_the_model_has_its
 def test_what_cannot_be_compared_is_refused(settings, fault):
     asked = {"before": "shaky", "after": "high", "tasks": (TASK,), "episodes": 2} | settings
     with pytest.raises(ValueError, match=fault):
-        compare(**asked, seat=PLAYERS.__getitem__)
+        before_after(**asked, seat=PLAYERS.__getitem__)
 
 
 def test_the_games_are_the_first_batches_of_the_model_comparison():
-    settings = compare.settings()
+    settings = before_after.settings()
     played = bazaar_grids(models=[settings[side] for side in SIDES])[0]
     assert {settings[side] for side in SIDES} <= set(played.policies)
     assert set(settings["tasks"]) <= set(played.tasks)
