@@ -16,14 +16,7 @@ from typing import Any
 
 from benchmarks.page import running_app
 from benchmarks.screenshots import CHROMIUM_FLAGS, no_browser
-from env import (
-    ARENA_TASKS,
-    IllegalAction,
-    Observation,
-    Task,
-    get_task,
-    rollout,
-)
+from env import ARENA_TASKS, IllegalAction, Observation, Task, get_task, rollout
 from sauda.experiments.comparison import OURS, play_model
 from sauda.experiments.speeds import figure
 from sauda.games import BAZAAR

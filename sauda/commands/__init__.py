@@ -23,10 +23,7 @@ COMMANDS = {
         "measure the reading of dialogue acts on the annotated dialogues of CraigslistBargains",
     ),
     "weights": ("train", "find or prepare the small base model; print where and which hash"),
-    "train": (
-        "train",
-        "train a language model by one of its stages, or the selector",
-    ),
+    "train": ("train", "train a language model by one of its stages, or the selector"),
     "jobs": ("cloud", "train on a rented machine: submit, keep and bring back runs"),
     "shards": (
         "cloud",

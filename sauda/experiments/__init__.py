@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).parent
 DECORATED = re.compile(
-    r"^@experiment\(\s*[^,]+,\s*(\w+),.*?^\)\ndef (\w+)\(", re.DOTALL | re.MULTILINE
+    r"^@experiment\(\s*[^,]+,\s*(\w+),.*?\)\ndef (\w+)\(", re.DOTALL | re.MULTILINE
 )
 
 

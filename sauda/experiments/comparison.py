@@ -177,10 +177,7 @@ def arena_grids(worlds: int = 200) -> tuple[Grid, ...]:
     """
     tasks = tuple(ARENA_TASKS)
     slow = (BASE, f"{BASE}+constrained", f"{LAB}+constrained")
-    return (
-        Grid(tasks, (*LAB_SCRIPTS, LAB), worlds),
-        Grid(tasks, slow, max(1, worlds // 4)),
-    )
+    return (Grid(tasks, (*LAB_SCRIPTS, LAB), worlds), Grid(tasks, slow, max(1, worlds // 4)))
 
 
 def in_bazaar(parts: tuple[Grid, ...] = (), batch: int = 50, baseline: str = BASE) -> Comparison:

@@ -42,13 +42,7 @@ from sauda.policies.listener import Action, Belief, Informed, Listener, at_openi
 from sauda.records.schemas.base import Interval, ModelSource, Record
 from sauda.records.seeds import deal_at, first_seeds
 from sauda.records.store import ROOT, Artifact, load
-from sauda.statistics import (
-    difference_of,
-    mean_of,
-    name_interval,
-    pooled_share,
-    wilson_interval,
-)
+from sauda.statistics import difference_of, mean_of, name_interval, pooled_share, wilson_interval
 
 FILE, TASK = "gap.json", "bazaar/open"
 PLANNER = Listener()

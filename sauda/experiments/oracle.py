@@ -95,13 +95,7 @@ def tune(task: str, family: str, settings: Mapping[str, int], episodes: int) -> 
     }
 
 
-@experiment(
-    FILE,
-    TunedScripts,
-    version=1,
-    tab="Results",
-    checks="the whole search and both grades",
-)
+@experiment(FILE, TunedScripts, version=1, tab="Results", checks="the whole search and both grades")
 def tuned(
     population: int = 24,  # candidates of a generation
     elites: int = 6,  # of those, the best, to which the next one is fitted
@@ -283,11 +277,7 @@ def row_of(task_name: str, seeds: Sequence[int], played: Mapping[str, Any]) -> d
         "informed": mean_of(informed),
         "silent": mean_of(informed_grades(task_name, False, seeds)),
         "policies": [
-            {
-                "policy": name,
-                **mean_of(won),
-                "share": round(float(won.mean() / informed.mean()), 6),
-            }
+            {"policy": name, **mean_of(won), "share": round(float(won.mean() / informed.mean()), 6)}
             for name, won in played.items()
         ],
         "honest": max(scripts, key=lambda name: scripts[name]),

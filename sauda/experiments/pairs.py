@@ -16,17 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from env import (
-    CATALOGUE,
-    Bazaar,
-    EndReason,
-    Episode,
-    Instance,
-    Policy,
-    Task,
-    market,
-    rollout,
-)
+from env import CATALOGUE, Bazaar, EndReason, Episode, Instance, Policy, Task, market, rollout
 from sauda.llm.registry import script
 from sauda.policies import BUYERS, SELLERS
 from sauda.records.seeds import SPLITS, deal_at, is_unseen_game

@@ -256,11 +256,7 @@ def _stream(seed: int, now: int, party: int) -> Rng:
 
 
 @experiment(
-    "pitching.json",
-    Pitching,
-    version=1,
-    tab="Judge",
-    checks="every negotiation and every verdict",
+    "pitching.json", Pitching, version=1, tab="Judge", checks="every negotiation and every verdict"
 )
 def pitching(
     episodes: int = 100,  # hold-out seeds; gives intervals near ±0.02 of the win rate

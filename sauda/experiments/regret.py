@@ -11,15 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from env import (
-    Accept,
-    Observation,
-    Offer,
-    Policy,
-    WalkAway,
-    get_task,
-    rollout,
-)
+from env import Accept, Observation, Offer, Policy, WalkAway, get_task, rollout
 from sauda.games import BAZAAR
 from sauda.llm.turn import PlayerSpec, in_batches, take_turns
 from sauda.policies.listener import Listener, MoveValues, believe

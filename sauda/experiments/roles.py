@@ -31,10 +31,7 @@ from sauda.statistics import exact_interval, paired_difference
 FILE = "roles.json"
 SPECIALISTS, GENERALIST = ("buyer", "seller"), "generalist"
 CAUSES = {"cycles": "one-cycle", "layers": "one-rate"}  # of the schedule, with their controls
-IN_WORDS = {
-    "cycles": "Two cycles instead of one",
-    "layers": "Rates by layer instead of one rate",
-}
+IN_WORDS = {"cycles": "Two cycles instead of one", "layers": "Rates by layer instead of one rate"}
 NAMES = (
     *(f"roles-{role}{end}" for role in (*SPECIALISTS, GENERALIST) for end in ("", "-control")),
     *(f"roles-{GENERALIST}-{control}" for control in CAUSES.values()),

@@ -19,17 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from env import (
-    Accept,
-    EndReason,
-    Episode,
-    Instance,
-    Observation,
-    Offer,
-    get_task,
-    rollout,
-    rupees,
-)
+from env import Accept, EndReason, Episode, Instance, Observation, Offer, get_task, rollout, rupees
 from sauda.experiments.batches import in_batches, version_of
 from sauda.llm.model import NamedModel
 from sauda.llm.seller import (

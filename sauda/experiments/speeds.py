@@ -143,10 +143,7 @@ def _percentiles(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def memory_growth(
-    unit: str,
-    done: Sequence[float],
-    page_mib: Sequence[float],
-    model_mib: Sequence[float] | None,
+    unit: str, done: Sequence[float], page_mib: Sequence[float], model_mib: Sequence[float] | None
 ) -> dict[str, Any]:
     """Resident memory after so many units of work, and its slope over the second half of them.
 

@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 
 from env import get_task, rollout
-from sauda.experiments.oracle import (
-    SPOKEN,
-    informed_grades,
-    oracle,
-    search_numbers,
-)
+from sauda.experiments.oracle import SPOKEN, informed_grades, oracle, search_numbers
 from sauda.policies.listener import Informed
 from sauda.records.seeds import deal_at
 from sauda.records.store import load

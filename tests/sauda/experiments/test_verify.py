@@ -13,24 +13,11 @@ import sauda.__main__ as command_line
 from env import TASKS, rollout
 from sauda.experiments.evaluate import ORACLE, Cell, EvaluationSpec, evaluate
 from sauda.experiments.speeds import figure
-from sauda.experiments.verify import (
-    ReplayedStage,
-    differences,
-    read_hashes,
-    replay_row,
-    verify,
-)
+from sauda.experiments.verify import ReplayedStage, differences, read_hashes, replay_row, verify
 from sauda.games.transcript import to_json
 from sauda.llm.registry import get_policy
 from sauda.records.kinds import FILES
-from sauda.records.store import (
-    CHECKSUMS,
-    ROOT,
-    load,
-    renew_checksums,
-    save,
-    write,
-)
+from sauda.records.store import CHECKSUMS, ROOT, load, renew_checksums, save, write
 from tests.support.cases import cases
 from tests.support.measured import model_comparison
 
