@@ -192,6 +192,11 @@ def wilson_interval(successes: int, n: int) -> tuple[float, float, float]:
     return successes / n, float(interval.low), float(interval.high)
 
 
+def exact_share(part: int, whole: int) -> dict[str, float] | None:
+    """The share `part / whole` with its Wilson interval, all digits; None of nothing."""
+    return exact_interval(wilson_interval(part, whole)) if whole else None
+
+
 def f1_interval(
     right: np.ndarray, wrong: np.ndarray, missed: np.ndarray
 ) -> tuple[float, float, float]:

@@ -7,13 +7,13 @@ commands is called.
 
 # By name: the module that has the command, and what it does.
 COMMANDS = {
-    "play": ("play", "play one episode and print it"),
-    "evaluate": ("evaluate", "policies x tasks x seeds, with intervals, as an artifact"),
+    "play": ("games", "play one episode and print it"),
+    "evaluate": ("games", "policies x tasks x seeds, with intervals, as an artifact"),
     "compare-models": (
-        "compare_models",
+        "games",
         "language models bare and wrapped, beside scripts and planners",
     ),
-    "run": ("run", "run an experiment, save its result and print it as a table"),
+    "run": ("games", "run an experiment, save its result and print it as a table"),
     "examples": (
         "dialogues",
         "load dialogues, say what is left out and why, and make examples of each role",

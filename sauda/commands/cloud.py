@@ -19,7 +19,7 @@ from sauda.commands.console import (
     mean_with_interval,
     save_measured,
 )
-from sauda.commands.evaluate import add_table_options, file_of, report, spec_of
+from sauda.commands.games import add_table_options, file_of, report, spec_of
 from sauda.records.store import REPOSITORY, write
 
 TOKEN = "SAUDA_ENDPOINT_TOKEN"

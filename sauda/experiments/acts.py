@@ -11,18 +11,18 @@ counts, from which its figures follow.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence
+from itertools import chain, product
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from sauda.experiments.base import experiment
+from sauda.experiments.base import experiment, rows_of
 from sauda.language.acts import INTENTS, RUPEES, Dialogue, amounts, read_acts
 from sauda.records.schemas.base import Interval, Record
 from sauda.records.store import Artifact
-from sauda.statistics import exact_interval, pooled_share, wilson_interval
+from sauda.statistics import exact_interval, exact_share, pooled_share
 
 FILE = "acts.json"
 PARTS = ("tuning", "held_out")
@@ -85,14 +85,6 @@ class Acts(Record):
     counts: dict[str, int]  # lines of the file: used, and left out by reason
 
 
-def all_rows(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The rows of acts, of prices, and of the parts without their counts per dialogue."""
-    parts = (
-        {name: x for name, x in row.items() if not isinstance(x, list)} for row in data["parts"]
-    )
-    return chain(data["rows"], data["prices"], parts)
-
-
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """Every figure computed from its recorded counts."""
     return compute_figures(artifact.data.as_json())
@@ -108,7 +100,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     "`acts --data FILE --check` reads them again where they are",
     command="acts --data FILE",
     replay=replay,
-    table=all_rows,
+    table=rows_of("rows", "prices", "parts"),
 )
 def acts(*, dialogues: Sequence[Dialogue], counts: Mapping[str, int]) -> dict[str, Any]:
     """The data of the artifact from annotated dialogues; `counts` says what their file had.
@@ -124,21 +116,24 @@ def acts(*, dialogues: Sequence[Dialogue], counts: Mapping[str, int]) -> dict[st
         )
     pairs = {part: [_pairs(dialogue) for dialogue in chosen] for part, chosen in parts.items()}
     ((usual, _),) = Counter(act for one in pairs["tuning"] for act, _ in one).most_common(1)
+    read = {part: Counter(chain.from_iterable(pairs[part])) for part in PARTS}
     return compute_figures(
         {
             "parts": [
                 {
                     "part": part,
                     "usual": usual,
-                    "turns_of": [len(one) for one in pairs[part]],
-                    "right_of": [
-                        sum(act == as_read for act, as_read in one) for one in pairs[part]
-                    ],
-                    "usual_of": [sum(act == usual for act, _ in one) for one in pairs[part]],
+                    "turns_of": [len(one) for one in some],
+                    "right_of": [sum(act == as_read for act, as_read in one) for one in some],
+                    "usual_of": [sum(act == usual for act, _ in one) for one in some],
                 }
-                for part in PARTS
+                for part, some in pairs.items()
             ],
-            "confusion": [row for part in PARTS for row in _confusion(part, pairs[part])],
+            "confusion": [
+                {"part": part, "annotated": annotated, "read": as_read, "n": n}
+                for part, annotated, as_read in product(PARTS, INTENTS, INTENTS)
+                if (n := read[part][annotated, as_read])
+            ],
             "prices": [
                 _count_found(part, currency, parts[part])
                 for part in PARTS
@@ -163,16 +158,6 @@ def _pairs(dialogue: Dialogue) -> list[tuple[str, str]]:
     ]
 
 
-def _confusion(part: str, pairs: Iterable[Sequence[tuple[str, str]]]) -> list[dict[str, Any]]:
-    counts = Counter(chain.from_iterable(pairs))
-    return [
-        {"part": part, "annotated": annotated, "read": as_read, "n": counts[annotated, as_read]}
-        for annotated in INTENTS
-        for as_read in INTENTS
-        if counts[annotated, as_read]
-    ]
-
-
 def _count_found(part: str, currency: str, dialogues: Sequence[Dialogue]) -> dict[str, Any]:
     """In how many turns the annotated price is found, where the texts declare `currency`."""
     hits = [
@@ -191,8 +176,7 @@ def compute_figures(counted: Mapping[str, Any]) -> dict[str, Any]:
         "rows": [_row(part, act, counted["confusion"]) for part in PARTS for act in INTENTS],
         "confusion": counted["confusion"],
         "prices": [
-            {**row, "found_rate": exact_interval(wilson_interval(row["found"], row["n"]))}
-            for row in counted["prices"]
+            {**row, "found_rate": exact_share(row["found"], row["n"])} for row in counted["prices"]
         ],
         "counts": counted["counts"],
     }
@@ -211,17 +195,17 @@ def _part(counted: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _row(part: str, intent: str, confusion: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    of_part = [row for row in confusion if row["part"] == part]
     annotated, as_read, right = (
-        sum(row["n"] for row in of_part if all(row[name] == intent for name in names))
+        sum(row["n"] for row in confusion
+            if row["part"] == part and all(row[name] == intent for name in names))
         for names in (("annotated",), ("read",), ("annotated", "read"))
-    )
+    )  # fmt: skip
     return {
         "part": part,
         "intent": intent,
         "annotated": annotated,
         "read": as_read,
         "right": right,
-        "precision": exact_interval(wilson_interval(right, as_read)) if as_read else None,
-        "recall": exact_interval(wilson_interval(right, annotated)) if annotated else None,
+        "precision": exact_share(right, as_read),
+        "recall": exact_share(right, annotated),
     }

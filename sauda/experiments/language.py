@@ -33,7 +33,7 @@ from sauda.language import money, tells
 from sauda.language.lexicon import SIGNALS
 from sauda.language.numerals import read_rows
 from sauda.records.schemas.base import Interval, Number, Record
-from sauda.statistics import exact_interval, f1_interval, wilson_interval
+from sauda.statistics import exact_interval, exact_share, f1_interval
 
 LABELLED = Path(__file__).parents[1] / "language" / "labelled.csv"
 BLIND = LABELLED.with_name("labelled_blind.csv")
@@ -307,8 +307,8 @@ def _find_signal(readings: Sequence[Reading], reader: str, signal: str) -> dict[
         "true_positives": true,
         "false_positives": false,
         "false_negatives": unread,
-        "precision": _share(true, true + false),
-        "recall": _share(true, true + unread),
+        "precision": exact_share(true, true + false),
+        "recall": exact_share(true, true + unread),
         "f1": exact_interval(f1_interval(right, wrong, missed)) if true + false + unread else None,
     }
 
@@ -336,10 +336,6 @@ def _find_price(readings: Sequence[Reading], reader: str) -> dict[str, Any]:
         "missed": sum(found is None for _, found in meant),
         "unpriced": len(unmeant),
         "false_positives": false,
-        "exact_rate": _share(exact, len(meant)),
-        "false_positive_rate": _share(false, len(unmeant)),
+        "exact_rate": exact_share(exact, len(meant)),
+        "false_positive_rate": exact_share(false, len(unmeant)),
     }
-
-
-def _share(part: int, whole: int) -> dict[str, float] | None:
-    return exact_interval(wilson_interval(part, whole)) if whole else None

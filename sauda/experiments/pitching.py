@@ -266,55 +266,68 @@ def pitching(
     """The data of the judged artifact; `advocates` names at least those of DRAWN."""
     names, seeds = advocates, first_seeds(episodes, split)
     cells = progress(product(names, seeds), len(names) * len(seeds), "negotiating", "negotiation")
-    columns = iter([_columns(ADVOCATES[name], seed) for name, seed in cells])
-    played = {name: [next(columns) for _ in seeds] for name in names}
-    won = {name: _table(games, "won") for name, games in played.items()}
-    totals = {name: _table(games, "total") for name, games in played.items()}
+    games = [list(map(_outcome, negotiation(ADVOCATES[name], seed))) for name, seed in cells]
+    played = {name: games[i * len(seeds) : (i + 1) * len(seeds)] for i, name in enumerate(names)}
+    won, totals, lies = (
+        {name: _table(some, figure) for name, some in played.items()}
+        for figure in ("won", "total", "lies")
+    )
     return {
         "learner": LEARNER,
         "control": CONTROL,
         "arms": list(ARMS),
         "early_rounds": EARLY,
-        "rows": [_row(name, played, won, totals) for name in names],
+        "rows": [
+            {
+                "advocate": name,
+                "label": LABELS[name],
+                "n": len(seeds),
+                "win_rate": mean_of(won[name].mean(1)),
+                "total": mean_of(totals[name].mean(1)),
+                "early_win_rate": mean_of(won[name][:, :EARLY].mean(1)),
+                "late_win_rate": mean_of(won[name][:, EARLY:].mean(1)),
+                "difference": difference_of(won[name].mean(1), won[CONTROL].mean(1)),
+                "lies": round(float(lies[name].mean()), 4),
+            }
+            for name in names
+        ],
         "learning": _learning_gain(won),
-        "curves": {n: {"won": _curve(won[n]), "total": _curve(totals[n])} for n in DRAWN},
+        "curves": {
+            n: {"won": list(map(mean_of, won[n].T)), "total": list(map(mean_of, totals[n].T))}
+            for n in DRAWN
+        },
         "frequencies": {n: _frequencies(played[n]) for n in ("adapting", CONTROL)},
         "wins": {n: won[n].sum(1).astype(int).tolist() for n in names},
         "shown": [
-            _example(why, seed, won, seeds) for why, seed in choose_examples(won, seeds).items()
+            {
+                "seed": seed,
+                "why": why,
+                "wins": int(won["adapting"][seeds.index(seed)].sum()),
+                "control_wins": int(won[CONTROL][seeds.index(seed)].sum()),
+                "rounds": list(map(round_json, negotiation(ADVOCATES["adapting"], seed))),
+            }
+            for why, seed in choose_examples(won, seeds).items()
         ],
     }
 
 
-def _columns(advocate: Advocate, seed: int) -> dict[str, list]:
-    rounds = list(negotiation(advocate, seed))
-    verdicts = [r.decision.verdicts[LEARNER] for r in rounds]
-    return {
-        "strategy": [r.strategy for r in rounds],
-        "won": [r.decision.winner == LEARNER for r in rounds],
-        "total": [v.total for v in verdicts],
-        "lies": [v.lies for v in verdicts],
-    }
+class Outcome(NamedTuple):
+    """What the learner did and got in one round."""
+
+    strategy: str
+    won: bool
+    total: float
+    lies: int
 
 
-def _table(games: Sequence[Mapping[str, list]], column: str) -> np.ndarray:
-    """One column of all games, shape (games, rounds)."""
-    return np.array([game[column] for game in games], dtype=float)
+def _outcome(played: Round) -> Outcome:
+    own = played.decision.verdicts[LEARNER]
+    return Outcome(played.strategy, played.decision.winner == LEARNER, own.total, own.lies)
 
 
-def _row(name: str, played: Mapping, won: Mapping, totals: Mapping) -> dict[str, Any]:
-    """The figures of one advocate."""
-    return {
-        "advocate": name,
-        "label": LABELS[name],
-        "n": len(won[name]),
-        "win_rate": mean_of(won[name].mean(1)),
-        "total": mean_of(totals[name].mean(1)),
-        "early_win_rate": mean_of(won[name][:, :EARLY].mean(1)),
-        "late_win_rate": mean_of(won[name][:, EARLY:].mean(1)),
-        "difference": difference_of(won[name].mean(1), won[CONTROL].mean(1)),
-        "lies": round(float(_table(played[name], "lies").mean()), 4),
-    }
+def _table(games: Sequence[Sequence[Outcome]], figure: str) -> np.ndarray:
+    """A figure of every round, shape (games, rounds)."""
+    return np.array([[getattr(one, figure) for one in game] for game in games], dtype=float)
 
 
 def _learning_gain(won: Mapping[str, np.ndarray]) -> dict[str, float]:
@@ -326,13 +339,9 @@ def _learning_gain(won: Mapping[str, np.ndarray]) -> dict[str, float]:
     return difference_of(gain[:, EARLY:].mean(1), gain[:, :EARLY].mean(1))
 
 
-def _curve(table: np.ndarray) -> list[dict[str, float]]:
-    return [mean_of(column) for column in table.T]
-
-
-def _frequencies(games: Sequence[Mapping[str, list]]) -> dict[str, list[float]]:
+def _frequencies(games: Sequence[Sequence[Outcome]]) -> dict[str, list[float]]:
     """For each arm, in which share of the games it was chosen, round by round."""
-    chosen_arms = np.array([game["strategy"] for game in games])
+    chosen_arms = np.array([[one.strategy for one in game] for game in games])
     return {arm: np.round((chosen_arms == arm).mean(0), 4).tolist() for arm in ARMS}
 
 
@@ -345,17 +354,6 @@ def choose_examples(won: Mapping[str, np.ndarray], seeds: Sequence[int]) -> dict
     order = sorted(range(len(seeds)), key=lambda i: (-gains[i], i))
     places = {"best": 0, "median": len(order) // 2, "worst": len(order) - 1}
     return {why: seeds[order[place]] for why, place in places.items()}
-
-
-def _example(why: str, seed: int, won: Mapping, seeds: Sequence[int]) -> dict[str, Any]:
-    at = seeds.index(seed)
-    return {
-        "seed": seed,
-        "why": why,
-        "wins": int(won["adapting"][at].sum()),
-        "control_wins": int(won[CONTROL][at].sum()),
-        "rounds": [round_json(r) for r in negotiation(ADVOCATES["adapting"], seed)],
-    }
 
 
 def round_json(played: Round) -> dict[str, Any]:

@@ -8,12 +8,11 @@ the published ones on purpose (`reproduction_rules.csv`), both are measured and 
 
 import csv
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -82,11 +81,6 @@ def overbid_once(obs: Observation, rng: np.random.Generator) -> Action:
     return BUYERS["rule_based"](obs, rng)
 
 
-def accept_first(obs: Observation, rng: np.random.Generator) -> Action:
-    """Accepts the opening ask."""
-    return Accept()
-
-
 def bid_then_leave(obs: Observation, rng: np.random.Generator) -> Action:
     """Bids 0.75 of the opening ask, then walks away."""
     return WalkAway() if obs.round else _within_budget(obs, 0.75 * obs.opening_ask)
@@ -119,27 +113,17 @@ def _within_budget(obs: Observation, price: float) -> Offer:
     return Offer(obs.priced(min(price, obs.reservation)))
 
 
-EVERY_ROUND: Mapping[str, Policy] = MappingProxyType(
-    {
-        "hold": hold,
-        "slow_climb": slow_climb,
-        "random_climb": random_climb,
-        "hold_accept": AcceptLast(hold),
-        "slow_climb_accept": AcceptLast(slow_climb),
-        "random_climb_accept": AcceptLast(random_climb),
-    }
-)
-REFERENCE_BUYERS: Mapping[str, Policy] = MappingProxyType(
-    {
-        **EVERY_ROUND,
-        "overbid": overbid,
-        "overbid_once": overbid_once,
-        "accept_first": accept_first,
-        "bid_then_leave": bid_then_leave,
-        "zero_first": zero_first,
-        "unrounded": rule_without_rounding,
-    }
-)
+EVERY_ROUND = {policy.__name__: policy for policy in (hold, slow_climb, random_climb)}
+REFERENCE_BUYERS: Mapping[str, Policy] = {
+    **EVERY_ROUND,
+    **{f"{name}_accept": AcceptLast(policy) for name, policy in EVERY_ROUND.items()},
+    "overbid": overbid,
+    "overbid_once": overbid_once,
+    "accept_first": lambda obs, rng: Accept(),  # the opening ask
+    "bid_then_leave": bid_then_leave,
+    "zero_first": zero_first,
+    "unrounded": rule_without_rounding,
+}
 NAMED = {**BUYERS, **REFERENCE_BUYERS}
 
 
@@ -228,28 +212,25 @@ def reproduction(
     different = published_rows(source, "reference-differences")
     wanted = [(r["task"], r["policy"], r["task"] == CROWD) for r in every_round]
     wanted += [(r["task"], r["policy"], False) for r in different]
-    played = iter(_play(wanted, workers))
+    with ProcessPoolExecutor(workers) as pool:
+        played = pool.map(play, *zip(*wanted, strict=True))
+        played = list(progress(played, len(wanted), "playing", "cell"))
     rows = [
         comparison(episodes[f"classic/{r['task']}"][r["policy"]].as_json(), r, metric)
         for r in scripted
         for metric in ("surplus", "deal_rate")
     ]
-    for reference in every_round:
-        cell = next(played)
+    for cell, reference in zip(played, every_round, strict=False):
         metrics = ("surplus", "deal_rate", *(("longest",) if reference["policy"] == "hold" else ()))
         rows += [comparison(cell, reference, metric) for metric in metrics]
+    with RULES.open(encoding="utf-8", newline="") as lines:
+        rules = list(csv.DictReader(lines))
     return {
         "rows": rows,
         "agreement": agreement(rows),
-        "differences": [difference(next(played), reference) for reference in different],
-        "rules": read_rules(),
+        "differences": list(map(difference, played[len(every_round) :], different)),
+        "rules": rules,
     }
-
-
-def read_rules() -> list[dict[str, str]]:
-    """The deliberate differences of the rules in words."""
-    with RULES.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
 
 
 def agreement(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
@@ -264,14 +245,7 @@ def agreement(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     }
 
 
-def _play(wanted: Sequence[tuple[str, str, bool]], workers: int) -> Iterable[dict[str, Any]]:
-    """The columns of each (task, policy, whether without rivals), in order."""
-    with ProcessPoolExecutor(workers) as pool:
-        cells = pool.map(_cell, *zip(*wanted, strict=True))
-        yield from progress(cells, len(wanted), "playing", "cell")
-
-
-def _cell(task_name: str, policies: str, alone: bool) -> dict[str, Any]:
+def play(task_name: str, policies: str, alone: bool) -> dict[str, Any]:
     """A task and "POLICY" or "POLICY, rivals POLICY" over SEEDS; `alone` plays without rivals."""
     game = get_task(f"classic/{task_name}")
     if alone:
@@ -292,16 +266,12 @@ def without_rivals(crowd: Task) -> Task:
 
 def _who_may_walk(draw: Draw, rng: np.random.Generator) -> tuple[Instance, ...]:
     """The drawn deals with the walk probability of the gym task."""
-    return tuple(
-        replace(
-            deal,
-            seller={
-                **deal.seller,
-                "terms": replace(deal.seller["terms"], walk_probability=GYM_WALK),
-            },
-        )
-        for deal in draw(rng)
-    )
+
+    def may_walk(deal: Instance) -> Instance:
+        terms = replace(deal.seller["terms"], walk_probability=GYM_WALK)
+        return replace(deal, seller={**deal.seller, "terms": terms})
+
+    return tuple(map(may_walk, draw(rng)))
 
 
 def comparison(
