@@ -10,8 +10,8 @@ from sauda.commands.console import (
     add_command,
     add_engine_options,
     choose_engine,
-    exit_code,
     save_measured,
+    with_reason,
 )
 from sauda.experiments import find, index
 from sauda.games import policies_of
@@ -100,8 +100,10 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def evaluate(options: argparse.Namespace) -> int:
+@with_reason
+def evaluate(options: argparse.Namespace) -> None:
     """Evaluate policies on tasks of one game, save the artifact and print its rows."""
+    from sauda.cloud.shards import evaluate_on
     from sauda.experiments.evaluate import evaluate as play_all
 
     spec = spec_of(options)
@@ -112,19 +114,13 @@ def evaluate(options: argparse.Namespace) -> int:
             "the whole one stays"
         )
     out = file_of(spec, options.out or f"evaluation/{family}-{options.split}.json")
-
-    def measure() -> None:
-        if options.engine == "process" and not options.address:
-            data = play_all(spec, workers=options.workers)
-        else:
-            from sauda.cloud.shards import evaluate_on
-
-            with choose_engine(options) as engine:
-                data = evaluate_on(engine, spec)
-        save_measured(out, spec.as_json(), data)
-        report(data)
-
-    return exit_code(measure)
+    if options.engine == "process" and not options.address:
+        data = play_all(spec, workers=options.workers)
+    else:
+        with choose_engine(options) as engine:
+            data = evaluate_on(engine, spec)
+    save_measured(out, spec.as_json(), data)
+    report(data)
 
 
 def report(data: Mapping[str, Any]) -> None:

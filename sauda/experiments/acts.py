@@ -114,7 +114,17 @@ def acts(*, dialogues: Sequence[Dialogue], counts: Mapping[str, int]) -> dict[st
             f"the acts are measured on annotated dialogues of both parts; of the {len(dialogues)} "
             "dialogues too few are annotated, as in the test split of CraigslistBargains"
         )
-    pairs = {part: [_pairs(dialogue) for dialogue in chosen] for part, chosen in parts.items()}
+    pairs = {  # per part and dialogue, the annotated and the read act of every turn with words
+        part: [
+            [
+                (turn.act.intent, act.intent)
+                for turn, act in zip(dialogue.turns, read_acts(dialogue), strict=True)
+                if turn.text
+            ]
+            for dialogue in chosen
+        ]
+        for part, chosen in parts.items()
+    }
     ((usual, _),) = Counter(act for one in pairs["tuning"] for act, _ in one).most_common(1)
     read = {part: Counter(chain.from_iterable(pairs[part])) for part in PARTS}
     return compute_figures(
@@ -147,15 +157,6 @@ def acts(*, dialogues: Sequence[Dialogue], counts: Mapping[str, int]) -> dict[st
 def part_of(dialogue: Dialogue) -> str:
     """The part of PARTS that a dialogue belongs to, by a digest, so that nobody chooses."""
     return PARTS[dialogue.place >= TUNING]
-
-
-def _pairs(dialogue: Dialogue) -> list[tuple[str, str]]:
-    """The annotated and the read act of every turn with words."""
-    return [
-        (turn.act.intent, act.intent)
-        for turn, act in zip(dialogue.turns, read_acts(dialogue), strict=True)
-        if turn.text
-    ]
 
 
 def _count_found(part: str, currency: str, dialogues: Sequence[Dialogue]) -> dict[str, Any]:

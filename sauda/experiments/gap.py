@@ -73,16 +73,6 @@ class Stated:
 States = Callable[[Sequence[Observation], Sequence[int]], Sequence[Stated | None]]
 
 
-def states_nothing(seen: Sequence[Observation], seeds: Sequence[int]) -> list[None]:
-    """The statements of a player that has no belief."""
-    return [None] * len(seen)
-
-
-def states_as(planner: Listener) -> States:
-    """The statements of a planner: those of its own belief."""
-    return lambda seen, seeds: [Stated(*planner.stated(obs)) for obs in seen]
-
-
 def states_of_model(player: PlayerSpec) -> States:
     """The statements of a language model, asked in one batch; None for a reply that holds none."""
 
@@ -189,10 +179,14 @@ def measure(name: str, seeds: Sequence[int]) -> dict[str, Any]:
     The games with the prior, which are those of all who state nothing, have the name "".
     """
     if not name:
-        return play_believing(seeds, states_nothing)
+        return play_believing(seeds, lambda seen, _: [None] * len(seen))
     player = get_policy(get_task(TASK), name)
-    stated = play_believing(seeds, states_as(player)) if isinstance(player, Listener) else {}
-    return {"own": round_all(grades(TASK, player, seeds)), **stated}
+    own = {"own": round_all(grades(TASK, player, seeds))}
+    if not isinstance(player, Listener):
+        return own
+    return own | play_believing(
+        seeds, lambda seen, _: [Stated(*player.stated(obs)) for obs in seen]
+    )
 
 
 def measure_model(name: str, seeds: Sequence[int]) -> dict[str, Any]:

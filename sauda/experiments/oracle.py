@@ -259,11 +259,6 @@ def informed_grades(task_name: str, speaks: bool, seeds: Sequence[int]) -> np.nd
     return np.array([Informed.of(deal_at(task, seed), speaks).expected for seed in seeds])
 
 
-def grade_random_script(task_name: str, number: int, seeds: Sequence[int]) -> float:
-    """The mean grade of a random script."""
-    return float(grades(task_name, random_script(number), seeds).mean())
-
-
 def row_of(task_name: str, seeds: Sequence[int], played: Mapping[str, Any]) -> dict[str, Any]:
     """A task's row without its exploits, from the grades of its players."""
     task = get_task(task_name)
@@ -299,8 +294,9 @@ def search_all(
             for what, own in zip(players, won, strict=True)
         ]
 
-    tries = partial(grade_random_script, task, seeds=train)
-    tried = list(pool.map(tries, range(scripts), chunksize=10))
+    tries = map(random_script, range(scripts))
+    won = pool.map(partial(grades, task, seeds=train), tries, chunksize=10)
+    tried = [float(own.mean()) for own in won]
     best = map(random_script, np.argsort(tried, kind="stable")[::-1][:FINALISTS].tolist())
     return {
         "exploits": play_all(exploits(task)),

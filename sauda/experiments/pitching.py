@@ -49,6 +49,7 @@ EARLY = len(ARMS)  # rounds in which the adapting advocate and the control use e
 ADVERSARIAL = ("plain", "bluff", "keyword_list", "constant", "injection")
 CONTROL = "cycle"
 DRAWN = ("adapting", "ucb1", CONTROL, "random", "honest_cycle")  # with a curve over the rounds
+SHOWN = ("adapting", CONTROL)  # with the strategies that they choose
 
 
 class Round(NamedTuple):
@@ -268,10 +269,16 @@ def pitching(
     cells = progress(product(names, seeds), len(names) * len(seeds), "negotiating", "negotiation")
     games = [list(map(_outcome, negotiation(ADVOCATES[name], seed))) for name, seed in cells]
     played = {name: games[i * len(seeds) : (i + 1) * len(seeds)] for i, name in enumerate(names)}
-    won, totals, lies = (
-        {name: _table(some, figure) for name, some in played.items()}
+    won, totals, lies = (  # each of shape (seeds, rounds)
+        {
+            name: np.array([[getattr(one, figure) for one in game] for game in some], float)
+            for name, some in played.items()
+        }
         for figure in ("won", "total", "lies")
     )
+    chosen = {n: np.array([[one.strategy for one in game] for game in played[n]]) for n in SHOWN}
+    # Both use every arm once in the early rounds, so what was learned can only show late.
+    gain = won["adapting"] - won[CONTROL]
     return {
         "learner": LEARNER,
         "control": CONTROL,
@@ -291,12 +298,15 @@ def pitching(
             }
             for name in names
         ],
-        "learning": _learning_gain(won),
+        "learning": difference_of(gain[:, EARLY:].mean(1), gain[:, :EARLY].mean(1)),
         "curves": {
             n: {"won": list(map(mean_of, won[n].T)), "total": list(map(mean_of, totals[n].T))}
             for n in DRAWN
         },
-        "frequencies": {n: _frequencies(played[n]) for n in ("adapting", CONTROL)},
+        "frequencies": {
+            n: {arm: np.round((arms == arm).mean(0), 4).tolist() for arm in ARMS}
+            for n, arms in chosen.items()
+        },
         "wins": {n: won[n].sum(1).astype(int).tolist() for n in names},
         "shown": [
             {
@@ -323,26 +333,6 @@ class Outcome(NamedTuple):
 def _outcome(played: Round) -> Outcome:
     own = played.decision.verdicts[LEARNER]
     return Outcome(played.strategy, played.decision.winner == LEARNER, own.total, own.lies)
-
-
-def _table(games: Sequence[Sequence[Outcome]], figure: str) -> np.ndarray:
-    """A figure of every round, shape (games, rounds)."""
-    return np.array([[getattr(one, figure) for one in game] for game in games], dtype=float)
-
-
-def _learning_gain(won: Mapping[str, np.ndarray]) -> dict[str, float]:
-    """The adapting advocate's gain in win rate over the control, late less early, by seed.
-
-    Both use every arm once in the early rounds, so what it learned can only show late.
-    """
-    gain = won["adapting"] - won[CONTROL]
-    return difference_of(gain[:, EARLY:].mean(1), gain[:, :EARLY].mean(1))
-
-
-def _frequencies(games: Sequence[Sequence[Outcome]]) -> dict[str, list[float]]:
-    """For each arm, in which share of the games it was chosen, round by round."""
-    chosen_arms = np.array([[one.strategy for one in game] for game in games])
-    return {arm: np.round((chosen_arms == arm).mean(0), 4).tolist() for arm in ARMS}
 
 
 def choose_examples(won: Mapping[str, np.ndarray], seeds: Sequence[int]) -> dict[str, int]:

@@ -211,7 +211,7 @@ def write_texts(
         turns = take_turns(
             [SellerSeat(PERSONAS[game.persona]) for game, _ in some],
             [game.episode.trajectory("seller")[turn].observation for game, turn in some],
-            [partial(_seed, game, turn) for game, turn in some],
+            [partial(seed_at, game.seed, turn) for game, turn in some],
             batched_replies(player),
         )
         return [[*turn.invalid_replies, turn.reply.text] for turn in turns]
@@ -221,8 +221,9 @@ def write_texts(
     return [[next(texts) for _ in game.decisions] for game in played]
 
 
-def _seed(game: Game, turn: int, attempt: int) -> int:
-    return seed_of(np.random.default_rng([game.seed, turn, attempt]))
+def seed_at(seed: int, turn: int, attempt: int) -> int:
+    """The seed of a try for a decision."""
+    return seed_of(np.random.default_rng([seed, turn, attempt]))
 
 
 def _key(player: BatchGenerate, what: str) -> Callable[[Sequence[Any]], str]:

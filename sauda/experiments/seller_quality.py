@@ -386,11 +386,15 @@ def hard_rows(
         ))  # fmt: skip
 
     return [
-        row("below_floor", "a deal or an ask below the floor", judge_moves(map(_is_broken, played)),
-            "≤ 0"),
-        row("ask_rose", "an ask above the one before", judge_moves(map(_rises, played)), "≤ 0"),
-        row("left_early", f"the seller leaves before answer {EARLY}, hostile buyers",
-            judge_moves(map(_leaves_early, hard)), "≤ 0.10"),
+        row("below_floor", "a deal or an ask below the floor", judge_moves(
+            min(game.asks) < game.floor or (game.is_sold and game.price < game.floor)
+            for game in played), "≤ 0"),
+        row("ask_rose", "an ask above the one before", judge_moves(
+            any(after > before for before, after in pairwise(game.asks)) for game in played
+            ), "≤ 0"),
+        row("left_early", f"the seller leaves before answer {EARLY}, hostile buyers", judge_moves(
+            game.decisions[-1].kind == "walk" and len(game.decisions) - 1 < EARLY
+            for game in hard), "≤ 0.10"),
         row("closes", "a deal with a buyer who comes up to nearly the whole ask",
             judge_moves(game.is_sold for game in played if game.buyer in CLOSERS), "≥ 0.90"),
         row("says_the_decision", "no fault is found in the text",
@@ -405,18 +409,6 @@ def hard_rows(
         row("repeated", "sentences that were said before in the game, prices and item apart",
             {side: of_texts(list(map(_repeats, played, texts))) for side, texts in sides.items()}),
     ]  # fmt: skip
-
-
-def _is_broken(game: Game) -> bool:
-    return min(game.asks) < game.floor or (game.is_sold and game.price < game.floor)
-
-
-def _rises(game: Game) -> bool:
-    return any(after > before for before, after in pairwise(game.asks))
-
-
-def _leaves_early(game: Game) -> bool:
-    return game.decisions[-1].kind == "walk" and len(game.decisions) - 1 < EARLY
 
 
 def _repeats(game: Game, texts: Sequence[str]) -> list[float]:

@@ -180,12 +180,6 @@ def play(cell: tuple[str, str], seeds: Sequence[int]) -> list[float]:
     return round_all(grades(task, player(deal_at(task, seed)), [seed])[0] for seed in seeds)
 
 
-def retreats(seeds: Sequence[int]) -> float:
-    """The most that the informed player gains by a bid below its standing one."""
-    task = MARKETS["open"]
-    return max(Informed.of(deal_at(task, seed)).solution.gain_of_retreat for seed in seeds)
-
-
 def summarize(
     played: Mapping[tuple[str, str], Sequence[float]], types: Sequence[str]
 ) -> dict[str, Any]:
@@ -232,4 +226,6 @@ def words(episodes: int = 1000, *, workers: int = 2) -> dict[str, Any]:
     seeds = first_seeds(episodes)
     types = [deal_at(MARKETS["open"], seed).seller["stance"].type for seed in seeds]
     played = play_cells(play, CELLS, seeds, CHUNK, workers)
-    return {"types": types, "retreat": retreats(seeds[:200]), **summarize(played, types)}
+    informed = (Informed.of(deal_at(MARKETS["open"], seed)) for seed in seeds[:200])
+    retreat = max(player.solution.gain_of_retreat for player in informed)
+    return {"types": types, "retreat": retreat, **summarize(played, types)}

@@ -13,7 +13,7 @@ import sauda.__main__ as command_line
 from env import TASKS, rollout
 from sauda.experiments.evaluate import ORACLE, Cell, EvaluationSpec, evaluate
 from sauda.experiments.speeds import figure
-from sauda.experiments.verify import ReplayedStage, differences, read_hashes, replay_row, verify
+from sauda.experiments.verify import ReplayedStage, read_hashes, replay_row, verify
 from sauda.games.transcript import to_json
 from sauda.llm.registry import get_policy
 from sauda.records.kinds import FILES
@@ -81,16 +81,6 @@ def test_a_file_of_another_checksum_or_none_is_refused(written_root: Path, tmp_p
     assert "no line in" in verify("published.json", workers=1, root=tmp_path)[0]
     write(tmp_path / CHECKSUMS, (written_root / CHECKSUMS).read_text(encoding="utf-8"))
     assert "was changed" in verify("published.json", workers=1, root=tmp_path)[0]
-
-
-def test_equal_values_have_no_difference_and_others_are_named_in_order():
-    assert list(differences({"a": [1, {"b": 2}]}, {"a": (1, {"b": 2.0})}, "data")) == []
-    lines = list(differences({"b": [1, 2], "a": 1}, {"b": [1], "c c": 3}, "data"))
-    assert lines == [
-        "data.a: recorded 1, played again 'nothing'",
-        "data.b: 2 recorded, 1 when played again",
-        "data['c c']: recorded 'nothing', played again 3",
-    ]
 
 
 # The command and the registry --------------------------------------------------------------------
