@@ -68,8 +68,8 @@ def _verify_models(tasks: list[str]) -> int:
         verdict, faults = played.compare()
         failed |= bool(faults)
         sign, verdict = ("FAIL", faults[0]) if faults else ("ok  ", verdict)
-        n = len(played.again["grade"])
-        _say(f"{sign} {played.policy} on {played.task}, {n} games: {verdict}")
+        cell, n = played.cell, len(played.seeds)
+        _say(f"{sign} {cell.policy} on {cell.task}, {n} games: {verdict}")
     return int(failed)
 
 

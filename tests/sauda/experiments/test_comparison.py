@@ -174,10 +174,10 @@ def test_each_stages_first_batch_is_played_again(data):
     stages = ("null", "null+steering")
     compared = replace(TINY, stages=stages)
     pairs = list(replay_stages(compared, data, "bazaar/rushed"))
-    assert tuple(pair.policy for pair in pairs) == stages
+    assert tuple(pair.cell.policy for pair in pairs) == stages
     for pair in pairs:
-        assert len(pair.again["grade"]) == TINY.batch
-        assert pair.recorded == pair.again
+        assert len(pair.replayed["grade"]) == TINY.batch
+        assert pair.recorded == pair.replayed
     with pytest.raises(ValueError, match="no model was played on 'bazaar/x'; tasks are bazaar"):
         list(replay_stages(compared, data, "bazaar/x"))
 

@@ -13,7 +13,7 @@ import sauda.__main__ as command_line
 from env import TASKS, rollout
 from sauda.experiments.evaluate import ORACLE, Cell, EvaluationSpec, evaluate
 from sauda.experiments.speeds import figure
-from sauda.experiments.verify import ReplayedStage, read_hashes, replay_row, verify
+from sauda.experiments.verify import Sample, read_hashes, replay_row, verify
 from sauda.games.transcript import to_json
 from sauda.llm.registry import get_policy
 from sauda.records.kinds import FILES
@@ -131,9 +131,8 @@ GRADES = [0.1, 0.4, 0.0, 0.3]
 def test_a_models_games_come_out_to_the_last_digit_or_on_another_cpu_on_average(
     again, cpu, holds, verdict
 ):
-    played = ReplayedStage(
-        "bazaar/open", "mini+x", {"grade": GRADES}, {"grade": again}, "avx2", cpu
-    )
+    columns = {"grade": GRADES}, {"grade": again}
+    played = Sample(Cell("bazaar/open", "mini+x"), range(4), *columns, "avx2", cpu)
     words, faults = played.compare()
     assert words.startswith(verdict)
     assert (faults == []) == holds
