@@ -134,14 +134,6 @@ class Comparison:
         return cells
 
 
-def nest(episodes: Cells) -> dict[str, dict[str, Columns]]:
-    """The columns as the artifact has them: by task and policy."""
-    nested: dict[str, dict[str, Columns]] = {}
-    for cell, columns in episodes.items():
-        nested.setdefault(cell.task, {})[cell.policy] = columns
-    return nested
-
-
 def flat(recorded: Mapping[str, Mapping[str, Columns]]) -> Cells:
     """The columns of an artifact's "episodes" by task and policy."""
     return {
@@ -438,7 +430,11 @@ def tabulate(comparison: Comparison, episodes: Cells) -> dict[str, Any]:
         data["gap_closed"] = list(gap_closed(comparison, episodes))
     if any(worlds.values()):
         data["worlds"] = worlds
-    return data | {"episodes": nest(episodes)}
+    nested = {
+        task: {cell.policy: columns for cell, columns in episodes.items() if cell.task == task}
+        for task in worlds
+    }
+    return data | {"episodes": nested}
 
 
 def stage_gains(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, Any]]:

@@ -183,12 +183,11 @@ def first_digits(text: str) -> float | None:
     return float(match.group().replace(",", "")) if match else None
 
 
-def _signals(text: str) -> frozenset[str]:
-    return frozenset(tell.signal for tell in tells.read(text))
-
-
 READERS = {  # by name: what reads the signals, and what reads the price
-    "sauda": (_signals, money.find_price),
+    "sauda": (
+        lambda text: frozenset(tell.signal for tell in tells.read(text)),
+        money.find_price,
+    ),
     "keywords": (keyword_signals, first_digits),
 }
 
