@@ -120,10 +120,6 @@ def share_of_gap(
     goal. The seeds are resampled, so that all three means vary together. None where some resample
     has no gap.
     """
-    if not len(values) == len(start) == len(goal):
-        raise ValueError(
-            f"a share of a gap needs the same seeds, not {len(values)}, {len(start)}, {len(goal)}"
-        )
     start = np.asarray(start, float)
     closed, gap = np.asarray(values, float) - start, np.asarray(goal, float) - start
     gaps = resamples(len(start)) @ gap

@@ -20,6 +20,7 @@ from sauda.llm.registry import player_spec
 from sauda.records.progress import progress
 from sauda.records.store import source_digest, write
 
+BATCH = 40  # games of a player played together
 Key = TypeVar("Key", bound=Hashable)  # such as a player and a market
 
 
@@ -84,12 +85,11 @@ def play_cells(
     play: Callable[[Key, Sequence[int]], Any],
     cells: Iterable[Key],
     seeds: Sequence[int],
-    batch: int,
     workers: int,
 ) -> dict[Key, Any]:
     """What `play` gives of each cell at `seeds`, in batches spread over processes and joined."""
-    cells, starts = list(cells), range(0, len(seeds), batch)
-    jobs = [(cell, seeds[start : start + batch]) for cell in cells for start in starts]
+    cells, starts = list(cells), range(0, len(seeds), BATCH)
+    jobs = [(cell, seeds[start : start + BATCH]) for cell in cells for start in starts]
     pieces: dict[Key, list[Any]] = {cell: [] for cell in cells}
     with ProcessPoolExecutor(workers) as pool:
         done = pool.map(play, *zip(*jobs, strict=True)) if jobs else ()

@@ -192,15 +192,8 @@ def choose(
 
     The largest gain among games that end in a deal after training, and percentiles of the gain
     among games with a ZOPA, the lower of two neighbours. Of equal gains the lowest seed counts as
-    the smallest, and as the largest. A rank without any game is left out. Raises ValueError where
-    the lengths differ or there is no seed.
+    the smallest, and as the largest. A rank without any game is left out.
     """
-    columns = (before, after, zopa, deals)
-    if not seeds or any(len(column) != len(seeds) for column in columns):
-        raise ValueError(
-            f"each of {len(seeds)} seeds needs both grades, a ZOPA and a deal; there are "
-            + ", ".join(str(len(column)) for column in columns)
-        )
     gains = {seed: gain(b, a) for seed, b, a in zip(seeds, before, after, strict=True)}
     picks = {}
     if ended := [seed for seed, deal in zip(seeds, deals, strict=True) if deal]:

@@ -19,7 +19,18 @@ from typing import Any
 
 import numpy as np
 
-from env import Accept, EndReason, Episode, Instance, Observation, Offer, get_task, rollout, rupees
+from env import (
+    Accept,
+    EndReason,
+    Episode,
+    Instance,
+    Observation,
+    Offer,
+    Policy,
+    get_task,
+    rollout,
+    rupees,
+)
 from sauda.experiments.batches import in_batches, version_of
 from sauda.llm.model import NamedModel
 from sauda.llm.seller import (
@@ -60,26 +71,23 @@ Tries = list[str]  # what a model wrote for one decision, try after try
 Said = list[list[str]]  # what was said, one list per game
 
 
-@dataclass(frozen=True)
-class Published:
+STAGES = (  # the published buyer's lines, early, midway and late
+    ("Hello, I like it. Would you take {price}?", "I was thinking of {price}."),
+    ("I can come up to {price}.", "How about {price}?"),
+    ("{price}, and I pay at once.", "Let us close at {price}."),
+)
+
+
+def published(obs: Observation, rng: np.random.Generator) -> Offer | Accept:
     """The buyer of the published test: from 0.55 of the ask toward the seller's last price."""
-
-    lines: tuple[tuple[str, ...], ...] = (
-        ("Hello, I like it. Would you take {price}?", "I was thinking of {price}."),
-        ("I can come up to {price}.", "How about {price}?"),
-        ("{price}, and I pay at once.", "Let us close at {price}."),
-    )
-
-    def __call__(self, obs: Observation, rng: np.random.Generator) -> Offer | Accept:
-        ask = obs.opening_ask
-        price = round(0.55 * ask)
-        if obs.bid is not None:
-            gone = obs.round / ROUNDS
-            target = min(0.95 * ask, obs.ask * (0.97 + 0.02 * gone))
-            step = (target - obs.bid) * (0.30 + 0.40 * gone)
-            price = round(obs.bid + max(step, 1, 0.02 * ask))
-        stage = self.lines[min(2, 3 * obs.round // ROUNDS)]
-        return _offer(obs, price, stage[obs.round % 2])
+    ask = obs.opening_ask
+    price = round(0.55 * ask)
+    if obs.bid is not None:
+        gone = obs.round / ROUNDS
+        target = min(0.95 * ask, obs.ask * (0.97 + 0.02 * gone))
+        step = (target - obs.bid) * (0.30 + 0.40 * gone)
+        price = round(obs.bid + max(step, 1, 0.02 * ask))
+    return _offer(obs, price, STAGES[min(2, 3 * obs.round // ROUNDS)][obs.round % 2])
 
 
 @dataclass(frozen=True)
@@ -104,8 +112,8 @@ def _offer(obs: Observation, price: int, line: str) -> Offer | Accept:
     return Offer(price, line.format(price=rupees(price), shop=rupees(shop)))
 
 
-BUYERS: Mapping[str, Mapping[str, Published | Hostile]] = {
-    "published": {"published": Published()},
+BUYERS: Mapping[str, Mapping[str, Policy]] = {
+    "published": {"published": published},
     "hard": {
         "lowball": Hostile(0.20, 0.97, ("{price}, it is old stock.", "Fine, {price} then.")),
         "prober": Hostile(0.45, 0.85, (

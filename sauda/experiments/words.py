@@ -18,7 +18,7 @@ import numpy as np
 from env import Bazaar, Instance, Move, Observation, Offer, Policy, Task, get_task, market, rupees
 from env import speech as spoken
 from sauda.experiments.base import experiment, rows_of
-from sauda.experiments.batches import grades, play_cells, play_model_batches, round_all
+from sauda.experiments.batches import BATCH, grades, play_cells, play_model_batches, round_all
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import TUNED
 from sauda.llm.model import CACHE
@@ -33,7 +33,6 @@ from sauda.records.seeds import deal_at, first_seeds
 from sauda.records.store import Artifact
 from sauda.statistics import difference_of, mean_of
 
-BATCH = 40  # games of a player played together
 SAMPLE = 40  # games of each script and market that `verify` plays again
 PHRASES = (*spoken.PITCHES, "ask_cost", "insult")
 CONCEDER = BUYERS["conceder"]
@@ -209,7 +208,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """Each player's first games played again, all figures computed again from the grades."""
     recorded = artifact.data.as_json()
     seeds = first_seeds(min(SAMPLE, artifact.config["episodes"]))
-    played = play_cells(play, CELLS, seeds, BATCH, workers)
+    played = play_cells(play, CELLS, seeds, workers)
     for row in recorded["played"]:
         played[row["market"], row["player"]] += row["grades"][len(seeds) :]
     return recorded | summarize(played, recorded["types"])
@@ -229,7 +228,7 @@ def words(episodes: int = 1000, *, workers: int = 2) -> dict[str, Any]:
     """The data of the artifact, from hold-out seeds."""
     seeds = first_seeds(episodes)
     types = [deal_at(MARKETS["open"], seed).seller["stance"].type for seed in seeds]
-    played = play_cells(play, CELLS, seeds, BATCH, workers)
+    played = play_cells(play, CELLS, seeds, workers)
     informed = (Informed.of(deal_at(MARKETS["open"], seed)) for seed in seeds[:200])
     retreat = max(player.solution.gain_of_retreat for player in informed)
     return {"types": types, "retreat": retreat, **summarize(played, types)}
@@ -372,7 +371,7 @@ def play_scripts(
 ) -> dict[tuple[str, str], list[float]]:
     """The grades of scripts and planners by player and market."""
     scripts = [name for name in names if not is_model(name)]
-    return play_cells(play_ears, product(scripts, EARS), seeds, BATCH, workers)
+    return play_cells(play_ears, product(scripts, EARS), seeds, workers)
 
 
 def hearing_rows(
