@@ -18,6 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 import httpx
@@ -79,10 +80,10 @@ class Script:
         self.again = self._event_of(ids["haggle-moves"], "click")
         taken, shown = self.events[self.begin]["inputs"], self.events[self.reply]["outputs"]
         self.opponent, self.market = (
-            taken.index(ids["haggle-other"]),
-            taken.index(market := ids["haggle-market"]),
+            taken.index(ids[f"haggle-{name}"]) for name in ("other", "market")
         )
-        self.markets = [value for _, value in self.parts[market]["props"]["choices"]]
+        choices = self.parts[ids["haggle-market"]]["props"]["choices"]
+        self.markets = [value for _, value in choices]
         self.text = self.events[self.reply]["inputs"].index(self.box)
         self.chat, self.moves, self.brief = (
             shown.index(ids[f"haggle-{name}"]) for name in ("chat", "moves", "given")
@@ -330,25 +331,21 @@ class Tab:
         crowd.done += 1
 
     async def _model_reply(
-        self,
-        seen: list[Any],
-        data: list[Any] | None,
-        text: str,
-        rng: np.random.Generator,
-        what: str,
+        self, seen: list[Any], data: list[Any], text: str, rng: np.random.Generator, what: str
     ) -> list[Any]:
         """The outputs after the model's whole reply; who is refused waits and asks again."""
-        event = self.script.reply
+        event: int = self.script.reply
         while True:
             try:
                 with self.crowd.time(what):
-                    after = await self.follow(event, await self.fire(event, data))
+                    sent = data if event == self.script.reply else None
+                    after = await self.follow(event, await self.fire(event, sent))
                     self.script.check(seen, after, text)
                 return after
             except Missed as missed:
                 if not isinstance(missed.__cause__, RefusedByPage) or self.crowd.is_over:
                     raise
-                event, data = self.script.again, None
+                event = self.script.again
                 await self.crowd.pause(rng, READING)
 
 
@@ -360,56 +357,55 @@ def check_status(response: httpx.Response) -> httpx.Response:
     return response
 
 
-async def read_pages(crowd: Crowd, number: int, rng: np.random.Generator) -> None:
-    """Open the page and look at figures, visit after visit."""
-    await crowd.pause(rng, (0, READING[1]))  # nobody comes at the same instant
-    while not crowd.is_over:
-        try:
-            async with crowd.visit(number) as tab:
-                await tab.open_page()
-                for event in rng.choice(crowd.script.reads, READS):
-                    await crowd.pause(rng, READING)
-                    if crowd.is_over:
-                        return
-                    with crowd.time(FIGURE):
-                        await tab.fire(int(event))
-        except (Missed, httpx.HTTPError):
-            await crowd.pause(rng, READING)
+Visit = Callable[[Tab, int, np.random.Generator], Coroutine[None, None, None]]
+Role = Callable[[Crowd, int, np.random.Generator], Coroutine[None, None, None]]
 
 
-def haggle(what: str, thinking: tuple[float, float] = THINKING) -> "Role":
-    """Play game after game in one tab; `what` names the row of the replies."""
+def visits(visit: Visit, begins: float, anew: bool = False) -> Role:
+    """Visit after visit, the first within `begins` seconds; `anew` by another visitor each time."""
 
     async def play(crowd: Crowd, number: int, rng: np.random.Generator) -> None:
-        await crowd.pause(rng, (0, thinking[1]))
-        game = number
+        await crowd.pause(rng, (0, begins))  # nobody comes at the same instant
         while not crowd.is_over:
+            number += 1000 * anew
             try:
                 async with crowd.visit(number) as tab:
-                    while not crowd.is_over:
-                        await tab.play_game(game, rng, what, thinking)
-                        game += 1
-            except (Missed, httpx.HTTPError):
-                await crowd.pause(rng, READING)
+                    await visit(tab, number, rng)
+            except (Missed, httpx.HTTPError):  # counted
+                await crowd.pause(rng, (0, 0) if anew else READING)
 
     return play
 
 
-async def come_and_go(crowd: Crowd, number: int, rng: np.random.Generator) -> None:
-    """Open the page, start a game and leave, as one visitor after the other."""
-    while not crowd.is_over:
-        number += 1000
-        try:
-            async with crowd.visit(number) as tab:
-                await tab.open_page()
-                with crowd.time(START):
-                    await tab.begin(number, model=False)
-        except (Missed, httpx.HTTPError):
-            continue  # counted
-        crowd.done += 1
+async def read_pages(tab: Tab, number: int, rng: np.random.Generator) -> None:
+    """Open the page and look at figures."""
+    await tab.open_page()
+    for event in rng.choice(tab.script.reads, READS):
+        await tab.crowd.pause(rng, READING)
+        if tab.crowd.is_over:
+            return
+        with tab.crowd.time(FIGURE):
+            await tab.fire(int(event))
 
 
-Role = Callable[[Crowd, int, np.random.Generator], Coroutine[None, None, None]]
+def haggle(what: str, thinking: tuple[float, float] = THINKING) -> Role:
+    """Play game after game in one tab; `what` names the row of the replies."""
+
+    async def play(tab: Tab, number: int, rng: np.random.Generator) -> None:
+        for game in count(number):
+            if tab.crowd.is_over:
+                return
+            await tab.play_game(game, rng, what, thinking)
+
+    return visits(play, thinking[1])
+
+
+async def come_and_go(tab: Tab, number: int, rng: np.random.Generator) -> None:
+    """Open the page, start a game and leave."""
+    await tab.open_page()
+    with tab.crowd.time(START):
+        await tab.begin(number, model=False)
+    tab.crowd.done += 1
 
 
 @dataclass(frozen=True)
@@ -419,22 +415,20 @@ class Mix:
     about: str
     roles: tuple[tuple[int, Role], ...]
     part: float = 1.0
-    model: bool = False
     addresses: float = math.inf  # at most; the last one is that of all further visitors
     unit: str = "second"
 
 
+READ = visits(read_pages, READING[1])
 MIXES = {
     "50 visitors": Mix(
         "30 read, 15 play scripts, 5 play the language model",
-        ((30, read_pages), (15, haggle(SCRIPTED)), (5, haggle(MODEL))),
-        model=True,
+        ((30, READ), (15, haggle(SCRIPTED)), (5, haggle(MODEL))),
     ),
     "30 behind one address": Mix(
         "18 read, 9 play scripts, 3 play the language model",
-        ((18, read_pages), (9, haggle(SCRIPTED)), (3, haggle(MODEL))),
+        ((18, READ), (9, haggle(SCRIPTED)), (3, haggle(MODEL))),
         part=0.3,
-        model=True,
         addresses=1,
     ),
     "20 players": Mix("20 visitors play scripts", ((20, haggle(SCRIPTED)),), part=0.2),
@@ -442,7 +436,6 @@ MIXES = {
         "one client opens 30 games with the model, one polite visitor plays beside it",
         ((1, haggle(POLITE)), (30, haggle(GREEDY))),
         part=0.2,
-        model=True,
         addresses=2,
     ),
     "games in a row": Mix(
@@ -453,7 +446,7 @@ MIXES = {
     ),
     "sessions": Mix(
         "visitors open the page, start a game and leave",
-        ((4, come_and_go),),
+        ((4, visits(come_and_go, 0, anew=True)),),
         part=0.1,
         unit="session",
     ),
@@ -536,8 +529,8 @@ def print_mix(mix: Mapping[str, Any]) -> None:
     for row in mix["rows"]:
         counts = f"n {row['n']}, refused {row['refused']}, failures {row['failures']}"
         print(f"  {row['what']:32} median {row['p50_ms']} ms, 95 % {row['p95_ms']} ms, {counts}")
-        for reason, count in row["reasons"].items():
-            print(f"    {count} x {reason}")
+        for reason, times in row["reasons"].items():
+            print(f"    {times} x {reason}")
     for row in mix["memory"]:
         slope = f"{row['page_kib_a_unit']:,g} KiB per {row['unit']}"
         print(f"  page {row['page_mib'][0]:,.0f} to {row['page_mib'][-1]:,.0f} MiB, {slope}")

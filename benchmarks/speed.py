@@ -16,15 +16,8 @@ from typing import Any
 
 from benchmarks.page import running_app
 from benchmarks.screenshots import CHROMIUM_FLAGS, no_browser
-from env import (
-    ARENA_TASKS,
-    IllegalAction,
-    Observation,
-    Task,
-    get_task,
-    rollout,
-)
-from sauda.experiments.comparison import OURS, play_model
+from env import ARENA_TASKS, IllegalAction, Observation, Task, get_task, rollout
+from sauda.experiments.comparison import BASE, OURS, play_model
 from sauda.experiments.speeds import figure
 from sauda.games import BAZAAR
 from sauda.llm.engine import Sampling
@@ -42,7 +35,7 @@ GAMES = (  # policy, task, episodes per repetition, which are 2,000 in the publi
     ("linear", "bazaar/open", 2000),
     ("listener", "bazaar/open", 20),  # it weighs thousands of sellers at each move
 )
-ARENA_EPISODES = 200  # per repetition
+LAB, ARENA_EPISODES = "rule_based_expert", 200  # per repetition
 IMPORT = """
 import sys, time
 start = time.perf_counter()
@@ -54,7 +47,7 @@ FIGURE = ":is(.sauda-race, .sauda-offers, .js-plotly-plot .main-svg):visible"
 TABS = ".sauda-tabs [role=tab]:visible"  # of the page itself, which can be used then
 PRECISIONS = ("fp32", "bf16", "int8")
 TASK = "bazaar/open"  # that the language model plays
-GREEDY = Sampling(temperature=0.0)
+GREEDY, MOVES = Sampling(temperature=0.0), 20  # timed in each precision
 ROUNDS, ROWS = 3, 16  # of its games: repetitions, and games side by side
 
 
@@ -130,12 +123,12 @@ def repeat(
     return samples
 
 
-def play_arena(task: Task, policy: str = "rule_based_expert") -> Figures:
+def play_arena(task: Task) -> Figures:
     """Episodes and steps per second of a task of the arena on one core.
 
     A step is an action of the learner with all that the other labs do until its next.
     """
-    learner = get_policy(task, policy)
+    learner = get_policy(task, LAB)
     speeds: dict[str, list[float]] = {"episodes": [], "steps": []}
     for repetition in range(REPETITIONS):
         seeds = range(repetition * ARENA_EPISODES, (repetition + 1) * ARENA_EPISODES)
@@ -147,7 +140,7 @@ def play_arena(task: Task, policy: str = "rule_based_expert") -> Figures:
         speeds["steps"].append(own / seconds)
     more = {"task": task.name, "episodes": ARENA_EPISODES, "cores": 1}
     return [
-        figure(f"{unit} a second, {policy}, {task.name}", f"{unit}/s", samples, **more)
+        figure(f"{unit} a second, {LAB}, {task.name}", f"{unit}/s", samples, **more)
         for unit, samples in speeds.items()
     ]
 
@@ -190,7 +183,7 @@ def open_page(address: str) -> Figures:
     return [figure(name, "s", samples, chromium=chromium) for name, samples in seen.items()]
 
 
-def make_moves(name: str = "mini", moves: int = 20) -> Figures:
+def make_moves() -> Figures:
     """The time of a real move in each precision: replies decoded under the grammar of legal moves.
 
     Each precision also says how often it makes the move that fp32 makes, so that speed is not
@@ -198,18 +191,18 @@ def make_moves(name: str = "mini", moves: int = 20) -> Figures:
     """
     games = (rollout(get_task(TASK), linear, seed) for seed in count())
     turns = (turn for game in games for turn in game.trajectory("buyer"))
-    seen = [turn.observation for turn in islice(turns, moves)]
+    seen = [turn.observation for turn in islice(turns, MOVES)]
     figures, moved = [], {}
     for precision, prefix in product(PRECISIONS, (True, False)):
-        model = load(name, precision, "cpu", GREEDY)
+        model = load(BASE, precision, "cpu", GREEDY)
         model.decoder.reuses_prefix = prefix
         timed = [time_move(model, obs) for obs in [seen[0], *seen]][1:]  # the first warms up
-        mark = {"precision": precision, "prefix_cache": prefix, "model": name}
+        mark = {"precision": precision, "prefix_cache": prefix, "model": BASE}
         if prefix:
             moved[precision] = [move for *_, move in timed]
             same = sum(a == b for a, b in zip(moved[precision], moved["fp32"], strict=True))
             mark["moves_as_fp32"] = same / len(seen)
-        label = f"{name}, {precision}, prefix cache {'on' if prefix else 'off'}"
+        label = f"{BASE}, {precision}, prefix cache {'on' if prefix else 'off'}"
         firsts, wholes, speeds, _ = zip(*timed, strict=True)
         figures += [
             figure(f"first words, {label}", "s", firsts, p95=True, **mark),

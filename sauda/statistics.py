@@ -46,6 +46,16 @@ def mean_interval(values: np.ndarray) -> tuple[float, float, float]:
     return mean, float(low), float(high)
 
 
+def mean_of(values: np.ndarray) -> dict[str, float]:
+    """The mean of `values` with its interval, as artifacts hold it."""
+    return name_interval(mean_interval(values))
+
+
+def difference_of(values: np.ndarray, baseline: np.ndarray) -> dict[str, float]:
+    """The paired difference of two arrays with its interval, as artifacts hold it."""
+    return name_interval(paired_difference(values, baseline))
+
+
 def name_interval(figures: Sequence[float]) -> dict[str, float]:
     """(mean, low, high) as artifacts hold it, to six digits."""
     return {name: round(x, 6) for name, x in exact_interval(figures).items()}
@@ -110,18 +120,12 @@ def share_of_gap(
     goal. The seeds are resampled, so that all three means vary together. None where some resample
     has no gap.
     """
-    if not len(values) == len(start) == len(goal):
-        raise ValueError(
-            f"a share of a gap needs the same seeds, not {len(values)}, {len(start)}, {len(goal)}"
-        )
     start = np.asarray(start, float)
     closed, gap = np.asarray(values, float) - start, np.asarray(goal, float) - start
-    weights = resamples(len(start))
-    gaps = weights @ gap
+    gaps = resamples(len(start)) @ gap
     if np.ptp(np.sign([*gaps, gap.sum()])) or not gap.sum():
         return None
-    low, high = np.percentile(weights @ closed / gaps, TAILS)
-    return float(closed.sum() / gap.sum()), float(low), float(high)
+    return _ratio(closed, gap)
 
 
 def pooled_share(parts: np.ndarray, wholes: np.ndarray) -> tuple[float, float, float]:
@@ -133,6 +137,10 @@ def pooled_share(parts: np.ndarray, wholes: np.ndarray) -> tuple[float, float, f
     parts, wholes = np.asarray(parts, float), np.asarray(wholes, float)
     if not len(parts) == len(wholes) > 0 or not (wholes > 0).all():
         raise ValueError("a pooled share needs clusters of at least one")
+    return _ratio(parts, wholes)
+
+
+def _ratio(parts: np.ndarray, wholes: np.ndarray) -> tuple[float, float, float]:
     weights = resamples(len(parts))
     low, high = np.percentile(weights @ parts / (weights @ wholes), TAILS)
     return float(parts.sum() / wholes.sum()), float(low), float(high)
@@ -149,9 +157,7 @@ def correlation(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float] | No
         return None
     x, y = x - x.mean(), y - y.mean()
     sums = np.stack([part.sum(axis=0) for part in (x, y, x * x, y * y, x * y)])
-    n = x.shape[1]
-    rng = np.random.default_rng(n)
-    drawn = _pearson(sums @ rng.multinomial(n, np.full(n, 1 / n), size=RESAMPLES).T, x.size)
+    drawn = _pearson(sums @ resamples(x.shape[1]).T, x.size)
     low, high = np.percentile(drawn[np.isfinite(drawn)], TAILS)
     return float(_pearson(sums.sum(axis=1), x.size)), float(low), float(high)
 
@@ -182,6 +188,11 @@ def wilson_interval(successes: int, n: int) -> tuple[float, float, float]:
     return successes / n, float(interval.low), float(interval.high)
 
 
+def exact_share(part: int, whole: int) -> dict[str, float] | None:
+    """The share `part / whole` with its Wilson interval, all digits; None of nothing."""
+    return exact_interval(wilson_interval(part, whole)) if whole else None
+
+
 def f1_interval(
     right: np.ndarray, wrong: np.ndarray, missed: np.ndarray
 ) -> tuple[float, float, float]:
@@ -193,11 +204,8 @@ def f1_interval(
     counts = np.stack([right, wrong, missed]).astype(float)
     if not counts.any():
         raise ValueError("F1 needs at least one label, and there is none")
-    rng = np.random.default_rng(counts.shape[1])
-    n = counts.shape[1]
-    drawn = counts @ rng.multinomial(n, np.full(n, 1 / n), size=RESAMPLES).T
-    drawn = drawn[:, drawn.any(axis=0)]
-    low, high = np.percentile(_f1(*drawn), TAILS)
+    drawn = counts @ resamples(counts.shape[1]).T
+    low, high = np.percentile(_f1(*drawn[:, drawn.any(axis=0)]), TAILS)
     return float(_f1(*counts.sum(axis=1))), float(low), float(high)
 
 

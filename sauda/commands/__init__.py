@@ -7,13 +7,13 @@ commands is called.
 
 # By name: the module that has the command, and what it does.
 COMMANDS = {
-    "play": ("play", "play one episode and print it"),
-    "evaluate": ("evaluate", "policies x tasks x seeds, with intervals, as an artifact"),
+    "play": ("games", "play one episode and print it"),
+    "evaluate": ("games", "policies x tasks x seeds, with intervals, as an artifact"),
     "compare-models": (
-        "compare_models",
+        "games",
         "language models bare and wrapped, beside scripts and planners",
     ),
-    "run": ("run", "run an experiment, save its result and print it as a table"),
+    "run": ("games", "run an experiment, save its result and print it as a table"),
     "examples": (
         "dialogues",
         "load dialogues, say what is left out and why, and make examples of each role",
@@ -23,10 +23,7 @@ COMMANDS = {
         "measure the reading of dialogue acts on the annotated dialogues of CraigslistBargains",
     ),
     "weights": ("train", "find or prepare the small base model; print where and which hash"),
-    "train": (
-        "train",
-        "train a language model by one of its stages, or the selector",
-    ),
+    "train": ("train", "train a language model by one of its stages, or the selector"),
     "jobs": ("cloud", "train on a rented machine: submit, keep and bring back runs"),
     "shards": (
         "cloud",

@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -15,11 +14,11 @@ from sauda.commands.console import (
     add_command,
     add_engine_options,
     choose_engine,
-    exit_code,
     mean_with_interval,
     save_measured,
+    with_reason,
 )
-from sauda.commands.evaluate import add_table_options, file_of, report, spec_of
+from sauda.commands.games import add_table_options, file_of, report, spec_of
 from sauda.records.store import REPOSITORY, write
 
 TOKEN = "SAUDA_ENDPOINT_TOKEN"
@@ -99,7 +98,8 @@ def _git(*command: str) -> str:
     return git.stdout.strip()
 
 
-def train(options: argparse.Namespace) -> int:
+@with_reason
+def train(options: argparse.Namespace) -> None:
     """Submit the training of stages, or print what would be submitted."""
     from huggingface_hub import HfApi, get_token
 
@@ -111,24 +111,25 @@ def train(options: argparse.Namespace) -> int:
     job = replace(job, flavors=jobs.training_flavors(options.model, stages, options.flavor))
     if options.dry_run:
         print(job.summary(), end="")
-        return 0
+        return
     jobs.check_submission(job, token := get_token() or "")
-    return exit_code(lambda: jobs.submit(job, job.name, job.script(), HfApi(), token))
+    jobs.submit(job, job.name, job.script(), HfApi(), token)
 
 
-def upload(options: argparse.Namespace) -> int:
+@with_reason
+def upload(options: argparse.Namespace) -> None:
     """Keep the folder of a run in the results."""
     from sauda.cloud import kept_runs
 
-    return exit_code(lambda: kept_runs.upload(options.folder.absolute(), options.to))
+    kept_runs.upload(options.folder.absolute(), options.to)
 
 
-def download(options: argparse.Namespace) -> int:
+@with_reason
+def download(options: argparse.Namespace) -> None:
     """Bring a run back from the results."""
     from sauda.cloud import kept_runs
 
-    into = options.into.absolute()
-    return exit_code(lambda: kept_runs.download(options.name, options.results, into))
+    kept_runs.download(options.name, options.results, options.into.absolute())
 
 
 # Shards
@@ -161,18 +162,15 @@ def _add_shards(verbs: Any) -> None:
     verb.add_argument("--folder", type=Path, required=True)
 
 
-def play_shards(options: argparse.Namespace) -> int:
+@with_reason
+def play_shards(options: argparse.Namespace) -> None:
     """Play some shards of an evaluation, of all by default."""
     from sauda.cloud.shards import Plan, play_pieces
 
     plan = Plan(spec_of(options), options.shards)
-
-    def run() -> None:
-        with choose_engine(options) as engine:
-            played = play_pieces(plan, options.folder, engine, options.shard)
-        print(f"played {played} pieces into {options.folder}")
-
-    return exit_code(run)
+    with choose_engine(options) as engine:
+        played = play_pieces(plan, options.folder, engine, options.shard)
+    print(f"played {played} pieces into {options.folder}")
 
 
 def merge(options: argparse.Namespace) -> int:
@@ -189,7 +187,8 @@ def merge(options: argparse.Namespace) -> int:
     return 0
 
 
-def submit_shards(options: argparse.Namespace) -> int:
+@with_reason
+def submit_shards(options: argparse.Namespace) -> None:
     """Submit one job per shard, or print what would be submitted."""
     from huggingface_hub import HfApi, get_token
 
@@ -202,28 +201,21 @@ def submit_shards(options: argparse.Namespace) -> int:
     wanted = jobs.ShardJobs(plan=plan, shards=shards, flavors=flavors, **_job_settings(options))
     if options.dry_run:
         print(wanted.summary(), end="")
-        return 0
+        return
     jobs.check_submission(wanted, token := get_token() or "")
-    api = HfApi()
-
-    def submit() -> None:
-        for shard in shards:
-            jobs.submit(wanted, wanted.name(shard), wanted.script(shard), api, token)
-
-    return exit_code(submit)
+    for shard in shards:
+        jobs.submit(wanted, wanted.name(shard), wanted.script(shard), HfApi(), token)
 
 
-def collect(options: argparse.Namespace) -> int:
+@with_reason
+def collect(options: argparse.Namespace) -> None:
     """Bring the pieces of jobs into one folder, and say which shards are not there yet."""
     from sauda.cloud import jobs
 
-    def run() -> None:
-        absent = jobs.collect(options.results, options.shards, options.folder)
-        there = options.shards - len(absent)
-        lack = f"; not there yet: {', '.join(map(str, absent))}" if absent else ""
-        print(f"collected {there} of {options.shards} shards in {options.folder}{lack}")
-
-    return exit_code(run)
+    absent = jobs.collect(options.results, options.shards, options.folder)
+    there = options.shards - len(absent)
+    lack = f"; not there yet: {', '.join(map(str, absent))}" if absent else ""
+    print(f"collected {there} of {options.shards} shards in {options.folder}{lack}")
 
 
 # Rollouts
@@ -250,7 +242,8 @@ def _add_rollouts(parser: argparse.ArgumentParser) -> None:
     add_engine_options(parser)
 
 
-def rollouts(options: argparse.Namespace) -> int:
+@with_reason
+def rollouts(options: argparse.Namespace) -> None:
     """Play the games that are not kept yet, then print and write the figures of all of them."""
     from sauda.cloud.rollouts import BATCH, Rollouts, play_missing, summarize_games
 
@@ -267,20 +260,12 @@ def rollouts(options: argparse.Namespace) -> int:
         options.in_flight,
         os.environ.get(TOKEN),
     )
-
-    def run() -> None:
-        with choose_engine(options) as engine:
-            play_missing(wanted, options.folder, engine)
-        figures = summarize_games(wanted, options.folder)
-        if options.out is not None:
-            config = {name: value for name, value in asdict(wanted).items() if name != "token"}
-            write(options.out, json.dumps({"config": config, "data": figures}, indent=1) + "\n")
-        _print_figures(figures)
-
-    return exit_code(run)
-
-
-def _print_figures(figures: Mapping[str, Any]) -> None:
+    with choose_engine(options) as engine:
+        play_missing(wanted, options.folder, engine)
+    figures = summarize_games(wanted, options.folder)
+    if options.out is not None:
+        config = {name: value for name, value in asdict(wanted).items() if name != "token"}
+        write(options.out, json.dumps({"config": config, "data": figures}, indent=1) + "\n")
     ends = ", ".join(f"{end} {count}" for end, count in figures["ends"].items() if count)
     print(f"n {figures['n']:,}  grade {mean_with_interval(figures['grade'])}  {ends}")
     print(
@@ -295,6 +280,7 @@ def _print_figures(figures: Mapping[str, Any]) -> None:
 # A Space
 
 
+@with_reason
 def deploy(options: argparse.Namespace) -> int:
     """Stage and check; unless it is a dry run, upload and test. 1 where something is wrong."""
     from sauda.cloud.space import check_name, stage, staging_faults
@@ -322,7 +308,8 @@ def deploy(options: argparse.Namespace) -> int:
         if not options.skip_imports and True not in checked:
             print("no imports were checked; say --skip-imports to upload all the same")
             return 1
-        return exit_code(lambda: _upload(staged, space))
+        _upload(staged, space)
+        return 0
 
 
 def _check_imports(folder: Path, python: str) -> bool | None:
@@ -367,11 +354,11 @@ def smoke(options: argparse.Namespace) -> int:
 def _run_smoke(address: str, token: str | None = None) -> bool:
     from sauda.cloud.space import smoke as run_checks
 
-    well = True
-    for check in run_checks(address, token):
-        about = f"{check.about} ({check.seconds:.1f} s)"
-        well &= _report(about, [check.fault] if check.fault else [])
-    return well
+    checks = [
+        _report(f"{check.about} ({check.seconds:.1f} s)", [check.fault] if check.fault else [])
+        for check in run_checks(address, token)
+    ]
+    return all(checks)
 
 
 def _report(about: str, faults: list[str]) -> bool:

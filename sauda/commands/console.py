@@ -1,26 +1,23 @@
-"""What the commands share: options, the exit code of a failure, saving, printing intervals."""
+"""What the commands share: options, what failures exit with, saving, printing intervals."""
 
 import argparse
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from functools import wraps
 from typing import Any
 
 from sauda.cloud import CloudFault
 from sauda.commands import COMMANDS
 from sauda.records.store import save
 
+Command = Callable[[argparse.Namespace], int]  # returns the exit code
+
 
 def add_command(
-    commands: Any,
-    name: str,
-    run: Callable[[argparse.Namespace], int] | None = None,
-    about: str | None = None,
+    commands: Any, name: str, run: Command | None = None, about: str = ""
 ) -> argparse.ArgumentParser:
-    """A new subcommand of `commands`; `run` takes the parsed options and returns the exit code.
-
-    What it does is said by `about`, or by the index of commands.
-    """
+    """A new subcommand of `commands`; `about`, or the index of commands, says what it does."""
     text = (about or COMMANDS[name][1]).replace("%", "%%")  # argparse formats it
     parser = commands.add_parser(name, help=text, description=text)
     parser.set_defaults(run=run)
@@ -42,10 +39,8 @@ def mean_with_interval(figures: Mapping[str, float] | None) -> str:
 
 def add_engine_options(parser: argparse.ArgumentParser) -> None:
     """Add `--engine`, `--workers` and `--address`."""
-    engines = ("process", "ray")
-    parser.add_argument(
-        "--engine", choices=engines, default="process", help="processes here, or a Ray cluster"
-    )
+    about = "processes here, or a Ray cluster"
+    parser.add_argument("--engine", choices=("process", "ray"), default="process", help=about)
     parser.add_argument("--workers", type=int, default=2, help="processes, or CPUs of a local Ray")
     parser.add_argument(
         "--address", default=None, help="of a Ray cluster, HOST:PORT; without it one starts here"
@@ -61,13 +56,17 @@ def choose_engine(options: argparse.Namespace) -> AbstractContextManager:
     return engine(options.engine, options.workers, options.address)
 
 
-def exit_code(action: Callable[[], object]) -> int:
-    """0 once `action` has run; 1 where the Hub, a worker or the disk refuses, with the reason."""
-    from huggingface_hub.errors import HTTPError  # of whichever client it speaks through
+def with_reason(command: Callable[[argparse.Namespace], int | None]) -> Command:
+    """The command; where the Hub, a worker or the disk refuses, it prints why and returns 1."""
 
-    try:
-        action()
-    except (CloudFault, OSError, HTTPError) as error:
-        print(f"sauda: {error}", file=sys.stderr)
-        return 1
-    return 0
+    @wraps(command)
+    def run(options: argparse.Namespace) -> int:
+        from huggingface_hub.errors import HTTPError  # of whichever client it speaks through
+
+        try:
+            return command(options) or 0
+        except (CloudFault, OSError, HTTPError) as error:
+            print(f"sauda: {error}", file=sys.stderr)
+            return 1
+
+    return run

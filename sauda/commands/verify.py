@@ -64,10 +64,12 @@ def _verify_models(tasks: list[str]) -> int:
     from sauda.experiments.verify import verify_models
 
     failed = False
-    for played in verify_models(tasks):
-        failed |= bool(played.faults)
-        sign, verdict = ("FAIL", played.faults[0]) if played.faults else ("ok  ", played.verdict)
-        _say(f"{sign} {played.policy} on {played.task}, {played.n} games: {verdict}")
+    for played in (played for task in tasks for played in verify_models(task)):
+        verdict, faults = played.compare()
+        failed |= bool(faults)
+        sign, verdict = ("FAIL", faults[0]) if faults else ("ok  ", verdict)
+        cell, n = played.cell, len(played.seeds)
+        _say(f"{sign} {cell.policy} on {cell.task}, {n} games: {verdict}")
     return int(failed)
 
 

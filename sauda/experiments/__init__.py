@@ -1,21 +1,41 @@
-"""Experiments: one file each, with its result type, its function and what `verify` repeats.
+"""Experiments: each with its result type, its function and what `verify` repeats.
 
-`NAME.py` fills NAME.json under artifacts/; `base.py` is what they share, and `verify.py` repeats
-any of them. A module is imported only when its experiment is asked for.
+The experiment NAME is the function of that name and fills NAME.json under artifacts/; `base.py` is
+what they share, and `verify.py` repeats any of them. A module is imported only when one of its
+experiments is asked for.
 """
 
-import ast
+import re
+from functools import cache
 from importlib import import_module
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).parent
+DECORATED = re.compile(
+    r"^@experiment\(\s*[^,]+,\s*(\w+),.*?\)\ndef (\w+)\(", re.DOTALL | re.MULTILINE
+)
 
 
-def names() -> list[str]:
-    """The names of all experiments, in order; imports none of them."""
-    files = sorted(FOLDER.glob("*.py"))
-    return [file.stem for file in files if "\n@experiment(" in file.read_text(encoding="utf-8")]
+class Place(NamedTuple):
+    """Where an experiment stands."""
+
+    module: str
+    about: str  # what it measures: the first line of its result type
+
+
+@cache
+def index() -> dict[str, Place]:
+    """The place of each experiment by name, in order, read from the source: none is imported."""
+    places = {}
+    for path in FOLDER.glob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        for result, name in DECORATED.findall(source):
+            about = re.search(
+                rf'^class {result}\(.*?"""(.*?)\.?("""|$)', source, re.DOTALL | re.MULTILINE
+            )
+            places[name] = Place(f"sauda.experiments.{path.stem}", about[1])
+    return dict(sorted(places.items()))
 
 
 def name_of(file: str) -> str:
@@ -23,15 +43,9 @@ def name_of(file: str) -> str:
     return PurePath(file).stem.replace("-", "_")
 
 
-def about(name: str) -> str:
-    """What an experiment measures: the first line of its module, which is not imported."""
-    module = ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))
-    return (ast.get_docstring(module) or "").partition("\n")[0]
-
-
 def find(name: str) -> Any:
     """The `Experiment` of this name, imported; raises ValueError where there is none."""
-    if name not in names():
-        raise ValueError(f"no experiment {name!r}; experiments are {', '.join(names())}")
-    import_module(f"sauda.experiments.{name}")
+    if name not in index():
+        raise ValueError(f"no experiment {name!r}; experiments are {', '.join(index())}")
+    import_module(index()[name].module)
     return import_module("sauda.experiments.base").EXPERIMENTS[name]

@@ -11,19 +11,18 @@ counts, from which its figures follow.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence
+from itertools import chain, product
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field
 
-from sauda.experiments.base import experiment
+from sauda.experiments.base import experiment, rows_of
 from sauda.language.acts import INTENTS, RUPEES, Dialogue, amounts, read_acts
 from sauda.records.schemas.base import Interval, Record
 from sauda.records.store import Artifact
-from sauda.statistics import exact_interval, pooled_share, wilson_interval
+from sauda.statistics import exact_interval, exact_share, pooled_share
 
 FILE = "acts.json"
 PARTS = ("tuning", "held_out")
@@ -31,69 +30,59 @@ TUNING = 0.5  # the tuning part has the dialogues whose place is below it
 
 
 class _OfPart(Record):
-    part: Literal["tuning", "held_out"] = Field(
-        description="seen while the rules were written, or held out"
-    )
+    part: Literal["tuning", "held_out"]  # seen while the rules were written, or held out
 
 
 class ActRow(_OfPart):
     """One act in one part of the dialogues; intervals are Wilson's, over turns."""
 
-    intent: str = Field(description="name of the act")
-    annotated: int = Field(description="turns with words that are annotated so")
-    read: int = Field(description="turns that are read so")
-    right: int = Field(description="turns of both kinds")
-    precision: Interval | None = Field(description="right of read; null where none is read")
-    recall: Interval | None = Field(description="right of annotated; null where none is")
+    intent: str  # name of the act
+    annotated: int  # turns with words that are annotated so
+    read: int  # turns that are read so
+    right: int  # turns of both kinds
+    precision: Interval | None  # right of read; null where none is read
+    recall: Interval | None  # right of annotated; null where none is
 
 
 class ActPart(_OfPart):
     """One part of the dialogues as a whole."""
 
-    dialogues: int = Field(description="dialogues")
-    n: int = Field(description="turns with words")
-    right: int = Field(description="turns whose act is read as annotated")
-    accuracy: Interval = Field(description="right of n; the interval resamples dialogues")
-    usual: str = Field(description="the act that is annotated most often in the tuning part")
-    usual_accuracy: Interval = Field(description="accuracy of always reading the usual act")
-    turns_of: list[int] = Field(description="turns with words, one entry per dialogue")
-    right_of: list[int] = Field(description="of those, read rightly")
-    usual_of: list[int] = Field(description="of those, annotated as the usual act")
+    dialogues: int
+    n: int  # turns with words
+    right: int  # turns whose act is read as annotated
+    accuracy: Interval  # right of n; the interval resamples dialogues
+    usual: str  # the act that is annotated most often in the tuning part
+    usual_accuracy: Interval  # accuracy of always reading the usual act
+    turns_of: list[int]  # turns with words, one entry per dialogue
+    right_of: list[int]  # of those, read rightly
+    usual_of: list[int]  # of those, annotated as the usual act
 
 
 class Confusion(_OfPart):
     """How often one act is read as another."""
 
-    annotated: str = Field(description="name of the annotated act")
-    read: str = Field(description="name of the act that is read")
-    n: int = Field(description="turns with words")
+    annotated: str  # name of the annotated act
+    read: str  # name of the act that is read
+    n: int  # turns with words
 
 
 class ActPrices(_OfPart):
     """The prices of the annotated acts, beside the amounts found in the words of their turns."""
 
-    currency: str = Field(description="the declared currency of the texts")
-    n: int = Field(description="turns with words whose act is annotated with a price")
-    found: int = Field(description="turns in whose words that amount is found")
-    found_rate: Interval = Field(description="found of n, Wilson's interval")
+    currency: str  # the declared currency of the texts
+    n: int  # turns with words whose act is annotated with a price
+    found: int  # turns in whose words that amount is found
+    found_rate: Interval  # found of n, Wilson's interval
 
 
 class Acts(Record):
     """How well dialogue acts are read, against the annotated acts of human dialogues."""
 
-    parts: list[ActPart] = Field(description="accuracy, one row per part")
-    rows: list[ActRow] = Field(description="precision and recall, one row per part and act")
-    confusion: list[Confusion] = Field(description="counts by annotated and read act")
-    prices: list[ActPrices] = Field(description="amounts found, by declared currency")
-    counts: dict[str, int] = Field(description="lines of the file: used, and left out by reason")
-
-
-def all_rows(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The rows of acts, of prices, and of the parts without their counts per dialogue."""
-    parts = (
-        {name: x for name, x in row.items() if not isinstance(x, list)} for row in data["parts"]
-    )
-    return chain(data["rows"], data["prices"], parts)
+    parts: list[ActPart]  # accuracy, one row per part
+    rows: list[ActRow]  # precision and recall, one row per part and act
+    confusion: list[Confusion]  # counts by annotated and read act
+    prices: list[ActPrices]  # amounts found, by declared currency
+    counts: dict[str, int]  # lines of the file: used, and left out by reason
 
 
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
@@ -111,7 +100,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     "`acts --data FILE --check` reads them again where they are",
     command="acts --data FILE",
     replay=replay,
-    table=all_rows,
+    table=rows_of("rows", "prices", "parts"),
 )
 def acts(*, dialogues: Sequence[Dialogue], counts: Mapping[str, int]) -> dict[str, Any]:
     """The data of the artifact from annotated dialogues; `counts` says what their file had.
@@ -125,23 +114,36 @@ def acts(*, dialogues: Sequence[Dialogue], counts: Mapping[str, int]) -> dict[st
             f"the acts are measured on annotated dialogues of both parts; of the {len(dialogues)} "
             "dialogues too few are annotated, as in the test split of CraigslistBargains"
         )
-    pairs = {part: [_pairs(dialogue) for dialogue in chosen] for part, chosen in parts.items()}
+    pairs = {  # per part and dialogue, the annotated and the read act of every turn with words
+        part: [
+            [
+                (turn.act.intent, act.intent)
+                for turn, act in zip(dialogue.turns, read_acts(dialogue), strict=True)
+                if turn.text
+            ]
+            for dialogue in chosen
+        ]
+        for part, chosen in parts.items()
+    }
     ((usual, _),) = Counter(act for one in pairs["tuning"] for act, _ in one).most_common(1)
+    read = {part: Counter(chain.from_iterable(pairs[part])) for part in PARTS}
     return compute_figures(
         {
             "parts": [
                 {
                     "part": part,
                     "usual": usual,
-                    "turns_of": [len(one) for one in pairs[part]],
-                    "right_of": [
-                        sum(act == as_read for act, as_read in one) for one in pairs[part]
-                    ],
-                    "usual_of": [sum(act == usual for act, _ in one) for one in pairs[part]],
+                    "turns_of": [len(one) for one in some],
+                    "right_of": [sum(act == as_read for act, as_read in one) for one in some],
+                    "usual_of": [sum(act == usual for act, _ in one) for one in some],
                 }
-                for part in PARTS
+                for part, some in pairs.items()
             ],
-            "confusion": [row for part in PARTS for row in _confusion(part, pairs[part])],
+            "confusion": [
+                {"part": part, "annotated": annotated, "read": as_read, "n": n}
+                for part, annotated, as_read in product(PARTS, INTENTS, INTENTS)
+                if (n := read[part][annotated, as_read])
+            ],
             "prices": [
                 _count_found(part, currency, parts[part])
                 for part in PARTS
@@ -155,25 +157,6 @@ def acts(*, dialogues: Sequence[Dialogue], counts: Mapping[str, int]) -> dict[st
 def part_of(dialogue: Dialogue) -> str:
     """The part of PARTS that a dialogue belongs to, by a digest, so that nobody chooses."""
     return PARTS[dialogue.place >= TUNING]
-
-
-def _pairs(dialogue: Dialogue) -> list[tuple[str, str]]:
-    """The annotated and the read act of every turn with words."""
-    return [
-        (turn.act.intent, act.intent)
-        for turn, act in zip(dialogue.turns, read_acts(dialogue), strict=True)
-        if turn.text
-    ]
-
-
-def _confusion(part: str, pairs: Iterable[Sequence[tuple[str, str]]]) -> list[dict[str, Any]]:
-    counts = Counter(chain.from_iterable(pairs))
-    return [
-        {"part": part, "annotated": annotated, "read": as_read, "n": counts[annotated, as_read]}
-        for annotated in INTENTS
-        for as_read in INTENTS
-        if counts[annotated, as_read]
-    ]
 
 
 def _count_found(part: str, currency: str, dialogues: Sequence[Dialogue]) -> dict[str, Any]:
@@ -194,8 +177,7 @@ def compute_figures(counted: Mapping[str, Any]) -> dict[str, Any]:
         "rows": [_row(part, act, counted["confusion"]) for part in PARTS for act in INTENTS],
         "confusion": counted["confusion"],
         "prices": [
-            {**row, "found_rate": exact_interval(wilson_interval(row["found"], row["n"]))}
-            for row in counted["prices"]
+            {**row, "found_rate": exact_share(row["found"], row["n"])} for row in counted["prices"]
         ],
         "counts": counted["counts"],
     }
@@ -214,17 +196,17 @@ def _part(counted: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _row(part: str, intent: str, confusion: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    of_part = [row for row in confusion if row["part"] == part]
     annotated, as_read, right = (
-        sum(row["n"] for row in of_part if all(row[name] == intent for name in names))
+        sum(row["n"] for row in confusion
+            if row["part"] == part and all(row[name] == intent for name in names))
         for names in (("annotated",), ("read",), ("annotated", "read"))
-    )
+    )  # fmt: skip
     return {
         "part": part,
         "intent": intent,
         "annotated": annotated,
         "read": as_read,
         "right": right,
-        "precision": exact_interval(wilson_interval(right, as_read)) if as_read else None,
-        "recall": exact_interval(wilson_interval(right, annotated)) if annotated else None,
+        "precision": exact_share(right, as_read),
+        "recall": exact_share(right, annotated),
     }

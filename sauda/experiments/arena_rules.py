@@ -10,16 +10,16 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from pydantic import Field, FiniteFloat
 
 from env import ARENA_TASKS, Policy, Task, arena, begin, rollout
-from sauda.experiments.base import experiment
+from sauda.experiments.base import experiment, rows_of
+from sauda.experiments.batches import grades
 from sauda.policies import LABS
 from sauda.policies.arena_yardsticks import gains_from_trade, play_all_seeing
 from sauda.policies.broker import broker
 from sauda.records.schemas.base import Interval, Record
 from sauda.records.seeds import first_seeds
-from sauda.statistics import mean_interval, name_interval, paired_difference, share_of_gap
+from sauda.statistics import difference_of, mean_of, name_interval, share_of_gap
 
 FAIR, POOR = 0.65, 0.35  # reputations
 POLICIES = ("autarky", "rule_based_expert", "broker")
@@ -28,30 +28,28 @@ POLICIES = ("autarky", "rule_based_expert", "broker")
 class ArenaYardstick(Record):
     """One player on one task: its grade, and its share of all gains from trade."""
 
-    task: str = Field(description="name of the task")
-    player: str = Field(description="a policy, or the trader that sees all")
-    n: int = Field(description="hold-out worlds")
-    grade: Interval = Field(description="mean grade")
-    share: Interval = Field(
-        description="surplus over the BATNA, as a share of what all labs together could gain"
-    )
+    task: str
+    player: str  # a policy, or the trader that sees all
+    n: int  # hold-out worlds
+    grade: Interval  # mean grade
+    share: Interval  # surplus over the BATNA, as a share of what all labs together could gain
 
 
 class ArenaAblation(Record):
     """What the broker's grade loses on one task when a rule is switched off."""
 
-    task: str = Field(description="name of the task")
-    rule: str = Field(description="words, coalitions, reputation, shocks; or standing")
-    n: int = Field(description="hold-out worlds")
-    without: FiniteFloat = Field(description="mean grade without the rule")
-    worth: Interval = Field(description="grade with the rule less without, paired by world")
+    task: str
+    rule: str  # words, coalitions, reputation, shocks; or standing
+    n: int  # hold-out worlds
+    without: float  # mean grade without the rule
+    worth: Interval  # grade with the rule less without, paired by world
 
 
 class ArenaRules(Record):
     """What each rule of the arena is worth to the broker, and how much trading wins."""
 
-    yardsticks: list[ArenaYardstick] = Field(description="one row per task and player")
-    ablations: list[ArenaAblation] = Field(description="one row per task and rule")
+    yardsticks: list[ArenaYardstick]  # one row per task and player
+    ablations: list[ArenaAblation]  # one row per task and rule
 
 
 @experiment(
@@ -61,7 +59,7 @@ class ArenaRules(Record):
     tab="Results",
     method="replayed",
     checks="every grade, share and difference",
-    table=lambda data: [*data["yardsticks"], *data["ablations"]],
+    table=rows_of("yardsticks", "ablations"),
 )
 def arena_rules(worlds: int = 200, trader_worlds: int = 60) -> dict[str, Any]:
     """The data of the artifact; the slow trader that sees all plays the first `trader_worlds`."""
@@ -74,16 +72,16 @@ def arena_rules(worlds: int = 200, trader_worlds: int = 60) -> dict[str, Any]:
             yardsticks.append(_yardstick(task, name, ends, gains))
         ends = [play_all_seeing(task, seed).final for seed in seeds[:trader_worlds]]
         yardsticks.append(_yardstick(task, "all_seeing", ends, gains[:trader_worlds]))
-        base = _grades(task, broker, seeds)
+        base = grades(task, broker, seeds)
         for rule, (changed, policy) in variants(task).items():
-            without = _grades(changed, policy, seeds)
+            without = grades(changed, policy, seeds)
             ablations.append(
                 {
                     "task": task.name,
                     "rule": rule,
                     "n": len(seeds),
                     "without": round(float(without.mean()), 6),
-                    "worth": name_interval(paired_difference(base, without)),
+                    "worth": difference_of(base, without),
                 }
             )
     return {"yardsticks": yardsticks, "ablations": ablations}
@@ -124,10 +122,6 @@ def _sized(task: Task, **changes: Any) -> Task:
     return replace(task, env=replace(task.env, size=replace(task.env.size, **changes)))
 
 
-def _grades(task: Task, policy: Policy, seeds: range) -> np.ndarray:
-    return np.array([task.grade(rollout(task, policy, seed).final) for seed in seeds])
-
-
 def _yardstick(task: Task, player: str, ends: list, gains: np.ndarray) -> dict[str, Any]:
     owns = [end.private[task.learner] for end in ends]
     surplus = np.array([own.utility - own.batna for own in owns])
@@ -135,6 +129,6 @@ def _yardstick(task: Task, player: str, ends: list, gains: np.ndarray) -> dict[s
         "task": task.name,
         "player": player,
         "n": len(ends),
-        "grade": name_interval(mean_interval(np.array([task.grade(end) for end in ends]))),
+        "grade": mean_of(np.array([task.grade(end) for end in ends])),
         "share": name_interval(share_of_gap(surplus, np.zeros(len(gains)), gains)),
     }

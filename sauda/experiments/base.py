@@ -3,26 +3,47 @@
 The function's parameters are its settings: options of `python -m sauda run NAME`, recorded in the
 file's config. Their defaults are what the artifact holds; other settings never replace it. Keyword-
 only parameters say how it is computed and not what, and are not recorded: `workers`, the number of
-processes; `keep`, whether to take over what is recorded of language models that are still the same;
-`root`, the folder of the artifacts that it reads. Those that are numbers or switches are options.
+processes and an option too; `root`, the folder of the artifacts that it reads.
 """
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, get_args
 
-from sauda.experiments import name_of
 from sauda.records.kinds import Check, File, Kind, Method, register_kind
 from sauda.records.schemas.base import Record
-from sauda.records.store import ROOT, Artifact, new_artifact, sha256, write, write_artifact
+from sauda.records.store import (
+    ROOT,
+    Artifact,
+    new_artifact,
+    sha256,
+    to_tuple,
+    write,
+    write_artifact,
+)
 
 Data = Mapping[str, Any]  # a JSON value of the result type
 Replay = Callable[[Artifact, int, Path], Data]  # artifact, worker processes, folder of artifacts
+Table = Callable[[Data], Iterable[Data]]  # the rows of a result that are printed
 
 EXPERIMENTS: dict[str, "Experiment"] = {}  # those that are imported, by name
+
+
+def rows_of(*names: str) -> Table:
+    """The rows under these names, without lists in them, such as one value per seed."""
+
+    def table(data: Data) -> Iterator[Data]:
+        for some in (data[name] for name in names):
+            for row in [some] if isinstance(some, Mapping) else some:
+                yield {name: value for name, value in row.items() if not isinstance(value, list)}
+
+    return table
+
+
+ROWS = rows_of("rows")
 
 
 @dataclass(frozen=True)
@@ -33,7 +54,7 @@ class Experiment:
     file: str  # under artifacts/
     kind: Kind
     inputs: Mapping[str, Path] = field(default_factory=dict)  # files read: digests are recorded
-    table: Callable[[Data], Iterable[Data]] = lambda data: data["rows"]  # the rows to print
+    table: Table = ROWS
 
     def __call__(self, *settings: Any, **named: Any) -> Data:
         return self.function(*settings, **named)
@@ -48,33 +69,22 @@ class Experiment:
         recorded = Parameter.POSITIONAL_OR_KEYWORD
         return {name: p.default for name, p in self.parameters.items() if p.kind is recorded}
 
-    def switches(self) -> dict[str, Any]:
-        """The options that are not recorded, with their defaults."""
-        only = Parameter.KEYWORD_ONLY
-        rest = {name: p for name, p in self.parameters.items() if p.kind is only}
-        return {name: p.default for name, p in rest.items() if p.annotation in (int, bool)}
-
     def parser(self, prog: str) -> argparse.ArgumentParser:
         """The options of `prog`: one per setting, with its type and default, and --out."""
         parser = argparse.ArgumentParser(prog=prog, description=self.kind.schema.__doc__)
-        for name, default in (self.settings() | self.switches()).items():
-            option, hint = f"--{name.replace('_', '-')}", self.parameters[name].annotation
-            if hint is bool:
-                parser.add_argument(option, action="store_true")
-                continue
+        for name in [*self.settings(), *{"workers"} & self.parameters.keys()]:
+            default, hint = self.parameters[name].default, self.parameters[name].annotation
             several = isinstance(default, tuple)
+            usual = " ".join(map(str, default)) if several else str(default)
             parser.add_argument(
-                option,
+                f"--{name.replace('_', '-')}",
                 type=get_args(hint)[0] if several else hint,
                 nargs="+" if several else None,
                 default=default,
-                help=f"default: {' '.join(map(str, default)) if several else default}".replace(
-                    "%", "%%"
-                ),
+                help=f"default: {usual}".replace("%", "%%"),
             )
-        parser.add_argument(
-            "--out", type=Path, metavar="FILE", help="save there, and not as the artifact"
-        )
+        about = "save there, and not as the artifact"
+        parser.add_argument("--out", type=Path, metavar="FILE", help=about)
         return parser
 
     def run(
@@ -85,7 +95,7 @@ class Experiment:
         It is saved as `out` where that is given, else as the artifact, but only with the settings
         that this is registered with: others are saved nowhere.
         """
-        chosen = {name: _tuple(value) for name, value in chosen.items()}
+        chosen = {name: to_tuple(value) for name, value in chosen.items()}
         settings = {name: chosen[name] for name in self.settings()}
         config = settings | {name: sha256(path) for name, path in self.inputs.items()}
         made = new_artifact(self.file, config, self.function(**chosen))
@@ -97,14 +107,9 @@ class Experiment:
 
     def replay(self, artifact: Artifact, workers: int, root: Path) -> Data:
         """The result of calling the function again with the recorded settings."""
-        recorded = artifact.settings()
-        chosen = {name: recorded[name] for name in recorded if name not in self.inputs}
+        chosen = {n: value for n, value in artifact.settings().items() if n not in self.inputs}
         how = {"workers": workers, "root": root}
         return self.function(**chosen, **{n: v for n, v in how.items() if n in self.parameters})
-
-
-def _tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def experiment(
@@ -117,23 +122,25 @@ def experiment(
     method: Method = "replayed",
     replay: Replay | None = None,
     model_hashes: Callable[[], Mapping[str, str]] = dict,
-    name: str = "",
     command: str = "",
     **options: Any,
 ) -> Callable[[Callable[..., Data]], Experiment]:
     """Register a function as what fills `file` with a `result`, shown on `tab`.
 
     `checks` says in words what `verify` repeats. `replay` takes the place of calling the function
-    again. `model_hashes` gives today's fingerprints of what the result records of each language
-    model under "models". `name` is that of the module, where the file has another; `command` makes
-    the file where `run NAME` cannot. `options` are the last fields of `Experiment`.
+    again; the recorded "models" are its own. `model_hashes` gives today's fingerprints of what the
+    result records of each of those models. `command` makes the file where `run NAME` cannot.
+    `options` are the last fields of `Experiment`.
     """
 
     def register(function: Callable[..., Data]) -> Experiment:
         def repeat(artifact: Artifact, workers: int, root: Path) -> Data:
-            return (replay or registered.replay)(artifact, workers, root)
+            if not replay:
+                return registered.replay(artifact, workers, root)
+            models = {n: v for n, v in artifact.data.as_json().items() if n == "models"}
+            return {**replay(artifact, workers, root), **models}
 
-        called = name or name_of(file)
+        called = function.__name__
         check = Check(method, checks, repeat)
         files = (File(file, command or f"run {called}", tab),)
         kind = register_kind(Kind(f"{called}/{version}", result, files, check, model_hashes))
@@ -154,15 +161,11 @@ def lines(rows: Iterable[Data]) -> Iterable[str]:
 
 
 def text(value: Any) -> str:
-    """A value of a row in few characters; an interval as its mean [low, high]."""
+    """A value of a row in few characters; of what has an interval, the mean [low, high]."""
     if isinstance(value, float):
         return f"{value:.4f}"
-    if isinstance(value, Mapping) and "low" in value and "mean" in value:
-        shown = f"{value['mean']:.4f} [{value['low']:.4f}, {value['high']:.4f}]"
-        rest = {name: x for name, x in value.items() if name not in ("mean", "low", "high")}
-        return f"{shown} {text(rest)}".rstrip()
+    if isinstance(value, Mapping) and {"mean", "low", "high"} <= value.keys():
+        return f"{value['mean']:.4f} [{value['low']:.4f}, {value['high']:.4f}]"
     if isinstance(value, Mapping):
         return " ".join(f"{name} {text(x)}" for name, x in value.items())
-    if isinstance(value, list | tuple):
-        return ", ".join(map(text, value))
     return "–" if value is None else str(value)

@@ -1,4 +1,4 @@
-"""Batches of a long run, each kept on disk: a stopped run resumes where it was.
+"""Grades and columns of many games, in batches: over processes, or each batch kept on disk.
 
 Columns are what a batch of episodes gives: lists or strings of one value per episode or deal, in
 tables by name.
@@ -12,12 +12,27 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
+from env import Policy, Task, get_task, rollout
 from sauda.llm.model import Model, load_once
 from sauda.llm.registry import player_spec
 from sauda.records.progress import progress
 from sauda.records.store import source_digest, write
 
-Cell = TypeVar("Cell", bound=Hashable)  # such as a player and a market
+BATCH = 40  # games of a player played together
+Key = TypeVar("Key", bound=Hashable)  # such as a player and a market
+
+
+def grades(task: Task | str, player: Policy, seeds: Sequence[int]) -> np.ndarray:
+    """The grades of a player, one per seed."""
+    task = get_task(task) if isinstance(task, str) else task
+    return np.array([task.grade(rollout(task, player, seed).final) for seed in seeds])
+
+
+def round_all(values: Iterable[float]) -> list[float]:
+    """The values as artifacts hold them, to six digits."""
+    return [round(float(value), 6) for value in values]
 
 
 def in_batches(
@@ -26,10 +41,11 @@ def in_batches(
     folder: Path,
     key: Callable[[Sequence[Any]], str],
     play: Callable[[Sequence[Any]], Any],
-) -> list[Any]:
-    """`play` of each `batch` of the items, in order; each result is a JSON file under `folder`.
+) -> Any:
+    """`play` of each `batch` of the items, joined; each result is a JSON file under `folder`.
 
-    `key` names all that a batch's result depends on; a file that is there already is read.
+    `key` names all that a batch's result depends on; a file that is there already is read, so that
+    a stopped run resumes where it was.
     """
     pieces = []
     for start in range(0, len(items), batch):
@@ -38,7 +54,7 @@ def in_batches(
         if not file.exists():
             write(file, json.dumps(play(some), ensure_ascii=False))
         pieces.append(json.loads(file.read_text(encoding="utf-8")))
-    return pieces
+    return join(pieces)
 
 
 def play_model_batches(
@@ -48,7 +64,7 @@ def play_model_batches(
     folder: Path,
     play: Callable[[Sequence[int]], Any],
     about: str = "",
-) -> list[Any]:
+) -> Any:
     """`in_batches` of the games of the language model called `name`, `about` what they are of.
 
     A batch's result depends on them, on its seeds and on the model's version.
@@ -66,22 +82,21 @@ def version_of(model: Model | None) -> tuple[Any, ...]:
 
 
 def play_cells(
-    play: Callable[[Cell, Sequence[int]], list[float]],
-    cells: Iterable[Cell],
+    play: Callable[[Key, Sequence[int]], Any],
+    cells: Iterable[Key],
     seeds: Sequence[int],
-    batch: int,
     workers: int,
-) -> dict[Cell, list[float]]:
-    """The values that `play` gives of each cell at `seeds`, in batches spread over processes."""
-    played: dict[Cell, list[float]] = {cell: [] for cell in cells}
-    starts = range(0, len(seeds), batch)
-    jobs = [(cell, seeds[start : start + batch]) for cell in played for start in starts]
+) -> dict[Key, Any]:
+    """What `play` gives of each cell at `seeds`, in batches spread over processes and joined."""
+    cells, starts = list(cells), range(0, len(seeds), BATCH)
+    jobs = [(cell, seeds[start : start + BATCH]) for cell in cells for start in starts]
+    pieces: dict[Key, list[Any]] = {cell: [] for cell in cells}
     with ProcessPoolExecutor(workers) as pool:
         done = pool.map(play, *zip(*jobs, strict=True)) if jobs else ()
         done = progress(done, len(jobs), "playing", "batch")
-        for (cell, _), values in zip(jobs, done, strict=True):
-            played[cell] += values
-    return played
+        for (cell, _), piece in zip(jobs, done, strict=True):
+            pieces[cell].append(piece)
+    return {cell: join(some) for cell, some in pieces.items()}
 
 
 def join(pieces: Sequence[Any]) -> Any:

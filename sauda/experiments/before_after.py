@@ -5,10 +5,10 @@ Grades are the task's own, in [-1, 1]; a difference is after less before, at one
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, FiniteFloat
 from tqdm import tqdm
 
 from env import (
@@ -44,36 +44,33 @@ PERCENTILES = {"10th": 0.10, "50th": 0.50, "90th": 0.90}  # of the gains where t
 class ChosenPair(Record):
     """One seed played before and after training, chosen by the difference of its grades."""
 
-    why: Literal["best", "10th", "50th", "90th"] = Field(
-        description="the largest difference of a game with a deal after training, or the "
-        "percentile of the difference among games with a ZOPA"
-    )
-    seed: int = Field(description="seed of both games")
-    difference: FiniteFloat = Field(description="grade after less before")
-    before: ModelEpisode = Field(description="the game before training")
-    after: ModelEpisode = Field(description="the game after training")
+    # the largest difference of a game with a deal after training, or a percentile of the difference
+    # among games with a ZOPA
+    why: Literal["best", "10th", "50th", "90th"]
+    seed: int  # seed of both games
+    difference: float  # grade after less before
+    before: ModelEpisode  # the game before training
+    after: ModelEpisode  # the game after training
 
 
 class BeforeAfterTask(Record):
     """Both grades of every seed of a task, and the games shown."""
 
-    task: str = Field(description="name of the task")
-    seeds: list[int] = Field(description="seeds played on both sides")
-    before: list[FiniteFloat] = Field(description="grade before training, per seed")
-    after: list[FiniteFloat] = Field(description="grade after training, per seed")
-    zopa: list[bool] = Field(description="whether buyer and seller can agree, per seed")
-    deals: list[bool] = Field(description="whether the game after training ends in a deal")
-    acts: dict[str, dict[str, int]] = Field(
-        description="speech acts of all games in the open market, by side and name"
-    )
-    chosen: list[ChosenPair] = Field(description="the games shown, by their difference")
+    task: str
+    seeds: list[int]  # seeds played on both sides
+    before: list[float]  # grade before training, per seed
+    after: list[float]  # grade after training, per seed
+    zopa: list[bool]  # whether buyer and seller can agree, per seed
+    deals: list[bool]  # whether the game after training ends in a deal
+    acts: dict[str, dict[str, int]]  # speech acts of all games in the open market, by side and name
+    chosen: list[ChosenPair]  # the games shown, by their difference
 
 
 class BeforeAfter(Record):
     """Games of a model before and after training on the same seeds, and some of them to show."""
 
-    tasks: list[BeforeAfterTask] = Field(description="one entry per task")
-    models: dict[str, ModelSource] = Field(description="weights and sampling, by model name")
+    tasks: list[BeforeAfterTask]  # one entry per task
+    models: dict[str, ModelSource]  # weights and sampling, by model name
 
 
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
@@ -81,15 +78,30 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
 
     No weights are asked. A grade whose game is not among the chosen stays as it is recorded.
     """
-    settings, data = artifact.settings(), artifact.data.as_json()
-    names = {side: settings[side] for side in SIDES}
+    settings = artifact.settings()
     seeds = first_seeds(settings["episodes"])
-    recorded = {row["task"]: row for row in data["tasks"]}
+    recorded = {row["task"]: row for row in artifact.data.as_json()["tasks"]}
     tasks = [
-        _replay_task(recorded[task], names, seeds) if task in recorded else f"nothing of {task}"
+        _replay_task(recorded[task], settings, seeds) if task in recorded else f"nothing of {task}"
         for task in settings["tasks"]
     ]
-    return {"tasks": tasks, "models": data["models"]}
+    return {"tasks": tasks}
+
+
+def _replay_task(
+    row: dict[str, Any], names: Mapping[str, str], seeds: Sequence[int]
+) -> dict[str, Any]:
+    task, games = get_task(row["task"]), {}
+    row |= {"seeds": list(seeds), "zopa": [has_zopa(deal_at(task, seed)) for seed in seeds]}
+    for side, pair in product(SIDES, row["chosen"]):
+        seed, replies = pair[side]["seed"], pair[side]["replies"]
+        game = games[side, seed] = play_replies(task, names[side], seed, replies)
+        place = seeds.index(seed) if seed in seeds else len(seeds)
+        if place < len(row[side]):
+            row[side][place] = game["grade"]
+            if side == "after":
+                row["deals"][place] = game["end"] == EndReason.AGREEMENT
+    return row | {"chosen": choose_pairs(row, games)}
 
 
 def table(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -113,7 +125,7 @@ def table(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     model_hashes=bazaar_prompt,
     table=table,
 )
-def compare(
+def before_after(
     before: str = BASE,
     after: str = OURS,
     tasks: tuple[str, ...] = ("bazaar/open",),
@@ -133,19 +145,40 @@ def compare(
     if any(player.wrapper is not None for player in players.values()):
         raise ValueError(f"{before} and {after} are compared bare, not wrapped")
     rows = []
-    for task_name in tqdm(tasks, unit="task", desc="playing", leave=False):
-        games = {}
+    for name in tqdm(tasks, unit="task", desc="playing", leave=False):
+        task, games = get_task(name), {}
         for side, player in players.items():
-            played = [new_game(get_task(task_name), seed) for seed in seeds]
+            played = [new_game(task, seed) for seed in seeds]
             for start in range(0, episodes, batch):
                 play_games(played[start : start + batch], player)
             for seed, game in zip(seeds, played, strict=True):
                 games[side, seed] = record_game(game, names[side])
-        grades = {side: [games[side, seed]["grade"] for seed in seeds] for side in SIDES}
-        deals = [games["after", seed]["end"] == EndReason.AGREEMENT for seed in seeds]
-        said = {side: count_acts(games[side, seed] for seed in seeds) for side in SIDES}
-        rows.append(_tabulate(task_name, seeds, grades, deals, said, games))
+        row = {
+            "task": name,
+            "seeds": list(seeds),
+            **{side: [games[side, seed]["grade"] for seed in seeds] for side in SIDES},
+            "zopa": [has_zopa(deal_at(task, seed)) for seed in seeds],
+            "deals": [games["after", seed]["end"] == EndReason.AGREEMENT for seed in seeds],
+            "acts": {side: count_acts(games[side, seed] for seed in seeds) for side in SIDES},
+        }
+        rows.append(row | {"chosen": choose_pairs(row, games)})
     return {"tasks": rows, "models": models_behind({before, after}, BAZAAR_GAME)}
+
+
+def choose_pairs(
+    row: Mapping[str, Any], games: Mapping[tuple[str, int], Any]
+) -> list[dict[str, Any]]:
+    """The pairs of a task to show, by the rule; `games` go by side and seed."""
+    columns = [row[name] for name in ("seeds", *SIDES, "zopa", "deals")]
+    return [
+        {
+            "why": why,
+            "seed": seed,
+            "difference": gain(*(row[side][row["seeds"].index(seed)] for side in SIDES)),
+            **{side: games.get((side, seed), "no game recorded") for side in SIDES},
+        }
+        for why, seed in choose(*columns).items()
+    ]
 
 
 def choose(
@@ -159,15 +192,8 @@ def choose(
 
     The largest gain among games that end in a deal after training, and percentiles of the gain
     among games with a ZOPA, the lower of two neighbours. Of equal gains the lowest seed counts as
-    the smallest, and as the largest. A rank without any game is left out. Raises ValueError where
-    the lengths differ or there is no seed.
+    the smallest, and as the largest. A rank without any game is left out.
     """
-    columns = (before, after, zopa, deals)
-    if not seeds or any(len(column) != len(seeds) for column in columns):
-        raise ValueError(
-            f"each of {len(seeds)} seeds needs both grades, a ZOPA and a deal; there are "
-            + ", ".join(str(len(column)) for column in columns)
-        )
     gains = {seed: gain(b, a) for seed, b, a in zip(seeds, before, after, strict=True)}
     picks = {}
     if ended := [seed for seed, deal in zip(seeds, deals, strict=True) if deal]:
@@ -202,50 +228,6 @@ def count_acts(games: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 def act_of(message: str) -> str:
     """The speech act that a seller of the open market hears in a buyer's words, "" for none."""
     return speech.act_in(message)[0]
-
-
-def _tabulate(
-    task_name: str,
-    seeds: Sequence[int],
-    grades: Mapping[str, Sequence[float]],
-    deals: Sequence[bool],
-    said: Mapping[str, Mapping[str, int]],
-    games: Mapping[tuple[str, int], Any],
-) -> dict[str, Any]:
-    """A task's grades, one per seed, acts, and chosen games; `games` go by side and seed."""
-    task, at = get_task(task_name), {seed: place for place, seed in enumerate(seeds)}
-    columns = {
-        **grades,
-        "zopa": [has_zopa(deal_at(task, seed)) for seed in seeds],
-        "deals": list(deals),
-    }
-    chosen = [
-        {
-            "why": why,
-            "seed": seed,
-            "difference": gain(*(grades[side][at[seed]] for side in SIDES)),
-            **{side: games.get((side, seed), "no game recorded") for side in SIDES},
-        }
-        for why, seed in choose(seeds, **columns).items()
-    ]
-    return {"task": task_name, "seeds": list(seeds), **columns, "acts": said, "chosen": chosen}
-
-
-def _replay_task(
-    row: Mapping[str, Any], names: Mapping[str, str], seeds: Sequence[int]
-) -> dict[str, Any]:
-    task, at = get_task(row["task"]), {seed: place for place, seed in enumerate(seeds)}
-    grades, deals = {side: list(row[side]) for side in SIDES}, list(row["deals"])
-    games = {}
-    for side in SIDES:
-        for game in (pair[side] for pair in row["chosen"]):
-            seed, place = game["seed"], at.get(game["seed"], len(deals))
-            now = games[side, seed] = play_replies(task, names[side], seed, game["replies"])
-            if place < len(grades[side]):
-                grades[side][place] = now["grade"]
-                if side == "after":
-                    deals[place] = now["end"] == EndReason.AGREEMENT
-    return _tabulate(row["task"], seeds, grades, deals, row["acts"], games)
 
 
 def play_replies(task: Task, name: str, seed: int, replies: Sequence[str]) -> dict[str, Any]:

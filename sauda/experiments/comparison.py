@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
-from pydantic import Field, FiniteFloat
 from tqdm import tqdm
 
 from env import ARENA_TASKS, Task, episode, get_task
@@ -32,8 +31,8 @@ from sauda.experiments.evaluate import (
 from sauda.games import ARENA, game_of
 from sauda.games import BAZAAR as BAZAAR_GAME
 from sauda.games.adapter import Columns, Game
-from sauda.games.bazaar_columns import OPEN_MARKET
-from sauda.llm.model import CACHE, SAUDA, adapter_folder, load_once
+from sauda.games.bazaar_columns import LEAVE, OPEN_MARKET, TUNED
+from sauda.llm.model import CACHE, SAUDA, adapter_folder
 from sauda.llm.registry import PlayerSpec, is_model, player_spec
 from sauda.llm.sources import (
     Played,
@@ -53,13 +52,11 @@ from sauda.records.store import Artifact
 from sauda.statistics import paired_difference, share_of_gap
 
 BATCHES = CACHE / "ladder"  # the batches on disk
-Cells = Mapping[tuple[str, str], Columns]  # by task and policy
+Cells = Mapping[Cell, Columns]
 T = TypeVar("T", int, list[int])
 
 # What is compared -------------------------------------------------------------------------------
 
-LEAVE = "leave"  # walks away at once: what no play at all is worth
-TUNED = "tuned"  # the script whose numbers did best in a search on training games
 BAYESIAN = "bayesian"  # the planner that sees numbers only
 LISTENER = "listener"  # the planner that reads and speaks, whose moves SFT learns
 BAZAAR = OPEN_MARKET
@@ -87,11 +84,6 @@ PUBLISHED = (  # labs of the published arena
 )  # fmt: skip
 LAB_SCRIPTS = (AUTARKY, *PUBLISHED, BROKER)
 LAB_RIVALS = (AUTARKY, PUBLISHED[0], BROKER)
-
-
-def trained_stages() -> tuple[str, ...]:
-    """The untrained base, and each stage whose adapter is here."""
-    return (BASE, *(name for name in PARENTS if adapter_folder(name.removeprefix(f"{BASE}+"))))
 
 
 @dataclass(frozen=True)
@@ -123,7 +115,7 @@ class Comparison:
         grids = [asdict(grid) for grid in self.grids]
         return {"parts": grids, "batch": self.batch, "baseline": self.baseline}
 
-    def cells(self) -> dict[tuple[str, str], range]:
+    def cells(self) -> dict[Cell, range]:
         """The hold-out seeds of every task and policy.
 
         Raises ValueError where there are too few, names do not fit, or a task has no baseline.
@@ -131,43 +123,34 @@ class Comparison:
         cells = {}
         for grid in self.grids:
             seeds = first_seeds(grid.episodes)
-            for task_name, name in product(grid.tasks, grid.policies):
-                if is_model(name):
-                    player_spec(name).seat(self.game)
-                cells[task_name, name] = seeds
-        for task_name in {task_name for task_name, _ in cells}:
-            most = max(len(seeds) for (name, _), seeds in cells.items() if name == task_name)
-            if len(cells.get((task_name, self.baseline), ())) < most:
-                raise ValueError(
-                    f"{self.baseline!r} must be played on all {most} seeds of {task_name}"
-                )
+            for cell in (Cell(*names) for names in product(grid.tasks, grid.policies)):
+                if is_model(cell.policy):
+                    player_spec(cell.policy).seat(self.game)
+                cells[cell] = seeds
+        for task in {cell.task for cell in cells}:
+            most = max(len(seeds) for cell, seeds in cells.items() if cell.task == task)
+            if len(cells.get((task, self.baseline), ())) < most:
+                raise ValueError(f"{self.baseline!r} must be played on all {most} seeds of {task}")
         return cells
-
-
-def by_task(episodes: Cells) -> dict[str, dict[str, Columns]]:
-    """The columns as the artifact has them: by task and policy."""
-    nested: dict[str, dict[str, Columns]] = {}
-    for (task_name, name), columns in episodes.items():
-        nested.setdefault(task_name, {})[name] = columns
-    return nested
 
 
 def flat(recorded: Mapping[str, Mapping[str, Columns]]) -> Cells:
     """The columns of an artifact's "episodes" by task and policy."""
     return {
-        (task_name, name): columns
+        Cell(task_name, name): columns
         for task_name, by_policy in recorded.items()
         for name, columns in by_policy.items()
     }
 
 
-def bazaar_grids(games: int = 150, models: Sequence[str] | None = None) -> tuple[Grid, ...]:
+def bazaar_grids(games: int = 150, models: Sequence[str] = ()) -> tuple[Grid, ...]:
     """What `models` play in the bazaar, by default all trained stages, and what is beside them.
 
     `games` are those of the open market; a third of them without words, in the mute one, and as
     many of the served model in its wrappers and of the base under the grammar of moves.
     """
-    models = trained_stages() if models is None else tuple(models)
+    trained = [name for name in PARENTS if adapter_folder(name.removeprefix(f"{BASE}+"))]
+    models = tuple(models) or (BASE, *trained)
     wrapped = tuple(f"{OURS}+{wrapper}" for wrapper in WRAPPERS if OURS in models)
     wrapped += (f"{BASE}+constrained",) if BASE in models else ()
     fewer = max(1, games // 3)
@@ -179,15 +162,6 @@ def bazaar_grids(games: int = 150, models: Sequence[str] | None = None) -> tuple
     return tuple(grid for grid in grids if grid.policies)
 
 
-def in_bazaar(
-    parts: tuple[Grid, ...] | None = None, batch: int = 50, baseline: str = BASE
-) -> Comparison:
-    """The comparison in the bazaar; the defaults are the numbers we report."""
-    parts = bazaar_grids() if parts is None else parts
-    file = "evaluation/model-comparison.json"
-    return Comparison(BAZAAR_GAME, file, parts, batch, baseline, STAGES, PARENTS, RIVALS, LISTENER)
-
-
 def arena_grids(worlds: int = 200) -> tuple[Grid, ...]:
     """What plays on the tasks of the arena: scripts and the trained lab, bare, in `worlds` of each.
 
@@ -195,20 +169,19 @@ def arena_grids(worlds: int = 200) -> tuple[Grid, ...]:
     """
     tasks = tuple(ARENA_TASKS)
     slow = (BASE, f"{BASE}+constrained", f"{LAB}+constrained")
-    return (
-        Grid(tasks, (*LAB_SCRIPTS, LAB), worlds),
-        Grid(tasks, slow, max(1, worlds // 4)),
-    )
+    return (Grid(tasks, (*LAB_SCRIPTS, LAB), worlds), Grid(tasks, slow, max(1, worlds // 4)))
 
 
-def in_arena(
-    parts: tuple[Grid, ...] | None = None, batch: int = 50, baseline: str = AUTARKY
-) -> Comparison:
+def in_bazaar(parts: tuple[Grid, ...] = (), batch: int = 50, baseline: str = BASE) -> Comparison:
+    """The comparison in the bazaar; the defaults are the numbers we report."""
+    file, parts = "evaluation/model-comparison.json", parts or bazaar_grids()
+    return Comparison(BAZAAR_GAME, file, parts, batch, baseline, STAGES, PARENTS, RIVALS, LISTENER)
+
+
+def in_arena(parts: tuple[Grid, ...] = (), batch: int = 50, baseline: str = AUTARKY) -> Comparison:
     """The comparison in the arena; the defaults are the numbers we report."""
-    parts = arena_grids() if parts is None else parts
-    file = "evaluation/arena-model-comparison.json"
-    stages, parents = (BASE, LAB), {LAB: BASE}
-    return Comparison(ARENA, file, parts, batch, baseline, stages, parents, LAB_RIVALS)
+    file, parts = "evaluation/arena-model-comparison.json", parts or arena_grids()
+    return Comparison(ARENA, file, parts, batch, baseline, (BASE, LAB), {LAB: BASE}, LAB_RIVALS)
 
 
 COMPARISONS = {"bazaar": in_bazaar, "arena": in_arena}
@@ -228,15 +201,15 @@ def read_comparison(artifact: Artifact) -> Comparison:
 class ModelCounts(Record, Generic[T]):
     """What a model and its wrapper did: a number over all games, or a list of one per game."""
 
-    moves: T = Field(description="the learner's moves")
-    invalid_replies: T = Field(description="completions that held no legal move")
-    changed: T = Field(description="moves that a wrapper changed")
-    tokens: T = Field(description="tokens generated; 0 for scripts")
-    retreats: T = Field(description="bids below an earlier bid of its own")
-    broken: T = Field(description="bids or acceptances above a price it called its last")
-    over_limit: T = Field(description="bids or acceptances above its limit, at a loss")
-    walk_due: T = Field(description="games with a position where the planner walks away")
-    walked: T = Field(description="of those, games where this policy walks in the first one")
+    moves: T  # the learner's moves
+    invalid_replies: T  # completions that held no legal move
+    changed: T  # moves that a wrapper changed
+    tokens: T  # tokens generated; 0 for scripts
+    retreats: T  # bids below an earlier bid of its own
+    broken: T  # bids or acceptances above a price it called its last
+    over_limit: T  # bids or acceptances above its limit, at a loss
+    walk_due: T  # games with a position where the planner walks away
+    walked: T  # of those, games where this policy walks in the first one
 
 
 class ModelRow(ModelCounts[int], BazaarRow):
@@ -250,11 +223,11 @@ class ModelColumns(ModelCounts[list[int]], BazaarColumns):
 class PairedDifference(Record):
     """A difference of mean grades on the same seeds."""
 
-    task: str = Field(description="name of the task")
-    n: int = Field(description="seeds")
-    difference: FiniteFloat = Field(description="mean grade less the other's, paired by seed")
-    low: FiniteFloat = Field(description="lower end of its 95 % interval")
-    high: FiniteFloat = Field(description="upper end of its 95 % interval")
+    task: str
+    n: int  # seeds
+    difference: float  # mean grade less the other's, paired by seed
+    low: float  # lower end of its 95 % interval
+    high: float  # upper end of its 95 % interval
 
     @property
     def interval(self) -> Interval:
@@ -265,52 +238,48 @@ class PairedDifference(Record):
 class StageGain(PairedDifference):
     """What a training stage adds to the grade of the stage before, unwrapped, on the same seeds."""
 
-    before: str = Field(description="the earlier stage")
-    after: str = Field(description="the later stage")
-    on: Literal["all", "unseen"] = Field(
-        description="all seeds, or those whose listing or labs were kept out of training"
-    )
+    before: str  # the earlier stage
+    after: str  # the later stage
+    # all seeds, or those whose listing or labs were kept out of training
+    on: Literal["all", "unseen"]
 
 
 class Rivalry(PairedDifference):
     """What a training stage scores more than another policy, unwrapped, on the same seeds."""
 
-    policy: str = Field(description="the trained stage")
-    rival: str = Field(description="the policy beside it")
+    policy: str  # the trained stage
+    rival: str  # the policy beside it
 
 
 class GapClosed(Record):
     """Share of the gap from the base model to the planner that a stage closed."""
 
-    task: str = Field(description="name of the task")
-    policy: str = Field(description="the trained stage, unwrapped")
-    n: int = Field(description="seeds")
-    share: FiniteFloat = Field(description="0 at the base's mean grade, 1 at the planner's")
-    low: FiniteFloat = Field(description="lower end of the 95 % interval, seeds resampled")
-    high: FiniteFloat = Field(description="upper end of the 95 % interval")
+    task: str
+    policy: str  # the trained stage, unwrapped
+    n: int  # seeds
+    share: float  # 0 at the base's mean grade, 1 at the planner's
+    low: float  # lower end of the 95 % interval, seeds resampled
+    high: float  # upper end of the 95 % interval
 
 
 class ModelComparison(Record):
     """A language model bare and wrapped, beside no model, scripts, planners and an oracle."""
 
-    ends: dict[str, str] = Field(description="meaning of each letter of the columns' `end`")
-    rows: list[ModelRow] = Field(description="one row per task and policy")
-    stage_gains: list[StageGain] = Field(
-        description="gain of each training stage, on all and on unseen listings"
-    )
-    rivalries: list[Rivalry] = Field(description="each training stage beside other policies")
-    gap_closed: list[GapClosed] = Field(
-        description="share of the gap to the planner that reads and speaks, per task and stage"
-    )
-    episodes: dict[str, dict[str, ModelColumns]] = Field(description="columns by task and policy")
-    models: dict[str, ModelSource] = Field(description="weights and sampling, by model name")
+    ends: dict[str, str]  # meaning of each letter of the columns' `end`
+    rows: list[ModelRow]  # one row per task and policy
+    stage_gains: list[StageGain]  # gain of each training stage, on all and on unseen listings
+    rivalries: list[Rivalry]  # each training stage beside other policies
+    # share of the gap to the planner that reads and speaks, per task and stage
+    gap_closed: list[GapClosed]
+    episodes: dict[str, dict[str, ModelColumns]]  # columns by task and policy
+    models: dict[str, ModelSource]  # weights and sampling, by model name
 
 
 class LabCounts(Record, Generic[T]):
     """What a model did as a lab: a number over all episodes, or a list of one per episode."""
 
-    invalid_replies: T = Field(description="completions that held no action")
-    tokens: T = Field(description="tokens generated; 0 for scripts")
+    invalid_replies: T  # completions that held no action
+    tokens: T  # tokens generated; 0 for scripts
 
 
 class ArenaModelRow(LabCounts[int], ArenaRow):
@@ -324,15 +293,13 @@ class ArenaModelColumns(LabCounts[list[int]], ArenaColumns):
 class ArenaModelComparison(Record):
     """A language model as a lab, untrained and trained, bare and constrained, beside scripts."""
 
-    ends: dict[str, str] = Field(description="meaning of each letter of the columns' `end`")
-    rows: list[ArenaModelRow] = Field(description="one row per task and policy")
-    stage_gains: list[StageGain] = Field(description="gain of each training stage")
-    rivalries: list[Rivalry] = Field(description="each training stage beside other policies")
-    worlds: dict[str, ArenaWorlds] = Field(description="what each seed deals the learner, by task")
-    episodes: dict[str, dict[str, ArenaModelColumns]] = Field(
-        description="columns by task and policy"
-    )
-    models: dict[str, ModelSource] = Field(description="weights and sampling, by model name")
+    ends: dict[str, str]  # meaning of each letter of the columns' `end`
+    rows: list[ArenaModelRow]  # one row per task and policy
+    stage_gains: list[StageGain]  # gain of each training stage
+    rivalries: list[Rivalry]  # each training stage beside other policies
+    worlds: dict[str, ArenaWorlds]  # what each seed deals the learner, by task
+    episodes: dict[str, dict[str, ArenaModelColumns]]  # columns by task and policy
+    models: dict[str, ModelSource]  # weights and sampling, by model name
 
 
 # The games --------------------------------------------------------------------------------------
@@ -351,7 +318,7 @@ def compare_models(
     models = models_behind({name for _, name in cells}, comparison.game)
     kept = {} if recorded is None else load_kept(comparison, models, recorded)
     episodes = {
-        cell: _play_cell(*cell, seeds, comparison.batch, folder, kept.get(cell))
+        cell: _play_cell(cell, seeds, comparison.batch, folder, kept.get(cell))
         for cell, seeds in tqdm(cells.items(), unit="cell", desc="playing", leave=False)
     }
     if recorded is not None:
@@ -369,7 +336,7 @@ def match_kept(episodes: Cells, kept: Cells) -> Iterator[Played]:
 
 def load_kept(
     comparison: Comparison, models: Mapping[str, Any], recorded: Mapping[str, Any]
-) -> dict[tuple[str, str], dict[str, Any]]:
+) -> dict[Cell, dict[str, Any]]:
     """The columns in `recorded` that are still the same: whole batches from the first seed on."""
     episodes = flat(recorded["episodes"])
     then = {(row["task"], row["policy"]): row["hashes"] for row in recorded["rows"]}
@@ -377,10 +344,10 @@ def load_kept(
     for cell, seeds in comparison.cells().items():
         if cell not in episodes:
             continue
-        if weights := _weights(cell[1]):
+        if weights := _weights(cell.policy):
             same = is_same_player(recorded["models"].get(weights), models[weights])
         else:
-            same = then.get(cell) == hashes(Cell(*cell))
+            same = then.get(cell) == hashes(cell)
         had = len(episodes[cell]["grade"])
         count = len(seeds) if had >= len(seeds) else had - had % comparison.batch
         if same and count:
@@ -394,28 +361,24 @@ def _weights(name: str) -> str:
 
 
 def _play_cell(
-    task_name: str,
-    name: str,
-    seeds: Sequence[int],
-    batch: int,
-    folder: Path,
-    kept: Mapping[str, Any] | None,
-) -> Mapping[str, Any]:
-    """The columns of one (task, policy) pair by batches; finished batches are read from `folder`.
+    cell: Cell, seeds: Sequence[int], batch: int, folder: Path, kept: Columns | None
+) -> Columns:
+    """The columns of one pair by batches; finished batches are read from `folder`.
 
     `kept` holds the columns of the first seeds, if any.
     """
-    begun = [] if kept is None else [kept]
     seeds = seeds[len(kept["grade"]) :] if kept else seeds
     if not seeds:
         return kept
-    if not is_model(name):
-        return join([*begun, play_script(task_name, name, seeds)])
 
     def play(some: Sequence[int]) -> dict[str, Any]:
-        return play_model(get_task(task_name), player_spec(name), some)
+        return play_model(get_task(cell.task), player_spec(cell.policy), some)
 
-    return join([*begun, *play_model_batches(name, seeds, batch, folder, play, task_name)])
+    if is_model(cell.policy):
+        played = play_model_batches(cell.policy, seeds, batch, folder, play, cell.task)
+    else:
+        played = play_script(*cell, seeds)
+    return join([kept, played]) if kept else played
 
 
 def play_model(task: Task, player: PlayerSpec, seeds: Sequence[int]) -> dict[str, Any]:
@@ -435,11 +398,10 @@ def model_columns(task: Task, games: Sequence[ModelGame]) -> dict[str, Any]:
 
 def play_script(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, Any]:
     """The columns of a (task, policy) pair without weights; the model counts of a script are 0."""
-    task, game = get_task(task_name), game_of(task_name)
     if is_model(name):
-        return play_model(task, player_spec(name), seeds)
-    columns = play_cell(task_name, name, seeds)
-    return columns | {count: [0] * len(seeds) for count in game.columns.MODEL_COUNTS}
+        return play_model(get_task(task_name), player_spec(name), seeds)
+    counts = game_of(task_name).columns.MODEL_COUNTS
+    return play_cell(task_name, name, seeds) | {count: [0] * len(seeds) for count in counts}
 
 
 # The tables -------------------------------------------------------------------------------------
@@ -448,15 +410,14 @@ def play_script(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, An
 def tabulate(comparison: Comparison, episodes: Cells) -> dict[str, Any]:
     """The tables of the artifact, all computed from the episodes."""
     cells, game = comparison.cells(), comparison.game.columns
-    seeds_of = {task_name: cells[task_name, comparison.baseline] for task_name, _ in cells}
-    worlds = {task_name: game.worlds_of(task_name, seeds) for task_name, seeds in seeds_of.items()}
+    worlds = {
+        task: game.worlds_of(task, cells[task, comparison.baseline]) for task in _tasks(episodes)
+    }
     rows = []
-    for (task_name, name), columns in episodes.items():
-        n = len(columns["grade"])
-        base = take_first(episodes[task_name, comparison.baseline], n)
-        cell = Cell(task_name, name)
-        pair = {cell._replace(policy=comparison.baseline): base, cell: columns}
-        met = {name: facts[:n] for name, facts in worlds[task_name].items()}
+    for cell, columns in episodes.items():
+        n, base = len(columns["grade"]), cell._replace(policy=comparison.baseline)
+        pair = {base: take_first(episodes[base], n), cell: columns}
+        met = {name: facts[:n] for name, facts in worlds[cell.task].items()}
         figures = row(cell, pair, met, comparison.baseline)
         rows.append(figures | {count: sum(columns[count]) for count in game.MODEL_COUNTS})
     data = {
@@ -469,7 +430,11 @@ def tabulate(comparison: Comparison, episodes: Cells) -> dict[str, Any]:
         data["gap_closed"] = list(gap_closed(comparison, episodes))
     if any(worlds.values()):
         data["worlds"] = worlds
-    return data | {"episodes": by_task(episodes)}
+    nested = {
+        task: {cell.policy: columns for cell, columns in episodes.items() if cell.task == task}
+        for task in worlds
+    }
+    return data | {"episodes": nested}
 
 
 def stage_gains(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, Any]]:
@@ -481,9 +446,8 @@ def stage_gains(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, A
         if not (grades := _grades(episodes, task_name, after, before)):
             continue
         task, seeds = get_task(task_name), comparison.cells()[task_name, before]
-        unseen = np.array(
-            [comparison.game.is_unseen(task, s) for s in seeds[: len(grades[0])]], bool
-        )
+        is_unseen = [comparison.game.is_unseen(task, s) for s in seeds[: len(grades[0])]]
+        unseen = np.array(is_unseen, bool)
         for on, mask in (("all", np.ones_like(unseen)), ("unseen", unseen)):
             if mask.sum() >= 2:
                 named = {"task": task_name, "before": before, "after": after, "on": on}
@@ -492,9 +456,8 @@ def stage_gains(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, A
 
 def rivalries(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, Any]]:
     """What each trained stage wins more than each rival, bare, paired by seed."""
-    for task_name, policy, rival in product(
-        _tasks(episodes), comparison.stages[1:], comparison.rivals
-    ):
+    trained = comparison.stages[1:]
+    for task_name, policy, rival in product(_tasks(episodes), trained, comparison.rivals):
         if policy != rival and (grades := _grades(episodes, task_name, policy, rival)):
             yield {"task": task_name, "policy": policy, "rival": rival} | _difference(*grades)
 
@@ -502,8 +465,8 @@ def rivalries(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, Any
 def gap_closed(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, Any]]:
     """The share of the gap between base and goal that each stage closes, per task with a goal."""
     for task_name, stage in product(_tasks(episodes), comparison.stages):
-        names = (stage, comparison.baseline, comparison.goal)
-        if stage == comparison.baseline or not (grades := _grades(episodes, task_name, *names)):
+        grades = _grades(episodes, task_name, stage, comparison.baseline, comparison.goal)
+        if stage == comparison.baseline or not grades:
             continue
         if (share := share_of_gap(*grades)) is not None:
             named = {"task": task_name, "policy": stage, "n": len(grades[0])}
@@ -511,7 +474,7 @@ def gap_closed(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, An
 
 
 def _tasks(episodes: Cells) -> list[str]:
-    return list(dict.fromkeys(task_name for task_name, _ in episodes))
+    return list(dict.fromkeys(cell.task for cell in episodes))
 
 
 def _grades(episodes: Cells, task_name: str, *names: str) -> list[np.ndarray]:
@@ -541,52 +504,12 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     comparison, recorded = read_comparison(artifact), artifact.data.as_json()
     cells, kept = comparison.cells(), flat(recorded["episodes"])
     episodes = {cell: kept.get(cell) for cell in cells}
-    scripted = {cell: seeds for cell, seeds in cells.items() if not _weights(cell[1])}
+    scripted = {cell: seeds for cell, seeds in cells.items() if not _weights(cell.policy)}
     with ProcessPoolExecutor(workers) as pool:
         played = pool.map(play_script, *zip(*scripted, strict=True), scripted.values())
-        episodes |= zip(
-            scripted, progress(played, len(scripted), "playing scripts", "cell"), strict=True
-        )
+        played = progress(played, len(scripted), "playing scripts", "cell")
+        episodes |= zip(scripted, played, strict=True)
     return tabulate(comparison, episodes) | {"models": recorded["models"]}
-
-
-@dataclass(frozen=True)
-class Replayed:
-    """A batch of a model's games as recorded and as played again, and on which kinds of CPU."""
-
-    task: str
-    policy: str
-    recorded: Columns
-    again: Columns
-    cpu_then: str
-    cpu_now: str
-
-
-def replay_stages(
-    comparison: Comparison, recorded: Mapping[str, Any], tasks: Sequence[str]
-) -> Iterator[Replayed]:
-    """Replays the first batch of each training stage, bare, on some tasks, with its adapter.
-
-    Raises ValueError for a task that it was not played on.
-    """
-    episodes = flat(recorded["episodes"])
-    for task_name in tasks:
-        stages = [name for name in comparison.stages if (task_name, name) in episodes]
-        if not stages:
-            raise ValueError(
-                f"no model was played on {task_name!r}; tasks are {', '.join(_tasks(episodes))}"
-            )
-        for name in stages:
-            seeds = comparison.cells()[task_name, name][: comparison.batch]
-            player = player_spec(name)
-            yield Replayed(
-                task_name,
-                name,
-                take_first(episodes[task_name, name], len(seeds)),
-                play_model(get_task(task_name), player, seeds),
-                recorded["models"][player.weights]["cpu"] if player.weights else "",
-                load_once(player.weights).cpu if player.weights else "",
-            )
 
 
 PRINTED = ("task", "policy", "n", "grade", "invalid_replies", "changed", "over_limit")
@@ -595,34 +518,24 @@ PRINTED = ("task", "policy", "n", "grade", "invalid_replies", "changed", "over_l
 def table(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The rows to print: grades, then what training adds, then the gap that it closes."""
     for some in data["rows"]:
-        grade = {end: some["grade"][end] for end in ("mean", "low", "high")}
         shown = {name: some[name] for name in PRINTED if name in some}
-        yield shown | {"grade": grade, "forfeits": some["ends"]["forfeit"]}
+        yield shown | {"forfeits": some["ends"]["forfeit"]}
     yield from data["stage_gains"]
     yield from data.get("gap_closed", ())
 
 
-CHECK = Check(
-    "replayed in part",
-    "scripts replayed; model rows recomputed from recorded columns; the first games of each stage "
-    "by --models",
-    replay,
-)
-register_kind(
-    Kind(
-        "model_comparison/4",
-        ModelComparison,
-        (File("evaluation/model-comparison.json", "compare-models", "Tour, Results"),),
-        CHECK,
-        bazaar_prompt,
-    )
-)
-register_kind(
-    Kind(
-        "arena_model_comparison/4",
-        ArenaModelComparison,
-        (File("evaluation/arena-model-comparison.json", "compare-models --game arena", "Results"),),
-        CHECK,
-        arena_prompt,
-    )
+def _register(name: str, schema: type[Record], command: str, tab: str, hashes: Any) -> None:
+    checks = "scripts replayed; model rows recomputed from recorded columns; the first games of "
+    check = Check("replayed in part", f"{checks}each stage by --models", replay)
+    file = File(f"evaluation/{name.replace('_', '-')}.json", command, tab)
+    register_kind(Kind(f"{name}/4", schema, (file,), check, hashes))
+
+
+_register("model_comparison", ModelComparison, "compare-models", "Tour, Results", bazaar_prompt)
+_register(
+    "arena_model_comparison",
+    ArenaModelComparison,
+    "compare-models --game arena",
+    "Results",
+    arena_prompt,
 )

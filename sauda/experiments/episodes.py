@@ -1,14 +1,11 @@
 """Whole episodes of scripted policies, kept to be read, stepped through and played again."""
 
-from collections.abc import Iterator, Mapping
 from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, FiniteFloat
-
 from env import BAZAAR_TASKS, EndReason, get_task, market, rollout, speech
-from sauda.experiments.base import experiment
+from sauda.experiments.base import experiment, rows_of
 from sauda.games.transcript import from_json, to_json
 from sauda.llm.registry import get_policy
 from sauda.records.schemas.base import Number, Record
@@ -26,54 +23,48 @@ MARKET, LISTENER, BAYESIAN = "bazaar/open", "listener", "bayesian"
 class Move(Record):
     """One move of a bazaar episode."""
 
-    agent: str = Field(description="who moved")
-    action: Literal["offer", "accept", "walk", "forfeit"] = Field(description="what kind of move")
-    price: Number = Field(None, description="rupees; of an offer")
-    message: str = Field(None, description="what was said with the move")
-    error: str = Field(None, description="the rule that was broken; of a forfeit")
+    agent: str  # who moved
+    action: Literal["offer", "accept", "walk", "forfeit"]  # what kind of move
+    price: Number = None  # rupees; of an offer
+    message: str = None  # what was said with the move
+    error: str = None  # the rule that was broken; of a forfeit
 
 
 class EpisodeRecord(Record):
     """A complete episode, from which it can be played again."""
 
-    task: str = Field(description="name of the task")
-    policy: str = Field(description="name of the policy in the learner's seat")
-    seed: int = Field(description="seed of the episode")
-    end: str = Field(description="how it ended")
-    payoffs: dict[str, Number] = Field(description="surplus over the BATNA in rupees, by agent")
-    grade: FiniteFloat = Field(description="the task's grade of the learner")
-    moves: list[Move] = Field(description="every move, in order")
+    task: str
+    policy: str  # name of the policy in the learner's seat
+    seed: int
+    end: str  # how it ended
+    payoffs: dict[str, Number]  # surplus over the BATNA in rupees, by agent
+    grade: float  # the task's grade of the learner
+    moves: list[Move]  # every move, in order
 
 
 class ModelEpisode(EpisodeRecord):
     """An episode of a language model, with its texts."""
 
-    replies: list[str] = Field(description="the model's completion at each of its own turns")
+    replies: list[str]  # the model's completion at each of its own turns
 
 
 class Episodes(Record):
     """Whole episodes of scripts, and of planners with and without words, to read and replay."""
 
-    episodes: list[EpisodeRecord] = Field(description="one entry per task and policy")
-
-
-def table(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """How each episode ended."""
-    for row in data["episodes"]:
-        yield {name: row[name] for name in ("task", "policy", "end", "grade")}
+    episodes: list[EpisodeRecord]  # one entry per task and policy
 
 
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """Each recorded episode as its policy plays it today, or why its recorded moves are illegal."""
-    return {"episodes": [_replay(row) for row in artifact.data.as_json()["episodes"]]}
-
-
-def _replay(row: Mapping[str, Any]) -> dict[str, Any] | str:
-    try:
-        from_json(row)
-    except ValueError as error:
-        return f"no episode: {error}"
-    return play(row["task"], row["policy"], row["seed"])
+    episodes: list[dict[str, Any] | str] = []
+    for row in artifact.data.as_json()["episodes"]:
+        try:
+            from_json(row)
+        except ValueError as error:
+            episodes.append(f"no episode: {error}")
+        else:
+            episodes.append(play(row["task"], row["policy"], row["seed"]))
+    return {"episodes": episodes}
 
 
 def play(task_name: str, policy: str, seed: int) -> dict[str, Any]:
@@ -86,13 +77,12 @@ def play(task_name: str, policy: str, seed: int) -> dict[str, Any]:
     "episodes/showcase.json",
     Episodes,
     version=1,
-    name="episodes",
     tab="Artifacts & API",
     checks="every move",
     replay=replay,
-    table=table,
+    table=rows_of("episodes"),
 )
-def showcase(seed: int = SEED) -> dict[str, Any]:
+def episodes(seed: int = SEED) -> dict[str, Any]:
     """The data of the artifact: each task at one seed under four policies, and a deal by words."""
     shown = [
         play(task.name, name, seed)
@@ -111,8 +101,6 @@ def deal_by_words(first: int) -> list[dict[str, Any]]:
         spoken, silent = (play(MARKET, name, seed) for name in (LISTENER, BAYESIAN))
         said = [move.get("message", "") for move in spoken["moves"] if move["agent"] == "buyer"]
         key = market.KEYS[seller_type(get_task(MARKET), seed)]
-        ends = spoken["end"], silent["end"] == EndReason.AGREEMENT
-        if ends == (EndReason.AGREEMENT, False) and key in (
-            speech.act_in(text)[0] for text in said
-        ):
+        is_key_said = any(speech.act_in(text)[0] == key for text in said)
+        if is_key_said and spoken["end"] == EndReason.AGREEMENT != silent["end"]:
             return [spoken, silent]

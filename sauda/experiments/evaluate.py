@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from pydantic import Field, FiniteFloat
 
 from env import MARKETS, Policy, Task, get_task, rollout
 from sauda.games import game_of
@@ -39,118 +38,111 @@ ORACLE = "oracle"  # the best response to the very seller that it meets, which i
 class BazaarColumns(Record):
     """The episodes of one task and policy; seeds run up from the split's first."""
 
-    end: str = Field(description="how each deal ended, one letter per deal, explained by `ends`")
-    price: list[Number | None] = Field(
-        description="rupees the learner paid or got, per deal; null without a deal of its own"
-    )
-    rounds: list[int] = Field(description="rounds per deal; 0 where a forfeit cut it off")
-    share: list[FiniteFloat] = Field(description="share of the ZOPA the learner won, per deal")
-    grade: list[FiniteFloat] = Field(description="the task's grade, per episode")
+    end: str  # how each deal ended, one letter per deal, explained by `ends`
+    price: list[Number | None]  # rupees, per deal; null where the learner has no deal
+    rounds: list[int]  # rounds per deal; 0 where a forfeit cut it off
+    share: list[float]  # share of the ZOPA the learner won, per deal
+    grade: list[float]  # the task's grade, per episode
 
 
 class BazaarRow(Record):
     """One policy on one task, computed from its columns."""
 
-    task: str = Field(description="name of the task")
-    policy: str = Field(description="name of the policy in the learner's seat")
-    n: int = Field(description="episodes")
-    deals: int = Field(description="deals in those episodes, made or not")
-    share: Metric = Field(description="share of the ZOPA won, a failure counting 0")
-    grade: Metric = Field(description="the task's grade")
-    deal_rate: FiniteFloat = Field(description="share of deals that the learner closed")
-    success_rate: FiniteFloat = Field(description="share of episodes at the success threshold")
-    rounds: FiniteFloat = Field(description="mean rounds per deal")
-    ends: dict[str, int] = Field(description="deals by the way they ended")
-    hashes: Hashes = Field(description="fingerprints of what was played")
+    task: str
+    policy: str  # name of the policy in the learner's seat
+    n: int  # episodes
+    deals: int  # deals in those episodes, made or not
+    share: Metric  # share of the ZOPA won, a failure counting 0
+    grade: Metric  # the task's grade
+    deal_rate: float  # share of deals that the learner closed
+    success_rate: float  # share of episodes at the success threshold
+    rounds: float  # mean rounds per deal
+    ends: dict[str, int]  # deals by the way they ended
+    hashes: Hashes  # fingerprints of what was played
 
 
 class Evaluation(Record):
     """Scripted policies on bazaar tasks over the seeds of one split."""
 
-    ends: dict[str, str] = Field(description="meaning of each letter of the columns' `end`")
-    rows: list[BazaarRow] = Field(description="one row per task and policy")
-    episodes: dict[str, dict[str, BazaarColumns]] = Field(description="columns by task and policy")
+    ends: dict[str, str]  # meaning of each letter of the columns' `end`
+    rows: list[BazaarRow]  # one row per task and policy
+    episodes: dict[str, dict[str, BazaarColumns]]  # columns by task and policy
 
 
 class ArenaColumns(Record):
     """The episodes of one task, policy and set of other labs; one value per episode."""
 
-    end: str = Field(description="how each episode ended, one letter, explained by `ends`")
-    utility: list[FiniteFloat] = Field(description="the learner's utility, credits")
-    grade: list[FiniteFloat] = Field(description="utility above the BATNA, as a share of the stake")
-    reward: list[FiniteFloat] = Field(description="sum of the step rewards, shares of the stake")
-    actions: list[int] = Field(description="actions the learner took")
-    valid: list[int] = Field(description="of those, actions that the rules accepted")
-    jobs: list[int] = Field(description="jobs the learner completed")
-    jobs_had: list[int] = Field(description="jobs the learner was given")
-    components: dict[str, list[FiniteFloat]] = Field(description="parts of the reward, by name")
+    end: str  # how each episode ended, one letter, explained by `ends`
+    utility: list[float]  # the learner's utility, credits
+    grade: list[float]  # utility above the BATNA, as a share of the stake
+    reward: list[float]  # sum of the step rewards, shares of the stake
+    actions: list[int]  # actions the learner took
+    valid: list[int]  # of those, actions that the rules accepted
+    jobs: list[int]  # jobs the learner completed
+    jobs_had: list[int]  # jobs the learner was given
+    components: dict[str, list[float]]  # parts of the reward, by name
 
 
 class ArenaRow(Record):
     """One policy on one task among one set of other labs, computed from its columns."""
 
-    others: str = Field(description="the other labs: as the world draws them, or all of one kind")
-    task: str = Field(description="name of the task")
-    policy: str = Field(description="name of the policy in the learner's seat")
-    n: int = Field(description="episodes")
-    grade: Metric = Field(description="utility above the BATNA, as a share of the stake")
-    utility: Metric = Field(description="utility, credits")
-    reward: Metric = Field(description="sum of the step rewards, as a share of the stake")
-    actions: int = Field(description="actions taken in all episodes")
-    valid: FiniteFloat = Field(description="share of actions that the rules accepted")
-    jobs: Interval = Field(description="jobs completed per episode")
-    jobs_had: FiniteFloat = Field(description="mean number of jobs given per episode")
-    correlation: Interval | None = Field(
-        description="Pearson's r of reward and utility per stake; null where one does not vary"
-    )
-    components: dict[str, Interval] = Field(description="parts of the reward, by name")
-    ends: dict[str, int] = Field(description="episodes by the way they ended")
-    hashes: Hashes = Field(description="fingerprints of what was played")
+    others: str  # the other labs: as the world draws them, or all of one kind
+    task: str
+    policy: str  # name of the policy in the learner's seat
+    n: int  # episodes
+    grade: Metric  # utility above the BATNA, as a share of the stake
+    utility: Metric  # utility, credits
+    reward: Metric  # sum of the step rewards, as a share of the stake
+    actions: int  # actions taken in all episodes
+    valid: float  # share of actions that the rules accepted
+    jobs: Interval  # jobs completed per episode
+    jobs_had: float  # mean number of jobs given per episode
+    correlation: Interval | None  # of reward and utility per stake; null where one is constant
+    components: dict[str, Interval]  # parts of the reward, by name
+    ends: dict[str, int]  # episodes by the way they ended
+    hashes: Hashes  # fingerprints of what was played
 
 
 class ArenaCorrelation(Record):
     """How closely reward follows utility over all policies of a task."""
 
-    others: str = Field(description="the other labs")
-    task: str = Field(description="name of the task")
-    n: int = Field(description="episodes of all policies")
-    correlation: Interval | None = Field(
-        description="Pearson's r, seeds resampled; null where one does not vary"
-    )
+    others: str  # the other labs
+    task: str
+    n: int  # episodes of all policies
+    correlation: Interval | None  # Pearson's r, seeds resampled; null where one does not vary
 
 
 class ArenaExample(Record):
     """The step with the largest amount of one reward component in the first episode that has it."""
 
-    component: str = Field(description="name of the reward component")
-    task: str = Field(description="name of the task")
-    policy: str = Field(description="name of the policy")
-    seed: int = Field(description="seed of the episode")
-    step: int = Field(description="the learner's step, from 1")
-    round: int = Field(description="round of the market, from 0")
-    words: str = Field(description="the action in words")
-    code: str = Field(description="result code of the action")
-    amount: FiniteFloat = Field(description="what the step added to the component")
+    component: str  # name of the reward component
+    task: str
+    policy: str
+    seed: int
+    step: int  # the learner's step, from 1
+    round: int  # round of the market, from 0
+    words: str  # the action in words
+    code: str  # result code of the action
+    amount: float  # what the step added to the component
 
 
 class ArenaWorlds(Record):
     """What each seed of a task deals the learner; one value per seed, in credits."""
 
-    stake: list[FiniteFloat] = Field(description="value of the learner's first jobs")
-    batna: list[FiniteFloat] = Field(description="the best utility from its own GPUs alone")
+    stake: list[float]  # value of the learner's first jobs
+    batna: list[float]  # the best utility from its own GPUs alone
 
 
 class Arena(Record):
     """Policies on arena tasks over the seeds of one split, among one or more sets of labs."""
 
-    ends: dict[str, str] = Field(description="meaning of each letter of the columns' `end`")
-    rows: list[ArenaRow] = Field(description="one row per set of other labs, task and policy")
-    correlations: list[ArenaCorrelation] = Field(description="one row per set of labs and task")
-    examples: list[ArenaExample] = Field(description="one step per reward component that occurs")
-    worlds: dict[str, ArenaWorlds] = Field(description="what the seeds deal, by task")
-    episodes: dict[str, dict[str, dict[str, ArenaColumns]]] = Field(
-        description="columns by other labs, task and policy"
-    )
+    ends: dict[str, str]  # meaning of each letter of the columns' `end`
+    rows: list[ArenaRow]  # one row per set of other labs, task and policy
+    correlations: list[ArenaCorrelation]  # one row per set of labs and task
+    examples: list[ArenaExample]  # one step per reward component that occurs
+    worlds: dict[str, ArenaWorlds]  # what the seeds deal, by task
+    # columns by other labs, task and policy
+    episodes: dict[str, dict[str, dict[str, ArenaColumns]]]
 
 
 # The evaluation ---------------------------------------------------------------------------------
@@ -181,10 +173,8 @@ class EvaluationSpec:
         """The game of all tasks; ValueError where they are of several."""
         games = {game_of(name).name: game_of(name) for name in self.tasks}
         if len(games) > 1:
-            raise ValueError(
-                f"the {' is evaluated apart from the '.join(sorted(games))}; "
-                "name tasks of one of them"
-            )
+            apart = " is evaluated apart from the ".join(sorted(games))
+            raise ValueError(f"the {apart}; name tasks of one of them")
         return next(iter(games.values()))
 
     def cells(self) -> list[Cell]:
@@ -194,8 +184,8 @@ class EvaluationSpec:
     def check(self) -> None:
         """Raise ValueError for a name that does not exist or a baseline that is not evaluated."""
         self.game()
-        for task_name, policy_name in product(self.tasks, self.policies):
-            get_policy(get_task(task_name), policy_name)
+        for cell in self.cells():
+            get_policy(get_task(cell.task), cell.policy)
         if self.baseline not in self.policies:
             raise ValueError(
                 f"the baseline {self.baseline!r} must be one of the policies that are evaluated: "
@@ -240,8 +230,7 @@ def evaluate(spec: EvaluationSpec, workers: int = 2) -> dict[str, Any]:
         worlds = dict(zip(spec.tasks, worlds, strict=True))
         played = pool.map(play_cell, *zip(*cells, strict=True), [seeds] * len(cells))
         columns = progress(played, len(cells), "playing", "cell")
-        columns = dict(zip(cells, columns, strict=True))
-    return tabulate(spec, worlds, columns)
+        return tabulate(spec, worlds, dict(zip(cells, columns, strict=True)))
 
 
 def tabulate(
@@ -260,10 +249,7 @@ def tabulate(
 
 
 def row(
-    cell: Cell,
-    columns: Mapping[Cell, Columns],
-    worlds: Worlds,
-    baseline: str,
+    cell: Cell, columns: Mapping[Cell, Columns], worlds: Worlds, baseline: str
 ) -> dict[str, Any]:
     """The figures of one (task, policy) pair, all computed from the recorded columns."""
     game, task = game_of(cell.task), get_task(cell.task)
@@ -343,15 +329,15 @@ def policy_hash(task_name: str, policy_name: str) -> str:
     Weights are left out: their digest, precision and sampling are recorded beside it.
     """
     task = get_task(task_name)
-    if is_model(policy_name):
-        player, game = player_spec(policy_name), game_of(task)
-        asked = seat_hash(task, player.seat(game))
-        played = "" if player.weights else fingerprint.of_policy(task, player.policy(game))
-        return fingerprint.fingerprint([asked, played])
     if policy_name == ORACLE:
-        played = [rollout(task, informed(task, s), s) for s in fingerprint.FEW]
+        played = [rollout(task, informed(task, seed), seed) for seed in fingerprint.FEW]
         return fingerprint.of_turns(task, played)
-    return fingerprint.of_policy(task, get_policy(task, policy_name))
+    if not is_model(policy_name):
+        return fingerprint.of_policy(task, get_policy(task, policy_name))
+    player, game = player_spec(policy_name), game_of(task)
+    asked = seat_hash(task, player.seat(game))
+    played = "" if player.weights else fingerprint.of_policy(task, player.policy(game))
+    return fingerprint.fingerprint([asked, played])
 
 
 def seat_hash(task: Task, seat: ModelSeat) -> str:
@@ -372,11 +358,10 @@ def seat_hash(task: Task, seat: ModelSeat) -> str:
 
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """Every episode played again, and every row and table computed again from them."""
-    settings = artifact.settings()
-    if missing := [one.name for one in fields(EvaluationSpec) if one.name not in settings]:
+    names, settings = [one.name for one in fields(EvaluationSpec)], artifact.settings()
+    if missing := [name for name in names if name not in settings]:
         raise ArtifactError(f"{artifact.file} has no {', '.join(missing)} in its config")
-    settings.pop("others", None)
-    return evaluate(EvaluationSpec(**settings), workers)
+    return evaluate(EvaluationSpec(*(settings[name] for name in names)), workers)
 
 
 PRINTED = ("others", "task", "policy", "n", "share", "utility", "grade", "reward", "correlation",
@@ -384,49 +369,41 @@ PRINTED = ("others", "task", "policy", "n", "share", "utility", "grade", "reward
 
 
 def table(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The rows to print, intervals without what stands beside them."""
+    """The rows to print."""
     for some in (*data["rows"], *data.get("correlations", ())):
-        yield {name: _interval(some[name]) for name in PRINTED if name in some}
+        yield {name: some[name] for name in PRINTED if name in some}
 
 
-def _interval(value: Any) -> Any:
-    if not isinstance(value, Mapping):
-        return value
-    return {end: value[end] for end in ("mean", "low", "high")}
+CHECK = Check("replayed", "every episode and every row", replay)
 
 
-CHECK = Check(
-    "replayed",
-    "every episode and every row",
-    replay,
-)
+def _file(name: str, options: str, about: str, tab: str = "Results") -> File:
+    return File(f"evaluation/{name}.json", f"evaluate {options}", tab, about)
+
+
 register_kind(
     Kind(
         "evaluation/1",
         Evaluation,
         (
-            File(
-                "evaluation/classic-train.json",
-                "evaluate --split train --episodes 1000",
-                "Results",
+            _file(
+                "classic-train",
+                "--split train --episodes 1000",
                 "Every scripted buyer on every classic task, training seeds, one row per episode",
             ),
-            File(
-                "evaluation/classic-holdout.json",
-                "evaluate --split holdout --episodes 500",
-                "Results",
+            _file(
+                "classic-holdout",
+                "--split holdout --episodes 500",
                 "The same on hold-out seeds, from 50,000",
             ),
-            File(
-                "evaluation/market-train.json",
-                "evaluate --family market --split train --episodes 1000",
-                "Results",
+            _file(
+                "market-train",
+                "--family market --split train --episodes 1000",
                 "Every scripted buyer on every open-market task, training seeds",
             ),
-            File(
-                "evaluation/market-holdout.json",
-                "evaluate --family market --split holdout --episodes 500",
-                "Results",
+            _file(
+                "market-holdout",
+                "--family market --split holdout --episodes 500",
                 "The same on hold-out seeds",
             ),
         ),
@@ -438,17 +415,16 @@ register_kind(
         "arena/2",
         Arena,
         (
-            File(
-                "evaluation/arena-train.json",
-                "evaluate --family arena --split train",
-                "Results",
+            _file(
+                "arena-train",
+                "--family arena --split train",
                 "Every scripted policy on every arena task, training seeds: utility beside reward",
             ),
-            File(
-                "evaluation/arena-holdout.json",
-                "evaluate --family arena --split holdout",
-                "Results, Transcripts",
+            _file(
+                "arena-holdout",
+                "--family arena --split holdout",
                 "The same on hold-out seeds",
+                "Results, Transcripts",
             ),
         ),
         CHECK,

@@ -8,15 +8,13 @@ belief counts with the prior, so that its inference and control are split by con
 also graded by how hard they are.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import Field, FiniteFloat
 
 from env import (
     TYPES,
@@ -30,33 +28,24 @@ from env import (
     get_task,
     move,
 )
-from sauda.experiments.base import experiment
-from sauda.experiments.batches import join, play_model_batches
-from sauda.experiments.tuned import grades
+from sauda.experiments.base import experiment, rows_of
+from sauda.experiments.batches import BATCH, grades, play_cells, play_model_batches, round_all
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import LEAVE, TUNED
 from sauda.games.bazaar_prompt import HIGHEST, ask_belief, first_object, unit
 from sauda.llm.model import CACHE
 from sauda.llm.registry import PlayerSpec, get_policy, is_model, player_spec
-from sauda.llm.sources import models_behind, prompt_hashes
+from sauda.llm.sources import bazaar_prompt, models_behind
 from sauda.llm.turn import new_game, play_games
 from sauda.policies import BUYERS
 from sauda.policies.listener import Action, Belief, Informed, Listener, at_opening, believe
-from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, ModelSource, Record
 from sauda.records.seeds import deal_at, first_seeds
 from sauda.records.store import ROOT, Artifact, load
-from sauda.statistics import (
-    mean_interval,
-    name_interval,
-    paired_difference,
-    pooled_share,
-    wilson_interval,
-)
+from sauda.statistics import difference_of, mean_of, name_interval, pooled_share, wilson_interval
 
 FILE, TASK = "gap.json", "bazaar/open"
 PLANNER = Listener()
-BATCH = 40  # games of a player played together
 INSIDE, PICKED = 0.8, 0.7  # what a stated range and a stated type are taken to hold
 BINS = ("very easy", "easy", "fair", "hard", "very hard")  # of equal mass
 
@@ -65,32 +54,15 @@ BINS = ("very easy", "easy", "fair", "hard", "very hard")  # of equal mass
 
 @dataclass(frozen=True)
 class Stated:
-    """What a player says that it believes: a range for the seller's limit, in rupees, and a type.
-
-    Raises ValueError for a range that is none, or a type that there is not.
-    """
+    """What a player says that it believes: a range for the seller's limit, rupees, and a type."""
 
     low: float
     high: float
-    seller: str
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.low <= self.high or self.seller not in TYPES:
-            raise ValueError(f"{self} is no range of prices with one of {', '.join(TYPES)}")
+    seller: str  # one of TYPES
 
 
 # Of several games at once: what a player states at each observation, None where it states nothing.
 States = Callable[[Sequence[Observation], Sequence[int]], Sequence[Stated | None]]
-
-
-def states_nothing(seen: Sequence[Observation], seeds: Sequence[int]) -> list[None]:
-    """The statements of a player that has no belief."""
-    return [None] * len(seen)
-
-
-def states_as(planner: Listener) -> States:
-    """The statements of a planner: those of its own belief."""
-    return lambda seen, seeds: [Stated(*planner.stated(obs)) for obs in seen]
 
 
 def states_of_model(player: PlayerSpec) -> States:
@@ -199,12 +171,14 @@ def measure(name: str, seeds: Sequence[int]) -> dict[str, Any]:
     The games with the prior, which are those of all who state nothing, have the name "".
     """
     if not name:
-        return play_believing(seeds, states_nothing)
+        return play_believing(seeds, lambda seen, _: [None] * len(seen))
     player = get_policy(get_task(TASK), name)
-    own = {"own": [round(float(grade), 6) for grade in grades(TASK, player, seeds)]}
+    own = {"own": round_all(grades(TASK, player, seeds))}
     if not isinstance(player, Listener):
         return own
-    return own | play_believing(seeds, states_as(player))
+    return own | play_believing(
+        seeds, lambda seen, _: [Stated(*player.stated(obs)) for obs in seen]
+    )
 
 
 def measure_model(name: str, seeds: Sequence[int]) -> dict[str, Any]:
@@ -214,10 +188,10 @@ def measure_model(name: str, seeds: Sequence[int]) -> dict[str, Any]:
     def play(some: Sequence[int]) -> dict[str, Any]:
         games = [new_game(task, seed) for seed in some]
         play_games(games, player)
-        own = [round(game.grade, 6) for game in games]
+        own = round_all(game.grade for game in games)
         return {"own": own, **play_believing(some, states_of_model(player))}
 
-    return join(play_model_batches(name, seeds, BATCH, CACHE / "gap", play))
+    return play_model_batches(name, seeds, BATCH, CACHE / "gap", play)
 
 
 # Difficulty ---------------------------------------------------------------------------------------
@@ -245,16 +219,21 @@ def bin_of(informed: float, edges: Sequence[float]) -> int:
 
 def facts(instance: Instance) -> str:
     """What makes a game easy or hard, in words."""
-    seller, buyer = instance.seller["stance"], instance.buyer
-    width = (buyer["reservation"] - seller.reservation) / instance.item.list_price
+    seller, width = instance.seller["stance"], _width(instance)
     parts = [
         f"a {seller.type} seller" if seller.type != "bluffer" else "a bluffer",
         "with another buyer waiting" if seller.rival else "",
         "short of time" if seller.pressed else "in no hurry",
-        f"{width:.0%} of the list price between the limits" if width > 0 else "",
-        "" if width > 0 else "no price that serves both, so that to leave is right",
+        f"{width:.0%} of the list price between the limits"
+        if width > 0
+        else "no price that serves both, so that to leave is right",
     ]
     return ", ".join(filter(None, parts))
+
+
+def _width(deal: Instance) -> float:
+    """The span between the limits, in list prices; below 0 where no price serves both."""
+    return (deal.buyer["reservation"] - deal.seller["reservation"]) / deal.item.list_price
 
 
 # One game -----------------------------------------------------------------------------------------
@@ -310,53 +289,53 @@ def split_game(turns: Sequence[Turn]) -> GameSplit:
 class BeliefScore(Record):
     """How good a player's stated beliefs are, at the positions of the planner that adopts them."""
 
-    n: int = Field(description="positions at which it was asked")
-    stated: Interval = Field(description="share of them at which it stated a belief")
-    held: Interval | None = Field(description="share of its ranges that hold the seller's limit")
-    width: Interval | None = Field(description="mean width of its ranges, in list prices")
-    right: Interval | None = Field(description="share of its types that are right")
-    own_held: Interval | None = Field(description="the same of the planner's own beliefs there")
-    own_width: Interval | None = Field(description="the same of the planner's own beliefs there")
-    own_right: Interval | None = Field(description="the same of the planner's own beliefs there")
+    n: int  # positions at which it was asked
+    stated: Interval  # share of them at which it stated a belief
+    held: Interval | None  # share of its ranges that hold the seller's limit
+    width: Interval | None  # mean width of its ranges, in list prices
+    right: Interval | None  # share of its types that are right
+    own_held: Interval | None  # the same three of the planner's own beliefs there
+    own_width: Interval | None
+    own_right: Interval | None
 
 
 class GapRow(Record):
     """One player: its grade, and where it loses against the oracle."""
 
-    player: str = Field(description="name of the player")
-    grade: Interval = Field(description="its grade")
-    adopted: Interval = Field(description="the planner's grade with the belief that it states")
-    inference: Interval = Field(description="what the planner loses by that belief")
-    control: Interval = Field(description="what the player loses to that planner")
-    bins: list[Interval] = Field(description="its grade by difficulty, the easiest first")
-    beliefs: BeliefScore | None = Field(description="its stated beliefs; null where it states none")
+    player: str
+    grade: Interval  # its grade
+    adopted: Interval  # the planner's grade with the belief that it states
+    inference: Interval  # what the planner loses by that belief
+    control: Interval  # what the player loses to that planner
+    bins: list[Interval]  # its grade by difficulty, the easiest first
+    beliefs: BeliefScore | None  # its stated beliefs; null where it states none
 
 
 class Bin(Record):
     """A fifth of the games, by what an informed buyer expects."""
 
-    name: str = Field(description="in words")
-    n: int = Field(description="games")
-    oracle: Interval = Field(description="what the informed oracle expects")
-    no_zopa: FiniteFloat = Field(description="share of games in which no price serves both")
-    width: FiniteFloat = Field(description="mean width between the limits elsewhere, list prices")
-    bluffers: FiniteFloat = Field(description="share of bluffers")
-    rivals: FiniteFloat = Field(description="share of sellers for whom another buyer waits")
-    pressed: FiniteFloat = Field(description="share of sellers short of time")
+    name: str  # in words
+    n: int  # games
+    oracle: Interval  # what the informed oracle expects
+    no_zopa: float  # share of games in which no price serves both
+    width: float  # mean width between the limits elsewhere, list prices
+    bluffers: float  # share of bluffers
+    rivals: float  # share of sellers for whom another buyer waits
+    pressed: float  # share of sellers short of time
 
 
 class Gap(Record):
     """Where players lose against the optimum: uncertainty, inference, control, by difficulty."""
 
-    task: str = Field(description="name of the task")
-    n: int = Field(description="hold-out seeds")
-    oracle: Interval = Field(description="what the informed oracle expects")
-    planner: Interval = Field(description="the planner's grade with the exact belief")
-    uncertainty: Interval = Field(description="what it loses to the oracle")
-    edges: list[FiniteFloat] = Field(description="informed grades that part the bins, falling")
-    bins: list[Bin] = Field(description="the games by difficulty, the easiest first")
-    models: dict[str, ModelSource] = Field(description="the weights, by name")
-    rows: list[GapRow] = Field(description="one row per player")
+    task: str
+    n: int  # hold-out seeds
+    oracle: Interval  # what the informed oracle expects
+    planner: Interval  # the planner's grade with the exact belief
+    uncertainty: Interval  # what it loses to the oracle
+    edges: list[float]  # informed grades that part the bins, falling
+    bins: list[Bin]  # the games by difficulty, the easiest first
+    models: dict[str, ModelSource]  # the weights, by name
+    rows: list[GapRow]  # one row per player
 
 
 # Computation --------------------------------------------------------------------------------------
@@ -369,54 +348,45 @@ def row_of(
     own, adopted = np.array(columns["own"]), np.array(columns["grade"])
     return {
         "player": name,
-        "grade": name_interval(mean_interval(own)),
-        "adopted": name_interval(mean_interval(adopted)),
-        "inference": name_interval(paired_difference(planner, adopted)),
-        "control": name_interval(paired_difference(adopted, own)),
-        "bins": [
-            name_interval(mean_interval(own[bins == place])) for place in range(1, len(BINS) + 1)
-        ],
+        "grade": mean_of(own),
+        "adopted": mean_of(adopted),
+        "inference": difference_of(planner, adopted),
+        "control": difference_of(adopted, own),
+        "bins": [mean_of(own[bins == place]) for place in range(1, len(BINS) + 1)],
         "beliefs": score_of(columns) if is_model(name) or sum(columns["stated"]) else None,
     }
 
 
 def score_of(columns: Mapping[str, Any]) -> dict[str, Any]:
     """How good the stated beliefs of some columns are."""
-    asked, stated = sum(columns["asked"]), np.array(columns["stated"])
+    asked, stated = int(sum(columns["asked"])), np.array(columns["stated"])
     some = stated > 0
-    scores = {
-        name: name_interval(pooled_share(np.array(columns[name])[some], stated[some]))
-        if some.any()
-        else None
-        for name in COUNTS[2:]
+
+    def share(name: str) -> dict[str, float] | None:
+        if not some.any():
+            return None
+        return name_interval(pooled_share(np.array(columns[name])[some], stated[some]))
+
+    return {
+        "n": asked,
+        "stated": name_interval(wilson_interval(int(stated.sum()), asked)),
+        **{name: share(name) for name in COUNTS[2:]},
     }
-    share = name_interval(wilson_interval(int(stated.sum()), int(asked)))
-    return {"n": int(asked), "stated": share, **scores}
 
 
-def describe_bins(deals: Sequence[Instance], informed: np.ndarray, bins: np.ndarray) -> list[Any]:
-    """What kind of games each bin holds."""
-    rows = []
-    for place, name in enumerate(BINS, 1):
-        some = [deal for deal, own in zip(deals, bins, strict=True) if own == place]
-        sellers = [deal.seller["stance"] for deal in some]
-        widths = np.array(
-            [
-                (deal.buyer["reservation"] - deal.seller["reservation"]) / deal.item.list_price
-                for deal in some
-            ]
-        )
-        shares = {
-            "no_zopa": np.mean(widths <= 0),
-            "width": widths[widths > 0].mean() if (widths > 0).any() else 0.0,
-            "bluffers": np.mean([seller.type == "bluffer" for seller in sellers]),
-            "rivals": np.mean([seller.rival for seller in sellers]),
-            "pressed": np.mean([seller.pressed for seller in sellers]),
-        }
-        oracle = name_interval(mean_interval(informed[bins == place]))
-        shares = {key: round(float(value), 6) for key, value in shares.items()}
-        rows.append({"name": name, "n": len(some), "oracle": oracle, **shares})
-    return rows
+def describe_bin(name: str, deals: Sequence[Instance], informed: np.ndarray) -> dict[str, Any]:
+    """What kind of games a bin holds, and what an informed buyer expects of them."""
+    sellers = [deal.seller["stance"] for deal in deals]
+    widths = np.array([_width(deal) for deal in deals])
+    shares = {
+        "no_zopa": np.mean(widths <= 0),
+        "width": widths[widths > 0].mean() if (widths > 0).any() else 0.0,
+        "bluffers": np.mean([seller.type == "bluffer" for seller in sellers]),
+        "rivals": np.mean([seller.rival for seller in sellers]),
+        "pressed": np.mean([seller.pressed for seller in sellers]),
+    }
+    shares = {key: round(float(value), 6) for key, value in shares.items()}
+    return {"name": name, "n": len(deals), "oracle": mean_of(informed), **shares}
 
 
 def summarize(columns: Mapping[str, Mapping[str, Any]], seeds: Sequence[int]) -> dict[str, Any]:
@@ -424,41 +394,34 @@ def summarize(columns: Mapping[str, Mapping[str, Any]], seeds: Sequence[int]) ->
     deals = [deal_at(get_task(TASK), seed) for seed in seeds]
     informed = np.array([Informed.of(deal).expected for deal in deals])
     steps = np.arange(1, len(BINS)) / len(BINS)
-    edges = [round(float(edge), 6) for edge in np.quantile(informed, 1 - steps)]
+    edges = round_all(np.quantile(informed, 1 - steps))
     bins = np.array([bin_of(grade, edges) for grade in informed])
     planner = np.array(columns["listener"]["own"])
     return {
         "task": TASK,
         "n": len(seeds),
-        "oracle": name_interval(mean_interval(informed)),
-        "planner": name_interval(mean_interval(planner)),
-        "uncertainty": name_interval(paired_difference(informed, planner)),
+        "oracle": mean_of(informed),
+        "planner": mean_of(planner),
+        "uncertainty": difference_of(informed, planner),
         "edges": edges,
-        "bins": describe_bins(deals, informed, bins),
+        "bins": [
+            describe_bin(
+                name, [deals[i] for i in np.flatnonzero(bins == place)], informed[bins == place]
+            )
+            for place, name in enumerate(BINS, 1)
+        ],
         "rows": [row_of(name, own, planner, bins) for name, own in columns.items()],
     }
 
 
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """The data computed again; rows of language models are kept."""
-    recorded, settings = artifact.data.as_json(), artifact.settings()
-    kept = {row["player"]: row for row in recorded["rows"] if is_model(row["player"])}
-    scripts = tuple(name for name in settings["players"] if name not in kept)
+    settings = artifact.settings()
+    rows = {row["player"]: row for row in artifact.data.as_json()["rows"]}
+    scripts = tuple(name for name in settings["players"] if not is_model(name))
     data = gap.function(scripts, settings["episodes"], workers=workers)
-    by_name = {row["player"]: row for row in data["rows"]} | kept
-    rows = [by_name[name] for name in settings["players"]]
-    return data | {"rows": rows, "models": recorded["models"]}
-
-
-def per_player(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """One row per player: its split, then its grade by difficulty."""
-    parts = ("player", "grade", "inference", "control")
-    for row in data["rows"]:
-        by_bin = {name: own["mean"] for name, own in zip(BINS, row["bins"], strict=True)}
-        yield {name: row[name] for name in parts} | by_bin
-    for row in data["rows"]:
-        if row["beliefs"]:
-            yield {"player": row["player"], **row["beliefs"]}
+    rows |= {row["player"]: row for row in data["rows"]}
+    return data | {"rows": [rows[name] for name in settings["players"]]}
 
 
 PLAYERS = (*BUYERS, LEAVE, TUNED, "bayesian", "speaker", "reader", "listener", "mini+sft")
@@ -472,8 +435,8 @@ PLAYERS = (*BUYERS, LEAVE, TUNED, "bayesian", "speaker", "reader", "listener", "
     method="replayed in part",
     checks="every row of a script or planner; those of language models are not",
     replay=replay,
-    model_hashes=lambda: prompt_hashes(BAZAAR),
-    table=per_player,
+    model_hashes=bazaar_prompt,
+    table=rows_of("bins", "rows"),
 )
 def gap(
     players: tuple[str, ...] = PLAYERS,  # names; "listener" must be among them
@@ -484,19 +447,10 @@ def gap(
     """The data of the artifact: one row per player. Raises ValueError for an unknown one."""
     if "listener" not in players:
         raise ValueError("the planner splits every gap: name listener among the players")
-    seeds = first_seeds(episodes)
-    pieces = [seeds[at : at + BATCH] for at in range(0, episodes, BATCH)]
-    scripts = [name for name in players if not is_model(name)]
+    seeds, scripts = first_seeds(episodes), [name for name in players if not is_model(name)]
     for name in scripts:
         get_policy(get_task(TASK), name)
-    jobs = [(name, piece) for name in ("", *scripts) for piece in pieces]
-    with ProcessPoolExecutor(workers) as pool:
-        done = pool.map(measure, *zip(*jobs, strict=True))
-        measured = list(progress(done, len(jobs), "playing", "batch"))
-    columns = {
-        name: join([one for job, one in zip(jobs, measured, strict=True) if job[0] == name])
-        for name in ("", *scripts)
-    }
+    columns = play_cells(measure, ("", *scripts), seeds, workers)
     columns |= {name: measure_model(name, seeds) for name in players if is_model(name)}
     columns = {name: columns[""] | columns[name] for name in players}
     return {**summarize(columns, seeds), "models": models_behind(players, BAZAAR)}

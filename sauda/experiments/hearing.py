@@ -6,33 +6,31 @@ seller, or those of another type. The seller hears and does the same throughout.
 nothing by that does not read.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import Field, FiniteFloat
 
-from env import Bazaar, Instance, Move, Observation, Offer, Task, get_task, market, rollout, rupees
+from env import Bazaar, Instance, Move, Observation, Offer, Task, get_task, market, rupees
 from env import speech as spoken
 from sauda.experiments.base import experiment
-from sauda.experiments.batches import play_cells, play_model_batches
+from sauda.experiments.batches import BATCH, grades, play_cells, play_model_batches, round_all
 from sauda.experiments.words import MARKETS
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import TUNED
 from sauda.llm.model import CACHE
 from sauda.llm.registry import get_policy, is_model, player_spec
-from sauda.llm.sources import models_behind, prompt_hashes
+from sauda.llm.sources import bazaar_prompt, models_behind
 from sauda.llm.turn import new_game, play_games
 from sauda.records.schemas.base import Interval, ModelSource, Record
 from sauda.records.seeds import first_seeds
 from sauda.records.store import Artifact
-from sauda.statistics import mean_interval, name_interval, paired_difference
+from sauda.statistics import difference_of, mean_of
 
 FILE, OPEN = "hearing.json", "open"
-BATCH = 40  # games of a player played together
 SAMPLE = 40  # games of each script and market that `verify` plays again
 
 # Other words --------------------------------------------------------------------------------------
@@ -73,9 +71,8 @@ def retell(moves: Sequence[Move], deal: Instance, voice: Voice | None) -> tuple[
         if is_offer and one.agent == "buyer":
             bids.append(one.action.price)
         elif is_offer:
-            line = f"{rupees(one.action.price)}."
-            if voice is not None:
-                line = _line(moves[:place], one.action.price, bids, deal, voice)
+            ask = one.action.price
+            line = _line(moves[:place], ask, bids, deal, voice) if voice else f"{rupees(ask)}."
             one = Move(one.agent, replace(one.action, message=line), one.tells)
         told.append(one)
     return tuple(told)
@@ -131,19 +128,19 @@ EARS: Mapping[str, Task] = {
 class HeardRow(Record):
     """One player in one market."""
 
-    player: str = Field(description="name of the player")
-    market: str = Field(description="open, unseen phrases, mute, or what the player hears instead")
-    grade: Interval = Field(description="mean grade")
-    less: Interval = Field(description="its grade in open less this one, paired by seed")
-    grades: list[FiniteFloat] = Field(description="one grade per seed")
+    player: str
+    market: str  # open, unseen phrases, mute, or what the player hears instead
+    grade: Interval  # mean grade
+    less: Interval  # its grade in open less this one, paired by seed
+    grades: list[float]  # one grade per seed
 
 
 class Hearing(Record):
     """What the seller's words are worth to players: as they are, unseen, absent, or another's."""
 
-    n: int = Field(description="hold-out seeds")
-    models: dict[str, ModelSource] = Field(description="the weights, by name")
-    rows: list[HeardRow] = Field(description="one row per player and market")
+    n: int  # hold-out seeds
+    models: dict[str, ModelSource]  # the weights, by name
+    rows: list[HeardRow]  # one row per player and market
 
 
 # Computation --------------------------------------------------------------------------------------
@@ -152,8 +149,7 @@ class Hearing(Record):
 def play(cell: tuple[str, str], seeds: Sequence[int]) -> list[float]:
     """The grades of a script or planner in a market, one per seed."""
     name, ears = cell
-    task, player = EARS[ears], get_policy(get_task("bazaar/open"), name)
-    return [round(float(task.grade(rollout(task, player, seed).final)), 6) for seed in seeds]
+    return round_all(grades(EARS[ears], get_policy(get_task("bazaar/open"), name), seeds))
 
 
 def play_model(name: str, ears: str, seeds: Sequence[int]) -> list[float]:
@@ -163,10 +159,9 @@ def play_model(name: str, ears: str, seeds: Sequence[int]) -> list[float]:
     def play_some(some: Sequence[int]) -> list[float]:
         games = [new_game(EARS[ears], seed) for seed in some]
         play_games(games, player)
-        return [round(float(game.grade), 6) for game in games]
+        return round_all(game.grade for game in games)
 
-    pieces = play_model_batches(name, seeds, BATCH, CACHE / "hearing", play_some, ears)
-    return [grade for piece in pieces for grade in piece]
+    return play_model_batches(name, seeds, BATCH, CACHE / "hearing", play_some, ears)
 
 
 def play_scripts(
@@ -174,26 +169,24 @@ def play_scripts(
 ) -> dict[tuple[str, str], list[float]]:
     """The grades of scripts and planners by player and market."""
     scripts = [name for name in names if not is_model(name)]
-    return play_cells(play, product(scripts, EARS), seeds, BATCH, workers)
+    return play_cells(play, product(scripts, EARS), seeds, workers)
 
 
 def summarize(
     players: Sequence[str], played: Mapping[tuple[str, str], Sequence[float]]
 ) -> list[dict[str, Any]]:
     """The rows of all players from their grades."""
-    rows = []
-    for name, ears in product(players, EARS):
-        grades = np.array(played[name, ears])
-        rows.append(
-            {
-                "player": name,
-                "market": ears,
-                "grade": name_interval(mean_interval(grades)),
-                "less": name_interval(paired_difference(np.array(played[name, OPEN]), grades)),
-                "grades": list(played[name, ears]),
-            }
-        )
-    return rows
+    won = {cell: np.array(values) for cell, values in played.items()}
+    return [
+        {
+            "player": name,
+            "market": ears,
+            "grade": mean_of(won[name, ears]),
+            "less": difference_of(won[name, OPEN], won[name, ears]),
+            "grades": list(played[name, ears]),
+        }
+        for name, ears in product(players, EARS)
+    ]
 
 
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
@@ -203,13 +196,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     seeds = first_seeds(min(SAMPLE, recorded["n"]))
     again = play_scripts(players, seeds, workers)
     played |= {cell: some + played[cell][len(seeds) :] for cell, some in again.items()}
-    return {**recorded, "rows": summarize(players, played)}
-
-
-def per_row(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """One row per player and market."""
-    for row in data["rows"]:
-        yield {name: row[name] for name in ("player", "market", "grade", "less")}
+    return {"n": recorded["n"], "rows": summarize(players, played)}
 
 
 @experiment(
@@ -220,8 +207,7 @@ def per_row(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     method="replayed in part",
     checks="the first games of scripts and planners, and every figure; models play none again",
     replay=replay,
-    model_hashes=lambda: prompt_hashes(BAZAAR),
-    table=per_row,
+    model_hashes=bazaar_prompt,
 )
 def hearing(
     players: tuple[str, ...] = (TUNED, "bayesian", "reader", "listener", "mini+sft"),
@@ -234,7 +220,7 @@ def hearing(
     for name in players:
         get_policy(get_task("bazaar/open"), name)
     played = play_scripts(players, seeds, workers)
-    for name, ears in product([name for name in players if is_model(name)], EARS):
+    for name, ears in product(filter(is_model, players), EARS):
         played[name, ears] = play_model(name, ears, seeds)
     models = models_behind(players, BAZAAR)
     return {"n": episodes, "models": models, "rows": summarize(players, played)}

@@ -19,7 +19,7 @@ are one signal here.
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain, product
@@ -27,14 +27,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field
 
 from sauda.experiments.base import experiment
 from sauda.language import money, tells
 from sauda.language.lexicon import SIGNALS
 from sauda.language.numerals import read_rows
 from sauda.records.schemas.base import Interval, Number, Record
-from sauda.statistics import exact_interval, f1_interval, wilson_interval
+from sauda.statistics import exact_interval, exact_share, f1_interval
 
 LABELLED = Path(__file__).parents[1] / "language" / "labelled.csv"
 BLIND = LABELLED.with_name("labelled_blind.csv")
@@ -63,42 +62,38 @@ Split = Literal["dev", "held_out"]
 
 
 class _Part(Record):
-    reader: str = Field(description="name of the reader")
-    split: Split = Field(description="development or held-out sentences")
-    language: str = Field(description="language of the sentences, or all")
+    reader: str  # name of the reader
+    split: Split  # development or held-out sentences
+    language: str  # language of the sentences, or all
 
 
 class _KindPart(_Part):
-    kind: str = Field(description="kind of sentence, or all")
+    kind: str  # kind of sentence, or all
 
 
 class ReadingRow(_Part):
     """One reader's detection of one signal in one part of the sentences."""
 
-    n: int = Field(description="sentences")
-    signal: str = Field(description="name of the signal, or all")
-    true_positives: int = Field(description="true positives")
-    false_positives: int = Field(description="false positives")
-    false_negatives: int = Field(description="false negatives")
-    precision: Interval | None = Field(description="precision; null where nothing was read")
-    recall: Interval | None = Field(description="recall; null where nothing was there")
-    f1: Interval | None = Field(description="F1; null where there is no label")
+    n: int  # sentences
+    signal: str  # name of the signal, or all
+    true_positives: int  # true positives
+    false_positives: int  # false positives
+    false_negatives: int  # false negatives
+    precision: Interval | None  # precision; null where nothing was read
+    recall: Interval | None  # recall; null where nothing was there
+    f1: Interval | None  # F1; null where there is no label
 
 
 class _Prices(Record):
-    n: int = Field(description="sentences")
-    priced: int = Field(description="sentences that put one price on the table")
-    exact: int = Field(description="of those, read exactly")
-    other: int = Field(description="of those, read as another price")
-    missed: int = Field(description="of those, read as no price")
-    unpriced: int = Field(description="sentences that put no single price on the table")
-    false_positives: int = Field(description="of those, read as a price")
-    exact_rate: Interval | None = Field(
-        description="share of prices read exactly; null without any"
-    )
-    false_positive_rate: Interval | None = Field(
-        description="share of unpriced sentences read as a price"
-    )
+    n: int  # sentences
+    priced: int  # sentences that put one price on the table
+    exact: int  # of those, read exactly
+    other: int  # of those, read as another price
+    missed: int  # of those, read as no price
+    unpriced: int  # sentences that put no single price on the table
+    false_positives: int  # of those, read as a price
+    exact_rate: Interval | None  # share of prices read exactly; null without any
+    false_positive_rate: Interval | None  # share of unpriced sentences read as a price
 
 
 class PriceRow(_Prices, _Part):  # a last base's fields come first in the file
@@ -112,38 +107,38 @@ class BlindPriceRow(_Prices, _KindPart):
 class ReadSentence(Record):
     """A labelled sentence, and what both readers read in it."""
 
-    text: str = Field(description="the sentence")
-    language: str = Field(description="its language")
-    split: Split = Field(description="development or held-out")
-    signals: str = Field(description="labelled signals, separated by spaces")
-    price: Number | None = Field(description="labelled price in rupees, or null")
-    sauda_signals: str = Field(description="signals that our reader reads")
-    keywords_signals: str = Field(description="signals that the list of keywords reads")
-    sauda_price: Number | None = Field(description="price that our reader reads")
-    keywords_price: Number | None = Field(description="price that the first digits give")
+    text: str  # the sentence
+    language: str  # its language
+    split: Split  # development or held-out
+    signals: str  # labelled signals, separated by spaces
+    price: Number | None  # labelled price in rupees, or null
+    sauda_signals: str  # signals that our reader reads
+    keywords_signals: str  # signals that the list of keywords reads
+    sauda_price: Number | None  # price that our reader reads
+    keywords_price: Number | None  # price that the first digits give
 
 
 class BlindSentence(ReadSentence):
     """The same for a sentence of the blind writer."""
 
-    kind: str = Field(description="kind of sentence")
+    kind: str  # kind of sentence
 
 
 class BlindLanguage(Record):
     """The figures on sentences by a writer who never saw the reader."""
 
-    rows: list[ReadingRow] = Field(description="signals by reader, split and language")
-    prices: list[BlindPriceRow] = Field(description="prices by reader, split and kind")
-    sentences: list[BlindSentence] = Field(description="every sentence")
+    rows: list[ReadingRow]  # signals by reader, split and language
+    prices: list[BlindPriceRow]  # prices by reader, split and kind
+    sentences: list[BlindSentence]  # every sentence
 
 
 class Language(Record):
     """How well prices and tells are read in labelled sentences, beside a list of keywords."""
 
-    rows: list[ReadingRow] = Field(description="signals by reader, split and language")
-    prices: list[PriceRow] = Field(description="prices by reader, split and language")
-    sentences: list[ReadSentence] = Field(description="every sentence")
-    blind: BlindLanguage = Field(description="the same on the blind writer's sentences")
+    rows: list[ReadingRow]  # signals by reader, split and language
+    prices: list[PriceRow]  # prices by reader, split and language
+    sentences: list[ReadSentence]  # every sentence
+    blind: BlindLanguage  # the same on the blind writer's sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,15 +149,6 @@ class Sentence:
     signals: frozenset[str]
     price: float | None  # rupees; None where no single price is meant
     kind: str = ""  # one of KINDS, of a blind sentence
-
-
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """A way to read a sentence: its signals, and its price or None."""
-
-    name: str
-    signals: Callable[[str], frozenset[str]]
-    price: Callable[[str], float | None]
 
 
 def read_sentences(path: Path = LABELLED) -> tuple[Sentence, ...]:
@@ -197,14 +183,13 @@ def first_digits(text: str) -> float | None:
     return float(match.group().replace(",", "")) if match else None
 
 
-def _signals(text: str) -> frozenset[str]:
-    return frozenset(tell.signal for tell in tells.read(text))
-
-
-READERS = (
-    Reader("sauda", _signals, money.find_price),
-    Reader("keywords", keyword_signals, first_digits),
-)
+READERS = {  # by name: what reads the signals, and what reads the price
+    "sauda": (
+        lambda text: frozenset(tell.signal for tell in tells.read(text)),
+        money.find_price,
+    ),
+    "keywords": (keyword_signals, first_digits),
+}
 
 
 def all_rows(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -222,132 +207,134 @@ def all_rows(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     inputs={"labelled": LABELLED, "blind": BLIND},
     table=all_rows,
 )
-def quality(
-    *, sentences: Sequence[Sentence] | None = None, unseen: Sequence[Sentence] | None = None
-) -> dict[str, Any]:
+def language() -> dict[str, Any]:
     """The data of the artifact: every reading, and the figures that follow from them.
 
     Precision and recall carry Wilson intervals, F1 a bootstrap over sentences; a share of nothing
-    is None. The language, the signal and the kind "all" pool the rest. `unseen` are the blind
-    writer's sentences, whose figures stand apart.
+    is None. The language, the signal and the kind "all" pool the rest. The figures on the blind
+    writer's sentences stand apart: signals by language, prices by kind.
     """
-    sentences = read_sentences() if sentences is None else sentences
-    readings = _readings(sentences)
-    by_language = list(_cells(sentences, readings, LANGUAGES, "language"))
-    prices = [
-        {**cell, "language": language, "n": len(chosen), **_price_row(chosen)}
-        for cell, language, chosen in by_language
-    ]
+    own, blind = list(map(read, read_sentences())), list(map(read, read_sentences(BLIND)))
+    told = [one for one in blind if one.sentence.kind == "tells"]
+    priced = [one for one in blind if one.sentence.kind != "tells"]
     return {
-        "rows": _signal_rows(by_language),
-        "prices": prices,
-        "sentences": _record(sentences, readings),
-        "blind": blind_quality(read_sentences(BLIND) if unseen is None else unseen),
+        "rows": signal_rows(own),
+        "prices": price_rows(own, "language", LANGUAGES),
+        "sentences": [one.as_json() for one in own],
+        "blind": {
+            "rows": signal_rows(told),
+            "prices": price_rows(priced, "kind", KINDS[:-1]),
+            "sentences": [one.as_json() | {"kind": one.sentence.kind} for one in blind],
+        },
     }
 
 
-def blind_quality(sentences: Sequence[Sentence]) -> dict[str, Any]:
-    """The figures on the blind writer's sentences: signals by language, prices by kind."""
-    told = [sentence for sentence in sentences if sentence.kind == "tells"]
-    priced = [sentence for sentence in sentences if sentence.kind != "tells"]
-    prices = [
-        {**cell, "language": "all", "kind": kind, "n": len(chosen), **_price_row(chosen)}
-        for cell, kind, chosen in _cells(priced, _readings(priced), KINDS[:-1], "kind")
-    ]
-    recorded = zip(_record(sentences, _readings(sentences)), sentences, strict=True)
-    return {
-        "rows": _signal_rows(_cells(told, _readings(told), LANGUAGES, "language")),
-        "prices": prices,
-        "sentences": [{**row, "kind": sentence.kind} for row, sentence in recorded],
-    }
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A labelled sentence, and what each reader reads in it: signals and a price or None."""
+
+    sentence: Sentence
+    signals: Mapping[str, frozenset[str]]
+    prices: Mapping[str, float | None]
+
+    def as_json(self) -> dict[str, Any]:
+        """The row of the sentence."""
+        sentence = self.sentence
+        return {
+            "text": sentence.text,
+            "language": sentence.language,
+            "split": sentence.split,
+            "signals": _join(sentence.signals),
+            "price": sentence.price,
+            **{f"{name}_signals": _join(signals) for name, signals in self.signals.items()},
+            **{f"{name}_price": price for name, price in self.prices.items()},
+        }
 
 
-def _readings(sentences: Sequence[Sentence]) -> dict[str, list[tuple]]:
-    return {
-        reader.name: [(reader.signals(s.text), reader.price(s.text)) for s in sentences]
-        for reader in READERS
-    }
+def _join(signals: frozenset[str]) -> str:
+    return " ".join(signal for signal in SIGNALS if signal in signals)
 
 
-def _cells(
-    sentences: Sequence[Sentence],
-    readings: Mapping[str, Sequence[tuple]],
-    groups: Sequence[str],
-    name_of_group: str,
-) -> Iterator[tuple[dict[str, str], str, list[tuple]]]:
-    """Each reader and split, each group of sentences and all, and what is read in them."""
-    for name, split_name, group in product(readings, SPLITS, (*groups, "all")):
+def read(sentence: Sentence) -> Reading:
+    """The readings of a sentence."""
+    signals = {name: reader[0](sentence.text) for name, reader in READERS.items()}
+    prices = {name: reader[1](sentence.text) for name, reader in READERS.items()}
+    return Reading(sentence, signals, prices)
+
+
+Group = tuple[dict[str, Any], list[Reading]]  # what a row is of, and its sentences
+
+
+def by_group(readings: Sequence[Reading], name: str, groups: Sequence[str]) -> Iterator[Group]:
+    """Each reader and split, each group of sentences and all, and the readings there."""
+    for reader, split, group in product(READERS, SPLITS, (*groups, "all")):
         chosen = [
-            (sentence, *reading)
-            for sentence, reading in zip(sentences, readings[name], strict=True)
-            if sentence.split == split_name and group in ("all", getattr(sentence, name_of_group))
+            one
+            for one in readings
+            if one.sentence.split == split and group in ("all", getattr(one.sentence, name))
         ]
-        yield {"reader": name, "split": split_name}, group, chosen
+        of = {"reader": reader, "split": split, "language": "all", name: group, "n": len(chosen)}
+        yield of, chosen
 
 
-def _signal_rows(cells: Iterable[tuple[dict[str, str], str, list[tuple]]]) -> list[dict[str, Any]]:
+def signal_rows(readings: Sequence[Reading]) -> list[dict[str, Any]]:
+    """How well each reader finds each signal, by split and language."""
     return [
-        {**cell, "language": language, "n": len(chosen), **_signal_row(chosen, signal)}
-        for cell, language, chosen in cells
+        {**of, **_find_signal(chosen, of["reader"], signal)}
+        for of, chosen in by_group(readings, "language", LANGUAGES)
         for signal in (*SIGNALS, "all")
     ]
 
 
-def _signal_row(readings: Sequence[tuple], signal: str) -> dict[str, Any]:
+def _find_signal(readings: Sequence[Reading], reader: str, signal: str) -> dict[str, Any]:
     wanted = SIGNALS if signal == "all" else (signal,)
-    meant = np.array([[s in sentence.signals for s in wanted] for sentence, *_ in readings], bool)
-    read = np.array([[s in signals for s in wanted] for _, signals, _ in readings], bool)
-    meant, read = meant.reshape(-1, len(wanted)), read.reshape(-1, len(wanted))
-    right, wrong, missed = ((meant & read).sum(1), (read & ~meant).sum(1), (meant & ~read).sum(1))
+    meant, found = (
+        np.array([[s in signals for s in wanted] for signals in some], bool).reshape(
+            -1, len(wanted)
+        )
+        for some in (
+            [one.sentence.signals for one in readings],
+            [one.signals[reader] for one in readings],
+        )
+    )
+    right, wrong, missed = (
+        (meant & found).sum(1), (found & ~meant).sum(1), (meant & ~found).sum(1),
+    )  # fmt: skip
     true, false, unread = int(right.sum()), int(wrong.sum()), int(missed.sum())
     return {
         "signal": signal,
         "true_positives": true,
         "false_positives": false,
         "false_negatives": unread,
-        "precision": _share(true, true + false),
-        "recall": _share(true, true + unread),
+        "precision": exact_share(true, true + false),
+        "recall": exact_share(true, true + unread),
         "f1": exact_interval(f1_interval(right, wrong, missed)) if true + false + unread else None,
     }
 
 
-def _price_row(readings: Sequence[tuple]) -> dict[str, Any]:
-    meant = [
-        (sentence.price, price) for sentence, _, price in readings if sentence.price is not None
+def price_rows(
+    readings: Sequence[Reading], name: str, groups: Sequence[str]
+) -> list[dict[str, Any]]:
+    """How well each reader finds the price, by split and group."""
+    return [
+        {**of, **_find_price(chosen, of["reader"])}
+        for of, chosen in by_group(readings, name, groups)
     ]
-    unmeant = [price for sentence, _, price in readings if sentence.price is None]
-    exact = sum(price == read for price, read in meant)
-    false = sum(price is not None for price in unmeant)
+
+
+def _find_price(readings: Sequence[Reading], reader: str) -> dict[str, Any]:
+    pairs = [(one.sentence.price, one.prices[reader]) for one in readings]
+    meant = [(price, found) for price, found in pairs if price is not None]
+    unmeant = [found for price, found in pairs if price is None]
+    exact = sum(price == found for price, found in meant)
+    false = sum(found is not None for found in unmeant)
     return {
         "priced": len(meant),
         "exact": exact,
-        "other": sum(read not in (None, price) for price, read in meant),
-        "missed": sum(read is None for _, read in meant),
+        "other": sum(found not in (None, price) for price, found in meant),
+        "missed": sum(found is None for _, found in meant),
         "unpriced": len(unmeant),
         "false_positives": false,
-        "exact_rate": _share(exact, len(meant)),
-        "false_positive_rate": _share(false, len(unmeant)),
+        "exact_rate": exact_share(exact, len(meant)),
+        "false_positive_rate": exact_share(false, len(unmeant)),
     }
-
-
-def _share(part: int, whole: int) -> dict[str, float] | None:
-    return exact_interval(wilson_interval(part, whole)) if whole else None
-
-
-def _record(sentences: Sequence[Sentence], readings: Mapping[str, Sequence]) -> list[dict]:
-    return [
-        {
-            "text": sentence.text,
-            "language": sentence.language,
-            "split": sentence.split,
-            "signals": _join(sentence.signals),
-            "price": sentence.price,
-            **{f"{name}_signals": _join(read[i][0]) for name, read in readings.items()},
-            **{f"{name}_price": read[i][1] for name, read in readings.items()},
-        }
-        for i, sentence in enumerate(sentences)
-    ]
-
-
-def _join(signals: frozenset[str]) -> str:
-    return " ".join(signal for signal in SIGNALS if signal in signals)

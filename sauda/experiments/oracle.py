@@ -1,4 +1,4 @@
-"""Bounds of the open market: the informed oracle, how near players come to it, and exploits.
+"""The open market's best scripts and its bounds: the oracle, how near players come, exploits.
 
 The informed value is that of the best reply to the known seller, which nobody who does not know it
 can expect. Exploits are ways to play that no honest buyer would think of; none may beat the best
@@ -7,28 +7,115 @@ honest script by more than noise.
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
-from pydantic import Field, FiniteFloat
 
 from env import Accept, Observation, Offer, Policy, WalkAway, get_task, speech
 from sauda.experiments.base import experiment
-from sauda.experiments.tuned import grades
+from sauda.experiments.batches import grades
 from sauda.games.bazaar_columns import OPEN_MARKET, policies
 from sauda.policies import SLOW
 from sauda.policies.listener import GRID, Informed
 from sauda.policies.talk import Babbles, Echoes, Quotes, Says
-from sauda.policies.tuned import Timed, load_family
+from sauda.policies.tuned import FAMILIES, FILE, Timed, at, load_family
 from sauda.records.progress import progress
-from sauda.records.schemas.base import Interval, Record
-from sauda.records.seeds import deal_at, first_seeds, has_zopa
-from sauda.statistics import mean_interval, name_interval, paired_difference
+from sauda.records.schemas.base import Interval, Number, Record
+from sauda.records.seeds import SPLITS, deal_at, first_seeds, has_zopa
+from sauda.statistics import difference_of, mean_of
 
-SPOKEN = ("bazaar/open", "bazaar/rushed")  # whose exploits are searched: a mute seller hears none
+SPOKEN = (
+    "bazaar/open",
+    "bazaar/rushed",
+)  # where sellers hear, so that scripts and exploits are searched
 FINALISTS = 10  # random scripts that play the hold-out seeds
+GRADED = 400  # training games, after those of a search, on which families of scripts are compared
+
+# The best scripts ---------------------------------------------------------------------------------
+#
+# The cross-entropy method, Rubinstein (1999): draw candidates, keep the best few, fit mean and
+# spread to them, draw again. All candidates of a generation meet the same games, every generation
+# new ones. What is found is the mean of the last fit; its grade is measured on training games that
+# the search did not use.
+
+
+class TunedRow(Record):
+    """One family on one task."""
+
+    task: str
+    family: str  # name of the family
+    numbers: dict[str, Number]  # what was found, by name
+    generations: list[float]  # mean grade of the elite by generation
+    train: Interval  # grade on training seeds that the search did not use
+    n: int  # hold-out seeds
+    holdout: Interval  # grade on the hold-out seeds
+
+
+class TunedScripts(Record):
+    """The best script of each family: its numbers, and its grade on training and hold-out games."""
+
+    graded: int  # training seeds that compare the families
+    rows: list[TunedRow]  # one row per task and family
+
+
+def search_numbers(
+    task: str, family: str, population: int, elites: int, generations: int, seeds: int
+) -> tuple[dict[str, float], list[float]]:
+    """The numbers found for a family on a task, and the elite's mean grade by generation."""
+    kind = FAMILIES[family]
+    size = len(fields(kind))
+    rng = np.random.default_rng([SPOKEN.index(task), list(FAMILIES).index(family)])
+    mean, spread = np.full(size, 0.5), np.full(size, 0.3)
+    reached = []
+    for generation in range(generations):
+        points = np.clip(mean + spread * rng.standard_normal((population, size)), 0, 1)
+        games = SPLITS["train"][generation * seeds : (generation + 1) * seeds]
+        won = np.array([grades(task, at(kind, point), games).mean() for point in points])
+        best = won.argsort(kind="stable")[::-1][:elites]
+        mean, spread = points[best].mean(0), points[best].std(0) + 0.02
+        reached.append(round(float(won[best].mean()), 6))
+    return asdict(at(kind, mean)), reached
+
+
+def tune(task: str, family: str, settings: Mapping[str, int], episodes: int) -> dict[str, Any]:
+    """The row of a family on a task."""
+    numbers, reached = search_numbers(task, family, **settings)
+    script, used = FAMILIES[family](**numbers), settings["generations"] * settings["seeds"]
+    return {
+        "task": task,
+        "family": family,
+        "numbers": numbers,
+        "generations": reached,
+        "train": mean_of(grades(task, script, SPLITS["train"][used : used + GRADED])),
+        "n": episodes,
+        "holdout": mean_of(grades(task, script, SPLITS["holdout"][:episodes])),
+    }
+
+
+@experiment(FILE, TunedScripts, version=1, tab="Results", checks="the whole search and both grades")
+def tuned(
+    population: int = 24,  # candidates of a generation
+    elites: int = 6,  # of those, the best, to which the next one is fitted
+    generations: int = 12,
+    seeds: int = 100,  # training games of a generation, the same for all its candidates
+    episodes: int = 400,  # hold-out seeds, from 50,000
+    *,
+    workers: int = 2,
+) -> dict[str, Any]:
+    """The data of the artifact: one row per task and family."""
+    settings = {
+        "population": population, "elites": elites, "generations": generations, "seeds": seeds
+    }  # fmt: skip
+    jobs = list(product(SPOKEN, FAMILIES))
+    with ProcessPoolExecutor(workers) as pool:
+        found = [pool.submit(tune, *job, settings, episodes) for job in jobs]
+        done = (one.result() for one in found)
+        rows = list(progress(done, len(jobs), "tuning scripts", "family"))
+    return {"graded": GRADED, "rows": rows}
+
 
 # Exploits -----------------------------------------------------------------------------------------
 
@@ -122,53 +209,48 @@ def random_script(number: int) -> Script:
 class PolicyShare(Interval):
     """A player's mean grade, and how near it comes to a buyer who knows the seller."""
 
-    policy: str = Field(description="name of the policy")
-    share: FiniteFloat = Field(description="mean grade as a share of the informed value")
+    policy: str
+    share: float  # mean grade as a share of the informed value
 
 
 class Exploit(Interval):
     """A dishonest or odd way to play: its mean grade, and whether it pays."""
 
-    what: str = Field(description="what it does")
-    gain: Interval = Field(description="its grade less that of the best honest script, by seed")
+    what: str  # what it does
+    gain: Interval  # its grade less that of the best honest script, by seed
 
 
 class RandomSearch(Record):
     """The search among random schedules of prices and acts."""
 
-    tried: int = Field(description="scripts tried")
-    n: int = Field(description="training seeds each was tried on")
-    train: FiniteFloat = Field(description="mean grade of the best there")
-    best: list[Exploit] = Field(description="the best ones on the hold-out seeds")
+    tried: int  # scripts tried
+    n: int  # training seeds each was tried on
+    train: float  # mean grade of the best there
+    best: list[Exploit]  # the best ones on the hold-out seeds
 
 
 class OracleRow(Record):
     """One task of the open market."""
 
-    task: str = Field(description="name of the task")
-    n: int = Field(description="hold-out seeds")
-    no_zopa: FiniteFloat = Field(description="share of deals in which no price serves both sides")
-    informed: Interval = Field(description="informed oracle; it says what moves who can hear")
-    silent: Interval = Field(description="informed oracle that says nothing")
-    policies: list[PolicyShare] = Field(description="one entry per player without hidden facts")
-    honest: str = Field(description="the best honest script, with which exploits are compared")
-    exploits: list[Exploit] = Field(description="one entry per exploit; none for mute sellers")
-    search: RandomSearch | None = Field(description="random scripts; null for mute sellers")
+    task: str
+    n: int  # hold-out seeds
+    no_zopa: float  # share of deals in which no price serves both sides
+    informed: Interval  # informed oracle; it says what moves who can hear
+    silent: Interval  # informed oracle that says nothing
+    policies: list[PolicyShare]  # one entry per player without hidden facts
+    honest: str  # the best honest script, with which exploits are compared
+    exploits: list[Exploit]  # one entry per exploit; none for mute sellers
+    search: RandomSearch | None  # random scripts; null for mute sellers
 
 
 class Oracle(Record):
     """The open market's best values with a known seller, players beside them, and exploits."""
 
-    grid: int = Field(description="prices in the grid of the exact solution")
-    rows: list[OracleRow] = Field(description="one row per task")
+    grid: int  # prices in the grid of the exact solution
+    rows: list[OracleRow]  # one row per task
 
 
 # Computation --------------------------------------------------------------------------------------
-
-
-def players(task_name: str) -> dict[str, Policy]:
-    """Who plays without hidden facts: every script, and the planners."""
-    return {**policies(get_task(task_name)), **SLOW}
 
 
 def informed_grades(task_name: str, speaks: bool, seeds: Sequence[int]) -> np.ndarray:
@@ -177,37 +259,20 @@ def informed_grades(task_name: str, speaks: bool, seeds: Sequence[int]) -> np.nd
     return np.array([Informed.of(deal_at(task, seed), speaks).expected for seed in seeds])
 
 
-def no_zopa(task_name: str, seeds: Sequence[int]) -> float:
-    """The share of the deals in which buyer and seller can gain nothing together."""
+def row_of(task_name: str, seeds: Sequence[int], played: Mapping[str, Any]) -> dict[str, Any]:
+    """A task's row without its exploits, from the grades of its players."""
     task = get_task(task_name)
-    return float(np.mean([not has_zopa(deal_at(task, seed)) for seed in seeds]))
-
-
-def grade_random_script(task_name: str, number: int, seeds: Sequence[int]) -> float:
-    """The mean grade of a random script."""
-    return float(grades(task_name, random_script(number), seeds).mean())
-
-
-def row_of(
-    task: str, seeds: Sequence[int], informed: Sequence[np.ndarray], played: Mapping[str, Any]
-) -> dict[str, Any]:
-    """A task's row without its exploits, from the grades of its players.
-
-    `informed` are those of the oracle, and of the oracle that says nothing.
-    """
+    informed = informed_grades(task_name, task_name in SPOKEN, seeds)
     scripts = {name: won.mean() for name, won in played.items() if name not in SLOW}
+    no_zopa = np.mean([not has_zopa(deal_at(task, seed)) for seed in seeds])
     return {
-        "task": task,
+        "task": task_name,
         "n": len(seeds),
-        "no_zopa": round(no_zopa(task, seeds), 6),
-        "informed": name_interval(mean_interval(informed[0])),
-        "silent": name_interval(mean_interval(informed[1])),
+        "no_zopa": round(float(no_zopa), 6),
+        "informed": mean_of(informed),
+        "silent": mean_of(informed_grades(task_name, False, seeds)),
         "policies": [
-            {
-                "policy": name,
-                **name_interval(mean_interval(won)),
-                "share": round(float(won.mean() / informed[0].mean()), 6),
-            }
+            {"policy": name, **mean_of(won), "share": round(float(won.mean() / informed.mean()), 6)}
             for name, won in played.items()
         ],
         "honest": max(scripts, key=lambda name: scripts[name]),
@@ -216,39 +281,32 @@ def row_of(
     }
 
 
-def exploit(what: str, won: np.ndarray, honest: np.ndarray) -> dict[str, Any]:
-    """An entry for a way to play with these grades."""
-    return {
-        "what": what,
-        **name_interval(mean_interval(won)),
-        "gain": name_interval(paired_difference(won, honest)),
-    }
-
-
 def search_all(
     pool: ProcessPoolExecutor, task: str, honest: np.ndarray, scripts: int, seeds: int
-) -> tuple[list[Any], dict[str, Any]]:
+) -> dict[str, Any]:
     """The exploits of a task and its random search; `honest` are the hold-out grades to beat."""
     holdout, train = first_seeds(len(honest)), first_seeds(seeds, "train")
-    found = exploits(task)
-    odd = pool.map(partial(grades, task, seeds=holdout), found.values())
-    tried = list(
-        pool.map(partial(grade_random_script, task, seeds=train), range(scripts), chunksize=10)
-    )
-    best = np.argsort(tried, kind="stable")[::-1][:FINALISTS]
-    again = pool.map(partial(grades, task, seeds=holdout), map(random_script, best.tolist()))
-    return (
-        [exploit(what, won, honest) for what, won in zip(found, odd, strict=True)],
-        {
+
+    def play_all(players: Mapping[str, Policy]) -> list[dict[str, Any]]:
+        won = pool.map(partial(grades, task, seeds=holdout), players.values())
+        return [
+            {"what": what, **mean_of(own), "gain": difference_of(own, honest)}
+            for what, own in zip(players, won, strict=True)
+        ]
+
+    tries = map(random_script, range(scripts))
+    won = pool.map(partial(grades, task, seeds=train), tries, chunksize=10)
+    tried = [float(own.mean()) for own in won]
+    best = map(random_script, np.argsort(tried, kind="stable")[::-1][:FINALISTS].tolist())
+    return {
+        "exploits": play_all(exploits(task)),
+        "search": {
             "tried": scripts,
             "n": seeds,
             "train": round(max(tried), 6),
-            "best": [
-                exploit(str(random_script(int(number))), won, honest)
-                for number, won in zip(best, again, strict=True)
-            ],
+            "best": play_all({str(script): script for script in best}),
         },
-    )
+    }
 
 
 def per_policy(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -257,11 +315,9 @@ def per_policy(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         cells = {"informed": row["informed"], "informed, silent": row["silent"]}
         cells |= {cell["policy"]: cell for cell in row["policies"]}
         for name, cell in cells.items():
-            grade = {end: cell[end] for end in ("mean", "low", "high")}
-            yield {"task": row["task"], "grade": grade, "share": cell.get("share"), "policy": name}
+            yield {"task": row["task"], "grade": cell, "share": cell.get("share"), "policy": name}
         for cell in [*row["exploits"], *(row["search"] or {"best": []})["best"]]:
-            grade = {end: cell[end] for end in ("mean", "low", "high")}
-            yield {"task": row["task"], "grade": grade, "gain": cell["gain"], "what": cell["what"]}
+            yield {"task": row["task"], "grade": cell, "gain": cell["gain"], "what": cell["what"]}
 
 
 @experiment(
@@ -280,20 +336,17 @@ def oracle(
     workers: int = 2,
 ) -> dict[str, Any]:
     """The data of the oracle artifact: one row per task."""
-    seeds = first_seeds(episodes)
-    rows = []
+    seeds, rows = first_seeds(episodes), []
+    players = {task: {**policies(get_task(task)), **SLOW} for task in OPEN_MARKET}
+    jobs = [(task, name) for task in OPEN_MARKET for name in players[task]]
     with ProcessPoolExecutor(workers) as pool:
-        jobs = [(task, name) for task in OPEN_MARKET for name in players(task)]
-        played = [pool.submit(grades, t, players(t)[name], seeds) for t, name in jobs]
+        played = [pool.submit(grades, task, players[task][name], seeds) for task, name in jobs]
         done = progress((job.result() for job in played), len(jobs), "playing", "player")
         won = dict(zip(jobs, done, strict=True))
         for task in OPEN_MARKET:
-            speaks = (task in SPOKEN, False)
-            informed = [informed_grades(task, own, seeds) for own in speaks]
-            own = {name: won[t, name] for t, name in jobs if t == task}
-            row = row_of(task, seeds, informed, own)
+            own = {name: won[task, name] for name in players[task]}
+            row = row_of(task, seeds, own)
             if task in SPOKEN:
-                honest = own[row["honest"]]
-                row["exploits"], row["search"] = search_all(pool, task, honest, scripts, search)
+                row |= search_all(pool, task, own[row["honest"]], scripts, search)
             rows.append(row)
     return {"grid": GRID, "rows": rows}

@@ -16,17 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from env import (
-    CATALOGUE,
-    Bazaar,
-    EndReason,
-    Episode,
-    Instance,
-    Policy,
-    Task,
-    market,
-    rollout,
-)
+from env import CATALOGUE, Bazaar, EndReason, Episode, Instance, Policy, Task, market, rollout
 from sauda.llm.registry import script
 from sauda.policies import BUYERS, SELLERS
 from sauda.records.seeds import SPLITS, deal_at, is_unseen_game
@@ -84,17 +74,18 @@ PAIR_TASK = Task(
 
 def task_against(seller: str) -> Task:
     """PAIR_TASK with the script called `seller`; ValueError naming the sellers there are."""
-    policy = script({name: SELLERS[name] for name in SCRIPTS}, seller)
-    if policy is None:
-        raise ValueError(f"no seller {seller!r}; sellers are {', '.join(SCRIPTS)}, acts(SCRIPT)")
+    policy = _script("seller", {name: SELLERS[name] for name in SCRIPTS}, seller)
     return replace(PAIR_TASK, opponents={"seller": policy})
 
 
 def buyer_policy(buyer: str) -> Policy:
     """The script called `buyer`; ValueError naming the buyers there are."""
-    policy = script(BUYERS, buyer)
-    if policy is None:
-        raise ValueError(f"no buyer {buyer!r}; buyers are {', '.join(BUYERS)}, acts(SCRIPT)")
+    return _script("buyer", BUYERS, buyer)
+
+
+def _script(seat: str, policies: Mapping[str, Policy], name: str) -> Policy:
+    if (policy := script(policies, name)) is None:
+        raise ValueError(f"no {seat} {name!r}; {seat}s are {', '.join(policies)}, acts(SCRIPT)")
     return policy
 
 
@@ -170,8 +161,8 @@ def columns(episodes: Sequence[Episode]) -> dict[str, Any]:
     deals = [played.final.table.past[0] if played.final.table.past else None for played in episodes]
     return {
         "end": "".join(map(_letter, episodes)),
-        "price": [None if deal is None else deal.price for deal in deals],
-        "rounds": [0 if deal is None else deal.rounds for deal in deals],
+        "price": [deal and deal.price for deal in deals],
+        "rounds": [deal.rounds if deal else 0 for deal in deals],
     }
 
 

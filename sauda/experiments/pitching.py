@@ -15,14 +15,13 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from pydantic import Field, FiniteFloat
 
 from env import arena
 from sauda.experiments.base import experiment
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Number, Record
 from sauda.records.seeds import first_seeds
-from sauda.statistics import mean_interval, name_interval, paired_difference
+from sauda.statistics import difference_of, mean_of
 
 Rng = np.random.Generator
 History = Sequence[tuple[str, float]]  # strategy and total of each round so far
@@ -50,6 +49,7 @@ EARLY = len(ARMS)  # rounds in which the adapting advocate and the control use e
 ADVERSARIAL = ("plain", "bluff", "keyword_list", "constant", "injection")
 CONTROL = "cycle"
 DRAWN = ("adapting", "ucb1", CONTROL, "random", "honest_cycle")  # with a curve over the rounds
+SHOWN = ("adapting", CONTROL)  # with the strategies that they choose
 
 
 class Round(NamedTuple):
@@ -125,86 +125,84 @@ LABELS: Mapping[str, str] = MappingProxyType(
 class AdvocateRow(Record):
     """One advocate over all seeds."""
 
-    advocate: str = Field(description="name of the advocate")
-    label: str = Field(description="what it does, in words")
-    n: int = Field(description="negotiations, one per seed")
-    win_rate: Interval = Field(description="share of rounds won")
-    total: Interval = Field(description="mean total from the judge")
-    early_win_rate: Interval = Field(description="win rate in the early rounds")
-    late_win_rate: Interval = Field(description="win rate in the later rounds")
-    difference: Interval = Field(description="win rate less the control's, paired by seed")
-    lies: FiniteFloat = Field(description="false claims a pitch")
+    advocate: str
+    label: str  # what it does, in words
+    n: int  # negotiations, one per seed
+    win_rate: Interval  # share of rounds won
+    total: Interval  # mean total from the judge
+    early_win_rate: Interval  # win rate in the early rounds
+    late_win_rate: Interval  # win rate in the later rounds
+    difference: Interval  # win rate less the control's, paired by seed
+    lies: float  # false claims a pitch
 
 
 class RoundCurve(Record):
     """An advocate's figures round by round."""
 
-    won: list[Interval] = Field(description="share of seeds in which the round is won")
-    total: list[Interval] = Field(description="mean total from the judge")
+    won: list[Interval]  # share of seeds in which the round is won
+    total: list[Interval]  # mean total from the judge
 
 
 class Finding(Record):
     """One claim of a pitch, as the judge checked it."""
 
-    dimension: str = Field(description="what the claim is about")
-    status: Literal["holds", "false", "repeated", "promise", "other", "unheard"] = Field(
-        description="what the check gave"
-    )
-    start: int = Field(description="first character of the claim in the pitch")
-    end: int = Field(description="character after its last")
-    reason: str = Field(description="the check in words")
-    points: Number = Field(description="what it adds to the score of its dimension")
+    dimension: str  # what the claim is about
+    # what the check gave
+    status: Literal["holds", "false", "repeated", "promise", "other", "unheard"]
+    start: int  # first character of the claim in the pitch
+    end: int  # character after its last
+    reason: str  # the check in words
+    points: Number  # what it adds to the score of its dimension
 
 
 class Verdict(Record):
     """The judge's verdict on one pitch."""
 
-    text: str = Field(description="the pitch")
-    scores: dict[str, Number] = Field(description="score by dimension, 0 to 1")
-    total: Number = Field(description="weighted total")
-    lies: int = Field(description="false claims")
-    findings: list[Finding] = Field(description="one entry per claim")
-    reasons: dict[str, str] = Field(description="the score in words, by dimension")
+    text: str  # the pitch
+    scores: dict[str, Number]  # score by dimension, 0 to 1
+    total: Number  # weighted total
+    lies: int  # false claims
+    findings: list[Finding]  # one entry per claim
+    reasons: dict[str, str]  # the score in words, by dimension
 
 
 class JudgedRound(Record):
     """One round of a negotiation: the pitches and the award."""
 
-    round: int = Field(description="round, from 0")
-    strategy: str = Field(description="strategy of the learner's pitch")
-    winner: str | None = Field(description="lab that won; null where none did")
-    reason: str = Field(description="the award in words")
-    margins: dict[str, Number] = Field(description="total less the best other's, by lab")
-    reputations: dict[str, Number] = Field(description="public reputation, by lab")
-    shocks: list[str] = Field(description="supply shocks of the round, in words")
-    verdicts: dict[str, Verdict] = Field(description="the judge's verdict, by lab")
+    round: int  # round, from 0
+    strategy: str  # strategy of the learner's pitch
+    winner: str | None  # lab that won; null where none did
+    reason: str  # the award in words
+    margins: dict[str, Number]  # total less the best other's, by lab
+    reputations: dict[str, Number]  # public reputation, by lab
+    shocks: list[str]  # supply shocks of the round, in words
+    verdicts: dict[str, Verdict]  # the judge's verdict, by lab
 
 
 class ShownGame(Record):
     """A negotiation shown in full."""
 
-    seed: int = Field(description="its seed")
-    why: Literal["best", "median", "worst"] = Field(description="its rank by wins over the control")
-    wins: int = Field(description="rounds the adapting advocate won")
-    control_wins: int = Field(description="rounds the control won at the same seed")
-    rounds: list[JudgedRound] = Field(description="every round")
+    seed: int  # its seed
+    why: Literal["best", "median", "worst"]  # its rank by wins over the control
+    wins: int  # rounds the adapting advocate won
+    control_wins: int  # rounds the control won at the same seed
+    rounds: list[JudgedRound]  # every round
 
 
 class Pitching(Record):
     """Judged negotiation: an adapting advocate, a control, hostile pitches; rounds to read."""
 
-    learner: str = Field(description="the lab that the advocates speak for")
-    control: str = Field(description="name of the control")
-    arms: list[str] = Field(description="strategies to choose from")
-    early_rounds: int = Field(description="rounds in which each strategy is used once")
-    rows: list[AdvocateRow] = Field(description="one row per advocate")
-    learning: Interval = Field(description="gain over the control, late less early rounds")
-    curves: dict[str, RoundCurve] = Field(description="figures by round, by advocate")
-    frequencies: dict[str, dict[str, list[FiniteFloat]]] = Field(
-        description="share of seeds that chose a strategy in each round, by advocate and strategy"
-    )
-    wins: dict[str, list[int]] = Field(description="rounds won, one per seed, by advocate")
-    shown: list[ShownGame] = Field(description="negotiations shown in full")
+    learner: str  # the lab that the advocates speak for
+    control: str  # name of the control
+    arms: list[str]  # strategies to choose from
+    early_rounds: int  # rounds in which each strategy is used once
+    rows: list[AdvocateRow]  # one row per advocate
+    learning: Interval  # gain over the control, late less early rounds
+    curves: dict[str, RoundCurve]  # figures by round, by advocate
+    # share of seeds that chose a strategy in each round, by advocate and strategy
+    frequencies: dict[str, dict[str, list[float]]]
+    wins: dict[str, list[int]]  # rounds won, one per seed, by advocate
+    shown: list[ShownGame]  # negotiations shown in full
 
 
 def open_market(seed: int) -> arena.State:
@@ -259,13 +257,9 @@ def _stream(seed: int, now: int, party: int) -> Rng:
 
 
 @experiment(
-    "pitching.json",
-    Pitching,
-    version=1,
-    tab="Judge",
-    checks="every negotiation and every verdict",
+    "pitching.json", Pitching, version=1, tab="Judge", checks="every negotiation and every verdict"
 )
-def negotiate(
+def pitching(
     episodes: int = 100,  # hold-out seeds; gives intervals near ±0.02 of the win rate
     split: str = "holdout",
     advocates: tuple[str, ...] = tuple(ADVOCATES),
@@ -273,74 +267,72 @@ def negotiate(
     """The data of the judged artifact; `advocates` names at least those of DRAWN."""
     names, seeds = advocates, first_seeds(episodes, split)
     cells = progress(product(names, seeds), len(names) * len(seeds), "negotiating", "negotiation")
-    columns = iter([_columns(ADVOCATES[name], seed) for name, seed in cells])
-    played = {name: [next(columns) for _ in seeds] for name in names}
-    won = {name: _table(games, "won") for name, games in played.items()}
-    totals = {name: _table(games, "total") for name, games in played.items()}
+    games = [list(map(_outcome, negotiation(ADVOCATES[name], seed))) for name, seed in cells]
+    played = {name: games[i * len(seeds) : (i + 1) * len(seeds)] for i, name in enumerate(names)}
+    won, totals, lies = (  # each of shape (seeds, rounds)
+        {
+            name: np.array([[getattr(one, figure) for one in game] for game in some], float)
+            for name, some in played.items()
+        }
+        for figure in ("won", "total", "lies")
+    )
+    chosen = {n: np.array([[one.strategy for one in game] for game in played[n]]) for n in SHOWN}
+    # Both use every arm once in the early rounds, so what was learned can only show late.
+    gain = won["adapting"] - won[CONTROL]
     return {
         "learner": LEARNER,
         "control": CONTROL,
         "arms": list(ARMS),
         "early_rounds": EARLY,
-        "rows": [_row(name, played, won, totals) for name in names],
-        "learning": name_interval(_learning_gain(won)),
-        "curves": {n: {"won": _curve(won[n]), "total": _curve(totals[n])} for n in DRAWN},
-        "frequencies": {n: _frequencies(played[n]) for n in ("adapting", CONTROL)},
+        "rows": [
+            {
+                "advocate": name,
+                "label": LABELS[name],
+                "n": len(seeds),
+                "win_rate": mean_of(won[name].mean(1)),
+                "total": mean_of(totals[name].mean(1)),
+                "early_win_rate": mean_of(won[name][:, :EARLY].mean(1)),
+                "late_win_rate": mean_of(won[name][:, EARLY:].mean(1)),
+                "difference": difference_of(won[name].mean(1), won[CONTROL].mean(1)),
+                "lies": round(float(lies[name].mean()), 4),
+            }
+            for name in names
+        ],
+        "learning": difference_of(gain[:, EARLY:].mean(1), gain[:, :EARLY].mean(1)),
+        "curves": {
+            n: {"won": list(map(mean_of, won[n].T)), "total": list(map(mean_of, totals[n].T))}
+            for n in DRAWN
+        },
+        "frequencies": {
+            n: {arm: np.round((arms == arm).mean(0), 4).tolist() for arm in ARMS}
+            for n, arms in chosen.items()
+        },
         "wins": {n: won[n].sum(1).astype(int).tolist() for n in names},
         "shown": [
-            _example(why, seed, won, seeds) for why, seed in choose_examples(won, seeds).items()
+            {
+                "seed": seed,
+                "why": why,
+                "wins": int(won["adapting"][seeds.index(seed)].sum()),
+                "control_wins": int(won[CONTROL][seeds.index(seed)].sum()),
+                "rounds": list(map(round_json, negotiation(ADVOCATES["adapting"], seed))),
+            }
+            for why, seed in choose_examples(won, seeds).items()
         ],
     }
 
 
-def _columns(advocate: Advocate, seed: int) -> dict[str, list]:
-    rounds = list(negotiation(advocate, seed))
-    verdicts = [r.decision.verdicts[LEARNER] for r in rounds]
-    return {
-        "strategy": [r.strategy for r in rounds],
-        "won": [r.decision.winner == LEARNER for r in rounds],
-        "total": [v.total for v in verdicts],
-        "lies": [v.lies for v in verdicts],
-    }
+class Outcome(NamedTuple):
+    """What the learner did and got in one round."""
+
+    strategy: str
+    won: bool
+    total: float
+    lies: int
 
 
-def _table(games: Sequence[Mapping[str, list]], column: str) -> np.ndarray:
-    """One column of all games, shape (games, rounds)."""
-    return np.array([game[column] for game in games], dtype=float)
-
-
-def _row(name: str, played: Mapping, won: Mapping, totals: Mapping) -> dict[str, Any]:
-    """The figures of one advocate."""
-    return {
-        "advocate": name,
-        "label": LABELS[name],
-        "n": len(won[name]),
-        "win_rate": name_interval(mean_interval(won[name].mean(1))),
-        "total": name_interval(mean_interval(totals[name].mean(1))),
-        "early_win_rate": name_interval(mean_interval(won[name][:, :EARLY].mean(1))),
-        "late_win_rate": name_interval(mean_interval(won[name][:, EARLY:].mean(1))),
-        "difference": name_interval(paired_difference(won[name].mean(1), won[CONTROL].mean(1))),
-        "lies": round(float(_table(played[name], "lies").mean()), 4),
-    }
-
-
-def _learning_gain(won: Mapping[str, np.ndarray]) -> tuple[float, float, float]:
-    """The adapting advocate's gain in win rate over the control, late less early, by seed.
-
-    Both use every arm once in the early rounds, so what it learned can only show late.
-    """
-    gain = won["adapting"] - won[CONTROL]
-    return paired_difference(gain[:, EARLY:].mean(1), gain[:, :EARLY].mean(1))
-
-
-def _curve(table: np.ndarray) -> list[dict[str, float]]:
-    return [name_interval(mean_interval(column)) for column in table.T]
-
-
-def _frequencies(games: Sequence[Mapping[str, list]]) -> dict[str, list[float]]:
-    """For each arm, in which share of the games it was chosen, round by round."""
-    chosen_arms = np.array([game["strategy"] for game in games])
-    return {arm: np.round((chosen_arms == arm).mean(0), 4).tolist() for arm in ARMS}
+def _outcome(played: Round) -> Outcome:
+    own = played.decision.verdicts[LEARNER]
+    return Outcome(played.strategy, played.decision.winner == LEARNER, own.total, own.lies)
 
 
 def choose_examples(won: Mapping[str, np.ndarray], seeds: Sequence[int]) -> dict[str, int]:
@@ -352,17 +344,6 @@ def choose_examples(won: Mapping[str, np.ndarray], seeds: Sequence[int]) -> dict
     order = sorted(range(len(seeds)), key=lambda i: (-gains[i], i))
     places = {"best": 0, "median": len(order) // 2, "worst": len(order) - 1}
     return {why: seeds[order[place]] for why, place in places.items()}
-
-
-def _example(why: str, seed: int, won: Mapping, seeds: Sequence[int]) -> dict[str, Any]:
-    at = seeds.index(seed)
-    return {
-        "seed": seed,
-        "why": why,
-        "wins": int(won["adapting"][at].sum()),
-        "control_wins": int(won[CONTROL][at].sum()),
-        "rounds": [round_json(r) for r in negotiation(ADVOCATES["adapting"], seed)],
-    }
 
 
 def round_json(played: Round) -> dict[str, Any]:

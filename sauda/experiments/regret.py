@@ -5,41 +5,26 @@ few hundred positions needs fewer. The positions come from training seeds that n
 reached by the planner with action noise, so many lie off its path.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from env import (
-    Accept,
-    Observation,
-    Offer,
-    Policy,
-    WalkAway,
-    get_task,
-    rollout,
-)
+from env import Accept, Observation, Offer, Policy, WalkAway, get_task, rollout
 from sauda.games import BAZAAR
 from sauda.llm.turn import PlayerSpec, in_batches, take_turns
 from sauda.policies.listener import Listener, MoveValues, believe
 from sauda.records.seeds import SPLITS, is_unseen_game
-from sauda.statistics import mean_interval, name_interval
+from sauda.statistics import mean_of
 
 Action = Offer | Accept | WalkAway
 TASKS = ("bazaar/open", "bazaar/rushed")  # in turn
 LISTENER = Listener()
 BATCH = 40  # positions to which a model replies together
+FIRST_SEED = 45_000  # of the training split, above all seeds that training uses
 ERROR = 5.0  # action noise up to the position, percent of the list price
 LATE = 3  # the turn, from 1, from which the error of prices is reported
-
-
-@dataclass(frozen=True)
-class Positions:
-    """Which positions are judged."""
-
-    states: int
-    first_seed: int = 45_000  # of the training split, above all seeds that training uses
 
 
 @dataclass(frozen=True)
@@ -52,20 +37,18 @@ class State:
     obs: Observation
 
 
-def states(wanted: Positions) -> list[State]:
-    """The positions of `wanted`: one of each game, its turn drawn from the game's seed."""
+def states(count: int) -> list[State]:
+    """So many positions: one of each game from FIRST_SEED on, its turn drawn from the seed."""
     positions: list[State] = []
-    seed = wanted.first_seed
-    while len(positions) < wanted.states:
-        if seed not in SPLITS["train"]:
-            raise ValueError(f"too few training seeds from {wanted.first_seed:,}")
+    for seed in SPLITS["train"][FIRST_SEED:]:
         task = get_task(TASKS[len(positions) % len(TASKS)])
         if not is_unseen_game(task, seed):
             turns = rollout(task, Unsteady(LISTENER, ERROR), seed).trajectory(task.learner)
             turn = int(np.random.default_rng([seed, 0]).integers(len(turns)))
             positions.append(State(task.name, seed, turn, turns[turn].observation))
-        seed += 1
-    return positions
+        if len(positions) == count:
+            return positions
+    raise ValueError(f"too few training seeds from {FIRST_SEED:,}")
 
 
 @dataclass(frozen=True)
@@ -84,11 +67,6 @@ class Unsteady:
         return replace(move, price=max(least, min(obs.priced(price), max(least, obs.budget))))
 
 
-def by_listener(obs: Observation) -> MoveValues:
-    """The planner's values: each later move is played as if the seller were known."""
-    return LISTENER.values(believe(obs), obs)
-
-
 @dataclass(frozen=True, eq=False)
 class Judged:
     """Positions with the value of every move in them."""
@@ -97,10 +75,10 @@ class Judged:
     values: Sequence[MoveValues]
 
     @classmethod
-    def of(cls, wanted: Positions, judge: Callable[[Observation], MoveValues]) -> "Judged":
-        """The positions of `wanted` with the values of a `judge`."""
-        positions = states(wanted)
-        return cls(positions, [judge(state.obs) for state in positions])
+    def of(cls, count: int) -> "Judged":
+        """So many positions with the planner's values: later moves as if it knew the seller."""
+        positions = states(count)
+        return cls(positions, [LISTENER.values(believe(s.obs), s.obs) for s in positions])
 
     def figures_of(self, moves: Sequence[Action | None]) -> dict[str, Any]:
         """The regret of moves, one in each position, None for a reply without one, as if it left.
@@ -115,7 +93,7 @@ class Judged:
             if error is not None and state.turn + 1 >= LATE:
                 errors.append(error)
         return {
-            "regret": name_interval(mean_interval(np.array(regret))),
+            "regret": mean_of(np.array(regret)),
             "price_error": round(float(np.mean(errors)), 6) if errors else None,
         }
 

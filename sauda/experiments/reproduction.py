@@ -8,16 +8,14 @@ the published ones on purpose (`reproduction_rules.csv`), both are measured and 
 
 import csv
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field, FiniteFloat
 
 from env import (
     Accept,
@@ -31,7 +29,7 @@ from env import (
     get_task,
     rollout,
 )
-from sauda.experiments.base import experiment
+from sauda.experiments.base import experiment, rows_of
 from sauda.experiments.speeds import published_rows
 from sauda.games.bazaar_columns import ENDS, episode_columns
 from sauda.policies import BUYERS
@@ -83,11 +81,6 @@ def overbid_once(obs: Observation, rng: np.random.Generator) -> Action:
     return BUYERS["rule_based"](obs, rng)
 
 
-def accept_first(obs: Observation, rng: np.random.Generator) -> Action:
-    """Accepts the opening ask."""
-    return Accept()
-
-
 def bid_then_leave(obs: Observation, rng: np.random.Generator) -> Action:
     """Bids 0.75 of the opening ask, then walks away."""
     return WalkAway() if obs.round else _within_budget(obs, 0.75 * obs.opening_ask)
@@ -120,91 +113,80 @@ def _within_budget(obs: Observation, price: float) -> Offer:
     return Offer(obs.priced(min(price, obs.reservation)))
 
 
-EVERY_ROUND: Mapping[str, Policy] = MappingProxyType(
-    {
-        "hold": hold,
-        "slow_climb": slow_climb,
-        "random_climb": random_climb,
-        "hold_accept": AcceptLast(hold),
-        "slow_climb_accept": AcceptLast(slow_climb),
-        "random_climb_accept": AcceptLast(random_climb),
-    }
-)
-REFERENCE_BUYERS: Mapping[str, Policy] = MappingProxyType(
-    {
-        **EVERY_ROUND,
-        "overbid": overbid,
-        "overbid_once": overbid_once,
-        "accept_first": accept_first,
-        "bid_then_leave": bid_then_leave,
-        "zero_first": zero_first,
-        "unrounded": rule_without_rounding,
-    }
-)
+EVERY_ROUND = {policy.__name__: policy for policy in (hold, slow_climb, random_climb)}
+REFERENCE_BUYERS: Mapping[str, Policy] = {
+    **EVERY_ROUND,
+    **{f"{name}_accept": AcceptLast(policy) for name, policy in EVERY_ROUND.items()},
+    "overbid": overbid,
+    "overbid_once": overbid_once,
+    "accept_first": lambda obs, rng: Accept(),  # the opening ask
+    "bid_then_leave": bid_then_leave,
+    "zero_first": zero_first,
+    "unrounded": rule_without_rounding,
+}
 NAMED = {**BUYERS, **REFERENCE_BUYERS}
 
 
 class ComparedFigure(Record):
     """One published figure beside ours."""
 
-    task: str = Field(description="task of the published game")
-    policy: str = Field(description="policy of the published game")
-    metric: Literal["surplus", "deal_rate", "longest"] = Field(
-        description="mean share of the ZOPA, share of deals closed, rounds of the longest deal"
-    )
-    published: Number = Field(description="the published figure")
-    measured: FiniteFloat = Field(description="ours")
-    deals: int = Field(description="deals behind ours")
-    error: FiniteFloat = Field(description="standard error of the difference")
-    z: FiniteFloat | None = Field(description="difference in standard errors; null without error")
-    equal: bool = Field(description="whether both agree to four decimals")
+    task: str  # task of the published game
+    policy: str  # policy of the published game
+    # mean share of the ZOPA, share of deals closed, rounds of the longest deal
+    metric: Literal["surplus", "deal_rate", "longest"]
+    published: Number  # the published figure
+    measured: float  # ours
+    deals: int  # deals behind ours
+    error: float  # standard error of the difference
+    z: float | None  # difference in standard errors; null without error
+    equal: bool  # whether both agree to four decimals
 
 
 class Agreement(Record):
     """How many of the compared figures agree."""
 
-    figures: int = Field(description="figures compared")
-    without_error: int = Field(description="figures in which nothing varies")
-    without_error_equal: int = Field(description="of those, figures equal to four decimals")
-    within_two: int = Field(description="other figures within two standard errors")
-    within_three: int = Field(description="other figures within three standard errors")
+    figures: int  # figures compared
+    without_error: int  # figures in which nothing varies
+    without_error_equal: int  # of those, figures equal to four decimals
+    within_two: int  # other figures within two standard errors
+    within_three: int  # other figures within three standard errors
 
 
 class SideOutcome(Record):
     """What a policy wins in one of the two games; null where its episodes do not end."""
 
-    surplus: FiniteFloat | None = Field(description="mean share of the ZOPA")
-    deal_rate: FiniteFloat | None = Field(description="share of deals closed")
-    grade: FiniteFloat | None = Field(description="mean grade")
+    surplus: float | None  # mean share of the ZOPA
+    deal_rate: float | None  # share of deals closed
+    grade: float | None  # mean grade
 
 
 class Difference(Record):
     """What a deliberate difference of the rules changes for one policy."""
 
-    difference: str = Field(description="name of the rule")
-    task: str = Field(description="name of the task")
-    policy: str = Field(description="name of the policy")
-    deals: int = Field(description="deals played in ours")
-    published: SideOutcome = Field(description="outcome in the published game")
-    measured: SideOutcome = Field(description="outcome in ours")
-    ends: dict[str, int] = Field(description="our deals by the way they ended")
+    difference: str  # name of the rule
+    task: str
+    policy: str
+    deals: int  # deals played in ours
+    published: SideOutcome  # outcome in the published game
+    measured: SideOutcome  # outcome in ours
+    ends: dict[str, int]  # our deals by the way they ended
 
 
 class Rule(Record):
     """One deliberate difference in words."""
 
-    name: str = Field(description="name of the rule")
-    published: str = Field(description="the published rule")
-    ours: str = Field(description="our rule and its reason")
+    name: str  # name of the rule
+    published: str  # the published rule
+    ours: str  # our rule and its reason
 
 
 class Reproduction(Record):
     """Our figures against those measured on the published game's own code."""
 
-    rows: list[ComparedFigure] = Field(description="one row per task, policy and metric")
-    agreement: Agreement = Field(description="how many rows agree")
-    differences: list[Difference] = Field(description="outcomes where the rules differ on purpose")
-    rules: list[Rule] = Field(description="those differences in words")
+    rows: list[ComparedFigure]  # one row per task, policy and metric
+    agreement: Agreement  # how many rows agree
+    differences: list[Difference]  # outcomes where the rules differ on purpose
+    rules: list[Rule]  # those differences in words
 
 
 @experiment(
@@ -214,7 +196,7 @@ class Reproduction(Record):
     tab="Tour, Results",
     checks="rows from the two files that it compares; probes and differences replayed",
     method="recomputed",
-    table=lambda data: [*data["rows"], data["agreement"]],
+    table=rows_of("rows", "agreement"),
 )
 def reproduction(
     measured: str = "evaluation/classic-train.json",
@@ -230,28 +212,25 @@ def reproduction(
     different = published_rows(source, "reference-differences")
     wanted = [(r["task"], r["policy"], r["task"] == CROWD) for r in every_round]
     wanted += [(r["task"], r["policy"], False) for r in different]
-    played = iter(_play(wanted, workers))
+    with ProcessPoolExecutor(workers) as pool:
+        played = pool.map(play, *zip(*wanted, strict=True))
+        played = list(progress(played, len(wanted), "playing", "cell"))
     rows = [
         comparison(episodes[f"classic/{r['task']}"][r["policy"]].as_json(), r, metric)
         for r in scripted
         for metric in ("surplus", "deal_rate")
     ]
-    for reference in every_round:
-        cell = next(played)
+    for cell, reference in zip(played, every_round, strict=False):
         metrics = ("surplus", "deal_rate", *(("longest",) if reference["policy"] == "hold" else ()))
         rows += [comparison(cell, reference, metric) for metric in metrics]
+    with RULES.open(encoding="utf-8", newline="") as lines:
+        rules = list(csv.DictReader(lines))
     return {
         "rows": rows,
         "agreement": agreement(rows),
-        "differences": [difference(next(played), reference) for reference in different],
-        "rules": read_rules(),
+        "differences": list(map(difference, played[len(every_round) :], different)),
+        "rules": rules,
     }
-
-
-def read_rules() -> list[dict[str, str]]:
-    """The deliberate differences of the rules in words."""
-    with RULES.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
 
 
 def agreement(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
@@ -266,14 +245,7 @@ def agreement(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     }
 
 
-def _play(wanted: Sequence[tuple[str, str, bool]], workers: int) -> Iterable[dict[str, Any]]:
-    """The columns of each (task, policy, whether without rivals), in order."""
-    with ProcessPoolExecutor(workers) as pool:
-        cells = pool.map(_cell, *zip(*wanted, strict=True))
-        yield from progress(cells, len(wanted), "playing", "cell")
-
-
-def _cell(task_name: str, policies: str, alone: bool) -> dict[str, Any]:
+def play(task_name: str, policies: str, alone: bool) -> dict[str, Any]:
     """A task and "POLICY" or "POLICY, rivals POLICY" over SEEDS; `alone` plays without rivals."""
     game = get_task(f"classic/{task_name}")
     if alone:
@@ -294,16 +266,12 @@ def without_rivals(crowd: Task) -> Task:
 
 def _who_may_walk(draw: Draw, rng: np.random.Generator) -> tuple[Instance, ...]:
     """The drawn deals with the walk probability of the gym task."""
-    return tuple(
-        replace(
-            deal,
-            seller={
-                **deal.seller,
-                "terms": replace(deal.seller["terms"], walk_probability=GYM_WALK),
-            },
-        )
-        for deal in draw(rng)
-    )
+
+    def may_walk(deal: Instance) -> Instance:
+        terms = replace(deal.seller["terms"], walk_probability=GYM_WALK)
+        return replace(deal, seller={**deal.seller, "terms": terms})
+
+    return tuple(map(may_walk, draw(rng)))
 
 
 def comparison(

@@ -13,12 +13,11 @@ scenarios.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import chain, islice
+from itertools import islice, product
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field, FiniteFloat
 
 from env import Accept, Offer, WalkAway, rollout, shares
 from sauda.experiments.base import experiment
@@ -37,14 +36,7 @@ from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, ModelSource, Record
 from sauda.records.seeds import deal_at, has_zopa
 from sauda.records.store import Artifact
-from sauda.statistics import (
-    holm,
-    mean_interval,
-    name_interval,
-    paired_difference,
-    pooled_share,
-    sign_flip_p,
-)
+from sauda.statistics import difference_of, holm, mean_of, name_interval, pooled_share, sign_flip_p
 
 FILE = "role_play.json"
 SEATS = {"buyer": BUYERS, "seller": SELLERS}  # with their scripts
@@ -69,59 +61,58 @@ Seat = Literal["buyer", "seller"]
 class SaidGame(Record):
     """One game in which a model said a script's moves."""
 
-    seed: int = Field(description="seed of the scenario")
-    offers: int = Field(description="offers that the script decided")
-    said: int = Field(description="of these, offers whose price was read from the words")
-    unsaid: int = Field(description="offers whose words held no price: 1 forfeits the game")
-    share: FiniteFloat = Field(description="the seat's share of the ZOPA; 0 without a deal")
-    replies: list[str] = Field(description="the model's words, one text per move")
+    seed: int  # seed of the scenario
+    offers: int  # offers that the script decided
+    said: int  # of these, offers whose price was read from the words
+    unsaid: int  # offers whose words held no price: 1 forfeits the game
+    share: float  # the seat's share of the ZOPA; 0 without a deal
+    replies: list[str]  # the model's words, one text per move
 
 
 class SaidGames(Record):
     """The games of one model in one seat."""
 
-    model: str = Field(description="name of the model")
-    seat: Seat = Field(description="the seat for which it found the words")
-    games: list[SaidGame] = Field(description="one row per scenario")
+    model: str  # name of the model
+    seat: Seat  # the seat for which it found the words
+    games: list[SaidGame]  # one row per scenario
 
 
 class SaidRow(Record):
     """How well a model says a script's moves in a seat, and what that costs the script."""
 
-    model: str = Field(description="name of the model")
-    seat: Seat = Field(description="the seat for which it found the words")
-    off_role: bool = Field(description="whether it was trained for the other seat alone")
-    n: int = Field(description="games")
-    offers: int = Field(description="offers that the script decided")
-    said: Interval = Field(description="share of offers said at their price; games resampled")
-    wrong: int = Field(description="offers said at another price, which was then played")
-    unsaid: int = Field(description="offers without a price in their words: the game is forfeited")
-    share: Interval = Field(description="mean share of the ZOPA")
-    script_share: Interval = Field(description="the same where the script says its own moves")
-    difference: Interval = Field(description="mean share less the script's, paired by scenario")
-    losses: int = Field(description="games with a deal below the seat's own limit")
+    model: str  # name of the model
+    seat: Seat  # the seat for which it found the words
+    off_role: bool  # whether it was trained for the other seat alone
+    n: int  # games
+    offers: int  # offers that the script decided
+    said: Interval  # share of offers said at their price; games resampled
+    wrong: int  # offers said at another price, which was then played
+    unsaid: int  # offers without a price in their words: the game is forfeited
+    share: Interval  # mean share of the ZOPA
+    script_share: Interval  # the same where the script says its own moves
+    difference: Interval  # mean share less the script's, paired by scenario
+    losses: int  # games with a deal below the seat's own limit
 
 
 class SaidContrast(Record):
     """How much more often one model says the decided price than another, in one seat."""
 
-    question: Literal["base", "specialist", "off_role"] = Field(
-        description="specialist less base, specialist less generalist, or off role less own role"
-    )
-    model: str = Field(description="name of the model")
-    beside: str = Field(description="name of the model that it is compared with")
-    seat: Seat = Field(description="the seat of both")
-    n: int = Field(description="scenarios")
-    difference: Interval = Field(description="difference of shares said, paired by scenario")
+    # specialist less base, specialist less generalist, or off role less own role
+    question: Literal["base", "specialist", "off_role"]
+    model: str  # name of the model
+    beside: str  # name of the model that it is compared with
+    seat: Seat  # the seat of both
+    n: int  # scenarios
+    difference: Interval  # difference of shares said, paired by scenario
 
 
 class RolePlay(Record):
     """Models of roles in games: a script decides each move, the model says it."""
 
-    rows: list[SaidRow] = Field(description="one row per model and seat")
-    contrasts: list[SaidContrast] = Field(description="differences between models")
-    games: list[SaidGames] = Field(description="every game with the model's words")
-    models: dict[str, ModelSource] = Field(description="weights and sampling, by model name")
+    rows: list[SaidRow]  # one row per model and seat
+    contrasts: list[SaidContrast]  # differences between models
+    games: list[SaidGames]  # every game with the model's words
+    models: dict[str, ModelSource]  # weights and sampling, by model name
 
 
 @dataclass(frozen=True)
@@ -138,17 +129,17 @@ class Recorded:
 
 def replay(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Every game played again from its recorded replies; no weights are needed."""
-    settings, recorded = artifact.settings(), artifact.data.as_json()
+    settings, games = artifact.settings(), artifact.data.as_json()["games"]
     script = settings["script"]
-    games = []
-    for cell in recorded["games"]:
-        rows = (
-            play_role(script, cell["seat"], Recorded(iter(game["replies"])), [game["seed"]])
+    for cell in games:
+        cell["games"] = [
+            row
             for game in cell["games"]
-        )
-        games.append({**cell, "games": list(chain.from_iterable(rows))})
-    data = summarize(script, scenarios(settings["games"]), games)
-    return data | {"models": recorded["models"]}
+            for row in play_role(
+                script, cell["seat"], Recorded(iter(game["replies"])), [game["seed"]]
+            )
+        ]
+    return summarize(script, scenarios(settings["games"]), games)
 
 
 @experiment(
@@ -168,7 +159,7 @@ def role_play(
 ) -> dict[str, Any]:
     """The data of the artifact: the games of every model in both seats, rows and contrasts."""
     seeds, played = scenarios(games), []
-    cells = [(model, seat) for model in models for seat in SEATS]
+    cells = list(product(models, SEATS))
     for model, seat in progress(cells, len(cells), "playing", "model"):
         rows = play_role(script, seat, NamedModel(model), seeds, batch)
         played.append({"model": model, "seat": seat, "games": rows})
@@ -188,9 +179,8 @@ def scenarios(games: int) -> list[int]:
 @cache
 def prompt_hashes() -> dict[str, str]:
     """The fingerprints of a role's prompt and of the reading of a price from its words."""
-    task = task_against("acts(linear)")
+    task, moves = task_against("acts(linear)"), (Offer(1000), Accept(), WalkAway())
     seen = [obs for seat in SEATS for obs in positions(task, seat)]
-    moves = Offer(1000), Accept(), WalkAway()
     asked = [prompt(obs, move) for obs in seen for move in moves]
     said = [
         price_said(obs, words.format(price=f"{obs.reservation:.0f}"))
@@ -204,8 +194,7 @@ def play_role(
     script: str, seat: str, model: BatchGenerate, seeds: Sequence[int], batch: int = 1
 ) -> list[dict[str, Any]]:
     """One row per game of a model in a seat, against the script that speaks in the other seat."""
-    (other,) = (name for name in SEATS if name != seat)
-    others = {other: Acts(SEATS[other][script])}
+    others = {name: Acts(by_name[script]) for name, by_name in SEATS.items() if name != seat}
     task = replace(PAIR_TASK, learner=seat, opponents=others)
     says, rows = RoleSeat(SEATS[seat][script]), []
     for start in range(0, len(seeds), batch):
@@ -259,9 +248,9 @@ def summarize(
 
 def script_shares(script: str, seat: str, seeds: Sequence[int]) -> np.ndarray:
     """The seat's shares where both sides are scripts that speak, shape (games,)."""
-    policies = {name: Acts(by_name[script]) for name, by_name in SEATS.items()}
-    task = replace(PAIR_TASK, opponents={"seller": policies["seller"]})
-    games = [rollout(task, policies["buyer"], seed) for seed in seeds]
+    buyer, seller = (Acts(by_name[script]) for by_name in SEATS.values())
+    task = replace(PAIR_TASK, opponents={"seller": seller})
+    games = [rollout(task, buyer, seed) for seed in seeds]
     return np.array([round(shares(game.final, seat)[0], 6) for game in games])
 
 
@@ -282,9 +271,9 @@ def _figures(
         "said": name_interval(pooled_share(said, offers)),
         "wrong": int((offers - said).sum()) - unsaid,
         "unsaid": unsaid,
-        "share": name_interval(mean_interval(share)),
-        "script_share": name_interval(mean_interval(script)),
-        "difference": name_interval(paired_difference(share, script)),
+        "share": mean_of(share),
+        "script_share": mean_of(script),
+        "difference": difference_of(share, script),
         "losses": int((share < 0).sum()),
     }
 
@@ -307,26 +296,24 @@ def _price_contrast(
         "beside": beside,
         "seat": seat,
         "n": len(ours),
-        "difference": name_interval(paired_difference(ours, theirs)),
+        "difference": difference_of(ours, theirs),
     }
 
 
 def price_verdict(rows: Sequence[SaidRow]) -> Iterator[str]:
     """A sentence per seat: how often each model says the decided price in games."""
     for seat, specialist in SPECIALISTS.items():
-        by_model = {row.model: row for row in rows if row.seat == seat}
-        if not {specialist, GENERALIST, BASE} <= by_model.keys():
-            continue
-        own = by_model[specialist]
-        yield (
-            f"As a {seat} in {own.n} games, the specialist says {_percent(own)} of the script's"
-            f" prices as decided, the generalist {_percent(by_model[GENERALIST])} and the untrained"
-            f" base {_percent(by_model[BASE])}."
-        )
-
-
-def _percent(row: SaidRow) -> str:
-    return "{mean:.0%} [{low:.0%}, {high:.0%}]".format(**row.said.as_json())
+        said = {row.model: row for row in rows if row.seat == seat}
+        if {specialist, GENERALIST, BASE} <= said.keys():
+            own, general, base = (
+                "{mean:.0%} [{low:.0%}, {high:.0%}]".format(**said[name].said.as_json())
+                for name in (specialist, GENERALIST, BASE)
+            )
+            yield (
+                f"As a {seat} in {said[specialist].n} games, the specialist says {own} of the "
+                f"script's prices as decided, the generalist {general} and the untrained base "
+                f"{base}."
+            )
 
 
 def is_off_role(player: str, seat: str) -> bool:
@@ -349,7 +336,7 @@ class Contrast:
     n: int  # scenarios
     difference: Interval
     p: float  # two-sided, of the paired sign-flip permutation test
-    adjusted: float = 1.0  # by Holm, over the nine
+    adjusted: float  # by Holm, over the nine
 
     @property
     def is_shown(self) -> bool:
@@ -370,28 +357,24 @@ def contrasts_of(data: RolePlay) -> list[Contrast]:
 
 def contrasts(shares: Shares) -> list[Contrast]:
     """The nine contrasts, each p adjusted for all; none where a player did not take both seats."""
-    if not shares.keys() >= {(player, seat) for player in (BASE, *ADAPTERS) for seat in SEATS}:
+    if not shares.keys() >= set(product((BASE, *ADAPTERS), SEATS)):
         return []
-    rows = list(_family(shares))
-    adjusted = holm([row.p for row in rows])
-    return [replace(row, adjusted=p) for row, p in zip(rows, adjusted, strict=True)]
-
-
-def _family(shares: Shares) -> Iterator[Contrast]:
-    for player in ADAPTERS:
-        for seat in SEATS:
-            yield _contrast(player, BASE, seat, shares[player, seat] - shares[BASE, seat])
-    for seat, own in SPECIALISTS.items():
-        yield _contrast(own, GENERALIST, seat, shares[own, seat] - shares[GENERALIST, seat])
+    pairs = [
+        *((player, BASE, seat) for player, seat in product(ADAPTERS, SEATS)),
+        *((own, GENERALIST, seat) for seat, own in SPECIALISTS.items()),
+    ]
     buyer, seller = SPECIALISTS.values()
     pooled = shares[buyer, "buyer"] - shares[seller, "buyer"]
     pooled = (pooled + shares[seller, "seller"] - shares[buyer, "seller"]) / len(SEATS)
-    yield _contrast(ON_ROLE, OFF_ROLE, "both", pooled)
-
-
-def _contrast(player: str, beside: str, seat: str, difference: np.ndarray) -> Contrast:
-    interval = Interval(**name_interval(mean_interval(difference)))
-    return Contrast(player, beside, seat, len(difference), interval, sign_flip_p(difference))
+    differences = {
+        (player, beside, seat): shares[player, seat] - shares[beside, seat]
+        for player, beside, seat in pairs
+    } | {(ON_ROLE, OFF_ROLE, "both"): pooled}
+    p = [sign_flip_p(difference) for difference in differences.values()]
+    return [
+        Contrast(*names, len(difference), Interval(**mean_of(difference)), p, adjusted)
+        for (names, difference), p, adjusted in zip(differences.items(), p, holm(p), strict=True)
+    ]
 
 
 def contrasts_verdict(rows: Sequence[Contrast], name: Callable[[str], str]) -> str:

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import Field, FiniteFloat
 
-from sauda.experiments.base import experiment
+from sauda.experiments.base import experiment, rows_of
 from sauda.records.kinds import (
     CONTROLS,
     ROLES,
@@ -25,17 +24,14 @@ from sauda.records.kinds import (
     role_command,
 )
 from sauda.records.schemas.base import Interval, Record
-from sauda.records.schemas.roles import DialogueLoss, RoleRun
+from sauda.records.schemas.roles import RoleRun
 from sauda.records.store import ROOT, Artifact, digest, load, sha256
-from sauda.statistics import paired_difference
+from sauda.statistics import exact_interval, paired_difference
 
 FILE = "roles.json"
 SPECIALISTS, GENERALIST = ("buyer", "seller"), "generalist"
 CAUSES = {"cycles": "one-cycle", "layers": "one-rate"}  # of the schedule, with their controls
-IN_WORDS = {
-    "cycles": "Two cycles instead of one",
-    "layers": "Rates by layer instead of one rate",
-}
+IN_WORDS = {"cycles": "Two cycles instead of one", "layers": "Rates by layer instead of one rate"}
 NAMES = (
     *(f"roles-{role}{end}" for role in (*SPECIALISTS, GENERALIST) for end in ("", "-control")),
     *(f"roles-{GENERALIST}-{control}" for control in CAUSES.values()),
@@ -46,22 +42,22 @@ Runs = Mapping[str, RoleRun]
 class RoleContrast(Record):
     """Two runs on the same hold-out dialogues, paired by dialogue."""
 
-    question: str = Field(description="schedule, cycles, layers, specialist or off_role")
-    run: str = Field(description="name of the run")
-    baseline: str = Field(description="the run that it is compared with")
-    role: str = Field(description="whose turns are judged")
-    n: int = Field(description="dialogues")
-    tokens: int = Field(description="tokens in the loss")
-    loss: FiniteFloat = Field(description="mean loss of the run over dialogues, nats per token")
-    baseline_loss: FiniteFloat = Field(description="the same of the baseline")
-    difference: Interval = Field(description="loss less that of the baseline; below 0 is better")
+    question: str  # schedule, cycles, layers, specialist or off_role
+    run: str  # name of the run
+    baseline: str  # the run that it is compared with
+    role: str  # whose turns are judged
+    n: int  # dialogues
+    tokens: int  # tokens in the loss
+    loss: float  # mean loss of the run over dialogues, nats per token
+    baseline_loss: float  # the same of the baseline
+    difference: Interval  # loss less that of the baseline; below 0 is better
 
 
 class RoleComparison(Record):
     """What the schedule, a specialist and its own role are worth, in loss on hold-out dialogues."""
 
-    runs: dict[str, str] = Field(description="digest of the hold-out losses of each run, by name")
-    contrasts: list[RoleContrast] = Field(description="one row per question, run and role")
+    runs: dict[str, str]  # digest of the hold-out losses of each run, by name
+    contrasts: list[RoleContrast]  # one row per question, run and role
 
 
 @experiment(
@@ -71,7 +67,7 @@ class RoleComparison(Record):
     tab="Training",
     method="recomputed",
     checks="every difference and interval, from the losses of the runs",
-    table=lambda data: data["contrasts"],
+    table=rows_of("contrasts"),
 )
 def roles(runs: tuple[str, ...] = NAMES, *, root: Path = ROOT) -> dict[str, Any]:
     """The data of the artifact from the recorded runs.
@@ -83,21 +79,18 @@ def roles(runs: tuple[str, ...] = NAMES, *, root: Path = ROOT) -> dict[str, Any]
 
 
 def compare(runs: Runs) -> dict[str, Any]:
-    """The comparison of the runs in NAMES."""
-    digests = {name: digest([row.as_json() for row in run.holdout]) for name, run in runs.items()}
-    return {"runs": digests, "contrasts": list(_contrasts(runs))}
-
-
-def _contrasts(runs: Runs) -> Iterator[dict[str, Any]]:
+    """The comparison of the runs in NAMES: a contrast per question, run and role."""
+    asked = []
     for role in SPECIALISTS:
-        yield contrast(runs, "schedule", f"roles-{role}", f"roles-{role}-control", role)
-        yield contrast(runs, "schedule", "roles-generalist", "roles-generalist-control", role)
+        asked.append(("schedule", f"roles-{role}", f"roles-{role}-control", role))
+        asked.append(("schedule", "roles-generalist", "roles-generalist-control", role))
         for cause, control in CAUSES.items():
-            yield contrast(runs, cause, "roles-generalist", f"roles-generalist-{control}", role)
-    for role in SPECIALISTS:
-        yield contrast(runs, "specialist", f"roles-{role}", "roles-generalist", role)
+            asked.append((cause, "roles-generalist", f"roles-generalist-{control}", role))
+    asked += [("specialist", f"roles-{role}", "roles-generalist", role) for role in SPECIALISTS]
     for role, other in zip(SPECIALISTS, SPECIALISTS[::-1], strict=True):
-        yield contrast(runs, "off_role", f"roles-{other}", f"roles-{role}", role)
+        asked.append(("off_role", f"roles-{other}", f"roles-{role}", role))
+    digests = {name: digest([row.as_json() for row in run.holdout]) for name, run in runs.items()}
+    return {"runs": digests, "contrasts": [contrast(runs, *one) for one in asked]}
 
 
 def contrast(runs: Runs, question: str, run: str, baseline: str, role: str) -> dict[str, Any]:
@@ -105,11 +98,12 @@ def contrast(runs: Runs, question: str, run: str, baseline: str, role: str) -> d
 
     Raises ValueError where they did not measure the same dialogues.
     """
-    ours, theirs = (_losses_of(runs[name], role) for name in (run, baseline))
+    ours, theirs = (
+        [row for row in runs[name].holdout if row.role == role] for name in (run, baseline)
+    )
     if [(d.dialogue, d.tokens) for d in ours] != [(d.dialogue, d.tokens) for d in theirs]:
         raise ValueError(f"{run} and {baseline} did not measure the same dialogues of the {role}")
     losses, others = (np.array([d.nats / d.tokens for d in rows]) for rows in (ours, theirs))
-    mean, low, high = paired_difference(losses, others)
     return {
         "question": question,
         "run": run,
@@ -119,12 +113,8 @@ def contrast(runs: Runs, question: str, run: str, baseline: str, role: str) -> d
         "tokens": sum(d.tokens for d in ours),
         "loss": float(losses.mean()),
         "baseline_loss": float(others.mean()),
-        "difference": {"mean": mean, "low": low, "high": high},
+        "difference": exact_interval(paired_difference(losses, others)),
     }
-
-
-def _losses_of(run: RoleRun, role: str) -> list[DialogueLoss]:
-    return [row for row in run.holdout if row.role == role]
 
 
 # In words ----------------------------------------------------------------------------------------

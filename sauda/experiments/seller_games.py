@@ -26,6 +26,7 @@ from env import (
     Instance,
     Observation,
     Offer,
+    Policy,
     get_task,
     rollout,
     rupees,
@@ -70,26 +71,23 @@ Tries = list[str]  # what a model wrote for one decision, try after try
 Said = list[list[str]]  # what was said, one list per game
 
 
-@dataclass(frozen=True)
-class Published:
+STAGES = (  # the published buyer's lines, early, midway and late
+    ("Hello, I like it. Would you take {price}?", "I was thinking of {price}."),
+    ("I can come up to {price}.", "How about {price}?"),
+    ("{price}, and I pay at once.", "Let us close at {price}."),
+)
+
+
+def published(obs: Observation, rng: np.random.Generator) -> Offer | Accept:
     """The buyer of the published test: from 0.55 of the ask toward the seller's last price."""
-
-    lines: tuple[tuple[str, ...], ...] = (
-        ("Hello, I like it. Would you take {price}?", "I was thinking of {price}."),
-        ("I can come up to {price}.", "How about {price}?"),
-        ("{price}, and I pay at once.", "Let us close at {price}."),
-    )
-
-    def __call__(self, obs: Observation, rng: np.random.Generator) -> Offer | Accept:
-        ask = obs.opening_ask
-        price = round(0.55 * ask)
-        if obs.bid is not None:
-            gone = obs.round / ROUNDS
-            target = min(0.95 * ask, obs.ask * (0.97 + 0.02 * gone))
-            step = (target - obs.bid) * (0.30 + 0.40 * gone)
-            price = round(obs.bid + max(step, 1, 0.02 * ask))
-        stage = self.lines[min(2, 3 * obs.round // ROUNDS)]
-        return _offer(obs, price, stage[obs.round % 2])
+    ask = obs.opening_ask
+    price = round(0.55 * ask)
+    if obs.bid is not None:
+        gone = obs.round / ROUNDS
+        target = min(0.95 * ask, obs.ask * (0.97 + 0.02 * gone))
+        step = (target - obs.bid) * (0.30 + 0.40 * gone)
+        price = round(obs.bid + max(step, 1, 0.02 * ask))
+    return _offer(obs, price, STAGES[min(2, 3 * obs.round // ROUNDS)][obs.round % 2])
 
 
 @dataclass(frozen=True)
@@ -114,8 +112,8 @@ def _offer(obs: Observation, price: int, line: str) -> Offer | Accept:
     return Offer(price, line.format(price=rupees(price), shop=rupees(shop)))
 
 
-BUYERS: Mapping[str, Mapping[str, Published | Hostile]] = {
-    "published": {"published": Published()},
+BUYERS: Mapping[str, Mapping[str, Policy]] = {
+    "published": {"published": published},
     "hard": {
         "lowball": Hostile(0.20, 0.97, ("{price}, it is old stock.", "Fine, {price} then.")),
         "prober": Hostile(0.45, 0.85, (
@@ -213,29 +211,27 @@ def write_texts(
 ) -> list[list[Tries]]:
     """The model's texts for every decision of every game; texts in `parts` are read from there.
 
-    No buyer reads the words, so decisions of different games may share a batch.
+    No buyer reads the words, so decisions of different games may share a batch; each has tries
+    until one is settled.
     """
+
+    def write(some: Sequence[tuple[Game, int]]) -> list[Tries]:
+        turns = take_turns(
+            [SellerSeat(PERSONAS[game.persona]) for game, _ in some],
+            [game.episode.trajectory("seller")[turn].observation for game, turn in some],
+            [partial(seed_at, game.seed, turn) for game, turn in some],
+            batched_replies(player),
+        )
+        return [[*turn.invalid_replies, turn.reply.text] for turn in turns]
+
     decisions = [(game, turn) for game in played for turn in range(len(game.decisions))]
-    key = _key(player, "words")
-    flat = chain.from_iterable(
-        in_batches(decisions, batch, parts, key, lambda some: _write(player, some))
-    )
-    return [[next(flat) for _ in game.decisions] for game in played]
+    texts = iter(in_batches(decisions, batch, parts, _key(player, "words"), write))
+    return [[next(texts) for _ in game.decisions] for game in played]
 
 
-def _write(player: BatchGenerate, decisions: Sequence[tuple[Game, int]]) -> list[Tries]:
-    """Tries for each decision until one is settled; open decisions share a batch."""
-    turns = take_turns(
-        [SellerSeat(PERSONAS[game.persona]) for game, _ in decisions],
-        [game.episode.trajectory("seller")[turn].observation for game, turn in decisions],
-        [partial(_seed, game, turn) for game, turn in decisions],
-        batched_replies(player),
-    )
-    return [[*turn.invalid_replies, turn.reply.text] for turn in turns]
-
-
-def _seed(game: Game, turn: int, attempt: int) -> int:
-    return seed_of(np.random.default_rng([game.seed, turn, attempt]))
+def seed_at(seed: int, turn: int, attempt: int) -> int:
+    """The seed of a try for a decision."""
+    return seed_of(np.random.default_rng([seed, turn, attempt]))
 
 
 def _key(player: BatchGenerate, what: str) -> Callable[[Sequence[Any]], str]:
@@ -282,12 +278,10 @@ def ask_personas(
     ]
 
     def answer(some: Sequence[str]) -> list[str]:
-        chats = [_question(text) for text in some]
-        replies = player.batch(chats, range(len(chats)), [None] * len(chats))
+        replies = player.batch(list(map(_question, some)), range(len(some)), [None] * len(some))
         return [reply.text[:PATIENCE] for reply in replies]
 
-    key = _key(player, "persona")
-    return list(chain.from_iterable(in_batches(dialogues, batch, parts, key, answer)))
+    return in_batches(dialogues, batch, parts, _key(player, "persona"), answer)
 
 
 def dialogue(game: Game, own_lines: Sequence[str]) -> str:

@@ -7,16 +7,15 @@ the answer to its own act. All texts are kept, so every figure can be computed a
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field
 
-from env import Offer, speech
+from env import Offer
 from sauda.experiments.base import experiment
 from sauda.experiments.seller_games import (
     FIRST,
@@ -32,8 +31,16 @@ from sauda.experiments.seller_games import (
     write_texts,
 )
 from sauda.llm.model import CACHE
-from sauda.llm.seller import DEFAULT, PERSONAS, Decision, claim_of, hear, seller_model, sentences
-from sauda.llm.seller import text_faults as find_faults
+from sauda.llm.seller import (
+    DEFAULT,
+    PERSONAS,
+    Decision,
+    claim_of,
+    hear,
+    seller_model,
+    sentences,
+    text_faults,
+)
 from sauda.records.schemas.base import Interval, Number, Record
 from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact
@@ -48,95 +55,97 @@ CURIOUS = ("prober", "injector")  # buyers who are after the floor
 EARLY = 3  # answers; who leaves before has not heard the buyer out
 UNHEARD = "none"  # the persona of a game in which no style is heard
 
+faults_of = lru_cache(20_000)(text_faults)  # several figures need the same text
+heard_in = lru_cache(20_000)(hear)
+
+Value = Callable[[Game, Any, Decision], float | None]  # of a text; None where it does not count
+
 
 class SellerGame(Record):
     """One game as it was played; no buyer reads the words."""
 
-    setting: Literal["published", "hard"] = Field(description="published or hostile buyers")
-    buyer: str = Field(description="name of the buyer")
-    persona: str = Field(description="persona of the seller")
-    seed: int = Field(description="seed of the game")
-    item: str = Field(description="name of the item")
-    reservation: int = Field(description="the seller's reservation price, rupees")
-    asks: list[int] = Field(description="the seller's asks, rupees")
-    bids: list[int] = Field(description="the buyer's bids, rupees")
-    kinds: list[str] = Field(description="kind of each of the seller's decisions")
-    acts: list[str] = Field(description="act of the buyer that each decision answers, or empty")
-    end: str = Field(description="how it ended")
-    price: int | None = Field(description="price of the deal, rupees; null without one")
+    setting: Literal["published", "hard"]  # published or hostile buyers
+    buyer: str
+    persona: str  # persona of the seller
+    seed: int  # seed of the game
+    item: str  # name of the item
+    reservation: int  # the seller's reservation price, rupees
+    asks: list[int]  # the seller's asks, rupees
+    bids: list[int]  # the buyer's bids, rupees
+    kinds: list[str]  # kind of each of the seller's decisions
+    acts: list[str]  # act of the buyer that each decision answers, or empty
+    end: str  # how it ended
+    price: int | None  # price of the deal, rupees; null without one
 
 
 class _Sample(Record):
-    n: int = Field(description="sample size")
-    of: str = Field(description="what `n` counts")
+    n: int  # sample size
+    of: str  # what `n` counts
 
 
 class SellerCell(Interval, _Sample):  # a last base's fields come first in the file
     """One side's figure for a criterion."""
 
-    meets: bool | None = Field(description="whether the target is met; null without a target")
+    meets: bool | None  # whether the target is met; null without a target
 
 
 class SellerRow(Record):
     """One criterion, for every side."""
 
-    criterion: str = Field(description="name of the criterion")
-    about: str = Field(description="what is counted, in words")
-    test: Literal["published", "better"] = Field(description="the published test, or the harder")
-    target: str = Field(description="the bound to meet, such as ≥ 0.90; empty without one")
-    published: Number | None = Field(description="the published figure; null without one")
-    sides: dict[str, SellerCell] = Field(description="figures by side")
+    criterion: str  # name of the criterion
+    about: str  # what is counted, in words
+    test: Literal["published", "better"]  # the published test, or the harder
+    target: str  # the bound to meet, such as ≥ 0.90; empty without one
+    published: Number | None  # the published figure; null without one
+    sides: dict[str, SellerCell]  # figures by side
 
 
 class PersonaTables(Record):
     """How often each persona is heard in the words: its style is the one heard most in a game."""
 
-    heard: list[str] = Field(description="columns of the tables; rows are all but the last")
-    tables: dict[str, list[list[int]]] = Field(
-        description="games by side: true persona by row, persona heard by column"
-    )
+    heard: list[str]  # columns of the tables; rows are all but the last
+    # games by side: true persona by row, persona heard by column
+    tables: dict[str, list[list[int]]]
 
 
 class SellerModel(Record):
     """The weights behind a side's words."""
 
-    source: str = Field(description="base, adapter, precision and device in words")
-    sha256: str = Field(description="digest of the weights")
-    sampling: dict[str, bool | Number] = Field(description="sampling parameters by name")
-    prompt: str = Field(description="fingerprint of the prompt")
-    check: str = Field(description="fingerprint of the check of a text against the decision")
+    source: str  # base, adapter, precision and device in words
+    sha256: str  # digest of the weights
+    sampling: dict[str, bool | Number]  # sampling parameters by name
+    prompt: str  # fingerprint of the prompt
+    check: str  # fingerprint of the check of a text against the decision
 
 
 class SellerQuality(Record):
     """A language model's words as a seller beside scripted lines, with every text."""
 
-    games: list[SellerGame] = Field(description="games, in order")
-    tries: dict[str, list[list[list[str]]]] = Field(
-        description="texts by model, game, decision and try; the last is said if it has no fault"
-    )
-    answers: dict[str, list[str]] = Field(
-        description="the model's answer to which persona spoke, one per published game"
-    )
-    rows: list[SellerRow] = Field(description="one row per criterion")
-    personas: PersonaTables = Field(description="personas by the styles that are heard")
-    faults: dict[str, dict[str, int]] = Field(description="faults found, by side and kind")
-    models: dict[str, SellerModel] = Field(description="weights and sampling, by model")
+    games: list[SellerGame]  # games, in order
+    # texts by model, game, decision and try; the last is said if it has no fault
+    tries: dict[str, list[list[list[str]]]]
+    # the model's answer to which persona spoke, one per published game
+    answers: dict[str, list[str]]
+    rows: list[SellerRow]  # one row per criterion
+    personas: PersonaTables  # personas by the styles that are heard
+    faults: dict[str, dict[str, int]]  # faults found, by side and kind
+    models: dict[str, SellerModel]  # weights and sampling, by model
 
 
 def by_side(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """One row per criterion and side."""
     for row in data["rows"]:
-        for side, figure in row["sides"].items():
+        for side, cell in row["sides"].items():
             of_row = {name: row[name] for name in ("criterion", "target")}
-            yield {**of_row, "side": side, "figure": figure}
+            of_cell = {name: cell[name] for name in ("n", "of", "meets")}
+            yield {**of_row, "side": side, "figure": cell, **of_cell}
 
 
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """Every game played again, every figure computed again from the recorded texts."""
     settings, recorded = artifact.settings(), artifact.data.as_json()
     played = play_games(settings["published"], settings["hard"])
-    data = summarize(played, recorded["tries"], recorded["answers"])
-    return data | {"models": recorded["models"]}
+    return summarize(played, recorded["tries"], recorded["answers"])
 
 
 @experiment(
@@ -168,10 +177,11 @@ def seller_quality(
             "the test needs at least 2 published games per persona, 1 hard one, a batch of 1"
         )
     played = play_games(published, hard)
-    tries, answers = {}, {}
-    for name, player in players.items():
-        tries[name] = write_texts(player, played, batch, parts)
-        answers[name] = ask_personas(player, played, tries[name], batch, parts)
+    tries = {name: write_texts(player, played, batch, parts) for name, player in players.items()}
+    answers = {
+        name: ask_personas(player, played, tries[name], batch, parts)
+        for name, player in players.items()
+    }
     data = summarize(played, tries, answers)
     return data | {"models": {name: describe_model(p) for name, p in players.items()}}
 
@@ -199,8 +209,8 @@ def summarize(
     ]
     return {
         "games": [_describe(game) for game in played],
-        "tries": {name: [list(map(list, g)) for g in written] for name, written in tries.items()},
-        "answers": {name: list(texts) for name, texts in answers.items()},
+        "tries": tries,
+        "answers": answers,
         "rows": rows,
         "personas": {"heard": [*PERSONAS, UNHEARD], "tables": tables},
         "faults": {side: count_faults(played, texts) for side, texts in sides.items()},
@@ -238,16 +248,14 @@ def criterion_row(
     test: str = "better",
 ) -> dict[str, Any]:
     """A row, with whether each side's figure meets the target."""
+    sides = {side: {**cell, "meets": _meets(cell["mean"], target)} for side, cell in cells.items()}
     return {
         "criterion": criterion,
         "about": about,
         "test": test,
         "target": target,
         "published": published,
-        "sides": {
-            side: {**figure, "meets": _meets(figure["mean"], target)}
-            for side, figure in cells.items()
-        },
+        "sides": sides,
     }
 
 
@@ -262,8 +270,9 @@ def _cell(n: int, of: str, figures: Sequence[float]) -> dict[str, Any]:
     return {"n": n, "of": of} | name_interval(figures)
 
 
-def of_games(hits: Sequence[bool]) -> dict[str, Any]:
+def of_games(hits: Iterable[bool]) -> dict[str, Any]:
     """A share of games, with its Wilson interval."""
+    hits = list(hits)
     return _cell(len(hits), "games", wilson_interval(sum(hits), len(hits)))
 
 
@@ -283,6 +292,18 @@ def of_texts(values: Sequence[Sequence[float]]) -> dict[str, Any]:
     return _cell(int(sizes.sum()), "texts", figures)
 
 
+def over_texts(
+    played: Sequence[Game], sides: Mapping[str, Sequence[Sequence[Any]]], value: Value
+) -> dict[str, Any]:
+    """The mean of a value over the texts of each side."""
+
+    def values(game: Game, texts: Sequence[Any]) -> list[float]:
+        found = map(partial(value, game), texts, game.decisions)
+        return [float(one) for one in found if one is not None]
+
+    return {side: of_texts(list(map(values, played, of_side))) for side, of_side in sides.items()}
+
+
 # The published six -------------------------------------------------------------------------------
 
 
@@ -296,13 +317,11 @@ def criteria_rows(
     row = partial(criterion_row, test="published")
 
     def share(hit: Callable[[Game, Sequence[str]], bool]) -> dict[str, Any]:
-        return {side: of_games(list(map(hit, own, texts))) for side, texts in words.items()}
+        return {side: of_games(map(hit, own, texts)) for side, texts in words.items()}
 
-    def is_named(side: str) -> list[bool]:
-        return [
-            read_persona(answer) == game.persona
-            for answer, game in zip(answers.get(side, [""] * len(own)), own, strict=True)
-        ]
+    def named(side: str) -> dict[str, Any]:
+        told = map(read_persona, answers.get(side, [""] * len(own)))
+        return of_games(name == game.persona for name, game in zip(told, own, strict=True))
 
     turns = mean_interval(np.array([len(g.decisions) - 1 for g in own]))
     return [
@@ -318,8 +337,7 @@ def criteria_rows(
             share(lambda game, _: game.decisions[1].kind == "accept"), "≤ 0.10", 0.0),
         row("persona_consistency",
             f"the same model names its own persona; no answer counts as {DEFAULT}",
-            {side: of_games(is_named(side)) for side in words if FIRST not in side},
-            "≥ 0.70", 0.38),
+            {side: named(side) for side in words if FIRST not in side}, "≥ 0.70", 0.38),
     ]  # fmt: skip
 
 
@@ -339,19 +357,13 @@ def leaks_digits(game: Game, texts: Sequence[str]) -> bool:
 # Criteria of our own -----------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=20_000)
-def cached_faults(text: str, decision: Decision) -> tuple[str, ...]:
-    """`text_faults`, cached: several figures need the same text."""
-    return find_faults(text, decision)
-
-
 def count_faults(played: Sequence[Game], texts: Said) -> dict[str, int]:
     """How often each fault is found, most frequent first."""
     counts = Counter(
         fault
         for game, said in zip(played, texts, strict=True)
         for pair in zip(said, game.decisions, strict=True)
-        for fault in cached_faults(*pair)
+        for fault in faults_of(*pair)
     )
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
@@ -362,97 +374,70 @@ def hard_rows(
     tries: Mapping[str, Sequence[Sequence[Tries]]],
 ) -> list[dict[str, Any]]:
     """A row for each criterion of our own; those of the decisions alone are alike on every side."""
-    row = criterion_row
+    row, over = criterion_row, partial(over_texts, played)
     hard = [game for game in played if game.setting == "hard"]
 
-    def judge_moves(hits: Iterator[bool]) -> dict[str, Any]:
-        return dict.fromkeys(sides, of_games(list(hits)))
+    def judge_moves(hits: Iterable[bool]) -> dict[str, Any]:
+        return dict.fromkeys(sides, of_games(hits))
 
-    def rate(value: Callable[[str, Decision], bool], buyers: Sequence[str] = ()) -> dict[str, Any]:
-        return {
-            side: of_texts([
-                list(map(value, said, game.decisions))
-                for game, said in zip(played, texts, strict=True)
-                if not buyers or game.buyer in buyers
-            ])
-            for side, texts in sides.items()
-        }  # fmt: skip
-
-    def measure(value: Callable[[Tries, Decision], float]) -> dict[str, Any]:
-        return {
-            name: of_texts([
-                list(map(value, texts, game.decisions))
-                for game, texts in zip(played, of_model, strict=True)
-            ])
-            for name, of_model in tries.items()
-        }  # fmt: skip
+    def finds(fault: str, buyers: Sequence[str] = ()) -> dict[str, Any]:
+        return over(sides, lambda game, text, decision: (
+            fault in faults_of(text, decision) if game.buyer in buyers or not buyers else None
+        ))  # fmt: skip
 
     return [
-        row("below_floor", "a deal or an ask below the floor", judge_moves(map(_is_broken, played)),
-            "≤ 0"),
-        row("ask_rose", "an ask above the one before", judge_moves(map(_rises, played)), "≤ 0"),
-        row("left_early", f"the seller leaves before answer {EARLY}, hostile buyers",
-            judge_moves(map(_leaves_early, hard)), "≤ 0.10"),
+        row("below_floor", "a deal or an ask below the floor", judge_moves(
+            min(game.asks) < game.floor or (game.is_sold and game.price < game.floor)
+            for game in played), "≤ 0"),
+        row("ask_rose", "an ask above the one before", judge_moves(
+            any(after > before for before, after in pairwise(game.asks)) for game in played
+            ), "≤ 0"),
+        row("left_early", f"the seller leaves before answer {EARLY}, hostile buyers", judge_moves(
+            game.decisions[-1].kind == "walk" and len(game.decisions) - 1 < EARLY
+            for game in hard), "≤ 0.10"),
         row("closes", "a deal with a buyer who comes up to nearly the whole ask",
             judge_moves(game.is_sold for game in played if game.buyer in CLOSERS), "≥ 0.90"),
         row("says_the_decision", "no fault is found in the text",
-            rate(lambda text, decision: not cached_faults(text, decision)), "≥ 0.95"),
+            over(sides, lambda _, text, decision: not faults_of(text, decision)), "≥ 0.95"),
         row("own_words", "said in the model’s own words, within its tries",
-            measure(lambda texts, decision: not cached_faults(texts[-1], decision))),
-        row("tries", "texts written for one reply", measure(lambda texts, _: len(texts))),
+            over(tries, lambda _, texts, decision: not faults_of(texts[-1], decision))),
+        row("tries", "texts written for one reply", over(tries, lambda _, texts, __: len(texts))),
         row("another_price", "another price than the decided one is named",
-            rate(lambda *pair: "names another price" in cached_faults(*pair)), "≤ 0"),
+            finds("names another price"), "≤ 0"),
         row("speaks_of_limit", "a limit is spoken of to buyers who dig for it",
-            rate(lambda *pair: "speaks of a limit" in cached_faults(*pair), CURIOUS), "≤ 0"),
+            finds("speaks of a limit", CURIOUS), "≤ 0"),
         row("repeated", "sentences that were said before in the game, prices and item apart",
             {side: of_texts(list(map(_repeats, played, texts))) for side, texts in sides.items()}),
     ]  # fmt: skip
 
 
-def _is_broken(game: Game) -> bool:
-    return min(game.asks) < game.floor or (game.is_sold and game.price < game.floor)
-
-
-def _rises(game: Game) -> bool:
-    return any(after > before for before, after in pairwise(game.asks))
-
-
-def _leaves_early(game: Game) -> bool:
-    return game.decisions[-1].kind == "walk" and len(game.decisions) - 1 < EARLY
-
-
 def _repeats(game: Game, texts: Sequence[str]) -> list[float]:
-    """1.0 for each sentence of a game that occurred earlier in the game, else 0.0."""
+    """1.0 for each sentence of a game that occurred earlier in the game, else 0.0.
+
+    The item is "thing" and a number "0", so that wording alone is compared.
+    """
     earlier: set[str] = set()
-    repeats = []
+    repeats, name = [], re.escape(game.decisions[0].item.name)
     for text in texts:
-        for sentence in sentences(_plain_text(game, text)):
+        plain = re.sub(name, "thing", text, flags=re.I)
+        for sentence in sentences(re.sub(r"₹?\d[\d,.]*\d|₹?\d", "0", plain)):
             repeats.append(float(sentence in earlier))
             earlier.add(sentence)
     return repeats or [0.0]
 
 
-def _plain_text(game: Game, text: str) -> str:
-    """A text with its item as "thing" and its numbers as "0", so that wording alone is compared."""
-    name = re.escape(game.decisions[0].item.name)
-    return re.sub(r"₹?\d[\d,.]*\d|₹?\d", "0", re.sub(name, "thing", text, flags=re.I))
-
-
 # What a buyer hears ------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=20_000)
-def cached_speech(text: str, decision: Decision) -> speech.Speech:
-    """What is heard in a text, cached."""
-    return hear(text, decision)
 
 
 def speech_rows(played: Sequence[Game], sides: Mapping[str, Said]) -> list[dict[str, Any]]:
     """How often a buyer hears what was decided, in the texts of asks that were to tell it."""
 
     def row(name: str, about: str, part: Callable, target: str = "") -> dict[str, Any]:
-        cells = {side: of_texts(_count_heard(played, texts, part)) for side, texts in sides.items()}
-        return criterion_row(name, about, cells, target)
+        def is_heard(game: Game, text: str, decision: Decision) -> bool | None:
+            wanted = part(decision.says)
+            return part(heard_in(text, decision)) == wanted if wanted else None
+
+        return criterion_row(name, about, over_texts(played, sides, is_heard), target)
 
     return [
         row("style_heard", "the style that was decided is heard", lambda said: said.style),
@@ -461,18 +446,6 @@ def speech_rows(played: Sequence[Game], sides: Mapping[str, Said]) -> list[dict[
         row("reaction_heard", "the answer to the buyer’s act is heard as decided",
             lambda said: said.reaction, "≥ 0.95"),
     ]  # fmt: skip
-
-
-def _count_heard(played: Sequence[Game], texts: Said, part: Callable) -> list[list[float]]:
-    """1.0 for each text in which a part of speech is heard as decided, else 0.0, by game."""
-    return [
-        [
-            float(part(cached_speech(text, decision)) == part(decision.says))
-            for text, decision in zip(said, game.decisions, strict=True)
-            if part(decision.says)
-        ]
-        for game, said in zip(played, texts, strict=True)
-    ]
 
 
 def count_styles(played: Sequence[Game], texts: Said) -> list[list[int]]:
@@ -484,7 +457,7 @@ def count_styles(played: Sequence[Game], texts: Said) -> list[list[int]]:
     counts = np.zeros((len(PERSONAS), len(names)), int)
     for game, said in zip(played, texts, strict=True):
         asked = [
-            cached_speech(text, decision).style
+            heard_in(text, decision).style
             for text, decision in zip(said, game.decisions, strict=True)
             if isinstance(decision.action, Offer)
         ]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field, FiniteFloat, model_validator
+from pydantic import Field, model_validator
 
 from sauda.records.kinds import Check, File, Kind, register_kind
 from sauda.records.schemas.base import Cell, Number, Record
@@ -21,89 +21,86 @@ SPEEDS = ("reference-throughput", "arena-reference-speed")  # figures of publish
 class Speed(Record):
     """One timed figure, and how it was measured as far as that applies."""
 
-    name: str = Field(description="what was timed")
-    unit: str = Field(description="unit of the samples")
-    n: int = Field(description="number of samples")
-    median: Number = Field(description="median of the samples")
-    p95: Number = Field(None, description="95th percentile of the samples")
-    precision: str = Field(None, description="number format of the model's weights")
-    prefix_cache: bool = Field(None, description="whether the prompt's common part is cached")
-    model: str = Field(None, description="name of the model")
-    moves_as_fp32: FiniteFloat = Field(None, description="share of moves equal to those in fp32")
-    task: str = Field(None, description="name of the task")
-    episodes: int = Field(None, description="episodes per sample")
-    cores: int = Field(None, description="CPU cores used")
-    chromium: str = Field(None, description="version of the browser")
-    samples: list[Number] = Field(description="each measurement, to four significant digits")
+    name: str  # what was timed
+    unit: str  # unit of the samples
+    n: int  # number of samples
+    median: Number  # median of the samples
+    p95: Number = None  # 95th percentile of the samples
+    precision: str = None  # number format of the model's weights
+    prefix_cache: bool = None  # whether the prompt's common part is cached
+    model: str = None  # name of the model
+    moves_as_fp32: float = None  # share of moves equal to those in fp32
+    task: str = None
+    episodes: int = None  # episodes per sample
+    cores: int = None  # CPU cores used
+    chromium: str = None  # version of the browser
+    samples: list[Number]  # each measurement, to four significant digits
 
 
 class Bench(Record):
     """Speed of the games and of the page, with n, on the machine that it names."""
 
-    machine: dict[str, Any] = Field(description="processor, cores, system and software")
-    figures: list[Speed] = Field(description="one entry per timed figure")
-    left_out: list[str] = Field(description="what this machine cannot measure, and why")
+    machine: dict[str, Any]  # processor, cores, system and software
+    figures: list[Speed]  # one entry per timed figure
+    left_out: list[str]  # what this machine cannot measure, and why
 
 
 class Latency(Record):
     """One action of the visitors of a mix, such as a page load."""
 
-    what: str = Field(description="the action")
-    n: int = Field(description="number of successes")
-    refused: int = Field(description="times the page said in words that it could not do it now")
-    failures: int = Field(description="times it failed, all reasons together")
-    p50_ms: Number | None = Field(description="median of the successes, in milliseconds")
-    p95_ms: Number | None = Field(description="their 95th percentile, in milliseconds")
-    reasons: dict[str, int] = Field(description="failures by reason")
-    samples_ms: list[int] = Field(description="each success, in milliseconds")
+    what: str  # the action
+    n: int  # number of successes
+    refused: int  # times the page said in words that it could not do it now
+    failures: int  # times it failed, all reasons together
+    p50_ms: Number | None  # median of the successes, in milliseconds
+    p95_ms: Number | None  # their 95th percentile, in milliseconds
+    reasons: dict[str, int]  # failures by reason
+    samples_ms: list[int]  # each success, in milliseconds
 
 
 class MemoryGrowth(Record):
     """Resident memory of the page's processes while work goes on."""
 
-    unit: str = Field(description="unit of the work: a game, a session, a second")
-    done: list[Number] = Field(description="units of work that were done at each sample")
-    page_mib: list[Number] = Field(description="resident MiB of the page's process")
-    model_mib: list[Number] | None = Field(
-        description="resident MiB of its model process; null where the page has none"
-    )
-    page_kib_a_unit: Number = Field(
-        description="slope of the page's process in KiB per unit, over the second half"
-    )
-    model_kib_a_unit: Number | None = Field(description="the same of the model process")
+    unit: str  # unit of the work: a game, a session, a second
+    done: list[Number]  # units of work that were done at each sample
+    page_mib: list[Number]  # resident MiB of the page's process
+    # resident MiB of its model process; null where the page has none
+    model_mib: list[Number] | None
+    page_kib_a_unit: Number  # slope of the page's process in KiB per unit, over the second half
+    model_kib_a_unit: Number | None  # the same of the model process
 
 
 class LoadMix(Record):
     """One mix of visitors on one state of the code."""
 
-    name: str = Field(description="name of the mix")
-    about: str = Field(description="who visits and what they do")
-    state: Literal["now", "before"] = Field(description="this commit, or the earlier one")
-    commit: str | None = Field(description="commit of the page; null for one that ran already")
-    seconds: Number = Field(description="how long the mix was played")
-    rows: list[Latency] = Field(description="one entry per action")
-    memory: list[MemoryGrowth] = Field(description="memory of a page that the load test started")
+    name: str  # name of the mix
+    about: str  # who visits and what they do
+    state: Literal["now", "before"]  # this commit, or the earlier one
+    commit: str | None  # commit of the page; null for one that ran already
+    seconds: Number  # how long the mix was played
+    rows: list[Latency]  # one entry per action
+    memory: list[MemoryGrowth]  # memory of a page that the load test started
 
 
 class LoadTest(Record):
     """Replies, failures and memory of the page with many visitors at once, polite and hostile."""
 
-    machine: dict[str, Any] = Field(description="processor, cores, system and software")
-    mixes: list[LoadMix] = Field(description="one entry per mix and state, in the order played")
+    machine: dict[str, Any]  # processor, cores, system and software
+    mixes: list[LoadMix]  # one entry per mix and state, in the order played
 
 
 class PublishedFigure(Record):
     """A table that a named source reports, transcribed by hand."""
 
-    id: str = Field(min_length=1, description="short name of the figure")
-    system: Literal["bazaar", "arena", "agreemate"] = Field(description="the published system")
-    title: str = Field(description="what the figure shows")
-    source: str = Field(min_length=1, description="document and place in it")
-    n: int | None = Field(description="sample size; null where the source gives none")
-    n_of: str = Field(description="what `n` counts")
-    caveat: str = Field(min_length=1, description="what to mind when reading it")
-    columns: list[str] = Field(description="names of the columns")
-    rows: list[list[Cell]] = Field(description="cells, one list per row")
+    id: str = Field(min_length=1)  # short name of the figure
+    system: Literal["bazaar", "arena", "agreemate"]  # the published system
+    title: str  # what the figure shows
+    source: str = Field(min_length=1)  # document and place in it
+    n: int | None  # sample size; null where the source gives none
+    n_of: str  # what `n` counts
+    caveat: str = Field(min_length=1)  # what to mind when reading it
+    columns: list[str]  # names of the columns
+    rows: list[list[Cell]]  # cells, one list per row
 
     @model_validator(mode="after")
     def _rows_are_as_wide_as_the_head(self) -> "PublishedFigure":
@@ -115,7 +112,7 @@ class PublishedFigure(Record):
 class Published(Record):
     """Figures that the source documents report, each with its source, n and caveat."""
 
-    figures: list[PublishedFigure] = Field(description="one entry per table")
+    figures: list[PublishedFigure]  # one entry per table
 
 
 # Figures -----------------------------------------------------------------------------------------
@@ -146,10 +143,7 @@ def _percentiles(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def memory_growth(
-    unit: str,
-    done: Sequence[float],
-    page_mib: Sequence[float],
-    model_mib: Sequence[float] | None,
+    unit: str, done: Sequence[float], page_mib: Sequence[float], model_mib: Sequence[float] | None
 ) -> dict[str, Any]:
     """Resident memory after so many units of work, and its slope over the second half of them.
 

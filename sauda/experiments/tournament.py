@@ -8,9 +8,8 @@ from itertools import chain, product
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
-from pydantic import Field, FiniteFloat
 
-from sauda.experiments.base import experiment
+from sauda.experiments.base import experiment, rows_of
 from sauda.experiments.pairs import (
     ENDS,
     SCRIPTS,
@@ -26,7 +25,13 @@ from sauda.experiments.pairs import (
 )
 from sauda.policies import BUYERS
 from sauda.records.schemas.base import Interval, Record
-from sauda.statistics import mean_interval, name_interval, paired_difference, wilson_interval
+from sauda.statistics import (
+    difference_of,
+    mean_of,
+    name_interval,
+    paired_difference,
+    wilson_interval,
+)
 
 FILE = "tournament.json"
 SHOWN = {"10th percentile": 0.1, "median": 0.5, "90th percentile": 0.9}
@@ -36,73 +41,71 @@ T = TypeVar("T")
 class Seats(Record, Generic[T]):
     """A figure of both seats."""
 
-    buyer: T = Field(description="of the buyer")
-    seller: T = Field(description="of the seller")
+    buyer: T  # of the buyer
+    seller: T  # of the seller
 
 
 class PairCell(Record):
     """One buyer against one seller: a cell of the matrix."""
 
-    buyer: str = Field(description="name of the buyer")
-    seller: str = Field(description="name of the seller")
-    n: int = Field(description="scenarios")
-    share: Seats[Interval] = Field(description="mean share of the ZOPA; no deal counts 0")
-    utility: Seats[Interval] = Field(description="the same with the buyer's cost of time")
-    deal_rate: Interval = Field(description="share of scenarios that end in a deal")
-    rounds: Interval = Field(description="rounds played")
+    buyer: str
+    seller: str
+    n: int  # scenarios
+    share: Seats[Interval]  # mean share of the ZOPA; no deal counts 0
+    utility: Seats[Interval]  # the same with the buyer's cost of time
+    deal_rate: Interval  # share of scenarios that end in a deal
+    rounds: Interval  # rounds played
 
 
 class PlayerRank(Record):
     """One player among those of its seat."""
 
-    seat: Literal["buyer", "seller"] = Field(description="the seat")
-    player: str = Field(description="name of the player")
-    rank: int = Field(description="1 and the players that win more, by a paired interval above 0")
-    utility: Interval = Field(description="mean utility over all opponents")
-    share: Interval = Field(description="mean share of the ZOPA over all opponents")
+    seat: Literal["buyer", "seller"]  # the seat
+    player: str
+    rank: int  # 1 and the players that win more, by a paired interval above 0
+    utility: Interval  # mean utility over all opponents
+    share: Interval  # mean share of the ZOPA over all opponents
 
 
 class Exploited(Record):
     """What the best of the opponents takes from one player."""
 
-    seat: Literal["buyer", "seller"] = Field(description="seat of the player")
-    player: str = Field(description="name of the player")
-    by: str = Field(description="the opponent that takes most, chosen on other scenarios")
-    n: int = Field(description="scenarios of the figures")
-    taken: Interval = Field(description="mean utility of that opponent against the player")
-    usual: Interval = Field(description="the same of all opponents together")
-    more: Interval = Field(description="the first less the second, paired by scenario")
+    seat: Literal["buyer", "seller"]  # seat of the player
+    player: str
+    by: str  # the opponent that takes most, chosen on other scenarios
+    n: int  # scenarios of the figures
+    taken: Interval  # mean utility of that opponent against the player
+    usual: Interval  # the same of all opponents together
+    more: Interval  # the first less the second, paired by scenario
 
 
 class ScenarioColumns(Record):
     """The scenarios, one value each; all pairs play all of them."""
 
-    seed: list[int] = Field(description="hold-out seed")
-    list_price: list[int] = Field(description="list price, rupees")
-    buyer: list[int] = Field(description="the buyer's limit, rupees")
-    seller: list[int] = Field(description="the seller's limit, rupees")
-    discount: list[FiniteFloat] = Field(
-        description="factor on the buyer's gain for each round after the first"
-    )
+    seed: list[int]  # hold-out seed
+    list_price: list[int]  # list price, rupees
+    buyer: list[int]  # the buyer's limit, rupees
+    seller: list[int]  # the seller's limit, rupees
+    discount: list[float]  # factor on the buyer's gain for each round after the first
 
 
 class PairColumns(Record):
     """The games of one pair, one value per scenario."""
 
-    end: str = Field(description="one letter of `ends` per scenario")
-    price: list[int | None] = Field(description="price of the deal in rupees; null without one")
-    rounds: list[int] = Field(description="rounds played; 0 after a forfeit")
+    end: str  # one letter of `ends` per scenario
+    price: list[int | None]  # price of the deal in rupees; null without one
+    rounds: list[int]  # rounds played; 0 after a forfeit
 
 
 class Tournament(Record):
     """Every script that buys against every script that sells: matrix, ranks, who exploits whom."""
 
-    ends: dict[str, str] = Field(description="what the letters of the columns `end` mean")
-    scenarios: ScenarioColumns = Field(description="what the pairs play for")
-    cells: list[PairCell] = Field(description="one entry per pair")
-    ranks: list[PlayerRank] = Field(description="one entry per player and seat, the best first")
-    exploitability: list[Exploited] = Field(description="one entry per player and seat")
-    games: dict[str, dict[str, PairColumns]] = Field(description="columns by buyer and seller")
+    ends: dict[str, str]  # what the letters of the columns `end` mean
+    scenarios: ScenarioColumns  # what the pairs play for
+    cells: list[PairCell]  # one entry per pair
+    ranks: list[PlayerRank]  # one entry per player and seat, the best first
+    exploitability: list[Exploited]  # one entry per player and seat
+    games: dict[str, dict[str, PairColumns]]  # columns by buyer and seller
 
 
 @experiment(
@@ -111,7 +114,7 @@ class Tournament(Record):
     version=2,
     tab="Results",
     checks="every game and every figure",
-    table=lambda data: chain(data["ranks"], data["exploitability"]),
+    table=rows_of("ranks", "exploitability"),
 )
 def tournament(
     buyers: tuple[str, ...] = tuple(BUYERS),
@@ -120,28 +123,23 @@ def tournament(
 ) -> dict[str, Any]:
     """The data of the artifact; ValueError for a name that cannot take its seat."""
     pairs, seeds = pair_up(buyers, sellers), scenario_seeds(scenarios)
-    at = Scenarios.of(seeds)
+    at, names = Scenarios.of(seeds), {"buyer": buyers, "seller": sellers}
     played = {pair: columns(play_pair(pair, seeds)) for pair in pairs}
     won = {pair: Payoffs.of(games, at) for pair, games in played.items()}
     utility, share = (by_seat(won, buyers, sellers, of) for of in ("utility", "share"))
-    names = {"buyer": buyers, "seller": sellers}
+    best = [ranks(seat, names[seat], utility[seat], share[seat]) for seat in SEATS]
+    exploited = [
+        exploitability(seat, names[seat], names[other], utility[other].swapaxes(0, 1))
+        for seat, other in (SEATS, SEATS[::-1])
+    ]
+    games = {buyer: {seller: played[Pair(buyer, seller)] for seller in sellers} for buyer in buyers}
     return {
         "ends": dict(ENDS),
         "scenarios": at.as_json(),
         "cells": [cell(pair, played[pair], won[pair]) for pair in pairs],
-        "ranks": [
-            row for seat in SEATS for row in ranks(seat, names[seat], utility[seat], share[seat])
-        ],
-        "exploitability": [
-            row
-            for seat, other in (SEATS, SEATS[::-1])
-            for row in exploitability(
-                seat, names[seat], names[other], utility[other].swapaxes(0, 1)
-            )
-        ],
-        "games": {
-            buyer: {seller: played[Pair(buyer, seller)] for seller in sellers} for buyer in buyers
-        },
+        "ranks": [*chain(*best)],
+        "exploitability": [*chain(*exploited)],
+        "games": games,
     }
 
 
@@ -161,11 +159,11 @@ def by_seat(
     won: Mapping[Pair, Payoffs], buyers: Sequence[str], sellers: Sequence[str], figure: str
 ) -> dict[str, np.ndarray]:
     """A figure of each seat in every pair, shape (players of the seat, opponents, n)."""
-    grid = {
-        seat: np.array([[getattr(won[Pair(b, s)], figure)[seat] for s in sellers] for b in buyers])
+    buyer, seller = (
+        np.array([[getattr(won[Pair(b, s)], figure)[seat] for s in sellers] for b in buyers])
         for seat in SEATS
-    }
-    return grid | {"seller": grid["seller"].swapaxes(0, 1)}
+    )
+    return {"buyer": buyer, "seller": seller.swapaxes(0, 1)}
 
 
 def cell(pair: Pair, played: Mapping[str, Any], won: Payoffs) -> dict[str, Any]:
@@ -175,10 +173,10 @@ def cell(pair: Pair, played: Mapping[str, Any], won: Payoffs) -> dict[str, Any]:
         "buyer": pair.buyer,
         "seller": pair.seller,
         "n": n,
-        "share": {seat: name_interval(mean_interval(won.share[seat])) for seat in SEATS},
-        "utility": {seat: name_interval(mean_interval(won.utility[seat])) for seat in SEATS},
+        "share": {seat: mean_of(won.share[seat]) for seat in SEATS},
+        "utility": {seat: mean_of(won.utility[seat]) for seat in SEATS},
         "deal_rate": name_interval(wilson_interval(played["end"].count("A"), n)),
-        "rounds": name_interval(mean_interval(np.array(played["rounds"], float))),
+        "rounds": mean_of(np.array(played["rounds"], float)),
     }
 
 
@@ -197,8 +195,8 @@ def ranks(
             "seat": seat,
             "player": name,
             "rank": 1 + sum(paired_difference(other, own)[1] > 0 for other in means),
-            "utility": name_interval(mean_interval(own)),
-            "share": name_interval(mean_interval(of_zopa)),
+            "utility": mean_of(own),
+            "share": mean_of(of_zopa),
         }
         for name, own, of_zopa in zip(players, means, shares, strict=True)
     ]
@@ -222,9 +220,9 @@ def exploitability(
             "player": name,
             "by": opponents[best],
             "n": len(taken),
-            "taken": name_interval(mean_interval(taken)),
-            "usual": name_interval(mean_interval(usual)),
-            "more": name_interval(paired_difference(taken, usual)),
+            "taken": mean_of(taken),
+            "usual": mean_of(usual),
+            "more": difference_of(taken, usual),
         }
 
 

@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from env import Policy, Task
+from env import Policy, Task, get_task
 from sauda.experiments import comparison
 from sauda.experiments.batches import take_first
 from sauda.experiments.evaluate import Cell, hashes, play_cell
 from sauda.games import game_of
 from sauda.games.adapter import Columns
+from sauda.llm.model import load_once
 from sauda.llm.registry import get_policy, is_model, player_spec
 from sauda.llm.sources import kinds_of_cpu
 from sauda.records.kinds import KINDS
@@ -120,64 +121,19 @@ def read_hashes(artifact: Artifact) -> list[RecordedHash]:
     ]
 
 
-# Language models ---------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ReplayedModel:
-    """What came of replaying a model's games; `faults` is empty where they agree."""
-
-    task: str
-    policy: str
-    n: int
-    verdict: str
-    faults: list[str]
-
-
-def verify_models(tasks: Sequence[str], root: Path = ROOT) -> Iterator[ReplayedModel]:
-    """Each trained stage's first games on some tasks, played again by the adapters that are kept.
-
-    On the kind of CPU that recorded them every digit must come out. Elsewhere bf16 is rounded in
-    another way and a game may part from the recorded one; there the mean grade must not differ
-    (paired, 95 % interval). So it is for a model whose games several kinds of CPU played, since an
-    artifact does not say which of them played a game. Raises ArtifactError, and ValueError for a
-    task that was not played.
-    """
-    for pair in _replay_stages(tasks, root):
-        place = f"data.episodes[{pair.task!r}][{pair.policy!r}]"
-        faults = list(differences(pair.recorded, pair.again, place))
-        verdict = "to the last digit"
-        if faults and pair.cpu_then != pair.cpu_now:
-            then, now = (np.array(side["grade"]) for side in (pair.recorded, pair.again))
-            difference, low, high = paired_difference(now, then)
-            where = (
-                "one of its CPUs" if pair.cpu_now in kinds_of_cpu(pair.cpu_then) else "another CPU"
-            )
-            verdict = f"grades differ by {difference:+.3f} [{low:+.3f}, {high:+.3f}] on {where}"
-            faults = [] if low <= 0 <= high else faults
-        yield ReplayedModel(pair.task, pair.policy, len(pair.again["grade"]), verdict, faults)
-
-
-def _replay_stages(tasks: Sequence[str], root: Path) -> Iterator[comparison.Replayed]:
-    """Of each task in the comparison of its game."""
-    for task_name in tasks:
-        artifact = load(comparison.COMPARISONS[game_of(task_name).name]().file, root)
-        recorded = artifact.data.as_json()
-        compared = comparison.read_comparison(artifact)
-        yield from comparison.replay_stages(compared, recorded, [task_name])
-
-
-# One row -----------------------------------------------------------------------------------------
+# Games that are played again --------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The first episodes of a row as recorded and as replayed; only columns that both have."""
+    """The first episodes of a row as recorded and as replayed; of a model, on which CPUs."""
 
     cell: Cell
     seeds: Sequence[int]
     recorded: Columns
     replayed: Columns
+    cpu_then: str = ""
+    cpu_now: str = ""
 
     @property
     def differing(self) -> list[str]:
@@ -189,21 +145,68 @@ class Sample:
         """The digests of the recorded and of the replayed columns."""
         return digest(self.recorded), digest(self.replayed)
 
+    def compare(self) -> tuple[str, list[str]]:
+        """The verdict on a model in words, and the faults: none where the games agree.
+
+        On the kind of CPU that recorded them every digit must come out. Elsewhere bf16 is rounded
+        in another way and a game may part from the recorded one; there the mean grade must not
+        differ (paired, 95 % interval). So it is for a model whose games several kinds of CPU
+        played, since an artifact does not say which of them played a game.
+        """
+        place = f"data.episodes[{self.cell.task!r}][{self.cell.policy!r}]"
+        faults = list(differences(self.recorded, self.replayed, place))
+        if not faults or self.cpu_then == self.cpu_now:
+            return "to the last digit", faults
+        then, now = (np.array(side["grade"]) for side in (self.recorded, self.replayed))
+        difference, low, high = paired_difference(now, then)
+        is_one = self.cpu_now in kinds_of_cpu(self.cpu_then)
+        where = "one of its CPUs" if is_one else "another CPU"
+        verdict = f"grades differ by {difference:+.3f} [{low:+.3f}, {high:+.3f}] on {where}"
+        return verdict, [] if low <= 0 <= high else faults
+
+
+def verify_models(task_name: str, root: Path = ROOT) -> Iterator[Sample]:
+    """Each trained stage's first games on a task, played again by the adapters that are kept.
+
+    Raises ArtifactError, and ValueError for a task that was not played.
+    """
+    artifact = load(comparison.COMPARISONS[game_of(task_name).name]().file, root)
+    compared = comparison.read_comparison(artifact)
+    yield from replay_stages(compared, artifact.data.as_json(), task_name)
+
+
+def replay_stages(
+    compared: comparison.Comparison, recorded: Mapping[str, Any], task_name: str
+) -> Iterator[Sample]:
+    """The first batch of each training stage, bare, on a task; ValueError where none played it."""
+    episodes, seeds_of = recorded["episodes"], compared.cells()
+    stages = [name for name in compared.stages if name in episodes.get(task_name, ())]
+    if not stages:
+        raise ValueError(f"no model was played on {task_name!r}; tasks are {', '.join(episodes)}")
+    for name in stages:
+        seeds, player = seeds_of[task_name, name][: compared.batch], player_spec(name)
+        yield Sample(
+            Cell(task_name, name),
+            seeds,
+            take_first(episodes[task_name][name], len(seeds)),
+            comparison.play_model(get_task(task_name), player, seeds),
+            recorded["models"][player.weights]["cpu"] if player.weights else "",
+            load_once(player.weights).cpu if player.weights else "",
+        )
+
 
 def cells(artifact: Artifact) -> dict[Cell, Columns]:
     """The recorded columns of an evaluation or a model comparison, by row.
 
     Raises ValueError for an artifact of another kind.
     """
-    recorded = artifact.data.as_json()
-    if artifact.kind.startswith(("model_comparison/", "arena_model_comparison/")):
-        by_task = recorded["episodes"]
-    elif artifact.kind.startswith(("evaluation/", "arena/")):
-        others = game_of(artifact.config["tasks"][0]).others
-        by_task = recorded["episodes"][others] if others else recorded["episodes"]
-    else:
+    by_task = getattr(artifact.data, "episodes", None)
+    if not isinstance(by_task, dict):
         raise ValueError(f"{artifact.file} holds no rows of episodes that can be sampled")
-    return {Cell(*names): columns for names, columns in comparison.flat(by_task).items()}
+    by_task = artifact.data.as_json()["episodes"]
+    if artifact.kind.startswith("arena/"):
+        by_task = by_task[game_of(artifact.config["tasks"][0]).others]
+    return comparison.flat(by_task)
 
 
 def needs_weights(policy: str) -> bool:
@@ -217,15 +220,13 @@ def replay_row(
     episodes: int,
     policy_of: Callable[[Task, str], Policy] = get_policy,
 ) -> Sample:
-    """Play the first `episodes` of a row again, one at a time.
+    """Play the first `episodes` of a row again, one at a time; only columns of both sides.
 
     `policy_of` gives the policy of that name where another than the registry's is to play, such as
     a language model that a page has loaded. Raises KeyError for a row that is not recorded.
     """
     recorded = take_first(cells(artifact)[cell], episodes)
     seeds = SPLITS[artifact.config.get("split", "holdout")][: len(recorded["grade"])]
-    replayed = play_cell(*cell, seeds, policy_of)
-    replayed = json.loads(json.dumps(replayed))  # as a file gives it back
-    common = [name for name in recorded if name in replayed]
-    then, now = ({name: side[name] for name in common} for side in (recorded, replayed))
-    return Sample(cell, seeds, then, now)
+    replayed = json.loads(json.dumps(play_cell(*cell, seeds, policy_of)))  # as a file has it
+    recorded = {name: values for name, values in recorded.items() if name in replayed}
+    return Sample(cell, seeds, recorded, {name: replayed[name] for name in recorded})

@@ -13,20 +13,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import Field, FiniteFloat
 
-from env import Policy, Task, market, rollout
+from env import Policy, Task, market
 from env import speech as spoken
-from sauda.experiments.base import experiment
-from sauda.experiments.batches import play_cells
+from sauda.experiments.base import experiment, rows_of
+from sauda.experiments.batches import grades, play_cells, round_all
 from sauda.policies import BUYERS
 from sauda.policies.listener import Informed, Listener
 from sauda.policies.talk import Babbles, Keyed, Quotes, Says
 from sauda.records.schemas.base import Interval, Record
 from sauda.records.seeds import deal_at, first_seeds
-from sauda.statistics import mean_interval, name_interval, paired_difference
+from sauda.records.store import Artifact
+from sauda.statistics import difference_of, mean_of
 
-CHUNK = 50  # seeds per piece of work
 PHRASES = (*spoken.PITCHES, "ask_cost", "insult")
 CONCEDER = BUYERS["conceder"]
 
@@ -64,11 +63,6 @@ class Misreader:
         )
 
 
-def say_once(act: str) -> Policy:
-    """The conceder that says one phrase with its first bid."""
-    return Says(CONCEDER, spoken.buyer_line(act, 0, 0.0))
-
-
 def always(policy: Policy) -> Callable[[Any], Policy]:
     """A player that is the same in every game."""
     return lambda instance: policy
@@ -97,7 +91,11 @@ PLAYERS: Mapping[str, Callable[[Any], Policy]] = {
     "oracle": Informed.of,
     **{name: always(BUYERS[name]) for name in ("boulware", "linear", "conceder")},
     "conceder, says the key": always(Keyed(CONCEDER)),
-    **{f"conceder, says {act}": always(say_once(act)) for act in PHRASES if act != "outside"},
+    **{
+        f"conceder, says {act}": always(Says(CONCEDER, spoken.buyer_line(act, 0, 0.0)))
+        for act in PHRASES
+        if act != "outside"
+    },
     "conceder, says outside": always(Quotes(CONCEDER, honest=True)),
     "conceder, lies": always(Quotes(CONCEDER, honest=False)),
     "conceder, babbles": always(Babbles(CONCEDER)),
@@ -146,30 +144,30 @@ WORTH: Sequence[tuple[str, tuple[str, str], tuple[str, str]]] = (
 class Played(Record):
     """One player in one market."""
 
-    market: str = Field(description="open, open with unseen phrases, mute or rushed")
-    player: str = Field(description="name of the player")
-    grade: Interval = Field(description="mean grade")
-    grades: list[FiniteFloat] = Field(description="one grade per seed")
+    market: str  # open, open with unseen phrases, mute or rushed
+    player: str
+    grade: Interval  # mean grade
+    grades: list[float]  # one grade per seed
 
 
 class Worth(Record):
-    """A difference of two players, paired by seed."""
+    """A difference of two players, paired by seed: over all games, and by type of the seller."""
 
-    what: str = Field(description="what the difference is the worth of")
-    all: Interval = Field(description="over all games")
-    firm: Interval = Field(description="against firm sellers")
-    fair: Interval = Field(description="against fair sellers")
-    hasty: Interval = Field(description="against hasty sellers")
-    bluffer: Interval = Field(description="against bluffers")
+    what: str  # what the difference is the worth of
+    all: Interval
+    firm: Interval
+    fair: Interval
+    hasty: Interval
+    bluffer: Interval
 
 
 class Words(Record):
     """What words are worth in the open market: reading, speaking, both, fixed phrases, lies."""
 
-    types: list[str] = Field(description="type of the seller, one entry per seed")
-    retreat: FiniteFloat = Field(description="most that a bid below the standing one gains")
-    played: list[Played] = Field(description="one row per market and player")
-    worth: list[Worth] = Field(description="one row per comparison")
+    types: list[str]  # type of the seller, one entry per seed
+    retreat: float  # most that a bid below the standing one gains
+    played: list[Played]  # one row per market and player
+    worth: list[Worth]  # one row per comparison
 
 
 # Computation --------------------------------------------------------------------------------------
@@ -178,66 +176,38 @@ class Words(Record):
 def play(cell: tuple[str, str], seeds: Sequence[int]) -> list[float]:
     """The grades of a player in a market, one per seed."""
     task, player = MARKETS[cell[0]], PLAYERS[cell[1]]
-    return [
-        round(task.grade(rollout(task, player(deal_at(task, seed)), seed).final), 6)
-        for seed in seeds
+    return round_all(grades(task, player(deal_at(task, seed)), [seed])[0] for seed in seeds)
+
+
+def summarize(
+    played: Mapping[tuple[str, str], Sequence[float]], types: Sequence[str]
+) -> dict[str, Any]:
+    """The grades by market and player, and each comparison, also against each type of seller."""
+    won, kinds = {cell: np.array(values) for cell, values in played.items()}, np.array(types)
+    met = {"all": np.full(len(types), True)} | {name: kinds == name for name in market.TYPES}
+    rows = [
+        {"market": cell[0], "player": cell[1], "grade": mean_of(won[cell]), "grades": list(values)}
+        for cell, values in played.items()
     ]
-
-
-def retreats(seeds: Sequence[int]) -> float:
-    """The most that the informed player gains by a bid below its standing one."""
-    task = MARKETS["open"]
-    return max(Informed.of(deal_at(task, seed)).solution.gain_of_retreat for seed in seeds)
-
-
-def worth_of(grades: Mapping[tuple[str, str], np.ndarray], types: np.ndarray) -> list[dict]:
-    """Each comparison over all games and against each type of seller."""
-    rows = []
-    for what, better, worse in WORTH:
-        row: dict[str, Any] = {"what": what}
-        for name in ("all", *market.TYPES):
-            met = np.full(len(types), True) if name == "all" else types == name
-            difference = paired_difference(grades[better][met], grades[worse][met])
-            row[name] = name_interval(difference)
-        rows.append(row)
-    return rows
-
-
-def summarize(played: Mapping[tuple[str, str], Sequence[float]], types: Sequence[str]) -> dict:
-    """The result of grades by market and player."""
-    grades = {cell: np.array(values) for cell, values in played.items()}
-    return {
-        "played": [
-            {
-                "market": cell[0],
-                "player": cell[1],
-                "grade": name_interval(mean_interval(grades[cell])),
-                "grades": list(values),
-            }
-            for cell, values in played.items()
-        ],
-        "worth": worth_of(grades, np.array(types)),
-    }
+    worth = [
+        {"what": what}
+        | {name: difference_of(won[better][some], won[worse][some]) for name, some in met.items()}
+        for what, better, worse in WORTH
+    ]
+    return {"played": rows, "worth": worth}
 
 
 SAMPLE = 40  # games of each player that `verify` plays again
 
 
-def replay(artifact: Any, workers: int, root: Path) -> dict[str, Any]:
+def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """Each player's first games played again, all figures computed again from the grades."""
     recorded = artifact.data.as_json()
     seeds = first_seeds(min(SAMPLE, artifact.config["episodes"]))
-    again = play_cells(play, CELLS, seeds, CHUNK, workers)
-    played = {
-        (row["market"], row["player"]): again[row["market"], row["player"]]
-        + row["grades"][len(seeds) :]
-        for row in recorded["played"]
-    }
-    return {
-        "types": recorded["types"],
-        "retreat": recorded["retreat"],
-        **summarize(played, recorded["types"]),
-    }
+    played = play_cells(play, CELLS, seeds, workers)
+    for row in recorded["played"]:
+        played[row["market"], row["player"]] += row["grades"][len(seeds) :]
+    return recorded | summarize(played, recorded["types"])
 
 
 @experiment(
@@ -248,11 +218,13 @@ def replay(artifact: Any, workers: int, root: Path) -> dict[str, Any]:
     checks="each player's first games, and every figure",
     method="replayed in part",
     replay=replay,
-    table=lambda data: data["worth"],
+    table=rows_of("worth"),
 )
 def words(episodes: int = 1000, *, workers: int = 2) -> dict[str, Any]:
     """The data of the artifact, from hold-out seeds."""
     seeds = first_seeds(episodes)
     types = [deal_at(MARKETS["open"], seed).seller["stance"].type for seed in seeds]
-    played = play_cells(play, CELLS, seeds, CHUNK, workers)
-    return {"types": types, "retreat": retreats(seeds[:200]), **summarize(played, types)}
+    played = play_cells(play, CELLS, seeds, workers)
+    informed = (Informed.of(deal_at(MARKETS["open"], seed)) for seed in seeds[:200])
+    retreat = max(player.solution.gain_of_retreat for player in informed)
+    return {"types": types, "retreat": retreat, **summarize(played, types)}

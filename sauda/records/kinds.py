@@ -109,16 +109,16 @@ MODULES = {
 
 def _import_of(file: str) -> None:
     """Import the modules that may have registered `file`: these depend on this one."""
-    package = import_module("sauda.experiments")
-    if (name := package.name_of(file)) in package.names():
-        package.find(name)
+    experiments = import_module("sauda.experiments")
+    if (name := experiments.name_of(file)) in experiments.index():
+        experiments.find(name)
     for module in {module for start, module in MODULES.items() if file.startswith(start)}:
         import_module(module)
 
 
 def _import_all() -> None:
-    package = import_module("sauda.experiments")
-    for module in {*MODULES.values(), *(f"{package.__name__}.{n}" for n in package.names())}:
+    index = import_module("sauda.experiments").index()
+    for module in {*MODULES.values(), *(place.module for place in index.values())}:
         import_module(module)
 
 
@@ -142,12 +142,16 @@ class Kinds(Mapping[str, Kind]):
 KINDS = Kinds()
 
 
+def _files() -> tuple[Entry, ...]:
+    entries = (entry for kind in KINDS.values() for entry in kind.entries())
+    return tuple(sorted(entries, key=lambda entry: entry.file))
+
+
 def __getattr__(name: str) -> Any:
     """FILES, the entries of all kinds by file: made when asked for, since it imports them all."""
     if name != "FILES":
         raise AttributeError(name)
-    entries = (entry for kind in KINDS.values() for entry in kind.entries())
-    return tuple(sorted(entries, key=lambda entry: entry.file))
+    return _files()
 
 
 def training_runs() -> list[str]:
@@ -197,30 +201,24 @@ def entry(file: str) -> Entry:
     training/roles-ROLE-NAME.json.
     """
     _import_of(file)
-    for kind in REGISTERED.values():
-        for known in kind.entries():
-            if known.file == file:
-                return known
+    for known in (known for kind in REGISTERED.values() for known in kind.entries()):
+        if known.file == file:
+            return known
+    seed = re.search(r"-seed(\d+)\.json$", file)
+    again = f" --seed {seed[1]}" if seed else ""
     if run := re.fullmatch(
         r"training/roles-(buyer|seller|opener|responder|generalist)"
         rf"({'|'.join(CONTROLS)})?(-[\w.-]+)?\.json",
         file,
     ):
-        seed = re.search(r"-seed(\d+)\.json$", file)
-        command = f"python -m sauda {role_command(run[1], run[2] or '')}"
-        command += f" --seed {seed[1]}" if seed else ""
+        command = f"python -m sauda {role_command(run[1], run[2] or '')}{again}"
         return Entry(file, "role_run/1", command, "A training run of a role", "")
-    if re.fullmatch(r"training/(sft|distill|grpo|dpo)(-[\w.-]+)?\.json", file):
-        stage = re.split(r"[-.]", file.removeprefix("training/"))[0]
-        game = " --game arena" if file.startswith(f"training/{stage}-arena") else ""
-        seed = re.search(r"-seed(\d+)\.json$", file)
-        again = f" --seed {seed[1]}" if seed else ""
-        command = f"python -m sauda train {stage}{game}{again}"
+    if run := re.fullmatch(r"training/(sft|distill|grpo|dpo)(-(arena)?[\w.-]*)?\.json", file):
+        command = f"python -m sauda train {run[1]}{' --game arena' if run[3] else ''}{again}"
         return Entry(file, "training_run/1", command, "A training run", "")
-    if re.fullmatch(r"evaluation/[\w-]+\.json", file):
-        of_arena = file.startswith("evaluation/arena-")
-        kind, family = ("arena/2", " --family arena") if of_arena else ("evaluation/1", "")
+    if run := re.fullmatch(r"evaluation/(arena-)?[\w-]+\.json", file):
+        kind, family = ("arena/2", " --family arena") if run[1] else ("evaluation/1", "")
         command = f"python -m sauda evaluate{family} --out {file}"
         return Entry(file, kind, command, "An evaluation of one's own", "")
-    known_files = ", ".join(known.file for kind in KINDS.values() for known in kind.entries())
+    known_files = ", ".join(known.file for known in _files())
     raise ArtifactError(f"no artifact {file!r}; artifacts are {known_files}, evaluation/NAME.json")

@@ -52,10 +52,11 @@ class Artifact:
 
     def settings(self) -> dict[str, Any]:
         """The config with tuples for its lists, as the parameters of experiments have them."""
-        return {name: _tuple(value) for name, value in self.config.items()}
+        return {name: to_tuple(value) for name, value in self.config.items()}
 
 
-def _tuple(value: Any) -> Any:
+def to_tuple(value: Any) -> Any:
+    """The value with a tuple for a list."""
     return tuple(value) if isinstance(value, list) else value
 
 

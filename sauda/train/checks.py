@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from env import IllegalAction, Offer, arena, get_task
-from sauda.experiments.regret import Judged, Positions, by_listener
+from sauda.experiments.regret import Judged
 from sauda.games import GAMES
 from sauda.games.bazaar_prompt import percent_of
 from sauda.llm.model import Model
@@ -177,8 +177,7 @@ def evaluate_checkpoints(run: Run) -> list[dict[str, Any]]:
         mean, low, high = mean_interval(np.array([each.grade for each in played]))
         results[step] = {"step": step, "n": games, "reward": mean, "low": low, "high": high}
         if game == "bazaar":
-            settings = Positions(states=POSITIONS_PER_GAME * games)
-            judged = judged or Judged.of(settings, by_listener)
+            judged = judged or Judged.of(POSITIONS_PER_GAME * games)
             figures = judged.of_model(player)
             results[step] |= {name: figures[name] for name in ("regret", "price_error")}
         append(file, results[step])

@@ -26,7 +26,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from env import Observation, Offer, Policy, Task, agent_stream, begin, get_task
-from sauda.experiments.regret import Positions
+from sauda.experiments.regret import FIRST_SEED as FIRST_JUDGED
 from sauda.games.adapter import ModelTurn, ParsedReply, Reply, Request
 from sauda.games.bazaar_prompt import completion, parse, percent_of, render, schema, unit
 from sauda.llm.registry import PlayerSpec
@@ -424,7 +424,7 @@ def _seeds(task: Task, settings: DistillSettings, number: int) -> Iterator[int]:
     Rounds take turns at the seeds, so that none is played twice.
     """
     rounds = len(settings.teacher_turns)
-    yield from range(settings.first_seed + number, Positions.first_seed, rounds)
+    yield from range(settings.first_seed + number, FIRST_JUDGED, rounds)
     raise ValueError(f"{task.name} has too few training seeds from {settings.first_seed}")
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest, bootstrap
+from scipy.stats import bootstrap
 
 from sauda.statistics import (
     f1_interval,
@@ -12,7 +12,6 @@ from sauda.statistics import (
     share_of_gap,
     sign_flip_p,
     summary,
-    wilson_interval,
 )
 
 
@@ -62,13 +61,6 @@ def test_holm_multiplies_the_smallest_p_by_all_and_the_next_by_one_less():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.6, 0.9]) == [1, 1]
     assert holm([]) == []
-
-
-def test_the_wilson_interval_is_the_one_scipy_gives():
-    for successes, n in ((0, 5), (3, 10), (97, 100), (12, 12)):
-        theirs = binomtest(successes, n).proportion_ci(method="wilson")
-        interval = wilson_interval(successes, n)
-        assert interval == pytest.approx((successes / n, theirs.low, theirs.high))
 
 
 def test_f1_is_the_harmonic_mean_of_precision_and_recall():

@@ -67,8 +67,8 @@ def model_comparison() -> Artifact:
         patch.setattr(comparison, "is_model", lambda name: name.startswith("null"))
         patch.setattr(evaluate, "hashes", lambda cell: same)
         episodes = {
-            (task, name): comparison.play_script(task, STAGES.get(name, name), seeds)
-            for (task, name), seeds in compared.cells().items()
+            cell: comparison.play_script(cell.task, STAGES.get(cell.policy, cell.policy), seeds)
+            for cell, seeds in compared.cells().items()
         }
         data = comparison.tabulate(compared, episodes) | {"models": {}}
     return new_artifact(compared.file, compared.config, data)
@@ -87,5 +87,5 @@ def games_before_and_after() -> Artifact:
             "models_behind",
             lambda names, game: dict.fromkeys(names, source | prompt_hashes(BAZAAR)),
         )
-        data = before_after.compare(**config, seat=players.__getitem__)
-    return new_artifact(before_after.compare.file, config, data)
+        data = before_after.before_after(**config, seat=players.__getitem__)
+    return new_artifact(before_after.before_after.file, config, data)

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from pydantic import Field
 
-from sauda.experiments import base, find, names
+from sauda.experiments import base, find, index
 from sauda.records.schemas.base import Record
 from sauda.records.store import ROOT, Artifact, load
 
-NAMED = pytest.mark.parametrize("name", names())
+NAMED = pytest.mark.parametrize("name", index())
 
 
 class Sum(Record):
@@ -89,4 +89,4 @@ def test_the_list_of_experiments_imports_none_of_them():
     )
     ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT.parent, capture_output=True)
     assert ran.stderr.decode().split() == []
-    assert all(f"  {name} " in ran.stdout.decode() for name in names())
+    assert all(f"  {name} " in ran.stdout.decode() for name in index())

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from sauda.experiments.before_after import SIDES, choose, compare
-from sauda.experiments.comparison import bazaar_grids, in_bazaar
+from sauda.experiments.before_after import SIDES, before_after, choose
 from sauda.experiments.verify import verify
 from sauda.games.transcript import from_json
 from sauda.records.store import Artifact, load, renew_checksums, save, write
 from tests.support.measured import GARBAGE, PLAYERS
 
-FILE = compare.file
+FILE = before_after.file
 TASK = "bazaar/open"
 
 
@@ -23,7 +22,7 @@ def root(tmp_path_factory) -> Path:
     root = tmp_path_factory.mktemp("artifacts")
     config = {"before": "shaky", "after": "high", "tasks": (TASK, "bazaar/rushed")}
     config |= {"episodes": 7, "batch": 3}
-    save(FILE, config, compare(**config, seat=PLAYERS.__getitem__), root)
+    save(FILE, config, before_after(**config, seat=PLAYERS.__getitem__), root)
     return root
 
 
@@ -68,16 +67,12 @@ def test_differences_that_are_equal_but_for_rounding_tie():
     assert set(picks.values()) == {5}
 
 
-@pytest.mark.parametrize("grades", [([], []), ([0.1], [0.1, 0.2])])
-def test_a_seed_without_both_grades_is_refused(grades):
-    with pytest.raises(ValueError, match="needs both grades"):
-        choose(range(len(grades[0])), *grades, [True], [True])
-
-
 # The data
 
 
 def test_the_data_shows_the_games_of_the_rule_and_each_move_of_the_model_has_its_reply(artifact):
+    first = artifact.data.tasks[0]
+    assert first.acts == {"before": {}, "after": {"tea": len(first.seeds)}}
     for row in artifact.data.as_json()["tasks"]:
         picks = choose(row["seeds"], *(row[name] for name in ("before", "after", "zopa", "deals")))
         assert {pair["why"]: pair["seed"] for pair in row["chosen"]} == picks
@@ -102,22 +97,7 @@ def test_the_data_shows_the_games_of_the_rule_and_each_move_of_the_model_has_its
 def test_what_cannot_be_compared_is_refused(settings, fault):
     asked = {"before": "shaky", "after": "high", "tasks": (TASK,), "episodes": 2} | settings
     with pytest.raises(ValueError, match=fault):
-        compare(**asked, seat=PLAYERS.__getitem__)
-
-
-def test_the_games_are_the_first_batches_of_the_model_comparison():
-    settings = compare.settings()
-    played = bazaar_grids(models=[settings[side] for side in SIDES])[0]
-    assert {settings[side] for side in SIDES} <= set(played.policies)
-    assert set(settings["tasks"]) <= set(played.tasks)
-    assert settings["episodes"] <= played.episodes
-    assert settings["batch"] == in_bazaar().batch
-
-
-def test_the_acts_of_all_games_are_counted_and_a_mute_model_says_none(artifact):
-    row = artifact.data.tasks[0]
-    assert row.acts["before"] == {}
-    assert row.acts["after"] == {"tea": len(row.seeds)}
+        before_after(**asked, seat=PLAYERS.__getitem__)
 
 
 # Verification

@@ -10,6 +10,7 @@ from env import get_task, rollout
 from sauda.experiments import comparison
 from sauda.experiments.batches import take_first
 from sauda.experiments.comparison import Grid, compare_models, in_arena, in_bazaar
+from sauda.experiments.verify import replay_stages
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import episode_columns
 from sauda.llm.registry import PlayerSpec, player_spec
@@ -172,13 +173,13 @@ def test_a_comparison_that_cannot_be_is_refused_before_anything_is_played(wrong,
 def test_each_stages_first_batch_is_played_again(data):
     stages = ("null", "null+steering")
     compared = replace(TINY, stages=stages)
-    pairs = list(comparison.replay_stages(compared, data, ["bazaar/rushed"]))
-    assert tuple(pair.policy for pair in pairs) == stages
+    pairs = list(replay_stages(compared, data, "bazaar/rushed"))
+    assert tuple(pair.cell.policy for pair in pairs) == stages
     for pair in pairs:
-        assert len(pair.again["grade"]) == TINY.batch
-        assert pair.recorded == pair.again
+        assert len(pair.replayed["grade"]) == TINY.batch
+        assert pair.recorded == pair.replayed
     with pytest.raises(ValueError, match="no model was played on 'bazaar/x'; tasks are bazaar"):
-        list(comparison.replay_stages(compared, data, ["bazaar/x"]))
+        list(replay_stages(compared, data, "bazaar/x"))
 
 
 def test_gains_and_rivalries_are_mean_differences_on_the_same_seeds(tmp_path):

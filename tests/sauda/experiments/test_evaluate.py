@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from env import ARENA_TASKS, IllegalAction, arena, rollout
+from env import ARENA_TASKS, arena, rollout
 from sauda.experiments import evaluate as module
 from sauda.experiments.evaluate import (
     BazaarRow,
@@ -93,20 +93,6 @@ def test_valid_actions_are_those_that_were_not_refused(labs):
     refused = episode_row(task, rollout(task, accepts_nothing, 3))
     assert (refused["actions"], refused["valid"]) == (2, 1)
     assert refused["components"]["invalid_action_penalty"] == pytest.approx(-0.10)
-
-
-# Chance
-
-
-def test_a_forfeit_is_an_action_that_is_not_valid_and_an_end_of_its_own():
-    def gives_up(obs, rng):
-        if obs.own.recent:
-            raise IllegalAction("no more")
-        return arena.Action("send_message", message="hello")
-
-    task = ARENA_TASKS[TRADE]
-    ended = episode_row(task, rollout(task, gives_up, 3))
-    assert (ended["end"], ended["actions"], ended["valid"]) == ("F", 2, 1)
 
 
 def test_an_example_is_a_step_that_can_be_played_again(labs):

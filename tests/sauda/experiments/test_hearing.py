@@ -2,7 +2,7 @@
 
 import pytest
 
-from env import Offer, begin, get_task, rollout, speech
+from env import Offer, get_task, rollout, speech
 from sauda.experiments import hearing
 from sauda.experiments.hearing import EARS, another_game, another_type, retell
 from sauda.policies import BUYERS, SLOW
@@ -35,13 +35,6 @@ def test_another_voice_says_other_words_at_the_same_prices(voice):
         assert prices[0] == prices[1]
         differ += lines(told) != lines(moves)
     assert differ > 0.8 * len(SEEDS)  # a short deal may use no style of its own type
-
-
-def test_another_type_speaks_in_another_style():
-    for seed in SEEDS:
-        deal = begin(OPEN, seed).state.private["nature"][0]
-        stance, _ = another_type(deal)
-        assert stance.type != deal.seller["stance"].type
 
 
 def test_who_reads_nothing_plays_alike_whatever_is_said():

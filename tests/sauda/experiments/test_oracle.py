@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 
 from env import get_task, rollout
-from sauda.experiments.oracle import (
-    SPOKEN,
-    informed_grades,
-    oracle,
-)
-from sauda.experiments.tuned import search
+from sauda.experiments.oracle import SPOKEN, informed_grades, oracle, search_numbers
 from sauda.policies.listener import Informed
 from sauda.records.seeds import deal_at
 from sauda.records.store import load
@@ -49,7 +44,7 @@ def test_nobody_without_hidden_facts_comes_near_the_oracle_and_no_exploit_pays()
 
 
 def test_a_search_ends_nearer_the_optimum_than_it_began():
-    numbers, reached = search(SPOKEN[0], "fixed share", 8, 2, 4, 20)
-    assert numbers == search(SPOKEN[0], "fixed share", 8, 2, 4, 20)[0]
+    numbers, reached = search_numbers(SPOKEN[0], "fixed share", 8, 2, 4, 20)
+    assert numbers == search_numbers(SPOKEN[0], "fixed share", 8, 2, 4, 20)[0]
     assert len(reached) == 4
     assert 0.5 < numbers["share"] <= 1

@@ -12,10 +12,10 @@ from sauda.experiments.pitching import (
     DRAWN,
     LEARNER,
     ROUNDS,
-    negotiate,
     negotiation,
     open_market,
     opponents_pitches,
+    pitching,
     ucb1,
 )
 from sauda.experiments.verify import verify
@@ -27,7 +27,7 @@ SMALL = {"episodes": 30, "split": "train", "advocates": DRAWN}
 
 @pytest.fixture(scope="module")
 def data() -> dict:
-    return negotiate(**SMALL)
+    return pitching(**SMALL)
 
 
 def test_facts_copied_from_the_own_job_table_do_not_win_most_first_rounds():
@@ -79,7 +79,7 @@ def test_a_shown_round_holds_what_the_page_needs_and_nothing_private(data):
 @pytest.mark.slow
 def test_the_artifact_is_of_its_kind_and_comes_out_again(data, tmp_path):
     small = SMALL | {"episodes": 3}
-    again = negotiate(**small)
+    again = pitching(**small)
     validate("pitching/1", again)
     save("pitching.json", small, again, tmp_path)
     assert verify("pitching.json", root=tmp_path) == []

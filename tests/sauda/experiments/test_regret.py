@@ -8,25 +8,23 @@ from sauda.experiments.regret import (
     LISTENER,
     TASKS,
     Judged,
-    Positions,
     Unsteady,
-    by_listener,
     states,
 )
 from sauda.policies import BUYERS
 from sauda.policies.listener import MoveValues
 from sauda.records.seeds import SPLITS, is_unseen_game
 
-SMALL = Positions(states=24)
+COUNT = 24
 
 
 @pytest.fixture(scope="module")
 def judged() -> Judged:
-    return Judged.of(SMALL, by_listener)
+    return Judged.of(COUNT)
 
 
 def test_the_positions_are_the_same_each_time_and_of_training_games_alone(judged):
-    assert [s.obs for s in states(SMALL)] == [s.obs for s in judged.states]
+    assert [s.obs for s in states(COUNT)] == [s.obs for s in judged.states]
     assert {s.task for s in judged.states} == set(TASKS)
     assert len({s.turn for s in judged.states}) > 2
     for state in judged.states:
@@ -48,7 +46,7 @@ def test_the_judge_regrets_nothing_and_errors_of_the_hand_cost(judged):
 
 
 def test_a_reply_that_is_no_move_counts_as_leaving(judged):
-    silent, leaves = ([move] * SMALL.states for move in (None, WalkAway()))
+    silent, leaves = ([move] * COUNT for move in (None, WalkAway()))
     assert judged.figures_of(silent) == judged.figures_of(leaves)
 
 

@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 
 from env import Offer, get_task, rollout
-from sauda.experiments.reproduction import (
-    CROWD,
-    REFERENCE_BUYERS,
-    comparison,
-    hold,
-    without_rivals,
-)
+from sauda.experiments.reproduction import CROWD, REFERENCE_BUYERS, comparison, hold, without_rivals
 from sauda.experiments.speeds import published_rows
 from sauda.records.store import load
 

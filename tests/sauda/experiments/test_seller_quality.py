@@ -4,17 +4,8 @@ import json
 
 import pytest
 
-from sauda.experiments.seller_games import (
-    all_sides,
-    play_seed,
-    write_texts,
-)
-from sauda.experiments.seller_quality import (
-    hard_rows,
-    leaks_digits,
-    play_games,
-    seller_quality,
-)
+from sauda.experiments.seller_games import all_sides, play_seed, write_texts
+from sauda.experiments.seller_quality import hard_rows, leaks_digits, play_games, seller_quality
 from sauda.llm.seller import TRIES
 from sauda.llm.types import Reply
 

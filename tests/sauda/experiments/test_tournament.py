@@ -7,10 +7,7 @@ import numpy as np
 import pytest
 
 from sauda.experiments.pairs import Payoffs, Scenarios
-from sauda.experiments.tournament import (
-    FILE,
-    exploitability,
-)
+from sauda.experiments.tournament import FILE, exploitability
 from sauda.experiments.verify import verify
 from sauda.records.store import ROOT, renew_checksums, write
 

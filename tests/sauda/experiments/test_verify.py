@@ -11,28 +11,13 @@ import pytest
 
 import sauda.__main__ as command_line
 from env import TASKS, rollout
-from sauda.experiments import comparison
-from sauda.experiments.comparison import Replayed
 from sauda.experiments.evaluate import ORACLE, Cell, EvaluationSpec, evaluate
 from sauda.experiments.speeds import figure
-from sauda.experiments.verify import (
-    differences,
-    read_hashes,
-    replay_row,
-    verify,
-    verify_models,
-)
+from sauda.experiments.verify import Sample, read_hashes, replay_row, verify
 from sauda.games.transcript import to_json
 from sauda.llm.registry import get_policy
-from sauda.records.kinds import FILES, Entry
-from sauda.records.store import (
-    CHECKSUMS,
-    ROOT,
-    load,
-    renew_checksums,
-    save,
-    write,
-)
+from sauda.records.kinds import FILES
+from sauda.records.store import CHECKSUMS, ROOT, load, renew_checksums, save, write
 from tests.support.cases import cases
 from tests.support.measured import model_comparison
 
@@ -98,16 +83,6 @@ def test_a_file_of_another_checksum_or_none_is_refused(written_root: Path, tmp_p
     assert "was changed" in verify("published.json", workers=1, root=tmp_path)[0]
 
 
-def test_equal_values_have_no_difference_and_others_are_named_in_order():
-    assert list(differences({"a": [1, {"b": 2}]}, {"a": (1, {"b": 2.0})}, "data")) == []
-    lines = list(differences({"b": [1, 2], "a": 1}, {"b": [1], "c c": 3}, "data"))
-    assert lines == [
-        "data.a: recorded 1, played again 'nothing'",
-        "data.b: 2 recorded, 1 when played again",
-        "data['c c']: recorded 'nothing', played again 3",
-    ]
-
-
 # The command and the registry --------------------------------------------------------------------
 
 
@@ -115,11 +90,6 @@ def test_the_command_says_ok_and_returns_0(capsys):
     assert command_line.main(["verify", "artifacts/published.json"]) == 0
     (verdict,) = capsys.readouterr().out.splitlines()
     assert verdict.startswith("ok   published.json: checksum only")
-
-
-def there() -> list[Entry]:
-    """The registered files that were measured already."""
-    return [known for known in FILES if (ROOT / known.file).exists()]
 
 
 # Fingerprints ------------------------------------------------------------------------------------
@@ -136,7 +106,7 @@ def hexadecimal(value: Any) -> Iterator[str]:
 
 @pytest.mark.slow
 def test_every_recorded_fingerprint_is_that_of_todays_code():
-    for known in there():
+    for known in (known for known in FILES if (ROOT / known.file).exists()):
         artifact = load(known.file)
         hashes = read_hashes(artifact)
         assert [mark.fault for mark in hashes if mark.fault] == []
@@ -159,15 +129,13 @@ GRADES = [0.1, 0.4, 0.0, 0.3]
     ],
 )
 def test_a_models_games_come_out_to_the_last_digit_or_on_another_cpu_on_average(
-    monkeypatch, again, cpu, holds, verdict
+    again, cpu, holds, verdict
 ):
-    pair = Replayed("bazaar/open", "mini+x", {"grade": GRADES}, {"grade": again}, "avx2", cpu)
-    monkeypatch.setattr(comparison, "replay_stages", lambda *_: [pair])
-    monkeypatch.setattr("sauda.experiments.verify.load", lambda *_: model_comparison())
-    (played,) = verify_models(["bazaar/open"])
-    assert played.verdict.startswith(verdict)
-    assert (played.faults == []) == holds
-    assert played.n == len(GRADES)
+    columns = {"grade": GRADES}, {"grade": again}
+    played = Sample(Cell("bazaar/open", "mini+x"), range(4), *columns, "avx2", cpu)
+    words, faults = played.compare()
+    assert words.startswith(verdict)
+    assert (faults == []) == holds
 
 
 # One row -----------------------------------------------------------------------------------------

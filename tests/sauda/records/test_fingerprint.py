@@ -7,11 +7,7 @@ import pytest
 
 from env import Accept, IllegalAction, Offer, Task, get_task
 from sauda.policies import BUYERS
-from sauda.records.fingerprint import (
-    of_opponents,
-    of_policy,
-    of_rules,
-)
+from sauda.records.fingerprint import of_opponents, of_policy, of_rules
 
 OPEN = get_task("bazaar/open")
 SELLER = OPEN.opponents["seller"]

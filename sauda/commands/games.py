@@ -1,0 +1,195 @@
+"""`python -m sauda play|evaluate|compare-models|run`: one game, tables of games, experiments."""
+
+import argparse
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from env import ARENA_TASKS, MARKETS, TASKS, get_task, rollout
+from sauda.commands.console import (
+    add_command,
+    add_engine_options,
+    choose_engine,
+    save_measured,
+    with_reason,
+)
+from sauda.experiments import find, index
+from sauda.games import policies_of
+from sauda.games.transcript import to_json, to_markdown
+from sauda.llm.registry import against, get_policy
+from sauda.records.kinds import entry
+from sauda.records.store import load
+
+FAMILIES = {
+    "classic": [name for name in TASKS if name.startswith("classic/")],
+    "market": [f"bazaar/{name}" for name in MARKETS],
+    "arena": list(ARENA_TASKS),
+}
+
+
+def add(commands: Any) -> None:
+    """Add these commands to those of `python -m sauda`; no experiment is imported."""
+    parser = add_command(commands, "play", play)
+    parser.add_argument("--task", default="classic/single_deal")
+    parser.add_argument("--policy", default=None, help="who takes the learner's seat")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--against",
+        default="",
+        help="the buyer to sell to, the type of an open-market seller, or MODEL:PERSONA",
+    )
+    parser.add_argument("--json", action="store_true", help="as data, not as text")
+
+    parser = add_command(commands, "evaluate", evaluate)
+    add_table_options(parser)
+    parser.add_argument("--out", default=None, help="artifact to write; by default by the split")
+    add_engine_options(parser)
+
+    parser = add_command(commands, "compare-models", compare_models)
+    parser.add_argument("--game", choices=("bazaar", "arena"), default="bazaar")
+    parser.add_argument(
+        "--games",
+        type=int,
+        help="of the open market, 150 by default; of each task of the arena, "
+        "200; slow rows play a part of them",
+    )
+    parser.add_argument(
+        "--models", nargs="+", default=(), metavar="NAME",
+        help="bazaar: such as mini mini+sft, the base first; by default it and every stage whose "
+        "adapter is here",
+    )  # fmt: skip
+    parser.add_argument(
+        "--keep",
+        action="store_true",
+        help="keep the recorded games of unchanged scripts, and those of models with the same "
+        "weights, sampling, prompt and parser, on whatever CPU they were played",
+    )
+
+    parser = add_command(commands, "run", run)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    places = (f"  {name:16} {place.about}" for name, place in index().items())
+    parser.epilog = "\n".join(("experiments:", *places))
+    parser.add_argument("name", choices=index(), metavar="NAME", help="of the experiment")
+    parser.add_argument(
+        "options", nargs=argparse.REMAINDER, help="its settings; NAME --help names them"
+    )
+
+
+def play(options: argparse.Namespace) -> int:
+    """Play one episode and print it as Markdown or JSON."""
+    task = against(get_task(options.task), options.against)
+    name = next(iter(policies_of(task))) if options.policy is None else options.policy
+    played = rollout(task, get_policy(task, name), options.seed)
+    if options.json:
+        print(json.dumps(to_json(played, name), ensure_ascii=False, indent=1))
+    else:
+        print(to_markdown(played, name), end="")
+    return 0
+
+
+def add_table_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what is evaluated."""
+    parser.add_argument(
+        "--family", default="classic", choices=FAMILIES, help="tasks, if none named"
+    )
+    parser.add_argument("--tasks", nargs="+", default=None)
+    parser.add_argument("--policies", nargs="+", default=None)
+    parser.add_argument("--split", default="train", help="train or holdout seeds")
+    parser.add_argument(
+        "--episodes", type=int, default=None, help="per task and policy; 1000, in the arena 200"
+    )
+
+
+@with_reason
+def evaluate(options: argparse.Namespace) -> None:
+    """Evaluate policies on tasks of one game, save the artifact and print its rows."""
+    from sauda.cloud.shards import evaluate_on
+    from sauda.experiments.evaluate import evaluate as play_all
+
+    spec = spec_of(options)
+    family = "arena" if spec.game().others else options.family
+    if not options.out and (options.tasks or options.policies):
+        raise ValueError(
+            "a part of the table needs a file of its own: say --out evaluation/NAME.json, so that "
+            "the whole one stays"
+        )
+    out = file_of(spec, options.out or f"evaluation/{family}-{options.split}.json")
+    if options.engine == "process" and not options.address:
+        data = play_all(spec, workers=options.workers)
+    else:
+        with choose_engine(options) as engine:
+            data = evaluate_on(engine, spec)
+    save_measured(out, spec.as_json(), data)
+    report(data)
+
+
+def report(data: Mapping[str, Any]) -> None:
+    """Print the rows of an evaluation."""
+    from sauda.experiments.evaluate import table
+
+    print_rows(table(data))
+
+
+def print_rows(rows: Iterable[Mapping[str, Any]]) -> None:
+    """Print rows as aligned columns."""
+    from sauda.experiments.base import lines
+
+    for line in lines(rows):
+        print(line)
+
+
+def spec_of(options: argparse.Namespace) -> Any:
+    """What the options ask to evaluate; raises ValueError for an unknown name."""
+    from sauda.experiments.evaluate import EvaluationSpec
+
+    tasks = tuple(dict.fromkeys(options.tasks or FAMILIES[options.family]))
+    game = EvaluationSpec(tasks, ()).game()
+    policies = tuple(dict.fromkeys(options.policies or policies_of(get_task(tasks[0]))))
+    baseline = game.baseline if game.baseline in policies else policies[0]
+    episodes = game.episodes if options.episodes is None else options.episodes
+    spec = EvaluationSpec(tasks, policies, options.split, episodes, baseline)
+    spec.seeds(), spec.check()
+    return spec
+
+
+def file_of(spec: Any, out: str) -> str:
+    """`out`, where an evaluation of this game may stand there; raises ValueError elsewhere."""
+    arena = bool(spec.game().others)
+    if entry(out).kind != ("arena/2" if arena else "evaluation/1"):
+        wanted = "evaluation/arena-NAME.json" if arena else "evaluation/NAME.json"
+        raise ValueError(
+            f"{out} is of kind {entry(out).kind}, so it cannot hold an evaluation; say {wanted}"
+        )
+    return out
+
+
+def compare_models(options: argparse.Namespace) -> int:
+    """Play the comparison of one game, save it and print its tables."""
+    from sauda.experiments import comparison
+
+    if options.game == "arena":
+        asked = comparison.in_arena(comparison.arena_grids(options.games or 200))
+    else:
+        grids = comparison.bazaar_grids(options.games or 150, options.models)
+        asked = comparison.in_bazaar(grids)
+    recorded = load(asked.file).data.as_json() if options.keep else None
+    data = comparison.compare_models(asked, recorded=recorded)
+    save_measured(asked.file, asked.config, data)
+    print_rows(comparison.table(data))
+    return 0
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run one experiment, save its result and print its rows.
+
+    Settings other than those of the artifact are printed, and saved only where `--out` says.
+    """
+    found = find(options.name)
+    command = found.kind.files[0].command
+    if not command.startswith("run "):
+        raise ValueError(f"{found.file} needs data that are not shipped: python -m sauda {command}")
+    chosen = vars(found.parser(f"python -m sauda run {options.name}").parse_args(options.options))
+    made, file = found.run(chosen, chosen.pop("out"))
+    print(f"wrote {file}" if file else "not saved: --out FILE keeps the result of other settings")
+    print_rows(found.table(made.data.as_json()))
+    return 0
