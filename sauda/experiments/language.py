@@ -31,7 +31,7 @@ from pydantic import Field
 
 from sauda.experiments.base import experiment
 from sauda.language import money, tells
-from sauda.language.lexicon import SIGNALS
+from sauda.language.tells import SIGNALS
 from sauda.language.numerals import read_rows
 from sauda.records.schemas.base import Interval, Number, Record
 from sauda.statistics import exact_interval, f1_interval, wilson_interval

@@ -272,7 +272,7 @@ def _closing_act(text: str, context: Context) -> Act | None:
     if context.theirs is None or not AGREES.search(text):
         return None
     denies = _denies([word.lower() for word in _WORD.findall(text)])
-    is_foreign = any(token.key in numerals.FOREIGN for token in numerals.tokenize(rupees))
+    is_foreign = any(token.key in numerals.WORDS.foreign for token in numerals.tokenize(rupees))
     if denies or is_foreign or named - {context.theirs}:
         return None
     return Act("accept", context.theirs)
