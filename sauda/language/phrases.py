@@ -173,8 +173,8 @@ class PhraseTable:
 
     def __init__(self, file: str) -> None:
         self.rows = read_rows(file)
-        # Spelled or folded, by a word, a stem of three letters or a kind, with which they begin.
-        self._by_start: dict[tuple[bool, str], list[Phrase]] = defaultdict(list)
+        # Spelled ones and others, by a word, a stem's three letters or a kind that they begin with.
+        self._by_start: dict[bool, dict[str, list[Phrase]]] = {}
         for place, row in enumerate(self.rows):
             listed = ";".join(row[language] for language in (ENGLISH, HINGLISH, HINDI))
             for phrase in filter(None, map(str.strip, listed.split(";"))):
@@ -188,7 +188,8 @@ class PhraseTable:
         begin = places[0]
         starts = [stem[:3] + "*" for stem in begin.stems] + [f"#{kind}" for kind in begin.kinds]
         for start in (*begin.words, *starts):
-            self._by_start[spelled, start].append(Phrase(row, anchor, places))
+            listed = self._by_start.setdefault(spelled, defaultdict(list))
+            listed[start].append(Phrase(row, anchor, places))
 
     def row(self, kind: str) -> int:
         """The first row of a kind."""
@@ -233,10 +234,12 @@ class PhraseTable:
 
     def _starting(self, folded: Word, read: Word) -> Iterator[tuple[bool, Phrase]]:
         """The phrases that may begin with a word, and whether they are spelled."""
-        for spelled, word in ((False, folded), (True, read)):
+        for spelled, listed in self._by_start.items():
+            word = read if spelled else folded
             for start in (word.key, f"{word.key[:3]}*", f"#{word.kind}"):
-                for phrase in self._by_start.get((spelled, start), ()) if start else ():
-                    yield spelled, phrase
+                if start and start in listed:
+                    for phrase in listed[start]:
+                        yield spelled, phrase
 
 
 def _literal(place: str) -> Element:

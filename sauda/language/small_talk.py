@@ -19,7 +19,7 @@ from functools import lru_cache
 import numpy as np
 
 from env import Table, rupees
-from sauda.language.lines import ANSWERS, condition_in, name_in
+from sauda.language.lines import ANSWERS, name_in
 from sauda.language.money import HIGHEST_PRICE, prices, without_code
 from sauda.language.numerals import WORDS, tokenize
 from sauda.language.phrases import PhraseTable, Word, kind_of, table, words
@@ -259,7 +259,7 @@ def answer_to(
     texts = [
         text.format(
             item=name_in(language, seen.item.name),
-            condition=condition_in(language, seen.item.condition),
+            condition=name_in(language, seen.item.condition),
             list=rupees(seen.item.list_price),
             own=rupees(own[-1]) if own else "",
             most=rupees(HIGHEST_ASK * seen.item.list_price),

@@ -296,7 +296,7 @@ def _unreal(line: Sequence[Word], clauses: Sequence[_Clause]) -> list[int]:
         clause = clauses[i]
         if clause.opens != opens or word.key in WORDS.contrasts:
             now, opens = len(line), clause.opens
-        if word.key in WORDS.others | WORDS.self and _says(line, i):
+        if (word.key in WORDS.others or word.key in WORDS.self) and _says(line, i):
             now = min(now, i)
         if word.key in WORDS.if_words and _said(line[i : min(clause.end, i + 12)]) & WORDS.unreal:
             now = min(now, i)
