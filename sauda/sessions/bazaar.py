@@ -36,8 +36,8 @@ from env import (
 )
 from sauda.games import policies_of
 from sauda.games.adapter import Reply, Request
-from sauda.llm.registry import against
-from sauda.llm.seats import VisitorSeat, visitor_seat
+from sauda.llm.registry import BuyerSeat, against, visitor_seat
+from sauda.llm.seller import SellerSeat
 from sauda.llm.turn import attempt_seeds
 from sauda.policies.listener import Listener
 
@@ -78,7 +78,7 @@ class Game:
         return _task_against(self.task_name, self.opponent)
 
     @cached_property
-    def model_seat(self) -> VisitorSeat | None:
+    def model_seat(self) -> BuyerSeat | SellerSeat | None:
         """The language model in the other seat; None where a script plays."""
         return visitor_seat(self.opponent)
 
