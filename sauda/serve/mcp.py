@@ -43,6 +43,7 @@ from sauda.serve.game import (
     FIELDS,
     LONGEST_TEXT,
     NAME,
+    RULES,
     VERSION,
     Identifier,
     Number,
@@ -64,19 +65,7 @@ OVER = "This game is over; review_game tells how it went, and new_game starts an
 FAILED = "The tool failed; the fault is the server's, and its log tells more."
 MOST_ACTIONS = 40  # of the legal ones, listed at a time
 LONGEST_NAME = 64  # characters of a task, a policy or the id of a game
-INSTRUCTIONS = f"""{ABOUT} You play one seat; scripts play the others.
-1. list_tasks names the games: in bazaar/open you buy, in bazaar/sell you sell, in the arena
-   you run a lab.
-2. new_game seats you and returns a game_id, which every other tool takes.
-3. Play by offer, accept, reject and walk_away until `over` is true; in the arena by arena_action.
-4. review_game then tells what was hidden and, in the open market, what an oracle would have won.
-Prices are rupees in the bazaar and credits in the arena. A grade is 1 at best. In the bazaar it is
-your share of what both sides could gain together; where no deal can gain both sides something, to
-walk away is best. In the arena it is what your lab gained beyond what it could gain alone, as a
-share of what its jobs are worth. Below 0 you lost by your deals.
-In bazaar/open the best of your bids stands and a lower one changes nothing. Words count there: what
-a seller says tells of its limit, and what you say with an offer moves it, for better or worse.
-What a seat hides stays hidden until its game is over."""
+INSTRUCTIONS = f"{ABOUT} {RULES['mcp']}"
 
 # Recorded results and games
 
