@@ -31,8 +31,8 @@ from pydantic import Field
 
 from sauda.experiments.base import experiment
 from sauda.language import money, tells
-from sauda.language.tells import SIGNALS
 from sauda.language.numerals import read_rows
+from sauda.language.tells import SIGNALS
 from sauda.records.schemas.base import Interval, Number, Record
 from sauda.statistics import exact_interval, f1_interval, wilson_interval
 

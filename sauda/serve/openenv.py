@@ -214,8 +214,7 @@ def check_frame(message: Message, limits: SocketLimits) -> None:
         raise Fault(WSErrorCode.INVALID_JSON, "A message is text, not bytes.")
     if len(text) > limits.frame_bytes or len(text.encode()) > limits.frame_bytes:
         raise Fault(
-            WSErrorCode.VALIDATION_ERROR,
-            f"A message has at most {limits.frame_bytes // 1024} KiB.",
+            WSErrorCode.VALIDATION_ERROR, f"A message has at most {limits.frame_bytes // 1024} KiB."
         )
     try:
         frame = json_object(text, "A message")

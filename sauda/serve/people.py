@@ -14,14 +14,7 @@ import numpy as np
 from env import Accept, Offer, speech
 from sauda.records.schemas.base import Interval
 from sauda.serve.game import SaudaAction, env_action
-from sauda.serve.leaderboard import (
-    Board,
-    Place,
-    action_row,
-    end_and_grade,
-    replay_game,
-    rules_of,
-)
+from sauda.serve.leaderboard import Board, Place, action_row, end_and_grade, replay_game, rules_of
 from sauda.sessions.bazaar import Action, Game, answer, moves_of, start
 from sauda.statistics import mean_interval
 

@@ -12,16 +12,7 @@ from functools import lru_cache
 from hashlib import sha256
 from itertools import count
 
-from env import (
-    Accept,
-    Episode,
-    IllegalAction,
-    Offer,
-    WalkAway,
-    get_task,
-    rollout,
-    speech,
-)
+from env import Accept, Episode, IllegalAction, Offer, WalkAway, get_task, rollout, speech
 from sauda.games import policies_of
 from sauda.policies import BUYERS
 from sauda.records.seeds import DAILY

@@ -6,13 +6,7 @@ import sqlite3
 import pytest
 
 from env import Offer, WalkAway
-from sauda.serve.leaderboard import (
-    VERSIONS,
-    Storage,
-    entry_faults,
-    record_of,
-    rules_of,
-)
+from sauda.serve.leaderboard import VERSIONS, Storage, entry_faults, record_of, rules_of
 from sauda.serve.people import TASK, drop_own_words, export, next_bargain, record_moves, tally
 from sauda.sessions.bazaar import answer
 from tests.support.entries import entered, play_all
