@@ -11,7 +11,7 @@ from panels.ui.look import as_typed
 from panels.ui.offers import LARGE, Offers, offer_chart
 from panels.ui.pictures import goods
 from panels.ui.wiring import button
-from sauda.language.lines import category_in, condition_in, name_in
+from sauda.language.lines import name_in
 from sauda.language.money import prices
 from sauda.sessions.bazaar import Game, Quick, quick_moves
 
@@ -92,8 +92,8 @@ def brief(game: Game, translate: Translate = IN_ENGLISH, language: str = ENGLISH
         goods(item.category),
         translate("you_sell" if sell else "you_buy"),
         name[0].upper() + name[1:],
-        category_in(language, item.category),
-        condition_in(language, item.condition),
+        name_in(language, item.category),
+        name_in(language, item.condition),
         rows,
     )
 

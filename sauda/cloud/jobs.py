@@ -5,6 +5,7 @@ line that plays the shard. It keeps its folder in a repository of results, from 
 attempt resumes. Memory is in GB of 10^9 bytes, prices in dollars per hour.
 """
 
+import csv
 import re
 import shlex
 import shutil
@@ -46,28 +47,19 @@ class Flavor:
 
 
 # Those that can compute in bf16: https://huggingface.co/docs/hub/jobs-pricing, 2026.
-FLAVORS = (
-    Flavor("cpu-basic", "cpu", 16, 0.01),
-    Flavor("cpu-upgrade", "cpu", 32, 0.03),
-    Flavor("cpu-xl", "cpu", 124, 1.00),
-    Flavor("cpu-performance", "cpu", 256, 1.90),
-    Flavor("l4x1", "cuda", 24, 0.80),
-    Flavor("a10g-small", "cuda", 24, 1.00),
-    Flavor("a10g-large", "cuda", 24, 1.50),
-    Flavor("l40sx1", "cuda", 48, 1.80),
-    Flavor("a100-large", "cuda", 80, 2.50),
-    Flavor("rtx-pro-6000", "cuda", 96, 2.75),
-    Flavor("h200", "cuda", 141, 5.00),
-)
+with Path(__file__).with_name("flavors.csv").open(encoding="utf-8", newline="") as _file:
+    FLAVORS = tuple(
+        Flavor(row["name"], row["device"], int(row["memory"]), float(row["price"]))
+        for row in csv.DictReader(_file)
+    )
 
 
 def flavor(name: str) -> Flavor:
     """The flavor called `name`; raises ValueError."""
-    for known in FLAVORS:
-        if known.name == name:
-            return known
-    names = ", ".join(known.name for known in FLAVORS)
-    raise ValueError(f"no flavor {name!r}; flavors are {names}")
+    known = {flavor.name: flavor for flavor in FLAVORS}
+    if name not in known:
+        raise ValueError(f"no flavor {name!r}; flavors are {', '.join(known)}")
+    return known[name]
 
 
 def memory_needed(model: str, device: str, stages: Sequence[str] = STAGES) -> float:
@@ -177,12 +169,8 @@ class Job:
 
     def write_script(self, lines: Sequence[str], **settings: str) -> str:
         """The job as one bash script without secrets that ends with `lines`."""
-        settings |= {
-            "results": self.results,
-            "source": self.source,
-            "revision": self.revision,
-            "work": self.folder,
-        }
+        settings |= {name: getattr(self, name) for name in ("results", "source", "revision")}
+        settings["work"] = self.folder
         head = [f"{name}={shlex.quote(value)}" for name, value in settings.items()]
         files = (self.PARTS, "setup.sh")
         parts = [Path(__file__).with_name(file).read_text("utf-8") for file in files]
@@ -330,18 +318,12 @@ class ShardJobs(Job):
     def script(self, shard: int) -> str:
         """One shard's script; its exit code is that of the playing."""
         config = self.plan.config
-        options = [
-            *("--tasks", *config.tasks),
-            *("--policies", *config.policies),
-            *("--split", config.split),
-            *("--episodes", str(config.episodes)),
-            *("--shards", str(self.plan.shards)),
-            *("--shard", str(shard)),
-        ]
+        play = ["play", "--tasks", *config.tasks, "--policies", *config.policies]
+        play += ["--split", config.split, "--episodes", str(config.episodes)]
+        play += ["--shards", str(self.plan.shards), "--shard", str(shard)]
         name = shard_name(shard, self.plan.shards)
         nothing = dict.fromkeys(("model", "extras", "small"), "")
-        line = shlex.join(["play", *options])
-        return self.write_script([line], name=name, device="cpu", **nothing)
+        return self.write_script([shlex.join(play)], name=name, device="cpu", **nothing)
 
     def summary(self) -> str:
         """The request to the Hub as text: what it may cost, then the script of the first shard."""

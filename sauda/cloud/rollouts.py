@@ -23,7 +23,7 @@ from sauda.experiments.comparison import model_columns, play_model
 from sauda.experiments.evaluate import EvaluationSpec
 from sauda.experiments.evaluate import summarize_metric as summarize_metric
 from sauda.games import game_of
-from sauda.llm.backends import Backend, Endpoint, RetryPolicy
+from sauda.llm.backends import Endpoint, RetryPolicy
 from sauda.llm.registry import player_spec
 from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games
 from sauda.llm.types import Messages, Reply, ReplyError, Schema
@@ -42,7 +42,7 @@ class Servers:
     """
 
     def __init__(
-        self, backends: Sequence[Backend], clock: Callable[[], float] = time.monotonic
+        self, backends: Sequence[Endpoint], clock: Callable[[], float] = time.monotonic
     ) -> None:
         if not backends:
             raise ValueError("name at least one server")

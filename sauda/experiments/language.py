@@ -30,8 +30,8 @@ import numpy as np
 
 from sauda.experiments.base import experiment
 from sauda.language import money, tells
-from sauda.language.lexicon import SIGNALS
 from sauda.language.numerals import read_rows
+from sauda.language.tells import SIGNALS
 from sauda.records.schemas.base import Interval, Number, Record
 from sauda.statistics import exact_interval, exact_share, f1_interval
 

@@ -22,6 +22,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -32,22 +33,23 @@ from env import Accept, IllegalAction, Observation, Offer, Policy, Table, WalkAw
 from sauda.language import money, numerals
 from sauda.language.spoken import AGREES, LEAVES, Decided, from_lines, prices_of, speak
 
-INTENTS = (
-    "intro",
-    "inquire",
-    "inform",
-    "init-price",
-    "counter-price",
-    "insist",
-    "vague-price",
-    "agree",
-    "disagree",
-    "unknown",
-    "offer",
-    "accept",
-    "reject",
-    "quit",
-)
+THOUGHTS: Mapping[str, str] = {  # what each act does, as its speaker thinks it
+    "intro": "Open the conversation",
+    "inquire": "Ask a question",
+    "inform": "Answer the question",
+    "init-price": "Name the first price",
+    "counter-price": "Name another price",
+    "insist": "Stay at my price",
+    "vague-price": "Press on the price without an amount",
+    "agree": "Agree",
+    "disagree": "Refuse",
+    "unknown": "Keep talking",
+    "offer": "Make an offer",
+    "accept": "Accept",
+    "reject": "Reject",
+    "quit": "Leave",
+}
+INTENTS = tuple(THOUGHTS)
 EVENTS = ("offer", "accept", "reject", "quit")  # buttons without words in CraigslistBargains
 RUPEES, DOLLARS = "INR", "USD"
 
@@ -178,8 +180,11 @@ def parse_act(text: str, context: Context) -> Act:
     Raises ValueError for a currency whose amounts nobody reads.
     """
     prices: Sequence[float] = ()
-    if context.list_price is not None:
-        prices = _item_prices(text, context) if context.has_buttons else _the_price(text, context)
+    if context.list_price is not None and context.has_buttons:
+        prices = _item_prices(text, context)
+    elif context.list_price is not None:
+        with suppress(ValueError):  # no price is offered, or several
+            prices = [money.price(as_rupees(text, context.currency))]
     if not context.has_buttons and (closing := _closing_act(text, context)):
         return closing
     return Act(_intent(text, prices, context), _choose_price(prices, context))
@@ -272,19 +277,10 @@ def _closing_act(text: str, context: Context) -> Act | None:
     if context.theirs is None or not AGREES.search(text):
         return None
     denies = _denies([word.lower() for word in _WORD.findall(text)])
-    is_foreign = any(token.key in numerals.FOREIGN for token in numerals.tokenize(rupees))
+    is_foreign = any(token.key in numerals.WORDS.foreign for token in numerals.tokenize(rupees))
     if denies or is_foreign or named - {context.theirs}:
         return None
     return Act("accept", context.theirs)
-
-
-def _the_price(text: str, context: Context) -> list[float]:
-    """The one price that a message of a game offers; none where it offers no price or several."""
-    rupees = as_rupees(text, context.currency)
-    try:
-        return [money.price(rupees)]
-    except ValueError:  # as the reader says in words for a visitor
-        return []
 
 
 def _item_prices(text: str, context: Context) -> list[float]:
@@ -417,22 +413,6 @@ PARTS: Mapping[str, tuple[float, float]] = {
     "validation": (0.8, 0.9),
     "holdout": (0.9, 1.0),
 }
-THOUGHTS: Mapping[str, str] = {  # what each act does, as its speaker thinks it
-    "intro": "Open the conversation",
-    "inquire": "Ask a question",
-    "inform": "Answer the question",
-    "init-price": "Name the first price",
-    "counter-price": "Name another price",
-    "insist": "Stay at my price",
-    "vague-price": "Press on the price without an amount",
-    "agree": "Agree",
-    "disagree": "Refuse",
-    "unknown": "Keep talking",
-    "offer": "Make an offer",
-    "accept": "Accept",
-    "reject": "Reject",
-    "quit": "Leave",
-}
 
 
 def about(text: str) -> Any:
@@ -457,12 +437,7 @@ class Example:
 
     def model_input(self) -> dict[str, object]:
         """What a model reads before it speaks."""
-        return {
-            "role": self.role,
-            "context": self.context,
-            "thought": self.thought,
-            "values": self.values,
-        }
+        return {name: getattr(self, name) for name in ("role", "context", "thought", "values")}
 
     @property
     def intention(self) -> str:
@@ -490,43 +465,36 @@ def examples(
             elif not any(letter.isalnum() for letter in turn.text):
                 left_out["no letter and no digit"] += 1
             else:
-                made.append(_example(dialogue, number, turn.act or act, "\n".join(said)))
+                values = dialogue.values[turn.agent]
+                (others,) = (own for agent, own in dialogue.values.items() if agent != turn.agent)
+                act = turn.act or act
+                made.append(
+                    Example(
+                        role=turn.agent,
+                        context="\n".join(said),
+                        thought=_describe_thought(act, values, dialogue.currency),
+                        values=values,
+                        partner_values=others,
+                        utterance=turn.text,
+                        act=str(act),
+                        dialogue=dialogue.id,
+                        turn=number,
+                        part=part_of(dialogue),
+                    )
+                )
             said.append(f"{turn.agent}: {_describe_turn(turn, dialogue.currency)}")
     return made, left_out
 
 
 def describe_item(title: str, category: str, list_price: float, currency: str) -> str:
     """The public facts of a dialogue about one item, one per line."""
-    return "\n".join(
-        (
-            f"item: {title}",
-            f"category: {category}",
-            f"list price: {format_amount(list_price, currency)}",
-        )
-    )
+    price = format_amount(list_price, currency)
+    return f"item: {title}\ncategory: {category}\nlist price: {price}"
 
 
 def part_of(dialogue: Dialogue) -> str:
     """The part of PARTS that a dialogue belongs to."""
     return next(name for name, (low, high) in PARTS.items() if low <= dialogue.place < high)
-
-
-def _example(dialogue: Dialogue, number: int, act: Act, context: str) -> Example:
-    turn = dialogue.turns[number]
-    (partner_values,) = (own for agent, own in dialogue.values.items() if agent != turn.agent)
-    values = dialogue.values[turn.agent]
-    return Example(
-        role=turn.agent,
-        context=context,
-        thought=_describe_thought(act, values, dialogue.currency),
-        values=values,
-        partner_values=partner_values,
-        utterance=turn.text,
-        act=str(act),
-        dialogue=dialogue.id,
-        turn=number,
-        part=part_of(dialogue),
-    )
 
 
 def _describe_thought(act: Act, values: Mapping[str, object], currency: str) -> str:
@@ -571,16 +539,13 @@ class View:
             f"Your {name} is {format_amount(value, self.dialogue.currency)}."
             for name, value in self.dialogue.values[self.role].items()
         )
-        messages = [
-            {"role": "system", "content": SYSTEM.format(role=self.role, values=" ".join(own))}
-        ]
-        told = ""
+        system, told = SYSTEM.format(role=self.role, values=" ".join(own)), ""
+        messages = [{"role": "system", "content": system}]
         for turn in self.turns:
             new = turn.context.removeprefix(told).strip()
-            messages += [
-                {"role": "user", "content": f"{new}\n({turn.intention})".strip()},
-                {"role": "assistant", "content": turn.utterance},
-            ]
+            asked = f"{new}\n({turn.intention})".strip()
+            messages.append({"role": "user", "content": asked})
+            messages.append({"role": "assistant", "content": turn.utterance})
             told = f"{turn.context}\n{self.role}: {turn.utterance}"
         return messages
 
@@ -637,11 +602,6 @@ def _choose(dialogues: Iterable[Dialogue], part: str) -> list[Dialogue]:
 
 def counts(taught: Sequence[View]) -> dict[str, dict[str, int]]:
     """How many dialogues are taken from each side, and how many turns of each act."""
-    roles: dict[str, int] = {}
-    acts: dict[str, int] = {}
-    for view in taught:
-        roles[view.role] = roles.get(view.role, 0) + 1
-        for turn in view.turns:
-            intent = turn.act.partition("(")[0]
-            acts[intent] = acts.get(intent, 0) + 1
+    roles = Counter(view.role for view in taught)
+    acts = Counter(turn.act.partition("(")[0] for view in taught for turn in view.turns)
     return {"roles": dict(sorted(roles.items())), "acts": dict(sorted(acts.items()))}

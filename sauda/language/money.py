@@ -14,12 +14,11 @@ from itertools import pairwise
 
 from env import group_digits, rupees
 from sauda.language import numerals
-from sauda.language.numerals import Number, Token, fold, number_at, small_at, word_list, words
+from sauda.language.numerals import WORDS, Number, Token, fold, number_at, small_at
 
 LONGEST_MESSAGE = 2_000  # characters
 HIGHEST_PRICE = 10_00_00_000  # rupees: ten crore
 
-_LEAST = word_list("least")  # "ek rupya bhi kam nahi": not one rupee less
 _HINDI = ("hindi", "part", "offset")
 
 
@@ -71,8 +70,8 @@ def _no_price(text: str, line: Sequence[Token]) -> str:
     for i, token in enumerate(line[:-4]):
         number = number_at(line, i) if token.is_number else None
         if number and is_foreign(line, i, number.end):
-            first = i - (line[i - 1].key in numerals.FOREIGN)
-            last = number.end - (line[number.end].key not in numerals.FOREIGN)
+            first = i - (line[i - 1].key in WORDS.foreign)
+            last = number.end - (line[number.end].key not in WORDS.foreign)
             amount = _quote(text[line[first].start : line[last].end])
             return f"Prices are in rupees; I read {amount}. Say one price in rupees, such as ₹450."
     return f"Say one price in rupees, such as ₹450; I read none in {_quote(text)}."
@@ -111,15 +110,15 @@ def _mentions(line: Sequence[Token]) -> tuple[Mention, ...]:
         first, marked, sign = _find_start(line, i, free)
         amount, end = number.value * _shared_scale(line, i, number), number.end
         everyday = amount == number.value and _is_everyday(line, i, number)
-        if line[end].key in numerals.PAISE:
+        if line[end].key in WORDS.paise:
             amount, marked, end = amount / 100, True, end + 1
         elif _closes(line, end, everyday):
             marked, end = True, end + 1
             paise = small_at(line, end)
-            if paise and paise.value < 100 and line[paise.end].key in numerals.PAISE:
+            if paise and paise.value < 100 and line[paise.end].key in WORDS.paise:
                 amount, end = amount + paise.value / 100, paise.end + 1
         if marked:
-            is_least = amount in (1, 0.01) and line[end].key in _LEAST
+            is_least = amount in (1, 0.01) and line[end].key in WORDS.least
             is_price = not is_least and not is_cut(line, end)
         else:
             plain = not everyday or _is_cued(line, i, end)
@@ -153,14 +152,14 @@ def _closes(line: Sequence[Token], i: int, everyday: bool) -> bool:
     """Whether token `i` is the currency of the number before it, not of one after."""
     if line[i].kind != "currency":
         return False
-    is_free = line[i].key not in numerals.PREFIXES or not line[i + 1].is_number
+    is_free = line[i].key not in WORDS.prefixes or not line[i + 1].is_number
     return is_free or not (everyday or line[i].touches(line[i + 1]))
 
 
 def _shared_scale(line: Sequence[Token], i: int, number: Number) -> float:
     """The multiplier that the low end of a range takes from the high end: "do teen sau"."""
     j = number.end
-    joined = line[j].key in TO
+    joined = line[j].key in WORDS.to
     in_words = line[i].kind == line[j].kind != "digits"
     in_hindi = line[i].kind in _HINDI and line[j].kind in _HINDI  # "do dhai hazaar"
     if number.scale != 1 or not (joined or in_words or in_hindi):
@@ -178,44 +177,22 @@ def _is_everyday(line: Sequence[Token], i: int, number: Number) -> bool:
         return number.scale == 1
     if token.kind == "times" and after.is_number:
         return False  # "sau do sau" is 100 to 200
-    if before.kind == "times" and before.value >= 100_000 and token.key not in numerals.WEAK:
+    if before.kind == "times" and before.value >= 100_000 and token.key not in WORDS.weak:
         return False  # "ek lakh bees": two numbers, so that `price` asks
     is_small = token.kind in ("english", "hindi") and token.value <= 10
-    return number.end == i + 1 and (is_small or token.key in numerals.EVERYDAY)
+    return number.end == i + 1 and (is_small or token.key in WORDS.everyday)
 
 
 def _is_cued(line: Sequence[Token], i: int, end: int) -> bool:
     """Whether the words after an everyday number show a price: "sau mein de do"."""
     at, after = line[end], line[end + 1]
-    if at.key not in AT or line[i].key in ("ek", "एक", "one") or line[i].value == 0.5:
+    if at.key not in WORDS.at or line[i].key in ("ek", "एक", "one") or line[i].value == 0.5:
         return False  # "aadhe mein" is at half the price
-    return after.key in GIVE or (after.kind in ("mark", "edge") and at.key != "me")
+    return after.key in WORDS.give or (after.kind in ("mark", "edge") and at.key != "me")
 
 
-_OFF = words("off discount less chhoot छूट")  # "500 off" names a cut
-TO = words("- – to se or ya से या")  # "2-3 hazaar", "do ya teen sau"
-AT = words("mein me pe par में मे पे पर")  # "32 mein", "32 pe"
-GIVE = word_list("give")  # "sau mein de do"
-_GLUED = AT | GIVE | word_list("glued")  # "32mein" and "500se" are prices
-_AFTER_SMALL = (
-    _GLUED | TO | word_list("after_small")
-)  # other words after a bare number up to ten show that it counts something
-_NO_PLURAL = word_list("no_plural")  # "12 works" is a price, "12 chairs" a count
-_SIZE = words("size साइज़ साइज")  # "42 size chahiye"
 _QUOTES = {'"': '"', "'": "'", "″": "″", "”": "“"}  # marks of inches and feet, and what opens them
-_YEARS = range(1950, 2036)
-_MODEL = word_list("model")  # "2019 model"
-_BRANDS = word_list("brands")  # "2015 Honda"
-_DISTANCE = words("driven clocked odometer")  # "driven 30000"
-_TOOK = word_list("took")  # "2021 mein kharida"
-_OF = words("ka ke ki का के की")  # "2019 ka model"
-_FOR = words("for ke ka ki me mein के का की में")  # "2 for 900", "2 ke 900"
-_MOTION = words("reach come coming arrive meet leave call pick pickup")  # "I'll reach at 5"
-_EACH = words("each apiece per har प्रति हर")  # "120 each for 5" names no single price
-_ONE, _ONES = words("ek एक"), words("ka ki ke का की के")  # "ek ka 80"
-_PIECES = word_list("pieces")  # "4 pieces", "4 chahiye"
-_TAKE = words("for buy take need want")  # "120 each for 5"
-_OUT, _ALL = words("out"), words("all")
+YEARS = range(1950, 2036)
 
 
 def is_other(line: Sequence[Token], i: int, number: Number) -> bool:
@@ -229,13 +206,13 @@ def is_of_many(line: Sequence[Token]) -> bool:
     return any(map(_is_each, line, line[1:])) and any(
         token.kind == "digits"
         and 1 < token.value <= 100
-        and (before.key in _TAKE or after.key in _PIECES or _is_plural(after))
+        and (before.key in WORDS.take or after.key in WORDS.pieces or _is_plural(after))
         for before, token, after in zip(line, line[1:], line[2:], strict=False)
     )
 
 
 def _is_each(token: Token, after: Token) -> bool:
-    return token.key in _EACH or (token.key in _ONE and after.key in _ONES)
+    return token.key in WORDS.each or (token.key in WORDS.one and after.key in WORDS.ones)
 
 
 def _is_name(line: Sequence[Token], i: int, number: Number) -> bool:
@@ -251,63 +228,63 @@ def _is_name(line: Sequence[Token], i: int, number: Number) -> bool:
     return (
         (before.touches(token) and before.kind not in ("mark", "currency"))
         or (is_plain and len(token.key) >= 10)
-        or (before.key in numerals.LABELS and token.value < 100)
+        or (before.key in WORDS.labels and token.value < 100)
         or (is_age and is_plain and token.value < 100)
-        or before.key in numerals.CODES
-        or (before.key in ("is", "hai", ":") and line[i - 2].key in numerals.CODES)
+        or before.key in WORDS.codes
+        or (before.key in ("is", "hai", ":") and line[i - 2].key in WORDS.codes)
         or (before.key == "in" and is_plain and token.value <= 60)  # "back in 5"
-        or before.key in _DISTANCE
-        or (before.key == "of" and line[i - 2].key in _OUT)  # "9 out of 10"
-        or (before.key == "no" and line[max(0, i - 2)].key in numerals.NUMBERED)
+        or before.key in WORDS.distance
+        or (before.key == "of" and line[i - 2].key in WORDS.out)  # "9 out of 10"
+        or (before.key == "no" and line[max(0, i - 2)].key in WORDS.numbered)
         or (before.key in ("after", "before", "by", "till", "until") and token.value <= 12)
         or (before.key == "at" and token.value <= 12 and _is_hour(line, i))
-        or (before.key in numerals.MONTHS and is_day)
-        or (is_plain and token.value in _YEARS and _is_year(line, i))
+        or (before.key in WORDS.months and is_day)
+        or (is_plain and token.value in YEARS and _is_year(line, i))
     )
 
 
 def _is_hour(line: Sequence[Token], i: int) -> bool:
-    return any(token.key in _MOTION for token in line[max(0, i - 5) : i - 1])
+    return any(token.key in WORDS.motion for token in line[max(0, i - 5) : i - 1])
 
 
 def _is_year(line: Sequence[Token], i: int) -> bool:
     """Whether a number between 1950 and 2035 is a year: "2019 model", "2021 mein kharida"."""
     before, after, then = line[i - 1], line[i + 1], line[i + 2]
     return (
-        before.key in numerals.MONTHS | numerals.BOUGHT
+        before.key in WORDS.months | WORDS.bought
         or before.key in ("since", "year", "model", "a")
-        or (before.key == "from" and after.key not in TO)
-        or (before.key == "in" and line[i - 2].key in numerals.BOUGHT)
-        or after.key in _MODEL | _BRANDS
-        or (after.key in _OF and then.key in _MODEL)
-        or (after.key in AT and then.key in _TOOK)
+        or (before.key == "from" and after.key not in WORDS.to)
+        or (before.key == "in" and line[i - 2].key in WORDS.bought)
+        or after.key in WORDS.model | WORDS.brands
+        or (after.key in WORDS.of and then.key in WORDS.model)
+        or (after.key in WORDS.at and then.key in WORDS.took)
     )
 
 
 def is_foreign(line: Sequence[Token], i: int, end: int) -> bool:
     """Whether the number at [i:end] is an amount in another currency."""
-    return line[i - 1].key in numerals.FOREIGN or line[end].key in numerals.FOREIGN
+    return line[i - 1].key in WORDS.foreign or line[end].key in WORDS.foreign
 
 
 def _is_count(line: Sequence[Token], first: int, number: Number) -> bool:
     """Whether the tokens around a number show that it counts or measures something."""
     i = number.end
     last, after, then = line[i - 1], line[i], line[i + 1]
-    if after.key in TO and (high := number_at(line, i + 1)) and number.value < high.value:
+    if after.key in WORDS.to and (high := number_at(line, i + 1)) and number.value < high.value:
         return line[high.end].kind == "unit"  # "2-3 din"
     glued = last.kind == "digits" and last.touches(after)
     return (
         after.kind == "unit"
         or after.key in ("%", "°")
         or (glued and _is_length(line, i))
-        or (glued and (after.kind == "word" or after.is_number) and after.key not in _GLUED)
+        or (glued and (after.kind == "word" or after.is_number) and after.key not in WORDS.glued)
         or (glued and after.key == "-" and after.touches(then) and then.kind == "unit")
         or (after.key in ("aur", "और", "interested", "serious") and then.kind == "unit")
-        or (after.key in numerals.MONTHS and number.value <= 31)
+        or (after.key in WORDS.months and number.value <= 31)
         or (after.key == "of" and then.key in ("them", "these", "those", "us"))
-        or (number.value < 100 and after.key in _SIZE)
+        or (number.value < 100 and after.key in WORDS.size)
         or (number.value < 100 and _is_plural(after))
-        or (number.value <= 10 and after.kind == "word" and after.key not in _AFTER_SMALL)
+        or (number.value <= 10 and after.kind == "word" and after.key not in WORDS.after_small)
         or (number.value <= 20 and _is_priced_count(line, first, number))
         or is_cut(line, i)
     )
@@ -327,56 +304,42 @@ def _is_length(line: Sequence[Token], i: int) -> bool:
 def _is_priced_count(line: Sequence[Token], first: int, number: Number) -> bool:
     """Whether a small number counts the pieces of a price: "2 for 900", "900 for 2"."""
     before, after = line[first - 1], line[number.end]
-    if after.key in _FOR:
+    if after.key in WORDS.for_pieces:
         j = number.end + 1
         price = number_at(line, j + (line[j].kind == "currency"))
         return price is not None and price.value > number.value
-    if before.key not in _FOR and not (before.key in _ALL and line[first - 2].key in _FOR):
+    if before.key not in WORDS.for_pieces and not (
+        before.key in WORDS.all and line[first - 2].key in WORDS.for_pieces
+    ):
         return False
     earlier = line[max(0, first - 6) : first - 1]
-    if any(token.key in _EACH for token in earlier):
+    if any(token.key in WORDS.each for token in earlier):
         return False
     return any(token.is_number and token.value > number.value for token in earlier)
 
 
 def _is_plural(token: Token) -> bool:
     word = token.key
-    return token.kind == "word" and len(word) > 3 and word.endswith("s") and word not in _NO_PLURAL
+    return (
+        token.kind == "word"
+        and len(word) > 3
+        and word.endswith("s")
+        and word not in WORDS.no_plural
+    )
 
 
 def is_cut(line: Sequence[Token], i: int) -> bool:
     """Whether the number before token `i` is a cut in a price: 500 off, 500 kam karo."""
-    return line[i].key in _OFF or (
+    return line[i].key in WORDS.off or (
         line[i].key in ("kam", "कम") and line[i + 1].key.startswith(("kar", "kij", "कर", "किज"))
     )
 
 
 MOST = 4  # prices; a message with more offers no single price
 
-_NO = words("nahi nahin nhi nai नहीं नहि")  # after a price: "500 nahi"
-_MORE = words("less more lower higher problem")  # "500, no less"
 _MARKS = frozenset(".…,!?-–—")
-_ELSE = words("to toh तो")  # "500 nahi to": 500 or else
-_LINKS = words("mein me pe ka ke ki में पे का के की rupaye rupees rs")  # "500 mein nahi"
 _NOT, _WHY = fold("not"), fold("why")
 _OVER = (["instead", "of"], ["rather", "than"], ["take", "back"])  # "450 instead of 500"
-_ASIDE = words("forget ignore cancel chhodo छोड़ो")  # "forget 600"
-_SCRATCH, _THAT, _THE = words("scratch"), words("that it"), words("the my this")
-_BEFORE_SCRATCH = words("no so ok okay sorry oops wait please actually and")
-_SLIPS = words("galti galat typo mistake mistakenly wrongly गलती गलत")  # "galti se 5000"
-_REPLACES = _SLIPS | word_list("replaces")
-_MUCH = words("zyada jyada mehnga mahanga ज्यादा महंगा")  # "500 zyada hai, 450 lo"
-_THAN = words("se से")
-_PAST = words("tha thi था थी")
-_MAKE = words("make")  # "make it 2400"
-_IT = words("it that")
-_SAID = words("said wrote typed quoted bola kaha likha बोला कहा लिखा")  # "I said 300 but ..., 350"
-_EARLIER = words("pehle pahle earlier previously before first was पहले") | _SAID
-_FORMER = _EARLIER | words("old purana पुराना")
-_NOW = words("now new ab abhi naya अब अभी नया")
-_OR = words("or nor and ya aur to या और")
-_MOVES = word_list("moves")
-_MAKES = words("kar karo kardo karta karte karti karunga कर करो करता करते करूंगा")
 
 
 def keep_standing(line: Sequence[Token], spans: Sequence[tuple[int, int]]) -> list[int]:
@@ -405,17 +368,21 @@ def _is_rejected(parts: Sequence[list[str]], k: int) -> bool:
     before, after = parts[k], parts[k + 1]
     if before[-1:] == [_NOT] and before[-2:-1] != [_WHY]:
         return True
-    if k and before[-2:] == ["instead", "of"] and _SAID.intersection(parts[k - 1][-2:]):
+    if k and before[-2:] == ["instead", "of"] and WORDS.said.intersection(parts[k - 1][-2:]):
         return False  # "I typed 174 instead of 164"
-    if before[-2:] in _OVER or _ASIDE.intersection(before[-2:]) or _is_scratched(before, k):
+    if before[-2:] in _OVER or WORDS.aside.intersection(before[-2:]) or _is_scratched(before, k):
         return True
-    if _SLIPS.intersection(_same_clause(before)[-3:]):
+    if WORDS.slips.intersection(_same_clause(before)[-3:]):
         return True
-    if k and _NOW.intersection(parts[k - 1][-4:]) and _FORMER.intersection(before[-4:]):
+    if (
+        k
+        and WORDS.now.intersection(parts[k - 1][-4:])
+        and WORDS.former_price.intersection(before[-4:])
+    ):
         return True  # "new price 700, old price 800"
     if k and before == ["from"] and parts[k - 1][-1:] == ["to"]:
         return True  # "up to 450 from 400"
-    if k and len(before) == 1 and before[0] in _OR and _is_rejected(parts, k - 1):
+    if k and len(before) == 1 and before[0] in WORDS.or_words and _is_rejected(parts, k - 1):
         return True  # "not 450 or 500"
     return _is_denied(after, is_last=k + 2 == len(parts))
 
@@ -425,15 +392,15 @@ def _is_scratched(before: Sequence[str], k: int) -> bool:
 
     "Scratch that" takes back a price that follows only where none came before.
     """
-    following = _THE if k else _THE | _THAT
+    following = WORDS.the if k else WORDS.the | WORDS.that
     return _says_scratch(before, len(before) - 2, following)
 
 
 def _says_scratch(keys: Sequence[str], i: int, following: frozenset[str]) -> bool:
     """Whether word `i` is an order to scratch what one of `following` stands for."""
-    if i < 0 or keys[i] not in _SCRATCH or keys[i + 1] not in following:
+    if i < 0 or keys[i] not in WORDS.scratch or keys[i + 1] not in following:
         return False
-    return i == 0 or keys[i - 1] in _MARKS | _BEFORE_SCRATCH
+    return i == 0 or keys[i - 1] in _MARKS | WORDS.before_scratch
 
 
 def _same_clause(before: Sequence[str]) -> list[str]:
@@ -445,13 +412,13 @@ def _same_clause(before: Sequence[str]) -> list[str]:
 def _is_denied(after: Sequence[str], is_last: bool) -> bool:
     """Whether "nahi" follows a price, or between two prices "no" does."""
     rest = [key for key in after if is_last or key not in _MARKS]
-    while rest and rest[0] in _LINKS:
+    while rest and rest[0] in WORDS.links:
         rest = rest[1:]
-    if not rest or (len(rest) > 1 and rest[1] in _ELSE):
+    if not rest or (len(rest) > 1 and rest[1] in WORDS.or_else):
         return False
     if is_last:
-        return rest[0] in _NO and "?" not in after
-    return rest[0] in _NO or (rest[0] == "no" and not _MORE.intersection(rest[1:2]))
+        return rest[0] in WORDS.no and "?" not in after
+    return rest[0] in WORDS.no or (rest[0] == "no" and not WORDS.more.intersection(rest[1:2]))
 
 
 def _replaces(parts: Sequence[list[str]], k: int, later: int) -> bool:
@@ -459,22 +426,24 @@ def _replaces(parts: Sequence[list[str]], k: int, later: int) -> bool:
     gap = [key for part in parts[k + 1 : later + 1] for key in part]
     before, after = parts[k], parts[later + 1]
     if gap == ["to"]:
-        return bool(_MOVES.intersection(before[-5:]))  # "drop it from 500 to 450"
+        return bool(WORDS.moves.intersection(before[-5:]))  # "drop it from 500 to 450"
     if gap in (["se"], ["से"]):
-        return bool(_MAKES.intersection(after[:1]))  # "300 se 340 kar do"
-    if len(gap) == 1 and gap[0] in _OR:
+        return bool(WORDS.makes.intersection(after[:1]))  # "300 se 340 kar do"
+    if len(gap) == 1 and gap[0] in WORDS.or_words:
         return False
-    if _REPLACES.intersection(gap) or _SAID.intersection(before[-2:]):
+    if WORDS.replaces.intersection(gap) or WORDS.said.intersection(before[-2:]):
         return True
-    if _MUCH.intersection(gap[:3]) and gap[0] not in _THAN:
+    if WORDS.much.intersection(gap[:3]) and gap[0] not in WORDS.than:
         return True
-    if any(key in _MAKE and then in _IT for key, then in pairwise(gap)):
+    if any(key in WORDS.make and then in WORDS.it for key, then in pairwise(gap)):
         return True
-    if any(_says_scratch(gap, i, _THAT) for i in range(len(gap) - 1)):
+    if any(_says_scratch(gap, i, WORDS.that) for i in range(len(gap) - 1)):
         return True
-    was = _EARLIER.intersection([*before[-3:], *gap])
-    is_past = _SAID.intersection(gap) and _PAST.intersection(gap)  # "500 kaha tha, 550 lo"
-    return bool(is_past or (was and _NOW.intersection([*gap, *after[:1]])))
+    was = WORDS.earlier.intersection([*before[-3:], *gap])
+    is_past = WORDS.said.intersection(gap) and WORDS.past.intersection(
+        gap
+    )  # "500 kaha tha, 550 lo"
+    return bool(is_past or (was and WORDS.now.intersection([*gap, *after[:1]])))
 
 
 _CODE = re.compile(

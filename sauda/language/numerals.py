@@ -4,7 +4,7 @@ Hindi has a word of its own for every number up to 99, and each is romanised in 
 are looked up by `fold`, which maps the common spellings to one. `number_words.csv` has the words of
 each number, with the spellings that folding cannot join: "dedh sau" is 150, "saade teen" 3.5, "sava
 sau" 125, "paune do sau" 175. `tokenize` cuts a text up; `number_at` joins tokens ("do hazaar
-paanch sau").
+paanch sau"). `WORDS` are the lists of `word_lists.csv`, which says what each is for.
 """
 
 import csv
@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 _SPELLINGS = (
@@ -49,43 +50,23 @@ def read_rows(file: str) -> list[dict[str, str]]:
         return list(csv.DictReader(lines))
 
 
-_LISTS = {row["name"]: row["words"] for row in read_rows("word_lists.csv")}
+def _read_lists() -> dict[str, frozenset[str]]:
+    lists: dict[str, frozenset[str]] = {}
+    for row in read_rows("word_lists.csv"):
+        names = row["words"].split()
+        listed = [lists[name[1:-1]] if name[0] == "{" else {fold(name)} for name in names]
+        lists[row["name"]] = frozenset().union(*listed)
+    return lists
 
 
-def word_list(name: str) -> frozenset[str]:
-    """The folded words of the list called `name` in `word_lists.csv`."""
-    return words(_LISTS[name])
-
-
+LISTS = _read_lists()  # sets of folded words; in the file {name} stands for a list before
+WORDS = SimpleNamespace(**LISTS)
 VALUES: dict[str, dict[str, float]] = {}  # of number words, by kind and folded word
 for _row in read_rows("number_words.csv"):
     _names = map(fold, _row["words"].split())
     VALUES.setdefault(_row["kind"], {}).update(dict.fromkeys(_names, float(_row["value"])))
 
 SHARES = {"half": 0.5, "quarter": 0.25}  # after "and a"
-QUARTERS = ("quarter", "quarters")  # after "and three"
-WHOLE = words("hundred sau सौ thousand hazaar हज़ार lakh lac लाख crore करोड़")  # "hazaar" is 1,000
-CURRENCY = word_list("currency")
-PREFIXES = words("₹ ₨ rs rs. inr inr. रु रु. रू रू.")  # currency that may precede its number
-PAISE = words("paise paisa पैसे पैसा")
-EVERYDAY = words("sau सौ bees tees saath bara")  # ordinary words too: "saath" is also "with"
-# These, and their plurals in -s, make the number before them a measure or a count
-UNITS = word_list("units")
-MONTHS = word_list("months")  # not may and mar: "450 may be too much"
-LABELS = word_list("labels")  # before a number below 100
-NUMBERED = words("house flat shop room plot gate sector street makan dukan kamra")  # "house no 14"
-CODES = words("pin pincode otp code")  # before a number of any size
-BOUGHT = word_list("bought")  # "bought in 2019"
-# Currencies that are no rupees, before or after a number
-FOREIGN = frozenset("$€£¥") | word_list("foreign")
-HUNDRED_TYPED = words("so")  # "12 so" is "12 sau"
-# What follows "12 so" where it is a price, and not "I have 12 so …"
-BEHIND_SO = word_list("behind_so")
-THOUSAND = words("grand")  # "a grand", "two grand"
-NO_THOUSAND = word_list("no_thousand")
-VAGUE = words("few couple several some kuch chand kai many कुछ चंद कई")  # "a few thousand"
-WEAK = words("do दो ek एक one")  # number words that mostly mean something else
-BEFORE_DO = word_list("before_do")  # "kar do", "can you do": give, not two
 
 _ASCII = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}  # ４５０ to 450, one for one
 _LETTER = r"(?:[^\W\d_]|[\u0900-\u0963\u0970-\u097f\u200c\u200d])"  # \w lacks the vowel signs
@@ -176,21 +157,25 @@ def _amounts(kind: str, key: str, before: Token, start: int) -> str:
     if kind == "digits":
         return ".+" if "," not in key or _GROUPED.fullmatch(key) else "[^,]+"
     is_code = before.end == start and before.kind not in ("mark", "currency")
-    return r"\S+" if is_code or before.key in ("#", *LABELS) else ".+"
+    return r"\S+" if is_code or before.key in ("#", *WORDS.labels) else ".+"
 
 
 def _meaning(key: str) -> tuple[str, str, float]:
     for kind, table in VALUES.items():
         if key in table:
             return kind, key, table[key]
-    if key in CURRENCY:
+    if key in WORDS.currency:
         return "currency", key, 0.0
-    return "unit" if key in UNITS or key.removesuffix("s") in UNITS else "word", key, 0.0
+    return (
+        "unit" if key in WORDS.units or key.removesuffix("s") in WORDS.units else "word",
+        key,
+        0.0,
+    )
 
 
 def number_at(line: Sequence[Token], i: int) -> Number | None:
     """The number that starts at token `i` of `tokens(...)`; None where none does."""
-    is_verb = line[i].key in ("do", "दो") and line[i - 1].key in BEFORE_DO
+    is_verb = line[i].key in ("do", "दो") and line[i - 1].key in WORDS.before_do
     number = None if is_verb else _group(line, i)
     while number and number.last >= 1000 and (tail := _tail(line, number.end, number.last)):
         number = number._replace(value=number.value + tail.value, end=tail.end, last=tail.last)
@@ -233,15 +218,15 @@ def _times(line: Sequence[Token], number: Number) -> float:
     if token.kind == "times":
         return token.value
     ends = after.kind in ("mark", "edge", "currency")
-    if token.key in THOUSAND:
-        return 0.0 if after.key in NO_THOUSAND else 1000.0
-    is_typed = before.kind in ("digits", "hindi") and before.key not in WEAK  # not "to do so"
-    if token.key in HUNDRED_TYPED and is_typed and number.value < 100:
-        return 100.0 if ends or after.key in BEHIND_SO else 0.0
-    if token.key == "k" and before.kind in ("english", "part") and before.key not in WEAK:
+    if token.key in WORDS.thousand:
+        return 0.0 if after.key in WORDS.no_thousand else 1000.0
+    is_typed = before.kind in ("digits", "hindi") and before.key not in WORDS.weak  # not "to do so"
+    if token.key in WORDS.hundred_typed and is_typed and number.value < 100:
+        return 100.0 if ends or after.key in WORDS.behind_so else 0.0
+    if token.key == "k" and before.kind in ("english", "part") and before.key not in WORDS.weak:
         return 1000.0  # "six and a half K"
     is_lakh = token.key == "l" and before.kind == "digits" and before.touches(token)
-    return 100_000.0 if is_lakh and (ends or after.key in BEHIND_SO) else 0.0
+    return 100_000.0 if is_lakh and (ends or after.key in WORDS.behind_so) else 0.0
 
 
 def _joins(tokens: Sequence[Token]) -> bool:
@@ -255,17 +240,17 @@ def _and_part(line: Sequence[Token], i: int) -> tuple[float, int]:
     keys = [token.key for token in line[i : i + 3]]
     if keys[:2] == ["and", "a"]:
         return SHARES.get(keys[2], 0.0), i + 3
-    is_quarters = keys[:2] == ["and", fold("three")] and keys[2] in QUARTERS
+    is_quarters = keys[:2] == ["and", fold("three")] and keys[2] in ("quarter", "quarters")
     return (0.75, i + 3) if is_quarters else (0.0, i)
 
 
 def _count(line: Sequence[Token], i: int) -> Number | None:
     token, after = line[i], line[i + 1]
-    if token.key == "a" and (after.kind == "times" or after.key in THOUSAND):
+    if token.key == "a" and (after.kind == "times" or after.key in WORDS.thousand):
         return Number(1.0, i + 1, 1.0)
-    if token.kind == "times" and token.key in WHOLE:
+    if token.kind == "times" and token.key in WORDS.whole:
         counts = line[i - 2] if line[i - 1].key == "of" else line[i - 1]
-        return None if counts.key in VAGUE else Number(1.0, i, 1.0)
+        return None if counts.key in WORDS.vague else Number(1.0, i, 1.0)
     if token.kind == "part":
         return Number(token.value, i + 1 + (after.key == "a"), token.value)
     if token.kind == "offset":
@@ -300,7 +285,7 @@ def _tail(line: Sequence[Token], i: int, below: float) -> Number | None:
         return None  # "do hazaar 2 din", "paanch sau chhe sau"
     if below > 1000 and tail.last == 1 and tail.value < 100:
         return None  # "ek lakh bees" may be 1,00,020 or 1,20,000
-    if tail.end == k + 1 and line[k].key in WEAK:
+    if tail.end == k + 1 and line[k].key in WORDS.weak:
         spoken = ("currency",) if line[k].key in ("do", "दो") else ("currency", "mark", "edge")
         return tail if after.kind in spoken else None  # "paanch sau do" is "give 500"
     return tail

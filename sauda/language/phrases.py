@@ -1,100 +1,206 @@
-"""Recognises a text by short lists of words in English, Hinglish and Devanagari.
+"""The words of a text, and phrases in it, as CSV files list them in three languages.
 
-A list holds phrases separated by `;`. A phrase is found where a text has all its words, in any
-order; a phrase that begins with `=` only where the text has no other word. A `PhraseTable` is read
-from a CSV file, and its phrases are in order, as `lexicon.py` describes them; `=` stands before
-one that is all of a text, `^` before one that begins it.
+A cell of a file holds phrases separated by `;`. In a phrase
+
+    word          stands for all the spellings that `numerals.fold` joins
+    a/b           is a or b
+    stem*         is any word with that stem, *ending any with that ending
+    a?            may be left out (not the first)
+    !a/b          is any word but a and b
+    ..            is up to three other words of the same clause
+    #, ₹          are a number, and a number that may be a price
+    {list}        is any word of a list in `word_lists.csv`
+    = or ^        before it: it is all of a text, or begins it
+
+`stances.py` has elements of its own besides. The phrases of a `table` are simpler: one is found
+where a text has all its words, in any order.
 """
 
-import csv
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
-from pathlib import Path
 from typing import NamedTuple
 
-from sauda.language.lexicon import Element, Word, element_of, keys, phrase_end, words
 from sauda.language.lines import ENGLISH, HINDI, HINGLISH
-from sauda.language.numerals import Token, tokenize, word_list
+from sauda.language.numerals import LISTS, WORDS, Token, fold, number_at, read_rows, tokenize
 
+SMALLEST_PRICE = 20  # rupees; "2 left" counts, "200 left" may be money
 WHOLE, FIRST = "=", "^"
-Phrases = tuple[tuple[frozenset[str], bool], ...]  # the words, and whether no other may stand
-
-_HINGLISH = word_list("hinglish")
-_HINGLISH_NUMBERS = keys("sau hazaar karod/karor dedh dhai/adhai sava saade/saadhe/saarhe paune")
-_ENGLISH_NUMBERS = keys("hundred/hundreds thousand/thousands million/millions half")
 
 
-def phrases(listed: str) -> Phrases:
-    """The phrases of a list."""
-    texts = [text.strip() for text in listed.split(";")]
-    return tuple((keys(text.removeprefix("=")), text.startswith("=")) for text in texts)
+class Word(NamedTuple):
+    """A word, number or mark, at `text[start:end]`."""
+
+    key: str  # folded; "" for a number of several words
+    start: int
+    end: int
+    kind: str  # word, number, price, currency or mark
 
 
-def table(listed: Mapping[str, str]) -> Mapping[str, Phrases]:
-    """The phrases of each kind of a text, in the order of the kinds."""
-    return {kind: phrases(texts) for kind, texts in listed.items()}
+def words(text: str) -> list[Word]:
+    """The words of `text`, with an empty mark at either end.
+
+    "don't" is one word, "saat sau" one number.
+    """
+    line = tokenize(text)
+    cut = [Word("", 0, 0, "mark")]
+    i = 1
+    while line[i].kind != "edge":
+        token, number = line[i], number_at(line, i) if line[i].is_number else None
+        end = i + 1
+        if number and number.end > i:
+            end = number.end
+            is_price = number.value >= SMALLEST_PRICE and line[end].kind != "unit"
+            key = token.key if end == i + 1 else ""
+            kind = "price" if is_price and line[end].key != "%" else "number"
+        elif token.kind in ("mark", "currency"):
+            key, kind = token.key, token.kind
+        else:
+            key, kind = token.key, "word"
+            while line[end].key in ("'", "’") and _is_inside(line, end):
+                key, end = key + line[end + 1].key, end + 2
+        hidden = kind == "mark" and key == "-" and _is_inside(line, i)
+        if not hidden:
+            cut.append(Word(key, token.start, line[end - 1].end, kind))
+        i = end
+    return [*cut, Word("", len(text), len(text), "mark")]
 
 
-def kind_of(text: str, kinds: Mapping[str, Phrases]) -> str:
-    """The first of `kinds` that has a phrase in `text`; empty where none has."""
-    found = words(text)
-    said = frozenset(word.key for word in found if word.kind != "mark")
-    asked = said | {word.key for word in found if word.key == "?"}
-    for kind, listed in kinds.items():
-        if any(said == phrase if alone else asked >= phrase for phrase, alone in listed):
-            return kind
-    return ""
+def _is_inside(line: Sequence[Token], i: int) -> bool:
+    """Whether token `i` joins two words without a space, as in "semi-final"."""
+    before, token, after = line[i - 1 : i + 2]
+    joins = before.touches(token) and token.touches(after)
+    return joins and before.kind != "mark" and after.kind not in ("mark", "digits", "edge")
 
 
-class _Phrase(NamedTuple):
+class Element(NamedTuple):
+    """One word of a phrase."""
+
+    words: frozenset[str] = frozenset()
+    stems: tuple[str, ...] = ()
+    endings: tuple[str, ...] = ()
+    kinds: frozenset[str] = frozenset()
+    optional: bool = False
+    excludes: bool = False  # any word but these fits
+
+    def fits(self, word: Word) -> bool:
+        if self.excludes:
+            return word.kind in ("word", "number") and word.key not in self.words
+        is_word = word.key in self.words or word.kind in self.kinds
+        return is_word or word.key.startswith(self.stems) or word.key.endswith(self.endings)
+
+
+class Gap(NamedTuple):
+    """Up to `most` other words, none of a kind in `ends`."""
+
+    most: int
+    ends: tuple[str, ...]
+    wide: bool = False  # a mark within a sentence may stand among them
+
+    def goes_on(self, word: Word) -> bool:
+        is_inner = self.wide and word.kind == "mark" and word.key not in SENTENCE_ENDS
+        return is_inner or word.kind not in self.ends
+
+
+Place = Element | Gap
+SENTENCE_ENDS = frozenset(".!?।॥\n") | {""}
+_GAP = Gap(3, ("mark",))
+_KINDS = {"#": ("number", "price"), "₹": ("price",)}
+
+
+def element_of(place: str, kinds_of: Mapping[str, Sequence[str]] = _KINDS) -> Element:
+    """The element written as `place`; `kinds_of` has the kinds of word that a sign stands for."""
+    names, stems, endings, kinds = set(), [], [], set()
+    for name in place.removesuffix("?").removeprefix("!").split("/"):
+        if name in kinds_of:
+            kinds.update(kinds_of[name])
+        elif name.startswith("{"):
+            names |= LISTS[name[1:-1]]
+        elif name.endswith("*"):
+            stems.append(fold(name[:-1]))
+        elif name.startswith("*"):
+            endings.append(fold(name[1:]))
+        else:
+            names.add(fold(name))
+    optional, excludes = place.endswith("?"), place.startswith("!")
+    shape = tuple(stems), tuple(endings), frozenset(kinds)
+    return Element(frozenset(names), *shape, optional, excludes)
+
+
+def match(line: Sequence[Word], i: int, places: Sequence[Place], step: int = 1) -> int | None:
+    """The word past the `places` that stand from word `i` on, going by `step`; None if none do.
+
+    A number takes the currency behind it with it.
+    """
+    if not places:
+        return i
+    place, rest = places[0], places[1:]
+    if isinstance(place, Gap):
+        for j in range(i, i + step * (place.most + 1), step):
+            if (past := match(line, j, rest, step)) is not None:
+                return past
+            if not (0 <= j < len(line) and place.goes_on(line[j])):
+                return None
+        return None
+    if 0 <= i < len(line) and place.fits(line[i]):
+        after = i + step
+        if place.kinds and 0 <= after < len(line) and line[after].kind == "currency":
+            after += step
+        if (past := match(line, after, rest, step)) is not None:
+            return past
+    return match(line, i, rest, step) if place.optional else None
+
+
+class Phrase(NamedTuple):
     """A phrase of a table."""
 
-    kind: tuple[int, str]  # its row and the row's kind
-    spelled: bool
+    row: int  # of the table
     anchor: str  # WHOLE, FIRST or ""
-    places: tuple[Element, ...]
+    places: tuple[Place, ...]
+
+    def holds(self, words: frozenset[str]) -> bool:
+        """Whether one of `words` may stand in it."""
+        return any(place.words & words for place in self.places if isinstance(place, Element))
 
 
 class PhraseTable:
-    """The phrases of a CSV file: `en`, `hinglish` and `hi` hold those of a row's `kind`.
+    """The phrases of a CSV file, whose columns `en`, `hinglish` and `hi` hold those of a row.
 
     A row that is `spelled` compares words letter by letter, another joins spellings as `fold` does.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._by_word: dict[str, list[_Phrase]] = defaultdict(list)
-        self._by_stem: list[_Phrase] = []
-        self._rows: list[str] = []
-        with path.open(encoding="utf-8", newline="") as lines:
-            for place, row in enumerate(csv.DictReader(lines)):
-                self._rows.append(row["kind"])
-                listed = ";".join(row[language] for language in (ENGLISH, HINGLISH, HINDI))
-                for phrase in filter(None, map(str.strip, listed.split(";"))):
-                    self._add((place, row["kind"]), phrase, bool(row.get("spelled")))
+    def __init__(self, file: str) -> None:
+        self.rows = read_rows(file)
+        # Spelled ones and others, by a word, a stem's three letters or a kind that they begin with.
+        self._by_start: dict[bool, dict[str, list[Phrase]]] = {}
+        for place, row in enumerate(self.rows):
+            listed = ";".join(row[language] for language in (ENGLISH, HINGLISH, HINDI))
+            for phrase in filter(None, map(str.strip, listed.split(";"))):
+                self._add(place, phrase, bool(row.get("spelled")))
 
-    def _add(self, kind: tuple[int, str], phrase: str, spelled: bool) -> None:
+    def _add(self, row: int, phrase: str, spelled: bool) -> None:
         anchor = phrase[0] if phrase[0] in (WHOLE, FIRST) else ""
-        place = _literal if spelled else _fold
-        places = tuple(map(place, phrase.removeprefix(anchor).split()))
-        entry = _Phrase(kind, spelled, anchor, places)
-        for word in places[0].words:
-            self._by_word[word].append(entry)
-        if places[0].stems or places[0].kinds:
-            self._by_stem.append(entry)
+        place = _literal if spelled else element_of
+        names = phrase.removeprefix(anchor).split()
+        places = tuple(_GAP if name == ".." else place(name) for name in names)
+        begin = places[0]
+        starts = [stem[:3] + "*" for stem in begin.stems] + [f"#{kind}" for kind in begin.kinds]
+        for start in (*begin.words, *starts):
+            listed = self._by_start.setdefault(spelled, defaultdict(list))
+            listed[start].append(Phrase(row, anchor, places))
 
     def row(self, kind: str) -> int:
         """The first row of a kind."""
-        return self._rows.index(kind)
+        return next(place for place, row in enumerate(self.rows) if row["kind"] == kind)
 
     def whole(self, text: str) -> Iterator[tuple[int, str]]:
         """The row and the kind of each phrase that is all of `text`, marks aside."""
         bare = _without_marks(words(text))
-        for phrase in self._starting(bare[0], bare[0]) if bare else ():
-            if phrase.anchor == WHOLE and phrase_end(bare, 0, phrase.places, 0) == len(bare):
-                yield phrase.kind
+        for _, phrase in self._starting(bare[0], bare[0]) if bare else ():
+            if phrase.anchor == WHOLE and match(bare, 0, phrase.places) == len(bare):
+                yield phrase.row, self.rows[phrase.row]["kind"]
 
     def find(self, text: str) -> Iterator[tuple[int, str]]:
         """The row and the kind of each phrase in `text`."""
@@ -107,31 +213,33 @@ class PhraseTable:
             for word in line
         ]
         for i in range(len(line)):
-            for phrase in self._starting(line[i], read[i]):
-                heard = read if phrase.spelled else line
+            for spelled, phrase in self._starting(line[i], read[i]):
                 fits = not phrase.anchor or (phrase.anchor == FIRST and i == first)
-                if fits and phrase_end(heard, i, phrase.places, 0):
-                    yield phrase.kind
+                if fits and match(read if spelled else line, i, phrase.places):
+                    yield phrase.row, self.rows[phrase.row]["kind"]
+
+    def places(self, line: Sequence[Word]) -> Iterator[tuple[Phrase, int, int]]:
+        """Every phrase without an anchor in `line`, with its first word and its end, in order."""
+        for i, word in enumerate(line):
+            for _, phrase in self._starting(word, word):
+                if end := match(line, i, phrase.places):
+                    yield phrase, i, end
 
     def longest(self, line: Sequence[Word], i: int) -> tuple[int, str]:
         """The end of the longest phrase that begins at word `i`, and its kind; (i, "") for none."""
-        ends = (
-            (phrase_end(line, i, phrase.places, 0), -phrase.kind[0], phrase.kind[1])
-            for phrase in self._starting(line[i], line[i])
-        )
-        end, _, kind = max(ends, default=(0, 0, ""))
-        return (end, kind) if end else (i, "")
+        found = self._starting(line[i], line[i])
+        ends = ((match(line, i, phrase.places) or 0, -phrase.row) for _, phrase in found)
+        end, row = max(ends, default=(0, 0))
+        return (end, self.rows[-row]["kind"]) if end else (i, "")
 
-    def _starting(self, folded: Word, read: Word) -> Iterator[_Phrase]:
-        for spelled, word in ((False, folded), (True, read)):
-            listed = self._by_word.get(word.key, ()) if word.key else ()
-            yield from (entry for entry in listed if entry.spelled == spelled)
-        yield from (entry for entry in self._by_stem if entry.places[0].fits(folded))
-
-
-def _fold(place: str) -> Element:
-    """A place as in the lexicon, or {ask} for a question mark."""
-    return Element(frozenset("?")) if place == "{ask}" else element_of(place)
+    def _starting(self, folded: Word, read: Word) -> Iterator[tuple[bool, Phrase]]:
+        """The phrases that may begin with a word, and whether they are spelled."""
+        for spelled, listed in self._by_start.items():
+            word = read if spelled else folded
+            for start in (word.key, f"{word.key[:3]}*", f"#{word.kind}"):
+                if start and start in listed:
+                    for phrase in listed[start]:
+                        yield spelled, phrase
 
 
 def _literal(place: str) -> Element:
@@ -151,6 +259,23 @@ def _without_marks(line: Sequence[Word]) -> list[Word]:
     return [next(same) for _, same in groupby(said, key=lambda word: word.key)]
 
 
+Kinds = Mapping[str, Sequence[frozenset[str]]]
+
+
+def table(listed: Mapping[str, str]) -> Kinds:
+    """The words of each phrase, by kind of a text."""
+    return {
+        kind: [frozenset(map(fold, phrase.split())) for phrase in phrases.split(";")]
+        for kind, phrases in listed.items()
+    }
+
+
+def kind_of(text: str, kinds: Kinds) -> str:
+    """The first of `kinds` that has a phrase in `text`; empty where none has."""
+    said = {word.key for word in words(text) if word.kind != "mark" or word.key == "?"}
+    return next((kind for kind in kinds if any(said >= phrase for phrase in kinds[kind])), "")
+
+
 @lru_cache(maxsize=1024)  # a chat is put together anew at each move
 def language_of(text: str) -> str:
     """The language that a text is written in, number words included; "" for digits alone."""
@@ -158,17 +283,10 @@ def language_of(text: str) -> str:
         return HINDI
     said = {word.key for word in words(text) if word.kind == "word"}
     numbers = [token for token in tokenize(text) if token.is_number]
-    if said & _HINGLISH or any(map(_is_hinglish, numbers)):
+    # Of the small numbers "do", "char" and "sat" are English words too.
+    in_hindi = any(number.kind == "hindi" and number.value >= 10 for number in numbers)
+    keys = {number.key for number in numbers}
+    if in_hindi or said & WORDS.hinglish or keys & WORDS.hinglish_numbers:
         return HINGLISH
-    is_english = any(len(key) > 1 and key.isascii() for key in said)
-    return ENGLISH if is_english or any(map(_is_english, numbers)) else ""
-
-
-def _is_hinglish(number: Token) -> bool:
-    """Whether a number word is of Hinglish alone; "do", "char" and "sat" are English words too."""
-    in_hindi = number.kind == "hindi" and number.value >= 10
-    return in_hindi or number.key in _HINGLISH_NUMBERS
-
-
-def _is_english(number: Token) -> bool:
-    return number.kind == "english" or number.key in _ENGLISH_NUMBERS
+    in_english = keys & WORDS.english_numbers or any(one.kind == "english" for one in numbers)
+    return ENGLISH if in_english or any(len(key) > 1 and key.isascii() for key in said) else ""

@@ -15,37 +15,29 @@ No answer is told a limit or a seed, so none can give it away.
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 
 from env import Table, rupees
-from sauda.language.lexicon import NEGATORS, Word, keys, words
-from sauda.language.lines import ANSWERS, condition_in, name_in
+from sauda.language.lines import ANSWERS, name_in
 from sauda.language.money import HIGHEST_PRICE, prices, without_code
-from sauda.language.numerals import VAGUE, Token, tokenize
-from sauda.language.phrases import PhraseTable, kind_of, table
+from sauda.language.numerals import WORDS, tokenize
+from sauda.language.phrases import PhraseTable, Word, kind_of, table, words
 from sauda.language.spoken import ARGUMENTS, prices_of, shape
 from sauda.language.stances import NUMBER, read_stances, relative
 
-NO = keys("no nope nah never nahi/nahin/nhi na नहीं ना")  # begins a refusal
 QUESTION, TOLD = "question", "told"  # of no kind that is known: a question, a statement
 FOREIGN = table(
     {"foreign": "dollar; dollars; usd; euro; euros; eur; pound; pounds; yen; डॉलर; यूरो; पाउंड"}
 )
-_KINDS = PhraseTable(Path(__file__).with_name("kinds.csv"))
+_KINDS = PhraseTable("kinds.csv")
 _NONE = (1_000, "")  # after every row
 _RUDE = (_KINDS.row("insult"), "insult")
 _TOLD = _KINDS.row(TOLD)
 # An unknown question comes before the pleasantries beside it, which stand after the begging.
 _ASKED = _KINDS.row("begging") + 0.5
 # What a seller tells of these without a question is news, which the buyer cannot answer.
-TOPICS = frozenset(
-    (
-        *("available", "why_sell", "why", "history", "defects", "warranty", "photos", "payment"),
-        *("inspect", "pickup", "place", "included", "rivals", "item", "compliment"),
-    )
-)
+TOPICS = {row["kind"] for row in _KINDS.rows if "topic" in row["traits"]}
 SHORT = 2  # words; "?" after so few may be a slip
 _SENTENCE = re.compile(r"[^.!?।\n]*[.!?।\n]?")
 
@@ -83,12 +75,9 @@ NOD = "nod"  # "great", "sure": no acceptance by itself
 CONDITION = "condition"  # "deal, if you bring it here"
 LEAVE = "leave"
 # A text that accepts in one clause and says this in another accepts nothing.
-COUNTERS = frozenset(
-    ("bargain", "limit", "too_far", "refusal", "price", "press", "insult", "several")
-)
+COUNTERS = {row["kind"] for row in _KINDS.rows if "counter" in row["traits"]}
 _ENDS = frozenset(".!?,;:।()–—\n")
-_END = Word("", 0, 0, "mark")  # after a clause: a last word that may be left out needs one
-_TABLE = PhraseTable(Path(__file__).with_name("closings.csv"))
+_TABLE = PhraseTable("closings.csv")
 _FIRM, _SOFT, _SURE, _REFUSE = "firm", "soft", "sure", "refuse"
 _IF, _TERM, _BREAK, _ASKS = "if", "term", "break", "asks"
 _PARTING = (_IF, _TERM, _BREAK)  # part a clause in two
@@ -155,8 +144,11 @@ def _text(message: str, clause: Sequence[Word]) -> str:
 
 
 def _counters(clause: str) -> bool:
-    first = next((word.key for word in words(clause) if word.kind != "mark"), "")
-    return first in NO or kind_of_talk(clause) in COUNTERS
+    return _first_word(clause) in WORDS.refusing or kind_of_talk(clause) in COUNTERS
+
+
+def _first_word(text: str) -> str:
+    return next((word.key for word in words(text) if word.kind != "mark"), "")
 
 
 def _clauses(
@@ -174,9 +166,9 @@ def _clauses(
 
 def _parts(clause: list[Word]) -> Iterator[list[Word]]:
     """A clause cut at its conjunctions."""
-    part, i, line = [], 0, [*clause, _END]
+    part, i = [], 0
     while i < len(clause):
-        end, kind = _TABLE.longest(line, i)
+        end, kind = _TABLE.longest(clause, i)
         if kind in _PARTING:
             yield part
             part, i = [], end
@@ -187,9 +179,9 @@ def _parts(clause: list[Word]) -> Iterator[list[Word]]:
 
 def _kinds(clause: Sequence[Word]) -> set[str]:
     """The kinds of the phrases that cover a clause; empty where a word is left over."""
-    kinds, i, line = set(), 0, [*clause, _END]
+    kinds, i = set(), 0
     while i < len(clause):
-        end, kind = _TABLE.longest(line, i)
+        end, kind = _TABLE.longest(clause, i)
         if kind in _PARTING or (not kind and clause[i].kind not in ("price", "currency")):
             return set()
         kinds.add(kind)
@@ -200,13 +192,7 @@ def _kinds(clause: Sequence[Word]) -> set[str]:
 HIGHEST_ASK = 10  # times the list price; the rule of the market
 ARGUED = "argued_"  # before a kind of argument: "argued_tea" answers "some tea?"
 # An argument in a text of these kinds is answered first, as in "hello, some tea?".
-GENERAL = frozenset(
-    (
-        *("item", "opinion", "press", "too_far", "begging", "thanks", "compliment", "greeting"),
-        *("nod", "interest", QUESTION, TOLD),
-    )
-)
-DENIALS = NEGATORS  # "no scratches at all" is told, and no argument
+GENERAL = {row["kind"] for row in _KINDS.rows if "general" in row["traits"]}
 ASK_TO_OPEN = ("price", "nod")  # need a price of the one who answers
 SIGNS = "$€£¥"  # of currencies that are not taken
 
@@ -227,13 +213,11 @@ def slip(text: str) -> str:
     """
     text = without_code(text)
     line = tokenize(text)
-    vague = any(map(_is_vague, line, line[1:], line[2:]))
+    vague = any(
+        before.key in WORDS.vague and (after if token.key == "of" else token).kind == "times"
+        for before, token, after in zip(line, line[1:], line[2:], strict=False)
+    )
     return "unclear" if vague or (UNCLEAR.search(text) and prices(text)) else ""
-
-
-def _is_vague(before: Token, token: Token, after: Token) -> bool:
-    times = after if token.key == "of" else token
-    return before.key in VAGUE and times.kind == "times"
 
 
 def small_talk(text: str, seen: Table, agent: str) -> str:
@@ -249,11 +233,12 @@ def small_talk(text: str, seen: Table, agent: str) -> str:
     if trouble := slip(text) or _price_trouble(text):
         return trouble
     kind = kind_of_talk(text, to_buyer=agent == "buyer")
-    is_denied = kind == TOLD and any(word.key in DENIALS for word in words(text))
+    # "no scratches at all" is told, and no argument.
+    is_denied = kind == TOLD and any(word.key in WORDS.negators for word in words(text))
     if (not kind or kind in GENERAL) and not is_denied and (argument := kind_of(text, ARGUMENTS)):
         kind = ARGUED + argument
     if not kind:
-        kind = "refusal" if _begins_with_no(text) else "nonsense"
+        kind = "refusal" if _first_word(text) in WORDS.refusing else "nonsense"
     own, _ = prices_of(seen, agent)
     if read_closing(text, own[-1] if own else None) not in ("", LEAVE):
         kind = "nod"
@@ -274,7 +259,7 @@ def answer_to(
     texts = [
         text.format(
             item=name_in(language, seen.item.name),
-            condition=condition_in(language, seen.item.condition),
+            condition=name_in(language, seen.item.condition),
             list=rupees(seen.item.list_price),
             own=rupees(own[-1]) if own else "",
             most=rupees(HIGHEST_ASK * seen.item.list_price),
@@ -285,11 +270,6 @@ def answer_to(
     places = [last_said.get(shape(text), -1) for text in texts]
     oldest = [text for text, place in zip(texts, places, strict=True) if place == min(places)]
     return oldest[np.random.default_rng(seed).integers(len(oldest))]
-
-
-def _begins_with_no(text: str) -> bool:
-    spoken = [word.key for word in words(text) if word.kind != "mark"]
-    return bool(spoken) and spoken[0] in NO
 
 
 def _price_trouble(text: str) -> str:

@@ -352,7 +352,7 @@ def _choose(decided: Decided, groups: Sequence[Sequence[str]], seed: int) -> str
 
 @lru_cache(maxsize=4096)
 def claim_of(words: str) -> str:
-    """The kind of claim in a seller's words, a key of CLAIMS; "" for none."""
+    """The kind of claim in a seller's words, as in CLAIMS; "" for none."""
     found = [tell for tell in read(words) if tell.signal in CLAIMED]
     found = [tell for tell in found if "worth" not in tell.text.lower()]
     return CLAIMED[max(found, key=lambda tell: tell.score).signal] if found else ""
@@ -411,7 +411,7 @@ def _tails(words: str, line: str, decided: Decided, claimed: Collection[str]) ->
     yield from (in_language(part, decided.language) for part in told)
     claim = claim_of(words.replace(decided.seen.item.name, "it"))
     if claim and claim not in claimed and claim not in map(claim_of, (line, *told)):
-        yield CLAIMS[decided.language][claim]
+        yield CLAIMS[decided.language]["seller"][claim][0]
 
 
 def _is_tail(part: str, said: Sequence[str], decided: Decided) -> bool:

@@ -7,44 +7,30 @@ so the specific stand before the general. Text of people only: a model's reply s
 "10 % off", "200 more". What is taken off counts from the seller's price and what is added from the
 buyer's, unless the text names another base.
 
-The phrases of both are written as in `lexicon.py`, with these elements besides:
+The phrases of both are written as in `phrases.py`, with these elements besides:
 
     ...           is up to 14 other words of the same sentence
-    *ending       is any word with that ending
     #             is a number, a price or not; ₹ a price; @ a price that might be a year
-    !a/b          is any word but a and b
     .             is a mark
 """
 
-import csv
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 from env import Table
-from sauda.language import lexicon
-from sauda.language.lexicon import Element, Word, element_of, keys
-from sauda.language.money import Mention, prices, without_code
+from sauda.language import phrases
+from sauda.language.money import YEARS, Mention, prices, without_code
+from sauda.language.numerals import WORDS, read_rows
+from sauda.language.phrases import Element, Gap, Place, Word, element_of, match
 
-_ENDS = frozenset(".!?।॥\n") | {""}
 _SILENT = frozenset("'’‘\"“”`*_")  # marks that part no words
-_YEARS = range(1950, 2036)
 _NUMBERS = {"#": ("number", "price", "year"), "₹": ("price", "year"), "@": ("year",)}
-
-
-class _Gap(NamedTuple):
-    """Up to `most` other words of a sentence; a comma may stand among those of a wide gap."""
-
-    most: int
-    wide: bool
-
-
-_Place = Element | _Gap
-_GAPS = {"..": _Gap(3, wide=False), "...": _Gap(14, wide=True)}
+_GAPS = {"..": Gap(3, ("price", "year", "mark")),
+         "...": Gap(14, ("price", "year", "mark"), wide=True)}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,39 +38,39 @@ class Phrase:
     """A phrase of a table: its meaning, and its places before, at and after its number."""
 
     meaning: str
-    before: tuple[_Place, ...]  # the nearest first
+    before: tuple[Place, ...]  # the nearest first
     number: Element | None  # None: all places stand in `after`
-    after: tuple[_Place, ...]
+    after: tuple[Place, ...]
     needs: tuple[Element, ...]  # places that some word of a text has to fit
 
     def at(self, line: Sequence[Word], i: int) -> tuple[int, int] | None:
         """The first word and the end of the phrase whose number, or start, is word `i`."""
-        if self.number is None:
-            end = _match(line, i, 1, self.after)
-            return None if end is None else (i, end)
-        if not self.number.fits(line[i]):
-            return None
-        start, end = _match(line, i - 1, -1, self.before), None
-        if start is not None:
-            end = _match(line, i + 1, 1, self.after)
-        return None if end is None else (start + 1, end)
+        first, end = i, i
+        if self.number is not None:
+            if not self.number.fits(line[i]):
+                return None
+            before, end = match(line, i - 1, self.before, -1), i + 1
+            if before is None:
+                return None
+            first = before + 1
+        end = match(line, end, self.after)
+        return None if end is None else (first, end)
 
 
-def phrases(path: Path) -> tuple[Phrase, ...]:
-    """The phrases of the table at `path`, whose first column is their meaning, in its order."""
-    with path.open(encoding="utf-8", newline="") as lines:
-        return tuple(
-            _phrase(row[0], phrase.split())
-            for row in list(csv.reader(lines))[1:]
-            for phrase in ";".join(row[1:]).split(";")
-            if phrase.strip()
-        )
+def read_phrases(file: str) -> tuple[Phrase, ...]:
+    """The phrases of a table in its order; its first column is their meaning."""
+    return tuple(
+        _phrase(meaning, phrase.split())
+        for meaning, *cells in map(dict.values, read_rows(file))
+        for phrase in ";".join(cells).split(";")
+        if phrase.strip()
+    )
 
 
 def line_of(text: str, mentions: Sequence[Mention]) -> list[Word]:
     """The words and marks of `text`, between edges, each of the prices `mentions` one word."""
     line, following = [], deque(mentions)
-    for word in lexicon.words(text):
+    for word in phrases.words(text):
         while following and following[0].end <= word.start and word.start:
             following.popleft()
         if following and following[0].start < word.end and word.start < following[0].end:
@@ -114,13 +100,13 @@ def find_listed(
 
 
 def _price(text: str, mention: Mention) -> Word:
-    is_year = mention.amount in _YEARS and text[mention.start : mention.end].isdecimal()
-    kind = "year" if is_year else "price"
-    return Word("", mention.start, mention.end, kind)
+    is_year = mention.amount in YEARS and text[mention.start : mention.end].isdecimal()
+    return Word("", mention.start, mention.end, "year" if is_year else "price")
 
 
 def _phrase(meaning: str, names: Sequence[str]) -> Phrase:
-    places = list(map(_place, names))
+    kinds = {**_NUMBERS, ".": ("mark",)}
+    places = [_GAPS.get(name) or element_of(name, kinds) for name in names]
     at = next((k for k, name in enumerate(names) if name in _NUMBERS), None)
     needs = tuple(
         place
@@ -133,36 +119,8 @@ def _phrase(meaning: str, names: Sequence[str]) -> Phrase:
     return Phrase(meaning, before, places[at], tuple(places[at + 1 :]), needs)
 
 
-def _place(name: str) -> _Place:
-    return _GAPS.get(name) or element_of(name, {**_NUMBERS, ".": ("mark",)})
-
-
-def _match(line: Sequence[Word], i: int, step: int, places: Sequence[_Place]) -> int | None:
-    """The word past the `places` that stand from word `i` on, going by `step`; None if none do.
-
-    A gap holds no price and ends no sentence.
-    """
-    if not places:
-        return i
-    place, rest = places[0], places[1:]
-    if isinstance(place, _Gap):
-        for j in range(i, i + step * (place.most + 1), step):
-            if (past := _match(line, j, step, rest)) is not None:
-                return past
-            if not 0 <= j < len(line) or line[j].kind in ("price", "year"):
-                return None
-            if line[j].kind == "mark" and not (place.wide and line[j].key not in _ENDS):
-                return None
-        return None
-    fits = 0 <= i < len(line) and place.fits(line[i])
-    if fits and (past := _match(line, i + step, step, rest)) is not None:
-        return past
-    return _match(line, i, step, rest) if place.optional else None
-
-
 OWN, LISTED, NUMBER = "own", "listed", "number"  # stances; `stances.csv` has the others
-_STANCES = phrases(Path(__file__).with_name("stances.csv"))
-_BUT = frozenset(("but", "par", "lekin", "magar", "पर", "लेकिन", "मगर"))
+_STANCES = read_phrases("stances.csv")
 
 
 class Reading(NamedTuple):
@@ -198,16 +156,16 @@ def stances(text: str, mentions: Sequence[Mention]) -> list[str]:
     places = [i for i, word in enumerate(line) if word.kind in ("price", "year")]
     meant = [next((p.meaning for p in listed if p.at(line, i)), "") for i in places]
     kept = [k for k, stance in enumerate(meant) if stance in ("", OWN)]
-    if len(kept) == 2 and any(word.key in _BUT for word in line[slice(*(places[k] for k in kept))]):
+    if len(kept) == 2 and any(
+        word.key in WORDS.contrasts for word in line[slice(*(places[k] for k in kept))]
+    ):
         meant[kept[0]] = LISTED  # "1,800 is on the tag, but 1,500": the speaker's own comes last
     return meant
 
 
-_RELATIVE = phrases(Path(__file__).with_name("relative.csv"))
+_RELATIVE = read_phrases("relative.csv")
 _BASES = ("own_base", "list_base")
-_NOT, _AFTER = keys(lexicon.GROUPS["not"]), keys(lexicon.GROUPS["nahi"])
 _OF = re.compile(r"\bof\b", re.IGNORECASE)  # which a fold does not tell from "off"
-_ASKED = keys("you u we why")  # "can't you", "why not": no denial
 
 
 class NoBase(ValueError):
@@ -295,13 +253,13 @@ def _is_denied(line: Sequence[Word], first: int, end: int) -> bool:
     for i in range(first - 1, -1, -1):
         if line[i].kind == "mark":
             break
-        is_asked = line[i + 1].key in _ASKED or line[i - 1].key in _ASKED
-        if line[i].key in _NOT and not is_asked:
+        is_asked = line[i + 1].key in WORDS.asked_back or line[i - 1].key in WORDS.asked_back
+        if line[i].key in WORDS.negations and not is_asked:
             return True
     for i in range(first, len(line)):
         if i >= end and line[i].kind == "mark":
             break
-        if line[i].key in _AFTER:
+        if line[i].key in WORDS.nahi:
             return True
     return False
 

@@ -5,8 +5,7 @@ another buyer for this process, SAUDA_SELLER_MODEL another seller. SAUDA_ENDPOIN
 SAUDA_ENDPOINT_MODEL (and SAUDA_ENDPOINT_TOKEN) is a server that speaks OpenAI's protocol;
 SAUDA_OLLAMA_URL with SAUDA_OLLAMA_MODEL is an Ollama. A visitor can pick one, never name one.
 
-A reply names the backend that gave it. A backend is healthy only if it answers with text: a server
-that is up but answers with an error cannot play.
+A reply names the backend that gave it. A server that is up but answers without text cannot play.
 """
 
 import os
@@ -107,20 +106,8 @@ class Streaming(Protocol):
     ) -> Iterator[Reply]: ...
 
 
-class Backend(Streaming, Protocol):
-    """A model that returns each reply as a whole."""
-
-    def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply: ...
-
-    def stream(
-        self, messages: Messages, seed: int, schema: Schema | None = None
-    ) -> Iterator[Reply]:
-        """The reply, in one piece."""
-        yield self(messages, seed, schema)
-
-
 @dataclass(frozen=True)
-class Endpoint(Backend):
+class Endpoint:
     """A server with OpenAI's chat protocol: vLLM, Inference Endpoints, Ollama."""
 
     url: str = field(repr=False)  # it may hold a password
@@ -147,18 +134,22 @@ class Endpoint(Backend):
             body["response_format"] = {"type": "json_schema", "json_schema": form}
         return self.retry.call(lambda timeout: self._request(body, timeout))
 
+    def stream(
+        self, messages: Messages, seed: int, schema: Schema | None = None
+    ) -> Iterator[Reply]:
+        """The reply, in one piece."""
+        yield self(messages, seed, schema)
+
     def _request(self, body: dict, timeout: float) -> Reply:
-        source, headers = self.source, {}
-        if self.token:
-            headers["Authorization"] = f"Bearer {self.token}"
+        source = self.source
+        headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         try:
             response = httpx.post(self._route(), json=body, headers=headers, timeout=timeout)
         except httpx.TimeoutException as error:
             raise ReplyTimeout(f"{source} did not answer within {timeout:.3g} s") from error
         except httpx.HTTPError as error:
-            name = type(
-                error
-            ).__name__  # its text may quote the address, which visitors must not see
+            # Its text may quote the address, which visitors must not see.
+            name = type(error).__name__
             raise TransientError(f"{source} cannot be reached or broke off: {name}") from error
         if response.status_code != 200:
             kind = TransientError if response.status_code in TRANSIENT else ReplyError
@@ -168,15 +159,12 @@ class Endpoint(Backend):
             choice, usage = answer["choices"][0], answer.get("usage") or {}
             text, tokens = choice["message"]["content"], usage.get("completion_tokens") or 0
         except (ValueError, LookupError, TypeError, AttributeError) as error:
-            name = type(error).__name__
-            raise ReplyError(
-                f"{source} answered with something that is no chat reply: {name}"
-            ) from error
+            wrong = f"something that is no chat reply: {type(error).__name__}"
+            raise ReplyError(f"{source} answered with {wrong}") from error
         if not isinstance(text, str):
             raise ReplyError(f"{source} answered without a text")
-        return Reply(
-            text, source, tokens, "length" if choice.get("finish_reason") == "length" else "stop"
-        )
+        finish = "length" if choice.get("finish_reason") == "length" else "stop"
+        return Reply(text, source, tokens, finish)
 
     def _route(self) -> httpx.URL:
         """The address of chats, whether `url` is that of the server, of its API or of chats."""
@@ -187,26 +175,15 @@ class Endpoint(Backend):
         return url.copy_with(path=path)
 
 
-@dataclass(frozen=True)
-class Health:
-    """Whether a backend answered with text; `detail` is that text or the error."""
-
-    source: str
-    healthy: bool
-    detail: str
-    seconds: float
-
-
-def probe(backend: Backend) -> Health:
-    """Request one reply of `backend`. Healthy means a reply with a letter or a digit."""
-    began = time.monotonic()
+def check_answers(server: Endpoint) -> Endpoint:
+    """`server`, if it replies with a letter or a digit; else raises CannotLoad with its reply."""
     try:
-        reply = backend(HEALTH_REQUEST, seed=0)
+        answer = server(HEALTH_REQUEST, seed=0).text.strip()
     except ReplyError as error:
-        return Health(backend.source, False, str(error), time.monotonic() - began)
-    text = reply.text.strip()
-    healthy = any(character.isalnum() for character in text)
-    return Health(reply.source, healthy, text or "an empty answer", time.monotonic() - began)
+        raise CannotLoad(f"{server.source} gave no real answer: {error}") from error
+    if not any(map(str.isalnum, answer)):
+        raise CannotLoad(f"{server.source} gave no real answer: {answer or 'an empty answer'}")
+    return server
 
 
 class ThreadEngine:
@@ -283,7 +260,14 @@ def find_backends(environment: Mapping[str, str] = os.environ) -> dict[str, dict
 
     Raises ValueError where an address stands without its model.
     """
-    return {name: _backends_of(environment, seat) for name, seat in SEATS.items()}
+    backends: dict[str, dict[str, ModelWorker]] = {}
+    for role, seat in SEATS.items():
+        model = environment.get(seat.variable) or seat.model
+        workers = {THIS_PAGE: ModelWorker(THIS_PAGE, own_service(), model, seat.sampling)}
+        for name, server in find_servers(environment, seat.sampling).items():
+            workers[name] = serve_in_threads(name, partial(check_answers, server))
+        backends[role] = workers
+    return backends
 
 
 def in_page(name: str) -> ModelWorker:
@@ -302,24 +286,14 @@ def own_service() -> ReplyService:
     return ReplyService(ProcessEngine)
 
 
-def _backends_of(environment: Mapping[str, str], seat: Seat) -> dict[str, ModelWorker]:
-    model = environment.get(seat.variable) or seat.model
-    own = ModelWorker(THIS_PAGE, own_service(), model, seat.sampling)
-    return {THIS_PAGE: own} | {
-        name: serve_in_threads(name, partial(check_answers, backend))
-        for name, backend in find_servers(environment, seat.sampling).items()
-    }
-
-
 def serve_in_threads(
     name: str, load: Callable[[], Streaming], reply_limit: float = REPLY_LIMIT
 ) -> ModelWorker:
     """A model of a service of its own, called in threads of this process."""
-
-    def engine(report: Report) -> ThreadEngine:
-        return ThreadEngine(report, lambda _: load())
-
-    return ModelWorker(name, ReplyService(engine, ONE_AT_A_TIME, reply_limit), name)
+    service = ReplyService(
+        lambda report: ThreadEngine(report, lambda _: load()), ONE_AT_A_TIME, reply_limit
+    )
+    return ModelWorker(name, service, name)
 
 
 def gpu_of_this_process() -> bool:
@@ -329,9 +303,9 @@ def gpu_of_this_process() -> bool:
     return Config.zero_gpu or Path("/dev/nvidiactl").exists()
 
 
-def find_servers(environment: Mapping[str, str], sampling: Sampling) -> dict[str, Backend]:
+def find_servers(environment: Mapping[str, str], sampling: Sampling) -> dict[str, Endpoint]:
     """The servers that the environment names; ValueError for an address without its model."""
-    found: dict[str, Backend] = {}
+    found: dict[str, Endpoint] = {}
     for name, retry in ((ENDPOINT, RetryPolicy()), (OLLAMA, OLLAMA_RETRY)):
         mark = f"SAUDA_{name.upper()}"
         url, model = environment.get(f"{mark}_URL"), environment.get(f"{mark}_MODEL")
@@ -341,11 +315,3 @@ def find_servers(environment: Mapping[str, str], sampling: Sampling) -> dict[str
             public_address(url)  # says at the start what is wrong with it
             found[name] = Endpoint(url, model, environment.get(f"{mark}_TOKEN"), sampling, retry)
     return found
-
-
-def check_answers(backend: Streaming) -> Streaming:
-    """`backend`, if it replies with text; else raises CannotLoad with its reply."""
-    health = probe(backend)
-    if not health.healthy:
-        raise CannotLoad(f"{health.source} gave no real answer: {health.detail}")
-    return backend

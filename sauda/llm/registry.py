@@ -2,17 +2,20 @@
 
 A model's name is its base, an adapter where it has one, then what is done to its moves, joined by
 "+". No weights are read before the first request. `acts(linear)` is the scripted policy `linear`
-that plays through dialogue acts and words.
+that plays through dialogue acts and words. A buyer that is a model writes its whole move; a model
+seller's move is decided in code, and it words it.
 """
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from env import Policy, Task
-from sauda.games import game_of
+from env import Observation, Policy, Task
+from sauda.games import BAZAAR, game_of
 from sauda.language.acts import Acts
 from sauda.llm.model import BASES, MODELS, NULL, SAUDA, NamedModel, NullModel, adapter_folder
-from sauda.llm.turn import PlayerSpec
+from sauda.llm.seller import SellerSeat, model_seller, persona_seat, seat_persona
+from sauda.llm.turn import PlayerSpec, PromptSeat
 from sauda.llm.wrappers import WRAPPERS
 
 CONSTRAINED = "constrained"
@@ -86,8 +89,37 @@ def against(task: Task, name: str) -> Task:
     "mini:firm". Raises ValueError where there is none of that name, or nothing to choose.
     """
     if ":" in name and task.learner != "seller":
-        from sauda.llm.seller import model_seller, seat_persona
-
         seller = model_seller(name)
         return seat_persona(task, seller.seat.persona, seller)
     return game_of(task).columns.against(task, name)
+
+
+@dataclass(frozen=True)
+class BuyerSeat(PromptSeat):
+    """A model that buys from a visitor, with its decoding and its wrapper."""
+
+    agent = "buyer"
+    knows_limit = True  # its prompt holds it, and its replies might tell it
+
+    def take_seat(self, task: Task) -> Task:
+        """`task` with this model in its seat; ValueError where it cannot sit there."""
+        if task.learner != "seller":
+            raise ValueError(f"a language model that buys is no seller for {task.name}")
+        return task
+
+    def preview(self, text: str, obs: Observation) -> str:
+        """The readable part of a reply that still grows."""
+        return BAZAAR.prompt.preview(text, obs)
+
+
+def visitor_seat(name: str) -> BuyerSeat | SellerSeat | None:
+    """The seat across from a visitor of a model, MODEL:PERSONA for a seller; None for a script.
+
+    Raises ValueError for a persona or a part of a model's name that does not exist.
+    """
+    if ":" in name:
+        return persona_seat(name.partition(":")[2])
+    if not is_model(name):
+        return None
+    player = player_spec(name)
+    return BuyerSeat(BAZAAR.prompt, player.constrained, player.wrapper)

@@ -11,12 +11,13 @@ decision, the listing or SPOKEN, so that it can make no other claim; each of its
 price or the listing, tells what was decided, or is a courtesy. A model's seller speaks English.
 """
 
+import csv
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from types import MappingProxyType
+from pathlib import Path
 
 import numpy as np
 
@@ -56,17 +57,9 @@ class Persona:
     manner: str  # in words
 
 
-PERSONAS: Mapping[str, Persona] = MappingProxyType(
-    {
-        persona.name: persona
-        for persona in (
-            Persona("firm", "cool and proud"),
-            Persona("fair", "polite and honest"),
-            Persona("hasty", "curt and brisk"),
-            Persona("bluffer", "loud and grand"),
-        )
-    }
-)
+MANNERS = {"firm": "cool and proud", "fair": "polite and honest", "hasty": "curt and brisk",
+           "bluffer": "loud and grand"}  # fmt: skip
+PERSONAS = {name: Persona(name, manner) for name, manner in MANNERS.items()}
 DEFAULT = "fair"
 
 
@@ -115,6 +108,15 @@ class SellerSeat:
 
     persona: Persona = PERSONAS[DEFAULT]
     tries = TRIES
+    agent = "seller"
+    knows_limit = False
+
+    def take_seat(self, task: Task) -> Task:
+        """`task` against sellers of the persona's type; code decides their moves."""
+        return seat_persona(task, self.persona)
+
+    def preview(self, text: str, obs: Observation) -> str:
+        return text
 
     def request(self, obs: Observation, seed: int, invalid_replies: Sequence[str] = ()) -> Request:
         return Request(brief(decide_move(obs), self.persona, len(invalid_replies)), seed)
@@ -259,49 +261,12 @@ def _quote(text: str) -> str:
 # The check of a text
 
 LONGEST = 220  # characters
-ACCEPTS = (
-    r"all right|alright|done|deal|agreed|accept|ok|okay|yes|sure|fine|sold|(?:is|it's) yours|"
-    r"take (?:it|your|the)|theek|pakka"
-)
-AGREES = r"agreed|i accept|accepted|sold|(?:we have|it's|it is) a deal|done"  # no counter says so
-REFUSES = r"(?:not|cannot|can't|won't|unable to)(?: be)?(?: able to)? sell(?:ing)?(?!.* less)"
-DENIES = rf"{REFUSES}|sorry|cannot|can't|won't|unable|no|not|never"
-LEAVES = (
-    r"goodbye|good bye|bye|leave it|another time|next time|nowhere|no deal|too far apart|"
-    r"keep (?:it|my|this|the)|(?:cannot|can't|won't|not) sell|not for sale"
-)
-LIMITS = (
-    r"lowest|minimum|bottom|my floor|reservation|at least|my limit|break even|"
-    r"(?:no|any) profit|at a loss|lose money"
-)
-FOREIGN = r"[$€£¥]|dollars?|euros?|pounds?|usd|eur|gbp"
 MARKUP = r"<[|/\w]|[{}\[\]]|```|\*\*|^\s*[-•#]|\b(?:seller|buyer|listing|you|system|user)\s*:"
-MACHINE = (
-    r"an ai|language model|assistant|assist you|instructions?|prompt|listing|persona|system|"
-    r"customer service|your (?:final|last|lowest|best|current) price|"
-    r"i(?:'ll| will| would|'d| want to| can| am going to)? (?:buy|pay)"
-)
-# All words that a line may hold beside those of its listing and of its decision. "me", "pay",
-# "send", "your" and their like are left out: with them a line could give the buyer an order. So is
-# every word that makes a claim: of time, of other buyers, of cost, of the item's state.
-SPOKEN_WORDS = """
-a about accept again agreed all alright am an and apart are as ask asking at beautiful beauty been
-bhai bring but by bye came can can't cannot choice come coming could deal decide do does done down
-eye fair far fine for friend from get give given go goes good goodbye great haan had hai has have
-here honest hope how i i'll i'm in interested is it it's item its ji keep leave let little looking
-lovely lower madam make may more much my nahi never next nice no not now nowhere of offer offering
-ok okay on one only or pakka piece please price prices right rs rupee rupees say sell selling shall
-shop sir so sold sorry stand sure take thank thanks that that's the theek then these thing think
-this those thought time to today too unable up us very want was we we're welcome well what when will
-with won't would yes you you're yours"""
-SPOKEN = frozenset(SPOKEN_WORDS.split())
-COURTESY = (
-    r"no|yes|well|ok|okay|(?:yes|no),? (?:sir|madam|friend)|yes or no|please|"
-    r"(?:thank you|thanks)(?: (?:so|very) much)?(?: for coming)?|"
-    r"(?:you(?:'re| are) )?welcome(?: here)?|what do you (?:say|think)|how (?:is|about) that|"
-    r"is (?:that|it|this) (?:all right|okay|ok|fine|fair)|(?:you have )?a (?:fine|good) eye|"
-    r"what a (?:beauty|(?:beautiful|lovely|nice) (?:thing|item|piece))(?: it is)?"
-)
+with Path(__file__).with_name("seller_words.csv").open(encoding="utf-8", newline="") as _file:
+    PATTERNS = {row["name"]: row["words"] for row in csv.DictReader(_file)}
+# "me", "pay", "send", "your" and their like are left out: with them a line could give the buyer an
+# order. So is every word that makes a claim: of time, other buyers, cost, or the state of the item.
+SPOKEN = frozenset(PATTERNS["spoken"].split("|"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,13 +301,13 @@ def _faults(text: str, decision: Decision) -> Iterator[str]:
         return
     yield from _form(text)
     body = _without(text, decision.item.name)
-    if _says(MACHINE, body):
+    if _says(body, "machine"):
         yield "does not speak as the seller"
     yield from _price_faults(body, decision)
     yield from _end_faults(body, decision.kind)
     if decision.kind not in ORDERS:
         yield from _speech_faults(hear(body, decision), decision.says)
-    if _says(LIMITS, body):
+    if _says(body, "limits"):
         yield "speaks of a limit"
     if foreign_words(body, decision):
         yield "holds a word that neither the listing nor the move needs"
@@ -380,7 +345,7 @@ def _price_faults(body: str, decision: Decision) -> Iterator[str]:
         if body[mention.start : mention.end] not in listed  # a bare number of the listing
     ]
     amounts = {mention.amount for mention in mentions}
-    if _says(FOREIGN, body):
+    if _says(body, "foreign"):
         yield "names another currency"
     if decision.kind == "walk":
         if amounts:
@@ -401,21 +366,16 @@ def _numbers(text: str) -> list[str]:
 
 
 def _end_faults(body: str, kind: str) -> Iterator[str]:
-    if kind == "walk":
-        if not _says(LEAVES, body):
-            yield "does not take leave"
-        if "?" in body:
-            yield "walks and asks"
-    elif kind == "accept":
-        if not _says(ACCEPTS, body) or _says(DENIES, body):
-            yield "does not sound like a yes"
-        if "?" in body:
-            yield "accepts and asks"
-    else:
-        if _says(AGREES, body):
-            yield "sounds like a yes"
-        if _says(REFUSES, body) or _says("goodbye|bye", body):
-            yield "refuses to sell"
+    if kind == "walk" and not _says(body, "leaves"):
+        yield "does not take leave"
+    if kind == "accept" and (not _says(body, "accepts") or _says(body, "refuses", "denies")):
+        yield "does not sound like a yes"
+    if kind in ORDERS and "?" in body:
+        yield f"{kind}s and asks"
+    if kind not in ORDERS and _says(body, "agrees"):
+        yield "sounds like a yes"
+    if kind not in ORDERS and _says(body, "refuses", "goodbye"):
+        yield "refuses to sell"
 
 
 def hear(text: str, decision: Decision) -> speech.Speech:
@@ -466,25 +426,22 @@ def _decided_words(says: speech.Speech) -> frozenset[str]:
 def _serves(sentence: str, decision: Decision) -> bool:
     """Whether a sentence names a price or the listing, says what was decided, or is a courtesy."""
     plain = re.sub(r",? (?:sir|madam|my friend|friend|ji|bhai|please)$", "", sentence)
-    ends = {"accept": ACCEPTS, "walk": f"{LEAVES}|{DENIES}"}
+    ends = {"accept": ("accepts",), "walk": ("leaves", "refuses", "denies")}
     about = (_listed_words(decision.item) - SPOKEN) | {"thing", "item", "piece", "condition"}
     heard = speech.hear(sentence)
     return (
         bool(money.prices(sentence))
         or bool(about & set(_words(sentence)))
         or bool(heard.style or heard.topic or heard.reaction)
-        or (decision.kind in ends and _says(ends[decision.kind], sentence))
-        or re.fullmatch(COURTESY, plain) is not None
+        or _says(sentence, *ends.get(decision.kind, ()))
+        or re.fullmatch(PATTERNS["courtesy"], plain) is not None
     )
 
 
 def _listed_words(item: Item) -> set[str]:
     """The words of a listing, plurals as singulars too."""
-    words = {
-        *_words(f"{item.name} {item.category} {item.condition.replace('_', ' ')}"),
-        "condition",
-    }
-    return words | {word.removesuffix("s") for word in words}
+    words = _words(f"{item.name} {item.category} {item.condition.replace('_', ' ')} condition")
+    return {*words, *(word.removesuffix("s") for word in words)}
 
 
 def _words(text: str) -> list[str]:
@@ -496,5 +453,7 @@ def _without(text: str, name: str) -> str:
     return re.sub(re.escape(name), "thing", text, flags=re.IGNORECASE)
 
 
-def _says(words: str, text: str) -> bool:
-    return bool(re.search(rf"(?<!\w)(?:{words})(?!\w)", text, re.IGNORECASE))
+def _says(text: str, *patterns: str) -> bool:
+    """Whether a text holds words of one of these PATTERNS."""
+    found = (rf"(?<!\w)(?:{PATTERNS[name]})(?!\w)" for name in patterns)
+    return any(re.search(pattern, text, re.IGNORECASE) for pattern in found)

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from sauda.fairness import PAGE, FairQueue, Limits, QueueFull, Visitor
 from sauda.llm.engine import DEFAULT_SAMPLING, ReplyRequest, Sampling
@@ -46,8 +46,7 @@ LONGEST_PAUSE = 60.0  # seconds before the models are loaded again
 # How far a model is
 
 
-@dataclass(frozen=True)
-class Loading:
+class Loading(NamedTuple):
     """The model is being loaded."""
 
     name: str
@@ -55,8 +54,7 @@ class Loading:
     again: bool = False  # after a crash
 
 
-@dataclass(frozen=True)
-class Ready:
+class Ready(NamedTuple):
     """The model can reply; `source` names the model, its precision and its device."""
 
     name: str
@@ -64,8 +62,7 @@ class Ready:
     seconds: float  # it took to load
 
 
-@dataclass(frozen=True)
-class Failed:
+class Failed(NamedTuple):
     """The model could not be loaded; `reason` is a sentence."""
 
     name: str
@@ -75,15 +72,13 @@ class Failed:
 # Orders to an engine
 
 
-@dataclass(frozen=True)
-class Load:
+class Load(NamedTuple):
     """Load the model called `name`."""
 
     name: str
 
 
-@dataclass(frozen=True)
-class Begin:
+class Begin(NamedTuple):
     """Decode a reply of the model called `name`."""
 
     key: int
@@ -91,8 +86,7 @@ class Begin:
     request: ReplyRequest
 
 
-@dataclass(frozen=True)
-class Cancel:
+class Cancel(NamedTuple):
     """The reply is no longer needed."""
 
     key: int
@@ -101,24 +95,21 @@ class Cancel:
 # Events from an engine, beside Ready and Failed
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """A reply after one more of its tokens."""
 
     key: int
     reply: Reply
 
 
-@dataclass(frozen=True)
-class Broken:
+class Broken(NamedTuple):
     """A reply that ended in an error."""
 
     key: int
     reason: str
 
 
-@dataclass(frozen=True)
-class Ended:
+class Ended(NamedTuple):
     """The engine's process ended, and with it all models and replies."""
 
     reason: str
@@ -140,8 +131,7 @@ class Engine(Protocol):
         """End everything that runs, and report Ended."""
 
 
-@dataclass(frozen=True)
-class Waiting:
+class Waiting(NamedTuple):
     """The request is in the queue; `place` 1 is next, and begins in about `seconds`."""
 
     place: int

@@ -30,6 +30,7 @@ from env import (
 )
 from sauda.games import game_of
 from sauda.records.seeds import SPLITS, draw_seed, seed_in_json
+from sauda.sessions import LearnerGame
 from sauda.sessions.arena import LEARNER
 
 NAME, VERSION = "sauda", "1.0.0"  # under which both games are served
@@ -126,7 +127,7 @@ def env_action(action: SaudaAction, task_name: str) -> Any:
 
 
 @dataclass(frozen=True)
-class ServedGame:
+class ServedGame(LearnerGame):
     """One episode in progress or over."""
 
     task_name: str
@@ -139,19 +140,6 @@ class ServedGame:
     error: str = ""  # why the last action was refused
     ended: str = ""  # why the game was forfeited
     parts: Mapping[str, float] = field(default_factory=dict)  # of the last step's reward, by name
-
-    @property
-    def task(self) -> Task:
-        return get_task(self.task_name)
-
-    @property
-    def over(self) -> bool:
-        return self.play.forfeit or self.task.env.to_act(self.play.state) is None
-
-    @property
-    def observation(self) -> Any:
-        """What the learner's seat sees."""
-        return self.task.env.observe(self.play.state, self.task.learner)
 
     @property
     def seed(self) -> int | str | None:

@@ -9,6 +9,7 @@ All of it, seeds and every move included, is in one SQLite file.
 import hashlib
 import json
 import os
+import re
 import secrets
 import sqlite3
 import threading
@@ -48,37 +49,13 @@ DATABASE = b"SQLite format 3\0"  # how such a file begins
 MOST_FILE_BYTES = 512 * 2**20
 OTHERS_WRITE = 5.0  # seconds to wait for another process that writes
 
-TABLES = (
-    """CREATE TABLE entries (
-        id TEXT PRIMARY KEY, token_sha256 TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
-        task TEXT NOT NULL, rules TEXT NOT NULL, commitment TEXT NOT NULL, created REAL NOT NULL,
-        deadline REAL NOT NULL, begun INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0
-    ) STRICT""",
-    """CREATE TABLE games (
-        entry TEXT NOT NULL REFERENCES entries ON DELETE CASCADE, number INTEGER NOT NULL,
-        seed TEXT NOT NULL, ended TEXT, grade REAL, PRIMARY KEY (entry, number)
-    ) STRICT, WITHOUT ROWID""",
-    """CREATE TABLE moves (
-        entry TEXT NOT NULL, number INTEGER NOT NULL, step INTEGER NOT NULL, action TEXT NOT NULL,
-        PRIMARY KEY (entry, number, step),
-        FOREIGN KEY (entry, number) REFERENCES games ON DELETE CASCADE
-    ) STRICT, WITHOUT ROWID""",
-    "CREATE INDEX entries_of_task ON entries (task)",
-)
-PEOPLE = (  # entries of people, what Sauda and the oracle made of their games, games of a day
-    "ALTER TABLE entries ADD COLUMN person INTEGER NOT NULL DEFAULT 0",
-    """CREATE TABLE pairs (
-        entry TEXT NOT NULL, number INTEGER NOT NULL, sauda REAL NOT NULL, oracle REAL NOT NULL,
-        PRIMARY KEY (entry, number),
-        FOREIGN KEY (entry, number) REFERENCES games ON DELETE CASCADE
-    ) STRICT, WITHOUT ROWID""",
-    """CREATE TABLE days (
-        day TEXT NOT NULL, visitor TEXT NOT NULL, grade REAL NOT NULL,
-        PRIMARY KEY (day, visitor)
-    ) STRICT, WITHOUT ROWID""",
-)
-RENAMED = ("UPDATE entries SET task = 'bazaar/sell' WHERE task = 'bazaar/seller_brief'",)
-VERSIONS = (TABLES, PEOPLE, RENAMED)  # what each version of the file adds to the one before
+# The statements of each version of the file's tables.
+VERSIONS = [
+    [statement for statement in version.split(";") if statement.strip()]
+    for version in re.split(
+        "^-- Version.*$", Path(__file__).with_suffix(".sql").read_text("utf-8"), flags=re.MULTILINE
+    )[1:]
+]
 # Entries whose games are all over, or whose time is; a game that is not over counts WORST.
 COMPLETE = """
     SELECT *, (SELECT AVG(COALESCE(grade, ?)) FROM games WHERE entry = entries.id) AS mean
@@ -281,6 +258,10 @@ class StoredGame:
     grade: float
     actions: tuple[Mapping[str, Any], ...]
 
+    def as_json(self) -> dict[str, Any]:
+        seed = seed_in_json(self.seed)
+        return vars(self) | {"seed": seed, "actions": list(self.actions)}
+
 
 def commitment(seeds: Sequence[int]) -> str:
     """The SHA-256 of the seeds, as digits with commas between them.
@@ -427,8 +408,7 @@ class Board:
     def grades_of_day(self, day: str) -> list[float]:
         """The grades of all people who let their game of a day count."""
         return [
-            row["grade"]
-            for row in self.storage.rows("SELECT grade FROM days WHERE day = ?", (day,))
+            grade for (grade,) in self.storage.rows("SELECT grade FROM days WHERE day = ?", (day,))
         ]
 
     def remove(self, entry: str) -> str:
@@ -454,34 +434,30 @@ class Board:
 
     def entries(self, task: str, rules: str, limit: int = SHOWN, offset: int = 0) -> list[Entry]:
         """Complete entries of a task under today's rules, the best mean grade first."""
-        ranked = self.storage.rows(
-            f"{COMPLETE} AND task = ? AND rules = ? ORDER BY mean DESC, created, id"
-            " LIMIT ? OFFSET ?",
-            (WORST, self._clock(), task, rules, limit, offset),
-        )
-        return [self._entry(row) for row in ranked]
+        order = "ORDER BY mean DESC, created, id LIMIT ? OFFSET ?"
+        return self._complete(f"AND task = ? AND rules = ? {order}", task, rules, limit, offset)
 
     def all_entries(self) -> list[Entry]:
         """Every complete entry, the oldest first."""
-        rows = self.storage.rows(f"{COMPLETE} ORDER BY created, id", (WORST, self._clock()))
-        return [self._entry(row) for row in rows]
+        return self._complete("ORDER BY created, id")
 
     def entry(self, name: str) -> Entry | None:
         """The complete entry of that public id; None where there is none."""
-        rows = self.storage.rows(f"{COMPLETE} AND id = ?", (WORST, self._clock(), name))
-        return self._entry(rows[0]) if rows else None
+        return next(iter(self._complete("AND id = ?", name)), None)
+
+    def _complete(self, query: str, *values: Any) -> list[Entry]:
+        rows = self.storage.rows(f"{COMPLETE} {query}", (WORST, self._clock(), *values))
+        return [self._entry(row) for row in rows]
 
     def counts(self, task: str, rules: str) -> tuple[int, int]:
         """How many entries of a task are complete, and how many are being played."""
-        complete = self.storage.rows(
-            f"SELECT COUNT(*) FROM ({COMPLETE} AND task = ? AND rules = ?)",
-            (WORST, self._clock(), task, rules),
+        counted = self.storage.rows(
+            f"SELECT COUNT(*), (SELECT COUNT(*) FROM ({COMPLETE} AND task = ? AND rules = ?))"
+            " FROM entries WHERE begun AND task = ? AND rules = ?",
+            (WORST, self._clock(), task, rules, task, rules),
         )
-        begun = self.storage.rows(
-            "SELECT COUNT(*) FROM entries WHERE begun AND task = ? AND rules = ?", (task, rules)
-        )
-        done = complete[0][0] if complete else 0
-        return done, (begun[0][0] if begun else 0) - done
+        begun, complete = counted[0] if counted else (0, 0)
+        return complete, begun - complete
 
     def games(self, entry: Entry) -> list[StoredGame]:
         """The games of a complete entry, in order."""
@@ -494,11 +470,10 @@ class Board:
         actions: dict[int, list[Any]] = {}
         for number, action in moves:
             actions.setdefault(number, []).append(json.loads(action))
+        numbered = enumerate(zip(seeds, entry.ends, entry.grades, strict=True), 1)
         return [
             StoredGame(int(seed), end, grade, tuple(actions.get(number, ())))
-            for number, ((seed,), end, grade) in enumerate(
-                zip(seeds, entry.ends, entry.grades, strict=True), 1
-            )
+            for number, ((seed,), end, grade) in numbered
         ]
 
     def _entry(self, row: sqlite3.Row) -> Entry:
@@ -528,21 +503,10 @@ def record_of(board: Board, entry: Entry) -> dict[str, Any]:
     return {
         "kind": KIND,
         "entry": entry.id,
-        "name": entry.name,
-        "task": entry.task,
-        "rules": entry.rules,
-        "commitment": entry.commitment,
+        **{name: getattr(entry, name) for name in ("name", "task", "rules", "commitment")},
         "created": in_utc(entry.created),
         "grade": entry.grade.as_json(),
-        "games": [
-            {
-                "seed": seed_in_json(game.seed),
-                "end": game.end,
-                "grade": game.grade,
-                "actions": list(game.actions),
-            }
-            for game in board.games(entry)
-        ],
+        "games": [game.as_json() for game in board.games(entry)],
     }
 
 

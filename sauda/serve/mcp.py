@@ -13,7 +13,7 @@ import logging
 import secrets
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from functools import cache, partial
@@ -43,6 +43,7 @@ from sauda.serve.game import (
     FIELDS,
     LONGEST_TEXT,
     NAME,
+    RULES,
     VERSION,
     Identifier,
     Number,
@@ -60,23 +61,12 @@ from sauda.sessions.review import oracle
 LOG = logging.getLogger(__name__)
 KEPT_SECONDS = 3600.0  # without a call; as long as a visitor's game on the page
 UNKNOWN = "There is no game of this game_id, or it was left for an hour; new_game starts one."
+UNNAMED = "In the GPU arena, name the offer_id of an offer addressed to you."
 OVER = "This game is over; review_game tells how it went, and new_game starts another."
 FAILED = "The tool failed; the fault is the server's, and its log tells more."
 MOST_ACTIONS = 40  # of the legal ones, listed at a time
 LONGEST_NAME = 64  # characters of a task, a policy or the id of a game
-INSTRUCTIONS = f"""{ABOUT} You play one seat; scripts play the others.
-1. list_tasks names the games: in bazaar/open you buy, in bazaar/sell you sell, in the arena
-   you run a lab.
-2. new_game seats you and returns a game_id, which every other tool takes.
-3. Play by offer, accept, reject and walk_away until `over` is true; in the arena by arena_action.
-4. review_game then tells what was hidden and, in the open market, what an oracle would have won.
-Prices are rupees in the bazaar and credits in the arena. A grade is 1 at best. In the bazaar it is
-your share of what both sides could gain together; where no deal can gain both sides something, to
-walk away is best. In the arena it is what your lab gained beyond what it could gain alone, as a
-share of what its jobs are worth. Below 0 you lost by your deals.
-In bazaar/open the best of your bids stands and a lower one changes nothing. Words count there: what
-a seller says tells of its limit, and what you say with an offer moves it, for better or worse.
-What a seat hides stays hidden until its game is over."""
+INSTRUCTIONS = f"{ABOUT} {RULES['mcp']}"
 
 # Recorded results and games
 
@@ -101,16 +91,12 @@ def read_grades(file: str) -> tuple[Row, ...]:
     artifact = load(file)
     made = {name: artifact.made.get(name) for name in ("command", "commit", "created")}
     source = {"file": f"artifacts/{file}", "origin": artifact.origin, **made}
-    return tuple(
-        {
-            "task": row.task,
-            "policy": row.policy,
-            "n": row.n,
-            "grade": {"mean": row.grade.mean, "low": row.grade.low, "high": row.grade.high},
-            "source": source,
-        }
-        for row in artifact.data.rows
-    )
+    rows = []
+    for row in artifact.data.rows:
+        grade = {"mean": row.grade.mean, "low": row.grade.low, "high": row.grade.high}
+        named = {"task": row.task, "policy": row.policy, "n": row.n}
+        rows.append(named | {"grade": grade, "source": source})
+    return tuple(rows)
 
 
 def grades_of(task_name: str) -> list[Row]:
@@ -126,17 +112,14 @@ def grades_of(task_name: str) -> list[Row]:
 def read_games() -> tuple[Row, ...]:
     """Every recorded game of scripts, then those of a model before and after training."""
 
-    def rows() -> Iterator[Row]:
-        for recorded in load(SHOWCASE).data.episodes:
-            yield {"file": f"artifacts/{SHOWCASE}", **recorded.as_json()}
-        for task in load(BEFORE_AFTER).data.tasks:
-            for pair in task.chosen:
-                for recorded in (pair.before, pair.after):
-                    row = recorded.as_json()
-                    row.pop("replies")  # the moves hold what they said
-                    yield {"file": f"artifacts/{BEFORE_AFTER}", **row}
-
-    return tuple(rows())
+    shown = load(SHOWCASE).data.episodes
+    pairs = [pair for task in load(BEFORE_AFTER).data.tasks for pair in task.chosen]
+    rows = [{"file": f"artifacts/{SHOWCASE}", **recorded.as_json()} for recorded in shown]
+    for recorded in (one for pair in pairs for one in (pair.before, pair.after)):
+        row = {"file": f"artifacts/{BEFORE_AFTER}", **recorded.as_json()}
+        row.pop("replies")  # the moves hold what they said
+        rows.append(row)
+    return tuple(rows)
 
 
 # The games that agents play
@@ -154,6 +137,11 @@ def new_seats() -> Episodes[Seat]:
     return Episodes(UNKNOWN, KEPT_SECONDS)
 
 
+# The fields of an action, also as they follow from the game, or why there is none.
+Fields = dict[str, Any] | str
+Move = Fields | Callable[[ServedGame], Fields]
+
+
 @dataclass(frozen=True)
 class Room:
     """The games that are kept, for a caller at one network address."""
@@ -166,8 +154,8 @@ class Room:
         with self.seats.use(game_id) as seat:
             return seat.game
 
-    def move(self, game_id: str, choose: Callable[[ServedGame], SaudaAction]) -> Row:
-        """The game after the action that `choose` makes of it, and after the answers to it.
+    def move(self, game_id: str, bazaar: Move, arena: Move) -> Row:
+        """The game after the move that is meant there, and after the answers to it.
 
         Raises IllegalAction with one sentence where the rules refuse it; then the game is as it
         was, but for one of the actions that it may take in all.
@@ -175,7 +163,11 @@ class Room:
         with self.seats.use(game_id) as seat:
             if seat.game.over:
                 raise IllegalAction(OVER)
-            seat.game = game = act(seat.game, choose(seat.game), time.monotonic())
+            chosen = arena if is_arena(seat.game) else bazaar
+            fields = chosen(seat.game) if callable(chosen) else chosen
+            if isinstance(fields, str):
+                raise IllegalAction(fields)
+            seat.game = game = act(seat.game, SaudaAction(**fields), time.monotonic())
         if game.error:
             raise IllegalAction(f"The rules refuse this move: {game.error}. Nothing has changed.")
         return view(game)
@@ -267,23 +259,16 @@ def offer(
     message: Message = "",
 ) -> Row:
     """Bazaar: name a price. The other side answers at once: it accepts, counters or walks away."""
-
-    def choose(game: ServedGame) -> SaudaAction:
-        if is_arena(game):
-            raise IllegalAction("In the GPU arena, make an offer by arena_action with send_offer.")
-        return SaudaAction(action_type="offer", price=price, message=message)
-
-    return room.move(game_id, choose)
+    bid = {"action_type": "offer", "price": price, "message": message}
+    elsewhere = "In the GPU arena, make an offer by arena_action with send_offer."
+    return room.move(game_id, bid, elsewhere)
 
 
 def accept(room: Room, game_id: GameId, offer_id: OfferId = None, message: Message = "") -> Row:
     """Accept the other side's last price; in the GPU arena, an offer that is addressed to you."""
-
-    def choose(game: ServedGame) -> SaudaAction:
-        kind = _answer_kind("accept_offer", offer_id) if is_arena(game) else "accept"
-        return SaudaAction(action_type=kind, offer_id=offer_id, message=message)
-
-    return room.move(game_id, choose)
+    answer = {"offer_id": offer_id, "message": message}
+    addressed = UNNAMED if offer_id is None else answer | {"action_type": "accept_offer"}
+    return room.move(game_id, answer | {"action_type": "accept"}, addressed)
 
 
 def reject(room: Room, game_id: GameId, offer_id: OfferId = None, message: Message = "") -> Row:
@@ -291,33 +276,23 @@ def reject(room: Room, game_id: GameId, offer_id: OfferId = None, message: Messa
 
     In the GPU arena, turn down an offer that is addressed to you.
     """
+    answer = {"offer_id": offer_id, "message": message}
 
-    def choose(game: ServedGame) -> SaudaAction:
-        answer = {"offer_id": offer_id, "message": message}
-        if is_arena(game):
-            return SaudaAction(action_type=_answer_kind("reject_offer", offer_id), **answer)
+    def stand(game: ServedGame) -> Fields:
         table = game.observation.table
         own = table.asks if game.task.learner == "seller" else table.bids
         if not own:
-            raise IllegalAction("You have named no price that could stand; make an offer.")
-        return SaudaAction(action_type="offer", price=own[-1], **answer)
+            return "You have named no price that could stand; make an offer."
+        return answer | {"action_type": "offer", "price": own[-1]}
 
-    return room.move(game_id, choose)
-
-
-def _answer_kind(kind: str, offer_id: str | None) -> str:
-    if offer_id is None:
-        raise IllegalAction("In the GPU arena, name the offer_id of an offer addressed to you.")
-    return kind
+    addressed = UNNAMED if offer_id is None else answer | {"action_type": "reject_offer"}
+    return room.move(game_id, stand, addressed)
 
 
 def walk_away(room: Room, game_id: GameId, message: Message = "") -> Row:
     """Leave the deal without an agreement; in the GPU arena, leave the market and settle."""
-
-    def choose(game: ServedGame) -> SaudaAction:
-        return SaudaAction(action_type="finish" if is_arena(game) else "walk", message=message)
-
-    return room.move(game_id, choose)
+    said = {"message": message}
+    return room.move(game_id, said | {"action_type": "walk"}, said | {"action_type": "finish"})
 
 
 def arena_action(room: Room, game_id: GameId, action: ArenaAction) -> Row:
@@ -325,13 +300,8 @@ def arena_action(room: Room, game_id: GameId, action: ArenaAction) -> Row:
 
     `last_action` of the answer says what came of it. One that the rules refuse uses up your turn.
     """
-
-    def choose(game: ServedGame) -> SaudaAction:
-        if not is_arena(game):
-            raise IllegalAction("In the bazaar, play by offer, accept, reject and walk_away.")
-        return SaudaAction(**action.model_dump(exclude_defaults=True))
-
-    return room.move(game_id, choose)
+    elsewhere = "In the bazaar, play by offer, accept, reject and walk_away."
+    return room.move(game_id, elsewhere, action.model_dump(exclude_defaults=True))
 
 
 # The tools that only read
@@ -412,12 +382,11 @@ def review_game(room: Room, game_id: GameId) -> Row:
         raise Refused(403, "This game still runs; what it hides is told when it is over.")
     found = oracle(game.task_name, game.play.seed)
     deals = () if is_arena(game) else game.play.state.private["nature"]
+    limits = [{seat: getattr(deal, seat)["reservation"] for seat in ("buyer", "seller")}
+              for deal in deals]  # fmt: skip
     return {
         "outcome": outcome_of(game),
-        "limits": [
-            {"buyer": deal.buyer["reservation"], "seller": deal.seller["reservation"]}
-            for deal in deals
-        ],
+        "limits": limits,
         "oracle": None if found is None else asdict(found),
         "transcript": to_json(episode(game.task, game.play), "you"),
     }

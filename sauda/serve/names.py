@@ -4,10 +4,12 @@ Two names look alike where they have one skeleton: what stays of a name without 
 punctuation once its letters and digits are written as the Latin letters that they resemble.
 """
 
+import csv
 import re
 import unicodedata
 from functools import cache
 from itertools import groupby
+from pathlib import Path
 
 from env import TASKS
 from sauda.experiments.comparison import STAGES
@@ -20,18 +22,12 @@ PROJECT = ("sauda", "सौदा")  # also as the first word of a name
 OTHERS = ("oracle", "informed oracle", "bound", "human")  # which tables show beside policies
 # Letters and what they look like, the upper and the lower case of each script; confusables.txt of
 # Unicode TS 39 has many more, of scripts that nobody reads on a leaderboard.
-LOOK_ALIKES = {
-    "АВЕЅІЈКМНОРСТУХԌԚԜҮӀ": "ABESIJKMHOPCTYXGQWYI",  # Cyrillic
-    "аеѕіјорсухԁԛԝһӏгпткмнвьҽү": "aesijopcyxdqwhlrntkmhbbey",
-    "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹϺ": "ABEZHIKMNOPTYXCM",  # Greek
-    "αεηικνορτυχγωςσδβϲϳ": "aenikvoptuxywcodbcj",
-    "ՏՕՍԼոսօհցզյ": "SOULnuohgqj",  # Armenian
-    "ᎪᏴᏟᎠᎬᏀᎻᎥᎫᏦᏞᎷᏢᎡᏚᎢᏙᎳᏃ": "ABCDEGHiJKLMPRSTVWZ",  # Cherokee
-    "ꓐꓑꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓪꓫꓬꓮꓰꓲꓳꓴ": "BPDTGKJCZFMNLSRVWXYAEIOU",  # Lisu
-    "əɛɑɩ": "eeai",
-    "०๐໐०০੦૦௦౦೦൦": "ooooooooooo",  # zeros
-}
-TO_LATIN = {ord(one): other for row in LOOK_ALIKES.items() for one, other in zip(*row, strict=True)}
+with Path(__file__).with_name("look_alikes.csv").open(encoding="utf-8", newline="") as _file:
+    TO_LATIN = {
+        ord(one): other
+        for row in csv.DictReader(_file)
+        for one, other in zip(row["letters"], row["latin"], strict=True)
+    }
 # A letter with a stroke, a small capital, a letter in a dark square or of a flag, by its name.
 VARIANT = re.compile(
     r"(?:LATIN|NEGATIVE|REGIONAL).* LETTER (?:SMALL CAPITAL |DOTLESS |SCRIPT )?([A-Z])(?: WITH .*)?"
@@ -70,13 +66,9 @@ def is_reserved(name: str) -> bool:
     What follows a taken name and a "+", or the word Sauda, does not make it another name.
     """
     first = next(filter(None, SEPARATORS.split(latin(name).translate(LEET))), "")
-    before, plus, _ = unicodedata.normalize("NFKC", name).partition("+")
-    begins = skeleton(first) in map(skeleton, PROJECT)
-    return (
-        begins
-        or skeleton(name) in reserved_names()
-        or bool(plus and skeleton(before) in reserved_names())
-    )
+    before = unicodedata.normalize("NFKC", name).partition("+")[0]
+    is_taken = not {skeleton(name), skeleton(before)}.isdisjoint(reserved_names())
+    return is_taken or skeleton(first) in map(skeleton, PROJECT)
 
 
 def latin(text: str) -> str:
@@ -103,9 +95,7 @@ def skeleton(name: str) -> str:
 @cache
 def reserved_names() -> frozenset[str]:
     """The skeletons of all names that are taken."""
-    scripts = [
-        name
-        for task in TASKS.values()
-        for name in (*policies_of(task), *game_of(task).columns.slow_policies(task))
-    ]
-    return frozenset(map(skeleton, (*scripts, *BASES, *STAGES, *PROJECT, *OTHERS)))
+    names = [*BASES, *STAGES, *PROJECT, *OTHERS]
+    for task in TASKS.values():
+        names += [*policies_of(task), *game_of(task).columns.slow_policies(task)]
+    return frozenset(map(skeleton, names))

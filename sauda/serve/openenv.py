@@ -22,7 +22,7 @@ from sauda.fairness import FairGate, QueueFull
 from sauda.records.seeds import LEADERBOARD, SPLITS, whole_seed
 from sauda.serve import game as games
 from sauda.serve import leaderboard
-from sauda.serve.game import NumberedTask, SaudaAction
+from sauda.serve.game import SaudaAction
 from sauda.serve.limits import Limiter, is_this_machine, json_object
 from sauda.serve.observations import (
     SaudaObservation,
@@ -105,10 +105,8 @@ class SaudaEnvironment(Environment[SaudaAction, SaudaObservation, SaudaState]):
     def _observation(self) -> SaudaObservation:
         observation = observation_of(self._game)
         if self._place is not None:
-            observation.metadata["entry"] = {
-                "game": self._place.number,
-                "games": self._place.games,
-            }
+            place = self._place
+            observation.metadata["entry"] = {"game": place.number, "games": place.games}
         return observation
 
     @property
@@ -124,23 +122,9 @@ class SaudaEnvironment(Environment[SaudaAction, SaudaObservation, SaudaState]):
         """The splits of the seeds, with OpenEnv's type of each."""
         return [{"name": name, "type": games.TYPES[name]} for name in SPLITS]
 
-    def list_tasks(self, split: str) -> list[NumberedTask]:
-        """The first tasks of a split, at most `games.PREVIEW`."""
-        return games.list_tasks(split)
-
-    def num_tasks(self, split: str) -> int:
-        """How many tasks a split has."""
-        return games.count_tasks(split)
-
-    def get_task(self, split: str, index: int) -> NumberedTask:
-        """One task of a split; IndexError where there is none."""
-        return games.numbered_task(split, index)
-
-    def get_task_range(
-        self, split: str, start: int | None = None, stop: int | None = None
-    ) -> list[NumberedTask]:
-        """The tasks of a slice, at most the first `games.PREVIEW` of it."""
-        return games.list_tasks(split, start, stop)
+    list_tasks = get_task_range = staticmethod(games.list_tasks)
+    num_tasks = staticmethod(games.count_tasks)
+    get_task = staticmethod(games.numbered_task)
 
 
 def choose_task(task: Any, seed: Any, split: Any, index: Any) -> tuple[str, int | None]:
@@ -230,8 +214,7 @@ def check_frame(message: Message, limits: SocketLimits) -> None:
         raise Fault(WSErrorCode.INVALID_JSON, "A message is text, not bytes.")
     if len(text) > limits.frame_bytes or len(text.encode()) > limits.frame_bytes:
         raise Fault(
-            WSErrorCode.VALIDATION_ERROR,
-            f"A message has at most {limits.frame_bytes // 1024} KiB.",
+            WSErrorCode.VALIDATION_ERROR, f"A message has at most {limits.frame_bytes // 1024} KiB."
         )
     try:
         frame = json_object(text, "A message")

@@ -13,16 +13,8 @@ import numpy as np
 
 from env import Accept, Offer, speech
 from sauda.records.schemas.base import Interval
-from sauda.records.seeds import seed_in_json
 from sauda.serve.game import SaudaAction, env_action
-from sauda.serve.leaderboard import (
-    Board,
-    Place,
-    action_row,
-    end_and_grade,
-    replay_game,
-    rules_of,
-)
+from sauda.serve.leaderboard import Board, Place, action_row, end_and_grade, replay_game, rules_of
 from sauda.sessions.bazaar import Action, Game, answer, moves_of, start
 from sauda.statistics import mean_interval
 
@@ -112,8 +104,7 @@ def export(board: Board) -> dict[str, Any]:
         for number, game in enumerate(board.games(entry), 1):
             row = paired.get((entry.id, number))
             beside = {name: row[name] if row else None for name in ("sauda", "oracle")}
-            told = {"end": game.end, "grade": game.grade, "actions": list(game.actions)}
-            games.append({"seed": seed_in_json(game.seed), **told, **beside})
+            games.append(game.as_json() | beside)
         people.append({"games": games})
     people.sort(key=lambda person: str(person["games"][0]["seed"]))  # not in the order of playing
     return {"kind": KIND, "task": TASK, "rules": rules, "people": people}

@@ -25,6 +25,7 @@ from env import (
 from sauda.games import policies_of
 from sauda.llm.registry import get_policy
 from sauda.policies.arena_yardsticks import gains_from_trade
+from sauda.sessions import LearnerGame
 
 LEARNER, YOU = "lab_0", "you"
 LEAST_GAIN = 0.5  # credits that count as a gain
@@ -32,7 +33,7 @@ Move = arena.Action | arena.Malformed
 
 
 @dataclass(frozen=True)
-class ArenaGame:
+class ArenaGame(LearnerGame):
     """One game; `movers` names who chose each step of `lab_0`, a policy or YOU."""
 
     task_name: str
@@ -49,20 +50,6 @@ class ArenaGame:
     def policy(self) -> str:
         """The policy that chose every step; "" where several did, or a visitor."""
         return self.movers[0] if len(set(self.movers)) == 1 and not self.by_hand else ""
-
-    @property
-    def task(self) -> Task:
-        return get_task(self.task_name)
-
-    @property
-    def over(self) -> bool:
-        """Whether `lab_0` has nothing left to do: it left, or the rounds are out."""
-        return self.play.forfeit or self.task.env.to_act(self.play.state) is None
-
-    @property
-    def observation(self) -> arena.Observation:
-        """What `lab_0` sees."""
-        return self.task.env.observe(self.play.state, LEARNER)
 
     @cached_property
     def steps(self) -> tuple["Step", ...]:
@@ -333,10 +320,8 @@ def message_effects(game: ArenaGame) -> list[Effect]:
 def _largest(obs: arena.Observation) -> tuple[str, ...]:
     """The id of the lab's block with most hours left; none where it has none to offer."""
     now, horizon = obs.market.round_index, obs.market.max_rounds
-    best = max(
-        _offerable(obs), key=lambda block: arena.live_hours(block, now, horizon), default=None
-    )
-    return (best.block_id,) if best else ()
+    largest = sorted(_offerable(obs), key=lambda block: -arena.live_hours(block, now, horizon))
+    return tuple(block.block_id for block in largest[:1])
 
 
 def _observe(state: arena.State, agent: str) -> arena.Observation:

@@ -36,10 +36,11 @@ from env import (
 )
 from sauda.games import policies_of
 from sauda.games.adapter import Reply, Request
-from sauda.llm.registry import against
-from sauda.llm.seats import VisitorSeat, visitor_seat
+from sauda.llm.registry import BuyerSeat, against, visitor_seat
+from sauda.llm.seller import SellerSeat
 from sauda.llm.turn import attempt_seeds
 from sauda.policies.listener import Listener
+from sauda.sessions import LearnerGame
 
 Action = Offer | Accept | WalkAway
 PLANNER = "listener"  # the planner of the open market, as a buyer that a visitor can sell to
@@ -57,7 +58,7 @@ class ModelMove:
 
 
 @dataclass(frozen=True)
-class Game:
+class Game(LearnerGame):
     """One visitor's game; `opponent` is what `against` takes, a language model, or "" for the
     task's own. A language model moves by `after_reply`, everybody else at once.
     """
@@ -78,7 +79,7 @@ class Game:
         return _task_against(self.task_name, self.opponent)
 
     @cached_property
-    def model_seat(self) -> VisitorSeat | None:
+    def model_seat(self) -> BuyerSeat | SellerSeat | None:
         """The language model in the other seat; None where a script plays."""
         return visitor_seat(self.opponent)
 
@@ -94,10 +95,6 @@ class Game:
         return self.task.learner
 
     @property
-    def over(self) -> bool:
-        return self.play.forfeit or self.task.env.to_act(self.play.state) is None
-
-    @property
     def waiting(self) -> bool:
         """Whether the language model is to move."""
         acts = self.task.env.to_act(self.play.state)
@@ -107,11 +104,6 @@ class Game:
     def out_of_tries(self) -> bool:
         """Whether the model used up its replies for this move without making one."""
         return self.waiting and len(self.invalid_replies) >= self.model_seat.tries
-
-    @property
-    def observation(self) -> Observation:
-        """What the visitor sees."""
-        return self.task.env.observe(self.play.state, self.you)
 
     @property
     def model_observation(self) -> Observation:
@@ -162,16 +154,10 @@ def answer(game: Game, action: Action) -> Game:
 
 def request(game: Game) -> Request:
     """The request for the language model's move; each attempt at a move has a seed of its own."""
-    return _request(game, game.model_observation, game.play.turns, game.invalid_replies)
-
-
-def _request(
-    game: Game, obs: Observation, turns: Sequence[Turn], invalid_replies: Sequence[str]
-) -> Request:
-    """The request at `obs`, which followed `turns`."""
-    taken = sum(turn.agent == obs.agent for turn in turns)
+    obs, invalid = game.model_observation, game.invalid_replies
+    taken = sum(turn.agent == obs.agent for turn in game.play.turns)
     seed = attempt_seeds(agent_stream(game.task, game.play.seed, obs.agent, taken))
-    return game.model_seat.request(obs, seed(len(invalid_replies)), invalid_replies)
+    return game.model_seat.request(obs, seed(len(invalid)), invalid)
 
 
 def after_reply(game: Game, reply: Reply) -> Game:
@@ -187,10 +173,8 @@ def after_reply(game: Game, reply: Reply) -> Game:
         play = move(game.task, game.play, parsed.action)
     except IllegalAction:
         return invalid
-    model_move = ModelMove(
-        len(game.play.turns), reply, parsed.source, parsed.changes, game.invalid_replies
-    )
-    moves = (*game.model_moves, model_move)
+    turn, told = len(game.play.turns), (parsed.source, parsed.changes)
+    moves = (*game.model_moves, ModelMove(turn, reply, *told, game.invalid_replies))
     return _advance(replace(game, play=play, model_moves=moves, invalid_replies=()))
 
 
@@ -223,10 +207,8 @@ def moves_of(game: Game) -> list[int]:
 
 def play_on(game: Game, script: str) -> Game:
     """The game from where it stands, a script in the place of the language model."""
-    replaced = replace(
-        game, opponent=script, stands_in_for=game.opponent, model_moves=(), invalid_replies=()
-    )
-    return _advance(replaced)
+    apart = {"opponent": script, "stands_in_for": game.opponent}
+    return _advance(replace(game, **apart, model_moves=(), invalid_replies=()))
 
 
 def back(game: Game, number: int) -> Game:
@@ -283,10 +265,8 @@ def standings(game: Game) -> list[Standing]:
     """The visitor's finished game beside every policy's on the same seed, best grade first."""
     task = game.task
     rows = [stand("you", task, as_episode(game), visitor=True)]
-    rows += [
-        stand(name, task, rollout(task, policy, game.play.seed))
-        for name, policy in policies_of(task).items()
-    ]
+    for name, policy in policies_of(task).items():
+        rows.append(stand(name, task, rollout(task, policy, game.play.seed)))
     return rank_standings(rows)
 
 
@@ -354,9 +334,7 @@ def quick_moves(obs: Observation) -> tuple[Quick, Quick, Quick, Quick]:
 
 
 def _legal(obs: Observation, price: float) -> Offer | None:
-    """The nearest price the visitor may name that is not a loss to them and not behind their last
-    one; None if there is none.
-    """
+    """The nearest price without a loss to the visitor and not behind its last one; None if none."""
     price = round(price) if price >= 20 else obs.priced(price)  # people name whole rupees
     if obs.agent == "seller":
         price, asks = max(price, obs.priced(obs.reservation)), obs.table.asks

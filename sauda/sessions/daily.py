@@ -12,16 +12,7 @@ from functools import lru_cache
 from hashlib import sha256
 from itertools import count
 
-from env import (
-    Accept,
-    Episode,
-    IllegalAction,
-    Offer,
-    WalkAway,
-    get_task,
-    rollout,
-    speech,
-)
+from env import Accept, Episode, IllegalAction, Offer, WalkAway, get_task, rollout, speech
 from sauda.games import policies_of
 from sauda.policies import BUYERS
 from sauda.records.seeds import DAILY
@@ -81,13 +72,9 @@ def seed_of_day(day: date) -> int:
     get another bargain, and a link to its former one is refused.
     """
     place = int.from_bytes(sha256(f"bargain of {day.isoformat()}".encode()).digest()[:8])
-    task = get_task(TASK)
-    seeds = (DAILY[at % len(DAILY)] for at in count(place))
-    return next(
-        seed
-        for seed in seeds
-        if gaining_scripts(seed) >= GAINERS and informed_grade(task, seed) > 0
-    )
+    task, seeds = get_task(TASK), (DAILY[at % len(DAILY)] for at in count(place))
+    won = (s for s in seeds if gaining_scripts(s) >= GAINERS and informed_grade(task, s) > 0)
+    return next(won)
 
 
 def gaining_scripts(seed: int) -> int:
@@ -196,9 +183,8 @@ def _unpack(packed: bytes) -> Iterator[Action]:
 def scripts(day: date) -> tuple[Standing, ...]:
     """How every scripted buyer fares on the day."""
     task, seed = get_task(TASK), seed_of_day(day)
-    return tuple(
-        player(name, rollout(task, policy, seed)) for name, policy in policies_of(task).items()
-    )
+    played = {name: rollout(task, policy, seed) for name, policy in policies_of(task).items()}
+    return tuple(player(name, one) for name, one in played.items())
 
 
 def player(name: str, played: Episode, visitor: bool = False) -> Standing:

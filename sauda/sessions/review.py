@@ -102,7 +102,7 @@ class Review:
 
     game: Game
     moves: tuple[OwnMove, ...]
-    gap: "Gap | None" = None  # of a buyer in the open market
+    gap: Gap | None = None  # of a buyer in the open market
 
     @cached_property
     def missed(self) -> Worth:
@@ -133,17 +133,12 @@ def review(game: Game) -> Review:
     if not game.over:
         raise ValueError("only a finished game is reviewed")
     turns = [game.play.turns[i] for i in moves_of(game)]
-    if is_planned(game):
-        planned = (weigh(number, turn) for number, turn in enumerate(turns))
-        return Review(game, tuple(planned), gap_of(game))
-    return Review(game, tuple(_review_moves(game, turns)))
-
-
-def gap_of(game: Game) -> Gap:
-    """The gap of a finished game of the open market to a buyer that knows the seller, in parts."""
+    if not is_planned(game):
+        return Review(game, tuple(_review_moves(game, turns)))
     split, grade = split_game(game.play.turns), game.task.grade(game.play.state)
-    informed = informed_grade(game.task, game.play.seed)
-    return Gap(split.inference, split.control, split.unknown(informed, grade))
+    unknown = split.unknown(informed_grade(game.task, game.play.seed), grade)
+    planned = tuple(weigh(number, turn) for number, turn in enumerate(turns))
+    return Review(game, planned, Gap(split.inference, split.control, unknown))
 
 
 def weigh(number: int, turn: Turn) -> OwnMove:
@@ -186,12 +181,10 @@ def _review_moves(game: Game, turns: list[Turn]) -> list[OwnMove]:
             ended = game if number + 1 == len(turns) else back(game, number + 1)
             after = worth(game.task, ended.play) - worth(game.task, position.play)
         line = max(_lines(position), key=lambda line: line.worth)
+        cost, better = NOTHING, ()
         if line.worth > after:
-            cost = line.worth - after
-            reviewed.append(OwnMove(number, turns[number], cost, line.action, line.deal))
-            after = line.worth
-        else:
-            reviewed.append(OwnMove(number, turns[number], NOTHING))
+            cost, better, after = line.worth - after, (line.action, line.deal), line.worth
+        reviewed.append(OwnMove(number, turns[number], cost, *better))
     return reviewed[::-1]
 
 
@@ -249,8 +242,6 @@ def deal_of(turn: Turn) -> int:
 
 # The oracle ---------------------------------------------------------------------------------------
 
-ALL_SEEING = "What a trader makes that knows every lab's private values and trades greedily."
-
 
 @dataclass(frozen=True)
 class Oracle:
@@ -270,7 +261,8 @@ def oracle(task_name: str, seed: int) -> Oracle | None:
     """The oracle's figure for the game of a task at a seed; None where none can be computed."""
     task = get_task(task_name)
     if task_name in ARENA_TASKS:
-        return Oracle(task.grade(play_all_seeing(task, seed).final), ALL_SEEING)
+        meaning = "What a trader makes that knows every lab's private values and trades greedily."
+        return Oracle(task.grade(play_all_seeing(task, seed).final), meaning)
     if task_name.removeprefix("bazaar/") in MARKETS:
         meaning = "What a buyer who knew this seller would have expected."
         return Oracle(informed_grade(task, seed), meaning)

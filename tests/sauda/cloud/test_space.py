@@ -14,14 +14,7 @@ from huggingface_hub.utils import httpx as hub_http
 
 from sauda import __main__ as command
 from sauda.cloud import CloudFault
-from sauda.cloud.space import (
-    MOST_FILE,
-    Staged,
-    import_faults,
-    stage,
-    staging_faults,
-    upload,
-)
+from sauda.cloud.space import MOST_FILE, Staged, import_faults, stage, staging_faults, upload
 from sauda.records.store import REPOSITORY
 
 TOKEN = "hf_" + "a1" * 17  # put together here, so that no file holds it

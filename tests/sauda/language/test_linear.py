@@ -9,7 +9,7 @@ from time import process_time
 import pytest
 
 from env.arena.pitch import claims
-from sauda.language import lexicon, money, numerals, stances, tells
+from sauda.language import money, numerals, phrases, stances, tells
 from sauda.language.acts import Context, parse_act
 from sauda.language.money import without_code
 from sauda.language.phrases import language_of
@@ -32,7 +32,7 @@ READERS = {
     "tokens": numerals.tokenize,
     "prices": money.prices,
     "code": without_code,
-    "lexicon": lambda text: list(lexicon.find(lexicon.words(text))),
+    "lexicon": lambda text: list(tells.LEXICON.places(phrases.words(text))),
     "tells": tells.read,
     "stances": stances.read_stances.__wrapped__,
     "relative": stances.relative.__wrapped__,

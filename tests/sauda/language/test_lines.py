@@ -6,12 +6,7 @@ import pytest
 
 from env.bazaar.classic import LINES
 from sauda.language import money
-from sauda.language.lines import (
-    HINDI,
-    HINGLISH,
-    translation,
-    translations,
-)
+from sauda.language.lines import HINDI, HINGLISH, translation, translations
 
 TEMPLATES = [line for lines in LINES.values() for line in lines]
 ITEM = "handwoven silk scarf"

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sauda.experiments.verify import verify
-from sauda.language.lexicon import SIGNALS
-from sauda.language.tells import Tell, read
+from sauda.language.tells import SIGNALS, Tell, read
 from tests.support.cases import cases
 
 # What is said and what is not

@@ -15,10 +15,10 @@ from sauda.llm.backends import (
     Endpoint,
     RetryPolicy,
     TransientError,
+    check_answers,
     find_backends,
-    probe,
 )
-from sauda.llm.model import adapter_folder, find_model
+from sauda.llm.model import CannotLoad, adapter_folder, find_model
 from sauda.llm.registry import player_spec, row_name
 from sauda.llm.types import ReplyError, ReplyTimeout
 from sauda.records.store import load as load_artifact
@@ -82,8 +82,9 @@ def test_a_server_that_is_not_there_is_told_from_one_that_hangs():
 @pytest.mark.parametrize("answer", [401, {"no": "reply"}, openai("  "), openai(" … ")])
 def test_only_a_real_answer_is_healthy(answer):
     with server(answer, openai("OK.")) as (url, _):
-        assert not probe(endpoint(url)).healthy
-        assert probe(endpoint(url)).healthy
+        with pytest.raises(CannotLoad, match=f"m at {url}.* gave no real answer: "):
+            check_answers(endpoint(url))
+        assert check_answers(endpoint(url)).source
 
 
 @pytest.mark.parametrize("fault", [None, 401, 500, b"<html>", "close", "nobody there"])
@@ -106,7 +107,11 @@ def _everything_shown(backend) -> str:
         reply = repr(backend(CHAT, 0))
     except ReplyError as error:
         reply = str(error)
-    return f"{reply} {backend.source} {backend!r} {probe(backend)}"
+    try:
+        health = repr(check_answers(backend))
+    except CannotLoad as error:
+        health = str(error)
+    return f"{reply} {backend.source} {backend!r} {health}"
 
 
 # The page

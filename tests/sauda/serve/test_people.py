@@ -6,13 +6,7 @@ import sqlite3
 import pytest
 
 from env import Offer, WalkAway
-from sauda.serve.leaderboard import (
-    TABLES,
-    Storage,
-    entry_faults,
-    record_of,
-    rules_of,
-)
+from sauda.serve.leaderboard import VERSIONS, Storage, entry_faults, record_of, rules_of
 from sauda.serve.people import TASK, drop_own_words, export, next_bargain, record_moves, tally
 from sauda.sessions.bazaar import answer
 from tests.support.entries import entered, play_all
@@ -95,7 +89,7 @@ def test_the_export_names_nobody(board):
 def test_a_file_of_the_first_version_takes_people_and_the_new_name_of_the_sale(tmp_path):
     file = tmp_path / "leaderboard.sqlite"
     with sqlite3.connect(file) as connection:
-        for statement in TABLES:
+        for statement in VERSIONS[0]:
             connection.execute(statement)
         entry = "INSERT INTO entries VALUES (?, ?, 'n', ?, 'r', 'c', 0, 9, 0, 0)"
         tasks = ("bazaar/seller_brief", "bazaar/open")
