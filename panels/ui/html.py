@@ -5,8 +5,11 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from panels.ui.look import folded, note
+from env import rupees
+from panels.ui.look import folded, heading, note
+from panels.ui.pictures import goods, picture
 from panels.ui.terms import shown_round, term
+from panels.ui.wiring import button, pick_list
 
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent.parent / "templates"),
@@ -16,6 +19,8 @@ _TEMPLATES = Environment(
     undefined=StrictUndefined,
 )
 _TEMPLATES.globals |= {"folded": folded, "note": note, "shown_round": shown_round, "term": term}
+_TEMPLATES.globals |= {"heading": heading, "rupees": rupees, "goods": goods, "picture": picture}
+_TEMPLATES.globals |= {"button": button, "pick_list": pick_list}
 
 
 def macros(subject: str) -> Any:

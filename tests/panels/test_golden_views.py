@@ -20,12 +20,11 @@ from panels.gpu_arena import board, view
 from panels.gpu_arena.offers import offers
 from panels.gpu_arena.reasons import EXPERT
 from panels.haggle import callbacks as haggle
-from panels.haggle.conversation import SILENT, chat_of
+from panels.haggle.conversation import SILENT, chat_of, converse
 from panels.haggle.game_view import brief, chart
 from panels.haggle.hearing import reading
 from panels.haggle.result import card, result
 from panels.haggle.review import review_shown
-from panels.haggle.visitor_text import converse
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
 from sauda.experiments.comparison import OURS
 from sauda.llm.backends import THIS_PAGE

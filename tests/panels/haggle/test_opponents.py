@@ -7,18 +7,23 @@ from urllib.parse import parse_qs
 import pytest
 
 from env import WalkAway
-from panels.haggle.badge import opponent_badge, score
-from panels.haggle.choices import ANY_ITEM, HIDDEN, SELL, new_game, opponent_choices, values
+from panels.haggle.game_view import opponent_badge, score
 from panels.haggle.opponents import (
+    ANY_ITEM,
+    HIDDEN,
     MARKET,
+    SCRIPTED_BUYERS,
+    SELL,
     SERVED,
     Rows,
     bare_stages,
     buyer_models,
     measured,
     model_name,
+    new_game,
+    opponent_choices,
     opponent_name,
-    scripted_buyers,
+    values,
 )
 from panels.haggle.words import ENGLISH, translator
 from panels.results.questions.reproduce import rows_of
@@ -59,7 +64,7 @@ def test_every_score_is_that_of_the_row_in_results_that_it_links_to():
     field = market_contest([load(file) for file in files])
     table = heat_map(field, buyer_name, "Grades", OURS, ("bound", {}))
     rows = rows_of([load(file) for file in files])
-    scored = [name for name in (*buyer_models(), *scripted_buyers()) if score(name, IN_ENGLISH)]
+    scored = [name for name in (*buyer_models(), *SCRIPTED_BUYERS) if score(name, IN_ENGLISH)]
     assert len(scored) > len(BUYERS)
     for name in scored:
         shown, row = str(score(name, IN_ENGLISH)), row_name(name)

@@ -11,13 +11,12 @@ from markupsafe import Markup
 
 from env import TYPES, Accept, Offer, WalkAway, rupees
 from env.bazaar.speech import Speech, say
-from panels.haggle.choices import BUY, SELL, SELLING_TASK
-from panels.haggle.conversation import SILENT, chat_of
+from panels.haggle.conversation import SILENT, chat_of, converse
 from panels.haggle.game_view import brief, bubbles, chart, limits
 from panels.haggle.hearing import findings, marked, reading
+from panels.haggle.opponents import BUY, SELL, SELLING_TASK
 from panels.haggle.result import board_of, card, result
 from panels.haggle.review import on_the_table, review_pending, review_shown
-from panels.haggle.visitor_text import converse
 from panels.haggle.words import ENGLISH, HINDI, translator
 from panels.results.model_labels import policy_label
 from panels.ui.look import as_typed

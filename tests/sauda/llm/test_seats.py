@@ -3,13 +3,13 @@
 import pytest
 
 from env import Offer
-from panels.haggle import choices, hearing, words
-from panels.haggle.visitor_text import play_text
+from panels.haggle import hearing, opponents, words
+from panels.haggle.conversation import play_text
 from sauda.llm.types import Reply
 from sauda.sessions.bazaar import after_reply, answer, request, start
 
 SAY = words.translator(words.ENGLISH)
-SELLING = choices.SELLING_TASK
+SELLING = opponents.SELLING_TASK
 BID = '{"offer":51,"say":"fine"}'
 
 
