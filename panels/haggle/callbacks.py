@@ -154,7 +154,7 @@ def send(screen: Screen, visit: Visit) -> Updates:
         game = visit.open_game
         if visit.reply_request is None and game.waiting:  # it is to open, and has yet to reply
             return screen.show(visit)
-        if game.waiting or not visit.text.strip():
+        if game.waiting or not (visit.text or "").strip():
             key = "kept_words" if game.waiting else "say_price"
             return screen.remark(note(visit.translate(key)), visit)
         if game.over and (told := screen.after_the_end(visit)):

@@ -166,6 +166,7 @@ class Layout:
     visit: gr.State  # a Visit
     review_due: gr.State  # set to a Request, it starts the event that makes the review
     session: gr.Textbox  # the session's name, which the browser keeps over a reload
+    kept: gr.Textbox  # what the browser kept
     clock: gr.Timer
 
     @property
@@ -238,6 +239,7 @@ def lay_out(translate: Translate, backends: Mapping[str, Any]) -> Layout:
         visit=gr.State(FIRST, time_to_live=HOUR),
         review_due=gr.State(None, time_to_live=HOUR),
         session=gr.Textbox(visible="hidden"),
+        kept=gr.Textbox(visible="hidden"),
         clock=gr.Timer(1.0),
     )
 

@@ -42,17 +42,13 @@ VISIT, DRAFT = "sauda-haggle", "sauda-haggle-draft"  # keys of the storage
 PICKS = ("seat", "market", "opponent", "backend", "language")  # fields of a visit
 
 
-def open_page(
-    screen: Screen, kept: str, query: Mapping[str, str], session: str, visit: Visit
-) -> Updates:
+def open_page(screen: Screen, kept: str, query: Mapping[str, str], session: str) -> Updates:
     """The game that an address names, else the one that this tab was left with, else a new one.
 
     `kept` is what the tab kept, as JSON, `session` the name of the session that begins now.
     """
-    visit.generation.advance()
     found, remark = read_kept(kept, screen.models["buyer"]), ""
-    if found:
-        visit = replace(visit, **found.picks)
+    visit = Visit(**found.picks) if found else Visit()
     known = {screen.page.session: session, screen.page.visit: visit}
     game = None
     try:
@@ -89,7 +85,7 @@ def _former(screen: Screen, found: "Kept", visit: Visit) -> Visit:
     (former,) = states_of(found.session, [screen.page.visit])
     if former is None or former.game is None:
         raise Gone(found.session)
-    return replace(former, **found.picks, visitor=visit.visitor, generation=visit.generation)
+    return replace(former, **found.picks, generation=visit.generation)
 
 
 def _fresh(screen: Screen, visit: Visit) -> Game:
@@ -187,11 +183,9 @@ def check_market(game: Game, setup: Setup) -> Game:
 
 # Scripts of the browser --------------------------------------------------------------------------
 
-# Arguments: the visit, and the session's name, in whose place is sent what the tab kept.
-READ = f"""(visit) => {{
-  let kept = "";
-  try {{ kept = sessionStorage.getItem("{VISIT}") ?? ""; }} catch {{ /* the browser refuses */ }}
-  return [visit, kept];
+# What the tab kept, in place of the empty field.
+READ = f"""() => {{
+  try {{ return [sessionStorage.getItem("{VISIT}") ?? ""]; }} catch {{ return [""]; }}
 }}"""
 # Before the page has answered, it has no session, and nothing to keep.
 WRITE = f"""(session, seat, market, opponent, backend, language, chat) => {{

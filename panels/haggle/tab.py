@@ -88,12 +88,12 @@ def _opens(screen: Screen) -> Any:
     """The game that the page opens with; the browser keeps what it takes to find it again."""
     page = screen.page
 
-    def opened(request: gr.Request, visit: Visit, kept: str) -> Updates:
+    def opened(request: gr.Request, kept: str) -> Updates:
         session = visitor_of(request).session
-        return resume.open_page(screen, kept, request.query_params, session, visit)
+        return resume.open_page(screen, kept, request.query_params, session)
 
-    opening = gr.on(
-        None, named(opened, resume.open_page), [page.visit, page.session],
+    opening = gr.on(  # as the page is loaded; no event changes its input, so never again
+        None, named(opened, resume.open_page), page.kept,
         [*page.of_game, page.session], js=resume.READ, **QUIET,
     )  # fmt: skip
     pickers = opening.then(bound(resume.open_pickers, screen), page.visit, page.with_words, **QUIET)
@@ -180,11 +180,11 @@ def _ticks(screen: Screen) -> Any:
     return page.clock.tick(tick, page.fields, [*page.of_game, page.clock], **QUIET)
 
 
-def _visit_of(kept: Visit, text: Any, backend: str, language: str, *picks: str) -> Visit:
+def _visit_of(kept: Visit, text: str, backend: str, language: str, *picks: str) -> Visit:
     """The visit that the session keeps, with what the page's fields hold now."""
     return replace(
         kept,
-        text=text if isinstance(text, str) else "",
+        text=text,
         backend=backend,
         language=one_of(values(LANGUAGES), language),
         **dict(zip(("seat", "market", "opponent"), picks, strict=False)),

@@ -131,8 +131,7 @@ def test_another_opponent_gets_the_same_item_and_seed(screen):
 
 
 def test_a_list_that_closes_without_a_choice_leaves_the_game_alone(screen):
-    visit = Visit()
-    open_page(screen, "", {}, "session", visit)
+    visit = open_page(screen, "", {}, "session")[screen.page.visit]
     assert take_seat(screen, FIRST.seat, FIRST.market, visit) == screen.unchanged
     chosen = take_seat(screen, BUY, "bazaar/open", visit)
     assert chosen[screen.page.visit].game.task_name == "bazaar/open"

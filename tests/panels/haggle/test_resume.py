@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from env import WalkAway
-from panels.haggle.layout import FIRST, Visit
+from panels.haggle.layout import FIRST
 from panels.haggle.opponents import (
     ANY_ITEM,
     ANY_SELLER,
@@ -45,7 +45,7 @@ def kept(session: str = "gone", moved: bool = True, **picks: object) -> str:
 
 
 def open_tab(screen: Screen, text: str = "", query: dict | None = None) -> dict:
-    return open_page(screen, text, query or {}, "a session", Visit())
+    return open_page(screen, text, query or {}, "a session")
 
 
 def pickers(screen: Screen, updates: dict) -> dict:

@@ -70,7 +70,7 @@ def reloaded(site: Site, before: str, after: str) -> str:
     """What a tab shows whose session was `before` and is `after`, as text."""
     kept = json.dumps({"session": before, "moved": True, "opponent": "linear", "language": "hi"})
     opening = "haggle.resume.open_page"
-    return json.dumps(call(site, opening, after, None, kept), ensure_ascii=False)
+    return json.dumps(call(site, opening, after, kept), ensure_ascii=False)
 
 
 @pytest.mark.slow
