@@ -12,17 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from zlib import crc32
 
-from env import (
-    Accept,
-    IllegalAction,
-    Offer,
-    Table,
-    Turn,
-    WalkAway,
-    group_digits,
-    rupees,
-    speech,
-)
+from env import Accept, IllegalAction, Offer, Table, Turn, WalkAway, group_digits, rupees, speech
 from panels.haggle.words import ENGLISH, Translate, Trouble, translator
 from panels.ui.offers import Say, ending
 from sauda.language.lines import name_in

@@ -18,8 +18,7 @@ from panels.haggle.conversation import chat_of
 from panels.haggle.game_view import bubbles, sells
 from panels.haggle.layout import Visit
 from panels.haggle.opponents import STAND_IN, bare_stages, persona_of, stage_name, weights_of
-from panels.haggle.result import board_of
-from panels.haggle.review import review_shown
+from panels.haggle.result import board_of, review_shown
 from panels.haggle.screen import Screen, Updates
 from panels.haggle.words import Translate, translated
 from panels.transcripts.episodes import loaded, within
@@ -38,6 +37,7 @@ from sauda.sessions.bazaar import (
     forfeit,
     moves_of,
     play_on,
+    rank_standings,
     request,
     stand,
     start,
@@ -238,7 +238,8 @@ async def ask_stages(screen: Screen, visit: Visit) -> AsyncIterator[Updates]:
         yield show(note(visit.translate("board_asking", name=name, done=done, all=len(stages))))
         model = screen.by_name(weights_of(stage)).for_visitor(visit.visitor)
         try:
-            board = board.with_rows([await asyncio.to_thread(_play_stage, game, stage, model)])
+            standing = await asyncio.to_thread(_play_stage, game, stage, model)
+            board = rank_standings([*board, standing])
         except ReplyError as error:
             fault = f"{name}: {translated(error, visit.language)}"
         if visit.generation.number != current:

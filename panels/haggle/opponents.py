@@ -6,8 +6,8 @@ figures come from the artifacts, so that a new stage with rows is offered. Choic
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from dataclasses import replace
+from functools import cache
 
 from env import CATALOGUE, TYPES, get_task, instance_stream
 from panels.haggle.words import ENGLISH, Translate, Trouble, translator
@@ -71,56 +71,47 @@ def load_in_background() -> None:
 # Opponents ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Rows:
-    """The rows of the open market in Results, and the language models that they let play."""
-
-    by_task: Mapping[str, Mapping[str, Entry]]  # then by policy
-    compared: tuple[str, ...]  # the policies of the model comparison, in its order
-
-    @cached_property
-    def stages(self) -> tuple[str, ...]:
-        """Every stage of training with a row of MARKET that can be loaded, the base first."""
-        rows = self.by_task.get(MARKET, {})
-        return tuple(name for name in self.compared if name in rows and _can_be_loaded(name))
-
-    @cached_property
-    def buyers(self) -> tuple[str, ...]:
-        """The language models that buy: the one that the page serves first, then all others."""
-        rows = self.by_task.get(MARKET, {})
-        others = (stage + how for stage in self.stages if stage != OURS for how in RAILS)
-        return (*SERVED, *(name for name in others if name in rows))
-
-
-def _can_be_loaded(row: str) -> bool:
-    """Whether a row is of the bare base, or of the base with an adapter that is there."""
-    base, _, adapter = row.partition("+")
-    return base == BASE and (not adapter or adapter_folder(adapter) is not None)
+Rows = Mapping[str, Mapping[str, Entry]]  # of the open market in Results: by task, then by policy
 
 
 @cache
-def rows() -> Rows:
-    """The rows as Results shows them; none where no artifact can be read."""
+def rows() -> tuple[Rows, tuple[str, ...]]:
+    """The rows as Results shows them, and the stages of training; none without an artifact."""
     holdout, comparison = (load_or_say(file)[0] for file in (HOLDOUT, model_comparison.FILE))
     field = market_contest([artifact for artifact in (holdout, comparison) if artifact is not None])
     by_task = {task: {row.policy: row for row in ranked} for task, ranked in field.items()}
     compared = dict.fromkeys(row.policy for row in comparison.data.rows) if comparison else ()
-    return Rows(by_task, tuple(compared))
+    return by_task, stages_of(by_task.get(MARKET, {}), compared)
+
+
+def stages_of(market: Mapping[str, Entry], compared: Iterable[str]) -> tuple[str, ...]:
+    """The stages among the policies of the model comparison: with a row, and to be loaded.
+
+    A stage is the bare base, or the base with an adapter.
+    """
+    found = []
+    for policy in compared:
+        base, _, adapter = policy.partition("+")
+        is_there = not adapter or adapter_folder(adapter) is not None
+        if policy in market and base == BASE and is_there:
+            found.append(policy)
+    return tuple(found)
 
 
 def measured(task_name: str = MARKET) -> Mapping[str, Entry]:
     """The rows of a task of the open market by policy."""
-    return rows().by_task.get(task_name, {})
+    return rows()[0].get(task_name, {})
 
 
 def bare_stages(task_name: str) -> tuple[str, ...]:
     """The stages, without a wrapper, that have a row of a task of the open market."""
-    return tuple(stage for stage in rows().stages if stage in measured(task_name))
+    return tuple(stage for stage in rows()[1] if stage in measured(task_name))
 
 
 def buyer_models() -> tuple[str, ...]:
     """The language models that a visitor can sell to, the one that the page serves first."""
-    return rows().buyers
+    others = (stage + how for stage in rows()[1] if stage != OURS for how in RAILS)
+    return (*SERVED, *(name for name in others if name in measured()))
 
 
 def is_language_model(opponent: str) -> bool:

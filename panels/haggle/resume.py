@@ -52,8 +52,8 @@ def open_page(screen: Screen, kept: str, query: Mapping[str, str], session: str)
     known = {screen.page.session: session, screen.page.visit: visit}
     game = None
     try:
-        if setup := from_query(query):
-            game, remark = _shared(screen, setup, visit), "shared_game"
+        if game := shared_game(query, screen.is_ready(query.get(AGAINST, ""), visit.backend)):
+            remark = "shared_game"
         elif found:
             visit = _former(screen, found, visit)
             game = visit.game
@@ -64,7 +64,8 @@ def open_page(screen: Screen, kept: str, query: Mapping[str, str], session: str)
     except ValueError:
         remark = "bad_link"
     try:
-        game = game or _fresh(screen, visit)
+        ready = screen.is_ready(visit.opponent, visit.backend)
+        game = game or new_game(visit.seat, visit.market, visit.opponent, ready)
     except ValueError as error:  # an artifact that the opponent needs is missing
         return known | screen.problem(error, visit)
     seat, market = seat_and_market(game.task_name)
@@ -75,22 +76,12 @@ def open_page(screen: Screen, kept: str, query: Mapping[str, str], session: str)
     return known | screen.show(visit, note(visit.translate(remark)) if remark else "")
 
 
-def _shared(screen: Screen, setup: "Setup", visit: Visit) -> Game:
-    ready = screen.is_ready(setup.opponent, visit.backend)
-    return check_market(game_at(setup.task_name, setup.seed, setup.opponent, ready), setup)
-
-
 def _former(screen: Screen, found: "Kept", visit: Visit) -> Visit:
     """The visit of this tab before it was loaded again, as its pickers were; raises Gone."""
     (former,) = states_of(found.session, [screen.page.visit])
     if former is None or former.game is None:
         raise Gone(found.session)
     return replace(former, **found.picks, generation=visit.generation)
-
-
-def _fresh(screen: Screen, visit: Visit) -> Game:
-    ready = screen.is_ready(visit.opponent, visit.backend)
-    return new_game(visit.seat, visit.market, visit.opponent, ready)
 
 
 def open_pickers(screen: Screen, visit: Visit) -> Updates:
@@ -148,36 +139,21 @@ class MarketGone(ValueError):
     """A link to a game of a market that the page no longer has."""
 
 
-@dataclass(frozen=True)
-class Setup:
-    """The game that a link opens; nothing in it is checked but the seed's form."""
+def shared_game(query: Mapping[str, str], ready: bool = True) -> Game | None:
+    """The game that an address names, a hidden opponent hidden from the friend, too.
 
-    task_name: str
-    seed: int
-    opponent: str  # as chosen: a hidden one is hidden from the friend, too
-    ask: str = ""  # the first ask in the open market, by which its game is known again
-
-
-def from_query(query: Mapping[str, str]) -> Setup | None:
-    """The setup that an address names; None where it names none, ValueError for a bad seed.
-
-    An address of another tab names none, though it may have a task and a seed.
+    None where it names none: an address of another tab may have a task and a seed. Raises
+    ValueError for what the page does not offer, MarketGone for a game of the former open market:
+    there the seed drew another deal, whose first ask was another one, and links named none.
     """
     if query.get("tab", "haggle") != "haggle" or not {TASK, SEED} <= query.keys():
         return None
     if query[TASK] in GONE_TASKS:
         raise MarketGone(query[TASK])
     task_name = FORMER_NAMES.get(query[TASK], query[TASK])
-    return Setup(task_name, whole_seed(query[SEED]), query.get(AGAINST, ""), query.get(ASK, ""))
-
-
-def check_market(game: Game, setup: Setup) -> Game:
-    """The game that a setup opens; raises MarketGone where the link is of the former open market.
-
-    There the seed drew another deal, whose first ask was another one; its links name none.
-    """
-    if game.play.state.table.standing and setup.ask != str(first_ask(game)):
-        raise MarketGone(setup.task_name)
+    game = game_at(task_name, whole_seed(query[SEED]), query.get(AGAINST, ""), ready)
+    if game.play.state.table.standing and query.get(ASK) != str(first_ask(game)):
+        raise MarketGone(task_name)
     return game
 
 

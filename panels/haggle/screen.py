@@ -15,9 +15,10 @@ from panels.haggle.game_view import (
     chart,
     opponent_badge,
     quick_buttons,
+    raw,
+    reading,
     sells,
 )
-from panels.haggle.hearing import raw, reading
 from panels.haggle.layout import Layout, Request, Visit
 from panels.haggle.opponents import (
     ANY_SELLER,
@@ -36,9 +37,10 @@ from panels.haggle.result import (
     card,
     compared_games,
     effect_of_words,
+    is_reviewed,
     result,
+    review_pending,
 )
-from panels.haggle.review import is_reviewed, review_pending
 from panels.haggle.words import Translate, Trouble, translated
 from panels.ui.look import trouble
 from panels.ui.wiring import button, region

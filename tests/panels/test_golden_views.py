@@ -21,10 +21,8 @@ from panels.gpu_arena.offers import offers
 from panels.gpu_arena.reasons import EXPERT
 from panels.haggle import callbacks as haggle
 from panels.haggle.conversation import SILENT, chat_of, converse
-from panels.haggle.game_view import brief, chart
-from panels.haggle.hearing import reading
-from panels.haggle.result import card, result
-from panels.haggle.review import review_shown
+from panels.haggle.game_view import brief, chart, reading
+from panels.haggle.result import card, result, review_shown
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
 from sauda.experiments.comparison import OURS
 from sauda.llm.backends import THIS_PAGE

@@ -10,7 +10,7 @@ from panels.challenges.spot.layout import SIDES
 from panels.challenges.spot.recorded import LEAST, SEEDS
 from panels.challenges.spot.stages import Stages
 from panels.haggle.conversation import LONGEST, question
-from panels.haggle.hearing import names_a_number
+from panels.haggle.game_view import names_a_number
 from panels.haggle.opponents import opponent_name
 from panels.haggle.words import ENGLISH, Translate, translator
 from panels.results.model_summary import FORM

@@ -14,19 +14,11 @@ from panels.haggle.opponents import (
     HIDDEN,
     SELL,
     chosen_opponent,
-    game_at,
     market_choices,
     new_game,
 )
 from panels.haggle.result import to_query
-from panels.haggle.resume import (
-    PICKS,
-    check_market,
-    from_query,
-    open_page,
-    open_pickers,
-    read_kept,
-)
+from panels.haggle.resume import PICKS, open_page, open_pickers, read_kept, shared_game
 from panels.haggle.screen import Screen
 from panels.haggle.words import ENGLISH, HINDI, translator
 from sauda.llm.backends import THIS_PAGE
@@ -140,8 +132,7 @@ def test_a_link_to_a_game_of_the_former_market_says_so_and_the_choices_stay(scre
 
 
 def opened(query: str) -> Game:
-    setup = from_query(dict(parse_qsl(query.removeprefix("?"))))
-    return check_market(game_at(setup.task_name, setup.seed, setup.opponent), setup)
+    return shared_game(dict(parse_qsl(query.removeprefix("?"))))
 
 
 @pytest.mark.parametrize(
