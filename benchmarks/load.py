@@ -26,10 +26,12 @@ import numpy as np
 import psutil
 
 from benchmarks.page import TRUSTED, running_app
+from env import CATALOGUE
 from sauda.experiments.speeds import latency, memory_growth
 from sauda.records.store import machine, provenance, save
 
 FILE = "load.json"
+ITEMS = tuple(dict.fromkeys(item.name for item in CATALOGUE))  # that a visitor can sell
 SECONDS = 600.0  # of the longest mixes
 SAMPLES = 20  # of memory
 MODEL_PROCESS = "sauda.llm.process"  # the module that a page's model process runs
@@ -297,9 +299,9 @@ class Tab:
         return outputs
 
     async def begin(self, number: int, model: bool) -> list[Any]:
-        """Start a game in the market of this number; the page's first opponent is the model."""
+        """Start a game of the item of this number; the page's first opponent is the model."""
         data = self.script.defaults(self.script.begin)
-        data[self.script.market] = self.script.markets[number % len(self.script.markets)]
+        data[self.script.market] = ITEMS[number % len(ITEMS)]
         if not model:
             data[self.script.opponent] = "hidden"  # the scripted opponent
         return await self.follow(self.script.begin, await self.fire(self.script.begin, data))

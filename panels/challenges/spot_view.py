@@ -9,7 +9,7 @@ from markupsafe import Markup
 from env import Offer, Turn, WalkAway, rupees
 from panels.challenges.spot_pairs import LEAST, SEEDS, is_trained
 from panels.haggle.conversation import LONGEST, question
-from panels.haggle.hearing import names_a_number
+from panels.haggle.game_view import names_a_number
 from panels.haggle.opponents import opponent_name
 from panels.haggle.words import ENGLISH, Translate, translator
 from panels.results.models import FORM

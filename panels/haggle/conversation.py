@@ -1,4 +1,4 @@
-"""The chat of a game: its moves in words, the small talk between them, and what the page asks.
+"""The chat of a game: what is typed becomes a move or talk; moves in words, answers, questions.
 
 A move of the other side gets a line here where it is silent, or where its own words would repeat
 or contradict what was said, or would leave the visitor's unanswered. The line is for show alone: it
@@ -6,27 +6,47 @@ enters no history, so that moves and recorded games are the same with and withou
 digest of what both sides see, so that a line tells nothing of the game's own seed.
 """
 
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from zlib import crc32
 
-from env import Accept, Offer, Table, Turn, rupees
-from panels.haggle.words import ENGLISH, Translate, translator
+from env import Accept, IllegalAction, Offer, Table, Turn, WalkAway, group_digits, rupees, speech
+from panels.haggle.words import ENGLISH, Translate, Trouble, translator
 from panels.ui.offers import Say, ending
 from sauda.language.lines import name_in
+from sauda.language.money import LONGEST_MESSAGE
+from sauda.language.money import price as price_in
 from sauda.language.phrases import language_of
-from sauda.language.small_talk import CONDITION, answer_to, read_closing
+from sauda.language.small_talk import (
+    ACCEPT,
+    AGREE,
+    CONDITION,
+    LEAVE,
+    LIKELY,
+    NOD,
+    TOLD,
+    YES,
+    answer_to,
+    asks_something,
+    confirms,
+    read_closing,
+    slip,
+    small_talk,
+)
 from sauda.language.spoken import Decided, announce, claim_of, is_last, retell
-from sauda.language.stances import relative
+from sauda.language.stances import NoBase, read_stances, relative
 from sauda.sessions.bazaar import (
     BACKWARDS,
     FAR_OFF,
     Action,
     Game,
+    answer,
     both_prices,
     doubt,
     loss_at,
+    propose,
 )
 
 MOST = 30  # exchanges that are kept; an older one leaves the chat
@@ -63,9 +83,9 @@ class Talk:
 
     def added(self, exchange: Exchange) -> "Talk":
         """The talk with one more exchange, its text cut to LONGEST, and the oldest left out."""
-        text = exchange.text
-        text = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
-        return Talk((*self.exchanges, replace(exchange, text=text))[-MOST:])
+        if len(exchange.text) > LONGEST:
+            exchange = replace(exchange, text=f"{exchange.text[:LONGEST]}…")
+        return Talk((*self.exchanges, exchange)[-MOST:])
 
     def last_at(self, turn: int) -> "Talk":
         """The talk with its last exchange after `turn` turns."""
@@ -138,16 +158,7 @@ def chat_of(game: Game, talk: Talk = SILENT, language: str = ENGLISH) -> Chat:
 
 def chart_words(translate: Translate) -> Say:
     """The words of the offers' chart in the language of `translate`."""
-
-    def say(key: str, **values: object) -> str:
-        return translate(f"chart_{key}", **values)
-
-    return say
-
-
-def rival_name(agent: str, translate: Translate) -> str:
-    """The name of another buyer, "rival_1", in words."""
-    return translate("rival", number=agent.removeprefix("rival_"))
+    return lambda key, **values: translate(f"chart_{key}", **values)
 
 
 @dataclass
@@ -208,7 +219,7 @@ def _words(game: Game, turn: Turn, number: int, ears: _Ears) -> str:
     last = turn is game.play.turns[-1]
     winner = game.play.state.table.past[-1].buyer if game.over and last else "buyer"
     if isinstance(turn.action, Accept) and turn.agent == "seller" and winner != "buyer":
-        name = rival_name(winner, ears.translate)
+        name = ears.translate("rival", number=winner.removeprefix("rival_"))
         return f"({ears.translate('rival_bought', name=name[0].upper() + name[1:])})"
     text = _line(turn, number, ears)
     ears.lines[turn.agent].append(text)
@@ -296,3 +307,158 @@ def _last_chance(game: Game, translate: Translate) -> str:
 
 def _narrator(text: str) -> Message:
     return {"role": "assistant", "content": f"({text})"}
+
+
+# What is typed -----------------------------------------------------------------------------------
+
+WORDS_WAIT = "words_wait"  # words that move a seller, and wait for a price to go with
+SAID = frozenset({*speech.QUESTIONS, *speech.PITCHES})
+
+
+class NoMove(ValueError):
+    """A text that makes no move, with the kind of the answer to it and the values of a rule."""
+
+    def __init__(self, kind: str, **values: str) -> None:
+        super().__init__(f"no move: {kind}")
+        self.kind, self.values = kind, values
+
+
+def converse(game: Game, talk: Talk, text: str) -> tuple[Game, Talk]:
+    """The game and the talk after the visitor's `text`.
+
+    A move that was asked back and is not confirmed joins the talk with its question. Raises
+    IllegalAction where the text can be neither played nor answered.
+    """
+    asked = None if game.unconfirmed is None else asked_back(game)
+    try:
+        after = play_text(game, text, talk)
+    except NoMove as no_move:
+        turns, values = len(game.play.turns), tuple(no_move.values.items())
+        table = game.observation.table
+        said = Exchange(turns, text.strip(), no_move.kind, table, values)
+        talk = talk.added(asked) if asked else talk
+        return replace(game, unconfirmed=None), talk.added(said)
+    if asked and not _confirms(after, game):
+        talk = talk.added(asked)
+    return after, talk
+
+
+def _confirms(after: Game, before: Game) -> bool:
+    """Whether the unconfirmed move of `before` was made, in whatever words."""
+    if after.unconfirmed is not None:
+        return False
+    made = after.play.turns[len(before.play.turns)].action
+    return replace(made, message="") == replace(before.unconfirmed, message="")
+
+
+def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
+    """The game after the visitor's `text`.
+
+    A doubtful move stays `unconfirmed` until the visitor repeats or confirms it. So does an
+    acceptance with a condition, and one without the word for it that may answer something else:
+    the `talk` before it, or a question of the other side. Raises NoMove where the text is talk or
+    breaks a rule of the market, Trouble where it cannot be answered.
+    """
+    # Invisible marks would part a number in two.
+    text = "".join(letter for letter in text if unicodedata.category(letter) != "Cf").strip()
+    if len(text) > LONGEST_MESSAGE:
+        most, length = group_digits(str(LONGEST_MESSAGE)), group_digits(str(len(text)))
+        raise Trouble("too_long", most=most, length=length)
+    if game.unconfirmed is not None and confirms(text):
+        return answer(game, game.unconfirmed)
+    # A price worked out from others is another one: "10 % off and it is a deal" accepts nothing.
+    closes = "" if relative(text) else read_closing(text, _standing(game))
+    action = _action(game, text, closes)
+    if isinstance(action, Offer) and _counts_words(game) and not speech.act_in(text)[0]:
+        now = talk.at(len(game.play.turns))
+        waiting = [exchange.text for exchange in now if exchange.kind == WORDS_WAIT]
+        action = replace(action, message=" ".join([*waiting[-1:], text]))
+    if game.over:
+        raise NoMove("after")
+    if broken := _broken_rule(game, action):
+        raise broken
+    try:
+        after = propose(game, action)
+    except IllegalAction:
+        if isinstance(action, Offer) and game.you == "seller" and not game.waiting:
+            # It is more than the market lets anybody ask.
+            raise NoMove("absurd", price=rupees(action.price)) from None
+        raise
+    repeats = game.unconfirmed is not None and game.unconfirmed.message == text
+    if isinstance(action, Offer) and relative(text) and not repeats:
+        return replace(game, unconfirmed=action)  # a price worked out is shown before it binds
+    may_answer = talk.at(len(game.play.turns)) or _is_asked(game)
+    is_doubtful = closes == LIKELY or (closes in (AGREE, YES) and may_answer)
+    is_repeated = isinstance(action, Accept) and isinstance(game.unconfirmed, Accept)
+    if closes == CONDITION or (is_doubtful and not is_repeated):
+        return replace(game, unconfirmed=action)
+    return after
+
+
+def _standing(game: Game) -> float | None:
+    """The other side's last price; None before it."""
+    table = game.observation.table
+    theirs = table.bids if game.you == "seller" else table.asks
+    return theirs[-1] if theirs else None
+
+
+def _is_asked(game: Game) -> bool:
+    """Whether the other side's last words ask something else than whether its price is right."""
+    said = [move for move in game.observation.table.moves if move.agent != game.you]
+    return bool(said) and asks_something(said[-1].action.message, _standing(game))
+
+
+def _action(game: Game, text: str, closes: str) -> Action:
+    if closes in (YES, NOD) and _is_asked(game):
+        raise NoMove("after" if game.over else TOLD)  # the answer to the question
+    if closes in (ACCEPT, AGREE, LIKELY, CONDITION, YES):
+        return Accept(text)
+    if closes == LEAVE:
+        return WalkAway(text)
+    if way := relative(text):
+        try:
+            amount = way.price(game.observation.table, game.you)
+        except NoBase as missing:
+            raise NoMove("after" if game.over else f"no_{missing}") from None
+        if amount <= 0:
+            raise NoMove("after" if game.over else "zero")
+        return Offer(amount, text)
+    offered = read_stances(text).offered
+    try:
+        amount = None if slip(offered) else price_in(offered)
+    except ValueError:
+        amount = None
+    if amount is None:
+        if not game.over and _counts_words(game) and speech.act_in(text)[0] in SAID:
+            raise NoMove(WORDS_WAIT)
+        other = "buyer" if game.you == "seller" else "seller"
+        raise NoMove("after" if game.over else small_talk(text, game.observation.table, other))
+    return Offer(int(amount) if amount == int(amount) else amount, text)
+
+
+def _counts_words(game: Game) -> bool:
+    """Whether the seller is moved by words: those of a buyer in the open market."""
+    return game.you == "buyer" and game.observation.table.standing
+
+
+def _broken_rule(game: Game, action: Action) -> NoMove | None:
+    """The rule of the market that `action` breaks, in words; None where it breaks none of these."""
+    obs, sells = game.observation, game.you == "seller"
+    table, most = obs.table, obs.own.get("purse", obs.reservation)
+    if isinstance(action, Accept):
+        if not (table.bids if sells else table.asks):
+            return NoMove("nothing_yet")
+        if not sells and obs.ask > most:
+            return NoMove("rule_budget", price=rupees(obs.ask), most=rupees(most))
+    if not isinstance(action, Offer):
+        return None
+    price = rupees(action.price)
+    if round(action.price, table.decimals) != action.price:
+        return NoMove("rule_whole", price=price)
+    if sells and table.bids and action.price <= table.bids[-1]:
+        return NoMove("rule_bid", price=price, standing=rupees(table.bids[-1]))
+    if not sells and action.price > most:
+        return NoMove("rule_budget", price=price, most=rupees(most))
+    if not sells and action.price >= obs.ask:
+        return NoMove("rule_ask", price=price, standing=rupees(obs.ask))
+    return None

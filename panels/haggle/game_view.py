@@ -1,26 +1,103 @@
-"""What the Haggle tab shows of a running game: brief, offers and quick moves."""
+"""What the Haggle tab shows of a game: the brief, the offers, the chat's bubbles, the opponent.
 
-from collections.abc import Mapping, Sequence
+And what Sauda hears in the words of both sides: style, mood, claim and candour of a seller by the
+patterns that the planner reads by; a buyer's words are an act or none.
+"""
+
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from env import Accept, Offer, bonus, rupees
-from panels.haggle.conversation import chart_words, rival_name
+from env import TYPES, Accept, Offer, bonus, rupees, speech
+from panels.haggle.conversation import chart_words
+from panels.haggle.opponents import (
+    ANY_SELLER,
+    MARKET,
+    SELLER_MODEL,
+    STAND_IN,
+    chosen_opponent,
+    measured,
+    opponent_name,
+    persona_of,
+    weights_of,
+)
 from panels.haggle.words import ENGLISH, Translate, translator
-from panels.ui.look import as_typed
+from panels.results import everything_else, reproduce
+from panels.results.winners import MARKET_QUESTION
+from panels.ui.html import macros
+from panels.ui.look import as_typed, note
 from panels.ui.offers import LARGE, Offers, offer_chart
-from panels.ui.pictures import goods
-from panels.ui.wiring import button
-from sauda.language.lines import name_in
+from panels.ui.pictures import SAUDA, STRANGER
+from panels.ui.provenance import load_or_say
+from sauda.experiments.evaluate import Cell
+from sauda.language.lines import name_in, translate_phrases
 from sauda.language.money import prices
-from sauda.sessions.bazaar import Game, Quick, quick_moves
+from sauda.llm.registry import row_name
+from sauda.llm.server import Failed, ModelWorker, Ready, Stage
+from sauda.sessions.bazaar import Game, quick_moves
 
+HTML = macros("haggle")
 IN_ENGLISH = translator(ENGLISH)
+SEGMENT = re.compile(r"[^.!?,।]*(?:[.!?,।]+(?=\s|$)|$)")
+PARTS = ("style", "mood", "claim", "candour")
 
 
 def sells(game: Game) -> bool:
     """Whether the visitor is the seller."""
-    return game.task.learner == "seller"
+    return game.you == "seller"
+
+
+def brief(game: Game, translate: Translate = IN_ENGLISH, language: str = ENGLISH) -> Markup:
+    """The visitor's brief: the item, their limit, the rules of this game."""
+    obs, item = game.observation, game.observation.table.item
+    name = name_in(language, item.name)
+    return HTML.brief(
+        obs, game.over, name[0].upper() + name[1:], name_in(language, item.category),
+        name_in(language, item.condition),
+        bonus(item.list_price, item.list_price, obs.reservation), translate,
+    )  # fmt: skip
+
+
+def chart(game: Game, size: tuple[int, int] = LARGE, translate: Translate = IN_ENGLISH) -> Markup:
+    """The offers as the visitor sees them, with the ZOPA once the game is over."""
+    table = game.observation.table
+    deal = table.past[-1] if game.over and table.past else None
+    zopa = limits(game) if game.over else None
+    offers = Offers(table.asks, table.bids, table.rounds, deal, zopa)
+    return offer_chart(offers, size, say=chart_words(translate))
+
+
+def limits(game: Game) -> tuple[float, float]:
+    """Both reservation prices of the last deal, in rupees: shown only after the end."""
+    instance = game.play.state.private["nature"][-1]
+    return instance.seller["reservation"], instance.buyer["reservation"]
+
+
+def quick_buttons(game: Game, shown_turns: int, translate: Translate) -> Markup:
+    """The moves that can be made now as buttons, or that there is none.
+
+    `shown_turns` counts the turns that the browser shows: a press that comes late makes no move.
+    """
+    if game.over or game.waiting:
+        return HTML.quick(None, shown_turns)
+    table, labels = game.observation.table, []
+    for number, move in enumerate(quick_moves(game.observation)):
+        label = translate(f"quick_{move.label}")
+        if isinstance(move.action, Offer):
+            label += f" {rupees(move.action.price)}"
+        elif isinstance(move.action, Accept):
+            label += f" {rupees(table.bid if sells(game) else table.asks[-1])}"
+        if move.action is not None:
+            labels.append((label, number))
+    return HTML.quick(labels, shown_turns)
+
+
+# The chat -----------------------------------------------------------------------------------------
 
 
 def bubbles(conversation: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
@@ -50,101 +127,226 @@ def _digits(text: str) -> str:
     return digits.rstrip("0").rstrip(".") if "." in digits else digits
 
 
-def brief(game: Game, translate: Translate = IN_ENGLISH, language: str = ENGLISH) -> Markup:
-    """The visitor's brief: the item, their limit, the rules of this game."""
-    obs = game.observation
-    item, sell = obs.table.item, obs.agent == "seller"
-    limit = translate("sell_above" if sell else "pay_at_most", price=rupees(obs.reservation))
-    used = min(obs.round, obs.table.rounds)
-    facts = [
-        (translate("limit"), limit),
-        (translate("rounds"), translate("rounds_used", used=used, all=obs.table.rounds)),
-    ]
-    if sell:
-        facts.insert(0, (translate("list_price"), rupees(item.list_price)))
-        most = bonus(item.list_price, item.list_price, obs.reservation)
-        facts.append((translate("bonus"), translate("bonus_rule", most=rupees(most))))
-    if obs.own.get("deadline"):
-        late = "late_nothing" if "discount" in obs.own else "late_half"
-        facts.append((translate("deadline"), translate(late, round=obs.own["deadline"])))
-    if "discount" in obs.own:
-        facts.append(
-            (translate("time"), translate("time_costs", share=f"{1 - obs.own['discount']:.1%}"))
-        )
-    if "purse" in obs.own:
-        facts.append((translate("purse"), translate("purse_holds", price=rupees(obs.own["purse"]))))
-    if obs.own.get("quote") is not None and not sell:
-        facts.append((translate("shop"), translate("shop_asks", price=rupees(obs.own["quote"]))))
-    if obs.table.deals > 1:
-        now = min(len(obs.table.past) + 1, obs.table.deals)
-        facts.append((translate("deal"), translate("deal_of", now=now, all=obs.table.deals)))
-    for rival in obs.table.rivals:
-        doing = translate("bids_so_far", bids=rival.bids) if rival.active else translate("has_left")
-        facts.append((rival_name(rival.name, translate), doing))
-    if obs.table.outbid and not game.over:
-        facts.append((translate("last_round"), translate("outbid")))
-    rows = Markup("").join(Markup("<dt>{}</dt><dd>{}</dd>").format(*fact) for fact in facts)
-    name = name_in(language, item.name)
-    return Markup(
-        '<div class="sauda-brief">{}<div><p class="sauda-label">{}</p><h3>{}</h3>'
-        '<p class="sauda-note">{}, {}</p></div><dl>{}</dl></div>'
-    ).format(
-        goods(item.category),
-        translate("you_sell" if sell else "you_buy"),
-        name[0].upper() + name[1:],
-        name_in(language, item.category),
-        name_in(language, item.condition),
-        rows,
-    )
+# The opponent -------------------------------------------------------------------------------------
 
 
-def chart(game: Game, size: tuple[int, int] = LARGE, translate: Translate = IN_ENGLISH) -> Markup:
-    """The offers as the visitor sees them, with the ZOPA once the game is over."""
-    table = game.observation.table
-    deal = table.past[-1] if game.over and table.past else None
-    zopa = limits(game) if game.over else None
-    offers = Offers(table.asks, table.bids, table.rounds, deal, zopa)
-    return offer_chart(offers, size, say=chart_words(translate))
+def opponent_badge(game: Game, model: ModelWorker, translate: Translate) -> Markup:
+    """The opponent's name and measured score; for a language model also its load status.
 
-
-def limits(game: Game) -> tuple[float, float]:
-    """Both reservation prices of the last deal, in rupees: shown only after the end."""
-    instance = game.play.state.private["nature"][-1]
-    return instance.seller["reservation"], instance.buyer["reservation"]
-
-
-def quick_buttons(game: Game, shown_turns: int, translate: Translate) -> Markup:
-    """The moves that can be made now as buttons, or that there is none.
-
-    `shown_turns` counts the turns that the browser shows: a press that comes late makes no move.
+    Of a hidden opponent nothing is told before the end. `model` is the worker of the language
+    model in `game`.
     """
-    if game.over or game.waiting:
-        buttons = [button("…", is_off=True)]
-    else:
-        buttons = [
-            button(quick_label(game, move, translate), press="quick", number=i, turns=shown_turns)
-            for i, move in enumerate(quick_moves(game.observation))
-            if move.action is not None
-        ]
-    return Markup('<div class="sauda-quick sauda-quick-moves">{}</div>').format(
-        Markup("").join(buttons)
+    figures, remark, status = "", "", None
+    if game.model_seat and not _is_measured(game.opponent, model.stage):
+        remark = note(translate("unmeasured"))
+    elif game.model_seat and not sells(game):
+        remark = HTML.seller_note(
+            f"{translate('measured_seller', **seller_figures())} {translate('not_again')}",
+            "?" + urlencode({"tab": "results", "part": everything_else.NAME}),
+            translate,
+        )
+    elif sells(game) and (game.over or not game.hidden):
+        figures = score(game.opponent, translate)
+    if game.model_seat or game.stands_in_for:
+        status = _load_status(game, model.stage, translate)
+    return HTML.badge(_face_of(game), _label(game, translate), figures, status, remark)
+
+
+def _face_of(game: Game) -> str:
+    """The drawing of the opponent: of its type where that is no longer hidden."""
+    if sells(game):
+        return SAUDA if game.model_seat else STRANGER
+    kind = persona_of(game.opponent) or game.opponent
+    return kind if kind in TYPES and (game.over or not game.hidden) else STRANGER
+
+
+def _label(game: Game, translate: Translate) -> str:
+    """The opponent's name; empty while it is hidden, and for the seller that a market has."""
+    if game.opponent and game.hidden and not game.over:
+        return translate("any_seller" if chosen_opponent(game) == ANY_SELLER else "hidden_opponent")
+    return opponent_name(game.opponent, translate) if game.opponent else ""
+
+
+def score(opponent: str, translate: Translate) -> Markup | str:
+    """What a buyer wins on the open market, with a link to its row; empty where it has none."""
+    row = row_name(opponent)
+    entry = measured().get(row)
+    if entry is None:
+        return ""
+    grade = entry.grade
+    sentence = translate(
+        "measured_loser" if grade.mean < 0 else "measured_buyer",
+        grade=f"{abs(grade.mean):.0%}",
+        interval=f"[{grade.low:z.0%}, {grade.high:z.0%}]".replace("-", "−"),
+        n=f"{entry.n:,}",
     )
+    again = reproduce.link_to(
+        MARKET_QUESTION.name, reproduce.key(Cell(MARKET, row)), translate("again_link")
+    )
+    address = "?" + urlencode({"tab": "results", "part": MARKET_QUESTION.name, "row": row})
+    return HTML.score(sentence, address, again, translate)
 
 
-def quick_label(game: Game, move: Quick, translate: Translate) -> str:
-    """The label of a quick button, with the price of its move."""
-    label = translate(f"quick_{move.label}")
-    if isinstance(move.action, Offer):
-        return f"{label} {rupees(move.action.price)}"
-    if isinstance(move.action, Accept):
-        table = game.observation.table
-        return f"{label} {rupees(table.bid if sells(game) else table.asks[-1])}"
-    return label
+def _is_measured(opponent: str, stage: Stage) -> bool:
+    """Whether the weights that play are those of the opponent's figures in Results."""
+    writes = opponent.startswith(f"{SELLER_MODEL}:")
+    weights = SELLER_MODEL if writes else weights_of(opponent)
+    if isinstance(stage, Ready) and stage.source.partition(",")[0] != weights:
+        return False
+    return seller_figures() is not None if writes else row_name(opponent) in measured()
 
 
-def past_moves(own_words: Sequence[str], translate: Translate) -> list[tuple[str, int]]:
-    """The visitor's moves as choices: what was said, and the number of the move."""
-    return [
-        (translate("whatif_move", number=number + 1, said=text), number)
-        for number, text in enumerate(own_words)
+@cache
+def seller_figures() -> dict[str, str] | None:
+    """How many lines of the model seller were its own words; None where nothing was measured."""
+    artifact, _ = load_or_say("seller_quality.json")
+    for row in artifact.data.rows if artifact else ():
+        side = row.sides.get(SELLER_MODEL)
+        if row.criterion == "own_words" and side:
+            return {"share": f"{side.mean:.1%}", "n": f"{side.n:,}"}
+    return None
+
+
+def _load_status(game: Game, stage: Stage, translate: Translate) -> tuple[str, str]:
+    """A tone, and whether the language model can reply or who plays meanwhile."""
+    if isinstance(stage, Ready):
+        ready = translate("ready", seconds=f"{stage.seconds:.0f}")
+        return "good", f"{stage.source} · {ready}"
+    absent = STAND_IN.replace("_", " ") if sells(game) else translate("own_seller")
+    if isinstance(stage, Failed):
+        return "bad", translate("failed", reason=stage.reason, name=absent)
+    seconds = f"{time.monotonic() - stage.since:.0f}"
+    return "open", translate("loading", seconds=seconds, name=absent)
+
+
+# What is heard ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was heard; its place in the seller's last words, None where it is older."""
+
+    part: str  # one of PARTS
+    key: str  # of the words that name it
+    phrase: str
+    start: int | None
+    cost: int = 0  # rupees that a claim names
+
+
+def findings(lines: Sequence[str]) -> list[Finding]:
+    """What was heard in a seller's lines, of each part the newest."""
+    found: dict[str, Finding] = {}
+    for number, line in enumerate(lines):
+        heard: dict[str, Finding] = {}
+        for one in _in_line(line):
+            before = heard.get(one.part)
+            if one.part == "style" and before:  # the phrase may have a comma
+                phrase = line[before.start : one.start + len(one.phrase)]
+                one = one if "₹" in phrase else replace(before, phrase=phrase)
+            heard[one.part] = one
+        if number + 1 < len(lines):
+            heard = {part: replace(one, start=None) for part, one in heard.items()}
+        if "claim" in heard:  # an older mark belongs to the older claim
+            found.pop("candour", None)
+        found |= heard
+    return [found[part] for part in PARTS if part in found]
+
+
+def _in_line(line: str) -> Iterator[Finding]:
+    whole = speech.hear(line)
+    claim = ""
+    for match in SEGMENT.finditer(line):
+        text = match[0].strip()
+        if not text:
+            continue
+        start = match.start() + match[0].index(text)
+        one, marked = speech.hear(text), speech.hear(f"{claim}, {text}") if claim else None
+        if whole.style and one.style == whole.style:
+            yield Finding("style", f"style_{one.style}", text, start)
+        if whole.reaction and one.reaction == whole.reaction:
+            yield Finding("mood", f"mood_{one.reaction}", text, start)
+        if whole.topic and (one.topic, one.content) == (whole.topic, whole.content):
+            claim = text.rstrip(".!?,।")
+            yield Finding("claim", f"claim_{one.topic}_{one.content}", text, start, one.cost)
+            if whole.mark == "plain":
+                yield Finding("candour", "candour_plain", text, start)
+        elif marked and whole.mark != "plain" and marked.mark == whole.mark:
+            yield Finding("candour", f"candour_{marked.mark}", text, start)
+
+
+def reading(game: Game, translate: Translate, language: str) -> Markup | str:
+    """What is heard in the words of the seller, and of a buyer in the open market.
+
+    Empty in the classic game, whose sellers say no such words.
+    """
+    market = game.play.state.table.standing
+    if not (market or sells(game)):
+        return ""
+    asks, bids = _offers_of(game, "seller"), _offers_of(game, "buyer")
+    lines = [offer.message for offer in asks if offer.message]
+    if not sells(game):
+        lines = [translate_phrases(line, language) for line in lines]
+    has_spoken = bool(lines)
+    if asks and not asks[-1].message:
+        lines.append("")
+    heard = findings(lines)
+    quote = marked(lines[-1], heard, translate) if heard else ""
+    act = _act(bids, translate) if market else ""
+    return HTML.reading(quote, heard, has_spoken, act, translate)
+
+
+def _offers_of(game: Game, seat: str) -> list[Offer]:
+    """The prices that a seat named, with its words."""
+    moves = game.observation.table.moves
+    return [m.action for m in moves if m.agent == seat and isinstance(m.action, Offer)]
+
+
+def _act(bids: Sequence[Offer], translate: Translate) -> str:
+    """Which act the seller heard in the buyer's last words; "" where there were none."""
+    said = [bid.message for bid in bids if bid.message]
+    if not said:
+        return ""
+    act, price = speech.act_in(said[-1])
+    told = translate(f"act_{act}" if act else "act_none")
+    told += f" ({rupees(price)})" if price else ""
+    return told if bids[-1].message else f"{told}, {translate('hears_before')}"
+
+
+def marked(line: str, heard: Sequence[Finding], translate: Translate) -> Markup:
+    """The line with each phrase that told something highlighted."""
+    parts, end = [], 0
+    for one in sorted((o for o in heard if o.start is not None), key=lambda o: o.start):
+        if one.start < end:
+            continue
+        stop = one.start + len(one.phrase)
+        parts += [(line[end : one.start], None), (line[one.start : stop], one)]
+        end = stop
+    return HTML.marked([*parts, (line[end:], None)], translate)
+
+
+def raw(game: Game, translate: Translate) -> Markup:
+    """The language model's last completion, unedited, and the changes made to its move.
+
+    While the game runs, a completion that names a number is hidden: it may tell the limit.
+    """
+    last = game.model_moves[-1] if game.model_moves and not game.invalid_replies else None
+    replies = [*last.invalid_replies, last.reply.text] if last else game.invalid_replies
+    if not replies:
+        return note(translate("raw_none"))
+    shows_all = game.over or not game.model_seat.knows_limit
+    parts = [
+        Markup("<pre><code>{}</code></pre>").format(text)
+        if shows_all or not names_a_number(text)
+        else note(translate("raw_later"))
+        for text in replies
     ]
+    if last:
+        changes = "; ".join(last.changes) if shows_all else "…"  # a change may name the limit
+        edits = translate("changed", changes=changes) if last.changes else translate("unchanged")
+        parts.append(note(f"{last.source}, {last.reply.tokens} tokens. {edits}"))
+    return Markup("").join(parts)
+
+
+def names_a_number(completion: str) -> bool:
+    """Whether a completion holds a number, in digits or words."""
+    return any(c.isdigit() for c in completion) or bool(prices(completion))

@@ -1,23 +1,35 @@
-"""The components of the Haggle tab, laid out and not yet wired."""
+"""A visitor's state in the Haggle tab, and the tab's components, laid out and not yet wired."""
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import gradio as gr
-from markupsafe import Markup
 
-from panels.haggle.choices import market_choices, opponent_choices, seat_choices
-from panels.haggle.resume import FIRST
-from panels.haggle.words import LANGUAGES, Translate
-from panels.site.sessions import HOUR
-from panels.ui.look import heading
-from panels.ui.wiring import PRESS, region
+from env import IllegalAction
+from panels.haggle.conversation import SILENT, Talk
+from panels.haggle.game_view import HTML
+from panels.haggle.opponents import (
+    ANY_ITEM,
+    SELL,
+    SERVED,
+    market_choices,
+    model_name,
+    opponent_choices,
+    seat_choices,
+)
+from panels.haggle.words import ENGLISH, LANGUAGES, Translate, translator
+from panels.site.sessions import HOUR, no_longer_here
+from panels.ui.wiring import PRESS
+from sauda.fairness import PAGE, Visitor
+from sauda.llm.backends import THIS_PAGE
+from sauda.sessions.bazaar import Game, before_unanswered
 
-TITLE = "Haggle"
-FIRST_OPPONENT = FIRST.opponent
 Parts = dict[str, Any]  # components by the name of their field in `Layout`
+
+
+# A visitor's state --------------------------------------------------------------------------------
 
 
 class SessionGeneration:
@@ -72,8 +84,8 @@ class SessionGeneration:
         return True
 
 
-class ReplyRequest:
-    """A request for the language model's move; of all events that see it, one may claim it."""
+class Request:
+    """Asks for a model's move or a review; of all events that see it, one may claim it."""
 
     def __init__(self) -> None:
         self._unclaimed = threading.Lock()
@@ -83,8 +95,51 @@ class ReplyRequest:
         return self._unclaimed.acquire(blocking=False)
 
 
-class ReviewRequest(ReplyRequest):
-    """A request for the review of a finished game; it is claimed as a `ReplyRequest` is."""
+@dataclass(frozen=True)
+class Visit:
+    """A visitor's game, which the session keeps, and what the fields of the page hold beside it."""
+
+    game: Game | None = None
+    first_game: Game | None = None  # the game that "What if" went back from
+    text: str = ""  # in the message box
+    backend: str = THIS_PAGE
+    language: str = ENGLISH
+    talk: Talk = SILENT  # the small talk of the game
+    reply_request: Request | None = None  # for the model's move: asked, and not failed
+    review_request: Request | None = None  # where a finished game was shown
+    seat: str = SELL
+    market: str = ANY_ITEM  # in the seller's seat, the item
+    opponent: str = SERVED[0]
+    visitor: Visitor = PAGE  # whose turn it is among those who wait for a model
+    generation: SessionGeneration = field(default_factory=SessionGeneration, compare=False)
+
+    @property
+    def open_game(self) -> Game:
+        """The game in which the visitor may move: before a move that the model left unanswered."""
+        game = self.kept_game
+        return game if self.reply_request else before_unanswered(game)
+
+    @property
+    def kept_game(self) -> Game:
+        """The game; IllegalAction where the page no longer has it."""
+        if self.game is None:
+            raise IllegalAction(f"{no_longer_here('this game was')}; press “New game”")
+        return self.game
+
+    @property
+    def translate(self) -> Translate:
+        return translator(self.language)
+
+    @property
+    def model_name(self) -> str:
+        """The short name of the language model across the table."""
+        return model_name(self.game.opponent, self.translate)
+
+
+FIRST = Visit()  # as the page opens
+
+
+# Layout -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +164,7 @@ class Layout:
     backend: gr.Radio
     model: gr.HTML  # whether the models reply, and what the one across wrote
     visit: gr.State  # a Visit
-    review_due: gr.State  # set to a ReviewRequest, it starts the event that makes the review
-    generation: gr.State
+    review_due: gr.State  # set to a Request, it starts the event that makes the review
     session: gr.Textbox  # the session's name, which the browser keeps over a reload
     kept: gr.Textbox  # what the browser kept
     clock: gr.Timer
@@ -132,19 +186,40 @@ class Layout:
         ]  # fmt: skip
 
     @property
-    def picks(self) -> list[Any]:
-        """What the visitor chooses, in the order of `resume.Picks`."""
-        return [self.seat, self.market, self.opponent, self.backend, self.language]
+    def fields(self) -> list[Any]:
+        """The components whose values make a `Visit`."""
+        return [self.visit, self.message, self.backend, self.language]
 
     @property
-    def regions(self) -> list[Any]:
-        """The components with buttons in their HTML."""
-        return [self.moves, self.after, self.review, self.model]
+    def picks(self) -> list[Any]:
+        """What the visitor chooses besides: seat, market and opponent."""
+        return [self.seat, self.market, self.opponent]
 
 
 def lay_out(translate: Translate, backends: Mapping[str, Any]) -> Layout:
-    """Place every component; `backends` are the names in the picker of who answers for Sauda."""
-    parts: Parts = {"head": gr.HTML(head(translate), elem_id="haggle-head"), **_pickers(translate)}
+    """Place every component; `backends` are the names in the picker of who answers for Sauda.
+
+    The hundreds of items come once the page is open, see `resume.open_pickers`.
+    """
+    parts: Parts = {"head": gr.HTML(HTML.head(translate, False), elem_id="haggle-head")}
+    with gr.Row(elem_classes="sauda-actions", elem_id="haggle-pickers"):
+        parts["seat"] = gr.Radio(
+            seat_choices(translate), value=FIRST.seat, label=translate("seat"), scale=1,
+            min_width=180, elem_id="haggle-seat",
+        )  # fmt: skip
+        parts["market"] = gr.Dropdown(
+            market_choices(FIRST.seat)[:1], value=FIRST.market, label=translate("ware"), scale=3,
+            min_width=160, elem_id="haggle-market",
+        )  # fmt: skip
+        parts["opponent"] = gr.Dropdown(
+            opponent_choices(FIRST.seat, FIRST.market), value=FIRST.opponent,
+            label=translate("buyer"), scale=3, min_width=160, elem_id="haggle-other",
+        )  # fmt: skip
+        parts["new_game"] = gr.Button(translate("new"), scale=0, min_width=110)
+        parts["language"] = gr.Radio(
+            LANGUAGES, value=FIRST.language, label=translate("language"), show_label=False,
+            container=False, scale=0, min_width=322, elem_id="haggle-language",
+        )  # fmt: skip
     with gr.Row(elem_id="haggle-table"):  # on a phone the stylesheet puts the brief first
         with gr.Column(scale=3, min_width=320, elem_id="haggle-talk"):
             parts |= lay_out_talk("haggle", translate, height=340)
@@ -161,47 +236,12 @@ def lay_out(translate: Translate, backends: Mapping[str, Any]) -> Layout:
         parts["model"] = gr.HTML(elem_id="haggle-model", js_on_load=PRESS)
     return Layout(
         **parts,
-        visit=gr.State(None, time_to_live=HOUR),
+        visit=gr.State(FIRST, time_to_live=HOUR),
         review_due=gr.State(None, time_to_live=HOUR),
-        generation=gr.State(SessionGeneration(), time_to_live=HOUR),
         session=gr.Textbox(visible="hidden"),
         kept=gr.Textbox(visible="hidden"),
         clock=gr.Timer(1.0),
     )
-
-
-def head(translate: Translate, is_open: bool = False) -> Markup:
-    """The heading, for readers, and what a phone unfolds to show the pickers, by the stylesheet."""
-    fold = Markup('<details class="sauda-choose"{}><summary>{}</summary></details>').format(
-        Markup(" open") if is_open else "", translate("choose")
-    )
-    title = region("haggle-title", heading(translate("title"), translate("lead")))
-    return title + region("haggle-choose", fold)
-
-
-def _pickers(translate: Translate) -> Parts:
-    with gr.Row(elem_classes="sauda-actions", elem_id="haggle-pickers"):
-        seat = gr.Radio(
-            seat_choices(translate), value=FIRST.seat, label=translate("seat"), scale=1,
-            min_width=180, elem_id="haggle-seat",
-        )  # fmt: skip
-        market = gr.Dropdown(
-            market_choices(FIRST.seat), value=FIRST.market, label=translate("ware"), scale=3,
-            min_width=160, elem_id="haggle-market",
-        )  # fmt: skip
-        opponent = gr.Dropdown(
-            opponent_choices(FIRST.seat, FIRST.market), value=FIRST_OPPONENT,
-            label=translate("buyer"), scale=3, min_width=160, elem_id="haggle-other",
-        )  # fmt: skip
-        new_game = gr.Button(translate("new"), variant="secondary", scale=0, min_width=110)
-        language = gr.Radio(
-            LANGUAGES, value=FIRST.language, label=translate("language"), show_label=False,
-            container=False, scale=0, min_width=322, elem_id="haggle-language",
-        )  # fmt: skip
-    return {
-        "seat": seat, "market": market, "opponent": opponent, "new_game": new_game,
-        "language": language,
-    }  # fmt: skip
 
 
 def lay_out_talk(part: str, translate: Translate, height: int = 240) -> Parts:

@@ -1,10 +1,12 @@
 """What the Haggle tab does that takes longer: a model's move, its loading, review, stages.
 
-Callbacks as in `callbacks.py`.
+Callbacks as in `callbacks.py`. What takes more than a moment runs in a thread, since all visitors
+share the event loop. Gradio empties the outputs of a generator that yields nothing, and sends what
+was yielded last once more.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import asdict, replace
 
@@ -12,18 +14,15 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import IllegalAction, rollout
-from panels.haggle.callbacks import branch
 from panels.haggle.conversation import chat_of
 from panels.haggle.game_view import bubbles, sells
-from panels.haggle.layout import SessionGeneration
+from panels.haggle.layout import Visit
 from panels.haggle.opponents import STAND_IN, bare_stages, persona_of, stage_name, weights_of
-from panels.haggle.result import board_of
-from panels.haggle.review import review_shown
-from panels.haggle.screen import Screen, Updates, Visit
+from panels.haggle.result import board_of, review_shown
+from panels.haggle.screen import Screen, Updates
 from panels.haggle.words import Translate, translated
 from panels.transcripts.episodes import loaded, within
 from panels.ui.look import note, trouble
-from sauda.fairness import Visitor
 from sauda.games import game_of
 from sauda.language.lines import ENGLISH
 from sauda.language.phrases import language_of
@@ -38,6 +37,7 @@ from sauda.sessions.bazaar import (
     forfeit,
     moves_of,
     play_on,
+    rank_standings,
     request,
     stand,
     start,
@@ -47,37 +47,46 @@ from sauda.sessions.review import review
 QUOTED = 160  # characters of a reply without a legal move
 
 
-async def stream_reply(
-    screen: Screen,
-    visitor: Visitor,
-    generation: SessionGeneration,
-    visit: Visit,
-) -> AsyncIterator[Updates]:
+# The model's move ---------------------------------------------------------------------------------
+
+
+async def reply_then_review(screen: Screen, visit: Visit) -> AsyncIterator[Updates]:
+    """The language model's move if one is requested; once the game is over, its review is due."""
+    page, shown = screen.page, visit
+    async with aclosing(stream_reply(screen, visit)) as replies:  # a visitor who leaves ends it
+        async for updates in replies:
+            if updates != screen.unchanged:
+                shown = updates.get(page.visit, shown)
+            yield updates
+    if shown.review_request is not None:
+        yield {page.review_due: shown.review_request}
+
+
+async def stream_reply(screen: Screen, visit: Visit) -> AsyncIterator[Updates]:
     """The language model's move while it is written, then the game after it.
 
     Changes nothing where none is requested. A reply without a legal move is asked for again, up
-    to the model's limit; then the model forfeits. What takes more than a moment runs in a thread,
-    since all visitors share the event loop.
+    to the model's limit; then the model forfeits.
     """
-    # The last piece of a stream that was cut may come after the answer that cut it. Gradio empties
-    # the outputs of a generator that yields nothing.
-    yield _chat(screen, visit) if visit.game and generation.mend() else screen.unchanged
+    generation = visit.generation
+    # The last piece of a stream that was cut may come after the answer that cut it.
+    yield _typing(screen, visit) if visit.game and generation.mend() else screen.unchanged
     if visit.reply_request is None or not visit.reply_request.claim():
         return
     page, game, problem = screen.page, visit.game, ""
     current = generation.begin_stream()
     while game.waiting and not problem:
+        now = replace(visit, game=game)
         thinking = visit.translate("thinking", name=visit.model_name)
-        typing = _typing(screen, replace(visit, game=game), thinking)
-        yield typing | {page.moves: screen.moves(visit)}
+        yield _typing(screen, now, thinking) | {page.moves: screen.moves(visit)}
         try:
-            async with aclosing(_pieces(screen, visitor, replace(visit, game=game))) as pieces:
+            async with aclosing(_pieces(screen, now)) as pieces:
                 async for text, piece in pieces:
                     if generation.number != current:
-                        yield screen.unchanged  # Gradio sends what was yielded last once more
+                        yield screen.unchanged
                         return
                     reply = piece
-                    yield _typing(screen, replace(visit, game=game), text)
+                    yield _typing(screen, now, text)
             game = await asyncio.to_thread(after_reply, game, reply)
         except ReplyError as error:
             why = trouble(translated(error, visit.language))
@@ -90,27 +99,21 @@ async def stream_reply(
     yield shown if generation.end_stream(current) else screen.unchanged
 
 
-def _chat(screen: Screen, visit: Visit, *more: Mapping[str, str]) -> Updates:
-    """The chat as it is, and `more` messages."""
+def _typing(screen: Screen, visit: Visit, *texts: str) -> Updates:
+    """The chat as it is, with messages of the other side that are still being written."""
     told = chat_of(visit.game, visit.talk, visit.language).messages
-    return {screen.page.chat: bubbles([*told, *more])}
+    written = [{"role": "assistant", "content": text} for text in texts]
+    return {screen.page.chat: bubbles([*told, *written])}
 
 
-def _typing(screen: Screen, visit: Visit, text: str) -> Updates:
-    """The chat, with a message of the other side that is still being written."""
-    return _chat(screen, visit, {"role": "assistant", "content": text})
-
-
-async def _pieces(
-    screen: Screen, visitor: Visitor, visit: Visit
-) -> AsyncIterator[tuple[str, Reply | Waiting]]:
+async def _pieces(screen: Screen, visit: Visit) -> AsyncIterator[tuple[str, Reply | Waiting]]:
     """What the model streams for its move, each piece with its text for the chat.
 
     Words in another language than the chat's do not show: the chat will tell the move in its own.
     """
     game, thinking = visit.game, visit.translate("thinking", name=visit.model_name)
     question = await asyncio.to_thread(request, game)
-    obs, model = game.model_observation, screen.model_facing(visit).for_visitor(visitor)
+    obs, model = game.model_observation, screen.model_facing(visit).for_visitor(visit.visitor)
     chat = await asyncio.to_thread(chat_of, game, visit.talk, visit.language)
     async for piece in model.stream_async(question.messages, question.seed, question.schema):
         if isinstance(piece, Waiting):
@@ -121,9 +124,9 @@ async def _pieces(
             yield (words if words and in_its_language else thinking), piece
 
 
-def stop(screen: Screen, generation: SessionGeneration, visit: Visit) -> Updates:
+def stop(screen: Screen, visit: Visit) -> Updates:
     """The game without the reply that was being written."""
-    generation.advance()
+    visit.generation.advance()
     if visit.game is None or not visit.game.waiting:
         return screen.unchanged
     stopped = note(visit.translate("stopped"))
@@ -140,44 +143,43 @@ def show_again(screen: Screen, visit: Visit) -> Updates:
     return screen.show(visit) if visit.game else screen.unchanged
 
 
-def play_stand_in(screen: Screen, generation: SessionGeneration, visit: Visit) -> Updates:
+def play_stand_in(screen: Screen, visit: Visit) -> Updates:
     """The game from where it stands, a script in the place of the language model.
 
     A script that sells is of the same type as the model.
     """
-    generation.advance()
+    visit.generation.advance()
     try:
         game = visit.kept_game
-        script = STAND_IN if sells(game) else persona_of(game.opponent)
-        played = play_on(game, script)
+        played = play_on(game, STAND_IN if sells(game) else persona_of(game.opponent))
     except IllegalAction as error:
         return screen.problem(error, visit)
-    return screen.show(
-        replace(visit, game=played),
-        note(visit.translate("stand_in_why", name=visit.model_name)),
-    )
+    why = note(visit.translate("stand_in_why", name=visit.model_name))
+    return screen.show(replace(visit, game=played), why)
 
 
-def tick(screen: Screen, generation: SessionGeneration, visit: Visit) -> Updates:
+# Whether the models reply -------------------------------------------------------------------------
+
+
+def tick(screen: Screen, visit: Visit) -> Updates:
     """The load status; a model that has loaded before the first move takes its seat.
 
     The clock stops once nothing is loading. Where the visitor has chosen another game meanwhile,
     the next tick looks at that.
     """
-    current = generation.number
-    page, game = screen.page, visit.game
+    page, game, current = screen.page, visit.game, visit.generation.number
     is_loading = any(isinstance(model.stage, Loading) for model in _models(screen, visit))
     status = {page.model: screen.model(visit), page.clock: gr.Timer(active=is_loading)}
     if game is None:
         return status
-    model = screen.model_facing(visit)
-    if game.stands_in_for and not moves_of(game) and isinstance(model.stage, Ready):
-        begun = start(game.task_name, game.stands_in_for, game.play.seed)
-        game = replace(begun, hidden=game.hidden)
-        shown = screen.show(replace(visit, game=game, talk=visit.talk.back_to(0)))
-        again = status | {page.clock: gr.Timer(active=True)}
-        return status | shown if generation.number == current else again
-    return status | {page.brief: screen.brief(visit)}
+    is_ready = isinstance(screen.model_facing(visit).stage, Ready)
+    if not (game.stands_in_for and not moves_of(game) and is_ready):
+        return status | {page.brief: screen.brief(visit)}
+    begun = start(game.task_name, game.stands_in_for, game.play.seed)
+    game = replace(begun, hidden=game.hidden)
+    shown = screen.show(replace(visit, game=game, talk=visit.talk.back_to(0)))
+    again = {page.clock: gr.Timer(active=True)}
+    return status | (shown if visit.generation.number == current else again)
 
 
 def check_health(screen: Screen, visit: Visit) -> Updates:
@@ -194,62 +196,31 @@ def _models(screen: Screen, visit: Visit) -> list[ModelWorker]:
     return [*screen.models["buyer"].values(), *across]
 
 
-async def reply_then_review(
-    screen: Screen,
-    visitor: Visitor,
-    generation: SessionGeneration,
-    visit: Visit,
-) -> AsyncIterator[Updates]:
-    """The language model's move if one is requested; once the game is over, its review is due."""
-    page, shown = screen.page, visit
-    replies = stream_reply(screen, visitor, generation, visit)
-    async with aclosing(replies):  # a visitor who leaves ends the reply
-        async for updates in replies:
-            if updates != screen.unchanged:
-                shown = updates.get(page.visit, shown)
-            yield updates
-    if shown.review_request is not None:
-        yield {page.review_due: shown.review_request}
+# After the end ------------------------------------------------------------------------------------
 
 
-async def stream_review(
-    screen: Screen,
-    generation: SessionGeneration,
-    visit: Visit,
-) -> AsyncIterator[Updates]:
+async def stream_review(screen: Screen, visit: Visit) -> AsyncIterator[Updates]:
     """The review of a finished game, worked out beside the page's event loop.
 
     Changes nothing where none is requested, or once the visitor has gone on to another game.
     """
-    current = generation.number
-    yield screen.unchanged  # Gradio empties the outputs of a generator that yields nothing
+    current = visit.generation.number
+    yield screen.unchanged
     if visit.review_request is None or not visit.review_request.claim():
         return
     found = await asyncio.to_thread(review, visit.game)
-    yield (
-        {screen.page.review: review_shown(found, visit.translate, visit.language)}
-        if generation.number == current
-        else screen.unchanged
-    )
+    if visit.generation.number == current:
+        yield {screen.page.review: review_shown(found, visit.translate, visit.language)}
+    else:
+        yield screen.unchanged
 
 
-def what_if(screen: Screen, generation: SessionGeneration, number: object, visit: Visit) -> Updates:
-    """The reviewed game before its move `number`, counted from 0, beside the first game."""
-    generation.advance()
-    try:
-        return branch(screen, visit, visit.kept_game, number)
-    except IllegalAction as error:
-        return screen.problem(error, visit)
-
-
-async def ask_stages(
-    screen: Screen, visitor: Visitor, generation: SessionGeneration, visit: Visit
-) -> AsyncIterator[Updates]:
+async def ask_stages(screen: Screen, visit: Visit) -> AsyncIterator[Updates]:
     """The card and the leaderboard after each stage has played the seed of the finished game.
 
     Ends once the visitor has gone on to another game.
     """
-    page, game, current = screen.page, visit.game, generation.number
+    page, game, current = screen.page, visit.game, visit.generation.number
     if game is None or not game.over:
         yield {page.side: gr.skip()}
         return
@@ -264,21 +235,21 @@ async def ask_stages(
 
     for done, stage in enumerate(stages):
         name = stage_name(stage, visit.translate)
-        progress = visit.translate("board_asking", name=name, done=done, all=len(stages))
-        yield show(note(progress))
-        model = screen.by_name(weights_of(stage)).for_visitor(visitor)
+        yield show(note(visit.translate("board_asking", name=name, done=done, all=len(stages))))
+        model = screen.by_name(weights_of(stage)).for_visitor(visit.visitor)
         try:
-            board = board.with_rows([await asyncio.to_thread(play_stage, game, stage, model)])
+            standing = await asyncio.to_thread(_play_stage, game, stage, model)
+            board = rank_standings([*board, standing])
         except ReplyError as error:
             fault = f"{name}: {translated(error, visit.language)}"
-        if generation.number != current:
-            yield {page.side: gr.skip()}  # Gradio sends what was yielded last once more
+        if visit.generation.number != current:
+            yield {page.side: gr.skip()}
             return
     stopped = visit.translate("board_stopped", reason=fault)
     yield show(trouble(IllegalAction(stopped)) if fault else Markup(""))
 
 
-def play_stage(game: Game, stage: str, model: ModelWorker) -> Standing:
+def _play_stage(game: Game, stage: str, model: ModelWorker) -> Standing:
     """How a stage, bare, fares in the visitor's place at the seed of `game`.
 
     Waits for a model that loads. Raises ReplyError where it cannot reply in time.

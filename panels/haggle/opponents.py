@@ -1,31 +1,58 @@
-"""Whom a visitor can play against: the served models, the stages of training, the scripts.
+"""What a visitor can choose before a game: the seat, the market or the item, the opponent.
 
-The stages and their figures come from the artifacts, so that a new stage with rows is offered.
+The opponents are the served models, the stages of training and the scripts; the stages and their
+figures come from the artifacts, so that a new stage with rows is offered. Choices are
+(label, value) pairs, as Gradio takes them; everything else reads the values.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache, cached_property
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 
-from markupsafe import Markup
-
-from env import TYPES
-from panels.haggle.words import Translate
+from env import CATALOGUE, TYPES, get_task, instance_stream
+from panels.haggle.words import ENGLISH, Translate, Trouble, translator
 from panels.results.models import FILE, buyer_name, policy_label
 from panels.results.winners import HOLDOUT, Entry, contest
 from panels.ui.provenance import load_or_say
 from sauda.experiments.comparison import BASE, OURS
+from sauda.language.lines import name_in
 from sauda.llm.backends import SEATS, THIS_PAGE, find_backends
 from sauda.llm.model import adapter_folder
 from sauda.llm.registry import CONSTRAINED, is_model, player_spec, row_name
 from sauda.llm.seller import PERSONAS
-from sauda.llm.server import Failed, ModelWorker, Ready
+from sauda.llm.server import ModelWorker
 from sauda.llm.wrappers import WRAPPERS
 from sauda.policies import BUYERS
-from sauda.sessions.bazaar import PLANNER
+from sauda.records.seeds import draw_seed
+from sauda.sessions.bazaar import PLANNER, Game, start
 
-READY_SOON = 0.5  # seconds that a new game waits for a model that has nearly loaded
+Choices = list[tuple[str, str]]
+BUY, SELL = "buy", "sell"
+SELLING_TASK = "bazaar/sell"
+MARKET = "bazaar/open"  # the task whose rows the badges show
+MARKETS = (
+    MARKET,
+    "bazaar/rushed",
+    "classic/amazon_realistic",
+    "classic/single_deal",
+    "classic/deceptive_seller",
+    "classic/impatient_seller",
+    "classic/collaborative_seller",
+    "classic/asymmetric_pressure",
+    "classic/read_the_tells",
+    "classic/career_10",
+    "classic/marketplace_arena",
+)
+ANY_ITEM = "any item"
+HIDDEN = "hidden"  # a scripted buyer, or a seller type, that the end of the game reveals
 STAND_IN = "tit_for_tat"  # the scripted buyer that plays until the model has loaded
+SCRIPTED_BUYERS = (PLANNER, *BUYERS)
+SERVED = tuple(f"{SEATS['buyer'].model}{how}" for how in ("+honest", "", "+steering"))
+# A stage as it is, within the honest wrapper's guard rails, and under the grammar of legal moves.
+RAILS = ("", "+honest", "+constrained")
+SELLER_MODEL = SEATS["seller"].model
+SELLER_MODELS = tuple(f"{SELLER_MODEL}:{persona}" for persona in PERSONAS)
+ANY_SELLER = f"{SELLER_MODEL}:hidden"  # its type shows at the end
 
 
 @cache
@@ -39,99 +66,63 @@ def load_in_background() -> None:
     models()["buyer"][THIS_PAGE].start()
 
 
-def health_list(workers: Mapping[str, ModelWorker], translate: Translate) -> Markup:
-    """One line a backend: whether it replies."""
-    lines = [
-        Markup("<li><b>{}</b>: {}</li>").format(name, health_of(model, translate))
-        for name, model in workers.items()
-    ]
-    return Markup("<ul>{}</ul>").format(Markup("").join(lines))
+# Opponents ----------------------------------------------------------------------------------------
 
 
-def health_of(model: ModelWorker, translate: Translate) -> str:
-    stage = model.stage
-    if isinstance(stage, Ready):
-        return f"{stage.source}, {translate('ready', seconds=f'{stage.seconds:.1f}')}"
-    return stage.reason if isinstance(stage, Failed) else "…"
-
-
-MARKET = "bazaar/open"  # the task whose rows the badges show
-SERVED = tuple(f"{SEATS['buyer'].model}{how}" for how in ("+honest", "", "+steering"))
-# A stage as it is, within the honest wrapper's guard rails, and under the grammar of legal moves.
-RAILS = ("", "+honest", "+constrained")
-SELLER_MODEL = SEATS["seller"].model
-SELLER_MODELS = tuple(f"{SELLER_MODEL}:{persona}" for persona in PERSONAS)
-ANY_SELLER = f"{SELLER_MODEL}:hidden"  # its type shows at the end
-
-
-@dataclass(frozen=True)
-class Rows:
-    """The rows of the open market in Results, and the language models that they let play."""
-
-    by_task: Mapping[str, Mapping[str, Entry]]  # then by policy
-    compared: tuple[str, ...]  # the policies of the model comparison, in its order
-
-    @cached_property
-    def stages(self) -> tuple[str, ...]:
-        """Every stage of training with a row of MARKET that can be loaded, the base first."""
-        rows = self.by_task.get(MARKET, {})
-        return tuple(name for name in self.compared if name in rows and _can_be_loaded(name))
-
-    @cached_property
-    def buyers(self) -> tuple[str, ...]:
-        """The language models that buy: the one that the page serves first, then all others."""
-        rows = self.by_task.get(MARKET, {})
-        others = (stage + how for stage in self.stages if stage != OURS for how in RAILS)
-        return (*SERVED, *(name for name in others if name in rows))
-
-
-def _can_be_loaded(row: str) -> bool:
-    """Whether a row is of the bare base, or of the base with an adapter that is there."""
-    base, _, adapter = row.partition("+")
-    return base == BASE and (not adapter or adapter_folder(adapter) is not None)
+Rows = Mapping[str, Mapping[str, Entry]]  # of the open market in Results: by task, then by policy
 
 
 @cache
-def rows() -> Rows:
-    """The rows as Results shows them; none where no artifact can be read."""
+def rows() -> tuple[Rows, tuple[str, ...]]:
+    """The rows as Results shows them, and the stages of training; none without an artifact."""
     holdout, comparison = (load_or_say(file)[0] for file in (HOLDOUT, FILE))
     field = contest((holdout, comparison))
     by_task = {task: {row.policy: row for row in ranked} for task, ranked in field.items()}
     compared = dict.fromkeys(row.policy for row in comparison.data.rows) if comparison else ()
-    return Rows(by_task, tuple(compared))
+    return by_task, stages_of(by_task.get(MARKET, {}), compared)
+
+
+def stages_of(market: Mapping[str, Entry], compared: Iterable[str]) -> tuple[str, ...]:
+    """The stages among the policies of the model comparison: with a row, and to be loaded.
+
+    A stage is the bare base, or the base with an adapter.
+    """
+    found = []
+    for policy in compared:
+        base, _, adapter = policy.partition("+")
+        is_there = not adapter or adapter_folder(adapter) is not None
+        if policy in market and base == BASE and is_there:
+            found.append(policy)
+    return tuple(found)
 
 
 def measured(task_name: str = MARKET) -> Mapping[str, Entry]:
     """The rows of a task of the open market by policy."""
-    return rows().by_task.get(task_name, {})
+    return rows()[0].get(task_name, {})
 
 
 def bare_stages(task_name: str) -> tuple[str, ...]:
     """The stages, without a wrapper, that have a row of a task of the open market."""
-    return tuple(stage for stage in rows().stages if stage in measured(task_name))
+    return tuple(stage for stage in rows()[1] if stage in measured(task_name))
 
 
 def buyer_models() -> tuple[str, ...]:
     """The language models that a visitor can sell to, the one that the page serves first."""
-    return rows().buyers
+    others = (stage + how for stage in rows()[1] if stage != OURS for how in RAILS)
+    return (*SERVED, *(name for name in others if name in measured()))
 
 
 def is_language_model(opponent: str) -> bool:
     """Whether a visitor can choose `opponent` and it is a language model, in either seat."""
-    return opponent in (ANY_SELLER, *SELLER_MODELS) or opponent in buyer_models()
-
-
-def scripted_buyers() -> tuple[str, ...]:
-    """The buyers without a language model: the planner, then the scripts."""
-    return (PLANNER, *BUYERS)
+    return opponent in (ANY_SELLER, *SELLER_MODELS, *buyer_models())
 
 
 def weights_of(opponent: str) -> str:
     """The name under which the page loads the weights of a language model that buys."""
-    return SEATS["buyer"].model if stage_of(opponent)[0] == OURS else player_spec(opponent).weights
+    return SEATS["buyer"].model if _stage_of(opponent)[0] == OURS else player_spec(opponent).weights
 
 
-def stage_of(opponent: str) -> tuple[str, str]:
+def _stage_of(opponent: str) -> tuple[str, str]:
     """The row of a buyer's stage, and the wrapper around it or "": ("mini+sft", "honest")."""
     row = row_name(opponent)
     stage, _, last = row.rpartition("+")
@@ -140,7 +131,7 @@ def stage_of(opponent: str) -> tuple[str, str]:
 
 def stage_name(opponent: str, translate: Translate) -> str:
     """The stage of training of a language model that buys, in words."""
-    stage, _ = stage_of(opponent)
+    stage, _ = _stage_of(opponent)
     return translate("untrained") if stage == BASE else buyer_name(stage)
 
 
@@ -156,7 +147,7 @@ def opponent_name(opponent: str, translate: Translate) -> str:
         return translate("planner")
     if not is_model(opponent):
         return policy_label(opponent)
-    how = stage_of(opponent)[1] or "bare"
+    how = _stage_of(opponent)[1] or "bare"
     return translate(f"how_{how}", stage=stage_name(opponent, translate))
 
 
@@ -169,4 +160,133 @@ def model_name(opponent: str, translate: Translate) -> str:
     """The short name of a language model, for a sentence about its replies."""
     if opponent in SELLER_MODELS:
         return "SmolLM2"
-    return "Sauda" if stage_of(opponent)[0] == OURS else stage_name(opponent, translate)
+    return "Sauda" if _stage_of(opponent)[0] == OURS else stage_name(opponent, translate)
+
+
+# Choices ------------------------------------------------------------------------------------------
+
+
+@cache
+def _item_choices(language: str) -> Choices:
+    """The items that a visitor can choose to sell; hundreds, which all visitors share."""
+    items = dict.fromkeys(item.name for item in CATALOGUE)
+    any_item = (translator(language)("any_item"), ANY_ITEM)
+    return [any_item, *((name_in(language, name), name) for name in items)]
+
+
+def seat_choices(translate: Translate) -> Choices:
+    """The two seats."""
+    return [(translate("buy"), BUY), (translate("sell"), SELL)]
+
+
+def market_choices(seat: str, language: str = ENGLISH) -> Choices:
+    """The items to sell, or the tasks to buy in."""
+    if seat == SELL:
+        return _item_choices(language)
+    return [(translator(language)(name), name) for name in MARKETS]
+
+
+def opponent_choices(seat: str, market: str, language: str = ENGLISH) -> Choices:
+    """Who can take the other seat: buyers to sell to, or the seller types of the open market."""
+    translate = translator(language)
+    hidden = (translate("hidden_opponent"), HIDDEN)
+    if seat == SELL:
+        language_models, scripts = buyer_models(), SCRIPTED_BUYERS
+    elif market.startswith("bazaar/"):
+        language_models, scripts = (ANY_SELLER,), (*SELLER_MODELS, *TYPES)
+    else:
+        return [hidden]
+
+    def labelled(names: Iterable[str]) -> Choices:
+        return [(opponent_name(name, translate), name) for name in names]
+
+    return [*labelled(language_models), hidden, *labelled(scripts)]
+
+
+def offered(seat: str, market: str, opponent: str) -> tuple[str, str]:
+    """Market and opponent, each the first that is offered where it is not."""
+    market = one_of(values(market_choices(seat)), market)
+    return market, one_of(values(opponent_choices(seat, market)), opponent)
+
+
+def values(choices: Choices) -> list[str]:
+    """The values of `choices`, without their labels."""
+    return [value for _, value in choices]
+
+
+def one_of(offered: Sequence[str], chosen: object) -> str:
+    """`chosen` where it is offered, else the first that is."""
+    return chosen if chosen in offered else offered[0]
+
+
+def new_game(seat: str, market: str, opponent: str, ready: bool = True) -> Game:
+    """A fresh game at a secret seed: in a market to buy in, or as the seller of an item.
+
+    A scripted opponent stands in for a language model that is not `ready`. Raises ValueError on a
+    market or an opponent that the seat does not offer.
+    """
+    _check(seat, market, opponent)
+    seed = draw_seed()
+    if seat == SELL and market != ANY_ITEM:  # the seed draws the item too: draw until it is this
+        while item_of(seed) != market:
+            seed = draw_seed()
+    return _start(SELLING_TASK if seat == SELL else market, opponent, ready, seed)
+
+
+def item_of(seed: int) -> str:
+    """The item that a game of SELLING_TASK is about: the first thing that its seed draws.
+
+    Drawing the whole game takes two and a half times as long, and a wished item takes hundreds.
+    """
+    stream = instance_stream(get_task(SELLING_TASK), seed)
+    return CATALOGUE[stream.integers(len(CATALOGUE))].name
+
+
+def game_at(task_name: str, seed: int, opponent: str, ready: bool = True) -> Game:
+    """The game of a task at a known seed, against any opponent; raises as `new_game`."""
+    _check(*seat_and_market(task_name), opponent)
+    return _start(task_name, opponent, ready, seed)
+
+
+def _check(seat: str, market: str, opponent: str) -> None:
+    """Raises ValueError unless the seat offers the market and the opponent."""
+    known = market in values(market_choices(seat))
+    if not known or opponent not in values(opponent_choices(seat, market)):
+        raise Trouble("bad_choice")
+
+
+def _start(task_name: str, opponent: str, ready: bool, seed: int) -> Game:
+    """The game against the chosen opponent, or against the script that stands in for it.
+
+    The seed draws a hidden buyer or type of seller, so that a link to a game leads to the same one.
+    """
+    selling = task_name == SELLING_TASK
+    player, absent = opponent, ""
+    if opponent == HIDDEN:
+        player = tuple(BUYERS)[seed % len(BUYERS)] if selling else ""
+    elif opponent == ANY_SELLER:
+        player = SELLER_MODELS[seed % len(SELLER_MODELS)]
+    if is_language_model(player) and not ready:
+        player, absent = STAND_IN if selling else persona_of(player), player
+    game = start(task_name, player, seed)
+    return replace(game, stands_in_for=absent, hidden=opponent in (HIDDEN, ANY_SELLER))
+
+
+def seat_and_market(task_name: str) -> tuple[str, str]:
+    """The choices that lead to a task."""
+    return (SELL, ANY_ITEM) if task_name == SELLING_TASK else (BUY, task_name)
+
+
+def leads_to(seat: str, market: str, game: Game) -> bool:
+    """Whether these choices lead to `game`, by its task and item."""
+    if seat == SELL == seat_and_market(game.task_name)[0]:
+        return market in (ANY_ITEM, game.observation.table.item.name)
+    return (seat, market) == seat_and_market(game.task_name)
+
+
+def chosen_opponent(game: Game) -> str:
+    """The choice of opponent that led to `game`."""
+    player = game.stands_in_for or game.opponent
+    if game.hidden:
+        return ANY_SELLER if player in SELLER_MODELS else HIDDEN
+    return player or HIDDEN

@@ -1,46 +1,69 @@
-"""What the Haggle tab shows of a finished game: the card, limits, opponent, leaderboard."""
+"""What the Haggle tab shows of a finished game: the card, limits, leaderboard, link, review."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict
+from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from env import EndReason, Episode, Task, bonus, market, rupees, shares, zopa_width
+from env import (
+    Accept,
+    EndReason,
+    Episode,
+    Offer,
+    Task,
+    Turn,
+    bonus,
+    market,
+    rupees,
+    shares,
+    zopa_width,
+)
 from panels.haggle.conversation import chart_words
-from panels.haggle.game_view import IN_ENGLISH, chart, limits, sells
-from panels.haggle.opponents import opponent_name
-from panels.haggle.resume import to_query
+from panels.haggle.game_view import HTML, IN_ENGLISH, chart, limits, sells
+from panels.haggle.opponents import chosen_opponent, model_name, opponent_name
 from panels.haggle.words import ENGLISH, Translate
 from panels.ui.look import code, folded, note, short_seed, stat, strip, table
 from panels.ui.offers import SMALL, ending
+from panels.ui.provenance import missing
 from panels.ui.terms import term
-from sauda.language.lines import name_in
-from sauda.sessions.bazaar import Game, Standing, as_episode, rank, rank_standings, stand, standings
-from sauda.sessions.review import informed_grade, is_planned
+from sauda.experiments.gap import difficulty
+from sauda.language.lines import name_in, translate_phrases
+from sauda.records.kinds import ArtifactError
+from sauda.sessions.bazaar import (
+    Game,
+    Standing,
+    as_episode,
+    moves_of,
+    rank,
+    stand,
+    standings,
+    without_words,
+)
+from sauda.sessions.review import (
+    CLASSES,
+    OwnMove,
+    Review,
+    Worth,
+    informed_grade,
+    is_planned,
+    is_recorded,
+)
 
 LISTINGS = "classic/amazon_realistic"  # the one published task whose prices are drawn
+TASK, SEED, AGAINST, ASK = "task", "seed", "against", "ask"  # of a finished game's address
 
 
-@dataclass(frozen=True)
-class Board:
-    """Every player's result at the seed of a finished game."""
-
-    rows: tuple[Standing, ...] = ()  # the visitor's among them; empty where nobody can replay it
-
-    def with_rows(self, more: Sequence[Standing]) -> "Board":
-        """The board with more players."""
-        return Board(tuple(rank_standings([*self.rows, *more])))
+Board = Sequence[Standing]  # every player's result at the seed of a finished game
 
 
 def board_of(game: Game) -> Board:
-    """The visitor and every scripted policy at the same seed; no rows before the end.
+    """The visitor and every scripted policy at the same seed; nobody before the end.
 
     Nor against a model buyer, whose moves the model makes: no policy can replay such a game. A
     model seller only words moves that code makes.
     """
-    if not game.over or (game.model_seat and game.model_seat.agent == "buyer"):
-        return Board()
-    return Board(tuple(standings(game)))
+    return () if not game.over or is_recorded(game) else standings(game)
 
 
 def result(
@@ -56,130 +79,42 @@ def result(
     if not game.over:
         fixed = game.task_name.startswith("classic/") and game.task_name != LISTINGS
         return note(translate("hidden_limit") + (translate("hidden_same") if fixed else ""))
-    board, played = board or board_of(game), as_episode(game)
-    past = played.final.table.past
-    career = played.final.table.deals > 1
-    lines = [deals_table(played, translate, language)] if career else []
+    board, played = board_of(game) if board is None else board, as_episode(game)
+    parts = []
+    if played.final.table.deals > 1:
+        parts.append(_deals_table(played, translate, language))
     if is_planned(game):
-        lines += [seller_line(played, translate), oracle_line(game.task, played, translate)]
+        parts += [seller_line(played, translate), oracle_line(game.task, played, translate)]
     if sells(game):
-        lines += seller_lines(game, past[-1].price if past else None, translate)
+        parts += map(_paragraph, _seller_sentences(game, translate))
     if game.undone:
-        lines.append(Markup("<p>{}</p>").format(translate("undone", count=game.undone)))
-    if board.rows:
-        lines += [compared(board.rows, translate), replay_note(game, board.rows, translate)]
-    return Markup("").join(lines)
+        parts.append(_paragraph(translate("undone", count=game.undone)))
+    if board:
+        parts += [compared(board, translate), replay_note(game, board, translate)]
+    return Markup("").join(parts)
 
 
-def seller_lines(game: Game, price: float | None, translate: Translate) -> list[Markup]:
+def _paragraph(sentence: str) -> Markup:
+    return Markup("<p>{}</p>").format(sentence)
+
+
+def _seller_sentences(game: Game, translate: Translate) -> list[str]:
     """For a visitor who sold: the bonus, the best possible price, and who wrote the moves."""
-    _, limit = limits(game)
-    sentences = [bonus_line(game, price, translate), translate("best_ask", price=rupees(limit))]
+    (_, limit), own, past = limits(game), game.observation, game.play.state.table.past
+    ask, price = own.table.item.list_price, past[-1].price if past else None
+    earned, most = (rupees(bonus(at, ask, own.reservation)) for at in (price, ask))
+    sentences = [
+        translate("your_bonus", earned=earned, most=most),
+        translate("best_ask", price=rupees(limit)),
+    ]
     if sources := {move.source for move in game.model_moves}:
         sentences.append(translate("written_by", source=", ".join(sorted(sources))))
     elif game.opponent:
         sentences.append(translate("buyer_was", name=opponent_name(game.opponent, translate)))
-    return [Markup("<p>{}</p>").format(sentence) for sentence in sentences]
+    return sentences
 
 
-def bonus_line(game: Game, price: float | None, translate: Translate) -> str:
-    """The bonus that the seller earned, and the most it could earn."""
-    obs = game.observation
-    ask = obs.table.item.list_price
-    earned, most = bonus(price, ask, obs.reservation), bonus(ask, ask, obs.reservation)
-    return translate("your_bonus", earned=rupees(earned), most=rupees(most))
-
-
-def compared(
-    rows: Sequence[Standing], translate: Translate = IN_ENGLISH, caption: str = ""
-) -> Markup:
-    """Table of the visitor's and every player's result at the same seed."""
-    heads = [translate(f"board_{name}") for name in ("player", "grade", "share", "price")]
-    you = Markup('<b class="sauda-you">{}</b>').format(translate("board_you"))
-    return table(
-        heads,
-        [
-            (
-                you if row.visitor else _named(row.name, translate),
-                f"{row.grade:.3f}",
-                f"{row.share:.3f}",
-                "–" if row.price is None else rupees(row.price),
-            )
-            for row in rows
-        ],
-        caption=caption or translate("board"),
-    )
-
-
-def _named(player: str, translate: Translate) -> str:
-    """A player in words, with its technical name in a tooltip where that is another one."""
-    name = opponent_name(player, translate)
-    return name if name == player else term(name, player)
-
-
-def placed(rows: Sequence[Standing], translate: Translate) -> str:
-    """The visitor's place among `rows` in words."""
-    return ", ".join(filter(None, place_and_sharing(rows, translate)))
-
-
-def place_and_sharing(rows: Sequence[Standing], translate: Translate) -> tuple[str, str]:
-    """The visitor's place among `rows`, and that it is shared where it is; "" where it is not."""
-    number, shared = rank(rows)
-    place = translate("place_number", place=number, all=len(rows))
-    return place, translate("place_shared") if shared else ""
-
-
-def replay_note(game: Game, rows: Sequence[Standing], translate: Translate = IN_ENGLISH) -> Markup:
-    """Which game was played, and the command that plays it again, folded."""
-    name = next(row.name for row in rows if not row.visitor)
-    against = f" --against {game.opponent}" if game.opponent else ""
-    command = (
-        f"python -m sauda play --task {game.task_name} --policy {name}"
-        f" --seed {game.play.seed}{against}"
-    )
-    played = translate("board_played", seed=short_seed(game.play.seed))
-    return note(played) + folded(translate("board_again"), code(command))
-
-
-def ending_of(game: Game, translate: Translate) -> str:
-    """How a finished game ended, in words."""
-    if game.play.forfeit:
-        return translate("forfeit_ended")
-    past = game.play.state.table.past
-    deal = past[-1] if past else None
-    if deal and deal.end == EndReason.WALKAWAY and deal.by == game.you:
-        return translate("you_walked", round=deal.rounds)
-    return ending(deal, chart_words(translate))
-
-
-def zopa_bar(game: Game, translate: Translate = IN_ENGLISH) -> Markup:
-    """The ZOPA as a bar, split at the price; a sentence where there is no deal inside it."""
-    past, (seller, buyer) = game.play.state.table.past, limits(game)
-    span = translate("limits", seller=rupees(round(seller, 2)), buyer=rupees(buyer))
-    deal = past[-1] if past else None
-    if buyer <= seller and (deal is None or deal.price is None):
-        return Markup("<p>{} {}</p>").format(span, translate("no_zopa"))
-    if deal is None or deal.price is None or deal.buyer != "buyer":
-        how = ending_of(game, translate)
-        nothing = translate("won_nothing", how=how[0].upper() + how[1:])
-        return Markup("<p>{} {}</p>").format(span, nothing)
-    price = rupees(deal.price)
-    if not seller <= deal.price <= buyer:
-        loser, limit = ("seller", seller) if deal.price < seller else ("buyer", buyer)
-        lost = rupees(round(abs(deal.price - limit), 2))
-        verdict = translate("loss", price=price, loss=lost, loser=translate(loser).lower())
-        return Markup("<p>{} {}</p>").format(span, verdict)
-    part = (deal.price - seller) / zopa_width(buyer, seller)
-    split = translate("split", price=price, seller=f"{part:.0%}", buyer=f"{1 - part:.0%}")
-    return Markup(
-        '<div class="sauda-zopa" role="img" aria-label="{0} {1}">'
-        '<span class="sauda-zopa-seller" style="width:{2}%"></span>'
-        '<span class="sauda-zopa-buyer" style="width:{3}%"></span></div>'
-        "<p>{0} {1}</p>"
-    ).format(span, split, round(100 * part, 1), round(100 - 100 * part, 1))
-
-
-def deals_table(played: Episode, translate: Translate, language: str) -> Markup:
+def _deals_table(played: Episode, translate: Translate, language: str) -> Markup:
     """How each deal of a career ended."""
     past, won, say = played.final.table.past, shares(played.final, "buyer"), chart_words(translate)
     rows = [
@@ -204,34 +139,66 @@ def seller_line(played: Episode, translate: Translate = IN_ENGLISH) -> Markup:
         flaw=translate("had_flaw" if stance.flaw else "had_no_flaw"),
         cost=rupees(stance.cost),
     )
-    return Markup("<p>{}</p>").format(sentence)
+    return _paragraph(sentence)
 
 
 def oracle_line(task: Task, played: Episode, translate: Translate = IN_ENGLISH) -> Markup:
     """The expected grade of the best response to this seller."""
-    sentence = translate("oracle", grade=f"{informed_grade(task, played.seed):.3f}")
-    return Markup("<p>{}</p>").format(sentence)
+    return _paragraph(translate("oracle", grade=f"{informed_grade(task, played.seed):.3f}"))
 
 
-def compared_games(first: Game | None, now: Game, translate: Translate) -> Markup:
-    """The first game beside the branch that started from an earlier move."""
-    if first is None:
-        return Markup("")
-    cards = [
-        Markup('<section class="sauda-card"><h3>{}</h3>{}<p>{}</p></section>').format(
-            translate(name), chart(game, SMALL, translate), outcome(game, translate)
+# The leaderboard ----------------------------------------------------------------------------------
+
+
+def compared(
+    rows: Sequence[Standing], translate: Translate = IN_ENGLISH, caption: str = ""
+) -> Markup:
+    """Table of the visitor's and every player's result at the same seed."""
+    heads = [translate(f"board_{name}") for name in ("player", "grade", "share", "price")]
+    you = Markup('<b class="sauda-you">{}</b>').format(translate("board_you"))
+    cells = [
+        (
+            you if row.visitor else _named(row.name, translate),
+            f"{row.grade:.3f}",
+            f"{row.share:.3f}",
+            "–" if row.price is None else rupees(row.price),
         )
-        for name, game in (("whatif_first", first), ("whatif_now", now))
+        for row in rows
     ]
-    return Markup('<div class="sauda-cards">{}</div>').format(Markup("").join(cards))
+    return table(heads, cells, caption=caption or translate("board"))
 
 
-def outcome(game: Game, translate: Translate) -> str:
-    """How a game ended in one line, or that it still runs."""
-    if not game.over:
-        return ending(None, chart_words(translate))
-    you = stand("you", game.task, as_episode(game), visitor=True)
-    return f"{ending_of(game, translate)}; {you.share:.0%} {translate('zopa_yours')}"
+def _named(player: str, translate: Translate) -> str:
+    """A player in words, with its technical name in a tooltip where that is another one."""
+    name = opponent_name(player, translate)
+    return name if name == player else term(name, player)
+
+
+def placed(rows: Sequence[Standing], translate: Translate) -> str:
+    """The visitor's place among `rows` in words."""
+    return ", ".join(filter(None, _place_and_sharing(rows, translate)))
+
+
+def _place_and_sharing(rows: Sequence[Standing], translate: Translate) -> tuple[str, str]:
+    """The visitor's place among `rows`, and that it is shared where it is; "" where it is not."""
+    number, shared = rank(rows)
+    place = translate("place_number", place=number, all=len(rows))
+    return place, translate("place_shared") if shared else ""
+
+
+def replay_note(game: Game, rows: Sequence[Standing], translate: Translate = IN_ENGLISH) -> Markup:
+    """Which game was played, and the command that plays it again, folded."""
+    name = next(row.name for row in rows if not row.visitor)
+    against = f" --against {game.opponent}" if game.opponent else ""
+    command = (
+        f"python -m sauda play --task {game.task_name} --policy {name}"
+        f" --seed {game.play.seed}{against}"
+    )
+    played = translate("board_played", seed=short_seed(game.play.seed))
+    return note(played) + folded(translate("board_again"), code(command))
+
+
+# The card -----------------------------------------------------------------------------------------
 
 
 def card(game: Game, translate: Translate = IN_ENGLISH, board: Board | None = None) -> Markup:
@@ -241,27 +208,21 @@ def card(game: Game, translate: Translate = IN_ENGLISH, board: Board | None = No
     """
     if not game.over:
         return Markup("")
-    board = board or board_of(game)
+    board = board_of(game) if board is None else board
     you = stand("you", game.task, as_episode(game), visitor=True)
     figures = [stat(f"{you.grade:.2f}", translate("grade"))]
-    remark = Markup("")
-    if board.rows:
-        place, shared = place_and_sharing(board.rows, translate)
+    if board:
+        place, shared = _place_and_sharing(board, translate)
         figures.append(stat(place, translate("place"), note=shared))
-    else:
-        remark = note(translate("no_rank"))
-    name = revealed(game, translate)
-    return Markup(
-        '<section class="sauda-result"><h3>{}</h3>{}{}{}{}<p class="sauda-who"><b>{}</b> '
-        '<a class="sauda-share" href="{}" data-copied="{}" data-kept="{}">{}</a></p></section>'
-    ).format(
-        headline(game, translate), took(you, translate),
+    return HTML.card(
+        _headline(game, translate),
+        took(you, translate),
         zopa_bar(game, translate) if game.play.state.table.deals == 1 else "",
-        strip(*figures), remark,
-        translate("card_against", name=name) if name else "",
-        to_query(game), translate("link_copied"), translate("link_not_copied"),
-        translate("game_link"),
-    )  # fmt: skip
+        strip(*figures) + ("" if board else note(translate("no_rank"))),
+        _revealed(game, translate),
+        to_query(game),
+        translate,
+    )
 
 
 def took(you: Standing, translate: Translate) -> Markup:
@@ -269,13 +230,34 @@ def took(you: Standing, translate: Translate) -> Markup:
 
     Where nothing could be won, who left is told so.
     """
-    tone, mark = ("good", "▲") if max(you.share, you.grade) > 0 else ("bad", "▼")
     left = you.price is None and you.share == 0 < you.grade
     told = translate("no_zopa") if left else f"{you.share:.0%} {translate('zopa_yours')}"
-    return Markup('<p class="sauda-took sauda-{}">{} {}</p>').format(tone, mark, told)
+    return HTML.took(max(you.share, you.grade) > 0, told)
 
 
-def headline(game: Game, translate: Translate) -> str:
+def zopa_bar(game: Game, translate: Translate = IN_ENGLISH) -> Markup:
+    """The ZOPA as a bar, split at the price; a sentence where there is no deal inside it."""
+    past, (seller, buyer) = game.play.state.table.past, limits(game)
+    span = translate("limits", seller=rupees(round(seller, 2)), buyer=rupees(buyer))
+    deal = past[-1] if past else None
+    if buyer <= seller and (deal is None or deal.price is None):
+        return HTML.zopa(f"{span} {translate('no_zopa')}")
+    if deal is None or deal.price is None or deal.buyer != "buyer":
+        how = ending_of(game, translate)
+        nothing = translate("won_nothing", how=how[0].upper() + how[1:])
+        return HTML.zopa(f"{span} {nothing}")
+    price = rupees(deal.price)
+    if not seller <= deal.price <= buyer:
+        loser, limit = ("seller", seller) if deal.price < seller else ("buyer", buyer)
+        lost = rupees(round(abs(deal.price - limit), 2))
+        verdict = translate("loss", price=price, loss=lost, loser=translate(loser).lower())
+        return HTML.zopa(f"{span} {verdict}")
+    part = (deal.price - seller) / zopa_width(buyer, seller)
+    split = translate("split", price=price, seller=f"{part:.0%}", buyer=f"{1 - part:.0%}")
+    return HTML.zopa(f"{span} {split}", part)
+
+
+def _headline(game: Game, translate: Translate) -> str:
     """How the game ended, in a few words."""
     table = game.play.state.table
     own = [deal for deal in table.past if deal.price is not None and deal.buyer == "buyer"]
@@ -287,7 +269,7 @@ def headline(game: Game, translate: Translate) -> str:
     return translate("card_no_deal", how=ending_of(game, translate))
 
 
-def revealed(game: Game, translate: Translate) -> str:
+def _revealed(game: Game, translate: Translate) -> str:
     """Who the opponent of a finished game was; empty for the one seller of a classic market."""
     if game.opponent:
         return opponent_name(game.opponent, translate)
@@ -295,3 +277,201 @@ def revealed(game: Game, translate: Translate) -> str:
         stance = game.play.state.private["nature"][-1].seller["stance"]
         return translate(f"style_{stance.type}")
     return ""
+
+
+def to_query(game: Game) -> str:
+    """The query string that opens the page at the setup of a finished game, with its "?"."""
+    if not game.over:
+        raise ValueError("a link would tell the seed of a game that still runs")
+    setup = {TASK: game.task_name, SEED: game.play.seed, AGAINST: chosen_opponent(game)}
+    if game.play.state.table.standing:
+        setup[ASK] = first_ask(game)
+    return "?" + urlencode({"tab": "haggle", **setup}, safe="/")
+
+
+def first_ask(game: Game) -> int:
+    """The seller's opening ask, in rupees, by which a game of the open market is known again."""
+    return int(game.play.state.table.asks[0])
+
+
+# How it ended -------------------------------------------------------------------------------------
+
+
+def ending_of(game: Game, translate: Translate) -> str:
+    """How a finished game ended, in words."""
+    if game.play.forfeit:
+        return translate("forfeit_ended")
+    past = game.play.state.table.past
+    deal = past[-1] if past else None
+    if deal and deal.end == EndReason.WALKAWAY and deal.by == game.you:
+        return translate("you_walked", round=deal.rounds)
+    return ending(deal, chart_words(translate))
+
+
+def effect_of_words(game: Game, translate: Translate) -> str:
+    """What the visitor's words changed: how the finished game ends without them, in a sentence.
+
+    Empty where no words were said or where words do not count.
+    """
+    own = [game.play.turns[number].action for number in moves_of(game)]
+    if not (game.over and is_planned(game) and any(action.message for action in own)):
+        return ""
+    silent = without_words(game)
+    if silent.play.state.table.past == game.play.state.table.past:
+        how = translate("effect_same")
+    elif silent.over:
+        how = translate("effect_end", how=ending_of(silent, translate))
+    else:
+        how = translate("effect_open", price=rupees(silent.observation.ask))
+    return f"{translate('effect')} {how}"
+
+
+def compared_games(first: Game, now: Game, translate: Translate) -> Markup:
+    """The first game beside the branch that started from an earlier move."""
+    pair = (("whatif_first", first), ("whatif_now", now))
+    return HTML.games(
+        [(translate(key), chart(game, SMALL, translate), _outcome(game, translate))
+         for key, game in pair]
+    )  # fmt: skip
+
+
+def _outcome(game: Game, translate: Translate) -> str:
+    """How a game ended in one line, or that it still runs."""
+    if not game.over:
+        return ending(None, chart_words(translate))
+    you = stand("you", game.task, as_episode(game), visitor=True)
+    return f"{ending_of(game, translate)}; {you.share:.0%} {translate('zopa_yours')}"
+
+
+# The review ---------------------------------------------------------------------------------------
+
+
+def is_reviewed(game: Game) -> bool:
+    """Whether `game` gets a review: it is over, and the visitor made a move in it."""
+    return game.over and bool(moves_of(game))
+
+
+def review_pending(game: Game, translate: Translate = IN_ENGLISH) -> Markup | str:
+    """What stands in the place of the review until it is there; empty while the game runs."""
+    if not is_reviewed(game):
+        return ""
+    return HTML.review_section(note(translate("review_wait")), translate)
+
+
+def review_shown(review: Review, translate: Translate, language: str = ENGLISH) -> Markup:
+    """The review of a finished game, and how it was made."""
+    game, table, notes = review.game, "", []
+    if review.gap:
+        figures = {name: f"{v:.2f}".replace("-", "−") for name, v in asdict(review.gap).items()}
+        notes.append(translate("review_gap", **figures))
+    notes.append(_method(game, translate))
+    if game.play.state.table.deals > 1:
+        notes.append(translate("review_deals"))
+    if sells(game):
+        table = on_the_table(game, translate)
+    rows = [_row(move, review, translate, language) for move in review.moves]
+    body = HTML.review(_verdict(review, translate), table, rows, notes, translate)
+    if is_planned(game):
+        body += _difficulty(game, translate, language)
+    return HTML.review_section(body, translate)
+
+
+def _difficulty(game: Game, translate: Translate, language: str) -> Markup:
+    """How hard the finished game was; in English also why. The reason where it is not measured."""
+    try:
+        place, why = difficulty(game.play.state.private["nature"][-1])
+    except ArtifactError as error:
+        return missing(error)
+    told = translate("review_difficulty", place=place)
+    return note(f"{told} {why[0].upper()}{why[1:]}." if language == ENGLISH else told)
+
+
+def _method(game: Game, translate: Translate) -> str:
+    """How the review was made."""
+    if is_planned(game):
+        return translate("review_planned")
+    if is_recorded(game):
+        return translate("review_recorded", name=model_name(game.opponent, translate))
+    return translate("review_searched")
+
+
+def _verdict(review: Review, translate: Translate) -> str:
+    """What the visitor missed, and the move that cost most, in one sentence."""
+    worst, planned = review.costliest, is_planned(review.game)
+    if worst is None:
+        return translate("review_none_planned" if planned else "review_none")
+    return translate(
+        "review_planned_cost" if planned else "review_missed_cost",
+        amount=_amount(review.missed, review.game, translate),
+        number=worst.number + 1,
+        said=_said(worst.turn, translate),
+    )
+
+
+def _row(
+    move: OwnMove, review: Review, translate: Translate, language: str
+) -> tuple[OwnMove, str, str, str, str]:
+    """One own move, what was said, its kind, its cost, what was better.
+
+    No kind where all that is known is that no named price was better.
+    """
+    game, costs = review.game, move.better is not None
+    kind = "" if is_recorded(game) and move.kind in CLASSES and not costs else move.kind
+    free = "" if is_planned(game) or is_recorded(game) else "₹0"
+    cost = "−" + _amount(move.cost, game, translate) if costs else free
+    advice = _advice(move, translate, language) if costs else ""
+    return move, _said(move.turn, translate), kind, cost, advice
+
+
+def _advice(move: OwnMove, translate: Translate, language: str) -> str:
+    """What would have been better than `move`."""
+    obs, better, deal = move.turn.observation, move.better, move.deal
+    if isinstance(better, Accept):
+        return translate("review_take", price=rupees(obs.bid if obs.agent == "seller" else obs.ask))
+    if not isinstance(better, Offer):
+        return translate("review_leave")
+    price = rupees(better.price)
+    if deal is None and better.message:
+        said = translate_phrases(better.message, language)
+        return translate("review_bid_saying", price=price, said=said)
+    if deal is None:
+        return translate("review_bid", price=price)
+    if deal.price is None:
+        return translate("review_other", first=price)
+    if deal.price == better.price:
+        return translate("review_at", price=price)
+    return translate("review_later", first=price, price=rupees(deal.price))
+
+
+def _said(turn: Turn, translate: Translate) -> str:
+    """A move of the visitor as a price or an order, without what was typed with it."""
+    obs = turn.observation
+    if isinstance(turn.action, Offer):
+        return rupees(turn.action.price)
+    if isinstance(turn.action, Accept):
+        theirs = obs.bid if turn.agent == "seller" else obs.ask
+        return f"{translate('quick_accept')} {rupees(theirs)}"
+    return translate("quick_walk")
+
+
+def _amount(missed: Worth, game: Game, translate: Translate) -> str:
+    """Rupees as fine as the prices, or the grade where a better grade earns no more rupees."""
+    if missed.rupees <= 0:
+        return translate("review_grade", grade=missed.grade)
+    decimals = game.play.state.table.decimals
+    return rupees(round(missed.rupees, decimals) or round(missed.rupees, 2))
+
+
+def on_the_table(game: Game, translate: Translate) -> Markup | str:
+    """What the buyer's price before each move would have won, as bars: all that is certain of a
+    model. Empty where no price was named or none suited both sides.
+    """
+    low, high = limits(game)
+    tables = [game.play.turns[i].observation.table for i in moves_of(game)]
+    bids = [(number, table.bids[-1]) for number, table in enumerate(tables, 1) if table.bids]
+    if not bids or high <= low:
+        return ""
+    shares = [(number, min(1.0, max(0.0, (bid - low) / (high - low)))) for number, bid in bids]
+    best, share = max(shares, key=lambda bar: bar[1])
+    summary = translate("review_table_best", number=best, share=share)
+    return HTML.bars(translate("review_table"), summary, shares)

@@ -1,6 +1,6 @@
-"""What a browser keeps of a game: its tab's memory over a reload, and the address for a friend.
+"""What a visitor finds on opening the page: a shared game, the one that this tab had, or a new one.
 
-The tab keeps the name of the session, which holds the game on the server, what the visitor chose,
+A tab keeps the name of the session, which holds the game on the server, what the visitor chose,
 and the words in the message box. None of it is hidden from the visitor. `sessionStorage` belongs to
 one tab, so that two tabs keep two games; a browser may refuse it, and then a reload begins a new
 game. An address is made of a finished game alone, since a seed stands for every hidden value.
@@ -8,43 +8,98 @@ game. An address is made of a finished game alone, since a seed stands for every
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields, replace
-from urllib.parse import urlencode
+from dataclasses import dataclass, replace
 
-from panels.haggle.choices import (
-    ANY_ITEM,
+import gradio as gr
+
+from panels.haggle.callbacks import change_language
+from panels.haggle.layout import FIRST, Visit
+from panels.haggle.opponents import (
     BUY,
     SELL,
     SELLING_TASK,
     chosen_opponent,
+    game_at,
+    market_choices,
+    new_game,
     offered,
     one_of,
+    seat_and_market,
+    seat_choices,
     values,
 )
-from panels.haggle.opponents import SERVED
-from panels.haggle.words import ENGLISH, LANGUAGES
-from sauda.llm.backends import THIS_PAGE
+from panels.haggle.result import AGAINST, ASK, SEED, TASK, first_ask
+from panels.haggle.screen import Screen, Updates
+from panels.haggle.words import LANGUAGES
+from panels.site.sessions import Gone, states_of
+from panels.ui.look import note
 from sauda.records.seeds import whole_seed
 from sauda.sessions.bazaar import Game
 
-KEYS = TASK, SEED, AGAINST, ASK = "task", "seed", "against", "ask"  # of the address
 GONE_TASKS = ("bazaar/bluff", "bazaar/career", "bazaar/crowd")
 FORMER_NAMES = {"bazaar/seller_brief": SELLING_TASK}
 VISIT, DRAFT = "sauda-haggle", "sauda-haggle-draft"  # keys of the storage
+PICKS = ("seat", "market", "opponent", "backend", "language")  # fields of a visit
 
 
-@dataclass(frozen=True)
-class Picks:
-    """What the visitor chose in the pickers."""
+def open_page(screen: Screen, kept: str, query: Mapping[str, str], session: str) -> Updates:
+    """The game that an address names, else the one that this tab was left with, else a new one.
 
-    seat: str = SELL
-    market: str = ANY_ITEM
-    opponent: str = SERVED[0]
-    backend: str = THIS_PAGE
-    language: str = ENGLISH
+    `kept` is what the tab kept, as JSON, `session` the name of the session that begins now.
+    """
+    found, remark = read_kept(kept, screen.models["buyer"]), ""
+    visit = Visit(**found.picks) if found else Visit()
+    known = {screen.page.session: session, screen.page.visit: visit}
+    game = None
+    try:
+        if game := shared_game(query, screen.is_ready(query.get(AGAINST, ""), visit.backend)):
+            remark = "shared_game"
+        elif found:
+            visit = _former(screen, found, visit)
+            game = visit.game
+    except Gone:
+        remark = "gone" if found.moved else ""
+    except MarketGone:
+        remark = "gone_market"
+    except ValueError:
+        remark = "bad_link"
+    try:
+        ready = screen.is_ready(visit.opponent, visit.backend)
+        game = game or new_game(visit.seat, visit.market, visit.opponent, ready)
+    except ValueError as error:  # an artifact that the opponent needs is missing
+        return known | screen.problem(error, visit)
+    seat, market = seat_and_market(game.task_name)
+    if seat == SELL == visit.seat:
+        market = visit.market  # an item, or any
+    visit = replace(visit, game=game, seat=seat, market=market, opponent=chosen_opponent(game))
+    visit.generation.place = seat, market
+    return known | screen.show(visit, note(visit.translate(remark)) if remark else "")
 
 
-FIRST = Picks()  # as the page opens
+def _former(screen: Screen, found: "Kept", visit: Visit) -> Visit:
+    """The visit of this tab before it was loaded again, as its pickers were; raises Gone."""
+    (former,) = states_of(found.session, [screen.page.visit])
+    if former is None or former.game is None:
+        raise Gone(found.session)
+    return replace(former, **found.picks, generation=visit.generation)
+
+
+def open_pickers(screen: Screen, visit: Visit) -> Updates:
+    """The pickers as the game that was opened came about.
+
+    Where they are so already, only the items to sell: hundreds, which no page has to wait for.
+    """
+    page, translate = screen.page, visit.translate
+    if all(getattr(visit, name) == getattr(FIRST, name) for name in PICKS):
+        return {page.market: gr.Dropdown(market_choices(visit.seat))}
+    return change_language(screen, visit, is_open=False) | {
+        page.seat: gr.Radio(seat_choices(translate), value=visit.seat, label=translate("seat")),
+        page.language: gr.Radio(value=visit.language, label=translate("language")),
+        page.backend: gr.Radio(value=visit.backend, label=translate("backend")),
+    }
+
+
+# What a tab kept ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -52,7 +107,7 @@ class Kept:
     """What a tab kept."""
 
     session: str  # its name before the reload
-    picks: Picks
+    picks: Mapping[str, str]  # by the names of PICKS
     moved: bool  # whether the visitor had said anything
 
 
@@ -67,32 +122,46 @@ def read_kept(text: str, backends: Collection[str]) -> Kept | None:
         return None
     if not isinstance(found, dict) or not isinstance(found.get("session"), str):
         return None
-    chosen = {field.name: found.get(field.name) for field in fields(Picks)}
-    texts = {name: value for name, value in chosen.items() if isinstance(value, str)}
-    picks = possible(replace(FIRST, **texts), backends)
+    seat = one_of((FIRST.seat, BUY), found.get("seat"))
+    market, opponent = offered(
+        seat, found.get("market", FIRST.market), found.get("opponent", FIRST.opponent)
+    )
+    backend = one_of([FIRST.backend, *backends], found.get("backend"))
+    language = one_of([FIRST.language, *values(LANGUAGES)], found.get("language"))
+    picks = dict(zip(PICKS, (seat, market, opponent, backend, language), strict=True))
     return Kept(found["session"], picks, found.get("moved") is True)
 
 
-def possible(picks: Picks, backends: Collection[str]) -> Picks:
-    """The choices, those that the page does not have replaced by the ones it opens with."""
-    seat = picks.seat if picks.seat in (BUY, SELL) else FIRST.seat
-    market, opponent = offered(seat, picks.market, picks.opponent)
-    return Picks(
-        seat,
-        market,
-        opponent,
-        one_of([FIRST.backend, *backends], picks.backend),
-        one_of([FIRST.language, *values(LANGUAGES)], picks.language),
-    )
+# What an address names ----------------------------------------------------------------------------
+
+
+class MarketGone(ValueError):
+    """A link to a game of a market that the page no longer has."""
+
+
+def shared_game(query: Mapping[str, str], ready: bool = True) -> Game | None:
+    """The game that an address names, a hidden opponent hidden from the friend, too.
+
+    None where it names none: an address of another tab may have a task and a seed. Raises
+    ValueError for what the page does not offer, MarketGone for a game of the former open market:
+    there the seed drew another deal, whose first ask was another one, and links named none.
+    """
+    if query.get("tab", "haggle") != "haggle" or not {TASK, SEED} <= query.keys():
+        return None
+    if query[TASK] in GONE_TASKS:
+        raise MarketGone(query[TASK])
+    task_name = FORMER_NAMES.get(query[TASK], query[TASK])
+    game = game_at(task_name, whole_seed(query[SEED]), query.get(AGAINST, ""), ready)
+    if game.play.state.table.standing and query.get(ASK) != str(first_ask(game)):
+        raise MarketGone(task_name)
+    return game
 
 
 # Scripts of the browser --------------------------------------------------------------------------
 
-# Arguments: the session generation, and what is to be sent in its place.
-READ = f"""(generation) => {{
-  let kept = "";
-  try {{ kept = sessionStorage.getItem("{VISIT}") ?? ""; }} catch {{ /* the browser refuses */ }}
-  return [generation, kept];
+# What the tab kept, in place of the empty field.
+READ = f"""() => {{
+  try {{ return [sessionStorage.getItem("{VISIT}") ?? ""]; }} catch {{ return [""]; }}
 }}"""
 # Before the page has answered, it has no session, and nothing to keep.
 WRITE = f"""(session, seat, market, opponent, backend, language, chat) => {{
@@ -111,60 +180,8 @@ WRITE_DRAFT = f"""(session, text) => {{
 READ_DRAFT = f"""(text) => {{
   const address = new URL(location), query = address.searchParams;
   if ((query.get("tab") ?? "haggle") === "haggle" && !query.has("part")) {{
-    {[*KEYS]}.forEach((key) => query.delete(key));
+    {[TASK, SEED, AGAINST, ASK]}.forEach((key) => query.delete(key));
     if (address.href !== location.href) history.replaceState(null, "", address);
   }}
   try {{ return text || (sessionStorage.getItem("{DRAFT}") ?? ""); }} catch {{ return text; }}
 }}"""
-
-
-class MarketGone(ValueError):
-    """A link to a game of a market that the page no longer has."""
-
-
-@dataclass(frozen=True)
-class Setup:
-    """The game that a link opens; nothing in it is checked but the seed's form."""
-
-    task_name: str
-    seed: int
-    opponent: str  # as chosen: a hidden one is hidden from the friend, too
-    ask: str = ""  # the first ask in the open market, by which its game is known again
-
-
-def to_query(game: Game) -> str:
-    """The query string that opens the page at the setup of a finished game, with its "?"."""
-    if not game.over:
-        raise ValueError("a link would tell the seed of a game that still runs")
-    setup = {TASK: game.task_name, SEED: game.play.seed, AGAINST: chosen_opponent(game)}
-    if game.play.state.table.standing:
-        setup[ASK] = first_ask(game)
-    return "?" + urlencode({"tab": "haggle", **setup}, safe="/")
-
-
-def from_query(query: Mapping[str, str]) -> Setup | None:
-    """The setup that an address names; None where it names none, ValueError for a bad seed.
-
-    An address of another tab names none, though it may have a task and a seed.
-    """
-    if query.get("tab", "haggle") != "haggle" or not {TASK, SEED} <= query.keys():
-        return None
-    if query[TASK] in GONE_TASKS:
-        raise MarketGone(query[TASK])
-    task_name = FORMER_NAMES.get(query[TASK], query[TASK])
-    return Setup(task_name, whole_seed(query[SEED]), query.get(AGAINST, ""), query.get(ASK, ""))
-
-
-def check_market(game: Game, setup: Setup) -> Game:
-    """The game that a setup opens; raises MarketGone where the link is of the former open market.
-
-    There the seed drew another deal, whose first ask was another one; its links name none.
-    """
-    if game.play.state.table.standing and setup.ask != str(first_ask(game)):
-        raise MarketGone(setup.task_name)
-    return game
-
-
-def first_ask(game: Game) -> int:
-    """The seller's opening ask, in rupees."""
-    return int(game.play.state.table.asks[0])

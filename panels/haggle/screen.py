@@ -1,4 +1,4 @@
-"""What the Haggle tab shows of a game: new values by component."""
+"""What the Haggle tab shows of a visit: new values by component."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -7,74 +7,50 @@ from typing import Any
 import gradio as gr
 from markupsafe import Markup
 
-from env import IllegalAction
-from panels.haggle.badge import opponent_badge
-from panels.haggle.choices import opponent_choices, seat_and_market
-from panels.haggle.conversation import SILENT, Talk, chat_of
-from panels.haggle.game_view import brief, bubbles, chart, past_moves, quick_buttons, sells
-from panels.haggle.hearing import effect_of, has_effect, raw, reading
-from panels.haggle.layout import Layout, ReplyRequest, ReviewRequest
+from panels.haggle.conversation import chat_of
+from panels.haggle.game_view import (
+    HTML,
+    brief,
+    bubbles,
+    chart,
+    opponent_badge,
+    quick_buttons,
+    raw,
+    reading,
+    sells,
+)
+from panels.haggle.layout import Layout, Request, Visit
 from panels.haggle.opponents import (
     ANY_SELLER,
-    READY_SOON,
     SELLER_MODELS,
     SERVED,
     bare_stages,
     buyer_models,
-    health_list,
     is_language_model,
-    model_name,
+    opponent_choices,
+    seat_and_market,
     weights_of,
 )
-from panels.haggle.result import Board, board_of, card, compared_games, result
-from panels.haggle.review import is_reviewed, review_pending
-from panels.haggle.words import Translate, Trouble, translated, translator
-from panels.site.sessions import no_longer_here
-from panels.ui.look import heading, note, trouble
-from panels.ui.wiring import button, pick_list, region
+from panels.haggle.result import (
+    Board,
+    board_of,
+    card,
+    compared_games,
+    effect_of_words,
+    is_reviewed,
+    result,
+    review_pending,
+)
+from panels.haggle.words import Translate, Trouble, translated
+from panels.ui.look import trouble
+from panels.ui.wiring import button, region
 from sauda.llm.backends import in_page
-from sauda.llm.server import ModelWorker, Ready
-from sauda.sessions.bazaar import Game, before_unanswered, moves_of
+from sauda.llm.server import Failed, ModelWorker, Ready
+from sauda.sessions.bazaar import before_unanswered, moves_of
 
+READY_SOON = 0.5  # seconds that a new game waits for a model that has nearly loaded
 SELLERS_CHAT = ["sauda-selling"]  # CSS: the user of the chat is in the seller's colour
-TO_CHAT = {"show": "haggle-chat"}  # where the game goes on
 Updates = dict[Any, Any]  # new values, or components with new properties, by component
-
-
-@dataclass(frozen=True)
-class Visit:
-    """A visitor's game, which the session keeps, and what the fields of the page hold beside it."""
-
-    game: Game | None
-    first_game: Game | None  # the game that "What if" went back from
-    text: str  # in the message box
-    backend: str
-    language: str
-    talk: Talk = SILENT  # the small talk of the game
-    reply_request: ReplyRequest | None = None  # for the model's move: asked, and not failed
-    review_request: ReviewRequest | None = None  # where a finished game was shown
-
-    @property
-    def open_game(self) -> Game:
-        """The game in which the visitor may move: before a move that the model left unanswered."""
-        game = self.kept_game
-        return game if self.reply_request else before_unanswered(game)
-
-    @property
-    def kept_game(self) -> Game:
-        """The game; IllegalAction where the page no longer has it."""
-        if self.game is None:
-            raise IllegalAction(f"{no_longer_here('this game was')}; press “New game”")
-        return self.game
-
-    @property
-    def translate(self) -> Translate:
-        return translator(self.language)
-
-    @property
-    def model_name(self) -> str:
-        """The short name of the language model across the table."""
-        return model_name(self.game.opponent, self.translate)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +76,8 @@ class Screen:
         visit = replace(
             visit,
             text="",
-            reply_request=ReplyRequest() if game.waiting and not problem else None,
-            review_request=ReviewRequest() if is_reviewed(game) else None,
+            reply_request=Request() if game.waiting and not problem else None,
+            review_request=Request() if is_reviewed(game) else None,
         )
         board = board_of(game)
         return {
@@ -145,56 +121,29 @@ class Screen:
             ("take_back", "undo", bool(moves_of(game)) and not game.over),
             ("stand_in", "stand_in", game.waiting and not asks and bool(problem)),
         )
-        return Markup("").join(
-            [
-                region("haggle-problem", problem),
-                quick_buttons(movable, len(game.play.turns), translate),
-                Markup('<div class="sauda-quick">{}</div>').format(
-                    Markup("").join(
-                        button(translate(key), press=name) for name, key, shows in offered if shows
-                    )
-                ),
-            ]
+        return HTML.moves(
+            problem,
+            quick_buttons(movable, len(game.play.turns), translate),
+            [(name, key) for name, key, shows in offered if shows],
+            translate,
         )
 
     def after(self, visit: Visit, board: Board) -> Markup:
         """After the end the card, with what may come next; and the way back to an earlier move."""
         game, first, translate = visit.game, visit.first_game, visit.translate
-        parts = [self._card(visit, board)] if game.over else []
+        shown = Markup("")
+        if game.over:
+            others = opponent_choices(*seat_and_market(game.task_name), visit.language)
+            shown += HTML.ended(card(game, translate, board), others, translate)
         if game.over or first is not None:
             said = chat_of(first or game, visit.talk, visit.language).own_words
-            moves = pick_list(translate("pick_move"), past_moves(said, translate), "haggle-move")
-            back = button(translate("whatif_go"), press="go_back", **TO_CHAT)
-            title = heading(translate("whatif"), translate("whatif_lead"))
-            parts.append(
-                Markup('<div class="sauda-whatif">{}<p class="sauda-press">{}{}</p></div>').format(
-                    title, moves, back
-                )
-            )
-        parts.append(region("haggle-pair", compared_games(first, game, translate)))
-        return Markup("").join(parts)
-
-    def _card(self, visit: Visit, board: Board) -> Markup:
-        """The result, a rematch, the link to the game, the opponents for the same item again."""
-        game, translate = visit.game, visit.translate
-        others = opponent_choices(*seat_and_market(game.task_name), visit.language)
-        against = Markup("")
-        if len(others) > 1:
-            picks = [(translate("choose_opponent"), ""), *others]
-            again = button(translate("play_again"), press="replay_item", **TO_CHAT)
-            against = Markup('<p class="sauda-press">{}{}</p>').format(
-                pick_list(translate("same_item_against"), picks, "haggle-against"), again
-            )
-        words = {"copied": translate("link_copied"), "kept": translate("link_not_copied")}
-        return Markup(
-            '<div id="haggle-card" class="sauda-card">{}<p class="sauda-press">{}{}'
-            '<span id="haggle-copied" class="sauda-note" role="status"></span></p>{}</div>'
-        ).format(
-            card(game, translate, board),
-            button(translate("rematch"), "sauda-button sauda-primary", press="begin", **TO_CHAT),
-            button(translate("copy_link"), copy=".sauda-share", **words),
-            against,
-        )
+            moves = [
+                (translate("whatif_move", number=number + 1, said=text), number)
+                for number, text in enumerate(said)
+            ]
+            shown += HTML.what_if(moves, translate)
+        pair = "" if first is None else compared_games(first, game, translate)
+        return shown + region("haggle-pair", pair)
 
     def side(self, visit: Visit, board: Board, remark: Markup | str | None = None) -> Markup:
         """The offers, what is heard in the words and what these changed, the result.
@@ -203,31 +152,23 @@ class Screen:
         """
         game, translate = visit.game, visit.translate
         spoken = chat_of(game, visit.talk, visit.language).language
-        ask = Markup("")
         if remark is None and game.over and bare_stages(game.task_name):
-            ask = button(translate("board_ask"), press="ask_stages")
-        effect = f"{translate('effect')} {effect_of(game, translate)}" if has_effect(game) else ""
-        return Markup("").join(
-            [
-                region("haggle-chart", chart(game, translate=translate)),
-                region("haggle-reads", reading(game, translate, spoken)),
-                region("haggle-changed", note(effect) if effect else ""),
-                region("haggle-result", result(game, translate, visit.language, board)),
-                region("haggle-stages", ask if remark is None else remark),
-            ]
+            remark = button(translate("board_ask"), press="ask_stages")
+        return HTML.side(
+            chart(game, translate=translate),
+            reading(game, translate, spoken),
+            effect_of_words(game, translate),
+            result(game, translate, visit.language, board),
+            remark or "",
         )
 
     def model(self, visit: Visit) -> Markup:
         """Whether each language model replies, and what the one across wrote last."""
         translate = visit.translate
-        wrote = raw(visit.game, translate) if visit.game else Markup("")
-        return Markup("").join(
-            [
-                health_list(self.models["buyer"], translate),
-                button(translate("check"), press="check_health"),
-                region("haggle-raw", wrote),
-            ]
-        )
+        health = [
+            (name, _health_of(model, translate)) for name, model in self.models["buyer"].items()
+        ]
+        return HTML.model(health, raw(visit.game, translate) if visit.game else "", translate)
 
     @property
     def unchanged(self) -> Updates:
@@ -253,7 +194,7 @@ class Screen:
 
         Raises Trouble where no model answers under the name `backend`.
         """
-        if backend not in self.models["buyer"]:
+        if backend not in [*self.models["buyer"]]:
             raise Trouble("bad_choice")
         if opponent in (ANY_SELLER, *SELLER_MODELS):
             return self.models["seller"][backend]
@@ -266,3 +207,11 @@ class Screen:
         if not is_language_model(opponent):
             return False
         return isinstance(self.model_of(opponent, backend).wait(READY_SOON), Ready)
+
+
+def _health_of(model: ModelWorker, translate: Translate) -> str:
+    """Whether a language model replies."""
+    stage = model.stage
+    if isinstance(stage, Ready):
+        return f"{stage.source}, {translate('ready', seconds=f'{stage.seconds:.1f}')}"
+    return stage.reason if isinstance(stage, Failed) else "…"

@@ -1,7 +1,7 @@
 """Haggle: a visitor sells to Sauda or to a scripted buyer, or buys from a seller.
 
-`layout.py` places the components, `callbacks.py` and `model_callbacks.py` say what happens, and
-this module says when.
+`layout.py` places the components, `callbacks.py`, `model_callbacks.py` and `resume.py` say what
+happens, and this module says when.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -13,19 +13,15 @@ import gradio as gr
 
 from panels.challenges import daily, people, spot
 from panels.haggle import callbacks, model_callbacks, resume
-from panels.haggle.callbacks import open_page, open_pickers
-from panels.haggle.choices import one_of, values
-from panels.haggle.layout import TITLE, Layout, SessionGeneration, lay_out
-from panels.haggle.opponents import models
-from panels.haggle.screen import Screen, Updates, Visit
+from panels.haggle.layout import Visit, lay_out
+from panels.haggle.opponents import models, one_of, values
+from panels.haggle.screen import Screen, Updates
 from panels.haggle.words import ENGLISH, LANGUAGES, translator
 from panels.site.visitor import visitor_of
 from panels.ui.look import QUEUED, QUIET, QUIET_UNCHECKED
 from panels.ui.wiring import bound, event_value, named, sent_number, with_closed
 
-__all__ = ["TITLE", "build"]
-
-FIELDS = 4  # values that make a visit
+TITLE = "Haggle"
 STAGE_GAMES_AT_ONCE = 2  # each holds a thread while a stage plays
 REPLIES_AT_ONCE = 64  # events that wait for a model; none of them holds a thread
 REVIEWS_AT_ONCE = 16  # events that wait for a model or a search, likewise
@@ -36,235 +32,182 @@ def build() -> None:
     translate, tabs = translator(ENGLISH), {}
     with gr.Tabs(elem_classes="sauda-subtabs", overflow_behavior="wrap"):
         with gr.Tab(translate("tab_any"), id="any") as tabs["tab_any"]:
-            language = _any_bargain()
-        with gr.Tab(translate("tab_daily"), id="daily") as tabs["tab_daily"]:
-            daily.build(tabs["tab_daily"], language)
-        with gr.Tab(translate("tab_spot"), id="spot") as tabs["tab_spot"]:
-            spot.build(tabs["tab_spot"], language)
-        with gr.Tab(translate("tab_people"), id="people") as tabs["tab_people"]:
-            people.build(tabs["tab_people"], language)
+            page = lay_out(translate, models()["buyer"])
+            _wire(Screen(page, models()))
+        for key, part in (("tab_daily", daily), ("tab_spot", spot), ("tab_people", people)):
+            with gr.Tab(translate(key), id=part.NAME) as tabs[key]:
+                part.build(tabs[key], page.language)
 
     def name_tabs(chosen: str) -> list[gr.Tab]:
         return [gr.Tab(label=translator(chosen)(key)) for key in tabs]
 
-    language.change(name_tabs, language, list(tabs.values()), **QUIET)
+    page.language.change(name_tabs, page.language, list(tabs.values()), **QUIET)
 
 
-def _any_bargain() -> gr.Radio:
-    """A game as the visitor chooses it; returns the picker of the language."""
-    page = lay_out(translator(ENGLISH), models()["buyer"])
-    screen = Screen(page, models())
-    _wire_opening(screen)
-    _wire_setup(screen)
-    _wire_moves(screen)
-    _wire_model(screen)
-    return page.language
+def _wire(screen: Screen) -> None:
+    """A game as the visitor chooses it.
 
-
-def _wire_opening(screen: Screen) -> None:
-    """The game that the page opens with; the browser keeps what it takes to find it again."""
-    page = screen.page
-
-    def opened(request: gr.Request, generation: SessionGeneration, text: str) -> Updates:
-        session = visitor_of(request).session
-        return open_page(screen, generation, text, request.query_params, session)
-
-    opening = gr.on(
-        None, named(opened, open_page), [page.generation, page.kept],
-        [*page.of_game, page.session], js=resume.READ, **QUIET,
-    )  # fmt: skip
-    pickers = opening.then(
-        bound(open_pickers, screen),
-        [page.visit, page.kept],
-        page.with_words,
-        js=resume.READ,
-        **QUIET,
-    )
-    pickers.then(None, page.message, page.message, js=resume.READ_DRAFT)
-    _reply_after(screen, opening)
-    gr.on(
-        [part.change for part in (page.session, *page.picks, page.chat)],
-        None, [page.session, *page.picks, page.chat], None, js=resume.WRITE, preprocess=False,
-    )  # fmt: skip
-    gr.on(
-        [page.message.input, page.message.change],
-        None, [page.session, page.message], None, js=resume.WRITE_DRAFT,
-    )  # fmt: skip
-
-
-def _wire_setup(screen: Screen) -> None:
-    """A new game whenever the visitor chooses another one."""
-    page = screen.page
-    pickers = [page.generation, *page.picks]
-    take_seat = bound(callbacks.take_seat, screen)
-    change_language = bound(callbacks.change_language, screen)
-    change_opponent = _on_visit(callbacks.change_opponent, screen)
-    show_again = _on_visit(model_callbacks.show_again, screen)
-
-    chosen = gr.on(
-        [page.new_game.click, page.backend.input],
-        bound(callbacks.begin, screen), pickers, page.of_game, **QUIET_UNCHECKED,
-    )  # fmt: skip
-    opposed = page.opponent.input(
-        change_opponent,
-        [page.generation, page.opponent, page.seat, page.market, *_visit(page)],
-        [*page.of_game, page.opponent],
-        **QUIET_UNCHECKED,
-    )
-    seated = with_closed(
-        [page.market, page.opponent],
-        [page.seat.input, page.market.input],
-        take_seat,
-        pickers,
-        [*page.of_game, page.market, page.opponent],
-        **QUIET_UNCHECKED,
-    )
-    translated = page.language.input(
-        change_language,
-        [page.seat, page.market, page.opponent, page.language],
-        page.with_words,
-        **QUIET_UNCHECKED,
-    ).then(show_again, _visit(page), page.of_game, **QUIET)
-    _reply_after(screen, chosen, opposed, seated, translated)
-    starting = [part.input for part in (page.seat, page.opponent, page.backend)]
-    gr.on(  # the model of that seat may have to load first
-        [*starting, page.after.click, page.model.click],
-        lambda: gr.Timer(active=True), None, page.clock, **QUIET,
-    )  # fmt: skip
-
-
-def _wire_moves(screen: Screen) -> None:
-    """What the visitor says, and what the buttons within the regions do."""
-    page, visit = screen.page, _visit(screen.page)
-    send = _on_visit(callbacks.send, screen)
-    sent = gr.on(
-        [page.message.submit, page.send.click], send, visit, [*page.of_game, page.message], **QUIET
-    )
-
-    def press(event: gr.EventData, *values: Any) -> Updates:
-        generation, seat, market, opponent = values[:-FIELDS]
-        pressed = _visit_of(*values[-FIELDS:])
-        name, picked = event_value(event, "press"), event_value(event, "picked")
-        number = sent_number(event, "number")
-        now = [screen, generation]
-        does: dict[Any, Callable[[], Updates]] = {
-            "quick": lambda: callbacks.press_quick_move(
-                screen, number, sent_number(event, "turns"), pressed
-            ),
-            "what_if": lambda: model_callbacks.what_if(*now, number, pressed),
-            "go_back": lambda: callbacks.go_back(*now, sent_number(event, "picked"), pressed),
-            "take_back": lambda: callbacks.take_back(*now, pressed),
-            "stop": lambda: model_callbacks.stop(*now, pressed),
-            "ask_again": lambda: model_callbacks.show_again(screen, pressed),
-            "stand_in": lambda: model_callbacks.play_stand_in(*now, pressed),
-            "check_health": lambda: model_callbacks.check_health(screen, pressed),
-            "begin": lambda: callbacks.begin(
-                *now, seat, market, opponent, pressed.backend, pressed.language, pressed
-            ),
-            "replay_item": lambda: callbacks.replay_item(*now, picked, seat, market, pressed),
-        }
-        return does[name]() if isinstance(name, str) and name in does else screen.unchanged
-
-    pressed = gr.on(
-        [part.click for part in page.regions],
-        press,
-        [page.generation, page.seat, page.market, page.opponent, *visit],
-        [*page.of_game, page.opponent],
-        **QUIET_UNCHECKED,
-    )
-    _reply_after(screen, sent, pressed)
-
-
-def _wire_model(screen: Screen) -> None:
-    """The load status of the language models, and their games on the visitor's seed."""
-    page = screen.page
-
-    async def ask_stages(request: gr.Request, *given: Any) -> AsyncIterator[Updates]:
-        asked = _on_visit(model_callbacks.ask_stages, screen, visitor_of(request))(*given)
-        async with aclosing(asked):
-            async for updates in asked:
-                yield updates
-
-    page.side.click(
-        named(ask_stages, model_callbacks.ask_stages), [page.generation, *_visit(page)],
-        [page.after, page.side], **QUEUED,
-        concurrency_id="haggle-stages", concurrency_limit=STAGE_GAMES_AT_ONCE,
-    )  # fmt: skip
-    tick = _on_visit(model_callbacks.tick, screen)
-    ticked = page.clock.tick(
-        tick, [page.generation, *_visit(page)], [*page.of_game, page.clock], **QUIET
-    )
-    _reply_after(screen, ticked)
-    _review_when_due(screen)
-
-
-def _reply_after(screen: Screen, *events: Any) -> None:
-    """Let the language model move after each of `events` that leaves a `reply_request`, and review
-    a game that is over.
-
-    A visitor's event answers at once, outside Gradio's queue; the reply streams in an event of its
-    own. `gr.State.change` cannot start it: Gradio's browser side drops the state changes of events
-    outside the queue. So `.then` starts it each time, and it ends at once where no reply is
-    requested. A review is an event of its own, in a queue of its own: it holds no move.
+    A visitor's event answers at once, outside Gradio's queue; the language model's reply streams in
+    an event of its own. `gr.State.change` cannot start it: Gradio's browser side drops the state
+    changes of events outside the queue. So `.then` starts it each time, and it ends at once where
+    no reply is requested. A review is an event of its own, in a queue of its own: it holds no move.
     """
-    page, callback = screen.page, model_callbacks.reply_then_review
-
-    # Gradio streams generator functions alone, and gives the request to a parameter of its type.
-    async def streamed(request: gr.Request, *values: Any) -> AsyncIterator[Updates]:
-        reply = _on_visit(callback, screen, visitor_of(request))(*values)
-        async with aclosing(reply):  # a visitor who leaves ends the reply
-            async for updates in reply:
-                yield updates
-
-    for event in events:
+    page = screen.page
+    for event in (_opens(screen), *_choices(screen), *_moves(screen), _ticks(screen)):
         event.then(
-            named(streamed, callback),
-            [page.generation, *_visit(page)],
+            _streamed(model_callbacks.reply_then_review, screen),
+            page.fields,
             [*page.of_game, page.review_due],
             trigger_mode="multiple",
             concurrency_id="haggle-reply",
             concurrency_limit=REPLIES_AT_ONCE,
             **QUEUED,
         )
-
-
-def _review_when_due(screen: Screen) -> None:
-    """Review a game that is over, in an event that starts when its review is due."""
-    page, callback = screen.page, model_callbacks.stream_review
-
-    async def streamed(*values: Any) -> AsyncIterator[Updates]:
-        reviews = _on_visit(callback, screen)(*values)
-        async with aclosing(reviews):
-            async for updates in reviews:
-                yield updates
-
     page.review_due.change(
-        named(streamed, callback),
-        [page.generation, *_visit(page)],
+        _streamed(model_callbacks.stream_review, screen),
+        page.fields,
         [page.review, page.visit],
         trigger_mode="multiple",
         concurrency_id="haggle-review",
         concurrency_limit=REVIEWS_AT_ONCE,
         **QUEUED,
     )
+    page.side.click(
+        _streamed(model_callbacks.ask_stages, screen),
+        page.fields,
+        [page.after, page.side],
+        concurrency_id="haggle-stages",
+        concurrency_limit=STAGE_GAMES_AT_ONCE,
+        **QUEUED,
+    )
 
 
-def _visit(page: Layout) -> list[Any]:
-    """The components whose values make a `Visit`."""
-    return [page.visit, page.message, page.backend, page.language]
+def _opens(screen: Screen) -> Any:
+    """The game that the page opens with; the browser keeps what it takes to find it again."""
+    page = screen.page
+
+    def opened(request: gr.Request, kept: str) -> Updates:
+        session = visitor_of(request).session
+        return resume.open_page(screen, kept, request.query_params, session)
+
+    opening = gr.on(  # as the page is loaded; no event changes its input, so never again
+        None, named(opened, resume.open_page), page.kept,
+        [*page.of_game, page.session], js=resume.READ, **QUIET,
+    )  # fmt: skip
+    pickers = opening.then(bound(resume.open_pickers, screen), page.visit, page.with_words, **QUIET)
+    pickers.then(None, page.message, page.message, js=resume.READ_DRAFT)
+    keeps = [page.session, *page.picks, page.backend, page.language, page.chat]
+    gr.on([part.change for part in keeps], None, keeps, None, js=resume.WRITE, preprocess=False)
+    gr.on(
+        [page.message.input, page.message.change],
+        None, [page.session, page.message], None, js=resume.WRITE_DRAFT,
+    )  # fmt: skip
+    return opening
 
 
-def _visit_of(kept: Visit | None, text: str, backend: str, language: str) -> Visit:
+def _choices(screen: Screen) -> list[Any]:
+    """A new game whenever the visitor chooses another one."""
+    page = screen.page
+    fields = [*page.fields, *page.picks]
+    chosen = gr.on(
+        [page.new_game.click, page.backend.input],
+        _on_visit(callbacks.begin, screen), fields, page.of_game, **QUIET_UNCHECKED,
+    )  # fmt: skip
+    opposed = page.opponent.input(
+        _on_visit(callbacks.change_opponent, screen), fields, [*page.of_game, page.opponent],
+        **QUIET_UNCHECKED,
+    )  # fmt: skip
+    seated = with_closed(
+        [page.market, page.opponent],
+        [page.seat.input, page.market.input],
+        _on_visit(callbacks.take_seat, screen), fields,
+        [*page.of_game, page.market, page.opponent],
+        **QUIET_UNCHECKED,
+    )  # fmt: skip
+    translated = page.language.input(
+        _on_visit(callbacks.change_language, screen), fields, page.with_words, **QUIET_UNCHECKED
+    ).then(_on_visit(model_callbacks.show_again, screen), page.fields, page.of_game, **QUIET)
+    starting = [part.input for part in (page.seat, page.opponent, page.backend)]
+    gr.on(  # the model of that seat may have to load first
+        [*starting, page.after.click, page.model.click],
+        lambda: gr.Timer(active=True), None, page.clock, **QUIET,
+    )  # fmt: skip
+    return [chosen, opposed, seated, translated]
+
+
+def _moves(screen: Screen) -> list[Any]:
+    """What the visitor says, and what the buttons within the regions do."""
+    page = screen.page
+    sent = gr.on(
+        [page.message.submit, page.send.click],
+        _on_visit(callbacks.send, screen), page.fields, [*page.of_game, page.message], **QUIET,
+    )  # fmt: skip
+
+    def press(event: gr.EventData, *given: Any) -> Updates:
+        visit, name = _visit_of(*given), event_value(event, "press")
+        number, picked = sent_number(event, "number"), event_value(event, "picked")
+        does: dict[str, Callable[[], Updates]] = {
+            "quick": lambda: callbacks.press_quick_move(
+                screen, number, sent_number(event, "turns"), visit
+            ),
+            "what_if": lambda: callbacks.what_if(screen, number, visit),
+            "go_back": lambda: callbacks.go_back(screen, sent_number(event, "picked"), visit),
+            "take_back": lambda: callbacks.take_back(screen, visit),
+            "begin": lambda: callbacks.begin(screen, visit),
+            "replay_item": lambda: callbacks.replay_item(screen, replace(visit, opponent=picked)),
+            "stop": lambda: model_callbacks.stop(screen, visit),
+            "ask_again": lambda: model_callbacks.show_again(screen, visit),
+            "stand_in": lambda: model_callbacks.play_stand_in(screen, visit),
+            "check_health": lambda: model_callbacks.check_health(screen, visit),
+        }
+        return does[name]() if isinstance(name, str) and name in does else screen.unchanged
+
+    pressed = gr.on(
+        [part.click for part in (page.moves, page.after, page.review, page.model)],
+        press,
+        [*page.fields, *page.picks],
+        [*page.of_game, page.opponent],
+        **QUIET_UNCHECKED,
+    )
+    return [sent, pressed]
+
+
+def _ticks(screen: Screen) -> Any:
+    """The load status of the language models."""
+    page, tick = screen.page, _on_visit(model_callbacks.tick, screen)
+    return page.clock.tick(tick, page.fields, [*page.of_game, page.clock], **QUIET)
+
+
+def _visit_of(kept: Visit, text: str, backend: str, language: str, *picks: str) -> Visit:
     """The visit that the session keeps, with what the page's fields hold now."""
-    language = one_of(values(LANGUAGES), language)
-    kept = kept or Visit(None, None, "", backend, language)
-    return replace(kept, text=text, backend=backend, language=language)
+    return replace(
+        kept,
+        text=text,
+        backend=backend,
+        language=one_of(values(LANGUAGES), language),
+        **dict(zip(("seat", "market", "opponent"), picks, strict=False)),
+    )
 
 
-def _on_visit(callback: Callable, *bound: Any) -> Callable:
-    """`callback` as Gradio calls it: with values, of which the last ones make its `Visit`."""
+def _on_visit(callback: Callable, screen: Screen) -> Callable:
+    """`callback` as Gradio calls it, with the values of `Layout.fields`, perhaps `picks`."""
 
-    def called(*values: Any) -> Any:
-        return callback(*bound, *values[:-FIELDS], _visit_of(*values[-FIELDS:]))
+    def called(*given: Any) -> Updates:
+        return callback(screen, _visit_of(*given))
 
     return named(called, callback)
+
+
+def _streamed(callback: Callable, screen: Screen) -> Callable:
+    """Like `_on_visit`, for an asynchronous generator, which learns who the visitor is.
+
+    Gradio streams generator functions alone, and gives the request to a parameter of its type.
+    """
+
+    async def streamed(request: gr.Request, *given: Any) -> AsyncIterator[Updates]:
+        visit = replace(_visit_of(*given), visitor=visitor_of(request))
+        async with aclosing(callback(screen, visit)) as asked:  # until the visitor leaves
+            async for updates in asked:
+                yield updates
+
+    return named(streamed, callback)

@@ -16,6 +16,12 @@ from sauda.llm.types import ReplyError, ReplyRefused, ReplyTimeout
 from sauda.sessions.daily import BadLink
 
 LANGUAGES = [("English", ENGLISH), ("Hinglish", HINGLISH), ("हिन्दी", HINDI)]  # (label, value)
+SENTENCES = (  # of errors that have none of their own in each language
+    (ReplyRefused, "reply_refused"),
+    (ReplyTimeout, "reply_late"),
+    (ReplyError, "reply_failed"),
+    (BadLink, "daily_bad_link"),
+)
 Translate = Callable[..., str]
 
 
@@ -58,16 +64,8 @@ def translated(error: Exception, language: str) -> Exception:
     """
     if language == ENGLISH:
         return error
-    key, values = (error.key, error.values) if isinstance(error, Trouble) else (_key(error), {})
-    return IllegalAction(translator(language)(key, **values))
-
-
-def _key(error: Exception) -> str:
-    """The key of the sentence for an error that has none of its own."""
-    if isinstance(error, ReplyRefused):
-        return "reply_refused"
-    if isinstance(error, ReplyTimeout):
-        return "reply_late"
-    if isinstance(error, BadLink):
-        return "daily_bad_link"
-    return "reply_failed" if isinstance(error, ReplyError) else "not_possible"
+    translate = translator(language)
+    if isinstance(error, Trouble):
+        return IllegalAction(translate(error.key, **error.values))
+    key = next((key for kind, key in SENTENCES if isinstance(error, kind)), "not_possible")
+    return IllegalAction(translate(key))

@@ -6,6 +6,7 @@ What a template calls without being given it (`note`, `folded`, `term`) is set h
 
 from env import rupees
 from panels.ui.look import badge, code, folded, heading, note, scrolled, stat, strip, table
+from panels.ui.pictures import goods, picture
 from panels.ui.tables import with_interval
 from panels.ui.templates import TEMPLATES, macros
 from panels.ui.terms import could_be_won, nothing_to_win, short
@@ -16,4 +17,5 @@ TEMPLATES.globals |= {"badge": badge, "button": button, "code": code, "folded": 
 TEMPLATES.globals |= {"heading": heading, "note": note, "pick_list": pick_list, "short": short}
 TEMPLATES.globals |= {"rupees": rupees, "scrolled": scrolled, "stat": stat, "strip": strip}
 TEMPLATES.globals |= {"table": table, "with_interval": with_interval}
+TEMPLATES.globals |= {"goods": goods, "picture": picture}
 TEMPLATES.globals |= {"could_be_won": could_be_won, "nothing_to_win": nothing_to_win}

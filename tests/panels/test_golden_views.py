@@ -15,12 +15,9 @@ from panels.gpu_arena import board, view
 from panels.gpu_arena.offers import offers
 from panels.gpu_arena.reasons import EXPERT
 from panels.haggle import callbacks as haggle
-from panels.haggle.conversation import SILENT, chat_of
-from panels.haggle.game_view import brief, chart
-from panels.haggle.hearing import reading
-from panels.haggle.result import card, result
-from panels.haggle.review import review_shown
-from panels.haggle.visitor_text import converse
+from panels.haggle.conversation import SILENT, chat_of, converse
+from panels.haggle.game_view import brief, chart, reading
+from panels.haggle.result import card, result, review_shown
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
 from sauda.llm.backends import THIS_PAGE
 from sauda.records.store import load

@@ -1,24 +1,28 @@
 """Who can be chosen to sell to: every stage with rows and weights, and what their badges say."""
 
 import re
-from dataclasses import replace
 from urllib.parse import parse_qs
 
 import pytest
 
 from env import WalkAway
-from panels.haggle.badge import opponent_badge, score
-from panels.haggle.choices import ANY_ITEM, HIDDEN, SELL, new_game, opponent_choices, values
+from panels.haggle.game_view import opponent_badge, score
 from panels.haggle.opponents import (
+    ANY_ITEM,
+    HIDDEN,
     MARKET,
+    SCRIPTED_BUYERS,
+    SELL,
     SERVED,
-    Rows,
     bare_stages,
     buyer_models,
     measured,
     model_name,
+    new_game,
+    opponent_choices,
     opponent_name,
-    scripted_buyers,
+    stages_of,
+    values,
 )
 from panels.haggle.words import ENGLISH, translator
 from panels.results.models import buyer_name
@@ -48,10 +52,7 @@ def test_every_stage_with_a_row_is_offered_bare_and_with_its_measured_wrappers()
 def test_a_stage_is_offered_once_it_has_a_row_and_an_adapter():
     entry = measured()["mini"]
     names = ("mini", OURS, f"{OURS}+honest", "mini+untold")
-    known = Rows({MARKET: {name: replace(entry, policy=name) for name in names}}, names)
-    assert known.stages == ("mini", OURS)
-    assert "mini" in known.buyers
-    assert "mini+untold" not in known.buyers
+    assert stages_of(dict.fromkeys(names, entry), [*names, "mini+without-row"]) == ("mini", OURS)
 
 
 def test_every_score_is_that_of_the_row_in_results_that_it_links_to():
@@ -59,7 +60,7 @@ def test_every_score_is_that_of_the_row_in_results_that_it_links_to():
     field = contest(map(load, files))
     table = heat_map(field, "Grades", {})
     rows = rows_of([load(file) for file in files])
-    scored = [name for name in (*buyer_models(), *scripted_buyers()) if score(name, IN_ENGLISH)]
+    scored = [name for name in (*buyer_models(), *SCRIPTED_BUYERS) if score(name, IN_ENGLISH)]
     assert len(scored) > len(BUYERS)
     for name in scored:
         shown, row = str(score(name, IN_ENGLISH)), row_name(name)

@@ -7,27 +7,27 @@ import pytest
 
 from env import Accept, Offer, WalkAway, begin, get_task
 from panels.haggle import callbacks, model_callbacks
-from panels.haggle.badge import opponent_badge
-from panels.haggle.callbacks import open_page
-from panels.haggle.choices import (
+from panels.haggle.game_view import IN_ENGLISH, opponent_badge
+from panels.haggle.layout import FIRST, Request, Visit
+from panels.haggle.opponents import (
     ANY_ITEM,
+    ANY_SELLER,
     BUY,
     HIDDEN,
     SELL,
     SELLING_TASK,
+    STAND_IN,
+    bare_stages,
     chosen_opponent,
     game_at,
     item_of,
     new_game,
+    opponent_name,
+    weights_of,
 )
-from panels.haggle.game_view import IN_ENGLISH
-from panels.haggle.layout import ReplyRequest, SessionGeneration
-from panels.haggle.model_callbacks import ask_stages
-from panels.haggle.opponents import ANY_SELLER, STAND_IN, bare_stages, opponent_name, weights_of
-from panels.haggle.resume import FIRST
-from panels.haggle.screen import Screen, Visit
+from panels.haggle.resume import open_page
+from panels.haggle.screen import Screen
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
-from sauda.fairness import Visitor
 from sauda.llm.backends import THIS_PAGE
 from sauda.llm.server import Failed, Loading, Ready
 from sauda.llm.types import NotReady, Reply, ReplyRefused, ReplyTimeout
@@ -35,8 +35,6 @@ from sauda.sessions.bazaar import after_reply, answer, start
 from tests.support.coroutines import run
 from tests.support.haggle import Model, screen_of, visit_to
 
-VISITOR = Visitor("a session", "10.0.0.1")
-AS_OPENED = ("", THIS_PAGE, ENGLISH)  # opponent, backend, language
 STAGES = bare_stages("bazaar/open")
 
 
@@ -60,12 +58,16 @@ def collect(stream) -> list[dict]:
     return run(updates())
 
 
+def pressable(updates: dict, part) -> set[str]:
+    """What the buttons of a region do."""
+    return set(re.findall(r'data-press="(\w+)"', updates[part]))
+
+
 # Choices
 
 
-def take_seat(screen: Screen, seat: str, market: str, generation=None) -> dict:
-    generation = generation or SessionGeneration()
-    return callbacks.take_seat(screen, generation, seat, market, *AS_OPENED)
+def take_seat(screen: Screen, seat: str, market: str, visit: Visit | None = None) -> dict:
+    return callbacks.take_seat(screen, replace(visit or Visit(), seat=seat, market=market))
 
 
 @pytest.mark.parametrize(
@@ -106,54 +108,46 @@ def test_a_games_seed_is_too_long_to_be_searched_for_and_names_its_item():
 
 def test_a_seat_keeps_a_market_it_offers_and_replaces_one_it_does_not(screen):
     page = screen.page
-    kept = take_seat(screen, BUY, "bazaar/open")
-    assert kept[page.market].value == kept[page.visit].game.task_name == "bazaar/open"
-    changed = take_seat(screen, BUY, "hybrid city bicycle")
-    assert changed[page.market].value == changed[page.visit].game.task_name == "bazaar/open"
-    assert (changed[page.opponent].value, changed[page.opponent].visible) == (
-        ANY_SELLER,
-        True,
-    )
-    stall = take_seat(screen, BUY, "classic/amazon_realistic")
-    assert (stall[page.opponent].value, stall[page.opponent].visible) == (HIDDEN, False)
+    for market in ("bazaar/open", "hybrid city bicycle"):
+        taken = take_seat(screen, BUY, market)
+        assert taken[page.market].value == taken[page.visit].game.task_name == "bazaar/open"
+        opponents = taken[page.opponent]
+        assert (opponents.value, opponents.visible) == (ANY_SELLER, True)
+    opponents = take_seat(screen, BUY, "classic/amazon_realistic")[page.opponent]
+    assert (opponents.value, opponents.visible) == (HIDDEN, False)
 
 
 def test_another_opponent_gets_the_same_item_and_seed(screen):
-    visit = visit_to(start("bazaar/sell", "boulware", 3))
+    def choose(opponent: str, game) -> dict:
+        return callbacks.change_opponent(screen, replace(visit_to(game), opponent=opponent))
 
-    def choose(opponent: str, visit: Visit) -> dict:
-        generation = SessionGeneration()
-        return callbacks.change_opponent(screen, generation, opponent, SELL, ANY_ITEM, visit)
-
-    moved = replace(
-        visit, game=callbacks.send(screen, replace(visit, text="₹9,00,000"))[screen.page.visit].game
-    )
+    first = visit_to(start("bazaar/sell", "boulware", 3), "₹9,00,000")
+    moved = callbacks.send(screen, first)[screen.page.visit].game
     game = choose("linear", moved)[screen.page.visit].game
     assert (game.opponent, game.play.seed, len(game.play.turns)) == ("linear", 3, 0)
-    for opponent, before in (("linear", game), ("boulware", moved.game)):  # a list that closes
-        assert choose(opponent, replace(moved, game=before)) == screen.unchanged
+    for opponent, before in (("linear", game), ("boulware", moved)):  # a list that closes
+        assert choose(opponent, before) == screen.unchanged
     assert list(choose("nobody", moved)) == [screen.page.moves]
 
 
 def test_a_list_that_closes_without_a_choice_leaves_the_game_alone(screen):
-    generation = SessionGeneration()
-    open_page(screen, generation, "", {}, "session")
-    assert take_seat(screen, FIRST.seat, FIRST.market, generation) == screen.unchanged
-    chosen = take_seat(screen, BUY, "bazaar/open", generation)
+    visit = open_page(screen, "", {}, "session")[screen.page.visit]
+    assert take_seat(screen, FIRST.seat, FIRST.market, visit) == screen.unchanged
+    chosen = take_seat(screen, BUY, "bazaar/open", visit)
     assert chosen[screen.page.visit].game.task_name == "bazaar/open"
-    assert take_seat(screen, BUY, "bazaar/open", generation) == screen.unchanged
+    assert take_seat(screen, BUY, "bazaar/open", visit) == screen.unchanged
 
 
 def test_of_two_choices_that_overlap_the_later_is_shown(screen, monkeypatch):
-    generation, later = SessionGeneration(), {}
+    visit, later = Visit(), {}
 
     def overlap(*choices):
         monkeypatch.setattr(callbacks, "new_game", new_game)
-        later.update(take_seat(screen, BUY, "bazaar/open", generation))
+        later.update(take_seat(screen, BUY, "bazaar/open", visit))
         return new_game(*choices)
 
     monkeypatch.setattr(callbacks, "new_game", overlap)
-    assert take_seat(screen, SELL, ANY_ITEM, generation) == screen.unchanged
+    assert take_seat(screen, SELL, ANY_ITEM, visit) == screen.unchanged
     assert later[screen.page.visit].game.task_name == "bazaar/open"
 
 
@@ -162,10 +156,9 @@ def test_a_rematch_on_the_card_is_against_another_opponent_on_the_same_seed(scre
     over = callbacks.send(screen, visit)
     offered = re.findall(r'option value="(\w*)"', over[page.after])
     assert {"linear", "listener", HIDDEN} <= set(offered)
-    visit = replace(visit, game=over[page.visit].game)
 
     def pick(opponent: str) -> dict:
-        return callbacks.replay_item(screen, SessionGeneration(), opponent, SELL, ANY_ITEM, visit)
+        return callbacks.replay_item(screen, replace(over[page.visit], opponent=opponent))
 
     assert pick("") == screen.unchanged  # "Choose an opponent"
     again = pick("linear")
@@ -174,7 +167,8 @@ def test_a_rematch_on_the_card_is_against_another_opponent_on_the_same_seed(scre
 
 
 def test_a_language_changes_labels_and_no_value(screen):
-    updates = callbacks.change_language(screen, SELL, ANY_ITEM, "linear", HINDI)
+    visit = Visit(opponent="linear", language=HINDI)
+    updates = callbacks.change_language(screen, visit)
     assert set(updates) == set(screen.page.with_words)
     assert [value for _, value in updates[screen.page.seat].choices] == [BUY, SELL]
     assert updates[screen.page.market].label == translator(HINDI)("ware")
@@ -184,8 +178,8 @@ def test_a_language_changes_labels_and_no_value(screen):
 
 
 def test_a_move_against_a_script_shows_the_game_after_it_and_empties_the_box(screen, buying):
-    page, text = screen.page, replace(buying, text="₹20")
-    updates = callbacks.send(screen, text)
+    page = screen.page
+    updates = callbacks.send(screen, replace(buying, text="₹20"))
     assert len(updates[page.visit].game.play.turns) > len(buying.game.play.turns)
     assert updates[page.message] == ""
     assert updates[page.visit].reply_request is None
@@ -196,14 +190,9 @@ def test_a_move_against_a_script_shows_the_game_after_it_and_empties_the_box(scr
     assert not pressable(updates, page.moves) & {"stop", "ask_again", "stand_in"}
 
 
-def pressable(updates: dict, part) -> set[str]:
-    """What the buttons of a region do."""
-    return set(re.findall(r'data-press="(\w+)"', updates[part]))
-
-
 def test_an_empty_message_and_one_while_the_model_thinks_leave_the_box_alone(screen, buying):
     opening = visit_to(start("bazaar/open", "mini:fair", 3), "₹300")
-    waiting = replace(opening, reply_request=ReplyRequest())
+    waiting = replace(opening, reply_request=Request())
     for visit in (replace(buying, text="  "), waiting):
         updates = callbacks.send(screen, visit)
         assert list(updates) == [screen.page.moves]
@@ -221,32 +210,33 @@ def test_a_button_of_an_earlier_turn_makes_no_move(screen, buying):
 
 
 def test_a_game_that_was_put_away_is_answered_in_words(screen):
-    (sentence,) = callbacks.send(screen, visit_to(None, "₹20")).values()
+    gone = visit_to(None, "₹20")
+    assert [*callbacks.take_back(screen, gone)] == [*callbacks.go_back(screen, 0, gone)]
+    (sentence,) = callbacks.send(screen, gone).values()
     assert "put away after an hour" in sentence
 
 
 # The language model
 
 
-def replies(screen: Screen, visit: Visit, request: ReplyRequest | None, generation=None):
-    generation, visit = generation or SessionGeneration(), replace(visit, reply_request=request)
-    return collect(model_callbacks.stream_reply(screen, VISITOR, generation, visit))
+def replies(screen: Screen, visit: Visit, request: Request | None) -> list[dict]:
+    return collect(model_callbacks.stream_reply(screen, replace(visit, reply_request=request)))
 
 
-def selling(model: Model) -> tuple[Screen, Visit]:
+def selling(model: Model, language: str = ENGLISH) -> tuple[Screen, Visit]:
     """A visitor who has named a price to a language model, and waits for its move."""
     screen = screen_of(model)
-    visit = visit_to(start("bazaar/sell", "mini", 3), "₹900")
-    updates = callbacks.send(screen, visit)
-    assert isinstance(updates[screen.page.visit].reply_request, ReplyRequest)
-    return screen, replace(visit, game=updates[screen.page.visit].game, text="")
+    visit = replace(visit_to(start("bazaar/sell", "mini", 3), "₹900"), language=language)
+    asked = callbacks.send(screen, visit)[screen.page.visit]
+    assert isinstance(asked.reply_request, Request)
+    return screen, asked
 
 
 @pytest.mark.parametrize("language", [ENGLISH, HINDI, HINGLISH])
 def test_a_reply_grows_in_the_chat_in_the_language_of_it_and_then_makes_the_move(language):
     words = "I can pay that much today"
-    screen, visit = selling(Model(f'{{"offer":50,"say":"{words}"}}'))
-    _, thinking, *growing, last = replies(screen, replace(visit, language=language), ReplyRequest())
+    screen, visit = selling(Model(f'{{"offer":50,"say":"{words}"}}'), language)
+    _, thinking, *growing, last = replies(screen, visit, Request())
     chat = screen.page.chat
     assert len(thinking[chat][-1]["content"]) < 60  # that it thinks
     assert growing
@@ -258,7 +248,7 @@ def test_a_reply_grows_in_the_chat_in_the_language_of_it_and_then_makes_the_move
 
 def test_a_request_is_answered_once_and_nothing_is_written_without_one():
     screen, visit = selling(Model('{"offer":50}'))
-    request = ReplyRequest()
+    request = Request()
     assert request.claim()
     for seen in (request, None):
         assert replies(screen, visit, seen) == [screen.unchanged]
@@ -268,15 +258,13 @@ def test_a_request_is_answered_once_and_nothing_is_written_without_one():
 def test_a_stream_of_an_earlier_generation_is_dropped_and_the_chat_sent_again(stopped):
     """A piece that was on its way may be shown after the answer that cut the stream."""
     screen, visit = selling(Model('{"offer":50}'))
-    generation = SessionGeneration()
 
     async def cut():
-        asked = replace(visit, reply_request=ReplyRequest())
-        stream = model_callbacks.stream_reply(screen, VISITOR, generation, asked)
+        stream = model_callbacks.stream_reply(screen, visit)
         await anext(stream), await anext(stream)
         if not stopped:
-            return generation.advance(), []
-        updates = model_callbacks.stop(screen, generation, visit)
+            return visit.generation.advance(), []
+        updates = model_callbacks.stop(screen, visit)
         return updates, [update async for update in stream]
 
     updates, later = run(cut())
@@ -285,46 +273,41 @@ def test_a_stream_of_an_earlier_generation_is_dropped_and_the_chat_sent_again(st
         assert updates[screen.page.visit].reply_request is None
         assert later == [screen.unchanged]  # the last piece of the stream is not sent again
     else:
-        (mended,) = replies(screen, visit, None, generation)
+        (mended,) = replies(screen, visit, None)
         assert "₹900" in mended[screen.page.chat][-1]["content"]
-        assert replies(screen, visit, None, generation) == [screen.unchanged]
+        assert replies(screen, visit, None) == [screen.unchanged]
 
 
 def stuck(*texts: str) -> tuple[Screen, Visit]:
     """A visitor whose price has no reply: the model took too long. `texts` are its next ones."""
     screen, visit = selling(Model(ReplyTimeout("too slow"), *texts))
-    page, last = screen.page, replies(screen, visit, ReplyRequest())[-1]
+    page, last = screen.page, replies(screen, visit, Request())[-1]
     assert last[page.visit].game.play == visit.game.play
     assert "ask_again" in pressable(last, page.moves)
     assert "sauda-bad" in last[page.moves]
     assert last[page.visit].reply_request is None
-    return screen, replace(
-        visit, game=last[page.visit].game, talk=last[page.visit].talk, reply_request=None
-    )
+    return screen, last[page.visit]
 
 
 def test_after_a_late_reply_another_price_takes_the_place_of_the_unanswered_one():
     screen, visit = stuck()
-    updates = callbacks.send(screen, replace(visit, text="₹850"))
-    game = updates[screen.page.visit].game
-    assert (game.observation.table.asks, game.undone, game.waiting) == ((850,), 0, True)
-    assert isinstance(updates[screen.page.visit].reply_request, ReplyRequest)
+    after = callbacks.send(screen, replace(visit, text="₹850"))[screen.page.visit]
+    assert (after.game.observation.table.asks, after.game.undone) == ((850,), 0)
+    assert after.game.waiting
+    assert isinstance(after.reply_request, Request)
 
 
 def test_after_a_late_reply_talk_keeps_the_price_and_asks_the_model_again():
     screen, visit = stuck('{"offer":50,"say":"fine"}')
-    page = screen.page
-    updates = callbacks.send(screen, replace(visit, text="hello?"))
-    assert updates[page.visit].game.play == visit.game.play
-    again = replace(visit, game=updates[page.visit].game, talk=updates[page.visit].talk)
-    assert not replies(screen, again, updates[page.visit].reply_request)[-1][
-        page.visit
-    ].game.waiting
+    asked = callbacks.send(screen, replace(visit, text="hello?"))[screen.page.visit]
+    assert asked.game.play == visit.game.play
+    last = collect(model_callbacks.stream_reply(screen, asked))[-1]
+    assert not last[screen.page.visit].game.waiting
 
 
 def test_a_model_that_writes_no_legal_move_forfeits_and_is_quoted():
     screen, visit = selling(Model("no <b>move</b> in this"))
-    page, last = screen.page, replies(screen, visit, ReplyRequest())[-1]
+    page, last = screen.page, replies(screen, visit, Request())[-1]
     assert last[page.visit].game.play.forfeit
     assert "no &lt;b&gt;move&lt;/b&gt; in this" in last[page.moves]
     assert "haggle-card" in last[page.after]
@@ -344,10 +327,10 @@ def test_another_stage_of_training_is_played_by_weights_of_its_own():
 )
 def test_whoever_gets_no_reply_is_offered_a_script_that_is_marked_as_one(error):
     screen, visit = selling(Model(error))
-    last = replies(screen, visit, ReplyRequest())[-1]
+    last = replies(screen, visit, Request())[-1]
     assert str(error) in last[screen.page.moves]
     assert "stand_in" in pressable(last, screen.page.moves)
-    updates = model_callbacks.play_stand_in(screen, SessionGeneration(), visit)
+    updates = model_callbacks.play_stand_in(screen, visit)
     game = updates[screen.page.visit].game
     assert (game.opponent, game.stands_in_for) == (STAND_IN, "mini")
     assert game.play.seed == visit.game.play.seed
@@ -357,22 +340,22 @@ def test_whoever_gets_no_reply_is_offered_a_script_that_is_marked_as_one(error):
 
 def test_a_model_takes_its_seat_once_it_has_loaded_and_no_other_game_was_chosen(monkeypatch):
     model = Model(stage=Loading(THIS_PAGE, 0.0))
-    screen, generation = screen_of(model), SessionGeneration()
-    page, choice = screen.page, (SELL, "any item", "sauda-mini", THIS_PAGE, ENGLISH)
-    visit = visit_to(callbacks.begin(screen, generation, *choice)[page.visit].game)
+    screen = screen_of(model)
+    page = screen.page
+    visit = callbacks.begin(screen, Visit(opponent="sauda-mini"))[page.visit]
     assert visit.game.opponent == STAND_IN
-    ticked = model_callbacks.tick(screen, generation, visit)
+    ticked = model_callbacks.tick(screen, visit)
     assert (page.visit in ticked, ticked[page.clock].active) == (False, True)
     model.stage = Ready(THIS_PAGE, "canned", 1.0)
-    seated = model_callbacks.tick(screen, generation, visit)
+    seated = model_callbacks.tick(screen, visit)
     assert (seated[page.visit].game.opponent, seated[page.clock].active) == ("sauda-mini", False)
 
     def choose_meanwhile(*setup):
-        generation.choose()
+        visit.generation.choose()
         return start(*setup)
 
     monkeypatch.setattr(model_callbacks, "start", choose_meanwhile)
-    late = model_callbacks.tick(screen, generation, visit)
+    late = model_callbacks.tick(screen, visit)
     assert (page.visit in late, late[page.clock].active) == (False, True)
 
 
@@ -388,45 +371,43 @@ def test_a_model_that_failed_is_loaded_again_on_demand():
 # After the end: the review, and the stages of the model on the same seed
 
 
-def review_after(screen: Screen, updates: dict, visit: Visit) -> list[str]:
+def review_after(screen: Screen, visit: Visit) -> list[str]:
     """What the review shows that the event after a move makes due, but for the empty update."""
-    page, generation = screen.page, SessionGeneration()
-    visit = replace(updates[page.visit], language=visit.language)
-    replied = model_callbacks.reply_then_review(screen, VISITOR, generation, visit)
+    page = screen.page
+    replied = model_callbacks.reply_then_review(screen, visit)
     if not [update for update in collect(replied) if page.review_due in update]:
         return []
-    review = model_callbacks.stream_review(screen, generation, visit)
+    review = model_callbacks.stream_review(screen, visit)
     return [update[page.review] for update in collect(review)[1:] if page.review in update]
 
 
 @pytest.fixture
-def bought(screen, buying) -> tuple[Visit, dict]:
-    """A visitor who takes the plain seller's ₹60, and what that shows."""
-    visit = replace(buying, text="deal")
-    return visit, callbacks.send(screen, visit)
+def bought(screen, buying) -> dict:
+    """What shows that a visitor takes the plain seller's ₹60."""
+    return callbacks.send(screen, replace(buying, text="deal"))
 
 
-def test_the_last_move_shows_the_result_at_once_and_the_review_once_after_it(screen, bought):
-    visit, updates = bought
-    assert "Looking for better moves" in updates[screen.page.review]
-    assert "Played now, at seed" in updates[screen.page.side]
-    (shown,) = review_after(screen, updates, visit)
+def test_the_last_move_shows_the_result_at_once_and_the_review_once_after_it(
+    screen, buying, bought
+):
+    page = screen.page
+    assert "Looking for better moves" in bought[page.review]
+    assert "Played now, at seed" in bought[page.side]
+    (shown,) = review_after(screen, bought[page.visit])
     assert "on the table; the costliest was move 1" in shown
-    assert review_after(screen, updates, visit) == []
-    moved = callbacks.send(screen, replace(visit, text="₹20"))
-    assert review_after(screen, moved, visit) == []  # that game still runs
+    assert review_after(screen, bought[page.visit]) == []
+    moved = callbacks.send(screen, replace(buying, text="₹20"))
+    assert review_after(screen, moved[page.visit]) == []  # that game still runs
 
 
-def test_what_if_goes_back_in_the_reviewed_game_and_keeps_the_first(screen, bought):
-    visit, updates = bought
-    page, ended = screen.page, replace(visit, game=updates[screen.page.visit].game)
-    branched = model_callbacks.what_if(screen, SessionGeneration(), 0, ended)
+def test_what_if_goes_back_in_the_reviewed_game_and_keeps_the_first(screen, buying, bought):
+    page, ended = screen.page, bought[screen.page.visit]
+    branched = callbacks.what_if(screen, 0, ended)
     assert branched[page.visit].first_game is ended.game
-    assert branched[page.visit].game.play.turns == visit.game.play.turns
+    assert branched[page.visit].game.play.turns == buying.game.play.turns
     assert branched[page.review] == ""
     for number in (None, 5, "0"):
-        refused = model_callbacks.what_if(screen, SessionGeneration(), number, ended)
-        assert list(refused) == [page.moves]
+        assert list(callbacks.what_if(screen, number, ended)) == [page.moves]
 
 
 def test_a_review_of_a_sale_to_a_model_asks_it_nothing():
@@ -434,11 +415,10 @@ def test_a_review_of_a_sale_to_a_model_asks_it_nothing():
     game = after_reply(
         answer(start("bazaar/sell", "mini", 3), Offer(900)), Reply('{"offer":50}', "m")
     )
-    asked = callbacks.send(screen, visit_to(game, "deal"))[screen.page.visit].game
-    visit = visit_to(asked, "deal")
-    updates = callbacks.send(screen, visit)
-    assert updates[screen.page.visit].game.play.turns[-1].action == Accept("deal")
-    (shown,) = review_after(screen, updates, visit)
+    asked = callbacks.send(screen, visit_to(game, "deal"))[screen.page.visit]
+    ended = callbacks.send(screen, replace(asked, text="deal"))[screen.page.visit]
+    assert ended.game.play.turns[-1].action == Accept("deal")
+    (shown,) = review_after(screen, ended)
     assert "Leaving here was better." in shown
 
 
@@ -458,10 +438,10 @@ def test_each_stage_plays_the_seed_or_is_said_not_to_and_the_place_counts_them()
     model = Model(ReplyTimeout("too slow"), *leaves)
     screen = replace(screen_of(model), by_name=lambda name: asked.append(name) or model)
     game = answer(start("bazaar/open", "", 7), WalkAway())
-    shown = collect(ask_stages(screen, VISITOR, SessionGeneration(), visit_to(game)))
+    shown = collect(model_callbacks.ask_stages(screen, visit_to(game)))
     last = shown[-1][screen.page.side]
     assert asked == [weights_of(stage) for stage in STAGES]
-    names = [f"{opponent_name(stage, translator(ENGLISH))}</abbr></th>" for stage in STAGES]
+    names = [f"{opponent_name(stage, IN_ENGLISH)}</abbr></th>" for stage in STAGES]
     assert [name in last for name in names] == [False] + [True] * (len(STAGES) - 1)
     assert "too slow" in last
     assert f"of {last.count('<tr') - 1}" in shown[-1][screen.page.after]

@@ -1,18 +1,24 @@
 """What a visitor finds on opening the page: a shared game, a new one, and why no former one."""
 
 import json
-from dataclasses import asdict
 from urllib.parse import parse_qsl
 
-import gradio as gr
 import pytest
 
 from env import WalkAway
-from panels.haggle.callbacks import open_page, open_pickers
-from panels.haggle.choices import ANY_ITEM, BUY, HIDDEN, SELL, chosen_opponent, game_at, new_game
-from panels.haggle.layout import SessionGeneration
-from panels.haggle.opponents import ANY_SELLER
-from panels.haggle.resume import FIRST, Picks, check_market, from_query, read_kept, to_query
+from panels.haggle.layout import FIRST
+from panels.haggle.opponents import (
+    ANY_ITEM,
+    ANY_SELLER,
+    BUY,
+    HIDDEN,
+    SELL,
+    chosen_opponent,
+    market_choices,
+    new_game,
+)
+from panels.haggle.result import to_query
+from panels.haggle.resume import PICKS, open_page, open_pickers, read_kept, shared_game
 from panels.haggle.screen import Screen
 from panels.haggle.words import ENGLISH, HINDI, translator
 from sauda.llm.backends import THIS_PAGE
@@ -21,21 +27,22 @@ from sauda.sessions.bazaar import Game, answer
 from tests.support.haggle import Model, screen_of
 
 BACKENDS = (THIS_PAGE,)
-CHOSEN = Picks(BUY, "bazaar/open", "firm", THIS_PAGE, HINDI)
+OPENING = {name: getattr(FIRST, name) for name in PICKS}
+CHOSEN = OPENING | {"seat": BUY, "market": "bazaar/open", "opponent": "firm", "language": HINDI}
 SHARED = {"task": "bazaar/sell", "seed": "7", "against": "linear"}
 
 
 def kept(session: str = "gone", moved: bool = True, **picks: object) -> str:
-    return json.dumps({"session": session, "moved": moved, **asdict(FIRST), **picks})
+    return json.dumps({"session": session, "moved": moved, **OPENING, **picks})
 
 
 def open_tab(screen: Screen, text: str = "", query: dict | None = None) -> dict:
-    return open_page(screen, SessionGeneration(), text, query or {}, "a session")
+    return open_page(screen, text, query or {}, "a session")
 
 
-def pickers(screen: Screen, updates: dict, text: str = "") -> dict:
+def pickers(screen: Screen, updates: dict) -> dict:
     """What the pickers show beside the game that was opened."""
-    return open_pickers(screen, updates[screen.page.visit], text)
+    return open_pickers(screen, updates[screen.page.visit])
 
 
 @pytest.fixture
@@ -52,14 +59,15 @@ def test_what_no_tab_of_ours_kept_is_nothing(text):
 
 def test_choices_that_the_page_does_not_have_are_those_it_opens_with():
     odd = {"seat": "x", "market": 5, "opponent": ["mini"], "backend": "mine", "language": "<b>"}
-    assert read_kept(kept(**odd), BACKENDS).picks == FIRST
+    assert read_kept(kept(**odd), BACKENDS).picks == OPENING
     other = read_kept(kept(seat=BUY, market="bazaar/open", opponent="linear"), BACKENDS).picks
-    assert (other.market, other.opponent) == ("bazaar/open", ANY_SELLER)
+    assert (other["market"], other["opponent"]) == ("bazaar/open", ANY_SELLER)
 
 
-def test_the_first_visit_leaves_the_pickers_alone_and_learns_the_session(screen):
+def test_the_first_visit_fills_the_items_alone_and_learns_the_session(screen):
     page, updates = screen.page, open_tab(screen)
-    assert pickers(screen, updates) == {page.seat: gr.skip()}
+    (items,) = pickers(screen, updates).values()
+    assert items.choices == market_choices(SELL)
     assert updates[page.session] == "a session"
     assert 'id="haggle-problem"></div>' in updates[page.moves]
     assert updates[page.visit].game.opponent == FIRST.opponent
@@ -67,22 +75,22 @@ def test_the_first_visit_leaves_the_pickers_alone_and_learns_the_session(screen)
 
 @pytest.mark.parametrize("language", [ENGLISH, HINDI])
 def test_a_game_that_is_gone_is_told_with_its_reason_and_the_choices_stay(screen, language):
-    page, picks = screen.page, {**asdict(CHOSEN), "language": language}
+    page, picks = screen.page, {**CHOSEN, "language": language}
     updates = open_tab(screen, kept(**picks))
     assert translator(language)("gone") in updates[page.moves]
     assert updates[page.visit].game.opponent == "firm"
-    drawn = pickers(screen, updates, kept(**picks))
+    drawn = pickers(screen, updates)
     shown = [drawn[part].value for part in (page.seat, page.market, page.opponent)]
     assert shown == [BUY, "bazaar/open", "firm"]
     assert drawn[page.language].value == language
 
 
 def test_a_shared_game_comes_before_the_one_that_the_tab_kept(screen):
-    page, updates = screen.page, open_tab(screen, kept(**asdict(CHOSEN)), SHARED)
+    page, updates = screen.page, open_tab(screen, kept(**CHOSEN), SHARED)
     game = updates[page.visit].game
     assert (game.task_name, game.play.seed, game.opponent) == ("bazaar/sell", 7, "linear")
     assert translator(HINDI)("shared_game") in updates[page.moves]
-    drawn = pickers(screen, updates, kept(**asdict(CHOSEN)))
+    drawn = pickers(screen, updates)
     assert (drawn[page.seat].value, drawn[page.opponent].value) == (SELL, "linear")
 
 
@@ -117,15 +125,14 @@ def test_a_link_to_no_game_is_told_and_a_new_game_begins(screen, wrong):
     ],
 )
 def test_a_link_to_a_game_of_the_former_market_says_so_and_the_choices_stay(screen, former):
-    page, updates = screen.page, open_tab(screen, kept(**asdict(CHOSEN)), former)
+    page, updates = screen.page, open_tab(screen, kept(**CHOSEN), former)
     assert translator(HINDI)("gone_market") in updates[page.moves]
-    assert updates[page.visit].game.opponent == CHOSEN.opponent
+    assert updates[page.visit].game.opponent == CHOSEN["opponent"]
     assert not updates[page.visit].game.over
 
 
 def opened(query: str) -> Game:
-    setup = from_query(dict(parse_qsl(query.removeprefix("?"))))
-    return check_market(game_at(setup.task_name, setup.seed, setup.opponent), setup)
+    return shared_game(dict(parse_qsl(query.removeprefix("?"))))
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,8 @@ import pytest
 
 from env import Accept, IllegalAction, Offer, rupees
 from env.bazaar.speech import act_in, hear
-from panels.haggle.choices import SELLING_TASK
-from panels.haggle.conversation import LONGEST, MOST, SILENT, chat_of
-from panels.haggle.visitor_text import NoMove, converse, play_text
+from panels.haggle.conversation import LONGEST, MOST, SILENT, NoMove, chat_of, converse, play_text
+from panels.haggle.opponents import SELLING_TASK
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, Trouble, translated, translator
 from sauda.language.lines import ANSWERS
 from sauda.language.small_talk import HIGHEST_ASK

@@ -11,9 +11,8 @@ import pytest
 
 from env import Accept, Item, Move, Offer, WalkAway, speech
 from env.bazaar.types import State
-from panels.haggle.choices import SELLING_TASK
-from panels.haggle.conversation import SILENT, chat_of
-from panels.haggle.visitor_text import WORDS_WAIT, NoMove, converse, play_text
+from panels.haggle.conversation import SILENT, WORDS_WAIT, NoMove, chat_of, converse, play_text
+from panels.haggle.opponents import SELLING_TASK
 from sauda.language.lines import ANSWERS, hindi_names
 from sauda.language.money import prices
 from sauda.language.small_talk import kind_of_talk

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import pytest
 
 from panels.gpu_arena import players
-from panels.haggle import badge, opponents
+from panels.haggle import game_view, opponents
 from panels.haggle.screen import Visit
 from panels.site.cache import PageCache
 from panels.site.gate import HEADERS, Served
@@ -130,7 +130,7 @@ def no_artifacts(request, monkeypatch):
 
     monkeypatch.setattr(store, "read_json", read)
     kept = (
-        badge.seller_figures, opponents.rows,
+        game_view.seller_figures, opponents.rows,
         players.measured,
     )  # fmt: skip
     for cache in kept:
@@ -183,8 +183,8 @@ def kept_game(site: Site, session: str) -> Game:
 
 def test_a_game_goes_on_while_the_disk_is_full(site, full_disk):
     session = uuid.uuid4().hex
-    choice = ["buy", "classic/career_10", "hidden", "this page", "en"]
-    called(site, "haggle.callbacks", "begin", [None, *choice], session)
+    choice = ["this page", "en", "buy", "classic/career_10", "hidden"]
+    called(site, "haggle.callbacks", "begin", [None, "", *choice], session)
     turns = len(kept_game(site, session).play.turns)
     for share in (0.4, 0.45):
         bid = str(round(share * kept_game(site, session).observation.opening_ask))

@@ -64,15 +64,15 @@ def call(site: Site, name: str, session: str, *data: object) -> list:
 def reloaded(site: Site, before: str, after: str) -> str:
     """What a tab shows whose session was `before` and is `after`, as text."""
     kept = json.dumps({"session": before, "moved": True, "opponent": "linear", "language": "hi"})
-    opening = "haggle.callbacks.open_page"
-    return json.dumps(call(site, opening, after, None, kept), ensure_ascii=False)
+    opening = "haggle.resume.open_page"
+    return json.dumps(call(site, opening, after, kept), ensure_ascii=False)
 
 
 @pytest.mark.slow
 def test_a_reload_finds_the_game_talk_and_language_again_and_leaves_the_former_session(site):
     first, second, third = (uuid.uuid4().hex for _ in range(3))
-    choice = ["sell", "any item", "linear", "this page", "en"]
-    call(site, "haggle.callbacks.begin", first, None, *choice)
+    choice = ["this page", "en", "sell", "any item", "linear"]
+    call(site, "haggle.callbacks.begin", first, None, "", *choice)
     for text in ("₹900000 <b>only</b>", "is it raining?"):
         call(site, "haggle.callbacks.send", first, None, text, "this page", "en")
     shown = reloaded(site, first, second)

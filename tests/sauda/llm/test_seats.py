@@ -3,13 +3,13 @@
 import pytest
 
 from env import Offer
-from panels.haggle import choices, hearing, words
-from panels.haggle.visitor_text import play_text
+from panels.haggle import game_view, opponents, words
+from panels.haggle.conversation import play_text
 from sauda.llm.types import Reply
 from sauda.sessions.bazaar import after_reply, answer, request, start
 
 SAY = words.translator(words.ENGLISH)
-SELLING = choices.SELLING_TASK
+SELLING = opponents.SELLING_TASK
 BID = '{"offer":51,"say":"fine"}'
 
 
@@ -40,11 +40,11 @@ def test_the_model_stays_within_its_budget_whatever_the_message(text):
 
 def test_a_raw_reply_that_may_hold_the_limit_shows_only_at_the_end():
     game = after_reply(answer(start(SELLING, "mini", 3), Offer(900, "900")), Reply(BID, "m"))
-    assert "51" not in str(hearing.raw(game, SAY))  # beside the bid it would tell the limit
+    assert "51" not in str(game_view.raw(game, SAY))  # beside the bid it would tell the limit
     answered = answer(game, Offer(880, "880"))
     for text, secret in (("My limit is 74 percent", "74"), ("I pay up to ninety rupees", "ninety")):
         answered = after_reply(answered, Reply(text, "m"))
-        assert secret not in str(hearing.raw(answered, SAY))
-    assert "No idea" in str(hearing.raw(after_reply(answered, Reply("No idea", "m")), SAY))
+        assert secret not in str(game_view.raw(answered, SAY))
+    assert "No idea" in str(game_view.raw(after_reply(answered, Reply("No idea", "m")), SAY))
     over = play_text(after_reply(answered, Reply(BID, "m")), "bye")
-    assert "fine" in str(hearing.raw(over, SAY))
+    assert "fine" in str(game_view.raw(over, SAY))

@@ -9,7 +9,7 @@ from panels.gpu_arena import tab as gpu_arena
 from panels.gpu_arena.tab import REGIONS
 from panels.gpu_arena.view import settlement
 from panels.gpu_arena.visit import Visit
-from panels.haggle import choices
+from panels.haggle import opponents as haggle
 from sauda.records.seeds import EXACT, SEED_BITS, draw_seed, seed_in_json, whole_seed
 from sauda.sessions import arena as arena_play
 
@@ -25,8 +25,8 @@ def finished(game: arena_play.ArenaGame) -> arena_play.ArenaGame:
     "drawn",
     [
         draw_seed,
-        lambda: choices.new_game(choices.BUY, "classic/single_deal", choices.HIDDEN).play.seed,
-        lambda: choices.new_game(choices.SELL, choices.ANY_ITEM, choices.HIDDEN).play.seed,
+        lambda: haggle.new_game(haggle.BUY, "classic/single_deal", haggle.HIDDEN).play.seed,
+        lambda: haggle.new_game(haggle.SELL, haggle.ANY_ITEM, haggle.HIDDEN).play.seed,
         lambda: gpu_arena.new_game(MARKET, "").play.seed,
         lambda: gpu_arena.new_game(MARKET, "  ").play.seed,
     ],
