@@ -189,10 +189,6 @@ FILES = {  # by name of the run: the command after `train`, and what the file ho
         "sft",
         "The log of Sauda's supervised fine-tuning, what it learnt from, its gate",
     ),
-    "sft-seed1": (
-        "sft --seed 1 --minutes 7",
-        "A second such training with another seed, ended at three quarters of its steps",
-    ),
     "distill": (
         "distill",
         "The log of Sauda's learning from the planner's labels of its own games, what each round "
@@ -209,6 +205,10 @@ FILES = {  # by name of the run: the command after `train`, and what the file ho
     "sft-arena": (
         "sft --game arena",
         "The log of a lab's supervised fine-tuning on the broker's choices, its gate",
+    ),
+    "sft-seed1": (
+        "sft --seed 1 --minutes 7",
+        "A second such training with another seed, ended at three quarters of its steps",
     ),
 }
 register_kind(
