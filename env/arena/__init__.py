@@ -44,6 +44,7 @@ from .legal import legal_actions, usable_blocks
 from .pitch import DIMENSIONS, claims
 from .planning import (
     LATE,
+    Observation,
     Part,
     Plan,
     best_plan,
@@ -75,7 +76,6 @@ from .types import (
     Lab,
     Market,
     Message,
-    Observation,
     Offer,
     Own,
     Result,

@@ -17,6 +17,7 @@ import numpy as np
 
 from .actions import Action
 from .planning import (
+    Observation,
     Plan,
     booking_gain,
     loss_by_delay,
@@ -28,7 +29,7 @@ from .planning import (
     unplanned_jobs,
 )
 from .rules import is_requestable, last_signal
-from .types import Block, Job, Lab, Market, Observation, Offer, live_hours
+from .types import Block, Job, Lab, Market, Offer, live_hours
 
 # The five archetypes: the parameters that `scripted_lab` plays by.
 

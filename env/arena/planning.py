@@ -1,15 +1,26 @@
-"""The best assignment of a lab's blocks to its jobs, found exactly, and what trades change in it.
+"""What a lab sees, its best assignment of blocks to jobs, and what trades change in it.
 
 Gains are credits: job value less energy. A block serves one job. A job without partial credit must
 get all its hours in one booking.
 """
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from .actions import Action
-from .types import COMMITTED, FREE, Block, Job, Observation, Offer, live_hours
+from .types import (
+    COMMITTED,
+    FREE,
+    Block,
+    Coalition,
+    Job,
+    Lab,
+    Market,
+    Offer,
+    Own,
+    live_hours,
+)
 
 BREACH_FINE = 5.0  # credits, at most the budget, to the partner of a coalition that a lab breaks
 LEAST_SHARE = 1.0  # credits: least payment for a pooled block
@@ -46,11 +57,13 @@ def hours(block: Block, job: Job, now: int, horizon: int) -> tuple[int, int]:
 
     `horizon` is the last round of the market, after which a block gives no hours.
     """
-    _, start, duration, gpus, *_ = block
-    end = min(start + duration, horizon)
+    start, duration, gpus = block[1:4]
+    end = start + duration if start + duration < horizon else horizon
     first = max(start, now, job.opens)
-    on_time = max(0, min(end, job.deadline_round) - first)
-    return on_time * gpus, max(0, end - first - on_time) * gpus
+    if first >= end:
+        return 0, 0
+    due = min(max(first, job.deadline_round), end)
+    return (due - first) * gpus, (end - due) * gpus
 
 
 def booked_value(job: Job, on_time: int, late: int) -> float:
@@ -81,7 +94,9 @@ def booking_gain(job: Job, blocks: Sequence[Block], now: int, horizon: int) -> f
     on_time, late = add_hours(job, blocks, now, horizon)
     if on_time + late < job.gpu_hours_required and not job.partial_credit_allowed:
         return None
-    added = booked_value(job, on_time, late) - booked_value(job, job.on_time, job.late)
+    added = booked_value(job, on_time, late)
+    if job.on_time or job.late:
+        added -= booked_value(job, job.on_time, job.late)
     return added - sum([block.energy_cost for block in blocks])
 
 
@@ -95,11 +110,9 @@ def best_plan(blocks: Iterable[Block], jobs: Iterable[Job], now: int, horizon: i
     return _search(_spans(blocks, now, horizon), tuple(jobs))
 
 
-def own_plan(obs: Observation) -> Plan:
+def own_plan(obs: "Observation") -> Plan:
     """The best plan of the observing lab with the free blocks that it owns."""
-    market, agent = obs.market, obs.agent
-    free = [b for b in market.blocks.values() if b[6] == agent and b[7] in FREE]
-    return _search(_spans(free, market.round_index, market.max_rounds), obs.own.jobs)
+    return obs.plan
 
 
 def _spans(blocks: Iterable[Block], now: int, horizon: int) -> tuple[Span, ...]:
@@ -160,16 +173,21 @@ def _sets(spans: tuple[Span, ...], job: Job) -> list[tuple[float, int]]:
     A set is not extended once all its hours are on time.
     """
     _, needed, deadline, base, urgency, least_reliability, partial, _, had, had_late, *_ = job
+    usable, hours_in_all, opens = [], had + had_late, job.opens
+    for index, (_, first, end, gpus, reliability, energy) in enumerate(spans):
+        if reliability < least_reliability:
+            continue
+        if first < opens:
+            first = opens
+        if first < end:
+            due = end if end <= deadline else deadline if first < deadline else first
+            usable.append((1 << index, (due - first) * gpus, (end - due) * gpus, energy))
+            hours_in_all += (end - first) * gpus
+    if not usable or (hours_in_all < needed and not partial):
+        return []
     rate = base * urgency / needed
     before = booked_value(job, had, had_late) if had or had_late else 0.0
-    usable, left = [], [0]  # left: hours of the usable blocks from each one on
-    for index, (_, first, end, gpus, reliability, energy) in enumerate(spans):
-        first = max(first, job.opens)
-        if reliability >= least_reliability and first < end:
-            on_time = (
-                end - first if end <= deadline else deadline - first if first < deadline else 0
-            )
-            usable.append((1 << index, on_time * gpus, (end - first - on_time) * gpus, energy))
+    left = [0]  # hours of the usable blocks from each one on
     for _, more, more_late, _ in reversed(usable):
         left.append(left[-1] + more + more_late)
     left.reverse()
@@ -191,18 +209,81 @@ def _sets(spans: tuple[Span, ...], job: Job) -> list[tuple[float, int]]:
     return sorted(found, reverse=True)
 
 
+class _Seen(NamedTuple):
+    agent: str
+    market: Market
+    own: Own
+
+
+class Observation(_Seen):
+    """What one lab may see: the market and its private values `own`.
+
+    What follows from these is computed once, when it is first asked for.
+    """
+
+    @cached_property
+    def owned_blocks(self) -> tuple[Block, ...]:
+        """The lab's blocks, whatever their status."""
+        agent = self.agent
+        return tuple([b for b in self.market.blocks.values() if b[6] == agent])
+
+    @cached_property
+    def free_blocks(self) -> tuple[Block, ...]:
+        """The lab's blocks that are in no pool and have hours left."""
+        now, horizon = self.market.round_index, self.market.max_rounds
+        free = [b for b in self.owned_blocks if b[7] in FREE and live_hours(b, now, horizon)]
+        return tuple(free)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The best plan of the lab with its free blocks."""
+        return best_plan(
+            self.free_blocks, self.own.jobs, self.market.round_index, self.market.max_rounds
+        )
+
+    @cached_property
+    def open_jobs(self) -> tuple[Job, ...]:
+        """The lab's jobs that are not completed."""
+        return tuple([job for job in self.own.jobs if not job.completed])
+
+    @cached_property
+    def incoming(self) -> tuple[Offer, ...]:
+        """Active offers addressed to the lab, the oldest first."""
+        return tuple([o for o in self.market.offers.values() if o.to_lab_id == self.agent])
+
+    @cached_property
+    def outgoing(self) -> tuple[Offer, ...]:
+        """Active offers that the lab made."""
+        return tuple([o for o in self.market.offers.values() if o.from_lab_id == self.agent])
+
+    @cached_property
+    def coalitions(self) -> tuple[Coalition, ...]:
+        """Active coalitions of which the lab is a member."""
+        pools = self.market.coalitions.values()
+        return tuple([c for c in pools if self.agent in c.members and c.active])
+
+    @property
+    def proposals(self) -> tuple[Coalition, ...]:
+        """Proposed coalitions that need the lab's consent."""
+        return tuple(
+            c
+            for c in self.market.coalitions.values()
+            if c.members[1] == self.agent
+            and not (c.consented or c.ended)
+            and c.expires_round >= self.market.round_index
+        )
+
+    @cached_property
+    def others(self) -> tuple[Lab, ...]:
+        """The other labs that have not left the market."""
+        labs = self.market.labs.values()
+        return tuple([lab for lab in labs if not lab.finished and lab.lab_id != self.agent])
+
+
 def spare_blocks(obs: Observation, plan: Plan) -> list[Block]:
     """The observing lab's free blocks that have hours left and that `plan` does not use."""
-    market = obs.market
     taken = {block_id for part in plan.parts for block_id in part.block_ids}
-    return [
-        block
-        for block in market.blocks.values()
-        if block[6] == obs.agent
-        and block[7] in FREE
-        and block[0] not in taken
-        and live_hours(block, market.round_index, market.max_rounds)
-    ]
+    return [block for block in obs.free_blocks if block.block_id not in taken]
 
 
 def trade_gain(
@@ -214,16 +295,19 @@ def trade_gain(
     block away breaks a coalition.
     """
     market, agent = obs.market, obs.agent
-    blocks, away = market.blocks, set(given)
-    got = set(received)
-    then = [
-        b
-        for b in blocks.values()
-        if (b[6] == agent and b[7] in FREE and b[0] not in away) or b[0] in got
-    ]
-    fines = BREACH_FINE * any(blocks[b].status == COMMITTED for b in away)
-    after = _search(_spans(then, market.round_index, market.max_rounds), obs.own.jobs)
-    return after.gain - own_plan(obs).gain + money - fines
+    blocks, away, got = market.blocks, set(given), set(received)
+    then = obs.free_blocks
+    if got:  # in the market's order
+        then = [
+            b
+            for b in blocks.values()
+            if (b[6] == agent and b[7] in FREE and b[0] not in away) or b[0] in got
+        ]
+    elif away:
+        then = [b for b in then if b[0] not in away]
+    fines = BREACH_FINE * any([blocks[b].status == COMMITTED for b in away])
+    after = best_plan(then, obs.own.jobs, market.round_index, market.max_rounds)
+    return after.gain - obs.plan.gain + money - fines
 
 
 def offer_gain(obs: Observation, offer: Offer) -> float:
@@ -235,7 +319,7 @@ def loss_by_delay(obs: Observation, part: Part) -> float:
     """Credits that `part` loses if it is booked one round later."""
     market = obs.market
     blocks = [market.blocks[block_id] for block_id in part.block_ids]
-    if all(block.start_round > market.round_index for block in blocks):
+    if min([block.start_round for block in blocks]) > market.round_index:
         return 0.0
     job = next(job for job in obs.own.jobs if job.job_id == part.job_id)
     later = booking_gain(job, blocks, market.round_index + 1, market.max_rounds)
