@@ -44,7 +44,6 @@ from .legal import legal_actions, usable_blocks
 from .pitch import DIMENSIONS, claims
 from .planning import (
     LATE,
-    Observation,
     Part,
     Plan,
     best_plan,
@@ -76,6 +75,7 @@ from .types import (
     Lab,
     Market,
     Message,
+    Observation,
     Offer,
     Own,
     Result,

@@ -199,13 +199,13 @@ def action_fault(action: Action) -> str:
     if not (isinstance(action.action_type, str) and action.action_type in KINDS):
         return f"there is no action_type {_short(action.action_type)}; see the fourteen types"
     _, target, offer, coalition, block_ids, requested, job, payment, message, conditions = action
-    for name, text in zip(TEXTS, (target, offer, coalition, job), strict=True):
+    for place, text in enumerate((target, offer, coalition, job)):
         if text is not None and not _is_text(text, LONGEST_ID):
             most = f"at most {LONGEST_ID} characters"
-            return f"{name} must be a text of {most}, not {_short(text)}"
-    for name, ids in zip(LISTS, (block_ids, requested), strict=True):
+            return f"{TEXTS[place]} must be a text of {most}, not {_short(text)}"
+    for place, ids in enumerate((block_ids, requested)):
         if ids != () and not _is_ids(ids):
-            return f"{name} must be a list of at most {MOST_IDS} ids, not {_short(ids)}"
+            return f"{LISTS[place]} must be a list of at most {MOST_IDS} ids, not {_short(ids)}"
     if not _is_number(payment):
         return f"payment must be a number {BETWEEN}, not {_short(payment)}"
     if message != "" and not _is_text(message, LONGEST_MESSAGE):
@@ -244,7 +244,7 @@ def _is_text(value: Any, longest: int) -> bool:
 def _is_ids(value: Any) -> bool:
     if not isinstance(value, tuple) or len(value) > MOST_IDS:
         return False
-    return all([_is_text(one, LONGEST_ID) for one in value])
+    return not value or all(_is_text(one, LONGEST_ID) for one in value)
 
 
 def _is_number(value: Any) -> bool:

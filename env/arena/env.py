@@ -18,9 +18,8 @@ from ..core import EndReason, IllegalAction, Task
 from . import rules
 from .actions import Action, Malformed, action_fault
 from .labs import opening_offer, scripted_lab
-from .planning import Observation
 from .rules import Draft, Refused, advance_round, apply_shock, settle, settlement
-from .types import Market, Own, Result, State
+from .types import Market, Observation, Own, Result, State
 from .world import Size, draw_world, with_public_bands
 
 SEATS = ("lab_0", "lab_1", "lab_2", "lab_3", "lab_4")

@@ -29,9 +29,9 @@ from .pitch import (
     shortfall,
     strength,
 )
-from .planning import Observation, own_plan, spare_blocks
+from .planning import own_plan, spare_blocks
 from .rules import SHORTEST_PITCH, Draft, signal_of
-from .types import FAILED, Lab, Message, State
+from .types import FAILED, Lab, Message, Observation, State
 
 MAX_CLAIMS = 6  # claims of one pitch that count; later ones are ignored
 JUDGE_MEMORY = 3  # rounds in which a repeated fact does not count again

@@ -6,9 +6,9 @@ There are too many prices and sets of blocks to list, so a few sensible ones of 
 from collections.abc import Iterator
 
 from .actions import Action
-from .planning import Observation, best_plan, booking_gain, own_plan, shared_part
+from .planning import best_plan, booking_gain, own_plan, shared_part
 from .rules import is_requestable
-from .types import AVAILABLE, COMMITTED, FREE, LIVE, RESERVED, Block, Job, live_hours
+from .types import AVAILABLE, COMMITTED, FREE, LIVE, RESERVED, Block, Job, Observation, live_hours
 
 PAYMENTS = (2.0, 5.0, 10.0, 20.0)  # credits
 ASKS = (2.0, 5.0, 10.0)

@@ -6,8 +6,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from .actions import LONGEST_MESSAGE
-from .planning import Observation, own_plan, spare_blocks
-from .types import FAILED, FREE, LIVE, Job, Market, Offer, live_hours
+from .planning import own_plan, spare_blocks
+from .types import FAILED, FREE, LIVE, Job, Market, Observation, Offer, live_hours
 
 # Checks of claims against the state, and the strength of true ones.
 #

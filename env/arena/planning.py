@@ -1,26 +1,15 @@
-"""What a lab sees, its best assignment of blocks to jobs, and what trades change in it.
+"""The best assignment of a lab's blocks to its jobs, found exactly, and what trades change in it.
 
 Gains are credits: job value less energy. A block serves one job. A job without partial credit must
 get all its hours in one booking.
 """
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from .actions import Action
-from .types import (
-    COMMITTED,
-    FREE,
-    Block,
-    Coalition,
-    Job,
-    Lab,
-    Market,
-    Offer,
-    Own,
-    live_hours,
-)
+from .types import COMMITTED, FREE, Block, Job, Observation, Offer, live_hours
 
 BREACH_FINE = 5.0  # credits, at most the budget, to the partner of a coalition that a lab breaks
 LEAST_SHARE = 1.0  # credits: least payment for a pooled block
@@ -68,6 +57,8 @@ def hours(block: Block, job: Job, now: int, horizon: int) -> tuple[int, int]:
 
 def booked_value(job: Job, on_time: int, late: int) -> float:
     """Credits that the job pays for `on_time` hours before and `late` hours after its deadline."""
+    if not (on_time or late):
+        return 0.0
     needed = job.gpu_hours_required
     on_time = min(on_time, needed)
     credit = on_time + LATE * min(late, needed - on_time)
@@ -91,13 +82,15 @@ def booking_gain(job: Job, blocks: Sequence[Block], now: int, horizon: int) -> f
             return None
     if job.joint and len({block.owner_lab_id for block in blocks}) < 2:
         return None
-    on_time, late = add_hours(job, blocks, now, horizon)
+    added = added_value(job, *add_hours(job, blocks, now, horizon))
+    return None if added is None else added - sum([block.energy_cost for block in blocks])
+
+
+def added_value(job: Job, on_time: int, late: int) -> float | None:
+    """Credits that a booking adds with which the job has these hours; None if they are too few."""
     if on_time + late < job.gpu_hours_required and not job.partial_credit_allowed:
         return None
-    added = booked_value(job, on_time, late)
-    if job.on_time or job.late:
-        added -= booked_value(job, job.on_time, job.late)
-    return added - sum([block.energy_cost for block in blocks])
+    return booked_value(job, on_time, late) - booked_value(job, job.on_time, job.late)
 
 
 # The part of a block that can still be used: its id, the rounds from the first up to the end, its
@@ -110,9 +103,11 @@ def best_plan(blocks: Iterable[Block], jobs: Iterable[Job], now: int, horizon: i
     return _search(_spans(blocks, now, horizon), tuple(jobs))
 
 
-def own_plan(obs: "Observation") -> Plan:
+def own_plan(obs: Observation) -> Plan:
     """The best plan of the observing lab with the free blocks that it owns."""
-    return obs.plan
+    market, agent = obs.market, obs.agent
+    free = [b for b in market.blocks.values() if b[6] == agent and b[7] in FREE]
+    return _search(_spans(free, market.round_index, market.max_rounds), obs.own.jobs)
 
 
 def _spans(blocks: Iterable[Block], now: int, horizon: int) -> tuple[Span, ...]:
@@ -209,81 +204,18 @@ def _sets(spans: tuple[Span, ...], job: Job) -> list[tuple[float, int]]:
     return sorted(found, reverse=True)
 
 
-class _Seen(NamedTuple):
-    agent: str
-    market: Market
-    own: Own
-
-
-class Observation(_Seen):
-    """What one lab may see: the market and its private values `own`.
-
-    What follows from these is computed once, when it is first asked for.
-    """
-
-    @cached_property
-    def owned_blocks(self) -> tuple[Block, ...]:
-        """The lab's blocks, whatever their status."""
-        agent = self.agent
-        return tuple([b for b in self.market.blocks.values() if b[6] == agent])
-
-    @cached_property
-    def free_blocks(self) -> tuple[Block, ...]:
-        """The lab's blocks that are in no pool and have hours left."""
-        now, horizon = self.market.round_index, self.market.max_rounds
-        free = [b for b in self.owned_blocks if b[7] in FREE and live_hours(b, now, horizon)]
-        return tuple(free)
-
-    @cached_property
-    def plan(self) -> Plan:
-        """The best plan of the lab with its free blocks."""
-        return best_plan(
-            self.free_blocks, self.own.jobs, self.market.round_index, self.market.max_rounds
-        )
-
-    @cached_property
-    def open_jobs(self) -> tuple[Job, ...]:
-        """The lab's jobs that are not completed."""
-        return tuple([job for job in self.own.jobs if not job.completed])
-
-    @cached_property
-    def incoming(self) -> tuple[Offer, ...]:
-        """Active offers addressed to the lab, the oldest first."""
-        return tuple([o for o in self.market.offers.values() if o.to_lab_id == self.agent])
-
-    @cached_property
-    def outgoing(self) -> tuple[Offer, ...]:
-        """Active offers that the lab made."""
-        return tuple([o for o in self.market.offers.values() if o.from_lab_id == self.agent])
-
-    @cached_property
-    def coalitions(self) -> tuple[Coalition, ...]:
-        """Active coalitions of which the lab is a member."""
-        pools = self.market.coalitions.values()
-        return tuple([c for c in pools if self.agent in c.members and c.active])
-
-    @property
-    def proposals(self) -> tuple[Coalition, ...]:
-        """Proposed coalitions that need the lab's consent."""
-        return tuple(
-            c
-            for c in self.market.coalitions.values()
-            if c.members[1] == self.agent
-            and not (c.consented or c.ended)
-            and c.expires_round >= self.market.round_index
-        )
-
-    @cached_property
-    def others(self) -> tuple[Lab, ...]:
-        """The other labs that have not left the market."""
-        labs = self.market.labs.values()
-        return tuple([lab for lab in labs if not lab.finished and lab.lab_id != self.agent])
-
-
 def spare_blocks(obs: Observation, plan: Plan) -> list[Block]:
     """The observing lab's free blocks that have hours left and that `plan` does not use."""
+    market = obs.market
     taken = {block_id for part in plan.parts for block_id in part.block_ids}
-    return [block for block in obs.free_blocks if block.block_id not in taken]
+    return [
+        block
+        for block in market.blocks.values()
+        if block[6] == obs.agent
+        and block[7] in FREE
+        and block[0] not in taken
+        and live_hours(block, market.round_index, market.max_rounds)
+    ]
 
 
 def trade_gain(
@@ -295,19 +227,16 @@ def trade_gain(
     block away breaks a coalition.
     """
     market, agent = obs.market, obs.agent
-    blocks, away, got = market.blocks, set(given), set(received)
-    then = obs.free_blocks
-    if got:  # in the market's order
-        then = [
-            b
-            for b in blocks.values()
-            if (b[6] == agent and b[7] in FREE and b[0] not in away) or b[0] in got
-        ]
-    elif away:
-        then = [b for b in then if b[0] not in away]
-    fines = BREACH_FINE * any([blocks[b].status == COMMITTED for b in away])
-    after = best_plan(then, obs.own.jobs, market.round_index, market.max_rounds)
-    return after.gain - obs.plan.gain + money - fines
+    blocks, away = market.blocks, set(given)
+    got = set(received)
+    then = [
+        b
+        for b in blocks.values()
+        if (b[6] == agent and b[7] in FREE and b[0] not in away) or b[0] in got
+    ]
+    fines = BREACH_FINE * any(blocks[b].status == COMMITTED for b in away)
+    after = _search(_spans(then, market.round_index, market.max_rounds), obs.own.jobs)
+    return after.gain - own_plan(obs).gain + money - fines
 
 
 def offer_gain(obs: Observation, offer: Offer) -> float:

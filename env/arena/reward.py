@@ -18,9 +18,9 @@ from typing import NamedTuple
 from ..core import Turn
 from .actions import Action, Malformed
 from .env import act, close_if_done
-from .planning import Observation, own_plan
+from .planning import own_plan
 from .rules import advance_round, apply_shock
-from .types import State
+from .types import Observation, State
 
 PLAN_WEIGHT = 0.5  # weight of the best plan's value in the potential
 REFUSED, MALFORMED, SPAM, BREACH = -0.10, -0.15, -0.05, -0.20

@@ -325,9 +325,9 @@ def accept_offer(draft: Draft, agent: str, action: Action) -> Outcome:
         raise Refused("budget_overspend", f"you cannot pay {offer.ask:.2f}")
     offered = [draft.blocks[block_id] for block_id in offer.offered_blocks]
     requested = [draft.blocks[block_id] for block_id in offer.requested_blocks]
-    if any([b.owner_lab_id != sender or b.status not in LIVE for b in offered]):
+    if any(b.owner_lab_id != sender or b.status not in LIVE for b in offered):
         raise Refused("invalid_offered_block", f"{sender} can no longer give its side")
-    if any([b.owner_lab_id != agent or b.status not in LIVE for b in requested]):
+    if any(b.owner_lab_id != agent or b.status not in LIVE for b in requested):
         raise Refused("invalid_requested_block", "you can no longer give your side")
     draft.close_offer(offer, "accepted")
     draft.pay(sender, agent, offer.payment, "deals")

@@ -205,6 +205,60 @@ class State:
     private: Mapping[str, Any]
 
 
+class Observation(NamedTuple):
+    """What one lab may see: the market and its private values `own`."""
+
+    agent: str
+    market: Market
+    own: Own
+
+    @property
+    def owned_blocks(self) -> tuple[Block, ...]:
+        """The lab's blocks, whatever their status."""
+        return tuple([b for b in self.market.blocks.values() if b.owner_lab_id == self.agent])
+
+    @property
+    def open_jobs(self) -> tuple[Job, ...]:
+        """The lab's jobs that are not completed."""
+        return tuple([job for job in self.own.jobs if not job.completed])
+
+    @property
+    def incoming(self) -> tuple[Offer, ...]:
+        """Active offers addressed to the lab, the oldest first."""
+        return tuple([o for o in self.market.offers.values() if o.to_lab_id == self.agent])
+
+    @property
+    def outgoing(self) -> tuple[Offer, ...]:
+        """Active offers that the lab made."""
+        return tuple([o for o in self.market.offers.values() if o.from_lab_id == self.agent])
+
+    @property
+    def coalitions(self) -> tuple[Coalition, ...]:
+        """Active coalitions of which the lab is a member."""
+        pools = self.market.coalitions.values()
+        return tuple([c for c in pools if c.active and self.agent in c.members])
+
+    @property
+    def proposals(self) -> tuple[Coalition, ...]:
+        """Proposed coalitions that need the lab's consent."""
+        return tuple(
+            c
+            for c in self.market.coalitions.values()
+            if c.members[1] == self.agent
+            and not (c.consented or c.ended)
+            and c.expires_round >= self.market.round_index
+        )
+
+    @property
+    def others(self) -> tuple[Lab, ...]:
+        """The other labs that have not left the market."""
+        return tuple(
+            lab
+            for lab in self.market.labs.values()
+            if lab.lab_id != self.agent and not lab.finished
+        )
+
+
 def live_hours(block: Block, now: int, horizon: int) -> int:
     """GPU-hours that the block has left from round `now` to the end of the market at `horizon`."""
     start, duration, gpus = block[1:4]
