@@ -20,6 +20,8 @@ from .planning import (
     Plan,
     add_hours,
     added_value,
+    best_plan,
+    free_blocks,
     hours,
     loss_by_delay,
     offer_gain,
@@ -27,6 +29,7 @@ from .planning import (
     pooled_part,
     spare_blocks,
     trade_gain,
+    unplanned_blocks,
     unplanned_jobs,
 )
 from .rules import is_requestable, last_signal
@@ -97,11 +100,13 @@ ENERGY_RESERVE = 30.0  # credits kept for energy: what four blocks may cost
 
 def scripted_lab(obs: Observation, rng: np.random.Generator) -> Action:
     """The action of a scripted lab; its archetype is a private value."""
-    plan = _payable(obs, own_plan(obs))
+    free, market = free_blocks(obs), obs.market
+    plan = best_plan(free, obs.own.jobs, market.round_index, market.max_rounds)
+    plan = _payable(obs, plan)
     pressing = _urgent_booking(obs, plan)
     if pressing is not None:
         return pressing
-    spare = spare_blocks(obs, plan)
+    spare = unplanned_blocks(free, plan)
     return (
         _answer(obs)
         or _use_pool(obs, plan, spare)

@@ -103,11 +103,18 @@ def best_plan(blocks: Iterable[Block], jobs: Iterable[Job], now: int, horizon: i
     return _search(_spans(blocks, now, horizon), tuple(jobs))
 
 
+def free_blocks(obs: Observation) -> list[Block]:
+    """The observing lab's blocks that are in no pool and have hours left."""
+    market, agent = obs.market, obs.agent
+    free = [b for b in market.blocks.values() if b[6] == agent and b[7] in FREE]
+    return [b for b in free if live_hours(b, market.round_index, market.max_rounds)]
+
+
 def own_plan(obs: Observation) -> Plan:
     """The best plan of the observing lab with the free blocks that it owns."""
     market, agent = obs.market, obs.agent
     free = [b for b in market.blocks.values() if b[6] == agent and b[7] in FREE]
-    return _search(_spans(free, market.round_index, market.max_rounds), obs.own.jobs)
+    return best_plan(free, obs.own.jobs, market.round_index, market.max_rounds)
 
 
 def _spans(blocks: Iterable[Block], now: int, horizon: int) -> tuple[Span, ...]:
@@ -134,6 +141,14 @@ def _search(spans: tuple[Span, ...], jobs: tuple[Job, ...]) -> Plan:
             if sets:
                 choices.append((job.job_id, sets))
     choices.sort(key=lambda choice: -choice[1][0][0])
+    best, chosen, taken = 0.0, (), 0
+    for job_id, sets in choices:
+        added, mask = sets[0]
+        if mask & taken:
+            break
+        best, chosen, taken = best + added, (*chosen, (job_id, mask, added)), taken | mask
+    else:  # every job gets the set that is best for it
+        return _plan(spans, best, chosen)
     rest = [0.0]  # upper bound on what the jobs from each one on could add
     for _, sets in reversed(choices):
         rest.append(rest[-1] + sets[0][0])
@@ -155,11 +170,15 @@ def _search(spans: tuple[Span, ...], jobs: tuple[Job, ...]) -> Plan:
         extend(index + 1, taken, total, picked)
 
     extend(0, 0, 0.0, ())
-    parts = tuple(
+    return _plan(spans, best, chosen)
+
+
+def _plan(spans: tuple[Span, ...], gain: float, chosen: tuple) -> Plan:
+    parts = [
         Part(job_id, tuple([b[0] for i, b in enumerate(spans) if mask >> i & 1]), added)
         for job_id, mask, added in chosen
-    )
-    return Plan(best, parts)
+    ]
+    return Plan(gain, tuple(parts))
 
 
 def _sets(spans: tuple[Span, ...], job: Job) -> list[tuple[float, int]]:
@@ -206,16 +225,13 @@ def _sets(spans: tuple[Span, ...], job: Job) -> list[tuple[float, int]]:
 
 def spare_blocks(obs: Observation, plan: Plan) -> list[Block]:
     """The observing lab's free blocks that have hours left and that `plan` does not use."""
-    market = obs.market
+    return unplanned_blocks(free_blocks(obs), plan)
+
+
+def unplanned_blocks(blocks: Iterable[Block], plan: Plan) -> list[Block]:
+    """The `blocks` that `plan` does not use."""
     taken = {block_id for part in plan.parts for block_id in part.block_ids}
-    return [
-        block
-        for block in market.blocks.values()
-        if block[6] == obs.agent
-        and block[7] in FREE
-        and block[0] not in taken
-        and live_hours(block, market.round_index, market.max_rounds)
-    ]
+    return [block for block in blocks if block[0] not in taken]
 
 
 def trade_gain(
