@@ -5,7 +5,6 @@ two policies at one seed meet the same instance and opponents' draws, and a game
 any state.
 """
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -93,17 +92,19 @@ def advance(task: Task, seats: Mapping[str, Policy], play: Play) -> Play:
     An IllegalAction of a policy ends the game as a forfeit; its message is kept in the last turn.
     """
     env, state, turns = task.env, play.state, list(play.turns)
-    taken = Counter(turn.agent for turn in turns)
+    taken: dict[str, int] = {}
+    for turn in turns:
+        taken[turn.agent] = taken.get(turn.agent, 0) + 1
     while not play.forfeit and (agent := env.to_act(state)) in seats:
-        obs = env.observe(state, agent)
+        obs, number = env.observe(state, agent), taken.get(agent, 0)
         try:
-            action = seats[agent](obs, _LazyStream(task, play.seed, agent, taken[agent]))
+            action = seats[agent](obs, _LazyStream(task, play.seed, agent, number))
             state = env.step(state, action)
         except IllegalAction as error:
             turns.append(Turn(agent, obs, None, str(error)))
             return Play(play.seed, state, tuple(turns), forfeit=True)
         turns.append(Turn(agent, obs, action))
-        taken[agent] += 1
+        taken[agent] = number + 1
     return Play(play.seed, state, tuple(turns), play.forfeit)
 
 

@@ -18,17 +18,13 @@ from ..core import EndReason, IllegalAction, Task
 from . import rules
 from .actions import Action, Malformed, action_fault
 from .labs import opening_offer, scripted_lab
-from .rules import Draft, Refused, next_round, settle, settlement
+from .rules import Draft, Refused, advance_round, apply_shock, settle, settlement
 from .types import Market, Observation, Own, Result, State
-from .world import Size, draw_world
+from .world import Size, draw_world, with_public_bands
 
 SEATS = ("lab_0", "lab_1", "lab_2", "lab_3", "lab_4")
 LEARNER = "lab_0"
 ACTIONS_PER_ROUND = 2  # for every lab alike
-
-
-def wait(draft: Draft, agent: str, action: Action) -> tuple[str, str]:
-    return "waited", "nothing more in this round"
 
 
 def finish(draft: Draft, agent: str, action: Action) -> tuple[str, str]:
@@ -54,7 +50,6 @@ RULES: Mapping[str, Callable[[Draft, str, Action], tuple[str, str]]] = {
     "commit_to_coalition": rules.commit_to_coalition,
     "allocate_to_job": rules.allocate_to_job,
     "send_message": rules.send_message,
-    "wait": wait,
     "finish": finish,
 }
 
@@ -122,42 +117,39 @@ def act(state: State, action: Action | Malformed) -> State:
     queue = state.market.queue
     if not queue:
         raise IllegalAction("this market is over; no action is left to take")
-    if not isinstance(action, Action | Malformed):
+    if not isinstance(action, (Action, Malformed)):
         raise IllegalAction(f"expected an Action or Malformed, got {type(action).__name__}")
     agent, rest = queue[0], queue[1:]
     reason = action.reason if isinstance(action, Malformed) else action_fault(action)
     if reason:
-        return _refuse(state, agent, rest, "malformed_action", reason)
+        return _end_turn(state, rest, Result(False, "malformed_action", reason))
+    if action.action_type == "wait":
+        rest = tuple([lab for lab in rest if lab != agent])
+        result = Result(True, "waited", "nothing more in this round")
+        return _end_turn(state, rest, result, action)
     draft = Draft(state)
     try:
         code, words = RULES[action.action_type](draft, agent, action)
     except Refused as refusal:
-        return _refuse(state, agent, rest, refusal.code, refusal.message, action)
-    if code == "finished" and agent == LEARNER:
-        rest = ()
-    elif code in ("waited", "finished"):
-        rest = tuple([lab for lab in rest if lab != agent])
+        return _end_turn(state, rest, Result(False, refusal.code, refusal.message), action)
     own = draft.private[agent]
     results = (Result(True, code, words),)
     if code == "finished":
+        rest = () if agent == LEARNER else tuple([lab for lab in rest if lab != agent])
         results += (settlement(own),)
     draft.private[agent] = Own(*own[:-2], results, (*own.recent[-2:], action))
-    return draft.state(queue=rest)
+    return draft.state(rest)
 
 
-def _refuse(
-    state: State,
-    agent: str,
-    rest: tuple[str, ...],
-    code: str,
-    message: str,
-    action: Action | None = None,
+def _end_turn(
+    state: State, rest: tuple[str, ...], result: Result, action: Action | None = None
 ) -> State:
-    own, market = state.private[agent], state.market
+    """The state after a turn that changed nothing but its lab's last result and actions."""
+    market, agent = state.market, state.market.queue[0]
+    own = state.private[agent]
     recent = own.recent if action is None else (*own.recent[-2:], action)
-    with_result = Own(*own[:-2], (Result(False, code, message),), recent)
-    waiting = Market(*market[:4], rest, *market[5:])
-    return State(waiting, {**state.private, agent: with_result})
+    private = {**state.private, agent: Own(*own[:-2], (result,), recent)}
+    return State(Market(*market[:4], rest, *market[5:]), private)
 
 
 def close_if_done(state: State) -> State:
@@ -165,15 +157,19 @@ def close_if_done(state: State) -> State:
     if state.market.queue:
         return state
     left = state.market.labs[LEARNER].finished
-    return settle(state) if left else open_round(next_round(state))
+    return settle(state) if left else open_round(apply_shock(advance_round(state)))
 
 
 def open_round(state: State) -> State:
-    """The state with the queue of its round's turns; an empty queue once the rounds are over."""
-    market = state.market
-    present = tuple([lab.lab_id for lab in market.labs.values() if not lab.finished])
+    """The state with its public bands up to date and the queue of its round's turns.
+
+    The queue is empty once the rounds are over.
+    """
+    market = with_public_bands(state.market, state.private)
     over = market.round_index >= market.max_rounds
-    return State(market._replace(queue=() if over else present * ACTIONS_PER_ROUND), state.private)
+    present = () if over else tuple([lab for lab in market.labs if not market.labs[lab].finished])
+    queue = present * ACTIONS_PER_ROUND
+    return State(Market(*market[:4], queue, *market[5:]), state.private)
 
 
 # The three tasks of the arena and the learner's grade.

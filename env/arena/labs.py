@@ -18,13 +18,18 @@ import numpy as np
 from .actions import Action
 from .planning import (
     Plan,
-    booking_gain,
+    add_hours,
+    added_value,
+    best_plan,
+    free_blocks,
+    hours,
     loss_by_delay,
     offer_gain,
     own_plan,
     pooled_part,
     spare_blocks,
     trade_gain,
+    unplanned_blocks,
     unplanned_jobs,
 )
 from .rules import is_requestable, last_signal
@@ -95,11 +100,13 @@ ENERGY_RESERVE = 30.0  # credits kept for energy: what four blocks may cost
 
 def scripted_lab(obs: Observation, rng: np.random.Generator) -> Action:
     """The action of a scripted lab; its archetype is a private value."""
-    plan = _payable(obs, own_plan(obs))
+    free, market = free_blocks(obs), obs.market
+    plan = best_plan(free, obs.own.jobs, market.round_index, market.max_rounds)
+    plan = _payable(obs, plan)
     pressing = _urgent_booking(obs, plan)
     if pressing is not None:
         return pressing
-    spare = spare_blocks(obs, plan)
+    spare = unplanned_blocks(free, plan)
     return (
         _answer(obs)
         or _use_pool(obs, plan, spare)
@@ -156,9 +163,9 @@ def held_out(
     if not given:
         return 0.0
     now, horizon, character = market.round_index, market.max_rounds, CHARACTERS[archetype]
-    hours = sum([live_hours(market.blocks[block_id], now, horizon) for block_id in given])
+    left = sum([live_hours(market.blocks[block_id], now, horizon) for block_id in given])
     time_left = max(0.0, 1 - now / max(1, horizon - 1)) ** character.patience
-    return character.hold * hours * time_left * regard(market, archetype, other, signal)
+    return character.hold * left * time_left * regard(market, archetype, other, signal)
 
 
 def regard(market: Market, archetype: str, other: str, signal: str) -> float:
@@ -272,7 +279,7 @@ def _partner(obs: Observation, spare: list[Block]) -> Action | None:
             )
     if CHARACTERS[kind].commits:
         for coalition in obs.coalitions:
-            idle = tuple([b.block_id for b in spare if not _is_offered(obs, b)])
+            idle = tuple([block.block_id for block in _not_offered(obs, spare)])
             if idle:
                 name = coalition.coalition_id
                 return Action("commit_to_coalition", coalition_id=name, block_ids=idle)
@@ -313,6 +320,9 @@ def _bid(obs: Observation, job: Job, spare: list[Block], owner: str = "") -> Act
     if any(offer.requested_blocks for offer in obs.outgoing):
         return None
     best, wanted = 1.0, None
+    helps = spare and all(block.reliability >= job.min_reliability for block in spare)
+    spare_on_time, spare_late = add_hours(job, spare, now, horizon)
+    spare_energy = [block.energy_cost for block in spare]
     for block in market.blocks.values():
         if block.owner_lab_id == obs.agent or not is_requestable(block):
             continue
@@ -320,10 +330,13 @@ def _bid(obs: Observation, job: Job, spare: list[Block], owner: str = "") -> Act
             continue
         if block.reliability < job.min_reliability or market.labs[block.owner_lab_id].finished:
             continue
-        for helped in ((block,), (block, *spare)):
-            adds = booking_gain(job, helped, now, horizon)
-            if adds is not None and adds > best:
-                best, wanted = adds, block
+        more, over = hours(block, job, now, horizon)
+        adds = added_value(job, job.on_time + more, job.late + over)
+        if adds is not None and adds - block.energy_cost > best:
+            best, wanted = adds - block.energy_cost, block
+        adds = added_value(job, spare_on_time + more, spare_late + over) if helps else None
+        if adds is not None and adds - sum([block.energy_cost, *spare_energy]) > best:
+            best, wanted = adds - sum([block.energy_cost, *spare_energy]), block
     if wanted is None:
         return None
     tried = sum(
@@ -362,14 +375,15 @@ def _propose(obs: Observation) -> Action | None:
     return Action("form_coalition", target_lab_id=best.lab_id, message="Share what we can spare?")
 
 
-def _is_offered(obs: Observation, block: Block) -> bool:
-    return any(block.block_id in offer.offered_blocks for offer in obs.outgoing)
+def _not_offered(obs: Observation, spare: list[Block]) -> list[Block]:
+    offered = [block_id for offer in obs.outgoing for block_id in offer.offered_blocks]
+    return [block for block in spare if block.block_id not in offered] if offered else spare
 
 
 def _sell(obs: Observation, spare: list[Block], labs: Iterable[Lab]) -> Action | None:
     """Offers the largest spare block to the one of `labs` with the highest demand."""
     market, kind = obs.market, obs.own.archetype or "cooperative"
-    idle = [block for block in spare if not _is_offered(obs, block)]
+    idle = _not_offered(obs, spare)
     order = ("high", "medium", "low")
     buyers = [lab for lab in labs if margin(obs, lab.lab_id) < inf]
     if not (idle and buyers):

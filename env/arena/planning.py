@@ -46,15 +46,19 @@ def hours(block: Block, job: Job, now: int, horizon: int) -> tuple[int, int]:
 
     `horizon` is the last round of the market, after which a block gives no hours.
     """
-    _, start, duration, gpus, *_ = block
-    end = min(start + duration, horizon)
+    start, duration, gpus = block[1:4]
+    end = start + duration if start + duration < horizon else horizon
     first = max(start, now, job.opens)
-    on_time = max(0, min(end, job.deadline_round) - first)
-    return on_time * gpus, max(0, end - first - on_time) * gpus
+    if first >= end:
+        return 0, 0
+    due = min(max(first, job.deadline_round), end)
+    return (due - first) * gpus, (end - due) * gpus
 
 
 def booked_value(job: Job, on_time: int, late: int) -> float:
     """Credits that the job pays for `on_time` hours before and `late` hours after its deadline."""
+    if not (on_time or late):
+        return 0.0
     needed = job.gpu_hours_required
     on_time = min(on_time, needed)
     credit = on_time + LATE * min(late, needed - on_time)
@@ -78,11 +82,15 @@ def booking_gain(job: Job, blocks: Sequence[Block], now: int, horizon: int) -> f
             return None
     if job.joint and len({block.owner_lab_id for block in blocks}) < 2:
         return None
-    on_time, late = add_hours(job, blocks, now, horizon)
+    added = added_value(job, *add_hours(job, blocks, now, horizon))
+    return None if added is None else added - sum([block.energy_cost for block in blocks])
+
+
+def added_value(job: Job, on_time: int, late: int) -> float | None:
+    """Credits that a booking adds with which the job has these hours; None if they are too few."""
     if on_time + late < job.gpu_hours_required and not job.partial_credit_allowed:
         return None
-    added = booked_value(job, on_time, late) - booked_value(job, job.on_time, job.late)
-    return added - sum([block.energy_cost for block in blocks])
+    return booked_value(job, on_time, late) - booked_value(job, job.on_time, job.late)
 
 
 # The part of a block that can still be used: its id, the rounds from the first up to the end, its
@@ -95,11 +103,18 @@ def best_plan(blocks: Iterable[Block], jobs: Iterable[Job], now: int, horizon: i
     return _search(_spans(blocks, now, horizon), tuple(jobs))
 
 
+def free_blocks(obs: Observation) -> list[Block]:
+    """The observing lab's blocks that are in no pool and have hours left."""
+    market, agent = obs.market, obs.agent
+    free = [b for b in market.blocks.values() if b[6] == agent and b[7] in FREE]
+    return [b for b in free if live_hours(b, market.round_index, market.max_rounds)]
+
+
 def own_plan(obs: Observation) -> Plan:
     """The best plan of the observing lab with the free blocks that it owns."""
     market, agent = obs.market, obs.agent
     free = [b for b in market.blocks.values() if b[6] == agent and b[7] in FREE]
-    return _search(_spans(free, market.round_index, market.max_rounds), obs.own.jobs)
+    return best_plan(free, obs.own.jobs, market.round_index, market.max_rounds)
 
 
 def _spans(blocks: Iterable[Block], now: int, horizon: int) -> tuple[Span, ...]:
@@ -126,6 +141,14 @@ def _search(spans: tuple[Span, ...], jobs: tuple[Job, ...]) -> Plan:
             if sets:
                 choices.append((job.job_id, sets))
     choices.sort(key=lambda choice: -choice[1][0][0])
+    best, chosen, taken = 0.0, (), 0
+    for job_id, sets in choices:
+        added, mask = sets[0]
+        if mask & taken:
+            break
+        best, chosen, taken = best + added, (*chosen, (job_id, mask, added)), taken | mask
+    else:  # every job gets the set that is best for it
+        return _plan(spans, best, chosen)
     rest = [0.0]  # upper bound on what the jobs from each one on could add
     for _, sets in reversed(choices):
         rest.append(rest[-1] + sets[0][0])
@@ -147,11 +170,15 @@ def _search(spans: tuple[Span, ...], jobs: tuple[Job, ...]) -> Plan:
         extend(index + 1, taken, total, picked)
 
     extend(0, 0, 0.0, ())
-    parts = tuple(
+    return _plan(spans, best, chosen)
+
+
+def _plan(spans: tuple[Span, ...], gain: float, chosen: tuple) -> Plan:
+    parts = [
         Part(job_id, tuple([b[0] for i, b in enumerate(spans) if mask >> i & 1]), added)
         for job_id, mask, added in chosen
-    )
-    return Plan(best, parts)
+    ]
+    return Plan(gain, tuple(parts))
 
 
 def _sets(spans: tuple[Span, ...], job: Job) -> list[tuple[float, int]]:
@@ -160,16 +187,21 @@ def _sets(spans: tuple[Span, ...], job: Job) -> list[tuple[float, int]]:
     A set is not extended once all its hours are on time.
     """
     _, needed, deadline, base, urgency, least_reliability, partial, _, had, had_late, *_ = job
+    usable, hours_in_all, opens = [], had + had_late, job.opens
+    for index, (_, first, end, gpus, reliability, energy) in enumerate(spans):
+        if reliability < least_reliability:
+            continue
+        if first < opens:
+            first = opens
+        if first < end:
+            due = end if end <= deadline else deadline if first < deadline else first
+            usable.append((1 << index, (due - first) * gpus, (end - due) * gpus, energy))
+            hours_in_all += (end - first) * gpus
+    if not usable or (hours_in_all < needed and not partial):
+        return []
     rate = base * urgency / needed
     before = booked_value(job, had, had_late) if had or had_late else 0.0
-    usable, left = [], [0]  # left: hours of the usable blocks from each one on
-    for index, (_, first, end, gpus, reliability, energy) in enumerate(spans):
-        first = max(first, job.opens)
-        if reliability >= least_reliability and first < end:
-            on_time = (
-                end - first if end <= deadline else deadline - first if first < deadline else 0
-            )
-            usable.append((1 << index, on_time * gpus, (end - first - on_time) * gpus, energy))
+    left = [0]  # hours of the usable blocks from each one on
     for _, more, more_late, _ in reversed(usable):
         left.append(left[-1] + more + more_late)
     left.reverse()
@@ -193,16 +225,13 @@ def _sets(spans: tuple[Span, ...], job: Job) -> list[tuple[float, int]]:
 
 def spare_blocks(obs: Observation, plan: Plan) -> list[Block]:
     """The observing lab's free blocks that have hours left and that `plan` does not use."""
-    market = obs.market
+    return unplanned_blocks(free_blocks(obs), plan)
+
+
+def unplanned_blocks(blocks: Iterable[Block], plan: Plan) -> list[Block]:
+    """The `blocks` that `plan` does not use."""
     taken = {block_id for part in plan.parts for block_id in part.block_ids}
-    return [
-        block
-        for block in market.blocks.values()
-        if block[6] == obs.agent
-        and block[7] in FREE
-        and block[0] not in taken
-        and live_hours(block, market.round_index, market.max_rounds)
-    ]
+    return [block for block in blocks if block[0] not in taken]
 
 
 def trade_gain(
@@ -235,7 +264,7 @@ def loss_by_delay(obs: Observation, part: Part) -> float:
     """Credits that `part` loses if it is booked one round later."""
     market = obs.market
     blocks = [market.blocks[block_id] for block_id in part.block_ids]
-    if all(block.start_round > market.round_index for block in blocks):
+    if min([block.start_round for block in blocks]) > market.round_index:
         return 0.0
     job = next(job for job in obs.own.jobs if job.job_id == part.job_id)
     later = booking_gain(job, blocks, market.round_index + 1, market.max_rounds)

@@ -5,7 +5,7 @@ leaves no trace.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -22,6 +22,7 @@ from .types import (
     Block,
     Coalition,
     Job,
+    Lab,
     Market,
     Message,
     Nature,
@@ -31,7 +32,7 @@ from .types import (
     Shock,
     State,
 )
-from .world import batna_in_surge, with_public_bands
+from .world import batna_in_surge
 
 HOLD_ROUNDS = 2  # rounds after this one in which an offer, reservation or commitment is valid
 BREACH_REPUTATION = 0.12  # reputation that a breach costs
@@ -71,8 +72,7 @@ class Draft:
         after = Market(
             market.task,
             self.round_index,
-            market.max_rounds,
-            market.coalitions_allowed,
+            *market[2:4],
             market.queue if queue is None else queue,
             self.labs,
             self.blocks,
@@ -102,8 +102,11 @@ class Draft:
         self.offers = {**self.offers, offer.offer_id: offer}
 
     def close_offer(self, offer: Offer, status: str) -> None:
-        self.offers = {k: o for k, o in self.offers.items() if k != offer.offer_id}
-        self.closed = {**self.closed, offer.offer_id: offer._replace(status=status)}
+        if self.closed is self.market.closed:
+            self.closed = dict(self.closed)
+        self.offers = dict(self.offers)
+        del self.offers[offer.offer_id]
+        self.closed[offer.offer_id] = Offer(*offer[:-1], status)
 
     def put_coalition(self, coalition: Coalition) -> None:
         self.coalitions = {**self.coalitions, coalition.coalition_id: coalition}
@@ -113,9 +116,9 @@ class Draft:
 
     def trust(self, lab: str, change: float) -> None:
         """Changes a lab's reputation by `change`, within [0, 1]."""
-        known = self.labs[lab]
-        reputation = round(min(1.0, max(0.0, known.reputation + change)), 3)
-        self.labs = {**self.labs, lab: known._replace(reputation=reputation)}
+        name, public_name, reputation, *rest = self.labs[lab]
+        reputation = round(min(1.0, max(0.0, reputation + change)), 3)
+        self.labs = {**self.labs, lab: Lab(name, public_name, reputation, *rest)}
 
     def pay(self, payer: str, payee: str, amount: float, account: str) -> None:
         """Moves credits between labs, booked under `account` ("deals" or "pool") on both sides."""
@@ -125,8 +128,13 @@ class Draft:
 
     def _book(self, lab: str, amount: float, account: str) -> None:
         own = self.private[lab]
-        booked = {account: round(getattr(own, account) + amount, 2)}
-        self.private[lab] = own._replace(budget=round(own.budget + amount, 2), **booked)
+        deals, pool = own.deals, own.pool
+        if account == "deals":
+            deals = round(deals + amount, 2)
+        else:
+            pool = round(pool + amount, 2)
+        budget = round(own.budget + amount, 2)
+        self.private[lab] = Own(own.archetype, budget, *own[2:9], deals, pool, *own[11:])
 
     def leave_pool(self, block: Block) -> None:
         """Breaks the coalition to which `block` is committed, if it is; its owner withdraws it."""
@@ -147,7 +155,7 @@ class Draft:
     def close_coalition(self, coalition: Coalition, status: str, by: str | None = None) -> None:
         """Ends a coalition and frees the blocks committed to it."""
         for block_id in coalition.commitments:
-            freed = self.blocks[block_id]._replace(status=AVAILABLE, held_until=None)
+            freed = self.blocks[block_id].with_status(AVAILABLE)
             self.put_block(freed)
         self.put_coalition(
             coalition._replace(commitments=(), breach_status=status, breached_by=by, ended=True)
@@ -164,7 +172,7 @@ class Draft:
     def void_offers(self) -> None:
         """Closes the active offers that can no longer be settled."""
         promised: dict[str, float] = {}
-        for offer in tuple(self.offers.values()):
+        for offer in self.offers.values():  # which `close_offer` replaces, not changes
             sender = offer.from_lab_id
             total = promised.get(sender, 0.0) + offer.payment
             if total <= self.private[sender].budget + 1e-9 and self._stands(offer):
@@ -293,8 +301,8 @@ def send_offer(draft: Draft, agent: str, action: Action) -> Outcome:
 def counter_offer(draft: Draft, agent: str, action: Action) -> Outcome:
     answered = _offer_to(draft, agent, action.offer_id)
     draft.close_offer(answered, "rejected")
-    offer = _make_offer(draft, agent, answered.from_lab_id, action)
-    _post(draft, offer._replace(linked_offer_id=answered.offer_id))
+    offer = _make_offer(draft, agent, answered.from_lab_id, action, answered.offer_id)
+    _post(draft, offer)
     return "counter_offer_created", f"{offer.offer_id} answers {answered.offer_id}"
 
 
@@ -327,8 +335,7 @@ def accept_offer(draft: Draft, agent: str, action: Action) -> Outcome:
     for block in (*offered, *requested):
         draft.leave_pool(block)
         owner = agent if block.owner_lab_id == sender else sender
-        moved = block._replace(owner_lab_id=owner, status=AVAILABLE, held_until=None)
-        draft.put_block(moved)
+        draft.put_block(Block(*block[:6], owner))
     draft.trust(sender, DEAL_REPUTATION)
     draft.trust(agent, DEAL_REPUTATION)
     draft.void_offers()
@@ -350,7 +357,9 @@ def _offer_to(draft: Draft, agent: str, offer_id: str | None) -> Offer:
     return offer
 
 
-def _make_offer(draft: Draft, agent: str, target: str | None, action: Action) -> Offer:
+def _make_offer(
+    draft: Draft, agent: str, target: str | None, action: Action, answered: str | None = None
+) -> Offer:
     """The offer that `action` makes to `target`; refuses it for its first fault."""
     market = draft.market
     if target not in draft.labs:
@@ -362,7 +371,7 @@ def _make_offer(draft: Draft, agent: str, target: str | None, action: Action) ->
     if action.payment < 0:
         raise Refused("negative_payment", "a payment is from 0; to be paid, set the condition ask")
     payment, ask = round(action.payment, 2), round(action.condition("ask", 0.0), 2)
-    promised = sum(o.payment for o in draft.offers.values() if o.from_lab_id == agent)
+    promised = sum([o.payment for o in draft.offers.values() if o.from_lab_id == agent])
     if payment and payment + promised > draft.own(agent).budget + 1e-9:
         raise Refused(
             "budget_overspend",
@@ -384,35 +393,35 @@ def _make_offer(draft: Draft, agent: str, target: str | None, action: Action) ->
         ask,
         action.message,
         action.conditions,
+        answered,
     )
 
 
 def _check_side(draft: Draft, agent: str, block_ids: tuple[str, ...]) -> None:
-    for block_id in check_ids(draft, block_ids):
-        block = draft.blocks[block_id]
+    for block in named_blocks(draft, block_ids):
         if block.owner_lab_id != agent:
-            raise Refused("unowned_block", f"{block_id} is not yours")
+            raise Refused("unowned_block", f"{block.block_id} is not yours")
         if block.status not in LIVE:
-            raise Refused("unavailable_block", f"{block_id} is {block.status}")
+            raise Refused("unavailable_block", f"{block.block_id} is {block.status}")
 
 
 def _check_request(draft: Draft, target: str, block_ids: tuple[str, ...]) -> None:
-    for block_id in check_ids(draft, block_ids):
-        block = draft.blocks[block_id]
+    for block in named_blocks(draft, block_ids):
         if block.owner_lab_id != target:
-            raise Refused("target_does_not_own_block", f"{target} does not own {block_id}")
+            raise Refused("target_does_not_own_block", f"{target} does not own {block.block_id}")
         if not is_requestable(block):
-            raise Refused("unavailable_block", f"{block_id} is {block.status}")
+            raise Refused("unavailable_block", f"{block.block_id} is {block.status}")
 
 
-def check_ids(draft: Draft, block_ids: tuple[str, ...]) -> Iterable[str]:
-    """The ids one by one; refuses a repeated or unknown one."""
-    if len(set(block_ids)) < len(block_ids):
+def named_blocks(draft: Draft, block_ids: tuple[str, ...]) -> Iterator[Block]:
+    """The blocks one by one; refuses a repeated or unknown one."""
+    if len(block_ids) > 1 and len(set(block_ids)) < len(block_ids):
         raise Refused("duplicate_block", "a block is named twice")
     for block_id in block_ids:
-        if block_id not in draft.blocks:
+        block = draft.blocks.get(block_id)
+        if block is None:
             raise Refused("unknown_block", f"there is no block {block_id}")
-        yield block_id
+        yield block
 
 
 def _post(draft: Draft, offer: Offer) -> None:
@@ -437,14 +446,14 @@ SHARE = 0.5  # default share of the net value that a pooled block adds, paid to 
 
 
 def reserve_capacity(draft: Draft, agent: str, action: Action) -> Outcome:
-    for block in _own_blocks(draft, agent, action.block_ids):
+    blocks = _own_blocks(draft, agent, action.block_ids)
+    for block in blocks:
         if block.status not in FREE:
             raise Refused("unavailable_block", f"{block.block_id} is {block.status}")
     if action.job_id is not None:
         _job(draft, agent, action.job_id)
-    for block_id in action.block_ids:
-        held = draft.blocks[block_id]._replace(status=RESERVED, held_until=draft.hold)
-        draft.put_block(held)
+    for block in blocks:
+        draft.put_block(block.with_status(RESERVED, draft.hold))
     draft.void_offers()
     return "capacity_reserved", f"held until the end of round {draft.hold}"
 
@@ -456,7 +465,7 @@ def release_capacity(draft: Draft, agent: str, action: Action) -> Outcome:
             raise Refused("unavailable_block", f"{block.block_id} is {block.status}")
     for block in blocks:
         draft.leave_pool(block)
-        draft.put_block(block._replace(status=AVAILABLE, held_until=None))
+        draft.put_block(block.with_status(AVAILABLE))
     draft.void_offers()
     return "capacity_released", "free again"
 
@@ -519,7 +528,7 @@ def commit_to_coalition(draft: Draft, agent: str, action: Action) -> Outcome:
         _consent(draft, coalition)
         coalition = draft.coalitions[coalition.coalition_id]
     for block in blocks:
-        draft.put_block(block._replace(status=COMMITTED, held_until=draft.hold))
+        draft.put_block(block.with_status(COMMITTED, draft.hold))
     pool = (*coalition.commitments, *action.block_ids)
     draft.put_coalition(coalition._replace(commitments=pool))
     return "coalition_committed", f"{len(blocks)} more in the pool of {coalition.coalition_id}"
@@ -535,11 +544,8 @@ def allocate_to_job(draft: Draft, agent: str, action: Action) -> Outcome:
     more = on_time + late - job.on_time - job.late
     if not more:
         raise Refused("no_hours_left", "these blocks have no hours left")
-    after = job._replace(
-        on_time=on_time,
-        late=late,
-        allocated_block_ids=(*job.allocated_block_ids, *action.block_ids),
-    )
+    booked = (*job.allocated_block_ids, *action.block_ids)
+    after = Job(*job[:8], on_time, late, booked, *job[11:])
     if not (after.completed or job.partial_credit_allowed):
         raise Refused("insufficient_capacity", f"{job.job_id} wants more hours at once")
     value = round(booked_value(job, on_time, late) - booked_value(job, job.on_time, job.late), 2)
@@ -558,16 +564,19 @@ def allocate_to_job(draft: Draft, agent: str, action: Action) -> Outcome:
     if cost > draft.own(agent).budget + 1e-9:
         raise Refused("budget_overspend", f"this costs {cost:.2f} credits, more than you have")
     for block in blocks:
-        draft.put_block(block._replace(status=USED, held_until=None))
+        draft.put_block(block.with_status(USED))
     for block, due in dues.items():
         draft.drop_commitment(block.block_id)
         draft.pay(agent, block.owner_lab_id, due, "pool")
     own = draft.own(agent)
-    draft.private[agent] = own._replace(
-        jobs=tuple([after if j.job_id == job.job_id else j for j in own.jobs]),
-        budget=round(own.budget - energy, 2),
-        job_value=round(own.job_value + value, 2),
-        energy=round(own.energy + energy, 2),
+    draft.private[agent] = Own(
+        own.archetype,
+        round(own.budget - energy, 2),
+        tuple([after if j.job_id == job.job_id else j for j in own.jobs]),
+        *own[3:7],
+        round(own.job_value + value, 2),
+        round(own.energy + energy, 2),
+        *own[9:],
     )
     draft.void_offers()
     return "job_allocated", f"{job.job_id} earns {value:.2f} for {energy:.2f} of energy"
@@ -578,8 +587,8 @@ def _bookable(draft: Draft, agent: str, job: Job, block_ids: tuple[str, ...]) ->
     if not block_ids:
         raise Refused("empty_block_list", "name the blocks to book")
     blocks = []
-    for block_id in check_ids(draft, block_ids):
-        block = draft.blocks[block_id]
+    for block in named_blocks(draft, block_ids):
+        block_id = block.block_id
         if block.owner_lab_id != agent and not pool_of(draft.coalitions, agent, block_id):
             raise Refused("unowned_block", f"{block_id} is neither yours nor in a pool of yours")
         if block.status == FAILED:
@@ -621,10 +630,10 @@ def _own_blocks(draft: Draft, agent: str, block_ids: tuple[str, ...]) -> list[Bl
     if not block_ids:
         raise Refused("empty_block_list", "name at least one block")
     blocks = []
-    for block_id in check_ids(draft, block_ids):
-        if draft.blocks[block_id].owner_lab_id != agent:
-            raise Refused("unowned_block", f"{block_id} is not yours")
-        blocks.append(draft.blocks[block_id])
+    for block in named_blocks(draft, block_ids):
+        if block.owner_lab_id != agent:
+            raise Refused("unowned_block", f"{block.block_id} is not yours")
+        blocks.append(block)
     return blocks
 
 
@@ -632,11 +641,6 @@ def _own_blocks(draft: Draft, agent: str, block_ids: tuple[str, ...]) -> list[Bl
 
 SPIKE = 1.25  # factor on the energy cost
 DEGRADATION, LEAST_RELIABILITY = 0.12, 0.5  # loss of reliability, and its lower bound
-
-
-def next_round(state: State) -> State:
-    """The state as the next round opens, bands up to date; settled after the last round."""
-    return apply_shock(advance_round(state))
 
 
 def advance_round(state: State) -> State:
@@ -648,8 +652,8 @@ def advance_round(state: State) -> State:
         if block.held_until is not None and block.held_until < now:
             if block.status == COMMITTED:
                 draft.drop_commitment(block.block_id)
-            draft.put_block(block._replace(status=AVAILABLE, held_until=None))
-    for offer in tuple(draft.offers.values()):
+            draft.put_block(block.with_status(AVAILABLE))
+    for offer in draft.offers.values():
         if offer.expires_round < now:
             draft.close_offer(offer, "expired")
     after = draft.state()
@@ -659,7 +663,7 @@ def advance_round(state: State) -> State:
 def settle(state: State) -> State:
     """The state with no offer open, and a settlement for each lab that has not left."""
     draft = Draft(state)
-    for offer in tuple(draft.offers.values()):
+    for offer in draft.offers.values():
         draft.close_offer(offer, "expired")
     for lab_id, lab in draft.labs.items():
         own = draft.private[lab_id]
@@ -681,7 +685,7 @@ def settlement(own: Own) -> Result:
 
 
 def apply_shock(state: State) -> State:
-    """The state after the shock of its round, if there is one, with the bands up to date."""
+    """The state after the shock of its round, if there is one."""
     market, nature = state.market, state.private["nature"]
     kind = nature.shocks.get(market.round_index)
     if kind is not None and market.round_index < market.max_rounds:
@@ -689,8 +693,8 @@ def apply_shock(state: State) -> State:
         message, block_id = SHOCKS[kind](draft, nature)
         draft.void_offers()
         draft.shock_history += (Shock(market.round_index, kind, message, block_id),)
-        state = draft.state()
-    return State(with_public_bands(state.market, state.private), state.private)
+        return draft.state()
+    return state
 
 
 # Each shock changes a draft and returns what happened in words, and the id of a failed block.
@@ -704,7 +708,7 @@ def capacity_failure(draft: Draft, nature: Nature) -> tuple[str, str | None]:
     block = next((b for b in living if b.status != RESERVED), living[0])
     if block.status == COMMITTED:
         draft.drop_commitment(block.block_id, "excused")
-    draft.put_block(block._replace(status=FAILED, held_until=None))
+    draft.put_block(block.with_status(FAILED))
     return f"{block.block_id} failed", block.block_id
 
 

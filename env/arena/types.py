@@ -33,6 +33,10 @@ class Block(NamedTuple):
         """GPU-hours if none expire before use or after the end of the market."""
         return self.duration * self.gpu_count
 
+    def with_status(self, status: str, held_until: int | None = None) -> "Block":
+        """The block with another status."""
+        return Block(*self[:7], status, held_until)
+
 
 class Job(NamedTuple):
     """A lab's private job. Hours before `deadline_round` count in full, later ones less."""
@@ -257,5 +261,7 @@ class Observation(NamedTuple):
 
 def live_hours(block: Block, now: int, horizon: int) -> int:
     """GPU-hours that the block has left from round `now` to the end of the market at `horizon`."""
-    end = min(block.start_round + block.duration, horizon)
-    return max(0, end - max(block.start_round, now)) * block.gpu_count
+    start, duration, gpus = block[1:4]
+    end = start + duration if start + duration < horizon else horizon
+    first = start if start > now else now
+    return (end - first) * gpus if end > first else 0

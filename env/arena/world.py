@@ -111,7 +111,7 @@ def draw_world(name: str, size: Size, seats: Sequence[str], rng: np.random.Gener
         labs[lab] = Lab(lab, NAMES[index], reputation if index else 0.65, "", "")
     private["nature"] = _nature(fate, size, blocks, {lab: private[lab] for lab in present})
     market = Market(name, 0, size.max_rounds, size.coalitions, (), labs, blocks, {}, {}, {})
-    return State(with_public_bands(market, private), private)
+    return State(market, private)
 
 
 def _either(draws: Draws, usual: Trade, other: Trade) -> Trade:
@@ -188,12 +188,9 @@ def with_public_bands(market: Market, private: Any) -> Market:
     """The market with the labs' bands, the pressure and the announced shock up to date."""
     owned = dict.fromkeys(market.labs, 0)
     now, horizon = market.round_index, market.max_rounds
-    supply = 0
     for block in market.blocks.values():
         if block[7] in LIVE:
-            left = live_hours(block, now, horizon)
-            supply += left
-            owned[block[6]] += left
+            owned[block[6]] += live_hours(block, now, horizon)
     labs, demand = {}, 0
     for lab_id, lab in market.labs.items():
         own = private[lab_id]
@@ -204,9 +201,9 @@ def with_public_bands(market: Market, private: Any) -> Market:
         if (budget, needs) != (lab.public_budget_band, lab.public_demand):
             lab = lab._replace(public_budget_band=budget, public_demand=needs)
         labs[lab_id] = lab
-    pressure = band(demand / max(1, supply), LOW_PRESSURE, HIGH_PRESSURE)
+    pressure = band(demand / max(1, sum(owned.values())), LOW_PRESSURE, HIGH_PRESSURE)
     announced = private["nature"].shocks.get(now + 1, "") if now + 1 < horizon else ""
-    return market._replace(labs=labs, market_pressure=pressure, announced=announced)
+    return Market(*market[:5], labs, *market[6:-2], pressure, announced)
 
 
 def band(amount: float, low: float, high: float) -> str:
@@ -216,4 +213,5 @@ def band(amount: float, low: float, high: float) -> str:
 
 def wanted_hours(jobs: Sequence[Job]) -> int:
     """GPU-hours that unfinished jobs still need."""
-    return sum([max(0, j.gpu_hours_required - j.on_time - j.late) for j in jobs])
+    lacks = [job.gpu_hours_required - job.on_time - job.late for job in jobs]
+    return sum([lack for lack in lacks if lack > 0])

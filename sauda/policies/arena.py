@@ -50,8 +50,9 @@ def greedy_hoarder(obs: arena.Observation, rng: Rng) -> arena.Action:
 
     The published policy does not count hours, so the rules may refuse its bookings.
     """
+    live = _live_blocks(obs)
     for job in obs.open_jobs:
-        usable = _usable(obs, job)
+        usable = _usable(live, job)
         if usable:
             return _booking(job, usable)
     return arena.Action("finish")
@@ -104,8 +105,9 @@ def _answer(obs: arena.Observation) -> arena.Action | None:
 
 
 def _book_what_suffices(obs: arena.Observation) -> arena.Action | None:
+    live = _live_blocks(obs)
     for job in sorted(obs.open_jobs, key=lambda job: (job.deadline_round, -job.base_value)):
-        usable = _usable(obs, job)
+        usable = _usable(live, job)
         if usable and _sure_hours(usable) >= job.gpu_hours_required:
             return _booking(job, usable)
     return None
@@ -132,43 +134,43 @@ def _pool(obs: arena.Observation) -> arena.Action | None:
 def _swap(obs: arena.Observation) -> arena.Action | None:
     """Offers its first free block and a little money for a block of the lab with most demand."""
     free = [block for block in obs.owned_blocks if block.status in ("available", "reserved")]
-    others = [lab for lab in obs.others if _requestable_block(obs, lab) is not None]
-    if not (free and others) or obs.outgoing:
+    if not free or obs.outgoing:
+        return None
+    requestable: dict[str, arena.Block] = {}  # the first of each lab
+    for block in obs.market.blocks.values():
+        if block.status in ("available", "committed"):
+            requestable.setdefault(block.owner_lab_id, block)
+    others = [lab for lab in obs.others if lab.lab_id in requestable]
+    if not others:
         return None
     lab = max(others, key=lambda lab: (lab.public_demand == "high", lab.reputation))
     return arena.Action(
         "send_offer",
         target_lab_id=lab.lab_id,
         block_ids=(free[0].block_id,),
-        requested_block_ids=(_requestable_block(obs, lab).block_id,),
+        requested_block_ids=(requestable[lab.lab_id].block_id,),
         payment=min(4.0 if obs.market.max_rounds == 9 else 2.0, obs.own.budget),
         message="A fair swap for both sides.",
     )
 
 
-def _requestable_block(obs: arena.Observation, lab: arena.Lab) -> arena.Block | None:
-    """The first block of `lab` that it may request; None if there is none."""
-    for block in obs.market.blocks.values():
-        if block.owner_lab_id == lab.lab_id and block.status in ("available", "committed"):
-            return block
-    return None
+def _live_blocks(obs: arena.Observation) -> list[arena.Block]:
+    return [block for block in obs.owned_blocks if block.status in arena.LIVE]
 
 
-def _usable(obs: arena.Observation, job: arena.Job) -> list[arena.Block]:
-    """The lab's live blocks that are reliable enough for the job.
+def _usable(live: list[arena.Block], job: arena.Job) -> list[arena.Block]:
+    """The blocks that are reliable enough for the job.
 
     None for a joint job: the published game has none, and booking it alone is always refused.
     """
-    return [
-        block
-        for block in obs.owned_blocks
-        if block.status in arena.LIVE and block.reliability >= job.min_reliability and not job.joint
-    ]
+    if job.joint:
+        return []
+    return [block for block in live if block.reliability >= job.min_reliability]
 
 
 def _sure_hours(blocks: list[arena.Block]) -> float:
     """GPU-hours weighted by reliability. As published, it ignores when the hours are."""
-    return sum(block.gpu_hours * block.reliability for block in blocks)
+    return sum([block.gpu_hours * block.reliability for block in blocks])
 
 
 def _booking(job: arena.Job, blocks: list[arena.Block]) -> arena.Action:
