@@ -96,8 +96,7 @@ SNIPPET_HERE = f"""() => {json.dumps(SNIPPET)}.replace(
 class Reference(Measured):
     """A measured row of a task, or the bound of what can be won; on hold-out seeds."""
 
-    is_drawn: bool = True  # in the figure, too
-    is_contestant: bool = True
+    is_drawn: bool  # in the figure, too
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +129,7 @@ def references(field: Field, bounds: Sequence[OracleRow]) -> dict[str, list[Refe
     """The bound and the measured rows of each task."""
     label = "bound of what can be won"
     found = {
-        row.task: [Reference(label, row.informed, "oracle", row.task, row.n, is_contestant=False)]
+        row.task: [Reference(label, row.informed, "oracle", row.task, row.n, is_drawn=True)]
         for row in bounds
     }
     for task, entries in field.items():
@@ -154,7 +153,7 @@ def references(field: Field, bounds: Sequence[OracleRow]) -> dict[str, list[Refe
 
 def verdict(now: Standing, measured: Sequence[Reference]) -> Verdict:
     """Who leads, and whether it wins more than the best measured row without hidden knowledge."""
-    best = next((row for row in measured if row.is_contestant), None)
+    best = next((row for row in measured if row.role != "oracle"), None)
     lines = []
     if best is not None:
         lines.append(
