@@ -17,6 +17,7 @@ from panels.results.question import (
     Verdict,
     clauses,
     no_row,
+    side,
 )
 from panels.results.training import build_stages
 from panels.results.winners import (
@@ -47,10 +48,10 @@ RULES = "arena_rules.json"
 
 def verdict(field: Field, comparison: Artifact) -> Verdict:
     """Who wins each task, and whether the trained lab does better than one that trades nothing."""
-    grades = {row.task: row.grade for row in comparison.data.rows if row.policy == LAB}
-    if grades:
+    sides = {row.task: side(row.grade) for row in comparison.data.rows if row.policy == LAB}
+    if sides:
         told = clauses(
-            grades,
+            sides,
             above="scores more than it would alone in {}",
             below="scores less than it would alone in {}",
             unclear="shows no difference from working alone in {}",

@@ -6,7 +6,7 @@ is in credits.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from typing import Any, NamedTuple
 
 import gradio as gr
@@ -16,7 +16,7 @@ from markupsafe import Markup
 from env import ARENA_TASKS, TASKS, arena
 from panels.results.models import policy_label
 from panels.ui.html import macros
-from panels.ui.look import QUIET, trouble
+from panels.ui.look import QUIET
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import data_table, with_interval
 from panels.ui.terms import listed, short, task_about, task_choices, task_title, with_tooltips
@@ -29,7 +29,6 @@ from sauda.records.store import Artifact
 
 HTML = macros("results")
 Row = BazaarRow | ArenaRow
-Evaluations = Mapping[tuple[str, str], Artifact]  # by (task, split)
 
 SPLITS = {"train": "Training seeds", "holdout": "Hold-out seeds"}
 DRAWN = "as drawn"  # the other seats hold whom each world draws
@@ -56,11 +55,16 @@ class Game:
     """What Results needs to know of a game to show its evaluations."""
 
     name: str  # prefix of element ids
-    files: Sequence[str]  # evaluation artifacts; the first is shown first
+    files: Sequence[str]  # evaluation artifacts, of both splits
     tasks: Sequence[str]
     first_task: str
     metrics: Mapping[str, Metric]  # by key in a row
     bounds: Mapping[str, OracleRow]  # by task: what knowing the seller would score
+
+
+def other_split(view: View) -> str:
+    """The seeds that the view does not show."""
+    return next(split for split in SPLITS if split != view.split)
 
 
 def rows_of(evaluation: Artifact, view: View) -> list[Row]:
@@ -103,10 +107,10 @@ def caption(game: Game, evaluation: Artifact, view: View) -> str:
     return told
 
 
-def details(game: Game, evaluation: Artifact, view: View, other: Artifact | None = None) -> Markup:
+def details(game: Game, evaluation: Artifact, view: View, other: Artifact) -> Markup:
     """The figure's numbers with every other measured column; `other` has the other seeds."""
     metric = game.metrics[view.metric]
-    elsewhere = next(label for split, label in SPLITS.items() if split != view.split).lower()
+    elsewhere = SPLITS[other_split(view)].lower()
     less = f"less {policy_label(evaluation.config['baseline'])}"
     moved = f"change on {elsewhere}"
     lines = []
@@ -123,16 +127,16 @@ def details(game: Game, evaluation: Artifact, view: View, other: Artifact | None
     return data_table(lines, f"{name}; 95 % intervals", metric.form, forms, file)
 
 
-def change(row: Row, other: Artifact | None, metric: str) -> float | None:
+def change(row: Row, other: Artifact, metric: str) -> float | None:
     """By how much the mean moves on the other seeds; None where they hold another game."""
-    key = (row.task, row.policy, getattr(row, "others", None))
-    for match in other.data.rows if other else ():
-        if (match.task, match.policy, getattr(match, "others", None)) == key:
-            try:
-                return compare_rows(match, row, metric)
-            except ValueError:  # the task or its opponents were changed between the evaluations
-                return None
-    return None
+    rows = {
+        (each.task, each.policy, getattr(each, "others", None)): each for each in other.data.rows
+    }
+    match = rows.get((row.task, row.policy, getattr(row, "others", None)))
+    try:
+        return None if match is None else compare_rows(match, row, metric)
+    except ValueError:  # the task or its opponents were changed between the evaluations
+        return None
 
 
 # The games ---------------------------------------------------------------------------------------
@@ -186,14 +190,12 @@ def reward_agreement(evaluation: Artifact, view: View) -> str:
     """What a grade of 0 is, and how far the reward follows the utility over all policies."""
     rows = {(row.task, row.others): row for row in evaluation.data.correlations}
     row = rows[view.task, DRAWN]
-    told = ZERO_GRADE if view.metric == "grade" else ""
-    if row.correlation is not None:
-        told += (
-            " Reward against utility as a share of the stake, all policies together: r ="
-            f" {with_interval(row.correlation, 'z.3f')}, n = {row.n:,} episodes. It is"
-            " below 1 because of penalties and of what a world gives to start with."
-        )
-    return told.strip()
+    told = f"{ZERO_GRADE} " if view.metric == "grade" else ""
+    return told + (
+        "Reward against utility as a share of the stake, all policies together: r ="
+        f" {with_interval(row.correlation, 'z.3f')}, n = {row.n:,} episodes. It is"
+        " below 1 because of penalties and of what a world gives to start with."
+    )
 
 
 def arena_in_short(evaluations: Sequence[Artifact]) -> Markup:
@@ -206,22 +208,8 @@ def arena_in_short(evaluations: Sequence[Artifact]) -> Markup:
 # Layout ------------------------------------------------------------------------------------------
 
 
-def by_task(evaluations: Sequence[Artifact]) -> Evaluations:
-    """Each evaluation under its (task, split)."""
-    return {
-        (task, evaluation.config["split"]): evaluation
-        for evaluation in evaluations
-        for task in evaluation.config["tasks"]
-    }
-
-
-def show(game: Game, evaluations: Evaluations, view: View) -> tuple[Any, go.Figure | None, Markup]:
-    """What stands above the figure, the figure and what stands below; of a view not played, why."""
-    evaluation = evaluations.get((view.task, view.split))
-    if evaluation is None:
-        fault = f"{view.task} has not been played on the {SPLITS[view.split].lower()}"
-        return trouble(ValueError(fault)), None, Markup("")
-    elsewhere = next(split for split in SPLITS if split != view.split)
+def show(game: Game, evaluation: Artifact, other: Artifact, view: View) -> tuple[Any, ...]:
+    """What stands above the figure, the figure and what stands below; `other` has other seeds."""
     sentences = [caption(game, evaluation, view)]
     sentences += [reward_agreement(evaluation, view)] if game is ARENA else []
     n = evaluation.config["episodes"]
@@ -229,35 +217,40 @@ def show(game: Game, evaluations: Evaluations, view: View) -> tuple[Any, go.Figu
         HTML.about_task(view.task, task_about(view.task)),
         figure(game, evaluation, view),
         HTML.paragraphs(list(map(with_tooltips, sentences)))
-        + details(game, evaluation, view, evaluations.get((view.task, elsewhere)))
+        + details(game, evaluation, view, other)
         + provenance(evaluation, f"n = {n:,} per policy and task"),
     )
 
 
 def build(game: Game, address: Address, around: gr.Accordion) -> None:
-    """Lay out the game's evaluations, or why there are none. Called inside the Results tab.
+    """Lay out the game's evaluations, or which of them are missing. Called inside Results.
 
     The task is in `address`, which unfolds the section `around`.
     """
     loaded = [load_or_say(file) for file in game.files]
-    evaluations = [evaluation for evaluation, _ in loaded if evaluation is not None]
-    missing = Markup("").join(message for _, message in loaded)
-    if not evaluations:
+    if missing := Markup("").join(message for _, message in loaded):
         gr.HTML(missing)
         return
-    played = by_task(evaluations)
-    split = evaluations[0].config["split"]
-    tasks = [task for task in game.tasks if any((task, name) in played for name in SPLITS)]
-    task = game.first_task if (game.first_task, split) in played else tasks[0]
-    first = View(task, split, next(iter(game.metrics)))
+    evaluations = [evaluation for evaluation, _ in loaded]
+    played = {  # of every task on the seeds of every split
+        (task, evaluation.config["split"]): evaluation
+        for evaluation in evaluations
+        for task in evaluation.config["tasks"]
+    }
+    tasks = [task for task in game.tasks if (task, "holdout") in played]
+    first = View(game.first_task, "holdout", next(iter(game.metrics)))
     controls = _controls(game, tasks, first)
     outputs = [
         gr.HTML(),
         gr.Plot(show_label=False, elem_id=f"results-{game.name}-bars"),
         gr.HTML(elem_id=f"results-{game.name}-table"),
     ]
-    drawn = cache(partial(show, game, played))
-    lead = missing + (arena_in_short(evaluations) if game is ARENA else "")
+    lead = arena_in_short(evaluations) if game is ARENA else ""
+
+    @cache
+    def drawn(view: View) -> tuple[Any, ...]:
+        own, other = (played[view.task, split] for split in (view.split, other_split(view)))
+        return show(game, own, other, view)
 
     def redraw(*chosen: str) -> Updates:
         view = View(*chosen)

@@ -1,6 +1,7 @@
 """Leaderboard: agents that played hidden games on this page, beside what was measured here."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -34,7 +35,7 @@ from panels.ui.wiring import Updates, lay_out_address, pick_in_address
 from sauda.experiments.comparison import BASE, BAYESIAN, LISTENER, OURS, TUNED
 from sauda.experiments.oracle import OracleRow
 from sauda.games import game_of
-from sauda.records.store import digest
+from sauda.records.store import REPOSITORY, digest
 from sauda.serve.game import ServedGame
 from sauda.serve.leaderboard import (
     GAMES,
@@ -66,29 +67,11 @@ CHECK = (
     " each game"
 )
 
-SNIPPET = """\
-import httpx
-from openenv.core import GenericEnvClient
-
-page = "{address}"
-agent = {"name": "rising bids", "task": "bazaar/open"}
-entry = httpx.post(f"{page}/leaderboard/enter", json=agent).raise_for_status().json()
-print("To go on after a break, keep the token:", entry["token"])
-with GenericEnvClient(base_url=page).sync() as client:
-    for _ in range(entry["games"]):
-        result = client.reset(entry=entry["token"])
-        while not result.done:
-            table = result.observation["bazaar"]
-            price = int((0.4 + 0.05 * table["round"]) * table["own"]["reservation"])
-            last = table["round"] + 1 == table["rounds"]
-            move = {"action_type": "walk"} if last else {"action_type": "offer", "price": price}
-            result = client.step(move)
-rows = httpx.get(f"{page}/leaderboard", params={"task": entry["task"]}).json()["entries"]
-print(next(row for row in rows if row["entry"] == entry["entry"]))
-"""
-# The snippet with the address of the page that shows it, filled in by the browser.
-SNIPPET_HERE = f"""() => {json.dumps(SNIPPET)}.replace(
-  "{{address}}", new URL(".", window.location.href).href.replace(/[/]$/, "")
+DOCUMENT = (REPOSITORY / "docs" / "leaderboard.md").read_text(encoding="utf-8")
+CODE = re.search(r"```python\n(.*?)```", DOCUMENT, re.DOTALL)[1]  # that enters an agent
+# The code with the address of the page that shows it, filled in by the browser.
+CODE_HERE = f"""() => {json.dumps(CODE)}.replace(
+  "{HERE}", new URL(".", window.location.href).href.replace(/[/]$/, "")
 )"""
 
 
@@ -96,8 +79,7 @@ SNIPPET_HERE = f"""() => {json.dumps(SNIPPET)}.replace(
 class Reference(Measured):
     """A measured row of a task, or the bound of what can be won; on hold-out seeds."""
 
-    is_drawn: bool = True  # in the figure, too
-    is_contestant: bool = True
+    is_drawn: bool  # in the figure, too
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +112,7 @@ def references(field: Field, bounds: Sequence[OracleRow]) -> dict[str, list[Refe
     """The bound and the measured rows of each task."""
     label = "bound of what can be won"
     found = {
-        row.task: [Reference(label, row.informed, "oracle", row.task, row.n, is_contestant=False)]
+        row.task: [Reference(label, row.informed, "oracle", row.task, row.n, is_drawn=True)]
         for row in bounds
     }
     for task, entries in field.items():
@@ -154,7 +136,7 @@ def references(field: Field, bounds: Sequence[OracleRow]) -> dict[str, list[Refe
 
 def verdict(now: Standing, measured: Sequence[Reference]) -> Verdict:
     """Who leads, and whether it wins more than the best measured row without hidden knowledge."""
-    best = next((row for row in measured if row.is_contestant), None)
+    best = next((row for row in measured if row.role != "oracle"), None)
     lines = []
     if best is not None:
         lines.append(
@@ -314,10 +296,10 @@ def build(tab: gr.Tab) -> None:
     with gr.Accordion("Enter your agent: the whole code", elem_classes="sauda-fold"):
         gr.HTML(HTML.how_to_enter(GAMES, HOURS))
         code = gr.Code(
-            SNIPPET.replace("{address}", HERE), language="python", interactive=False,
+            CODE, language="python", interactive=False,
             show_label=False, show_line_numbers=False, elem_id=f"results-{NAME}-code",
         )  # fmt: skip
-        gr.on(None, None, None, code, js=SNIPPET_HERE)
+        gr.on(None, None, None, code, js=CODE_HERE)
 
     def drawn(task_name: str) -> Updates:
         parts = show(task_name, known(game_of(task_name).name))

@@ -25,7 +25,7 @@ from sauda.experiments.comparison import (
 from sauda.llm.registry import is_model
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
-from sauda.statistics import paired_difference
+from sauda.statistics import exact_interval, paired_difference
 
 FILE = "evaluation/model-comparison.json"
 LAB_FILE = "evaluation/arena-model-comparison.json"
@@ -162,9 +162,8 @@ def lead_of(first: Sequence[float], second: Sequence[float]) -> Lead:
     """The lead of the first's grades over the second's, one per seed from the first seed."""
     n = min(len(first), len(second))
     own, other = np.array(first[:n]), np.array(second[:n])
-    mean, low, high = paired_difference(own, other)
-    gain = Interval(mean=mean, low=low, high=high)
-    return Lead(n, float(own.mean()), float(other.mean()), gain)
+    gain = exact_interval(paired_difference(own, other))
+    return Lead(n, float(own.mean()), float(other.mean()), Interval(**gain))
 
 
 def gain_on_same_seeds(comparison: Artifact, task: str, policy: str, rival: str) -> Lead | None:

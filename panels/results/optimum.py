@@ -20,6 +20,7 @@ from panels.results.question import (
     Measured,
     Question,
     Verdict,
+    clauses,
     grades_figure,
     side,
 )
@@ -27,7 +28,7 @@ from panels.results.winners import ORACLE_FILE
 from panels.ui.look import table
 from panels.ui.provenance import provenance
 from panels.ui.tables import data_table, with_interval
-from panels.ui.terms import listed, short, tasks_listed
+from panels.ui.terms import listed, short
 from panels.ui.whisker_rows import whisker_rows
 from sauda.experiments.comparison import BAYESIAN, LEAVE, LISTENER, ORACLE, OURS, TUNED
 from sauda.experiments.gap import FILE as GAP_FILE
@@ -90,12 +91,12 @@ def optimum_verdict(
     shares = [best[task].interval.mean / row.informed.mean for task, row in beside.items()]
     sentence += f"; the best buyer that does not know it reaches {_span(shares, '.0%')} of that"
     room = {task: side(row.informed, best[task].interval) for task, row in beside.items()}
-    for words, kind in (
-        ("; no room above it is shown in", "unclear"),
-        ("; it scores more than the bound, which therefore does not hold, in", "below"),
-    ):
-        if tasks := [task for task, sign in room.items() if sign == kind]:
-            sentence += f"{words} {tasks_listed(tasks)}"
+    told = clauses(
+        room,
+        unclear="no room above it is shown in {}",
+        below="it scores more than the bound, which therefore does not hold, in {}",
+    )
+    sentence = "; ".join([sentence, *told])
     lines = []
     for row in bounds:
         text = f"{short(row.task)}: {with_interval(row.informed, FORM)}, n = {row.n:,}"

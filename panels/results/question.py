@@ -52,12 +52,11 @@ def side(difference: Interval, bound: Interval | None = None) -> Side:
     return "below" if difference.high < low else "unclear"
 
 
-def clauses(differences: Mapping[str, Interval], **phrases: str) -> list[str]:
+def clauses(sides: Mapping[str, Side], **phrases: str) -> list[str]:
     """What holds in which tasks: "scores more in the open market", in the order of `phrases`.
 
-    The tasks stand in the place of "{}" in the phrase of each side.
+    The tasks stand in the place of "{}" in the phrase of their side.
     """
-    sides = {task: side(difference) for task, difference in differences.items()}
     return [
         phrase.format(tasks_listed([task for task in sides if sides[task] == each]))
         for each, phrase in phrases.items()

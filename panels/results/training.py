@@ -97,12 +97,12 @@ def verdict(comparison: Artifact) -> Verdict:
             f"Not measured yet for {buyer_name(OURS)}, the stage that this page serves.",
             (no_row(comparison),),
         )
-    sides = {side(gain.interval) for gain in gains.values()}
-    opening = "No" if "below" in sides else "Not shown"
-    if "above" in sides:
-        opening = "Yes" if sides == {"above"} else "Partly"
+    sides = {task: side(gain.interval) for task, gain in gains.items()}
+    opening = "No" if "below" in sides.values() else "Not shown"
+    if "above" in sides.values():
+        opening = "Yes" if set(sides.values()) == {"above"} else "Partly"
     told = clauses(
-        {task: gain.interval for task, gain in gains.items()},
+        sides,
         above="scores more than the untrained base in {}",
         below="scores less than the untrained base in {}",
         unclear="shows no difference from the untrained base in {} (the interval holds 0)",
@@ -373,12 +373,13 @@ def wrapper_verdict(comparison: Artifact) -> Verdict:
     if not gains:
         missing = no_row(comparison, f"{OURS}+{STEERING}")
         return Verdict(f"Not measured yet around {buyer_name(OURS)}.", (*evidence, missing))
-    sides = {side(lead.gain) for lead in gains.values()}
-    work = "does part of the work" if "above" in sides else "does the work where it is used"
-    if sides == {"above"}:
-        work = "does not do the work alone"
+    sides = {task: side(lead.gain) for task, lead in gains.items()}
+    work = "does the work where it is used"
+    if "above" in sides.values():
+        is_all = set(sides.values()) == {"above"}
+        work = "does not do the work alone" if is_all else "does part of the work"
     told = clauses(
-        {task: lead.gain for task, lead in gains.items()},
+        sides,
         above="it scores more than without a model in {}",
         below="it scores less than without a model in {}",
         unclear="it shows no difference from no model in {} (the interval holds 0)",

@@ -9,13 +9,11 @@ from panels.results.evaluation import (
     Game,
     View,
     bazaar_game,
-    by_task,
     caption,
     change,
     details,
     figure,
     rows_of,
-    show,
 )
 from sauda.records.store import Artifact, load
 from tests.support.golden import assert_golden, plain
@@ -50,16 +48,6 @@ def test_every_view_of_an_evaluation_shows_the_same(evaluation, arena_evaluation
     assert_golden("evaluations.txt", "\n".join(lines) + "\n")
 
 
-def test_a_point_is_the_mean_of_its_row_and_its_whisker_the_interval(shown):
-    game, evaluation, view = shown
-    rows = [getattr(row, view.metric) for row in rows_of(evaluation, view)]
-    points = figure(game, evaluation, view).data
-    assert [point.x[0] for point in points] == [row.mean for row in rows]
-    assert [point.x[0] + point.error_x.array[0] for point in points] == pytest.approx(
-        [row.high for row in rows]
-    )
-
-
 def test_the_open_markets_bound_is_the_oracle_and_only_for_grades():
     oracle, evaluation = load("oracle.json"), load("evaluation/market-holdout.json")
     game, view = bazaar_game(oracle), View("bazaar/open", "holdout", "grade")
@@ -75,14 +63,7 @@ def test_a_change_on_other_seeds_is_shown_only_where_the_game_is_the_same(shown)
     hashes = row.hashes.model_copy(update={"opponents": "0123456789ab"})
     other = with_rows(evaluation, [row.model_copy(update={"hashes": hashes})])
     assert change(row, other, view.metric) is None
-    assert change(row, None, view.metric) is None
     figures = getattr(row, view.metric)
     better = figures.model_copy(update={"mean": figures.mean + 0.25})
     same = with_rows(evaluation, [row.model_copy(update={view.metric: better})])
     assert change(row, same, view.metric) == pytest.approx(0.25)
-
-
-def test_a_view_without_episodes_shows_a_sentence_alone(evaluation):
-    told, drawn, below = show(BAZAAR, by_task([evaluation]), DEAL._replace(split="holdout"))
-    assert "has not been played on the hold-out seeds" in told
-    assert (drawn, below) == (None, "")

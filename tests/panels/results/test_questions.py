@@ -49,15 +49,13 @@ def test_a_figure_draws_each_stage_and_a_line_from_it_to_those_that_train_it_fur
     assert all(f">{policy_label(name)}<" in table for name in rows)
 
 
-def test_every_component_has_a_point_a_formula_and_a_mean(arena_evaluation):
+def test_every_component_stands_with_its_formula_and_its_measured_step(arena_evaluation):
     row = next(
         row
         for row in arena_evaluation.data.rows
         if (row.others, row.task, row.policy) == ("as drawn", LAB_TASK, "broker")
     )
-    points = arena_question.component_figure(row).data
     shown = str(arena_question.component_table(arena_evaluation, row))
-    assert [p.x[0] for p in points] == [row.components[c.name].mean for c in arena.COMPONENTS]
     for component in (*arena.COMPONENTS, arena.TOTAL):
         assert component.name in shown
         assert component.formula.replace("'", "&#39;") in shown
@@ -113,7 +111,6 @@ def test_what_words_are_worth_is_said_with_its_interval_by_type_and_in_unseen_ph
         )
     means = [row.interval.mean for row in optimum.words_rows(data)]
     assert max(means) == means[0]  # nobody who does not know the seller passes the bound
-    assert str(optimum.worth_table(data.worth)).count("<tr") == len(data.worth) + 1
 
 
 def test_every_rule_of_the_arena_stands_beside_the_published_one_with_its_worth_in_both():
