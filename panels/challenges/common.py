@@ -26,7 +26,7 @@ from panels.ui.look import QUEUED, QUIET, heading
 from panels.ui.wiring import PRESS, Updates, event_value, named, region, sent_number
 from sauda.llm.backends import THIS_PAGE, in_page
 from sauda.llm.registry import player_spec
-from sauda.llm.server import Failed, Ready, Stage
+from sauda.llm.server import Failed, Ready
 from sauda.sessions.bazaar import Game, Standing
 from sauda.sessions.daily import DAYS_KEPT, TASK, player
 
@@ -307,14 +307,9 @@ def sauda_at(seed: int, translate: Translate) -> Standing:
     return replace(standing_of(seed), name=translate("daily_sauda"))
 
 
-def stage() -> Stage:
-    """Whether the model is loading, ready or failed in this page's process."""
-    return in_page(player_spec(FIRST.opponent).weights).stage
-
-
 def absent(translate: Translate) -> str:
     """Why Sauda has no row yet, in a sentence; "" where it is ready to play."""
-    now = stage()
+    now = in_page(player_spec(FIRST.opponent).weights).stage
     if isinstance(now, Ready):
         return ""
     if isinstance(now, Failed):

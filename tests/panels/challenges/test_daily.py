@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from datetime import timedelta
+from types import SimpleNamespace
 
 import gradio as gr
 import pytest
@@ -10,7 +11,7 @@ from PIL import Image, ImageFont
 
 from env import Accept, Offer, rupees
 from panels.challenges import common, daily
-from panels.challenges.daily import VISITOR, Bargain, DailyScreen, DailyVisit
+from panels.challenges.daily import VISITOR, DailyScreen, DailyVisit
 from panels.challenges.daily_share import DEVANAGARI, Finished, show_share
 from panels.haggle import callbacks as haggle
 from panels.haggle.game_view import brief
@@ -160,6 +161,11 @@ def test_a_kept_game_that_cannot_be_replayed_is_told_and_the_day_can_be_played(s
     assert not visit.game.over
 
 
+def stands(monkeypatch, stage) -> None:
+    """Let the page's model be loading, ready or failed."""
+    monkeypatch.setattr(common, "in_page", lambda name: SimpleNamespace(stage=stage))
+
+
 def sauda(screen, visit) -> str:
     return str(daily.let_sauda_play(screen, visit)[screen.page.players])
 
@@ -167,7 +173,7 @@ def sauda(screen, visit) -> str:
 def test_sauda_plays_the_same_seed_once_the_game_is_over(screen, monkeypatch):
     visit, _ = opened(screen)
     assert "grade" not in sauda(screen, visit)
-    monkeypatch.setattr(common, "stage", lambda: READY)
+    stands(monkeypatch, READY)
     monkeypatch.setattr(common, "standing_of", lambda seed: Standing("Sauda", 0.5, 0.4, 100))
     shown = sauda(screen, said(screen, visit)[0])
     assert "0.400" in shown
@@ -176,7 +182,7 @@ def test_sauda_plays_the_same_seed_once_the_game_is_over(screen, monkeypatch):
 
 
 def test_only_people_who_agree_are_counted_and_each_of_them_once(screen, board, monkeypatch):
-    monkeypatch.setattr(common, "stage", lambda: Failed("sauda-mini", "none here"))
+    stands(monkeypatch, Failed("sauda-mini", "none here"))
     silent, _ = said(screen, opened(screen)[0])
     assert "place 1 of" not in sauda(screen, silent)
     assert board.grades_of_day(DAY.isoformat()) == []
@@ -191,7 +197,7 @@ def test_only_people_who_agree_are_counted_and_each_of_them_once(screen, board, 
 
 def test_days_in_a_row_end_at_the_first_day_without_a_game():
     days = {(DAY - timedelta(days=back)).isoformat(): "" for back in (0, 1, 3)}
-    visit = replace(OPEN, bargain=Bargain(DAY, (None, None)), kept=days | {VISITOR: "a"})
+    visit = replace(OPEN, day=DAY, kept=days | {VISITOR: "a"})
     assert visit.streak == 2
 
 
@@ -207,7 +213,7 @@ def test_why_sauda_has_no_row_is_said(screen, monkeypatch, stage, sentence):
     def refuses(seed):
         raise ReplyError("the line is full")
 
-    monkeypatch.setattr(common, "stage", lambda: stage)
+    stands(monkeypatch, stage)
     monkeypatch.setattr(common, "standing_of", refuses)
     assert sentence in sauda(screen, said(screen, opened(screen)[0])[0])
 
