@@ -120,19 +120,22 @@ def test_a_friends_game_waits_until_it_is_asked_for_and_never_tells_the_limit(sc
 
 
 @pytest.mark.parametrize(
-    "query",
+    ("query", "kept"),
     [
-        {"day": "<b>never</b>"},
-        address(moves="<script>alert(1)</script>"),
-        address(moves=""),
-        address(moves=friends_code()[:-1] + "!"),
-        {"day": (today() + timedelta(days=3)).isoformat(), "moves": friends_code()},
+        ({"day": "<b>never</b>"}, ""),
+        (address(moves="<script>alert(1)</script>"), ""),
+        (address(moves=""), ""),
+        (address(moves=friends_code()[:-1] + "!"), ""),
+        ({"day": (today() + timedelta(days=3)).isoformat(), "moves": friends_code()}, ""),
+        (address(), "1AAAA"),
     ],
 )
-def test_a_wrong_address_gets_a_sentence_and_a_bargain_that_can_be_played(screen, query):
-    updates = daily.open_day(screen, query, "", OPEN)
+def test_a_wrong_address_or_memory_is_told_and_a_bargain_can_be_played(screen, query, kept):
+    visit = replace(OPEN, kept={DAY.isoformat(): kept} if kept else {})
+    updates = daily.open_day(screen, query, "", visit)
     shown = updates[screen.page.head]
     assert shown.count('role="alert"') == 1
+    assert ("begins anew: what this browser kept" in shown) == bool(kept)
     assert "<script" not in shown
     assert "<b>never" not in shown
     assert not updates[screen.page.visit].game.over
@@ -153,12 +156,6 @@ def test_a_running_game_is_found_again_from_the_browsers_memory(screen):
     assert list(again.game.play.state.table.bids) == prices
     assert updates[screen.page.brief] == brief(visit.game)
     assert 'role="alert"' not in updates[screen.page.head]
-
-
-def test_a_kept_game_that_cannot_be_replayed_is_told_and_the_day_can_be_played(screen):
-    visit, updates = opened(screen, replace(OPEN, kept={DAY.isoformat(): "1AAAA"}))
-    assert "begins anew: what this browser kept" in updates[screen.page.head]
-    assert not visit.game.over
 
 
 def stands(monkeypatch, stage) -> None:
