@@ -254,8 +254,10 @@ def build(tab: gr.Tab) -> None:
     gr.HTML(provenance(artifact, f"n = {n} paired hold-out seeds per task; {weights(artifact)}"))
     address = lay_out_address("transcripts", PART, ("task", "game"), tab)
 
+    def chosen(task_name: str, why: str) -> ChosenPair:
+        return pairs_of(artifact, task_name)[why]
+
     def show(task_name: str, pair: ChosenPair) -> Updates:
-        """The part at this pair, shown to its end."""
         return {
             shown: pair_of_games(pair),
             chosen_by: explained(artifact, task_name),
@@ -270,24 +272,21 @@ def build(tab: gr.Tab) -> None:
         return show(task_name, typical(artifact, task_name))
 
     def change_game(task_name: str, why: str) -> Updates:
-        return show(task_name, pairs_of(artifact, task_name)[why])
+        return show(task_name, chosen(task_name, why))
 
     def follow_pair(query: Mapping[str, str]) -> Updates:
         return show(*pair_named(artifact, query))
 
-    def moves(task_name: str, why: str) -> int:
-        return longest(pairs_of(artifact, task_name)[why])
-
     def show_step(task_name: str, why: str, step: int) -> Updates:
-        return {shown: pair_of_games(pairs_of(artifact, task_name)[why], int(step))}
+        return {shown: pair_of_games(chosen(task_name, why), int(step))}
 
     def reproduce(task_name: str, why: str) -> Markup:
-        return reproduced(pairs_of(artifact, task_name)[why])
+        return reproduced(chosen(task_name, why))
 
-    choice, outputs = [where, which], [shown, chosen_by, where, which, result, address.shown]
-    outputs += player.controls
+    choice = [where, which]
+    outputs = [shown, chosen_by, *choice, result, address.shown, *player.controls]
     where.input(change_task, where, outputs, **QUIET)
     which.input(change_game, choice, outputs, **QUIET)
     on_address(address, follow_pair, outputs)
-    player.wire(choice, moves, show_step, [shown])
+    player.wire(choice, lambda *given: longest(chosen(*given)), show_step, [shown])
     again.click(reproduce, choice, result, **QUIET)
