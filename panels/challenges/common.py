@@ -6,6 +6,7 @@ And one bargain on Haggle's screen, so that Haggle's callbacks make the moves.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, ClassVar
 
 import gradio as gr
@@ -26,7 +27,7 @@ from panels.ui.look import QUEUED, QUIET, heading
 from panels.ui.wiring import PRESS, Updates, event_value, named, region, sent_number
 from sauda.llm.backends import THIS_PAGE, in_page
 from sauda.llm.registry import player_spec
-from sauda.llm.server import Failed, Ready, Stage
+from sauda.llm.server import Failed, Ready
 from sauda.sessions.bazaar import Game, Standing
 from sauda.sessions.daily import DAYS_KEPT, TASK, player
 
@@ -37,6 +38,7 @@ PRESS_OTHER = """(chosen) => {
   all.find((input) => input.value === chosen)?.click();
   return chosen;
 }"""
+RELOAD = Path(__file__).with_name("reload.js").read_text(encoding="utf-8")
 
 
 class Titled:
@@ -93,42 +95,23 @@ def wire_reload(
     """Let `opened` fill the part, and the browser keep the session's name and what is `typed`.
 
     By its name, the last input, the former session is found on the server while it is there. The
-    words are kept for each address by themselves, and are in their box again after each opening.
-    `sessionStorage` belongs to one tab; a browser may refuse it, and then nothing is found.
+    words are in their box again after each opening.
     """
-    key, session = f"sauda-{page.part}-tab", gr.Textbox(visible="hidden")
-    draft = f'"{key}-draft" + (new URL(location).searchParams.get("day") ?? "")'
+    session = gr.Textbox(visible="hidden")
+
+    def script(name: str) -> str:
+        return f"(...values) => ({RELOAD})('sauda-{page.part}-tab').{name}(...values)"
 
     def open_part(request: gr.Request, *given: Any) -> Updates:
         return opened(request, *given) | {session: visitor_of(request).session}
 
     opening = on_start(
         tab, language, named(open_part, opened), [*inputs, session], [*outputs, session],
-        js=f"""(...values) => {{
-  let former = "";
-  try {{ former = sessionStorage.getItem("{key}") ?? ""; }} catch {{ /* the browser refuses */ }}
-  return [...values.slice(0, -1), former];
-}}""",
+        js=script("readSession"),
     )  # fmt: skip
-    session.change(
-        None, session, None,
-        js=f"""(name) => {{
-  try {{ sessionStorage.setItem("{key}", name); }} catch {{ /* refused */ }}
-}}""",
-    )  # fmt: skip
-    gr.on(
-        [typed.input, typed.change], None, [session, typed], None,
-        js=f"""(session, text) => {{
-  if (!session) return;
-  try {{ sessionStorage.setItem({draft}, text ?? ""); }} catch {{ /* refused */ }}
-}}""",
-    )  # fmt: skip
-    opening.then(
-        None, typed, typed,
-        js=f"""(text) => {{
-  try {{ return text || (sessionStorage.getItem({draft}) ?? ""); }} catch {{ return text; }}
-}}""",
-    )  # fmt: skip
+    session.change(None, session, None, js=script("writeSession"))
+    gr.on([typed.input, typed.change], None, [session, typed], None, js=script("writeDraft"))
+    opening.then(None, typed, typed, js=script("readDraft"))
 
 
 def former_state(name: str, part: gr.State) -> Any:
@@ -307,14 +290,9 @@ def sauda_at(seed: int, translate: Translate) -> Standing:
     return replace(standing_of(seed), name=translate("daily_sauda"))
 
 
-def stage() -> Stage:
-    """Whether the model is loading, ready or failed in this page's process."""
-    return in_page(player_spec(FIRST.opponent).weights).stage
-
-
 def absent(translate: Translate) -> str:
     """Why Sauda has no row yet, in a sentence; "" where it is ready to play."""
-    now = stage()
+    now = in_page(player_spec(FIRST.opponent).weights).stage
     if isinstance(now, Ready):
         return ""
     if isinstance(now, Failed):

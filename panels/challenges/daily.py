@@ -81,20 +81,13 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
 
 
 @dataclass(frozen=True)
-class Bargain:
-    """The day that is open, and the finished game that its link holds, if any."""
-
-    day: date
-    asked: tuple[str | None, str | None]  # day and moves of the address, as they came
-    friend: Game | None = None
-    watched: bool = False  # whether the visitor asked for the friend's game before the own one
-
-
-@dataclass(frozen=True)
 class DailyVisit(BargainVisit):
-    """The values of a visitor's screen; with a game there is a bargain."""
+    """The values of a visitor's screen; with a game there is a day."""
 
-    bargain: Bargain | None = None
+    day: date | None = None  # that is open
+    asked: tuple[str | None, ...] = ()  # day and moves of the address, as they came
+    linked: Game | None = None  # the finished game that the address holds, if any
+    watched: bool = False  # whether the visitor asked for a friend's game before the own one
     kept: Mapping[str, str] = field(default_factory=dict)  # own games, running or over: day -> code
     origin: str = ""  # scheme and host of the page; "" where the browser did not say
     notice: Markup | str = ""  # what is wrong with the address
@@ -107,19 +100,19 @@ class DailyVisit(BargainVisit):
     @property
     def streak(self) -> int:
         """How many days in a row, up to the open one, this browser has a game of."""
-        days = (self.bargain.day - timedelta(days=back) for back in count())
+        days = (self.day - timedelta(days=back) for back in count())
         return sum(1 for _ in takewhile(lambda day: day.isoformat() in self.kept, days))
 
     @property
     def code(self) -> str | None:
         """What the browser kept of the day's game."""
-        return self.kept.get(self.bargain.day.isoformat())
+        return self.kept.get(self.day.isoformat())
 
     @property
     def friend(self) -> Game | None:
         """The friend's game of the link; None where the link holds the visitor's own."""
-        friend = self.bargain.friend
-        return None if friend is not None and self.code == session.encode(friend) else friend
+        is_own = self.linked is not None and self.code == session.encode(self.linked)
+        return None if is_own else self.linked
 
 
 def own_games(kept: object) -> dict[str, str]:
@@ -153,7 +146,7 @@ class DailyScreen(BargainScreen):
 
     def after_the_end(self, visit: DailyVisit) -> str:
         """That the bargain is over, whatever was written."""
-        of_today = visit.bargain is not None and visit.bargain.day == session.today()
+        of_today = visit.day == session.today()
         return visit.translate("daily_over" if of_today else "daily_over_before")
 
     def told(self, visit: DailyVisit) -> Game:
@@ -163,7 +156,7 @@ class DailyScreen(BargainScreen):
         """Everything that shows the game of `visit`; what is hidden shows once it is over."""
         page, game, translate = self.page, visit.game, visit.translate
         if moves_of(game):
-            kept = {**visit.kept, visit.bargain.day.isoformat(): session.encode(game)}
+            kept = {**visit.kept, visit.day.isoformat(): session.encode(game)}
             visit = replace(visit, kept=dict(sorted(kept.items())[-MOST_KEPT:]))
         return self.table(visit, problem) | {
             page.kept: dict(visit.kept),
@@ -174,10 +167,10 @@ class DailyScreen(BargainScreen):
 
     def head(self, visit: DailyVisit) -> Markup:
         """Which day's bargain is open, what is wrong with the address, a friend's game."""
-        day, shown, translate = visit.bargain.day, Markup(""), visit.translate
+        day, shown, translate = visit.day, Markup(""), visit.translate
         if visit.friend is not None:
             shown = show_friend(visit)
-        elif visit.bargain.friend is not None:
+        elif visit.linked is not None:
             shown = note(translate("daily_own_link"))
         before = day_address(day - timedelta(days=1))
         return HTML.day(day_in_words(day, translate), before, visit.notice, shown, translate)
@@ -214,7 +207,7 @@ def show_friend(visit: DailyVisit) -> Markup:
     Limits show only when the visitor's own game is over. Nobody is "you" in a friend's game.
     """
     friend, mine, translate = visit.friend, visit.game, visit.translate
-    if not (mine.over or visit.bargain.watched):
+    if not (mine.over or visit.watched):
         return HTML.play_first(translate)
     chat = chat_of(in_bare_prices(friend, translate), language=visit.language)
     end, cards = ending(friend.play.state.table.past[-1], chart_words(translate)), []
@@ -237,7 +230,7 @@ def show_result(visit: DailyVisit) -> Markup:
     Unless it is a loss, also what can be shared: nobody sends a loss around.
     """
     game, you, translate = visit.game, visit.you, visit.translate
-    played, everybody = as_episode(game), [you, *session.scripts(visit.bargain.day)]
+    played, everybody = as_episode(game), [you, *session.scripts(visit.day)]
     place = result.placed(everybody, translate)
     parts = [
         result.took(you, translate),
@@ -252,7 +245,7 @@ def show_result(visit: DailyVisit) -> Markup:
         result.replay_note(game, rank_standings(everybody), translate),
     ]
     if you.share > 0:
-        one = Finished(visit.bargain.day, game, you.share, place, visit.origin, visit.language)
+        one = Finished(visit.day, game, you.share, place, visit.origin, visit.language)
         parts.append(show_share(one))
     return Markup("").join(parts)
 
@@ -263,7 +256,7 @@ def players(visit: DailyVisit, said: str, sauda: Sequence[Standing] = ()) -> Mar
     if visit.friend is not None:
         name = visit.translate("daily_friend").lower()
         friends = [session.player(name, as_episode(visit.friend))]
-    rows = rank_standings([visit.you, *friends, *session.scripts(visit.bargain.day), *sauda])
+    rows = rank_standings([visit.you, *friends, *session.scripts(visit.day), *sauda])
     return result.compared(rows, visit.translate) + note(said)
 
 
@@ -282,8 +275,7 @@ def open_day(
     asked = tuple(
         named and named[: session.LONGEST_CODE + 1] for named in map(address.get, IN_ADDRESS)
     )
-    begun = visit.bargain
-    if visit.game and begun and asked in ((None, None), begun.asked):
+    if visit.game and asked in ((None, None), visit.asked):
         return screen.show(visit)
     faults = []
     day, friend = session.today(), None
@@ -292,7 +284,8 @@ def open_day(
         friend = session.replay(day, asked[1]) if asked[1] is not None else None
     except session.BadLink as error:
         faults.append(str(translated(error, visit.language)))
-    opened = replace(visit, game=None, talk=SILENT, bargain=Bargain(day, asked, friend))
+    link = {"day": day, "asked": asked, "linked": friend, "watched": False}
+    opened = replace(visit, game=None, talk=SILENT, **link)
     try:
         fresh = _former(screen, former, opened) or _kept(opened)
     except session.BadLink:
@@ -308,12 +301,11 @@ def _former(screen: DailyScreen, name: str, visit: DailyVisit) -> DailyVisit | N
     None where that session is gone, or had another game than the one that the browser kept.
     """
     former = common.former_state(name, screen.page.visit)
-    if former is None or former.bargain is None or former.bargain.day != visit.bargain.day:
+    if former is None or former.day != visit.day:
         return None
     if visit.code not in (None, session.encode(former.game)):
         return None
-    now = replace(visit.bargain, watched=former.bargain.watched)
-    return replace(visit, game=former.game, talk=former.talk, bargain=now)
+    return replace(visit, game=former.game, talk=former.talk, watched=former.watched)
 
 
 def _kept(visit: DailyVisit) -> DailyVisit:
@@ -321,7 +313,7 @@ def _kept(visit: DailyVisit) -> DailyVisit:
 
     Raises BadLink where what it kept cannot be replayed.
     """
-    day, code = visit.bargain.day, visit.code
+    day, code = visit.day, visit.code
     return replace(
         visit, game=session.bargain_of(day) if code is None else session.resume(day, code)
     )
@@ -329,9 +321,9 @@ def _kept(visit: DailyVisit) -> DailyVisit:
 
 def watch(screen: DailyScreen, visit: DailyVisit) -> Updates:
     """The friend's game before the own one, for a visitor who asks for it."""
-    if visit.game is None or visit.bargain.friend is None:
+    if visit.game is None or visit.linked is None:
         return screen.unchanged
-    return screen.show(replace(visit, bargain=replace(visit.bargain, watched=True)))
+    return screen.show(replace(visit, watched=True))
 
 
 def let_sauda_play(screen: DailyScreen, visit: DailyVisit) -> Updates:
@@ -371,7 +363,7 @@ def among_people(visit: DailyVisit) -> Markup:
         return Markup("")
     if not COUNTED.take(visit.address):
         return note(visit.translate("people_often"))
-    day, mine = visit.bargain.day.isoformat(), visit.you.grade
+    day, mine = visit.day.isoformat(), visit.you.grade
     try:
         own_board().add_day(day, token_digest(visitor), mine)
         grades = own_board().grades_of_day(day)

@@ -36,38 +36,31 @@ RANKS = {experiment.BEST: "largest gain with a deal"} | {
 # Which games ------------------------------------------------------------------------------------
 
 
-def typical(artifact: Artifact, task_name: str) -> ChosenPair:
-    """The pair of games to show first: the median gain, if it is above 0 and by a deal.
-
-    Else the 90th percentile on the same condition, else the largest gain that ends in a deal, else
-    the median as it is.
-    """
-    pairs = {pair.why: pair for pair in _of(artifact, task_name).chosen}
-    gained = (
-        why
-        for why in TYPICAL
-        if why in pairs
-        and pairs[why].after.end == EndReason.AGREEMENT
-        and pairs[why].difference > 0
-    )
-    return pairs[next(gained, TYPICAL[0])]
-
-
-def pick(artifact: Artifact, task_name: str, why: str) -> ChosenPair:
-    """The pair of games of a task that was chosen for the reason `why`."""
-    return next(pair for pair in _of(artifact, task_name).chosen if pair.why == why)
+def pairs_of(artifact: Artifact, task_name: str) -> dict[str, ChosenPair]:
+    """The pairs of games of a task, by the reason for which they were chosen."""
+    return {pair.why: pair for pair in _of(artifact, task_name).chosen}
 
 
 def _of(artifact: Artifact, task_name: str) -> experiment.BeforeAfterTask:
     return next(row for row in artifact.data.tasks if row.task == task_name)
 
 
+def typical(artifact: Artifact, task_name: str) -> ChosenPair:
+    """The pair of games to show first: the median gain, if it is above 0 and by a deal.
+
+    Else the 90th percentile on the same condition, else the largest gain that ends in a deal, else
+    the median as it is.
+    """
+    pairs = pairs_of(artifact, task_name)
+    first = (pairs[why] for why in TYPICAL if why in pairs)
+    gained = (p for p in first if p.after.end == EndReason.AGREEMENT and p.difference > 0)
+    return next(gained, pairs[TYPICAL[0]])
+
+
 def choices(artifact: Artifact, task_name: str) -> list[tuple[str, str]]:
     """The choices as (label, value): how the pair was chosen, and the difference of its grades."""
-    return [
-        (f"{RANKS[pair.why]}: {pair.difference:+.3f}", pair.why)
-        for pair in _of(artifact, task_name).chosen
-    ]
+    pairs = pairs_of(artifact, task_name)
+    return [(f"{RANKS[why]}: {pair.difference:+.3f}", why) for why, pair in pairs.items()]
 
 
 def explained(artifact: Artifact, task_name: str) -> Markup:
@@ -100,10 +93,8 @@ def pair_named(artifact: Artifact, query: Mapping[str, str]) -> tuple[str, Chose
     """The task and the pair that an address names; the first ones where it names none."""
     tasks = [row.task for row in artifact.data.tasks]
     task_name = query["task"] if query.get("task") in tasks else tasks[0]
-    known = [why for _, why in choices(artifact, task_name)]
-    if query.get("game") in known:
-        return task_name, pick(artifact, task_name, query["game"])
-    return task_name, typical(artifact, task_name)
+    pairs = pairs_of(artifact, task_name)
+    return task_name, pairs.get(query.get("game")) or typical(artifact, task_name)
 
 
 # What is drawn ----------------------------------------------------------------------------------
@@ -263,8 +254,10 @@ def build(tab: gr.Tab) -> None:
     gr.HTML(provenance(artifact, f"n = {n} paired hold-out seeds per task; {weights(artifact)}"))
     address = lay_out_address("transcripts", PART, ("task", "game"), tab)
 
+    def chosen(task_name: str, why: str) -> ChosenPair:
+        return pairs_of(artifact, task_name)[why]
+
     def show(task_name: str, pair: ChosenPair) -> Updates:
-        """The part at this pair, shown to its end."""
         return {
             shown: pair_of_games(pair),
             chosen_by: explained(artifact, task_name),
@@ -279,24 +272,21 @@ def build(tab: gr.Tab) -> None:
         return show(task_name, typical(artifact, task_name))
 
     def change_game(task_name: str, why: str) -> Updates:
-        return show(task_name, pick(artifact, task_name, why))
+        return show(task_name, chosen(task_name, why))
 
     def follow_pair(query: Mapping[str, str]) -> Updates:
         return show(*pair_named(artifact, query))
 
-    def moves(task_name: str, why: str) -> int:
-        return longest(pick(artifact, task_name, why))
-
     def show_step(task_name: str, why: str, step: int) -> Updates:
-        return {shown: pair_of_games(pick(artifact, task_name, why), int(step))}
+        return {shown: pair_of_games(chosen(task_name, why), int(step))}
 
     def reproduce(task_name: str, why: str) -> Markup:
-        return reproduced(pick(artifact, task_name, why))
+        return reproduced(chosen(task_name, why))
 
-    choice, outputs = [where, which], [shown, chosen_by, where, which, result, address.shown]
-    outputs += player.controls
+    choice = [where, which]
+    outputs = [shown, chosen_by, *choice, result, address.shown, *player.controls]
     where.input(change_task, where, outputs, **QUIET)
     which.input(change_game, choice, outputs, **QUIET)
     on_address(address, follow_pair, outputs)
-    player.wire(choice, moves, show_step, [shown])
+    player.wire(choice, lambda *given: longest(chosen(*given)), show_step, [shown])
     again.click(reproduce, choice, result, **QUIET)

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from datetime import timedelta
+from types import SimpleNamespace
 
 import gradio as gr
 import pytest
@@ -10,7 +11,7 @@ from PIL import Image, ImageFont
 
 from env import Accept, Offer, rupees
 from panels.challenges import common, daily
-from panels.challenges.daily import VISITOR, Bargain, DailyScreen, DailyVisit
+from panels.challenges.daily import VISITOR, DailyScreen, DailyVisit
 from panels.challenges.daily_share import DEVANAGARI, Finished, show_share
 from panels.haggle import callbacks as haggle
 from panels.haggle.game_view import brief
@@ -119,19 +120,22 @@ def test_a_friends_game_waits_until_it_is_asked_for_and_never_tells_the_limit(sc
 
 
 @pytest.mark.parametrize(
-    "query",
+    ("query", "kept"),
     [
-        {"day": "<b>never</b>"},
-        address(moves="<script>alert(1)</script>"),
-        address(moves=""),
-        address(moves=friends_code()[:-1] + "!"),
-        {"day": (today() + timedelta(days=3)).isoformat(), "moves": friends_code()},
+        ({"day": "<b>never</b>"}, ""),
+        (address(moves="<script>alert(1)</script>"), ""),
+        (address(moves=""), ""),
+        (address(moves=friends_code()[:-1] + "!"), ""),
+        ({"day": (today() + timedelta(days=3)).isoformat(), "moves": friends_code()}, ""),
+        (address(), "1AAAA"),
     ],
 )
-def test_a_wrong_address_gets_a_sentence_and_a_bargain_that_can_be_played(screen, query):
-    updates = daily.open_day(screen, query, "", OPEN)
+def test_a_wrong_address_or_memory_is_told_and_a_bargain_can_be_played(screen, query, kept):
+    visit = replace(OPEN, kept={DAY.isoformat(): kept} if kept else {})
+    updates = daily.open_day(screen, query, "", visit)
     shown = updates[screen.page.head]
     assert shown.count('role="alert"') == 1
+    assert ("begins anew: what this browser kept" in shown) == bool(kept)
     assert "<script" not in shown
     assert "<b>never" not in shown
     assert not updates[screen.page.visit].game.over
@@ -154,10 +158,9 @@ def test_a_running_game_is_found_again_from_the_browsers_memory(screen):
     assert 'role="alert"' not in updates[screen.page.head]
 
 
-def test_a_kept_game_that_cannot_be_replayed_is_told_and_the_day_can_be_played(screen):
-    visit, updates = opened(screen, replace(OPEN, kept={DAY.isoformat(): "1AAAA"}))
-    assert "begins anew: what this browser kept" in updates[screen.page.head]
-    assert not visit.game.over
+def stands(monkeypatch, stage) -> None:
+    """Let the page's model be loading, ready or failed."""
+    monkeypatch.setattr(common, "in_page", lambda name: SimpleNamespace(stage=stage))
 
 
 def sauda(screen, visit) -> str:
@@ -167,7 +170,7 @@ def sauda(screen, visit) -> str:
 def test_sauda_plays_the_same_seed_once_the_game_is_over(screen, monkeypatch):
     visit, _ = opened(screen)
     assert "grade" not in sauda(screen, visit)
-    monkeypatch.setattr(common, "stage", lambda: READY)
+    stands(monkeypatch, READY)
     monkeypatch.setattr(common, "standing_of", lambda seed: Standing("Sauda", 0.5, 0.4, 100))
     shown = sauda(screen, said(screen, visit)[0])
     assert "0.400" in shown
@@ -176,7 +179,7 @@ def test_sauda_plays_the_same_seed_once_the_game_is_over(screen, monkeypatch):
 
 
 def test_only_people_who_agree_are_counted_and_each_of_them_once(screen, board, monkeypatch):
-    monkeypatch.setattr(common, "stage", lambda: Failed("sauda-mini", "none here"))
+    stands(monkeypatch, Failed("sauda-mini", "none here"))
     silent, _ = said(screen, opened(screen)[0])
     assert "place 1 of" not in sauda(screen, silent)
     assert board.grades_of_day(DAY.isoformat()) == []
@@ -191,7 +194,7 @@ def test_only_people_who_agree_are_counted_and_each_of_them_once(screen, board, 
 
 def test_days_in_a_row_end_at_the_first_day_without_a_game():
     days = {(DAY - timedelta(days=back)).isoformat(): "" for back in (0, 1, 3)}
-    visit = replace(OPEN, bargain=Bargain(DAY, (None, None)), kept=days | {VISITOR: "a"})
+    visit = replace(OPEN, day=DAY, kept=days | {VISITOR: "a"})
     assert visit.streak == 2
 
 
@@ -207,7 +210,7 @@ def test_why_sauda_has_no_row_is_said(screen, monkeypatch, stage, sentence):
     def refuses(seed):
         raise ReplyError("the line is full")
 
-    monkeypatch.setattr(common, "stage", lambda: stage)
+    stands(monkeypatch, stage)
     monkeypatch.setattr(common, "standing_of", refuses)
     assert sentence in sauda(screen, said(screen, opened(screen)[0])[0])
 

@@ -11,7 +11,6 @@ from panels.challenges import spot as events
 from panels.challenges.spot import Spot, tally_of
 from panels.challenges.spot_pairs import SEEDS, both_move, is_trained, measured, pairs_with
 from panels.challenges.spot_pairs import untrained as untrained_of
-from panels.challenges.spot_view import cut
 from panels.haggle.layout import SessionGeneration
 from panels.ui.look import with_minus_signs
 from sauda.experiments.before_after import play_replies
@@ -214,9 +213,3 @@ def test_an_event_of_a_pair_that_is_gone_ends_in_a_sentence(spot):
     gone = (events.show_more(spot, None), events.guess(spot, 0, None, None))
     for updates in (*gone, *events.ask(spot, SessionGeneration(), "₹5", None)):
         assert "start another one" in updates[spot.page.problem]
-
-
-def test_a_long_text_is_cut_after_a_word_and_says_so():
-    assert cut("as a chatbot, I do", 18) == "as a chatbot, I do"
-    assert cut("as a chatbot, I don't have", 18) == "as a chatbot, I…"
-    assert cut("x" * 40, 18) == "x" * 17 + "…"

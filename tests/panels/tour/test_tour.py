@@ -9,7 +9,7 @@ from env import EndReason
 from panels import PANELS
 from panels.results.models import rows_by_policy
 from panels.tour import facts, race, tab
-from panels.transcripts.before_after import pick, typical
+from panels.transcripts.before_after import pairs_of, typical
 from panels.ui.tables import with_interval
 from sauda.experiments.comparison import BASE, OURS
 from sauda.records.kinds import ArtifactError
@@ -57,7 +57,7 @@ def test_a_run_on_a_gpu_says_so_and_has_no_cpu_price():
 def test_a_reply_that_is_no_move_is_quoted_short_and_escaped():
     record = games_before_and_after()
     why = next(p.why for p in record.data.tasks[0].chosen if p.before.end == EndReason.FORFEIT)
-    pair = pick(record, race.TASK, why)
+    pair = pairs_of(record, race.TASK)[why]
     games = race.recorded_games(pair)
     reply = "<img src=x onerror=alert(1)>" + "z" * 200
     written = pair.model_copy(
