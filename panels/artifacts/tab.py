@@ -1,19 +1,26 @@
-"""Artifacts & API: every file with its command, for download; speeds; how a program comes in."""
+"""Artifacts & API: every file with its command, for download; speeds; how a program comes in.
 
+The browser fills the page's own address in the programs, so that each runs as printed.
+"""
+
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
+from itertools import groupby
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import gradio as gr
 from markupsafe import Markup
 
-from panels.artifacts import api
+from env import TASKS, rollout
+from panels.transcripts.episodes import within
 from panels.ui.downloads import downloads, offered
 from panels.ui.html import macros
 from panels.ui.look import QUEUED, badge, folded, heading, note, table
 from panels.ui.provenance import load_or_say, provenance
-from panels.ui.terms import with_tooltips
+from panels.ui.terms import capital, with_tooltips
 from panels.ui.wiring import fill_on_opening
 from sauda.experiments.speeds import (
     LOAD_COLUMNS,
@@ -22,7 +29,11 @@ from sauda.experiments.speeds import (
     memory_cells,
     published_speeds,
 )
+from sauda.games import policies_of
+from sauda.games.transcript import to_json
+from sauda.llm.types import ReplyError
 from sauda.records.kinds import FILES, KINDS, ArtifactError, Entry
+from sauda.records.seeds import EXACT, SEED_BITS, whole_seed
 from sauda.records.store import ROOT, Artifact, bundle, load, sha256
 
 HTML = macros("artifacts")
@@ -34,6 +45,9 @@ FOLDERS = {  # of the artifacts: the title of its group
     "": "Other measurements and published figures",
 }
 FINISHED = "They hold finished games only; nothing that a running game hides is in them."
+PLAY_SECONDS = 10.0  # that a game over the API may take
+ADDRESS = "{address}"  # stands in the programs for the page's own, which ends in a slash
+LOCAL = "http://127.0.0.1:7860/"  # before the browser has filled its own in
 OF_MODEL = re.compile(r"mini|model|replies|training")  # in the name of a speed
 
 
@@ -42,9 +56,9 @@ def build() -> None:
     gr.set_static_paths([ROOT])
     told = "Play from a program, check a number, bring a policy, download the file of a figure."
     gr.HTML(heading(TITLE, told))
-    gr.api(api.play, api_name="play", concurrency_id="play", concurrency_limit=1)
+    gr.api(play, api_name="play", concurrency_id="play", concurrency_limit=1)
     with gr.Tabs(elem_classes="sauda-subtabs", overflow_behavior="wrap"):
-        api.build()
+        _programs()
         with gr.Tab("Files", id="files") as tab:
             gr.HTML(
                 heading("The files", "Every measured or published figure of this page is in one.")
@@ -63,6 +77,100 @@ def _filled(tab: gr.Tab, told: Callable[[], Markup]) -> None:
     """Place what `told` says, which is made once and sent as `tab` is opened."""
     shown, made = gr.HTML(), cache(told)
     fill_on_opening(tab, lambda _: {shown: made()}, [shown])
+
+
+# Programs ----------------------------------------------------------------------------------------
+
+
+class Program(NamedTuple):
+    """A program to copy; `about` may stand below its title, `elem_id` is its component's."""
+
+    tab: str
+    title: str
+    about: str
+    language: str
+    elem_id: str
+    text: str
+
+
+PROGRAMS = [
+    Program(*found)
+    for found in re.findall(
+        r"## (.+): (.+)\n\n(?:(.+)\n\n)?```(\w+) (.+)\n([\s\S]+?)\n```\n",
+        Path(__file__).with_name("programs.md").read_text(encoding="utf-8"),
+    )
+]
+
+
+def _programs() -> None:
+    """Lay out a sub-tab a group of programs. Called inside `gr.Tabs`."""
+    numbers = {"tasks": len(TASKS), "buyers": len(policies_of(TASKS["classic/single_deal"]))}
+    codes = {}
+    for name, group in groupby(PROGRAMS, key=lambda program: program.tab):
+        with gr.Tab(name, id=name.lower().replace(" ", "-")):
+            for program in group:
+                gr.HTML(heading(program.title, program.about.format(**numbers)))
+                code = gr.Code(
+                    program.text.replace(ADDRESS, LOCAL),
+                    language=program.language,
+                    interactive=False,
+                    show_label=False,
+                    show_line_numbers=False,
+                    elem_id=program.elem_id,
+                )
+                codes |= {code: program.text} if ADDRESS in program.text else {}
+    here = f"""() => {json.dumps([*codes.values()])}.map(text => text.replaceAll(
+      "{ADDRESS}", new URL(".", window.location.href).href
+    ))"""
+    gr.on(None, None, None, list(codes), js=here)
+
+
+def play(
+    task_name: str = "classic/single_deal", policy_name: str = "expert", seed: str | int = "7"
+) -> dict[str, Any]:
+    """Play one episode of a task with a scripted policy in the learner's seat.
+
+    The rules of every task end a game within a few hundred moves; one that is not over after ten
+    seconds is given up.
+
+    Args:
+        task_name: such as classic/single_deal; an unknown one is answered with those there are
+        policy_name: such as expert; likewise
+        seed: a whole number below 2**128, such as 7; from 2**53 on as text, such as "7"
+
+    Returns:
+        the episode: its seed as text, its moves in order, how it ended, the payoffs in rupees and
+        the grade
+    """
+    task = TASKS[_one_of("task", task_name, TASKS)]
+    policies = policies_of(task)  # scripts alone: no name of a model or a file is looked up
+    name = _one_of("policy", policy_name, policies)
+    try:
+        played = rollout(task, within(policies[name], PLAY_SECONDS), _seed_in(seed))
+    except (ArtifactError, ReplyError) as error:  # the tuned script's numbers; the time is up
+        raise gr.Error(capital(f"{error}."), print_exception=False) from None
+    return {**to_json(played, name), "seed": str(played.seed)}  # JavaScript would round a number
+
+
+def _one_of(kind: str, name: object, known: Mapping[str, object]) -> str:
+    """`name` where it is in `known`; raises `gr.Error` naming those there are."""
+    if isinstance(name, str) and name in known:
+        return name
+    sentence = f"There is no {kind} of that name; choose one of {', '.join(known)}."
+    raise gr.Error(sentence, print_exception=False)
+
+
+def _seed_in(value: object) -> int:
+    """The seed in a number or in a text of digits; raises `gr.Error` on anything else.
+
+    A number that JavaScript cannot hold is refused, since it could have lost digits on its way.
+    """
+    exact = not isinstance(value, int) or value <= EXACT
+    try:
+        return whole_seed(value if exact else "")
+    except ValueError:
+        sentence = f"A seed is a whole number from 0 below 2**{SEED_BITS}, as text from 2**53 on."
+        raise gr.Error(sentence, print_exception=False) from None
 
 
 # The files ---------------------------------------------------------------------------------------

@@ -234,11 +234,6 @@ def price(visit: Visit) -> Visit:
     return visit.fill(**offers.suggested_money(visit.game.observation, visit.fields))
 
 
-def preview(visit: Visit) -> Visit:
-    """What the pressed blocks would do for the jobs."""
-    return visit.say("hint", board.preview(visit.game, visit.fields.blocks))
-
-
 @dataclass(frozen=True)
 class Press:
     """What a press does, where its mistakes are told, and what it draws where the game stays."""
@@ -268,7 +263,11 @@ PRESSES: Mapping[str, Press] = {
     "take": play(lambda visit: offers.chosen_action(visit.fields.value)),
     "take_advice": Press(take_advice),
     "wait": play(lambda visit: arena.Action("wait")),
-    "preview": Press(preview, "hint", ("others",)),
+    "preview": Press(
+        lambda visit: visit.say("hint", board.preview(visit.game, visit.fields.blocks)),
+        "hint",
+        ("others",),
+    ),
     "book": play(lambda visit: board.booking(visit.fields.value, visit.fields.blocks), "hint"),
     "bid": Press(bid, "hint", ("others", "table", "floor")),
     "counter": Press(counter, draws=("table", "floor")),

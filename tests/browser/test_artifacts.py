@@ -9,7 +9,7 @@ import zipfile
 from playwright.sync_api import expect
 
 from benchmarks.page import running_app
-from panels.artifacts.api import SNIPPETS
+from panels.artifacts.tab import ADDRESS, PROGRAMS
 from sauda.records.kinds import FILES
 from sauda.records.store import REPOSITORY
 from tests.support.page import (
@@ -38,12 +38,11 @@ def test_the_zip_of_all_artifacts_is_made_when_it_is_asked_for(open_page):
 
 def test_the_snippets_of_the_page_run_as_printed(server, open_page, capsys):
     page, printed = open_page(tab="Artifacts & API"), {}
-    for name in ("API", "MCP"):
-        page.get_by_role("tab", name=name, exact=True).click()
-        for _, elem_id, *_ in SNIPPETS[name]:
-            shown = page.locator(f"#{elem_id} .cm-content")
-            expect(shown).to_contain_text(server)
-            printed[elem_id] = shown.inner_text()
+    for program in (each for each in PROGRAMS if ADDRESS in each.text):
+        page.get_by_role("tab", name=program.tab, exact=True).click()
+        shown = page.locator(f"#{program.elem_id} .cm-content")
+        expect(shown).to_contain_text(server)
+        printed[program.elem_id] = shown.inner_text()
     assert violations(page) == []
     exec(printed["api-client"], {})
     assert "'policy': 'expert'" in capsys.readouterr().out

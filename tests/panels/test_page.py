@@ -12,7 +12,7 @@ import gradio as gr
 import pytest
 
 from app import build_app
-from panels.artifacts import api
+from panels.artifacts import tab as artifacts
 from panels.gpu_arena import tab as gpu_arena
 from panels.gpu_arena.visit import Visit
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, WORDS
@@ -148,7 +148,7 @@ def events(page):
 
 def refused(*given) -> str:
     with pytest.raises(gr.Error) as error:
-        api.play(*given)
+        artifacts.play(*given)
     return str(error.value.message)
 
 
@@ -174,7 +174,7 @@ def test_a_seed_that_is_no_whole_number_or_could_have_lost_digits_is_refused(see
 
 
 def test_a_game_that_takes_too_long_is_given_up(monkeypatch):
-    monkeypatch.setattr(api, "PLAY_SECONDS", -1)
+    monkeypatch.setattr(artifacts, "PLAY_SECONDS", -1)
     assert refused() == "The game was not over after -1 s."
 
 

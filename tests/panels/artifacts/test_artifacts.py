@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from panels.artifacts.api import ADDRESS, LOCAL, MCP, PYTHON
-from panels.artifacts.tab import listing
+from panels.artifacts.tab import ADDRESS, LOCAL, PROGRAMS, listing
 from sauda.experiments.speeds import (
     LoadTest,
     latency,
@@ -15,6 +14,8 @@ from sauda.experiments.speeds import (
 from sauda.records.kinds import FILES
 from sauda.records.store import ROOT, Artifact
 from sauda.serve.mcp import TOOLS
+
+TEXTS = {program.elem_id: program.text for program in PROGRAMS}
 
 
 @pytest.mark.slow
@@ -33,7 +34,7 @@ def test_a_missing_file_shows_the_command_that_makes_it(tmp_path):
 
 
 def test_the_python_snippet_of_the_page_runs(capsys):
-    exec(PYTHON, {})
+    exec(TEXTS["api-policy"], {})
     assert capsys.readouterr().out.startswith("agreement")
 
 
@@ -42,7 +43,7 @@ def test_the_documentation_of_mcp_has_every_tool_and_the_configuration_that_the_
     rows = re.findall(r"^\| (`[a-z_`, ]+`) \|", text, re.MULTILINE)
     assert set(re.findall(r"\w+", " ".join(rows))) == set(TOOLS)
     (configuration,) = re.findall(r"```json\n(.*?)\n```", text, re.DOTALL)
-    assert configuration == MCP.replace(ADDRESS, LOCAL)
+    assert configuration == TEXTS["api-mcp"].replace(ADDRESS, LOCAL)
 
 
 def load_test() -> Artifact:

@@ -13,7 +13,7 @@ import pytest
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
-from panels.artifacts.api import ADDRESS, AGENT
+from panels.artifacts.tab import ADDRESS, PROGRAMS
 from sauda.serve.openenv import SocketLimits
 from tests.support.coroutines import run
 from tests.support.lanes import unavailable
@@ -136,7 +136,8 @@ def test_the_printed_client_runs_with_the_pinned_package_and_with_the_newest(sit
     """In a process of its own, where the newest stands before the pinned one."""
     if newest and not NEWEST.is_dir():
         unavailable(f"mcp 2 is not in {NEWEST}; `make` installs it there")
-    program = AGENT.replace(ADDRESS, f"{site.address}/")
+    (agent,) = (each.text for each in PROGRAMS if each.elem_id == "api-agent")
+    program = agent.replace(ADDRESS, f"{site.address}/")
     version = "from importlib.metadata import version\nprint(version('mcp'))\n"
     done = subprocess.run(
         [sys.executable, "-c", version + program],
