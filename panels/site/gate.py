@@ -8,7 +8,7 @@ limits on how many events and sessions it begins.
 import asyncio
 import math
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from inspect import signature
@@ -17,6 +17,7 @@ from typing import Any
 import gradio as gr
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from panels.site import sessions
 from panels.site.cache import PageCache
@@ -27,11 +28,6 @@ from sauda.fairness import Limits as GateLimits
 from sauda.serve.limits import Limiter, Refused, address_of, is_this_machine, json_object
 from sauda.serve.mcp import McpServer
 from sauda.serve.openenv import Sockets
-
-Scope = dict[str, Any]
-Receive = Callable[[], Awaitable[dict[str, Any]]]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 API = "/gradio_api"
 TOOLS = f"{API}/mcp/schema"  # the list of the tools for agents
@@ -98,7 +94,7 @@ class Served:
 class Gate:
     """ASGI middleware for Gradio's app."""
 
-    def __init__(self, app: App, blocks: gr.Blocks, served: Served) -> None:
+    def __init__(self, app: ASGIApp, blocks: gr.Blocks, served: Served) -> None:
         self.app, self.blocks, self.served = app, blocks, served
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

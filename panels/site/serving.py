@@ -1,9 +1,11 @@
-"""Opens the page behind its gate, and ends it on SIGTERM."""
+"""Opens the page behind its gate, keeps its log small, and ends it on SIGTERM."""
 
+import logging
 import os
 import signal
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import gradio as gr
@@ -28,6 +30,8 @@ THREADS = 104  # as many as run at once, by the limits of all groups
 QUEUE = 512  # events in all; `gate.py` limits those of one address
 MOST_FRAME = 256 * 1024  # bytes; a larger message over a socket closes it
 SCHEMAS = ("api_info", "api_info_as_input", "api_info_as_output", "example_inputs")
+MINUTE = 60.0  # seconds, of the log
+LONGEST = 300  # characters of an entry in the log
 GRACE = 10.0  # seconds for the replies in progress at the end; a Space gives about thirty
 
 
@@ -104,3 +108,43 @@ def stay_until_stopped(blocks: gr.Blocks, served: Served, grace: float = GRACE) 
     while (served.answers.total or served.calls.running) and time.monotonic() < deadline:
         time.sleep(0.05)
     blocks.close()  # tells the browsers that still wait that the page stopped
+
+
+# The log of warnings and errors ------------------------------------------------------------------
+
+
+class OncePerMinute(logging.Filter):
+    """Lets the first entry of a kind in a minute pass, with the number of those left out before.
+
+    A stranger can cause most entries, so what a request sends is cut, and a thousand requests fill
+    no disk. A kind is a line of code that writes, and the type of the error that it writes about.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock = clock
+        self._kinds: dict[tuple, tuple[float, int]] = {}  # when last written, how many left out
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the entry is written; its text becomes one line."""
+        if record.levelno < logging.WARNING:
+            return True
+        error = record.exc_info[0] if record.exc_info else None
+        kind = (record.name, record.pathname, record.lineno, error)
+        now, (last, left_out) = self._clock(), self._kinds.get(kind, (-MINUTE, 0))
+        if now - last < MINUTE:
+            self._kinds[kind] = (last, left_out + 1)
+            return False
+        self._kinds[kind] = (now, 0)
+        line = " ".join(record.getMessage().split())
+        more = f" ({left_out} more like it)" if left_out else ""
+        record.msg, record.args = line[:LONGEST] + more, ()
+        return True
+
+
+def log_once_per_minute() -> None:
+    """Filter what goes to the handlers that there are: the root's, and those of the web server."""
+    logging.basicConfig()
+    for name in (None, "uvicorn"):
+        for handler in logging.getLogger(name).handlers:
+            handler.addFilter(OncePerMinute())

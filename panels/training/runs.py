@@ -1,5 +1,6 @@
 """Training runs: what each took and gained, its settings, its curves and their controls."""
 
+from dataclasses import astuple
 from typing import Any
 from urllib.parse import quote
 
@@ -202,39 +203,6 @@ def build(tab: gr.Tab) -> None:
 def build_curves(runs: Runs, scripts: Rows, tab: gr.Tab) -> None:
     """Lay out the curves of one run with the controls that choose them."""
     first = View(next(iter(runs)))
-    controls = _controls(runs, first)
-    fault, figure = gr.HTML(), gr.Plot(show_label=False, elem_id=STACK)
-    with gr.Row(elem_classes="sauda-actions"):
-        for label, script in (  # functions of page.js
-            ("PNG", f"(run) => savePicture(run, '#{STACK} .js-plotly-plot')"),
-            ("CSV", f"(run) => saveLog(run, 'gradio_api/file={quote(str(ROOT))}/training')"),
-        ):
-            button = gr.Button(label, size="sm", scale=0)
-            button.click(None, controls["run"], None, js=script, **QUIET)
-    told, inputs = gr.HTML(), list(controls.values())
-    outputs = [told, figure, fault]
-
-    def redraw(*values: Any) -> Updates:
-        drawn, below = draw_view(View(*values), runs, scripts)
-        return {told: below, figure: drawn, fault: ""}
-
-    def restore(search: str) -> Updates:
-        query = queried(search)
-        named = query if query.get("tab") == "training" else {}
-        view, unread = from_query(named, first, list(runs))
-        picks = {control: getattr(view, name) for name, control in controls.items()}
-        wrong = trouble(ValueError(unread)) if unread else ""
-        return picks | redraw(*picks.values()) | {fault: wrong}
-
-    gr.on(
-        [control.input for control in inputs], redraw, inputs, outputs,
-        trigger_mode="always_last", **QUIET,
-    )  # fmt: skip
-    fill_on_opening(tab, restore, [*outputs, *inputs])
-
-
-def _controls(runs: Runs, first: View) -> dict[str, Any]:
-    """One control per field of the view, in their order."""
     with gr.Row():
         run = gr.Dropdown(
             [(recorded(run).name, name) for name, run in runs.items()], value=first.run,
@@ -251,4 +219,32 @@ def _controls(runs: Runs, first: View) -> dict[str, Any]:
             [("linear", False), ("logarithmic", True)], value=first.log,
             label="Loss and gradient norm", min_width=240,
         )  # fmt: skip
-    return {"run": run, "over": over, "smoothing": smoothing, "log": log}
+    inputs = [run, over, smoothing, log]  # the fields of a view
+    fault, figure = gr.HTML(), gr.Plot(show_label=False, elem_id=STACK)
+    with gr.Row(elem_classes="sauda-actions"):
+        for label, script in (  # functions of page.js
+            ("PNG", f"(run) => savePicture(run, '#{STACK} .js-plotly-plot')"),
+            ("CSV", f"(run) => saveLog(run, 'gradio_api/file={quote(str(ROOT))}/training')"),
+        ):
+            button = gr.Button(label, size="sm", scale=0)
+            button.click(None, run, None, js=script, **QUIET)
+    told = gr.HTML()
+    outputs = [told, figure, fault]
+
+    def redraw(*values: Any) -> Updates:
+        drawn, below = draw_view(View(*values), runs, scripts)
+        return {told: below, figure: drawn, fault: ""}
+
+    def restore(search: str) -> Updates:
+        query = queried(search)
+        named = query if query.get("tab") == "training" else {}
+        view, unread = from_query(named, first, list(runs))
+        picks = dict(zip(inputs, astuple(view), strict=True))
+        wrong = trouble(ValueError(unread)) if unread else ""
+        return picks | redraw(*picks.values()) | {fault: wrong}
+
+    gr.on(
+        [control.input for control in inputs], redraw, inputs, outputs,
+        trigger_mode="always_last", **QUIET,
+    )  # fmt: skip
+    fill_on_opening(tab, restore, [*outputs, *inputs])

@@ -21,7 +21,6 @@ from panels.transcripts import episodes as played_episodes
 from panels.ui.wiring import OPENED
 from sauda.llm import model, registry
 from tests.support.golden import assert_golden, plain, without_numbers
-from tests.support.source import ROOT
 
 SHOWN = 2000  # characters of a text that are compared
 NOBODY = SimpleNamespace(client=None, session_hash="")
@@ -178,33 +177,26 @@ def test_a_game_that_takes_too_long_is_given_up(monkeypatch):
     assert refused() == "The game was not over after -1 s."
 
 
-def test_play_is_the_only_public_endpoint_and_has_a_slot_of_its_own(events):
+def test_play_is_the_only_public_endpoint_and_says_what_it_takes(events):
     (play,) = (event for event in events if event.api_visibility != "private")
-    assert (play.api_name, play.queue) == ("play", True)
+    assert (play.api_name, play.fn.__name__, play.queue) == ("play", "play", True)
     assert (play.concurrency_id, play.concurrency_limit) == ("play", 1)
-
-
-def test_every_public_endpoint_has_a_name_types_a_docstring_and_an_example(events):
-    for event in events:
-        if event.api_visibility == "private":
-            continue
-        assert event.api_name == event.fn.__name__
-        parameters = signature(event.fn, eval_str=True)
-        assert parameters.return_annotation is not Parameter.empty
-        for name, parameter in parameters.parameters.items():
-            assert parameter.annotation is not Parameter.empty
-            assert f"\n        {name}: " in event.fn.__doc__
-        example = [parameter.default for parameter in parameters.parameters.values()]
-        assert [part.example_payload() for part in event.inputs] == example
-        assert event.fn()["seed"] == "7"
+    told = signature(play.fn, eval_str=True)
+    assert told.return_annotation is not Parameter.empty
+    for name, parameter in told.parameters.items():
+        assert parameter.annotation is not Parameter.empty
+        assert f"\n        {name}: " in play.fn.__doc__
+    example = [parameter.default for parameter in told.parameters.values()]
+    assert [part.example_payload() for part in play.inputs] == example
+    assert play.fn()["seed"] == "7"
 
 
 def test_all_slots_of_the_queue_can_be_taken_at_once(events):
-    slots = {}
-    for event in events:
-        if event.queue:
-            limit = 1 if event.concurrency_limit == "default" else event.concurrency_limit
-            slots[event.concurrency_id] = limit
+    slots = {
+        event.concurrency_id: 1 if event.concurrency_limit == "default" else event.concurrency_limit
+        for event in events
+        if event.queue
+    }
     assert None not in slots.values()
     assert sum(slots.values()) <= THREADS
 
@@ -224,9 +216,6 @@ def test_a_name_that_cannot_be_picked_is_played_in_no_tab(name, no_models, event
             answer = " ".join(map(str, event.fn(NOBODY, sent, visit).values()))
             assert ("The policies of lab_0 are broker" in answer) == in_turn
         assert event.queue or not in_turn
-
-
-LEXICON = ROOT / "sauda" / "language" / "lexicon.csv"
 
 
 @pytest.mark.parametrize("language", [HINGLISH, HINDI])

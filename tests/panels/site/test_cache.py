@@ -8,7 +8,7 @@ import pytest
 from starlette.datastructures import Headers
 
 from panels.site.cache import NAMES, Opening, PageCache
-from panels.site.log import LONGEST, MINUTE, OncePerMinute
+from panels.site.serving import LONGEST, MINUTE, OncePerMinute
 from tests.support.coroutines import run
 
 PAGE = b"<html>" + b"a table " * 1000

@@ -57,52 +57,26 @@ async def told(session: ClientSession, tool: str, **arguments: Any) -> dict[str,
     return answer.structuredContent
 
 
-async def haggled(session: ClientSession, task: str) -> dict[str, Any]:
-    """A game of the bazaar to its end: the agent concedes evenly and takes what is in its limit."""
-    game = await told(session, "new_game", task=task)
-    buys = game["seat"] == "buyer"
-    while not game["over"]:
-        table, here = game["bazaar"], {"game_id": game["game_id"]}
-        limit, theirs = table["own"]["reservation"], table["asks" if buys else "bids"]
-        own = table["bids" if buys else "asks"]
-        done = (table["round"] + 1) / table["rounds"]
-        price = round(limit * (0.5 + 0.4 * done if buys else 1.6 - 0.5 * done))
-        if theirs and (theirs[-1] <= limit if buys else theirs[-1] >= limit):
-            game = await told(session, "accept", **here)
-        elif done >= 1:
-            game = await told(session, "walk_away", message="Then not.", **here)
-        elif own and own[-1] == price:
-            game = await told(session, "reject", **here)
-        else:
-            game = await told(session, "offer", price=price, message="My price.", **here)
-    return game
-
-
-async def until_a_deal(session: ClientSession, task: str) -> dict[str, Any]:
-    """The first of the agent's games that ends in a deal; some buyers and sellers cannot agree."""
-    for _ in range(40):
-        game = await haggled(session, task)
-        if game["outcome"]["end"] == "agreement":
-            return game
-    raise AssertionError(f"no game of {task} ended in a deal")
-
-
-def test_a_fresh_agent_buys_one_item_sells_one_and_learns_only_then_what_was_hidden(agent):
+@pytest.mark.parametrize(("task", "seat"), [("bazaar/open", "buyer"), ("bazaar/sell", "seller")])
+def test_a_fresh_agent_haggles_in_each_seat_and_learns_only_then_what_was_hidden(agent, task, seat):
     async def visit() -> None:
         async with agent() as session:
-            for task, seat in (("bazaar/open", "buyer"), ("bazaar/sell", "seller")):
-                game = await until_a_deal(session, task)
-                assert game["seat"] == seat
-                assert game["outcome"]["payoffs"][seat] >= 0
-                review = await told(session, "review_game", game_id=game["game_id"])
-                assert review["outcome"] == game["outcome"]
-                (limits,) = review["limits"]
-                assert limits[seat] == game["bazaar"]["own"]["reservation"]
-                (deal,) = game["bazaar"]["past"]
+            game = await told(session, "new_game", task=task)
+            here, own = {"game_id": game["game_id"]}, game["bazaar"]["own"]["reservation"]
+            assert game["seat"] == seat
+            if not game["over"]:
+                game = await told(session, "offer", price=own, message="My last price.", **here)
+            while not game["over"]:
+                game = await told(session, "walk_away", message="Then not.", **here)
+            review = await told(session, "review_game", **here)
+            assert review["outcome"] == game["outcome"]
+            (limits,) = review["limits"]
+            assert limits[seat] == own
+            (deal,) = game["bazaar"]["past"]
+            if deal["price"] is not None:
                 assert limits["seller"] <= deal["price"] <= limits["buyer"]
-                known = review["oracle"]  # which solves the open market alone
-                assert -1 <= known["grade"] <= 1 if task == "bazaar/open" else known is None
-                assert review["transcript"]["moves"][-1]["action"] == "accept"
+            known = review["oracle"]  # which solves the open market alone
+            assert -1 <= known["grade"] <= 1 if task == "bazaar/open" else known is None
 
     run(visit())
 

@@ -258,21 +258,19 @@ def test_a_trainer_whose_model_blocks_its_loop_keeps_its_session(site, monkeypat
 @pytest.mark.nightly
 def test_no_call_of_the_document_ends_in_an_error_of_the_server(site, request):
     """Calls that fit the OpenAPI document and calls that do not, by schemathesis."""
-    wanted = 2_000 if request.config.getoption("--full") else 150
     schema = schemathesis.openapi.from_url(f"{site.address}/openapi.json")
     operations = [result.ok() for result in schema.get_all_operations()]
     assert {"/reset", "/step", "/state", "/score", "/tasks", "/schema", "/metadata"} <= {
         operation.path for operation in operations
     }
-    with_input = [one for one in operations if one.body or one.query]
     seen: Counter[int] = Counter()
 
-    def tried(operation: Any, mode: GenerationMode, cases: int, number: int) -> None:
+    def tried(operation: Any, mode: GenerationMode, number: int) -> None:
         place = {"env_name": "sauda"} if operation.path_parameters else None
 
         @hypothesis.seed(number)
         @settings(
-            max_examples=cases, database=None, deadline=None, phases=[Phase.generate],
+            max_examples=5, database=None, deadline=None, phases=[Phase.generate],
             suppress_health_check=list(HealthCheck),
         )  # fmt: skip
         @given(operation.as_strategy(mode, path_parameters=place))
@@ -284,16 +282,12 @@ def test_no_call_of_the_document_ends_in_an_error_of_the_server(site, request):
 
         send()
 
-    for operation in operations:
-        tried(operation, GenerationMode.POSITIVE, 1, 0)
-    number = 0
-    while seen.total() < wanted:
-        number += 1
-        for operation in with_input:
-            for mode in GenerationMode:
-                tried(operation, mode, 5, number)
-    assert seen[200] > wanted // 20
-    assert seen[422] > wanted // 20
+    for number in range(20 if request.config.getoption("--full") else 2):
+        for operation in operations:
+            has_input = operation.body or operation.query
+            for mode in GenerationMode if has_input else [GenerationMode.POSITIVE]:
+                tried(operation, mode, number)
+    assert min(seen[200], seen[422]) > seen.total() // 20
 
 
 ODD = [None, True, -1, 0.5, 10**30, "", "../../etc/passwd", "x" * 3000, [[]], {"a": 1}, "\x00", "₹"]
