@@ -201,8 +201,6 @@ def all_rows(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 @experiment(
     "language.json",
     Language,
-    version=2,
-    tab="Results",
     checks="every sentence and every figure",
     inputs={"labelled": LABELLED, "blind": BLIND},
     table=all_rows,

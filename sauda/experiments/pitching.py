@@ -256,9 +256,7 @@ def _stream(seed: int, now: int, party: int) -> Rng:
     return np.random.default_rng([seed, now, party])
 
 
-@experiment(
-    "pitching.json", Pitching, version=1, tab="Judge", checks="every negotiation and every verdict"
-)
+@experiment("pitching.json", Pitching, checks="every negotiation and every verdict")
 def pitching(
     episodes: int = 100,  # hold-out seeds; gives intervals near ±0.02 of the win rate
     split: str = "holdout",

@@ -192,8 +192,6 @@ class Reproduction(Record):
 @experiment(
     "evaluation/reproduction.json",
     Reproduction,
-    version=1,
-    tab="Tour, Results",
     checks="rows from the two files that it compares; probes and differences replayed",
     method="recomputed",
     table=rows_of("rows", "agreement"),

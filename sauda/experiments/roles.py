@@ -13,16 +13,7 @@ from typing import Any
 import numpy as np
 
 from sauda.experiments.base import experiment, rows_of
-from sauda.records.kinds import (
-    CONTROLS,
-    ROLES,
-    ArtifactError,
-    Check,
-    File,
-    Kind,
-    register_kind,
-    role_command,
-)
+from sauda.records.kinds import ArtifactError, Check, Kind, register_kind
 from sauda.records.schemas.base import Interval, Record
 from sauda.records.schemas.roles import RoleRun
 from sauda.records.store import ROOT, Artifact, digest, load, sha256
@@ -63,8 +54,6 @@ class RoleComparison(Record):
 @experiment(
     FILE,
     RoleComparison,
-    version=1,
-    tab="Training",
     method="recomputed",
     checks="every difference and interval, from the losses of the runs",
     table=rows_of("contrasts"),
@@ -207,24 +196,10 @@ def recompute_run(artifact: Artifact, workers: int, root: Path) -> Mapping[str, 
     return data
 
 
-def _role_files() -> Iterator[File]:
-    for role, about in ROLES.items():
-        controls = {end: about for end, (_, about, roles) in CONTROLS.items() if role in roles}
-        for end, what in ({"": about} | controls).items():
-            name = f"training/roles-{role}{end}.json"
-            yield File(name, role_command(role, end), "Training", what)
-
-
-register_kind(
-    Kind(
-        "role_run/1",
-        RoleRun,
-        tuple(_role_files()),
-        Check(
-            "checksum only",
-            "every step and loss; the best checkpoint, perplexities and the adapter's digest "
-            "computed from them",
-            recompute_run,
-        ),
-    )
+CHECK = Check(
+    "checksum only",
+    "every step and loss; the best checkpoint, perplexities and the adapter's digest computed from "
+    "them",
+    recompute_run,
 )
+register_kind(Kind("role_run/1", RoleRun, CHECK))

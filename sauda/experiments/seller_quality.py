@@ -151,8 +151,6 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
 @experiment(
     FILE,
     SellerQuality,
-    version=3,
-    tab="Results",
     method="replayed in part",
     checks="every game replayed; figures recomputed from the recorded texts",
     replay=replay,

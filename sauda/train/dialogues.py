@@ -29,7 +29,7 @@ from sauda.language.acts import (
     describe_item,
     read_acts,
 )
-from sauda.records.kinds import Check, File, Kind, register_kind
+from sauda.records.kinds import Check, Kind, register_kind
 from sauda.records.schemas.language import DialogueRow, Dialogues
 from sauda.records.store import Artifact, load
 from sauda.train.teacher_rows import label_tokens
@@ -454,7 +454,6 @@ register_kind(
     Kind(
         "dialogues/1",
         Dialogues,
-        (File(FILE, f"verify {FILE}", "Training"),),
         Check(
             "checksum only",
             "every line; its act read again from its words. The sellers of the games, those of"

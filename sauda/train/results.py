@@ -6,10 +6,10 @@ from typing import Any
 
 from pydantic import Field, FiniteFloat
 
-from sauda.records.kinds import ArtifactError, Check, File, Kind, register_kind
+from sauda.records.kinds import ArtifactError, Check, Kind, register_kind
 from sauda.records.schemas.base import Interval, Record
 from sauda.records.schemas.training import Hardware, RunAdapter, RunBase, SampleToken
-from sauda.records.store import ROOT, Artifact, sha256
+from sauda.records.store import Artifact, sha256
 
 StepMetric = FiniteFloat | None
 
@@ -183,47 +183,7 @@ def recompute(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]
     return {**recorded, **kept, "log": log, **last}
 
 
-LATER = ("distill", "distill-seed1", "grpo", "dpo")  # registered once there is a log of them
-FILES = {  # by name of the run: the command after `train`, and what the file holds
-    "sft": (
-        "sft",
-        "The log of Sauda's supervised fine-tuning, what it learnt from, its gate",
-    ),
-    "distill": (
-        "distill",
-        "The log of Sauda's learning from the planner's labels of its own games, what each round "
-        "played, its gate",
-    ),
-    "distill-seed1": (
-        "distill --seed 1 --first-seed 26000",
-        "A second such training, from other games and another seed",
-    ),
-    "grpo": (
-        "grpo",
-        "The log of Sauda's reinforcement learning on whole games, one of them, its gate",
-    ),
-    "dpo": (
-        "dpo",
-        "The log of Sauda's learning from pairs of replies, what they are, its gate",
-    ),
-    "sft-arena": (
-        "sft --game arena",
-        "The log of a lab's supervised fine-tuning on the broker's choices, its gate",
-    ),
-}
-register_kind(
-    Kind(
-        "training_run/1",
-        TrainingRun,
-        tuple(
-            File(f"training/{name}.json", f"train {command}", "Training", about)
-            for name, (command, about) in FILES.items()
-            if name not in LATER or (ROOT / f"training/{name}.json").exists()
-        ),
-        Check(
-            "checksum only",
-            "every step of the log; the adapter's digest computed from its file",
-            recompute,
-        ),
-    )
+CHECK = Check(
+    "checksum only", "every step of the log; the adapter's digest computed from its file", recompute
 )
+register_kind(Kind("training_run/1", TrainingRun, CHECK))

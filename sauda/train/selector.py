@@ -17,7 +17,7 @@ from pydantic import Field, FiniteFloat
 
 from env import arena, begin, get_task, rollout
 from sauda.llm.registry import get_policy
-from sauda.records.kinds import Check, File, Kind, register_kind
+from sauda.records.kinds import Check, Kind, register_kind
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Record
 from sauda.records.seeds import SPLITS
@@ -178,7 +178,6 @@ register_kind(
     Kind(
         "selector/1",
         Selector,
-        (File("training/selector.json", "train selector", "Training"),),
         Check(
             "replayed",
             "every choice, update and episode",
