@@ -4,7 +4,6 @@ A kind is registered by the module that fills its files, when that is imported: 
 decorator in `sauda/experiments/`, other kinds by `register_kind`. `files.csv` names the module.
 """
 
-import csv
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
+from sauda.records import read_table
 from sauda.records.schemas.base import Record
 
 # Every file has a checksum. What else `verify` checks, the strongest first: all data is computed
@@ -76,13 +76,11 @@ ROOT = Path(__file__).resolve().parents[2] / "artifacts"
 RUN = "training_run/1"  # of a player; such a file is listed once it is there
 
 
-def _rows() -> list[dict[str, str]]:
-    with Path(__file__).with_name("files.csv").open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines))
-    return [row for row in rows if row["kind"] != RUN or (ROOT / row["file"]).exists()]
-
-
-ROWS = _rows()
+ROWS = [
+    row
+    for row in read_table(Path(__file__).with_name("files.csv"))
+    if row["kind"] != RUN or (ROOT / row["file"]).exists()
+]
 ENTRIES = {
     row["file"]: Entry(
         row["file"], row["kind"], f"python -m {row['command']}", row["about"], row["tab"]
