@@ -270,7 +270,7 @@ def row(
 def summarize_metric(columns: Columns, base: Columns | None, metric: str) -> dict[str, Any]:
     """Summary of one metric over episodes, and its paired difference to the baseline."""
     values = per_episode(columns, metric)
-    figures = asdict(summary(values))
+    figures = summary(values)
     if base is not None:
         names = ("difference", "difference_low", "difference_high")
         figures |= zip(names, paired_difference(values, per_episode(base, metric)), strict=True)
