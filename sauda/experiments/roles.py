@@ -174,26 +174,25 @@ def best_step(validations: Iterable[Mapping[str, Any]]) -> int:
 
 
 def recompute_run(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Training is not repeated: what follows from its recorded losses, log and adapter is.
+    """Training is not repeated: what follows from its recorded losses, log and adapter is."""
+    recorded = recompute_log(artifact.data.as_json(), root)
+    validations = [{**row, "perplexity": math.exp(row["loss"])} for row in recorded["validations"]]
+    return recorded | {"validations": validations, "best_step": best_step(validations)}
+
+
+def recompute_log(recorded: dict[str, Any], root: Path) -> dict[str, Any]:
+    """A run with its steps numbered, its last figures, and the digest of its adapter's file.
 
     Raises ArtifactError where the adapter is missing.
     """
-    recorded = artifact.data.as_json()
     log = [{**row, "step": i} for i, row in enumerate(recorded["log"], 1)]
-    validations = [{**row, "perplexity": math.exp(row["loss"])} for row in recorded["validations"]]
-    data = {
-        **recorded,
-        "log": log,
-        "validations": validations,
-        "best_step": best_step(validations),
-        **{name: log[-1][name] for name in ("seconds", "num_tokens")},
-    }
+    last = {name: log[-1][name] for name in ("seconds", "num_tokens")}
     if adapter := recorded.get("adapter"):
         file = root / "adapters" / adapter["name"] / "adapter_model.safetensors"
         if not file.exists():
             raise ArtifactError(f"{file.relative_to(root)} is missing")
-        data["adapter"] = {**adapter, "sha256": sha256(file), "bytes": file.stat().st_size}
-    return data
+        last["adapter"] = {**adapter, "sha256": sha256(file), "bytes": file.stat().st_size}
+    return {**recorded, "log": log, **last}
 
 
 CHECK = Check(

@@ -6,10 +6,11 @@ from typing import Any
 
 from pydantic import Field, FiniteFloat
 
-from sauda.records.kinds import ArtifactError, Check, Kind, register_kind
+from sauda.experiments.roles import recompute_log
+from sauda.records.kinds import Check, Kind, register_kind
 from sauda.records.schemas.base import Interval, Record
 from sauda.records.schemas.training import Hardware, RunAdapter, RunBase, SampleToken
-from sauda.records.store import Artifact, sha256
+from sauda.records.store import Artifact
 
 StepMetric = FiniteFloat | None
 
@@ -171,16 +172,7 @@ class TrainingRun(Record):
 
 def recompute(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Training is not repeated; the adapter must be the run's own, and its log complete."""
-    recorded = artifact.data.as_json()
-    kept = {}
-    if adapter := recorded.get("adapter"):
-        file = root / "adapters" / adapter["name"] / "adapter_model.safetensors"
-        if not file.exists():
-            raise ArtifactError(f"{file.relative_to(root)} is missing")
-        kept = {"adapter": {**adapter, "sha256": sha256(file), "bytes": file.stat().st_size}}
-    log = [{**row, "step": i} for i, row in enumerate(recorded["log"], 1)]
-    last = {name: log[-1][name] for name in ("seconds", "num_tokens")}
-    return {**recorded, **kept, "log": log, **last}
+    return recompute_log(artifact.data.as_json(), root)
 
 
 CHECK = Check(
