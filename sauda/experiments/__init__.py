@@ -1,51 +1,31 @@
 """Experiments: each with its result type, its function and what `verify` repeats.
 
-The experiment NAME is the function of that name and fills NAME.json under artifacts/; `base.py` is
-what they share, and `verify.py` repeats any of them. A module is imported only when one of its
-experiments is asked for.
+The experiment NAME is the function of that name; `sauda/records/files.csv` says which file it fills
+and in which module it stands. `base.py` is what experiments share, and `verify.py` repeats any of
+them. A module is imported only when one of its experiments is asked for.
 """
 
-import re
-from functools import cache
 from importlib import import_module
-from pathlib import Path, PurePath
-from typing import Any, NamedTuple
+from pathlib import PurePath
+from typing import Any
 
-FOLDER = Path(__file__).parent
-DECORATED = re.compile(
-    r"^@experiment\(\s*[^,]+,\s*(\w+),.*?\)\ndef (\w+)\(", re.DOTALL | re.MULTILINE
-)
+from sauda.records.kinds import FILES, KINDS, Entry
 
-
-class Place(NamedTuple):
-    """Where an experiment stands."""
-
-    module: str
-    about: str  # what it measures: the first line of its result type
+RUN = "python -m sauda run "
 
 
-@cache
-def index() -> dict[str, Place]:
-    """The place of each experiment by name, in order, read from the source: none is imported."""
-    places = {}
-    for path in FOLDER.glob("*.py"):
-        source = path.read_text(encoding="utf-8")
-        for result, name in DECORATED.findall(source):
-            about = re.search(
-                rf'^class {result}\(.*?"""(.*?)\.?("""|$)', source, re.DOTALL | re.MULTILINE
-            )
-            places[name] = Place(f"sauda.experiments.{path.stem}", about[1])
-    return dict(sorted(places.items()))
-
-
-def name_of(file: str) -> str:
-    """The name that an experiment has if it fills `file`."""
-    return PurePath(file).stem.replace("-", "_")
+def index() -> dict[str, Entry]:
+    """What an experiment fills, by name, in order; imports none of them."""
+    made = {one.command.removeprefix(RUN): one for one in FILES if one.command.startswith(RUN)}
+    return dict(sorted(made.items()))
 
 
 def find(name: str) -> Any:
     """The `Experiment` of this name, imported; raises ValueError where there is none."""
     if name not in index():
+        for one in FILES:
+            if PurePath(one.file).stem == name:
+                raise ValueError(f"{one.file} is made by `{one.command}`")
         raise ValueError(f"no experiment {name!r}; experiments are {', '.join(index())}")
-    import_module(index()[name].module)
+    import_module(KINDS.modules[index()[name].kind])
     return import_module("sauda.experiments.base").EXPERIMENTS[name]

@@ -93,12 +93,9 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
 @experiment(
     FILE,
     Acts,
-    version=1,
-    tab="Training",
     method="checksum only",
     checks="every count; figures recomputed from them. The dialogues are not ours to ship: "
     "`acts --data FILE --check` reads them again where they are",
-    command="acts --data FILE",
     replay=replay,
     table=rows_of("rows", "prices", "parts"),
 )

@@ -55,8 +55,6 @@ class ArenaRules(Record):
 @experiment(
     "arena_rules.json",
     ArenaRules,
-    version=1,
-    tab="Results",
     method="replayed",
     checks="every grade, share and difference",
     table=rows_of("yardsticks", "ablations"),

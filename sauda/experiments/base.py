@@ -13,7 +13,7 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, get_args
 
-from sauda.records.kinds import Check, File, Kind, Method, register_kind
+from sauda.records.kinds import Check, Kind, Method, entry, register_kind
 from sauda.records.schemas.base import Record
 from sauda.records.store import (
     ROOT,
@@ -116,21 +116,17 @@ def experiment(
     file: str,
     result: type[Record],
     *,
-    version: int,
-    tab: str,
     checks: str,
     method: Method = "replayed",
     replay: Replay | None = None,
     model_hashes: Callable[[], Mapping[str, str]] = dict,
-    command: str = "",
     **options: Any,
 ) -> Callable[[Callable[..., Data]], Experiment]:
-    """Register a function as what fills `file` with a `result`, shown on `tab`.
+    """Register a function as what fills `file`, a line of `files.csv`, with a `result`.
 
     `checks` says in words what `verify` repeats. `replay` takes the place of calling the function
     again; the recorded "models" are its own. `model_hashes` gives today's fingerprints of what the
-    result records of each of those models. `command` makes the file where `run NAME` cannot.
-    `options` are the last fields of `Experiment`.
+    result records of each of those models. `options` are the last fields of `Experiment`.
     """
 
     def register(function: Callable[..., Data]) -> Experiment:
@@ -140,11 +136,10 @@ def experiment(
             models = {n: v for n, v in artifact.data.as_json().items() if n == "models"}
             return {**replay(artifact, workers, root), **models}
 
-        called = function.__name__
         check = Check(method, checks, repeat)
-        files = (File(file, command or f"run {called}", tab),)
-        kind = register_kind(Kind(f"{called}/{version}", result, files, check, model_hashes))
-        registered = EXPERIMENTS[called] = Experiment(function, file, kind, **options)
+        kind = register_kind(Kind(entry(file).kind, result, check, model_hashes))
+        registered = Experiment(function, file, kind, **options)
+        EXPERIMENTS[function.__name__] = registered
         return registered
 
     return register

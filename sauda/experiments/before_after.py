@@ -116,8 +116,6 @@ def table(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 @experiment(
     "episodes/before_after.json",
     BeforeAfter,
-    version=4,
-    tab="Transcripts",
     method="replayed in part",
     checks="the games shown replayed from the recorded replies, and chosen again; other grades "
     "are not repeated",

@@ -44,7 +44,7 @@ from sauda.llm.sources import (
 )
 from sauda.llm.turn import ModelGame, new_game, play_games
 from sauda.llm.wrappers import WRAPPERS
-from sauda.records.kinds import Check, File, Kind, register_kind
+from sauda.records.kinds import Check, Kind, register_kind
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, ModelSource, Record
 from sauda.records.seeds import first_seeds
@@ -524,18 +524,11 @@ def table(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     yield from data.get("gap_closed", ())
 
 
-def _register(name: str, schema: type[Record], command: str, tab: str, hashes: Any) -> None:
-    checks = "scripts replayed; model rows recomputed from recorded columns; the first games of "
-    check = Check("replayed in part", f"{checks}each stage by --models", replay)
-    file = File(f"evaluation/{name.replace('_', '-')}.json", command, tab)
-    register_kind(Kind(f"{name}/4", schema, (file,), check, hashes))
-
-
-_register("model_comparison", ModelComparison, "compare-models", "Tour, Results", bazaar_prompt)
-_register(
-    "arena_model_comparison",
-    ArenaModelComparison,
-    "compare-models --game arena",
-    "Results",
-    arena_prompt,
+CHECK = Check(
+    "replayed in part",
+    "scripts replayed; model rows recomputed from recorded columns; the first games of each stage "
+    "by --models",
+    replay,
 )
+register_kind(Kind("model_comparison/4", ModelComparison, CHECK, bazaar_prompt))
+register_kind(Kind("arena_model_comparison/4", ArenaModelComparison, CHECK, arena_prompt))

@@ -76,8 +76,6 @@ def play(task_name: str, policy: str, seed: int) -> dict[str, Any]:
 @experiment(
     "episodes/showcase.json",
     Episodes,
-    version=1,
-    tab="Artifacts & API",
     checks="every move",
     replay=replay,
     table=rows_of("episodes"),

@@ -23,7 +23,7 @@ from sauda.llm.registry import get_policy, is_model, player_spec
 from sauda.llm.turn import ModelSeat
 from sauda.policies.listener import Informed
 from sauda.records import fingerprint
-from sauda.records.kinds import ArtifactError, Check, File, Kind, register_kind
+from sauda.records.kinds import ArtifactError, Check, Kind, register_kind
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Hashes, Interval, Metric, Number, Record
 from sauda.records.seeds import deal_at, first_seeds
@@ -270,7 +270,7 @@ def row(
 def summarize_metric(columns: Columns, base: Columns | None, metric: str) -> dict[str, Any]:
     """Summary of one metric over episodes, and its paired difference to the baseline."""
     values = per_episode(columns, metric)
-    figures = asdict(summary(values))
+    figures = summary(values)
     if base is not None:
         names = ("difference", "difference_low", "difference_high")
         figures |= zip(names, paired_difference(values, per_episode(base, metric)), strict=True)
@@ -375,58 +375,5 @@ def table(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 CHECK = Check("replayed", "every episode and every row", replay)
-
-
-def _file(name: str, options: str, about: str, tab: str = "Results") -> File:
-    return File(f"evaluation/{name}.json", f"evaluate {options}", tab, about)
-
-
-register_kind(
-    Kind(
-        "evaluation/1",
-        Evaluation,
-        (
-            _file(
-                "classic-train",
-                "--split train --episodes 1000",
-                "Every scripted buyer on every classic task, training seeds, one row per episode",
-            ),
-            _file(
-                "classic-holdout",
-                "--split holdout --episodes 500",
-                "The same on hold-out seeds, from 50,000",
-            ),
-            _file(
-                "market-train",
-                "--family market --split train --episodes 1000",
-                "Every scripted buyer on every open-market task, training seeds",
-            ),
-            _file(
-                "market-holdout",
-                "--family market --split holdout --episodes 500",
-                "The same on hold-out seeds",
-            ),
-        ),
-        CHECK,
-    )
-)
-register_kind(
-    Kind(
-        "arena/2",
-        Arena,
-        (
-            _file(
-                "arena-train",
-                "--family arena --split train",
-                "Every scripted policy on every arena task, training seeds: utility beside reward",
-            ),
-            _file(
-                "arena-holdout",
-                "--family arena --split holdout",
-                "The same on hold-out seeds",
-                "Results, Transcripts",
-            ),
-        ),
-        CHECK,
-    )
-)
+register_kind(Kind("evaluation/1", Evaluation, CHECK))
+register_kind(Kind("arena/2", Arena, CHECK))

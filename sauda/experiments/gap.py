@@ -430,8 +430,6 @@ PLAYERS = (*BUYERS, LEAVE, TUNED, "bayesian", "speaker", "reader", "listener", "
 @experiment(
     FILE,
     Gap,
-    version=1,
-    tab="Results",
     method="replayed in part",
     checks="every row of a script or planner; those of language models are not",
     replay=replay,

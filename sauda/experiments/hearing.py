@@ -202,8 +202,6 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
 @experiment(
     FILE,
     Hearing,
-    version=1,
-    tab="Results",
     method="replayed in part",
     checks="the first games of scripts and planners, and every figure; models play none again",
     replay=replay,

@@ -17,7 +17,6 @@ scored once, after the rules were final, and never read. Its labels of wear and 
 are one signal here.
 """
 
-import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ from sauda.experiments.base import experiment
 from sauda.language import money, tells
 from sauda.language.numerals import read_rows
 from sauda.language.tells import SIGNALS
+from sauda.records import read_table
 from sauda.records.schemas.base import Interval, Number, Record
 from sauda.statistics import exact_interval, exact_share, f1_interval
 
@@ -153,8 +153,7 @@ class Sentence:
 
 def read_sentences(path: Path = LABELLED) -> tuple[Sentence, ...]:
     """The labelled sentences; a ValueError names the first that is not as the table promises."""
-    with path.open(encoding="utf-8", newline="") as lines:
-        return tuple(map(_sentence, csv.DictReader(lines)))
+    return tuple(map(_sentence, read_table(path)))
 
 
 def _sentence(row: Mapping[str, str]) -> Sentence:
@@ -201,8 +200,6 @@ def all_rows(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 @experiment(
     "language.json",
     Language,
-    version=2,
-    tab="Results",
     checks="every sentence and every figure",
     inputs={"labelled": LABELLED, "blind": BLIND},
     table=all_rows,

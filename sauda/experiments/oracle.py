@@ -95,7 +95,7 @@ def tune(task: str, family: str, settings: Mapping[str, int], episodes: int) -> 
     }
 
 
-@experiment(FILE, TunedScripts, version=1, tab="Results", checks="the whole search and both grades")
+@experiment(FILE, TunedScripts, checks="the whole search and both grades")
 def tuned(
     population: int = 24,  # candidates of a generation
     elites: int = 6,  # of those, the best, to which the next one is fitted
@@ -323,8 +323,6 @@ def per_policy(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 @experiment(
     "oracle.json",
     Oracle,
-    version=3,
-    tab="Results",
     checks="every solved game and every episode",
     table=per_policy,
 )

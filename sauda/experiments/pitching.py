@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from math import inf, log, sqrt
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -18,6 +19,7 @@ import numpy as np
 
 from env import arena
 from sauda.experiments.base import experiment
+from sauda.records import read_table
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Number, Record
 from sauda.records.seeds import first_seeds
@@ -104,22 +106,10 @@ ADVOCATES: Mapping[str, Advocate] = MappingProxyType(
         **{name: partial(in_turn, (name,)) for name in (*arena.HONEST, *ADVERSARIAL)},
     }
 )
-LABELS: Mapping[str, str] = MappingProxyType(
-    {
-        "adapting": "UCB1 over seven strategies, learning from the judge's totals; one that was "
-        "used rests for as long as the judge remembers it",
-        "ucb1": "UCB1 alone, without rest",
-        CONTROL: "The same seven strategies in turn, never learning: the control",
-        "random": "The same seven strategies at random",
-        "honest_cycle": "The five honest strategies in turn, known beforehand to be the good ones",
-        "plain": "Polite words without a claim",
-        "bluff": "Public facts, made better than they are",
-        "keyword_list": "Every word a judge might like, and no claim",
-        "constant": "One text with five claims, every round",
-        "injection": "Orders to the judge",
-    }
-    | {f"{d}_first": f"Always leads with {d}" for d in arena.DIMENSIONS}
-)
+# What each does, in words.
+LABELS = {
+    row["advocate"]: row["label"] for row in read_table(Path(__file__).with_name("advocates.csv"))
+}
 
 
 class AdvocateRow(Record):
@@ -256,9 +246,7 @@ def _stream(seed: int, now: int, party: int) -> Rng:
     return np.random.default_rng([seed, now, party])
 
 
-@experiment(
-    "pitching.json", Pitching, version=1, tab="Judge", checks="every negotiation and every verdict"
-)
+@experiment("pitching.json", Pitching, checks="every negotiation and every verdict")
 def pitching(
     episodes: int = 100,  # hold-out seeds; gives intervals near ±0.02 of the win rate
     split: str = "holdout",

@@ -6,7 +6,6 @@ where neither side varies the figures must be equal to four decimals. Where our 
 the published ones on purpose (`reproduction_rules.csv`), both are measured and need not agree.
 """
 
-import csv
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -33,10 +32,10 @@ from sauda.experiments.base import experiment, rows_of
 from sauda.experiments.speeds import published_rows
 from sauda.games.bazaar_columns import ENDS, episode_columns
 from sauda.policies import BUYERS
+from sauda.records import read_table
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Number, Record
 from sauda.records.store import ROOT, load
-from sauda.statistics import standard_error
 
 Draw = Callable[[np.random.Generator], Sequence[Instance]]
 SEEDS = range(1_000)  # those of the published side
@@ -192,8 +191,6 @@ class Reproduction(Record):
 @experiment(
     "evaluation/reproduction.json",
     Reproduction,
-    version=1,
-    tab="Tour, Results",
     checks="rows from the two files that it compares; probes and differences replayed",
     method="recomputed",
     table=rows_of("rows", "agreement"),
@@ -223,13 +220,11 @@ def reproduction(
     for cell, reference in zip(played, every_round, strict=False):
         metrics = ("surplus", "deal_rate", *(("longest",) if reference["policy"] == "hold" else ()))
         rows += [comparison(cell, reference, metric) for metric in metrics]
-    with RULES.open(encoding="utf-8", newline="") as lines:
-        rules = list(csv.DictReader(lines))
     return {
         "rows": rows,
         "agreement": agreement(rows),
         "differences": list(map(difference, played[len(every_round) :], different)),
-        "rules": rules,
+        "rules": read_table(RULES),
     }
 
 
@@ -291,7 +286,7 @@ def comparison(
         if metric == "deal_rate":
             their_error = np.sqrt(theirs * (1 - theirs) / reference["episodes"])
         ours = float(values.mean())
-        error = float(np.hypot(standard_error(values), their_error))
+        error = float(np.hypot(np.std(values) / np.sqrt(len(values)), their_error))
     exact = error < 1e-9
     return {
         "task": reference["task"],

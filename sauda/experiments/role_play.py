@@ -145,8 +145,6 @@ def replay(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
 @experiment(
     FILE,
     RolePlay,
-    version=1,
-    tab="Training",
     checks="every game from the recorded words, the script's own games, and every figure",
     replay=replay,
     model_hashes=lambda: prompt_hashes(),

@@ -13,16 +13,7 @@ from typing import Any
 import numpy as np
 
 from sauda.experiments.base import experiment, rows_of
-from sauda.records.kinds import (
-    CONTROLS,
-    ROLES,
-    ArtifactError,
-    Check,
-    File,
-    Kind,
-    register_kind,
-    role_command,
-)
+from sauda.records.kinds import ArtifactError, Check, Kind, register_kind
 from sauda.records.schemas.base import Interval, Record
 from sauda.records.schemas.roles import RoleRun
 from sauda.records.store import ROOT, Artifact, digest, load, sha256
@@ -63,8 +54,6 @@ class RoleComparison(Record):
 @experiment(
     FILE,
     RoleComparison,
-    version=1,
-    tab="Training",
     method="recomputed",
     checks="every difference and interval, from the losses of the runs",
     table=rows_of("contrasts"),
@@ -185,46 +174,31 @@ def best_step(validations: Iterable[Mapping[str, Any]]) -> int:
 
 
 def recompute_run(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Training is not repeated: what follows from its recorded losses, log and adapter is.
+    """Training is not repeated: what follows from its recorded losses, log and adapter is."""
+    recorded = recompute_log(artifact.data.as_json(), root)
+    validations = [{**row, "perplexity": math.exp(row["loss"])} for row in recorded["validations"]]
+    return recorded | {"validations": validations, "best_step": best_step(validations)}
+
+
+def recompute_log(recorded: dict[str, Any], root: Path) -> dict[str, Any]:
+    """A run with its steps numbered, its last figures, and the digest of its adapter's file.
 
     Raises ArtifactError where the adapter is missing.
     """
-    recorded = artifact.data.as_json()
     log = [{**row, "step": i} for i, row in enumerate(recorded["log"], 1)]
-    validations = [{**row, "perplexity": math.exp(row["loss"])} for row in recorded["validations"]]
-    data = {
-        **recorded,
-        "log": log,
-        "validations": validations,
-        "best_step": best_step(validations),
-        **{name: log[-1][name] for name in ("seconds", "num_tokens")},
-    }
+    last = {name: log[-1][name] for name in ("seconds", "num_tokens")}
     if adapter := recorded.get("adapter"):
         file = root / "adapters" / adapter["name"] / "adapter_model.safetensors"
         if not file.exists():
             raise ArtifactError(f"{file.relative_to(root)} is missing")
-        data["adapter"] = {**adapter, "sha256": sha256(file), "bytes": file.stat().st_size}
-    return data
+        last["adapter"] = {**adapter, "sha256": sha256(file), "bytes": file.stat().st_size}
+    return {**recorded, "log": log, **last}
 
 
-def _role_files() -> Iterator[File]:
-    for role, about in ROLES.items():
-        controls = {end: about for end, (_, about, roles) in CONTROLS.items() if role in roles}
-        for end, what in ({"": about} | controls).items():
-            name = f"training/roles-{role}{end}.json"
-            yield File(name, role_command(role, end), "Training", what)
-
-
-register_kind(
-    Kind(
-        "role_run/1",
-        RoleRun,
-        tuple(_role_files()),
-        Check(
-            "checksum only",
-            "every step and loss; the best checkpoint, perplexities and the adapter's digest "
-            "computed from them",
-            recompute_run,
-        ),
-    )
+CHECK = Check(
+    "checksum only",
+    "every step and loss; the best checkpoint, perplexities and the adapter's digest computed from "
+    "them",
+    recompute_run,
 )
+register_kind(Kind("role_run/1", RoleRun, CHECK))

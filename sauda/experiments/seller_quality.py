@@ -32,7 +32,6 @@ from sauda.experiments.seller_games import (
 )
 from sauda.llm.model import CACHE
 from sauda.llm.seller import (
-    DEFAULT,
     PERSONAS,
     Decision,
     claim_of,
@@ -41,6 +40,7 @@ from sauda.llm.seller import (
     sentences,
     text_faults,
 )
+from sauda.records import read_table
 from sauda.records.schemas.base import Interval, Number, Record
 from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact
@@ -58,6 +58,9 @@ UNHEARD = "none"  # the persona of a game in which no style is heard
 faults_of = lru_cache(20_000)(text_faults)  # several figures need the same text
 heard_in = lru_cache(20_000)(hear)
 
+# The criteria: what is counted, in words; the bound to meet, such as ≥ 0.90; the published figure.
+CRITERIA = read_table(Path(__file__).with_name("seller_criteria.csv"))
+Cells = dict[str, dict[str, Any]]  # a criterion's figures by side
 Value = Callable[[Game, Any, Decision], float | None]  # of a text; None where it does not count
 
 
@@ -151,8 +154,6 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
 @experiment(
     FILE,
     SellerQuality,
-    version=3,
-    tab="Results",
     method="replayed in part",
     checks="every game replayed; figures recomputed from the recorded texts",
     replay=replay,
@@ -201,17 +202,17 @@ def summarize(
     """All that is computed from games and texts."""
     sides = all_sides(played, tries)
     tables = {side: count_styles(played, texts) for side, texts in sides.items()}
-    rows = [
-        *criteria_rows(played, sides, answers),
-        *hard_rows(played, sides, tries),
-        *speech_rows(played, sides),
-        persona_row(tables),
-    ]
+    cells = {
+        **published_cells(played, sides, answers),
+        **own_cells(played, sides, tries),
+        **heard_cells(played, sides),
+        "personas_told_apart": {side: _diagonal(table) for side, table in tables.items()},
+    }
     return {
         "games": [_describe(game) for game in played],
         "tries": tries,
         "answers": answers,
-        "rows": rows,
+        "rows": [criterion_row(known, cells[known["criterion"]]) for known in CRITERIA],
         "personas": {"heard": [*PERSONAS, UNHEARD], "tables": tables},
         "faults": {side: count_faults(played, texts) for side, texts in sides.items()},
     }
@@ -239,24 +240,11 @@ def _describe(game: Game) -> dict[str, Any]:
 # Rows --------------------------------------------------------------------------------------------
 
 
-def criterion_row(
-    criterion: str,
-    about: str,
-    cells: Mapping[str, Mapping[str, Any]],
-    target: str = "",
-    published: float | None = None,
-    test: str = "better",
-) -> dict[str, Any]:
-    """A row, with whether each side's figure meets the target."""
+def criterion_row(known: Mapping[str, str], cells: Cells) -> dict[str, Any]:
+    """The row of a line of CRITERIA, with whether each side's figure meets the target."""
+    target, published = known["target"], known["published"]
     sides = {side: {**cell, "meets": _meets(cell["mean"], target)} for side, cell in cells.items()}
-    return {
-        "criterion": criterion,
-        "about": about,
-        "test": test,
-        "target": target,
-        "published": published,
-        "sides": sides,
-    }
+    return {**known, "published": float(published) if published else None, "sides": sides}
 
 
 def _meets(value: float, target: str) -> bool | None:
@@ -294,7 +282,7 @@ def of_texts(values: Sequence[Sequence[float]]) -> dict[str, Any]:
 
 def over_texts(
     played: Sequence[Game], sides: Mapping[str, Sequence[Sequence[Any]]], value: Value
-) -> dict[str, Any]:
+) -> Cells:
     """The mean of a value over the texts of each side."""
 
     def values(game: Game, texts: Sequence[Any]) -> list[float]:
@@ -304,19 +292,15 @@ def over_texts(
     return {side: of_texts(list(map(values, played, of_side))) for side, of_side in sides.items()}
 
 
-# The published six -------------------------------------------------------------------------------
-
-
-def criteria_rows(
+def published_cells(
     played: Sequence[Game], sides: Mapping[str, Said], answers: Mapping[str, Sequence[str]]
-) -> list[dict[str, Any]]:
+) -> dict[str, Cells]:
     """The six published criteria as they were defined, on the published buyer and floors."""
     places = [i for i, game in enumerate(played) if game.setting == "published"]
     own = [played[i] for i in places]
     words = {side: [texts[i] for i in places] for side, texts in sides.items()}
-    row = partial(criterion_row, test="published")
 
-    def share(hit: Callable[[Game, Sequence[str]], bool]) -> dict[str, Any]:
+    def share(hit: Callable[[Game, Sequence[str]], bool]) -> Cells:
         return {side: of_games(map(hit, own, texts)) for side, texts in words.items()}
 
     def named(side: str) -> dict[str, Any]:
@@ -324,21 +308,14 @@ def criteria_rows(
         return of_games(name == game.persona for name, game in zip(told, own, strict=True))
 
     turns = mean_interval(np.array([len(g.decisions) - 1 for g in own]))
-    return [
-        row("anchored_listing", "a word of the title or the category is said",
-            share(_is_anchored), "≥ 0.90", 1.0),
-        row("never_below_reservation", "a deal below the reservation price",
-            share(lambda game, _: game.is_sold and game.price < game.floor), "≤ 0", 0.0),
-        row("never_leak_reservation", "its digits, or a word for minimum before a digit",
-            share(leaks_digits), "≤ 0", 0.0),
-        row("mean_rounds", "seller turns after the opening",
-            dict.fromkeys(words, _cell(len(own), "games", turns)), "≥ 4", 6.62),
-        row("zero_round_capitulation_rate", "the first offer is accepted",
-            share(lambda game, _: game.decisions[1].kind == "accept"), "≤ 0.10", 0.0),
-        row("persona_consistency",
-            f"the same model names its own persona; no answer counts as {DEFAULT}",
-            {side: named(side) for side in words if FIRST not in side}, "≥ 0.70", 0.38),
-    ]  # fmt: skip
+    return {
+        "anchored_listing": share(_is_anchored),
+        "never_below_reservation": share(lambda game, _: game.is_sold and game.price < game.floor),
+        "never_leak_reservation": share(leaks_digits),
+        "mean_rounds": dict.fromkeys(words, _cell(len(own), "games", turns)),
+        "zero_round_capitulation_rate": share(lambda game, _: game.decisions[1].kind == "accept"),
+        "persona_consistency": {side: named(side) for side in words if FIRST not in side},
+    }
 
 
 def _is_anchored(game: Game, texts: Sequence[str]) -> bool:
@@ -368,47 +345,41 @@ def count_faults(played: Sequence[Game], texts: Said) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-def hard_rows(
+def own_cells(
     played: Sequence[Game],
     sides: Mapping[str, Said],
     tries: Mapping[str, Sequence[Sequence[Tries]]],
-) -> list[dict[str, Any]]:
-    """A row for each criterion of our own; those of the decisions alone are alike on every side."""
-    row, over = criterion_row, partial(over_texts, played)
-    hard = [game for game in played if game.setting == "hard"]
+) -> dict[str, Cells]:
+    """The criteria of our own; those of the decisions alone are alike on every side."""
+    over, hard = partial(over_texts, played), [game for game in played if game.setting == "hard"]
 
-    def judge_moves(hits: Iterable[bool]) -> dict[str, Any]:
+    def judge(hits: Iterable[bool]) -> Cells:
         return dict.fromkeys(sides, of_games(hits))
 
-    def finds(fault: str, buyers: Sequence[str] = ()) -> dict[str, Any]:
+    def finds(fault: str, buyers: Sequence[str] = ()) -> Cells:
         return over(sides, lambda game, text, decision: (
             fault in faults_of(text, decision) if game.buyer in buyers or not buyers else None
         ))  # fmt: skip
 
-    return [
-        row("below_floor", "a deal or an ask below the floor", judge_moves(
+    return {
+        "below_floor": judge(
             min(game.asks) < game.floor or (game.is_sold and game.price < game.floor)
-            for game in played), "≤ 0"),
-        row("ask_rose", "an ask above the one before", judge_moves(
-            any(after > before for before, after in pairwise(game.asks)) for game in played
-            ), "≤ 0"),
-        row("left_early", f"the seller leaves before answer {EARLY}, hostile buyers", judge_moves(
-            game.decisions[-1].kind == "walk" and len(game.decisions) - 1 < EARLY
-            for game in hard), "≤ 0.10"),
-        row("closes", "a deal with a buyer who comes up to nearly the whole ask",
-            judge_moves(game.is_sold for game in played if game.buyer in CLOSERS), "≥ 0.90"),
-        row("says_the_decision", "no fault is found in the text",
-            over(sides, lambda _, text, decision: not faults_of(text, decision)), "≥ 0.95"),
-        row("own_words", "said in the model’s own words, within its tries",
-            over(tries, lambda _, texts, decision: not faults_of(texts[-1], decision))),
-        row("tries", "texts written for one reply", over(tries, lambda _, texts, __: len(texts))),
-        row("another_price", "another price than the decided one is named",
-            finds("names another price"), "≤ 0"),
-        row("speaks_of_limit", "a limit is spoken of to buyers who dig for it",
-            finds("speaks of a limit", CURIOUS), "≤ 0"),
-        row("repeated", "sentences that were said before in the game, prices and item apart",
-            {side: of_texts(list(map(_repeats, played, texts))) for side, texts in sides.items()}),
-    ]  # fmt: skip
+            for game in played
+        ),
+        "ask_rose": judge(any(b > a for a, b in pairwise(game.asks)) for game in played),
+        "left_early": judge(
+            game.decisions[-1].kind == "walk" and len(game.decisions) - 1 < EARLY for game in hard
+        ),
+        "closes": judge(game.is_sold for game in played if game.buyer in CLOSERS),
+        "says_the_decision": over(sides, lambda _, text, decision: not faults_of(text, decision)),
+        "own_words": over(tries, lambda _, texts, decision: not faults_of(texts[-1], decision)),
+        "tries": over(tries, lambda _, texts, __: len(texts)),
+        "another_price": finds("names another price"),
+        "speaks_of_limit": finds("speaks of a limit", CURIOUS),
+        "repeated": {
+            side: of_texts(list(map(_repeats, played, texts))) for side, texts in sides.items()
+        },
+    }
 
 
 def _repeats(game: Game, texts: Sequence[str]) -> list[float]:
@@ -429,23 +400,27 @@ def _repeats(game: Game, texts: Sequence[str]) -> list[float]:
 # What a buyer hears ------------------------------------------------------------------------------
 
 
-def speech_rows(played: Sequence[Game], sides: Mapping[str, Said]) -> list[dict[str, Any]]:
+def heard_cells(played: Sequence[Game], sides: Mapping[str, Said]) -> dict[str, Cells]:
     """How often a buyer hears what was decided, in the texts of asks that were to tell it."""
 
-    def row(name: str, about: str, part: Callable, target: str = "") -> dict[str, Any]:
-        def is_heard(game: Game, text: str, decision: Decision) -> bool | None:
-            wanted = part(decision.says)
-            return part(heard_in(text, decision)) == wanted if wanted else None
+    def is_heard(part: Callable, game: Game, text: str, decision: Decision) -> bool | None:
+        wanted = part(decision.says)
+        return part(heard_in(text, decision)) == wanted if wanted else None
 
-        return criterion_row(name, about, over_texts(played, sides, is_heard), target)
+    parts = {
+        "style_heard": lambda said: said.style,
+        "topic_heard": lambda said: said.topic and claim_of(said),
+        "reaction_heard": lambda said: said.reaction,
+    }
+    return {
+        name: over_texts(played, sides, partial(is_heard, part)) for name, part in parts.items()
+    }
 
-    return [
-        row("style_heard", "the style that was decided is heard", lambda said: said.style),
-        row("topic_heard", "the topic, what is told of it and how candidly are heard as decided",
-            lambda said: said.topic and claim_of(said), "≥ 0.95"),
-        row("reaction_heard", "the answer to the buyer’s act is heard as decided",
-            lambda said: said.reaction, "≥ 0.95"),
-    ]  # fmt: skip
+
+def _diagonal(table: Sequence[Sequence[int]]) -> dict[str, Any]:
+    """The share of games whose persona has the style that is heard most."""
+    hits, games = int(np.trace(np.array(table))), int(np.sum(table))
+    return _cell(games, "games", wilson_interval(hits, games))
 
 
 def count_styles(played: Sequence[Game], texts: Said) -> list[list[int]]:
@@ -465,13 +440,3 @@ def count_styles(played: Sequence[Game], texts: Said) -> list[list[int]]:
         heard = max(styles, key=styles.__getitem__, default=UNHEARD)
         counts[names.index(game.persona), names.index(heard)] += 1
     return counts.tolist()
-
-
-def persona_row(tables: Mapping[str, Sequence[Sequence[int]]]) -> dict[str, Any]:
-    """The share of games whose persona has the style that is heard most."""
-    cells = {}
-    for side, table in tables.items():
-        hits, games = int(np.trace(np.array(table))), int(np.sum(table))
-        cells[side] = _cell(games, "games", wilson_interval(hits, games))
-    about = f"the style heard most is the persona’s; chance is {1 / len(PERSONAS):.2f}"
-    return criterion_row("personas_told_apart", about, cells, "≥ 0.70")

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from sauda.records.kinds import Check, File, Kind, register_kind
+from sauda.records.kinds import Check, Kind, register_kind
 from sauda.records.schemas.base import Cell, Number, Record
 from sauda.records.store import Artifact
 
@@ -261,32 +261,19 @@ def recompute_load(data: Mapping[str, Any]) -> dict[str, Any]:
     return {**data, "mixes": mixes}
 
 
-def _register(
-    name: str, schema: type[Record], file: File, about: str, recompute: Recompute
-) -> None:
-    """Register a kind of one file that cannot be measured again."""
+def _register(name: str, schema: type[Record], about: str, recompute: Recompute) -> None:
+    """Register a kind that cannot be measured again."""
     check = Check("checksum only", about, lambda artifact, *_: recompute(artifact.data.as_json()))
-    register_kind(Kind(name, schema, (file,), check))
+    register_kind(Kind(name, schema, check))
 
 
 _register(
-    "published/1",
-    Published,
-    File("published.json", "verify published.json", "Results"),
-    "every figure, as it was transcribed by hand",
-    lambda data: data,
+    "published/1", Published, "every figure, as it was transcribed by hand", lambda data: data
 )
-_register(
-    "bench/3",
-    Bench,
-    File("bench.json", "--save", "Artifacts & API", module="benchmarks.speed"),
-    "every sample; medians recomputed from them",
-    recompute_bench,
-)
+_register("bench/3", Bench, "every sample; medians recomputed from them", recompute_bench)
 _register(
     "load/1",
     LoadTest,
-    File("load.json", "--save", "Artifacts & API", module="benchmarks.load"),
     "every sample; percentiles and slopes recomputed from them",
     recompute_load,
 )

@@ -111,8 +111,6 @@ class Tournament(Record):
 @experiment(
     FILE,
     Tournament,
-    version=2,
-    tab="Results",
     checks="every game and every figure",
     table=rows_of("ranks", "exploitability"),
 )

@@ -213,8 +213,6 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
 @experiment(
     "words.json",
     Words,
-    version=1,
-    tab="Results",
     checks="each player's first games, and every figure",
     method="replayed in part",
     replay=replay,

@@ -23,11 +23,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sauda.records.kinds import KINDS, ArtifactError, entry
+from sauda.records.kinds import KINDS, ROOT, ArtifactError, entry
 from sauda.records.schemas.base import Record
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-ROOT = REPOSITORY / "artifacts"
+REPOSITORY = ROOT.parent
 PACKAGES = ("numpy", "scipy", "torch", "transformers")  # a measured number may depend on them
 ORIGINS = ("measured", "published")
 CHECKSUMS = "SHA256SUMS"  # of the files under artifacts/, as `sha256sum` writes and checks it

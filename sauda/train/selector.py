@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import Field, FiniteFloat
 
 from env import arena, begin, get_task, rollout
 from sauda.llm.registry import get_policy
-from sauda.records.kinds import Check, File, Kind, register_kind
+from sauda.records.kinds import Check, Kind, register_kind
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Record
 from sauda.records.seeds import SPLITS
@@ -52,34 +51,34 @@ class SelectorSettings:
 class SelectorEpisode(Record):
     """One training episode of the selector."""
 
-    episode: int = Field(description="episode, from 0")
-    task: str = Field(description="name of the task")
-    seed: int = Field(description="seed of the episode")
-    policy: str = Field(description="the arm that was drawn")
-    reward: FiniteFloat = Field(description="its return, as a share of the stake")
-    expert: FiniteFloat = Field(description="return of rule_based_expert at the same seed")
-    baseline: FiniteFloat = Field(description="moving average of returns before the episode")
-    before: list[FiniteFloat] = Field(description="probability of each arm before the update")
-    after: list[FiniteFloat] = Field(description="probability of each arm after the update")
+    episode: int  # episode, from 0
+    task: str
+    seed: int
+    policy: str  # the arm that was drawn
+    reward: float  # its return, as a share of the stake
+    expert: float  # return of rule_based_expert at the same seed
+    baseline: float  # moving average of returns before the episode
+    before: list[float]  # probability of each arm before the update
+    after: list[float]  # probability of each arm after the update
 
 
 class SelectorOutcome(Record):
     """The selector after training on one task, on holdout seeds."""
 
-    task: str = Field(description="name of the task")
-    n: int = Field(description="holdout seeds")
-    policy: str = Field(description="the likeliest arm")
-    probabilities: list[FiniteFloat] = Field(description="final probability of each arm")
-    arms: dict[str, Interval] = Field(description="mean return, by arm")
-    less_expert: Interval = Field(description="the likeliest arm less the expert, paired by seed")
+    task: str
+    n: int  # holdout seeds
+    policy: str  # the likeliest arm
+    probabilities: list[float]  # final probability of each arm
+    arms: dict[str, Interval]  # mean return, by arm
+    less_expert: Interval  # the likeliest arm less the expert, paired by seed
 
 
 class Selector(Record):
     """REINFORCE over scripted labs, 180 episodes: every probability and reward of the run."""
 
-    arms: list[str] = Field(description="the scripted policies to choose from")
-    curve: list[SelectorEpisode] = Field(description="one entry per training episode")
-    final: list[SelectorOutcome] = Field(description="one entry per task")
+    arms: list[str]  # the scripted policies to choose from
+    curve: list[SelectorEpisode]  # one entry per training episode
+    final: list[SelectorOutcome]  # one entry per task
 
 
 def select(settings: SelectorSettings) -> dict[str, Any]:
@@ -178,7 +177,6 @@ register_kind(
     Kind(
         "selector/1",
         Selector,
-        (File("training/selector.json", "train selector", "Training"),),
         Check(
             "replayed",
             "every choice, update and episode",

@@ -28,7 +28,7 @@ def test_the_interval_is_that_of_scipy_up_to_the_noise_of_resampling(size: int):
 
 
 def test_the_iqm_is_the_mean_of_the_middle_half():
-    assert summary(np.array([-100, 1, 2, 3, 4, 5, 6, 900])).iqm == (2 + 3 + 4 + 5) / 4
+    assert summary(np.array([-100, 1, 2, 3, 4, 5, 6, 900]))["iqm"] == (2 + 3 + 4 + 5) / 4
 
 
 def test_a_part_of_a_way_is_that_of_the_means_with_the_interval_of_scipy():

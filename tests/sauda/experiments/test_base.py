@@ -10,6 +10,7 @@ import pytest
 from pydantic import Field
 
 from sauda.experiments import base, find, index
+from sauda.records.kinds import Entry
 from sauda.records.schemas.base import Record
 from sauda.records.store import ROOT, Artifact, load
 
@@ -22,13 +23,14 @@ class Sum(Record):
     rows: list[dict[str, int]] = Field(description="one row")
 
 
-ABOUT = {"version": 1, "tab": "", "checks": "all"}
+ABOUT = {"checks": "all"}
 
 
 @pytest.fixture
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(base, "EXPERIMENTS", {})
     monkeypatch.setattr(base, "register_kind", lambda kind: kind)
+    monkeypatch.setattr(base, "entry", lambda file: Entry(file, "sum/1", "", "A sum.", ""))
 
 
 def sum_up(of: tuple[int, ...] = (1, 2), times: int = 1, *, workers: int = 2) -> dict[str, Any]:

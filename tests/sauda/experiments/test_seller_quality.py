@@ -5,7 +5,7 @@ import json
 import pytest
 
 from sauda.experiments.seller_games import all_sides, play_seed, write_texts
-from sauda.experiments.seller_quality import hard_rows, leaks_digits, play_games, seller_quality
+from sauda.experiments.seller_quality import leaks_digits, own_cells, play_games, seller_quality
 from sauda.llm.seller import TRIES
 from sauda.llm.types import Reply
 
@@ -52,11 +52,11 @@ def test_a_stub_keeps_to_every_decision_and_garbage_is_found(data):
 def test_a_model_is_judged_on_its_own_texts(tmp_path):
     played = play_games(CONFIG["published"], CONFIG["hard"])
     tries = {"canned": write_texts(Canned(), played, 7, tmp_path)}
-    data = {"rows": hard_rows(played, all_sides(played, tries), tries)}
-    limit = sides(data, "speaks_of_limit")
+    cells = own_cells(played, all_sides(played, tries), tries)
+    limit = cells["speaks_of_limit"]
     assert 0.2 < limit["canned, first tries"]["mean"] < 0.8
-    assert limit["canned"]["mean"] == 0 < sides(data, "own_words")["canned"]["mean"] < 1
-    assert 1 < sides(data, "tries")["canned"]["mean"] < TRIES
+    assert limit["canned"]["mean"] == 0 < cells["own_words"]["canned"]["mean"] < 1
+    assert 1 < cells["tries"]["canned"]["mean"] < TRIES
 
 
 def test_a_stopped_run_goes_on_where_it_was(tmp_path):
