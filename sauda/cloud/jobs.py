@@ -179,13 +179,10 @@ class Job:
     def describe(self, script: str, **more: str) -> str:
         """The request to the Hub, to read before it costs anything; secrets by name alone."""
         costs = [f"{f.name} ({f.memory} GB, ${f.price:.2f}/h)" for f in self.flavors]
-        rows = {
-            "image": IMAGE,
-            "flavors": ", else ".join(costs) or "this machine",
-            "timeout": f"{self.timeout}, {ATTEMPTS} attempts at most",
-            "secrets": SECRET,
-            "environment": "set in the script",
-        } | more
+        machines = ", else ".join(costs) or "this machine"
+        attempts = f"{self.timeout}, {ATTEMPTS} attempts at most"
+        rows = {"image": IMAGE, "flavors": machines, "timeout": attempts, "secrets": SECRET}
+        rows |= {"environment": "set in the script"} | more
         return "\n".join(f"{name:12} {value}" for name, value in rows.items()) + f"\n\n{script}"
 
 

@@ -20,8 +20,7 @@ from sauda.cloud import CloudFault
 from sauda.cloud.shards import Engine, compute_missing, keep_plan, read_pieces
 from sauda.experiments.batches import join
 from sauda.experiments.comparison import model_columns, play_model
-from sauda.experiments.evaluate import EvaluationSpec
-from sauda.experiments.evaluate import summarize_metric as summarize_metric
+from sauda.experiments.evaluate import EvaluationSpec, summarize_metric
 from sauda.games import game_of
 from sauda.llm.backends import Endpoint, RetryPolicy
 from sauda.llm.registry import player_spec
@@ -130,10 +129,9 @@ class Rollouts:
         """The player, not loaded yet."""
         if self.player:
             return player_spec(self.player)
-        endpoints = [
-            Endpoint(url, self.model, self.token, retry=self.retry) for url in self.servers
-        ]
-        return PlayerSpec(Servers(endpoints), self.constrained)
+        named = {"model": self.model, "token": self.token, "retry": self.retry}
+        servers = Servers([Endpoint(url, **named) for url in self.servers])
+        return PlayerSpec(servers, self.constrained)
 
     def pieces(self) -> list["Games"]:
         """The games, `batch` at a time."""
@@ -146,9 +144,10 @@ class Rollouts:
 
         A server more or less, or more requests in flight, change no game.
         """
-        apart = ("token", "retry", "servers", "in_flight")
-        settings = {name: value for name, value in asdict(self).items() if name not in apart}
-        return settings | {"code": source_digest()}
+        settings = asdict(self) | {"code": source_digest()}
+        for name in ("token", "retry", "servers", "in_flight"):
+            del settings[name]
+        return settings
 
 
 @dataclass(frozen=True)
@@ -218,16 +217,14 @@ def summarize_games(wanted: Rollouts, folder: Path) -> dict[str, Any]:
     pieces = read_pieces(folder, wanted.pieces())
     columns, game = join([piece["columns"] for piece in pieces]), game_of(wanted.task).columns
     n = len(columns["grade"])
-    minutes, cpu_minutes = (
-        sum(piece[name] for piece in pieces) / 60 for name in ("seconds", "cpu_seconds")
-    )
+    spent = {name: sum(piece[name] for piece in pieces) for name in ("seconds", "cpu_seconds")}
     return {
         "n": n,
         **{metric: summarize_metric(columns, None, metric) for metric in game.METRICS},
         "ends": {end: columns["end"].count(letter) for letter, end in game.ENDS.items()},
         **{count: sum(columns[count]) for count in game.MODEL_COUNTS},
         "replies": dict(sum((Counter(piece["replies"]) for piece in pieces), Counter())),
-        "games_a_minute": n / minutes,
-        "games_a_cpu_minute": n / cpu_minutes,
+        "games_a_minute": 60 * n / spent["seconds"],
+        "games_a_cpu_minute": 60 * n / spent["cpu_seconds"],
         "columns": columns,
     }

@@ -11,7 +11,7 @@ import os
 import socket
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -63,18 +63,20 @@ def _in_processes(
 ) -> Iterator[tuple[Item, Result]]:
     # At once, not when somebody begins to iterate: processes are forked here, and threads of the
     # caller, such as one that prints progress, are better not there yet.
-    return _as_they_end({pool.submit(function, item): item for item in items})
+    futures = {pool.submit(function, item): item for item in items}
 
+    def as_they_end() -> Iterator[tuple[Item, Result]]:
+        try:
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        except BrokenProcessPool as error:
+            why = "a worker process was killed, perhaps for its memory"
+            raise CloudFault(f"{why}; {KEPT}") from error
+        finally:
+            for future in futures:
+                future.cancel()
 
-def _as_they_end(futures: Mapping[Future[Result], Item]) -> Iterator[tuple[Item, Result]]:
-    try:
-        for future in as_completed(futures):
-            yield futures[future], future.result()
-    except BrokenProcessPool as error:
-        raise CloudFault(f"a worker process was killed, perhaps for its memory; {KEPT}") from error
-    finally:
-        for future in futures:
-            future.cancel()
+    return as_they_end()
 
 
 @contextmanager
@@ -115,14 +117,12 @@ def _on_ray(
     except ray.exceptions.RayTaskError as error:
         raise error.cause from error
     except ray.exceptions.RayError as error:
-        raise CloudFault(f"Ray lost its workers for good ({type(error).__name__}); {KEPT}") from (
-            error
-        )
+        why = f"Ray lost its workers for good ({type(error).__name__})"
+        raise CloudFault(f"{why}; {KEPT}") from error
 
 
-def _with_the_same_code(
-    digest: str, function: Callable[[Item], Result], item: Item
-) -> Result:  # runs on a node
+def _with_the_same_code(digest: str, function: Callable[[Item], Result], item: Item) -> Result:
+    """The function's result, computed on a node."""
     if source_digest() != digest:
         raise ValueError(
             f"the node {socket.gethostname()} has other code than the machine that asks it; check "
@@ -141,8 +141,7 @@ def keep_plan(folder: Path, plan: Mapping[str, Any]) -> None:
         write(folder / PLAN, json.dumps(plan, indent=1) + "\n")
         return
     kept = read_plan(folder)
-    names = sorted(name for name in plan.keys() | kept if plan.get(name) != kept.get(name))
-    if names:
+    if names := sorted(n for n in plan.keys() | kept if plan.get(n) != kept.get(n)):
         raise ValueError(
             f"{folder} holds pieces of another plan, which differs in {', '.join(names)}; choose "
             "another folder"
@@ -284,9 +283,9 @@ def evaluate_on(run: Engine, config: EvaluationSpec, episodes: int = 250) -> dic
 def plan_in(folder: Path) -> Plan:
     """The plan of a folder; ValueError where it has none, or other code played its pieces."""
     kept = read_plan(folder)
-    settings = {name: value for name, value in kept.items() if name not in ("shards", "code")}
-    lists = {name: tuple(settings[name]) for name in ("tasks", "policies")}
-    plan = Plan(EvaluationSpec(**(settings | lists)), kept["shards"])
+    shards, _ = kept.pop("shards"), kept.pop("code", None)
+    lists = {name: tuple(kept[name]) for name in ("tasks", "policies")}
+    plan = Plan(EvaluationSpec(**(kept | lists)), shards)
     keep_plan(folder, plan.as_json())
     return plan
 

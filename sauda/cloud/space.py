@@ -209,12 +209,8 @@ def upload(staged: Staged, space: str, api: Any) -> str:
     """
     about = {"repo_id": space, "repo_type": "space"}
     api.create_repo(**about, space_sdk="gradio", exist_ok=True)
-    commit = api.upload_folder(
-        **about,
-        folder_path=staged.folder,
-        delete_patterns="*",
-        commit_message=f"Deploy {staged.commit}",
-    )
+    deployed = {"folder_path": staged.folder, "commit_message": f"Deploy {staged.commit}"}
+    commit = api.upload_folder(**about, **deployed, delete_patterns="*")
     print(f"uploaded; waiting for the Space to build, {STARTS_WITHIN / 60:.0f} min at most")
     runtime = _wait_until_started(api, space, commit.oid)
     if runtime.stage != "RUNNING":
@@ -349,10 +345,7 @@ def _answer(response: httpx.Response) -> httpx.Response:
 
 def _json(response: httpx.Response) -> dict[str, Any]:
     """The JSON object of an answer."""
-    try:
-        value = _answer(response).json()
-    except ValueError:
-        value = None
-    if not isinstance(value, dict):
-        raise Wrong(f"{response.request.url.path} answered with something that is no JSON object")
-    return value
+    with contextlib.suppress(ValueError):
+        if isinstance(value := _answer(response).json(), dict):
+            return value
+    raise Wrong(f"{response.request.url.path} answered with something that is no JSON object")

@@ -2,7 +2,7 @@
 
 `money.py` finds prices with `numerals.py`. `stances.py` says whether a visitor offers a price or
 refuses, quotes or supposes it, and works out "10 % off" and "halfway". `tells.py` finds signals
-such as urgency with the phrases of `lexicon.py`. `acts.py` reads what an utterance does and shows
+such as urgency with the phrases of `lexicon.csv`. `acts.py` reads what an utterance does and shows
 dialogues from the side of one role. `lines.py` holds what is said, also the open market's lines in
 another language, and `spoken.py` puts moves into words. `small_talk.py` answers a text that makes
 no move, by the words that `phrases.py` finds.

@@ -81,9 +81,9 @@ def chat_situations(seen: Table, agent: str, action: Action, heard: str) -> tupl
         return (plain,)
     if seen.round >= seen.rounds:
         return ("over", plain)
-    absurd = [key for key in anchors if key == "absurd"]
-    others = [key for key in anchors if key != "absurd"]
-    return (*absurd, *arguments_in(heard), *others, *_step(seen, agent, plain), plain)
+    absurd, others = anchors.count("absurd"), [key for key in anchors if key != "absurd"]
+    reacting = (*["absurd"] * absurd, *arguments_in(heard), *others)
+    return (*reacting, *_step(seen, agent, plain), plain)
 
 
 @lru_cache(maxsize=1024)  # a chat is put together anew at each move
@@ -271,8 +271,7 @@ def retell(decided: Decided, words: str, claimed: Collection[str], seed: int) ->
     lines.
     """
     if decided.language not in CHAT_LINES:
-        names = ", ".join(CHAT_LINES)
-        raise ValueError(f"no lines in {decided.language!r}; there are {names}")
+        raise ValueError(f"no lines in {decided.language!r}; there are {', '.join(CHAT_LINES)}")
     read_of = decided.seen._replace(moves=(), past=(), rivals=())
     decided = replace(decided, seen=read_of, said=tuple(decided.said))
     return _retell(decided, words, frozenset(claimed), seed)
@@ -383,9 +382,7 @@ def _own_sentences(words: str, decided: Decided) -> str:
     Empty where what is left does not say the move.
     """
     own = in_language(words, decided.language)
-    opens = (
-        decided.agent == "seller" and not decided.said
-    )  # whose first words are heard as they are
+    opens = decided.agent == "seller" and not decided.said  # its first words are heard as they are
     binds = isinstance(decided.action, Offer) and not opens and not is_last(decided.seen)
     if binds and own != words and _promises(words):
         return ""  # a translation, whose sentences do not match those of `words`

@@ -26,6 +26,7 @@ from sauda.language import phrases
 from sauda.language.money import YEARS, Mention, prices, without_code
 from sauda.language.numerals import WORDS, read_rows
 from sauda.language.phrases import Element, Gap, Place, Word, element_of, match
+from sauda.language.spoken import prices_of
 
 _SILENT = frozenset("'’‘\"“”`*_")  # marks that part no words
 _NUMBERS = {"#": ("number", "price", "year"), "₹": ("price", "year"), "@": ("year",)}
@@ -187,22 +188,19 @@ class Relative:
 
     def price(self, table: Table, seat: str) -> float:
         """The price in the smallest money of `table`; NoBase where the other price is missing."""
-        own, theirs = (table.asks, table.bids) if seat == "seller" else (table.bids, table.asks)
+        own, theirs = prices_of(table, seat)
+        counts_from = {"less": "seller", "more": "buyer"}.get(self.way.removeprefix("percent_"))
         if self.way == "middle":
             amount = (_last(own, "own") + _last(theirs, "theirs")) / 2
         elif self.way == "same":
             amount = _last(own, "own")
+        elif self.base == "list":
+            amount = self._change(table.item.list_price)
+        elif self.base == "own" or counts_from == seat:
+            amount = self._change(_last(own, "own"))
         else:
-            amount = self._change(self._base(table, seat))
+            amount = self._change(_last(theirs, "theirs"))
         return _round(amount, table.decimals)
-
-    def _base(self, table: Table, seat: str) -> float:
-        if self.base == "list":
-            return table.item.list_price
-        own, theirs = (table.asks, table.bids) if seat == "seller" else (table.bids, table.asks)
-        counts_from = {"less": "seller", "more": "buyer"}.get(self.way.removeprefix("percent_"))
-        is_own = self.base == "own" or counts_from == seat
-        return _last(own, "own") if is_own else _last(theirs, "theirs")
 
     def _change(self, base: float) -> float:
         share = self.amount / 100
@@ -250,18 +248,13 @@ def relative(text: str) -> Relative | None:
 
 def _is_denied(line: Sequence[Word], first: int, end: int) -> bool:
     """Whether the clause of line[first:end] denies it: "I can't go 500 lower"."""
-    for i in range(first - 1, -1, -1):
-        if line[i].kind == "mark":
-            break
-        is_asked = line[i + 1].key in WORDS.asked_back or line[i - 1].key in WORDS.asked_back
+    start = max((i for i in range(first) if line[i].kind == "mark"), default=-1) + 1
+    for i in range(start, first):
+        is_asked = {line[i - 1].key, line[i + 1].key} & WORDS.asked_back
         if line[i].key in WORDS.negations and not is_asked:
             return True
-    for i in range(first, len(line)):
-        if i >= end and line[i].kind == "mark":
-            break
-        if line[i].key in WORDS.nahi:
-            return True
-    return False
+    stop = next((i for i in range(end, len(line)) if line[i].kind == "mark"), len(line))
+    return any(word.key in WORDS.nahi for word in line[first:stop])
 
 
 def _last(named: Sequence[float], whose: str) -> float:

@@ -37,7 +37,7 @@ class Tell:
     start: int
     end: int
     text: str
-    signal: str  # one of lexicon.SIGNALS
+    signal: str  # one of SIGNALS
     score: float  # how clearly, in [0, 1]; set by hand, no probability
     explanation: str
 
@@ -45,14 +45,14 @@ class Tell:
 class Found(NamedTuple):
     """A phrase of the lexicon found in a text."""
 
-    phrase: Phrase
+    listed: Phrase
     first: int  # index of its first word
     end: int  # index after its last word
 
     @property
     def row(self) -> Mapping[str, str]:
         """Its row: signal, score, explanation, and whether a denial drops, flips or keeps it."""
-        return LEXICON.rows[self.phrase.row]
+        return LEXICON.rows[self.listed.row]
 
     @property
     def signal(self) -> str:
@@ -165,7 +165,7 @@ class Scope:
 
         It stands before the phrase, in Hindi after it, or within.
         """
-        if phrase.phrase.holds(WORDS.negators):
+        if phrase.listed.holds(WORDS.negators):
             return False
         line = self.line
         if _said(line[phrase.first : phrase.end]) & WORDS.negators:
@@ -187,7 +187,7 @@ class Scope:
         """Whether a phrase is only asked. A request such as "Can you decide today?" counts."""
         pressing = phrase.signal in ("urgency", "sympathy")
         clauses = self.clauses[phrase.first], self.clauses[phrase.end - 1]
-        return not phrase.phrase.holds(WORDS.questions) and any(
+        return not phrase.listed.holds(WORDS.questions) and any(
             clause.is_asked and not (pressing and clause.is_request) for clause in clauses
         )
 

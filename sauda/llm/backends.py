@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import httpx
 from tenacity import (
@@ -49,7 +49,6 @@ from sauda.llm.types import Messages, Reply, ReplyError, ReplyTimeout, Schema
 TRANSIENT = (408, 429, 500, 502, 503, 504)  # HTTP statuses
 HEALTH_REQUEST = ({"role": "user", "content": "Say OK."},)
 ROUTE = "/chat/completions"
-Answer = TypeVar("Answer")
 
 
 class TransientError(ReplyError):
@@ -64,22 +63,6 @@ class RetryPolicy:
     total_timeout: float = 25.0  # all attempts and pauses together
     attempts: int = 3
     first_pause: float = 0.5  # before the second attempt; doubles
-
-    def call(self, request: Callable[[float], Answer]) -> Answer:
-        """What `request` returns, given its timeout; repeated after transient faults.
-
-        `request` raises ReplyTimeout, TransientError or ReplyError; the last of them is raised.
-        """
-        deadline = time.monotonic() + self.total_timeout
-        retrying = Retrying(
-            retry=retry_if_exception_type((ReplyTimeout, TransientError)),
-            stop=stop_after_attempt(self.attempts) | stop_before_delay(self.total_timeout),
-            wait=wait_exponential(multiplier=self.first_pause),
-            reraise=True,
-        )
-        return retrying(
-            lambda: request(max(0.1, min(self.attempt_timeout, deadline - time.monotonic())))
-        )
 
 
 def public_address(url: str) -> str:
@@ -132,7 +115,17 @@ class Endpoint:
         if schema:
             form = {"name": "move", "schema": dict(schema), "strict": True}
             body["response_format"] = {"type": "json_schema", "json_schema": form}
-        return self.retry.call(lambda timeout: self._request(body, timeout))
+        limits, deadline = self.retry, time.monotonic() + self.retry.total_timeout
+        retrying = Retrying(
+            retry=retry_if_exception_type((ReplyTimeout, TransientError)),
+            stop=stop_after_attempt(limits.attempts) | stop_before_delay(limits.total_timeout),
+            wait=wait_exponential(multiplier=limits.first_pause),
+            reraise=True,
+        )
+        for attempt in retrying:
+            with attempt:
+                left = deadline - time.monotonic()
+                return self._request(body, max(0.1, min(limits.attempt_timeout, left)))
 
     def stream(
         self, messages: Messages, seed: int, schema: Schema | None = None

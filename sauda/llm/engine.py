@@ -18,15 +18,8 @@ import numpy as np
 
 from sauda.llm.types import Messages, Schema
 
-END_OF_TURN = (
-    "<|im_end|>",
-    "<|eot_id|>",
-    "<|eom_id|>",
-    "<end_of_turn>",
-    "<|end|>",
-    "<|endoftext|>",
-    "</s>",
-)
+END_OF_TURN = ("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<end_of_turn>", "<|end|>",
+               "<|endoftext|>", "</s>")  # fmt: skip
 TOP_K = 50  # tokens that are drawn among: sorting a whole vocabulary costs more than a layer
 MAX_TOKENS = 20_000  # of all cached conversations: 0.5 GB for the small model in bf16
 SPARE_TOKENS = 64  # that a batch's cache allocates ahead
@@ -155,12 +148,10 @@ class PrefixCache:
         """The largest number of cached leading tokens of `prompt`, and their keys and values."""
         with self._lock:
             lengths = [entry.reusable(prompt, network) for entry in self._entries]
-            if not any(lengths):
-                return 0, ()
-            known = max(lengths)
-            entry = self._entries.pop(lengths.index(known))
-            self._entries.append(entry)
-        return known, entry.layers
+            if known := max(lengths, default=0):
+                self._entries.append(self._entries.pop(lengths.index(known)))
+                return known, self._entries[-1].layers
+        return 0, ()
 
     def keep(self, conversation: CachedConversation) -> None:
         """Add `conversation`; it replaces the cache entry of its own earlier turns."""
@@ -308,9 +299,8 @@ class Decoder:
 
     def prompt_ids(self, chat: Messages) -> list[int]:
         """The tokens of `chat` up to where the reply begins."""
-        text = self.tokenizer.apply_chat_template(
-            list(chat), tokenize=False, add_generation_prompt=True
-        )
+        as_text = {"tokenize": False, "add_generation_prompt": True}
+        text = self.tokenizer.apply_chat_template(list(chat), **as_text)
         return self.tokenizer(text, add_special_tokens=False)["input_ids"]
 
     def prefill(self, prompt: Sequence[int], chat: Messages) -> BatchState:
@@ -382,14 +372,9 @@ class Decoder:
             padding = {"attention_mask": state.mask, "position_ids": positions}
         # a tensor, not 1: a slice keeps strides with which torch copies the whole vocabulary matrix
         last = torch.tensor([-1], device=ids.device)
+        given = {"input_ids": ids, "past_key_values": state.cache, "use_cache": True}
         with torch.inference_mode():
-            out = self.network(
-                input_ids=ids,
-                past_key_values=state.cache,
-                use_cache=True,
-                logits_to_keep=last,
-                **padding,
-            )
+            out = self.network(**given, logits_to_keep=last, **padding)
         state.logits = out.logits[:, -1].float()
 
     def sample(self, logits: Any, rows: Sequence[Row]) -> list[int]:
@@ -400,11 +385,9 @@ class Decoder:
             logits = self._forbid(logits, rows)
         greedy = [row.sampling.temperature == 0 for row in rows]
         if all(greedy):
-            best = logits.argmax(dim=1).tolist()
-            return [
-                self._median_digit(logits[i], row, token) if row.sampling.median else token
-                for i, (row, token) in enumerate(zip(rows, best, strict=True))
-            ]
+            best = enumerate(zip(rows, logits.argmax(dim=1).tolist(), strict=True))
+            return [self._median_digit(logits[i], row, token) if row.sampling.median else token
+                    for i, (row, token) in best]  # fmt: skip
         temperatures = [row.sampling.temperature or 1.0 for row in rows]
         divisors = torch.tensor(temperatures, dtype=logits.dtype, device=logits.device)
         top, ids = torch.topk(logits / divisors[:, None], min(TOP_K, logits.shape[1]))
@@ -520,19 +503,15 @@ class JointDecoder(Decoder):
         if not all(layers for _, layers in known):
             unread = width
         cache, device = make_cache(), self.network.device
+        held = [max(0, len(prompt) - unread) for prompt in prompts]
+
+        def stack(tensors: Sequence[Any]) -> Any:
+            rows = zip(tensors, held, strict=True)
+            return torch.cat([_pad(row[:, :, :n], width - unread, 2) for row, n in rows])
+
         if width > unread:
-            held = [max(0, len(prompt) - unread) for prompt in prompts]
             for index, rows in enumerate(zip(*(layers for _, layers in known), strict=True)):
-                keys, values = (
-                    torch.cat(
-                        [
-                            _pad(row[:, :, :n], width - unread, 2)
-                            for row, n in zip(some, held, strict=True)
-                        ]
-                    )
-                    for some in zip(*rows, strict=True)
-                )
-                cache.update(keys, values, index)
+                cache.update(*map(stack, zip(*rows, strict=True)), index)
         ids = [([0] * unread + list(prompt))[-unread:] for prompt in prompts]
         mask = [[0] * (width - len(prompt)) + [1] * len(prompt) for prompt in prompts]
         state = BatchState(cache, torch.tensor(mask, device=device))

@@ -93,9 +93,8 @@ def smollm2(cache: Path = CACHE) -> Weights:
                 f"{folder / name} is not the file it should be; remove {folder} and run "
                 "`python -m sauda weights` again"
             )
-    return Weights(
-        folder, CONVERTED_SHA256, f"the package {PACKAGE.replace('_', '-')} {PACKAGED_VERSION}"
-    )
+    origin = f"the package {PACKAGE.replace('_', '-')} {PACKAGED_VERSION}"
+    return Weights(folder, CONVERTED_SHA256, origin)
 
 
 def packaged_file() -> Path | None:
@@ -124,8 +123,8 @@ def from_hub(repository: str) -> Weights:
             f"{repository} is not on this machine and the Hub gave no answer "
             f"({type(error).__name__}){hint}"
         ) from error
-    files = sorted(folder.glob("*.safetensors"))
-    return Weights(folder, "+".join(sha256(file)[:16] for file in files), f"the Hub, {repository}")
+    hashes = [sha256(file)[:16] for file in sorted(folder.glob("*.safetensors"))]
+    return Weights(folder, "+".join(hashes), f"the Hub, {repository}")
 
 
 def _prepare(gguf: Path, folder: Path) -> None:

@@ -96,10 +96,8 @@ def decide_move(obs: Observation) -> Decision:
     heard = market.listen(own["stance"], table.moves, own["chance"], own["quote"])
     says = market.speech_at(own["stance"], table.round, own, heard)
     standing = obs.bid if table.bids and table.bids[-1] < obs.bid else None
-    kind = "counter" if table.asks else "opening"
-    return Decision(
-        action, kind, action.price, table.item, table.round, says, standing, heard.act
-    )  # fmt: skip
+    move = (action, "counter" if table.asks else "opening", action.price)
+    return Decision(*move, table.item, table.round, says, standing, heard.act)
 
 
 @dataclass(frozen=True)
@@ -136,9 +134,8 @@ class SellerSeat:
         if attempts[-1].faults:
             source = f"{SCRIPTED}: {len(attempts)} tries of {source} differed from the decision"
         changes = tuple(f"said again: {'; '.join(a.faults)}" for a in attempts if a.faults)
-        return ParsedReply(
-            decision.action, replace(decision.action, message=words), source, changes
-        )
+        said = replace(decision.action, message=words)
+        return ParsedReply(decision.action, said, source, changes)
 
 
 def seller_model(name: str) -> BatchGenerate:
@@ -168,9 +165,7 @@ def seat_persona(task: Task, persona: Persona, seller: Policy | None = None) -> 
     """
     speaking = [f"bazaar/{name}" for name, market_ in MARKETS.items() if not market_.mute]
     if task.name not in speaking:
-        raise ValueError(
-            f"a language model sells in {', '.join(speaking)}, not in {task.name}"
-        )  # fmt: skip
+        raise ValueError(f"a language model sells in {', '.join(speaking)}, not in {task.name}")
     task = with_seller_type(task, persona.name)
     return task if seller is None else replace(task, opponents={"seller": seller})
 
@@ -237,11 +232,8 @@ def example_of(decision: Decision, number: int) -> Decision:
     says = replace(decision.says, cost=7 * price // 10 if decision.says.cost else 0)
     standing = 6 * price // 10 if decision.standing else None
     words = speech.say(says, price, standing, number / len(GOODS), LANGUAGE, "seen")
-    action = replace(decision.action, message=words)
-    return replace(
-        decision, action=action, item=item, price=decision.price and price, says=says,
-        standing=standing,
-    )  # fmt: skip
+    named = {"price": decision.price and price, "says": says, "standing": standing}
+    return replace(decision, action=replace(decision.action, message=words), item=item, **named)
 
 
 def _instruction(decision: Decision, line: str) -> str:

@@ -29,14 +29,11 @@ from sauda.llm.types import (
     Schema,
 )
 
-LIMITS = Limits(  # of the replies of one engine: each that runs slows down the others
-    running=6,
-    running_of_address=4,
-    waiting_of_address=8,
-    waiting=16,
-    running_beside_others=2,
+# Of the replies of one engine: each that runs slows down the others.
+LIMITS = Limits(
+    running=6, running_of_address=4, waiting_of_address=8, waiting=16, running_beside_others=2,
     of_session=1,
-)
+)  # fmt: skip
 REPLY_LIMIT = 20.0  # seconds that a reply may take once it is begun
 POLL = 0.5  # seconds between two looks at deadlines and at the queue
 CRASH_WINDOW = 600.0  # seconds for which a crash counts
@@ -216,11 +213,9 @@ class ReplyService:
             try:
                 self.queue.enter(key, visitor)
             except QueueFull as full:
-                raise ReplyRefused(
-                    f"{len(self.queue.waiting)} visitors are waiting for the language model "
-                    f"already; it is free in about {full.seconds:.0f} s",
-                    full.seconds,
-                ) from None
+                waiting = f"{len(self.queue.waiting)} visitors are waiting for the language model"
+                sentence = f"{waiting} already; it is free in about {full.seconds:.0f} s"
+                raise ReplyRefused(sentence, full.seconds) from None
             self._tickets[key] = Ticket(name, request, deliver)
             self._start_next()
             self._tell_places()
@@ -238,15 +233,14 @@ class ReplyService:
 
     def health(self) -> dict[str, object]:
         """The stage of each model, and how many replies run, wait and were cut by a crash."""
+
+        def word(stage: Stage) -> str:
+            is_again = isinstance(stage, Loading) and stage.again
+            return "recovering" if is_again else type(stage).__name__.lower()
+
         with self._changed:
-            words = {
-                name: "recovering"
-                if isinstance(stage, Loading) and stage.again
-                else type(stage).__name__.lower()
-                for name, stage in self.stages.items()
-            }
             return {
-                "models": words,
+                "models": {name: word(stage) for name, stage in self.stages.items()},
                 "running": len(self.queue.running),
                 "waiting": len(self.queue.waiting),
                 "seconds_per_reply": round(self.queue.seconds_per_request, 2),
@@ -295,8 +289,8 @@ class ReplyService:
 
     def _on_reply(self, ticket: Ticket, event: Piece | Broken) -> None:
         if isinstance(event, Broken):
-            source = self._source(ticket.name)
-            self._end(event.key, ReplyError(f"{source} broke off: {event.reason}"))
+            why = f"{self._source(ticket.name)} broke off: {event.reason}"
+            self._end(event.key, ReplyError(why))
         elif not event.reply.finish:
             ticket.deliver(event.reply)
         else:

@@ -17,7 +17,7 @@ from sauda.games import game_of
 from sauda.games.adapter import Game, ModelTurn, ParsedReply, Reply, Request
 from sauda.llm.model import NamedModel
 from sauda.llm.types import BatchGenerate, Generate
-from sauda.llm.wrappers import Steered, Wrapper
+from sauda.llm.wrappers import Wrapper, keep
 
 Replies = Callable[[Sequence[Request]], Sequence[Reply]]
 
@@ -53,18 +53,10 @@ class PromptSeat:
         except IllegalAction as error:
             proposal = error
         try:
-            steered = self._steer(obs, proposal)
+            steered = (self.wrapper or keep)(obs, proposal)
         except IllegalAction as error:
             return ParsedReply(proposal, source=reply.source, error=str(error))
         return ParsedReply(proposal, steered.action, reply.source, steered.changes)
-
-    def _steer(self, obs: Any, proposal: Any) -> Steered:
-        """The wrapper's action; without a wrapper the proposal itself, raised if it is an error."""
-        if self.wrapper is not None:
-            return self.wrapper(obs, proposal)
-        if isinstance(proposal, IllegalAction):
-            raise proposal
-        return Steered(proposal)
 
 
 def take_turns(
@@ -112,24 +104,16 @@ def apply(task: Task, play: Play, turn: ModelTurn) -> tuple[Play, ModelTurn]:
 
 def in_batches(generate: BatchGenerate) -> Replies:
     """Replies of one model, all requests in one batch."""
-
-    def replies(requests: Sequence[Request]) -> Sequence[Reply]:
-        return generate.batch(
-            [request.messages for request in requests],
-            [request.seed for request in requests],
-            [request.schema for request in requests],
-        )
-
-    return replies
+    return lambda requests: generate.batch(
+        [request.messages for request in requests],
+        [request.seed for request in requests],
+        [request.schema for request in requests],
+    )
 
 
 def one_by_one(generate: Generate) -> Replies:
     """Replies of one model, one request at a time."""
-
-    def replies(requests: Sequence[Request]) -> Sequence[Reply]:
-        return [generate(one.messages, one.seed, one.schema) for one in requests]
-
-    return replies
+    return lambda requests: [generate(one.messages, one.seed, one.schema) for one in requests]
 
 
 def seed_of(rng: np.random.Generator) -> int:

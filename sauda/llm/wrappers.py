@@ -8,7 +8,7 @@ wrapper does alone.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from env import Accept, IllegalAction, Observation, Offer, Tells, WalkAway
 
@@ -30,16 +30,21 @@ class Wrapper(Protocol):
     def __call__(self, obs: Observation, proposal: Proposal) -> Steered: ...
 
 
+def keep(obs: Any, proposal: Any) -> Steered:
+    """No wrapper: the proposal itself, of any game."""
+    if isinstance(proposal, IllegalAction):
+        raise proposal
+    return Steered(proposal)
+
+
 def honest(obs: Observation, proposal: Proposal) -> Steered:
     """Never retreats, never passes its limit or the other side's price; keeps the move otherwise.
 
     Taking a price beyond the limit becomes an offer at the limit, and an offer that meets the other
     side's price takes it. The invariants come last, as a maximum; no move stays no move.
     """
-    if isinstance(proposal, IllegalAction):
-        raise proposal
-    if isinstance(proposal, WalkAway):
-        return Steered(proposal)
+    if isinstance(proposal, IllegalAction | WalkAway):
+        return keep(obs, proposal)
     sells = obs.agent == "seller"
     sign = -1 if sells else 1  # a seller is a buyer with the axis turned round
     standing, last = (obs.table.bids, obs.table.asks) if sells else (obs.table.asks, obs.table.bids)

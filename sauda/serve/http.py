@@ -172,13 +172,9 @@ def openenv_app() -> FastAPI:
     """The app, with room for CAPACITY sessions over `/ws`."""
     app = FastAPI(title="Sauda", description=ABOUT, version=VERSION, redoc_url=None)
     server = HTTPEnvServer(
-        SaudaEnvironment,
-        SaudaAction,
-        SaudaObservation,
-        max_concurrent_envs=CAPACITY,
-        env_name=NAME,
-        state_cls=SaudaState,
-    )
+        SaudaEnvironment, SaudaAction, SaudaObservation, max_concurrent_envs=CAPACITY,
+        env_name=NAME, state_cls=SaudaState,
+    )  # fmt: skip
     server.register_routes(app)
     app.router.routes[:] = [r for r in app.router.routes if r.path not in REPLACED]
     app.state.server, app.state.episodes = server, Episodes(UNKNOWN)
@@ -228,13 +224,8 @@ def _add_episodes(app: FastAPI, episodes: Episodes[SaudaEnvironment]) -> None:
         """The grade of the episode of that id, once it is over."""
         with episodes.use(key(request, episode_id)) as environment:
             at = environment.state
-        return Score(
-            task=at.task,
-            score=at.grade,
-            episodes_completed=at.deals_closed,
-            total_episodes=at.deals,
-            success=at.success,
-        )
+        played = {"episodes_completed": at.deals_closed, "total_episodes": at.deals}
+        return Score(task=at.task, score=at.grade, success=at.success, **played)
 
     @app.get("/tasks", tags=["Tasks"])
     def tasks() -> dict[str, TaskCard]:
@@ -266,13 +257,10 @@ def _error(code: JsonRpcErrorCode, sentence: str, number: Any = None) -> dict[st
 def _add_refusals(app: FastAPI) -> None:
     """Answer a mistake of the caller with a sentence, and quote nothing of what was sent."""
 
-    @app.exception_handler(Refused)
-    def answer_refusal(request: Request, error: Refused) -> JSONResponse:
-        return JSONResponse({"detail": str(error)}, error.status)
-
     @app.exception_handler(UnknownSplit)
-    def answer_unknown_split(request: Request, error: UnknownSplit) -> JSONResponse:
-        return JSONResponse({"detail": str(error)}, 422)
+    @app.exception_handler(Refused)
+    def answer_refusal(request: Request, error: Refused | UnknownSplit) -> JSONResponse:
+        return JSONResponse({"detail": str(error)}, getattr(error, "status", 422))
 
     @app.exception_handler(RequestValidationError)
     def answer_unreadable(request: Request, error: RequestValidationError) -> JSONResponse:

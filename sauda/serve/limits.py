@@ -179,10 +179,7 @@ class Episodes(Generic[Content]):
         self.missing = missing  # what a caller is told whose episode is not here
         self.idle_seconds = idle_seconds
         self._clock = clock
-        self._kept: OrderedDict[Hashable, Kept[Content]] = (
-            OrderedDict()
-        )  # those used last at the end
-        self._places = Limiter(EPISODES_OF_ADDRESS, MOST_EPISODES)
+        self._kept = OrderedDict[Hashable, Kept[Content]]()  # those used last at the end
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -195,11 +192,11 @@ class Episodes(Generic[Content]):
         """
         with self._lock:
             self._drop_idle()
-            if key in self._kept:
-                self._drop(key)
-            if self._places.count(address) >= EPISODES_OF_ADDRESS:
-                self._drop(next(k for k, kept in self._kept.items() if kept.address == address))
-            if not self._places.take(address):
+            self._kept.pop(key, None)
+            own = [k for k, kept in self._kept.items() if kept.address == address]
+            if len(own) >= EPISODES_OF_ADDRESS:
+                del self._kept[own[0]]
+            if len(self._kept) >= MOST_EPISODES:
                 minutes = self.idle_seconds / 60
                 raise Refused(429, f"Too many episodes are running; try again in {minutes:g} min.")
             self._kept[key] = Kept(content, address, self._clock())
@@ -218,12 +215,6 @@ class Episodes(Generic[Content]):
             yield kept.content
 
     def _drop_idle(self) -> None:
-        now = self._clock()
-        while self._kept:
-            key, oldest = next(iter(self._kept.items()))
-            if now - oldest.used <= self.idle_seconds:
-                return
-            self._drop(key)
-
-    def _drop(self, key: Hashable) -> None:
-        self._places.give_back(self._kept.pop(key).address)
+        since = self._clock() - self.idle_seconds
+        while self._kept and next(iter(self._kept.values())).used < since:
+            self._kept.popitem(last=False)

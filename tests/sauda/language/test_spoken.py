@@ -5,8 +5,17 @@ import re
 import pytest
 
 from env import Accept, Item, Offer, Table, WalkAway, rupees, speech
+from env.bazaar import classic
 from sauda.language import money
-from sauda.language.lines import ACT_LINES, CHAT_LINES, LINES
+from sauda.language.lines import (
+    ACT_LINES,
+    CHAT_LINES,
+    HINDI,
+    HINGLISH,
+    LINES,
+    translation,
+    translations,
+)
 from sauda.language.spoken import (
     LAST,
     Decided,
@@ -180,3 +189,33 @@ def test_a_market_seller_closes_in_the_language_of_the_chat(language):
         told = ask(words, language, Accept(words))
         assert {mention.amount for mention in money.prices(told)} == {600}
         assert bool(re.search("[\u0900-\u097f]", told)) == (language == "hi")
+
+
+# Translations of the scripted sellers
+
+
+TEMPLATES = [line for lines in classic.LINES.values() for line in lines]
+ITEM = "handwoven silk scarf"
+
+
+def prices(text: str) -> list[float]:
+    return [mention.amount for mention in money.prices(text)]
+
+
+def test_every_line_of_a_seller_is_translated_and_no_other():
+    assert set(translations()) == set(TEMPLATES)
+
+
+@pytest.mark.parametrize("language", [HINGLISH, HINDI])
+def test_a_translation_holds_the_price_and_in_hindi_no_latin_letter(language):
+    for template in TEMPLATES:
+        line = template.format(price="₹1,20,450", item=ITEM)
+        said = translation(line, language)
+        assert prices(said) == prices(line)
+        if language == HINDI:
+            assert not re.search("[A-Za-z]", said), said
+
+
+@pytest.mark.parametrize("other", ["₹900, says the model.", "Decide. <b>now</b>", ""])
+def test_what_is_no_line_of_theirs_has_no_translation(other):
+    assert translation(other, HINDI) == ""

@@ -1,7 +1,13 @@
 """Who may hold how many of what, who waits, who is refused: limits by network address."""
 
+import os
+import socket
+import subprocess
+import sys
+
 import pytest
 
+from sauda.records.store import REPOSITORY
 from sauda.serve.limits import (
     EPISODES_OF_ADDRESS,
     IDLE_SECONDS,
@@ -12,6 +18,7 @@ from sauda.serve.limits import (
     is_this_machine,
     normalize_address,
 )
+from sauda.serve.listening import check_free
 
 
 class Clock:
@@ -110,3 +117,28 @@ def test_an_episode_is_dropped_when_it_is_left_and_makes_room():
     assert is_kept(episodes, "address 0", "1")
     assert not is_kept(episodes, "address 0", "0")
     assert len(episodes) == 2
+
+
+# The port
+
+
+NO_GRADIO = "import sys; sys.modules['gradio'] = None; import runpy; "
+START = NO_GRADIO + "runpy.run_path('app.py', run_name='__main__')"
+
+
+def test_a_page_at_a_busy_port_ends_with_a_sentence_before_it_loads_gradio():
+    """Gradio cannot be imported here, so a page that got so far would say that instead."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        page = subprocess.run(
+            [sys.executable, "-c", START],
+            cwd=REPOSITORY,
+            env=os.environ | {"HOST": "127.0.0.1", "PORT": str(port)},
+            capture_output=True,
+            text=True,
+        )
+        assert (page.returncode, "Traceback" in page.stderr) == (1, False)
+        assert f"Cannot listen on 127.0.0.1, port {port}" in page.stderr
+    check_free("127.0.0.1", port)
+    with pytest.raises(ValueError, match="no address of this machine"):
+        check_free("192.0.2.1", port)

@@ -14,7 +14,6 @@ from sauda.sessions.arena import (
     ArenaGame,
     act,
     best_missed_trade,
-    is_alone,
     message_effects,
     play_out,
     refusal,
@@ -28,12 +27,6 @@ COALITION = "arena/coalition_market"
 every_task = pytest.mark.parametrize("name", ARENA_TASKS)
 
 
-def played_out(game: ArenaGame, name: str) -> ArenaGame:
-    while not game.over:
-        game = step(game, name)
-    return game
-
-
 # Steps
 
 
@@ -41,7 +34,7 @@ def played_out(game: ArenaGame, name: str) -> ArenaGame:
 @pytest.mark.parametrize("player", LABS)
 def test_stepping_a_policy_to_the_end_is_its_rollout(name: str, player: str):
     for seed in range(3):
-        game = played_out(start(name, seed), player)
+        game = play_out(start(name, seed), player)
         whole = rollout(get_task(name), LABS[player], seed)
         assert game.play.turns == whole.turns
         assert game.play.state == whole.final
@@ -52,7 +45,7 @@ def test_a_visitor_is_compared_with_every_policy_on_the_same_world():
     rows = {row.name: row for row in standings(game)}
     assert set(rows) == {*LABS, "you"}
     assert rows["you"].utility == rows["wait"].utility == 0
-    watched = played_out(start(COALITION, 5), "broker")
+    watched = play_out(start(COALITION, 5), "broker")
     assert {row.name for row in standings(watched)} == set(LABS)
 
 
@@ -119,7 +112,7 @@ def test_a_missed_trade_is_one_that_the_other_lab_takes_and_that_pays():
 def test_a_lab_that_never_trades_has_no_share_of_the_gains_from_trade():
     for seed in range(5):
         alone, traded = (
-            share_of_gains(played_out(start("arena/market_round", seed), name), 5.0)
+            share_of_gains(play_out(start("arena/market_round", seed), name), 5.0)
             for name in ("autarky", "broker")
         )
         assert abs(alone[0]) < 0.05
@@ -152,12 +145,6 @@ def test_a_message_that_closes_the_last_round_has_no_effect():
             game, said if market.round_index == market.max_rounds - 1 else arena.Action("wait")
         )
     assert len(message_effects(game)) < len(game.steps[-1].after.market.messages)
-
-
-def test_the_rest_is_the_scripts_once_it_plays_the_game_out():
-    game = start(COALITION, 5)
-    assert not is_alone(game)
-    assert play_out(game, "autarky") == played_out(game, "autarky")
 
 
 # What is shown
