@@ -8,7 +8,7 @@ digest of what both sides see, so that a line tells nothing of the game's own se
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from zlib import crc32
 
@@ -62,7 +62,7 @@ class Exchange:
     text: str
     kind: str  # a key of ANSWERS; of the page's words where `is_narrated`
     seen: Table  # the visitor's view at that time, for the facts of the answer
-    values: tuple[tuple[str, str], ...] = ()  # of the page's words
+    values: Mapping[str, str] = field(default_factory=dict)  # of the page's words
 
     @property
     def is_narrated(self) -> bool:
@@ -107,8 +107,7 @@ def asked_back(game: Game) -> Exchange:
     """The unconfirmed move of `game` in the visitor's words, "" for a button, and the question."""
     action = game.unconfirmed
     kind, values = question(game, action)
-    turns, table = len(game.play.turns), game.observation.table
-    return Exchange(turns, action.message, kind, table, tuple(values.items()))
+    return Exchange(len(game.play.turns), action.message, kind, game.observation.table, values)
 
 
 def question(game: Game, action: Action) -> tuple[str, dict[str, str]]:
@@ -147,13 +146,9 @@ class Chat:
 
 def chat_of(game: Game, talk: Talk = SILENT, language: str = ENGLISH) -> Chat:
     """The chat of a game and the talk beside it, in `language`."""
-    ears = _Ears(game.you, language)
-    told = list(_list_messages(game, talk, ears))
-    messages = [message for message, _ in told]
-    if game.unconfirmed is not None:
-        messages += _answered(asked_back(game), ears)
-    own = [m["content"] for m, is_move in told if is_move and m["role"] == "user"]
-    return Chat(tuple(messages), tuple(own), ears.language)
+    telling = _Telling(game, language)
+    telling.tell(talk)
+    return Chat(tuple(telling.messages), tuple(telling.own_words), telling.language)
 
 
 def chart_words(translate: Translate) -> Say:
@@ -161,22 +156,19 @@ def chart_words(translate: Translate) -> Say:
     return lambda key, **values: translate(f"chart_{key}", **values)
 
 
-@dataclass
-class _Ears:
-    """What was said so far, while a chat is put together."""
+class _Telling:
+    """A chat while it is put together: its messages, and what was said so far."""
 
-    you: str  # the visitor's seat
-    page_language: str
-    lines: dict[str, list[str]] = field(default_factory=lambda: {seat: [] for seat in SEATS})
-    heard: list[str] = field(default_factory=list)  # of the visitor since the other side's move
-    answers: list[str] = field(default_factory=list)
-    questions: Counter[str] = field(default_factory=Counter)  # by kind, since the last own move
-    claimed: set[str] = field(default_factory=set)  # by the other side in the deal in play
-    spoke: str = ""  # the language that the visitor's texts showed last
-
-    def listen(self, text: str) -> None:
-        self.heard.append(text)
-        self.spoke = language_of(text) or self.spoke
+    def __init__(self, game: Game, page_language: str) -> None:
+        self.game, self.page_language = game, page_language
+        self.messages: list[Message] = []
+        self.own_words: list[str] = []  # with each of the visitor's moves
+        self.lines: dict[str, list[str]] = {seat: [] for seat in SEATS}
+        self.heard: list[str] = []  # of the visitor since the other side's move
+        self.answers: list[str] = []
+        self.questions: Counter[str] = Counter()  # by kind, since the last own move
+        self.claimed: set[str] = set()  # by the other side in the deal in play
+        self.spoke = ""  # the language that the visitor's texts showed last
 
     @property
     def language(self) -> str:
@@ -188,106 +180,112 @@ class _Ears:
         """The page's words in the language of the replies: one bubble has one language."""
         return translator(self.language)
 
+    def tell(self, talk: Talk) -> None:
+        """The moves with the talk between them, and a question about an unconfirmed one."""
+        closed, turns = 0, self.game.play.turns
+        for number, turn in enumerate(turns):
+            self._answer(*talk.at(number))
+            if turn.agent not in SEATS or turn.action is None:
+                continue  # rivals bid under seal
+            if len(turn.observation.table.past) > closed:
+                closed = len(turn.observation.table.past)
+                self._close_deal(closed, turn.observation.table)
+            self._tell_move(number, turn)
+        if chance := _last_chance(self.game, self.translate):
+            self._narrate(chance)
+        self._answer(*talk.at(len(turns)))
+        if self.game.unconfirmed is not None:
+            self._answer(asked_back(self.game))
 
-def _list_messages(game: Game, talk: Talk, ears: _Ears) -> Iterator[tuple[Message, bool]]:
-    """The messages in order, each with whether it is a move."""
-    closed, turns = 0, game.play.turns
-    for number, turn in enumerate(turns):
-        yield from ((message, False) for e in talk.at(number) for message in _answered(e, ears))
-        if turn.agent not in SEATS or turn.action is None:
-            continue  # rivals bid under seal
-        now = turn.observation.table
-        if len(now.past) > closed:
-            closed = len(now.past)
-            ears.claimed.clear()
-            end = ending(now.past[-1], chart_words(ears.translate))
-            item = name_in(ears.language, now.item.name)
-            told = ears.translate("deal_ended", number=closed, ending=end, item=item)
-            yield _narrator(told), False
-        message = {"role": "assistant", "content": _words(game, turn, number, ears)}
-        if turn.agent == game.you:
-            message["role"] = "user"
-        is_told = message["content"].startswith("(")  # by the narrator, who names no price
-        yield message | ({} if is_told else _price_of(turn)), True
-    if chance := _last_chance(game, ears.translate):
-        yield _narrator(chance), False
-    yield from ((m, False) for e in talk.at(len(turns)) for m in _answered(e, ears))
+    def _say(self, role: str, text: str, price: str = "") -> None:
+        self.messages.append({"role": role, "content": text} | ({"price": price} if price else {}))
 
+    def _narrate(self, text: str) -> None:
+        self._say("assistant", f"({text})")
 
-def _words(game: Game, turn: Turn, number: int, ears: _Ears) -> str:
-    """The words of a move: its own, or a line that reacts to what was said and done before."""
-    last = turn is game.play.turns[-1]
-    winner = game.play.state.table.past[-1].buyer if game.over and last else "buyer"
-    if isinstance(turn.action, Accept) and turn.agent == "seller" and winner != "buyer":
-        name = ears.translate("rival", number=winner.removeprefix("rival_"))
-        return f"({ears.translate('rival_bought', name=name[0].upper() + name[1:])})"
-    text = _line(turn, number, ears)
-    ears.lines[turn.agent].append(text)
-    if turn.agent != ears.you:
-        ears.heard.clear()
+    def _listen(self, text: str) -> None:
+        self.heard.append(text)
+        self.spoke = language_of(text) or self.spoke
+
+    def _close_deal(self, number: int, table: Table) -> None:
+        self.claimed.clear()
+        end = ending(table.past[-1], chart_words(self.translate))
+        item = name_in(self.language, table.item.name)
+        self._narrate(self.translate("deal_ended", number=number, ending=end, item=item))
+
+    def _tell_move(self, number: int, turn: Turn) -> None:
+        """A move in its own words, or in a line that reacts to what was said and done before."""
+        past, is_last_turn = self.game.play.state.table.past, turn is self.game.play.turns[-1]
+        winner = past[-1].buyer if self.game.over and is_last_turn else "buyer"
+        if isinstance(turn.action, Accept) and turn.agent == "seller" and winner != "buyer":
+            name = self.translate("rival", number=winner.removeprefix("rival_"))
+            self._narrate(self.translate("rival_bought", name=name[0].upper() + name[1:]))
+            return
+        text = self._line(number, turn)
+        self.lines[turn.agent].append(text)
+        is_own = turn.agent == self.game.you
+        self._say("user" if is_own else "assistant", text, _price_of(turn))
+        if not is_own:
+            self.heard.clear()
+            return
+        self.own_words.append(text)
+        self.questions.clear()
+        if turn.action.message:
+            self._listen(turn.action.message)
+
+    def _line(self, number: int, turn: Turn) -> str:
+        """The words of a move: the visitor's as typed, the other side's as `retell` has them."""
+        own, seen = turn.agent == self.game.you, turn.observation.table
+        words = announce(turn.action) if turn.action.message else ""
+        if own and words:
+            return words
+        decided = Decided(
+            seen,
+            turn.agent,
+            turn.action,
+            self.page_language if own else self.language,
+            "" if own else " ".join(self.heard),
+            self.lines[turn.agent],
+            reacts=not own,  # a button has no opinion on the other side's price
+        )
+        public = (number, seen.item.name, seen.item.list_price, seen.asks, seen.bids)
+        text = retell(decided, words, self.claimed, crc32(repr(public).encode()))
+        if not own:
+            self.claimed.add(claim_of(words))
         return text
-    ears.questions.clear()
-    if turn.action.message:
-        ears.listen(turn.action.message)
-    return text
+
+    def _answer(self, *exchanges: Exchange) -> None:
+        """The visitor's texts, each with the answer to it."""
+        for exchange in exchanges:
+            self._listen(exchange.text)
+            price = exchange.values.get("price", "")
+            text = exchange.text or f"{self.translate('quick_loss')} {price}"
+            self._say("user", text, price)
+            if exchange.is_narrated:
+                self._narrate(self._narrated(exchange))
+                continue
+            agent = "buyer" if self.game.you == "seller" else "seller"
+            seed = crc32(repr((len(self.answers), exchange.kind, exchange.text)).encode())
+            text = answer_to(exchange.kind, exchange.seen, agent, self.language, self.answers, seed)
+            self.answers.append(text)
+            self._say("assistant", text)
+
+    def _narrated(self, exchange: Exchange) -> str:
+        """The rule that was broken, or the question: in other words where it was asked before."""
+        key = exchange.kind
+        if exchange.is_question:
+            key = AGAIN[self.questions[key] % len(AGAIN)] or key
+            self.questions[exchange.kind] += 1
+        return self.translate(key, **exchange.values)
 
 
-def _price_of(turn: Turn) -> dict[str, str]:
+def _price_of(turn: Turn) -> str:
     """The price of a move; empty for a walk-away."""
     if isinstance(turn.action, Offer):
-        return {"price": rupees(turn.action.price)}
+        return rupees(turn.action.price)
     table = turn.observation.table
     theirs = table.bids if turn.agent == "seller" else table.asks
-    return {"price": rupees(theirs[-1])} if isinstance(turn.action, Accept) else {}
-
-
-def _line(turn: Turn, number: int, ears: _Ears) -> str:
-    """The words of a move: the visitor's as typed, those of the other side as `retell` has them."""
-    own, seen = turn.agent == ears.you, turn.observation.table
-    words = announce(turn.action) if turn.action.message else ""
-    if own and words:
-        return words
-    decided = Decided(
-        seen,
-        turn.agent,
-        turn.action,
-        ears.page_language if own else ears.language,
-        "" if own else " ".join(ears.heard),
-        ears.lines[turn.agent],
-        reacts=not own,  # a button has no opinion on the other side's price
-    )
-    public = (number, seen.item.name, seen.item.list_price, seen.asks, seen.bids)
-    text = retell(decided, words, ears.claimed, crc32(repr(public).encode()))
-    if not own:
-        ears.claimed.add(claim_of(words))
-    return text
-
-
-def _answered(exchange: Exchange, ears: _Ears) -> Iterator[Message]:
-    """The visitor's text and the answer to it."""
-    ears.listen(exchange.text)
-    values = dict(exchange.values)
-    text = exchange.text or f"{ears.translate('quick_loss')} {values['price']}"
-    read = {"price": values["price"]} if "price" in values else {}
-    yield {"role": "user", "content": text} | read
-    if exchange.is_narrated:
-        yield _narrator(_narrated(exchange, ears))
-        return
-    agent = "buyer" if ears.you == "seller" else "seller"
-    seed = crc32(repr((len(ears.answers), exchange.kind, exchange.text)).encode())
-    said = ears.answers
-    text = answer_to(exchange.kind, exchange.seen, agent, ears.language, said, seed)
-    ears.answers.append(text)
-    yield {"role": "assistant", "content": text}
-
-
-def _narrated(exchange: Exchange, ears: _Ears) -> str:
-    """The rule that was broken, or the question: in other words where it was asked before."""
-    key = exchange.kind
-    if exchange.is_question:
-        key = AGAIN[ears.questions[key] % len(AGAIN)] or key
-        ears.questions[exchange.kind] += 1
-    return ears.translate(key, **dict(exchange.values))
+    return rupees(theirs[-1]) if isinstance(turn.action, Accept) else ""
 
 
 def _last_chance(game: Game, translate: Translate) -> str:
@@ -303,10 +301,6 @@ def _last_chance(game: Game, translate: Translate) -> str:
     else:  # after the buyer's last move no other ask can be taken
         key = "last_chance" if table.round >= table.rounds else "last_ask"
     return translate(key, price=rupees(theirs[-1]))
-
-
-def _narrator(text: str) -> Message:
-    return {"role": "assistant", "content": f"({text})"}
 
 
 # What is typed -----------------------------------------------------------------------------------
@@ -333,9 +327,8 @@ def converse(game: Game, talk: Talk, text: str) -> tuple[Game, Talk]:
     try:
         after = play_text(game, text, talk)
     except NoMove as no_move:
-        turns, values = len(game.play.turns), tuple(no_move.values.items())
-        table = game.observation.table
-        said = Exchange(turns, text.strip(), no_move.kind, table, values)
+        turns, table = len(game.play.turns), game.observation.table
+        said = Exchange(turns, text.strip(), no_move.kind, table, no_move.values)
         talk = talk.added(asked) if asked else talk
         return replace(game, unconfirmed=None), talk.added(said)
     if asked and not _confirms(after, game):

@@ -26,6 +26,7 @@ from sauda.fairness import PAGE, Visitor
 from sauda.llm.backends import THIS_PAGE
 from sauda.sessions.bazaar import Game, before_unanswered
 
+PICKS = ("seat", "market", "opponent", "backend", "language")  # fields of a visit, and pickers
 Parts = dict[str, Any]  # components by the name of their field in `Layout`
 
 
@@ -186,14 +187,9 @@ class Layout:
         ]  # fmt: skip
 
     @property
-    def fields(self) -> list[Any]:
-        """The components whose values make a `Visit`."""
-        return [self.visit, self.message, self.backend, self.language]
-
-    @property
     def picks(self) -> list[Any]:
-        """What the visitor chooses besides: seat, market and opponent."""
-        return [self.seat, self.market, self.opponent]
+        """What the visitor chooses, in the order of PICKS."""
+        return [getattr(self, name) for name in PICKS]
 
 
 def lay_out(translate: Translate, backends: Mapping[str, Any]) -> Layout:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import gradio as gr
 
 from panels.haggle.callbacks import change_language
-from panels.haggle.layout import FIRST, Visit
+from panels.haggle.layout import FIRST, PICKS, Visit
 from panels.haggle.opponents import (
     BUY,
     SELL,
@@ -39,7 +39,6 @@ from sauda.sessions.bazaar import Game
 GONE_TASKS = ("bazaar/bluff", "bazaar/career", "bazaar/crowd")
 FORMER_NAMES = {"bazaar/seller_brief": SELLING_TASK}
 VISIT, DRAFT = "sauda-haggle", "sauda-haggle-draft"  # keys of the storage
-PICKS = ("seat", "market", "opponent", "backend", "language")  # fields of a visit
 
 
 def open_page(screen: Screen, kept: str, query: Mapping[str, str], session: str) -> Updates:

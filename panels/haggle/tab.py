@@ -13,7 +13,7 @@ import gradio as gr
 
 from panels.challenges import daily, people, spot
 from panels.haggle import callbacks, model_callbacks, resume
-from panels.haggle.layout import Visit, lay_out
+from panels.haggle.layout import PICKS, Visit, lay_out
 from panels.haggle.opponents import models, one_of, values
 from panels.haggle.screen import Screen, Updates
 from panels.haggle.words import ENGLISH, LANGUAGES, translator
@@ -56,7 +56,7 @@ def _wire(screen: Screen) -> None:
     for event in (_opens(screen), *_choices(screen), *_moves(screen), _ticks(screen)):
         event.then(
             _streamed(model_callbacks.reply_then_review, screen),
-            page.fields,
+            page.visit,
             [*page.of_game, page.review_due],
             trigger_mode="multiple",
             concurrency_id="haggle-reply",
@@ -65,7 +65,7 @@ def _wire(screen: Screen) -> None:
         )
     page.review_due.change(
         _streamed(model_callbacks.stream_review, screen),
-        page.fields,
+        page.visit,
         [page.review, page.visit],
         trigger_mode="multiple",
         concurrency_id="haggle-review",
@@ -74,7 +74,7 @@ def _wire(screen: Screen) -> None:
     )
     page.side.click(
         _streamed(model_callbacks.ask_stages, screen),
-        page.fields,
+        page.visit,
         [page.after, page.side],
         concurrency_id="haggle-stages",
         concurrency_limit=STAGE_GAMES_AT_ONCE,
@@ -96,7 +96,7 @@ def _opens(screen: Screen) -> Any:
     )  # fmt: skip
     pickers = opening.then(bound(resume.open_pickers, screen), page.visit, page.with_words, **QUIET)
     pickers.then(None, page.message, page.message, js=resume.READ_DRAFT)
-    keeps = [page.session, *page.picks, page.backend, page.language, page.chat]
+    keeps = [page.session, *page.picks, page.chat]
     gr.on([part.change for part in keeps], None, keeps, None, js=resume.WRITE, preprocess=False)
     gr.on(
         [page.message.input, page.message.change],
@@ -107,8 +107,7 @@ def _opens(screen: Screen) -> Any:
 
 def _choices(screen: Screen) -> list[Any]:
     """A new game whenever the visitor chooses another one."""
-    page = screen.page
-    fields = [*page.fields, *page.picks]
+    page, fields = screen.page, [screen.page.visit, *screen.page.picks]
     chosen = gr.on(
         [page.new_game.click, page.backend.input],
         _on_visit(callbacks.begin, screen), fields, page.of_game, **QUIET_UNCHECKED,
@@ -126,7 +125,7 @@ def _choices(screen: Screen) -> list[Any]:
     )  # fmt: skip
     translated = page.language.input(
         _on_visit(callbacks.change_language, screen), fields, page.with_words, **QUIET_UNCHECKED
-    ).then(_on_visit(model_callbacks.show_again, screen), page.fields, page.of_game, **QUIET)
+    ).then(_on_visit(model_callbacks.show_again, screen), fields, page.of_game, **QUIET_UNCHECKED)
     starting = [part.input for part in (page.seat, page.opponent, page.backend)]
     gr.on(  # the model of that seat may have to load first
         [*starting, page.after.click, page.model.click],
@@ -138,9 +137,14 @@ def _choices(screen: Screen) -> list[Any]:
 def _moves(screen: Screen) -> list[Any]:
     """What the visitor says, and what the buttons within the regions do."""
     page = screen.page
+
+    def say(visit: Visit, text: str) -> Updates:
+        return callbacks.send(screen, replace(visit, text=text))
+
     sent = gr.on(
         [page.message.submit, page.send.click],
-        _on_visit(callbacks.send, screen), page.fields, [*page.of_game, page.message], **QUIET,
+        named(say, callbacks.send), [page.visit, page.message], [*page.of_game, page.message],
+        **QUIET,
     )  # fmt: skip
 
     def press(event: gr.EventData, *given: Any) -> Updates:
@@ -165,7 +169,7 @@ def _moves(screen: Screen) -> list[Any]:
     pressed = gr.on(
         [part.click for part in (page.moves, page.after, page.review, page.model)],
         press,
-        [*page.fields, *page.picks],
+        [page.visit, *page.picks],
         [*page.of_game, page.opponent],
         **QUIET_UNCHECKED,
     )
@@ -174,23 +178,18 @@ def _moves(screen: Screen) -> list[Any]:
 
 def _ticks(screen: Screen) -> Any:
     """The load status of the language models."""
-    page, tick = screen.page, _on_visit(model_callbacks.tick, screen)
-    return page.clock.tick(tick, page.fields, [*page.of_game, page.clock], **QUIET)
+    page, tick = screen.page, bound(model_callbacks.tick, screen)
+    return page.clock.tick(tick, page.visit, [*page.of_game, page.clock], **QUIET)
 
 
-def _visit_of(kept: Visit, text: str, backend: str, language: str, *picks: str) -> Visit:
-    """The visit that the session keeps, with what the page's fields hold now."""
-    return replace(
-        kept,
-        text=text,
-        backend=backend,
-        language=one_of(values(LANGUAGES), language),
-        **dict(zip(("seat", "market", "opponent"), picks, strict=False)),
-    )
+def _visit_of(kept: Visit, *picks: str) -> Visit:
+    """The visit that the session keeps, with what the visitor picks now."""
+    picked = dict(zip(PICKS, picks, strict=True))
+    return replace(kept, **picked | {"language": one_of(values(LANGUAGES), picked["language"])})
 
 
 def _on_visit(callback: Callable, screen: Screen) -> Callable:
-    """`callback` as Gradio calls it, with the values of `Layout.fields`, perhaps `picks`."""
+    """`callback` as Gradio calls it, with the kept visit and the values of `Layout.picks`."""
 
     def called(*given: Any) -> Updates:
         return callback(screen, _visit_of(*given))
@@ -199,14 +198,14 @@ def _on_visit(callback: Callable, screen: Screen) -> Callable:
 
 
 def _streamed(callback: Callable, screen: Screen) -> Callable:
-    """Like `_on_visit`, for an asynchronous generator, which learns who the visitor is.
+    """`callback`, an asynchronous generator, as Gradio calls it; it learns who the visitor is.
 
     Gradio streams generator functions alone, and gives the request to a parameter of its type.
     """
 
-    async def streamed(request: gr.Request, *given: Any) -> AsyncIterator[Updates]:
-        visit = replace(_visit_of(*given), visitor=visitor_of(request))
-        async with aclosing(callback(screen, visit)) as asked:  # until the visitor leaves
+    async def streamed(request: gr.Request, visit: Visit) -> AsyncIterator[Updates]:
+        asked = callback(screen, replace(visit, visitor=visitor_of(request)))
+        async with aclosing(asked):  # until the visitor leaves
             async for updates in asked:
                 yield updates
 

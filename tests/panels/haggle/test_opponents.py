@@ -1,14 +1,16 @@
 """Who can be chosen to sell to: every stage with rows and weights, and what their badges say."""
 
 import re
+from dataclasses import replace
 from urllib.parse import parse_qs
 
 import pytest
 
-from env import WalkAway
 from panels.haggle.game_view import opponent_badge, score
 from panels.haggle.opponents import (
     ANY_ITEM,
+    ANY_SELLER,
+    BUY,
     HIDDEN,
     MARKET,
     SCRIPTED_BUYERS,
@@ -16,6 +18,8 @@ from panels.haggle.opponents import (
     SERVED,
     bare_stages,
     buyer_models,
+    chosen_opponent,
+    game_at,
     measured,
     model_name,
     new_game,
@@ -32,7 +36,6 @@ from sauda.experiments.comparison import OURS
 from sauda.llm.registry import player_spec, row_name
 from sauda.policies import BUYERS
 from sauda.records.store import load
-from sauda.sessions.bazaar import answer
 from tests.support.haggle import Model
 
 IN_ENGLISH = translator(ENGLISH)
@@ -75,34 +78,34 @@ def test_every_score_is_that_of_the_row_in_results_that_it_links_to():
         assert again["again"][0] in rows
 
 
-def test_a_hidden_opponent_has_no_name_and_no_score_before_the_end():
-    game = new_game(SELL, ANY_ITEM, HIDDEN)
+@pytest.mark.parametrize(
+    "choice", [(SELL, ANY_ITEM, HIDDEN), (BUY, "bazaar/open", ANY_SELLER)], ids=str
+)
+def test_a_hidden_opponent_is_named_and_scored_at_the_end_alone_and_a_link_leads_to_it(choice):
+    game = new_game(*choice)
+    name = opponent_name(game.opponent, IN_ENGLISH)
     shown = str(opponent_badge(game, Model(), IN_ENGLISH))
-    assert "Hidden till the end" in shown
-    assert "wins" not in shown
-    assert opponent_name(game.opponent, IN_ENGLISH) not in shown
-    revealed = str(opponent_badge(answer(game, WalkAway()), Model(), IN_ENGLISH))
-    assert f"<b>{opponent_name(game.opponent, IN_ENGLISH)}</b>" in revealed
-    assert "wins" in revealed
+    assert name not in shown
+    assert IN_ENGLISH("row_link") not in shown
+    ended = replace(game, play=replace(game.play, forfeit=True))
+    revealed = str(opponent_badge(ended, Model(), IN_ENGLISH))
+    assert f"<b>{name}</b>" in revealed
+    assert (IN_ENGLISH("row_link") in revealed) == (choice[0] == SELL)
+    again = game_at(game.task_name, game.play.seed, chosen_opponent(game))
+    assert (again.opponent, again.hidden) == (game.opponent, True)
 
 
 @pytest.mark.parametrize(
-    ("opponent", "name"),
+    ("opponent", "name", "short"),
     [
-        ("sauda-mini+honest", f"{buyer_name(OURS)}, guard rails on"),
-        ("mini", "Untrained base, guard rails off"),
-        ("mini+constrained", "Untrained base, held to legal moves"),
-        ("mini:firm", "SmolLM2, firm"),
-        ("tit_for_tat", "tit for tat"),
+        ("sauda-mini+honest", f"{buyer_name(OURS)}, guard rails on", "Sauda"),
+        ("mini", "Untrained base, guard rails off", "Untrained base"),
+        ("mini+constrained", "Untrained base, held to legal moves", "Untrained base"),
+        ("mini:firm", "SmolLM2, firm", "SmolLM2"),
     ],
 )
-def test_an_opponent_is_named_by_its_stage_and_its_rails(opponent, name):
+def test_a_model_is_named_by_its_stage_and_rails_and_in_a_sentence_by_who_it_is(
+    opponent, name, short
+):
     assert opponent_name(opponent, IN_ENGLISH) == name
-
-
-@pytest.mark.parametrize(
-    ("opponent", "name"),
-    [("sauda-mini", "Sauda"), ("mini:firm", "SmolLM2")],
-)
-def test_a_sentence_about_a_reply_names_the_model_that_wrote_it(opponent, name):
-    assert model_name(opponent, IN_ENGLISH) == name
+    assert model_name(opponent, IN_ENGLISH) == short

@@ -7,7 +7,7 @@ import pytest
 
 from env import Accept, Offer, WalkAway, begin, get_task
 from panels.haggle import callbacks, model_callbacks
-from panels.haggle.game_view import IN_ENGLISH, opponent_badge
+from panels.haggle.game_view import IN_ENGLISH
 from panels.haggle.layout import FIRST, Request, Visit
 from panels.haggle.opponents import (
     ANY_ITEM,
@@ -18,8 +18,6 @@ from panels.haggle.opponents import (
     SELLING_TASK,
     STAND_IN,
     bare_stages,
-    chosen_opponent,
-    game_at,
     item_of,
     new_game,
     opponent_name,
@@ -87,16 +85,6 @@ def test_a_chosen_ware_is_sold_and_a_model_that_is_not_ready_is_stood_in_for_by_
         assert (game.opponent, game.stands_in_for) == (plays, wanted)
     game = new_game(BUY, "bazaar/open", "mini:firm", ready=False)
     assert (game.opponent, game.stands_in_for) == ("firm", "mini:firm")
-
-
-def test_the_type_of_the_small_seller_is_hidden_until_the_end_and_a_link_leads_to_it_again():
-    game = new_game(BUY, "bazaar/open", ANY_SELLER)
-    kind = opponent_name(game.opponent, IN_ENGLISH)
-    again = game_at(game.task_name, game.play.seed, chosen_opponent(game))
-    assert (again.opponent, again.hidden) == (game.opponent, True)
-    assert kind not in str(opponent_badge(game, Model(), IN_ENGLISH))
-    ended = replace(game, play=replace(game.play, forfeit=True))
-    assert kind in str(opponent_badge(ended, Model(), IN_ENGLISH))
 
 
 def test_a_games_seed_is_too_long_to_be_searched_for_and_names_its_item():

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from env import WalkAway
-from panels.haggle.layout import FIRST
+from panels.haggle.layout import FIRST, PICKS
 from panels.haggle.opponents import (
     ANY_ITEM,
     ANY_SELLER,
@@ -18,7 +18,7 @@ from panels.haggle.opponents import (
     new_game,
 )
 from panels.haggle.result import to_query
-from panels.haggle.resume import PICKS, open_page, open_pickers, read_kept, shared_game
+from panels.haggle.resume import open_page, open_pickers, read_kept, shared_game
 from panels.haggle.screen import Screen
 from panels.haggle.words import ENGLISH, HINDI, translator
 from sauda.llm.backends import THIS_PAGE

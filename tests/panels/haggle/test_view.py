@@ -9,7 +9,7 @@ from itertools import permutations
 import pytest
 from markupsafe import Markup
 
-from env import TYPES, Accept, Offer, WalkAway, rupees
+from env import TYPES, Offer, WalkAway, rupees
 from env.bazaar.speech import Speech, say
 from panels.haggle.conversation import SILENT, chat_of, converse
 from panels.haggle.game_view import brief, bubbles, chart, findings, limits, marked, reading
@@ -90,21 +90,6 @@ def test_in_hindi_only_names_and_the_command_are_latin(task):
 
 
 # The review
-
-
-def test_a_review_names_the_costliest_move_and_what_was_better():
-    game = start("bazaar/open", "", 7)
-    game = played(game, Offer(round(0.3 * game.observation.table.item.list_price)), Accept())
-    shown = review_shown(review(game), IN_ENGLISH)
-    assert "the costliest was move 2" in shown
-    assert "Better: ₹" in shown
-    assert "nobody could know" in shown
-
-
-def test_a_sale_that_could_win_nothing_left_nothing():
-    """This buyer pays less than the seller's limit, whatever is asked."""
-    game = answer(start("bazaar/sell", "aggressive", 3), WalkAway())
-    assert "You left nothing" in review_shown(review(game), IN_ENGLISH)
 
 
 def test_against_a_model_the_bars_show_what_was_on_the_table():

@@ -101,23 +101,14 @@ def test_small_talk_is_answered_fittingly(row):
     assert waits or kind in row["kinds"].split("|"), row["text"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I won't pay {}, that is too much",
-        "{} is too much",
-        "I can't do {}",
-        "{}? no way",
-        "There is no way I give you {}",
-        "I would never spend {} on that",
-        "{} zyada hai",
-        "{} mein nahi lunga",
-        "itna nahi, {} bahut mehnga hai",
-        "{} तो बहुत ज़्यादा है",
-        "मैं {} नहीं दूँगा",
-        "why should I pay {}?",
-    ],
+REFUSALS = (
+    "I won't pay {}, that is too much|{} is too much|I can't do {}|{}? no way|{} zyada hai"
+    "|There is no way I give you {}|I would never spend {} on that|{} mein nahi lunga"
+    "|itna nahi, {} bahut mehnga hai|{} तो बहुत ज़्यादा है|मैं {} नहीं दूँगा|why should I pay {}?"
 )
+
+
+@pytest.mark.parametrize("text", REFUSALS.split("|"))
 def test_no_game_closes_at_a_price_that_the_visitor_refuses(text):
     for task, seed in (("classic/single_deal", 5), ("bazaar/open", 1), ("bazaar/rushed", 2)):
         game = start(task, "", seed)

@@ -183,13 +183,12 @@ def kept_game(site: Site, session: str) -> Game:
 
 def test_a_game_goes_on_while_the_disk_is_full(site, full_disk):
     session = uuid.uuid4().hex
-    choice = ["this page", "en", "buy", "classic/career_10", "hidden"]
-    called(site, "haggle.callbacks", "begin", [None, "", *choice], session)
+    choice = ["buy", "classic/career_10", "hidden", "this page", "en"]
+    called(site, "haggle.callbacks", "begin", [None, *choice], session)
     turns = len(kept_game(site, session).play.turns)
     for share in (0.4, 0.45):
         bid = str(round(share * kept_game(site, session).observation.opening_ask))
-        data = [None, bid, "this page", "en"]
-        text = called(site, "haggle.callbacks", "send", data, session)
+        text = called(site, "haggle.callbacks", "send", [None, bid], session)
         assert 'role="alert"' not in text, text
         assert len(kept_game(site, session).play.turns) > turns
         turns = len(kept_game(site, session).play.turns)

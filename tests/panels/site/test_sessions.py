@@ -71,15 +71,15 @@ def reloaded(site: Site, before: str, after: str) -> str:
 @pytest.mark.slow
 def test_a_reload_finds_the_game_talk_and_language_again_and_leaves_the_former_session(site):
     first, second, third = (uuid.uuid4().hex for _ in range(3))
-    choice = ["this page", "en", "sell", "any item", "linear"]
-    call(site, "haggle.callbacks.begin", first, None, "", *choice)
+    choice = ["sell", "any item", "linear", "this page", "en"]
+    call(site, "haggle.callbacks.begin", first, None, *choice)
     for text in ("₹900000 <b>only</b>", "is it raining?"):
-        call(site, "haggle.callbacks.send", first, None, text, "this page", "en")
+        call(site, "haggle.callbacks.send", first, None, text)
     shown = reloaded(site, first, second)
     assert "₹900000 &lt;b&gt;only&lt;/b&gt;" in shown
     assert "is it raining?" in shown
     assert translator(HINDI)("quick_walk") in shown
-    call(site, "haggle.callbacks.send", second, None, "₹800000", "this page", "hi")
+    call(site, "haggle.callbacks.send", second, None, "₹800000")
     assert "₹8,00,000" in reloaded(site, second, third)
     assert "₹8,00,000" not in reloaded(site, first, uuid.uuid4().hex)
 
