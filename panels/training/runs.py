@@ -103,7 +103,7 @@ STACK = "training-curves"  # id of the stack of panels
 def learnt_from(data: TrainingRun, game: str) -> tuple[str, str, str]:
     """How much a run learnt from, of what, and a note on it."""
     if rows := data.rows:
-        note = "one a state" if game == "arena" else f"of {rows.rows:,} deals"
+        note = "one a state" if game == "arena" else f"of {rows.rows:,} dialogues"
         return f"{rows.completions:,}", "moves trained on", note
     if games := data.games:
         groups = sum(games.task.values())
