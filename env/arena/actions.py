@@ -5,6 +5,7 @@ the rules reply with the code `malformed_action`; nothing here raises.
 """
 
 from collections.abc import Mapping
+from itertools import product
 from typing import Any, NamedTuple
 
 LONGEST_MESSAGE = 500  # characters
@@ -177,6 +178,12 @@ CONDITIONS = {
 }
 
 
+_TEXT = (str, type(None))
+PLAIN_TYPES = frozenset(
+    product((str,), _TEXT, _TEXT, _TEXT, (tuple,), (tuple,), _TEXT, (float, int), (str,), (tuple,))
+)
+
+
 def action_from(row: Any) -> Action | Malformed:
     """The action in `row`, any JSON value. Unknown fields are ignored."""
     if not isinstance(row, Mapping):
@@ -199,6 +206,18 @@ def action_fault(action: Action) -> str:
     if not (isinstance(action.action_type, str) and action.action_type in KINDS):
         return f"there is no action_type {_short(action.action_type)}; see the fourteen types"
     _, target, offer, coalition, block_ids, requested, job, payment, message, conditions = action
+    if tuple(map(type, action)) in PLAIN_TYPES:  # nearly always, and fast to check as a whole
+        names, ids = f"{target}{offer}{coalition}{job}", block_ids + requested
+        if (
+            {*map(type, ids)} <= {str}
+            and len(names) <= LONGEST_ID
+            and len(listed := "".join(ids)) <= LONGEST_ID
+            and len(ids) <= MOST_IDS
+            and len(message) <= LONGEST_MESSAGE
+            and f"{names}{listed}{message}".isascii()
+            and -LARGEST_NUMBER <= payment <= LARGEST_NUMBER
+        ):
+            return _condition_fault(conditions) if conditions else ""
     for place, text in enumerate((target, offer, coalition, job)):
         if text is not None and not _is_text(text, LONGEST_ID):
             most = f"at most {LONGEST_ID} characters"

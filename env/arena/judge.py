@@ -224,7 +224,7 @@ def award(state: State, decision: Decision) -> State:
         draft.trust(lab, -LIE_REPUTATION * verdict.lies)
     if decision.winner is not None:
         for lab in decision.verdicts:
-            if draft.own(lab).budget >= STAKE:
+            if draft.private[lab].budget >= STAKE:
                 draft.pay(lab, decision.winner, STAKE, "deals")
     return draft.state()
 

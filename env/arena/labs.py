@@ -20,8 +20,6 @@ from .planning import (
     Plan,
     add_hours,
     added_value,
-    best_plan,
-    free_blocks,
     hours,
     loss_by_delay,
     offer_gain,
@@ -29,11 +27,10 @@ from .planning import (
     pooled_part,
     spare_blocks,
     trade_gain,
-    unplanned_blocks,
     unplanned_jobs,
 )
 from .rules import is_requestable, last_signal
-from .types import Block, Job, Lab, Market, Observation, Offer, live_hours
+from .types import REQUESTABLE, Block, Job, Lab, Market, Observation, Offer, live_hours
 
 # The five archetypes: the parameters that `scripted_lab` plays by.
 
@@ -100,13 +97,11 @@ ENERGY_RESERVE = 30.0  # credits kept for energy: what four blocks may cost
 
 def scripted_lab(obs: Observation, rng: np.random.Generator) -> Action:
     """The action of a scripted lab; its archetype is a private value."""
-    free, market = free_blocks(obs), obs.market
-    plan = best_plan(free, obs.own.jobs, market.round_index, market.max_rounds)
-    plan = _payable(obs, plan)
+    plan = _payable(obs, own_plan(obs))
     pressing = _urgent_booking(obs, plan)
     if pressing is not None:
         return pressing
-    spare = unplanned_blocks(free, plan)
+    spare = spare_blocks(obs, plan)
     return (
         _answer(obs)
         or _use_pool(obs, plan, spare)
@@ -324,11 +319,10 @@ def _bid(obs: Observation, job: Job, spare: list[Block], owner: str = "") -> Act
     spare_on_time, spare_late = add_hours(job, spare, now, horizon)
     spare_energy = [block.energy_cost for block in spare]
     for block in market.blocks.values():
-        if block.owner_lab_id == obs.agent or not is_requestable(block):
+        seller = block.owner_lab_id
+        if seller == obs.agent or block.status not in REQUESTABLE or owner not in ("", seller):
             continue
-        if owner and block.owner_lab_id != owner:
-            continue
-        if block.reliability < job.min_reliability or market.labs[block.owner_lab_id].finished:
+        if block.reliability < job.min_reliability or market.labs[seller].finished:
             continue
         more, over = hours(block, job, now, horizon)
         adds = added_value(job, job.on_time + more, job.late + over)

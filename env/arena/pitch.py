@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from .actions import LONGEST_MESSAGE
@@ -30,6 +30,9 @@ class Claim(NamedTuple):
     end: int
     standing: str = "claimed"  # or "promise", or "other" if it is about another lab
     job: str = ""  # id of the job that the sentence names; "" for any job
+
+
+Check = Callable[[Observation, Claim], float | None]
 
 
 def narrow(obs: Observation, claim: Claim) -> Observation:
@@ -165,14 +168,6 @@ def given_blocks(market: Market, lab_id: str) -> int:
     )
 
 
-def deals(obs: Observation, claim: Claim) -> float | None:
-    return claim.figure / 4 if claim.figure <= len(accepted_offers(obs.market, obs.agent)) else None
-
-
-def jobs_done(obs: Observation, claim: Claim) -> float | None:
-    return claim.figure / 3 if claim.figure <= sum(j.completed for j in obs.own.jobs) else None
-
-
 def live_blocks(market: Market) -> list[str]:
     """The owner of each live block."""
     return [block.owner_lab_id for block in market.blocks.values() if block.status in LIVE]
@@ -205,14 +200,6 @@ def check_payment(obs: Observation, claim: Claim) -> float | None:
     return claim.figure / 10 if any(_same_credits(claim.figure, bid) for bid in own) else None
 
 
-def check_given_blocks(obs: Observation, claim: Claim) -> float | None:
-    return 0.4 * claim.figure if claim.figure <= given_blocks(obs.market, obs.agent) else None
-
-
-def check_open_offers(obs: Observation, claim: Claim) -> float | None:
-    return 0.3 * claim.figure if claim.figure <= len(obs.outgoing) else None
-
-
 def partner(obs: Observation, claim: Claim) -> float | None:
     pools = [c for c in obs.coalitions if not claim.detail or claim.detail in c.members]
     return 0.5 if pools else None
@@ -224,16 +211,21 @@ def committed_blocks(obs: Observation) -> int:
     return sum(obs.market.blocks[block_id].owner_lab_id == obs.agent for block_id in ids)
 
 
-def check_committed_blocks(obs: Observation, claim: Claim) -> float | None:
-    return claim.figure / 2 if claim.figure <= committed_blocks(obs) else None
-
-
 def check_proposal(obs: Observation, claim: Claim) -> float | None:
     return 0.4 if any(c.members[0] == obs.agent for c in obs.market.coalitions.values()) else None
 
 
-def spare(obs: Observation, claim: Claim) -> float | None:
-    return 0.4 * claim.figure if claim.figure <= len(spare_blocks(obs, own_plan(obs))) else None
+def _counted(count: Callable[[Observation], int], weight: float) -> Check:
+    """The check of a claim of so many things, of which each counts `weight`."""
+    return lambda obs, claim: weight * claim.figure if claim.figure <= count(obs) else None
+
+
+jobs_done = _counted(lambda obs: sum(job.completed for job in obs.own.jobs), 1 / 3)
+deals = _counted(lambda obs: len(accepted_offers(obs.market, obs.agent)), 0.25)
+blocks_given = _counted(lambda obs: given_blocks(obs.market, obs.agent), 0.4)
+open_offers = _counted(lambda obs: len(obs.outgoing), 0.3)
+pooled_blocks = _counted(committed_blocks, 0.5)
+spare = _counted(lambda obs: len(spare_blocks(obs, own_plan(obs))), 0.4)
 
 
 # The kinds of claims that the judge knows: their wording, their topic, and their check.
@@ -264,246 +256,108 @@ class ClaimKind(NamedTuple):
     about: str  # what is claimed, in words, for the judge's reasons
     figure: re.Pattern
     cue: re.Pattern  # must match in the same clause
-    check: Callable[[Observation, Claim], float | None]  # strength in [0, 1]; None: it is false
+    check: Check  # strength in [0, 1]; None: it is false
     topic: str = ""  # kinds with one topic claim one fact; "": a topic of its own
     by_figure: bool = False  # claims with different figures are different facts
 
 
-def _words(*alternatives: str) -> re.Pattern:
-    return re.compile(rf"\b(?:{'|'.join(alternatives)})\b")
+def _kind(
+    dimension: str, about: str, figure: str, cue: str, check: Check, topic: str = "", **more: bool
+) -> ClaimKind:
+    """The kind with `figure` as a pattern, and with the words of `cue`, parted by "|"."""
+    words = re.compile(rf"\b(?:{cue})\b")
+    return ClaimKind(dimension, about, re.compile(figure), words, check, topic, **more)
 
 
-def _count_of(unit: str) -> re.Pattern:
+def _count_of(unit: str) -> str:
     """A number, at most two words, and the unit that it counts."""
-    return re.compile(rf"{NUMBER}(?:[ -][a-z]+){{0,2}}?[ -](?:{unit})\b")
+    return rf"{NUMBER}(?:[ -][a-z]+){{0,2}}?[ -](?:{unit})\b"
 
 
-_DEADLINE = (r"deadlines?", "due", r"deliver\w*", "must", "cut-?off", "overdue", "by round")
 _HOURS, _BLOCKS, _CREDITS = _count_of("hours?"), _count_of("blocks?"), _count_of("credits?")
 _JOBS, _OFFERS = _count_of("jobs?"), _count_of("offers?|trades?|deals?")
-_WORTH = ("worth", "pays", r"earns?", r"brings?")
+_DUE = r"deadlines?|due|deliver\w*|must|cut-?off|overdue|by round"
+_WORTH = "worth|pays|earns?|brings?"
 _UNIT = r"(?:[ -][a-z]+){0,2}?[ -](?:hours?|blocks?|jobs?|rounds?|offers?|trades?|deals?)\b"
-_POOL = r"(?:coalition|pool|alliance)s?"
+_BAND = "low|medium|high"
+_PROMISES = r"breach\w*|commitments?|promises?|pools?|coalitions?|word"
+_POOL = "(?:coalition|pool|alliance)s?"
 
+_ROUND, _SOON = rf"\bround {NUMBER}", r"\b(?:near|close|imminent|soon|tight|looming)\b"
+_OUR_DEMAND = (
+    r"\b(?:our|my|we|i)\b.{0,30}\bdemand\b|\bdemand\b.{0,30}\b(?:us|ours|me|mine)\b"
+    r"|\bshort of (?:capacity|hours|gpus?|blocks|compute)\b"
+)
+_NEEDS = r"needs?|needed|requir\w+|lack\w*|missing|short|wants?|of work|chahiye|चाहिए"
+_VALUED = f"{_WORTH}|values?|valued"
+_BARE_WORTH = rf"\b(?:{_WORTH}) {NUMBER}(?!{_UNIT})"
+_DONE, _BEST = "finished|completed|done|delivered", r"\b(?:best|highest)\b"
+_BLOCK, _LOST = r"\bb_\d{1,2}_\d{1,2}\b", r"fail\w*|lost|broke|down"
+_NONE_BROKEN = r"\bno (?:breach|broken)|\b(?:kept|honou?red) (?:all|every|each|our|my)\b"
+_NEVER_BROKE = r"(?:\bnever|\bnot|n['’]t) (?:once |yet )?(?:broke|broken|breached|break)\b"
+_SETTLED = "settled|accepted|closed|honou?red|completed|concluded|struck"
+_OPEN, _PAID = "open|on the table|stand|standing|active", r"pay|paying|paid|bid|offer\w*"
+_PART_OF = rf"{NUMBER} (?:blocks? )?(?:out )?of (?:the |all )?(?P<of_all>\d{{1,3}})\b"
+_LESS, _SHARE = r"\b(?:less|fewer|below|smaller)\b", "equal share|fair share|average|mean"
+_IDLE, _GAVE = "spare|idle|unused|to share", "sold|gave|given|traded|passed on|handed|parted"
+_POOLED = r"commit\w*|pooled|contribut\w+|shared|in (?:a|the|our) pool"
+_PROPOSED = rf"\b(?:proposed|invited|offered|asked)\b.{{0,30}}\b{_POOL}\b"
+_IN_POOL = rf"\b(?:in|joined|members? of|part of|share|run) (?:a|an|our|the|one) {_POOL}\b"
+
+_URGENCY, _EVIDENCE, _RELIABILITY, _FAIRNESS, _COALITION = (
+    partial(_kind, dimension) for dimension in DIMENSIONS
+)
 CLAIMS: Mapping[str, ClaimKind] = {
-    "due_round": ClaimKind(
-        "urgency",
-        "a deadline of its own",
-        re.compile(rf"\bround {NUMBER}"),
-        _words(*_DEADLINE),
-        due,
-        "due",
+    "due_round": _URGENCY("a deadline of its own", _ROUND, _DUE, due, "due"),
+    "rounds_left": _URGENCY(
+        "rounds to a deadline of its own", _count_of("rounds?"), _DUE, due, "due"
     ),
-    "rounds_left": ClaimKind(
-        "urgency",
-        "rounds to a deadline of its own",
-        _count_of("rounds?"),
-        _words(*_DEADLINE),
-        due,
-        "due",
+    "due_soon": _URGENCY("a deadline of its own within two rounds", _SOON, _DUE, due, "due"),
+    "demand": _URGENCY("the posted band of its demand", _OUR_DEMAND, f"{_BAND}|short of", demand),
+    "hours_needed": _EVIDENCE(
+        "hours that its open jobs want", _HOURS, _NEEDS, hours_needed, by_figure=True
     ),
-    "due_soon": ClaimKind(
-        "urgency",
-        "a deadline of its own within two rounds",
-        _words("near", "close", "imminent", "soon", "tight", "looming"),
-        _words(*_DEADLINE),
-        due,
-        "due",
+    "hours_held": _EVIDENCE(
+        "hours left in its free blocks", _HOURS, "own|hold|have|control|left", hours_held
     ),
-    "demand": ClaimKind(
-        "urgency",
-        "the posted band of its demand",
-        re.compile(
-            r"\b(?:our|my|we|i)\b.{0,30}\bdemand\b|\bdemand\b.{0,30}\b(?:us|ours|me|mine)\b"
-            r"|\bshort of (?:capacity|hours|gpus?|blocks|compute)\b"
-        ),
-        _words("low", "medium", "high", "short of"),
-        demand,
+    "worth": _EVIDENCE(
+        "what an open job of its own is worth", _CREDITS, _VALUED, worth, "worth", by_figure=True
     ),
-    "hours_needed": ClaimKind(
-        "evidence",
-        "hours that its open jobs want",
-        _HOURS,
-        _words(
-            r"needs?",
-            "needed",
-            r"requir\w+",
-            r"lack\w*",
-            "missing",
-            "short",
-            r"wants?",
-            "of work",
-            "chahiye",
-            "चाहिए",
-        ),
-        hours_needed,
-        by_figure=True,
+    "worth_without_unit": _EVIDENCE(
+        "what an open job of its own is worth", _BARE_WORTH, _WORTH, worth, "worth", by_figure=True
     ),
-    "hours_held": ClaimKind(
-        "evidence",
-        "hours left in its free blocks",
-        _HOURS,
-        _words("own", "hold", "have", "control", "left"),
-        hours_held,
+    "budget_band": _EVIDENCE("the posted band of its budget", r"\bbudget\b", _BAND, budget_band),
+    "jobs_done": _RELIABILITY("jobs that it has done", _JOBS, _DONE, jobs_done),
+    "open_jobs": _EVIDENCE(
+        "its open jobs", _JOBS, "open|unfinished|waiting|left|queued?|undone", open_jobs
     ),
-    "worth": ClaimKind(
-        "evidence",
-        "what an open job of its own is worth",
-        _CREDITS,
-        _words(*_WORTH, r"values?", "valued"),
-        worth,
-        "worth",
-        by_figure=True,
+    "pressure": _EVIDENCE("the posted pressure of the market", r"\bpressure\b", _BAND, pressure),
+    "failed_block": _EVIDENCE(
+        "a block that failed", _BLOCK, _LOST, check_failed_block, by_figure=True
     ),
-    "worth_without_unit": ClaimKind(
-        "evidence",
-        "what an open job of its own is worth",
-        re.compile(rf"\b(?:{'|'.join(_WORTH)}) {NUMBER}(?!{_UNIT})"),
-        _words(*_WORTH),
-        worth,
-        "worth",
-        by_figure=True,
+    "reputation": _RELIABILITY("its reputation", NUMBER, "reputation", reputation),
+    "best_reputation": _RELIABILITY(
+        "the best reputation of all", _BEST, "reputation", best_reputation, "reputation"
     ),
-    "budget_band": ClaimKind(
-        "evidence",
-        "the posted band of its budget",
-        _words("budget"),
-        _words("low", "medium", "high"),
-        budget_band,
+    "unbroken": _RELIABILITY("no pool of its own broken", _NONE_BROKEN, _PROMISES, check_unbroken),
+    "unbroken_by_denial": _RELIABILITY(
+        "no pool of its own broken", _NEVER_BROKE, _PROMISES, check_unbroken, "unbroken"
     ),
-    "jobs_done": ClaimKind(
-        "reliability",
-        "jobs that it has done",
-        _JOBS,
-        _words("finished", "completed", "done", "delivered"),
-        jobs_done,
+    "deals": _RELIABILITY("trades that it settled", _OFFERS, _SETTLED, deals),
+    "open_offers": _FAIRNESS("offers of its own that stand", _OFFERS, _OPEN, open_offers),
+    "part": _FAIRNESS("its part of all live blocks", _PART_OF, "blocks?", part, "share"),
+    "below_share": _FAIRNESS(
+        "fewer hours than an equal share", _LESS, _SHARE, below_share, "share"
     ),
-    "open_jobs": ClaimKind(
-        "evidence",
-        "its open jobs",
-        _JOBS,
-        _words("open", "unfinished", "waiting", "left", "queued?", "undone"),
-        open_jobs,
+    "paid": _FAIRNESS(
+        "credits that it offers or has paid", _CREDITS, _PAID, check_payment, by_figure=True
     ),
-    "pressure": ClaimKind(
-        "evidence",
-        "the posted pressure of the market",
-        _words("pressure"),
-        _words("low", "medium", "high"),
-        pressure,
-    ),
-    "failed_block": ClaimKind(
-        "evidence",
-        "a block that failed",
-        re.compile(r"\bb_\d{1,2}_\d{1,2}\b"),
-        _words(r"fail\w*", "lost", "broke", "down"),
-        check_failed_block,
-        by_figure=True,
-    ),
-    "reputation": ClaimKind(
-        "reliability", "its reputation", re.compile(NUMBER), _words("reputation"), reputation
-    ),
-    "best_reputation": ClaimKind(
-        "reliability",
-        "the best reputation of all",
-        _words("best", "highest"),
-        _words("reputation"),
-        best_reputation,
-        "reputation",
-    ),
-    "unbroken": ClaimKind(
-        "reliability",
-        "no pool of its own broken",
-        re.compile(r"\bno (?:breach|broken)|\b(?:kept|honou?red) (?:all|every|each|our|my)\b"),
-        _words(r"breach\w*", r"commitments?", r"promises?", r"pools?", r"coalitions?", "word"),
-        check_unbroken,
-    ),
-    "unbroken_by_denial": ClaimKind(
-        "reliability",
-        "no pool of its own broken",
-        re.compile(r"(?:\bnever|\bnot|n['’]t) (?:once |yet )?(?:broke|broken|breached|break)\b"),
-        _words(r"breach\w*", r"commitments?", r"promises?", r"pools?", r"coalitions?", "word"),
-        check_unbroken,
-        "unbroken",
-    ),
-    "deals": ClaimKind(
-        "reliability",
-        "trades that it settled",
-        _OFFERS,
-        _words("settled", "accepted", "closed", "honou?red", "completed", "concluded", "struck"),
-        deals,
-    ),
-    "open_offers": ClaimKind(
-        "fairness",
-        "offers of its own that stand",
-        _OFFERS,
-        _words("open", "on the table", "stand", "standing", "active"),
-        check_open_offers,
-    ),
-    "part": ClaimKind(
-        "fairness",
-        "its part of all live blocks",
-        re.compile(rf"{NUMBER} (?:blocks? )?(?:out )?of (?:the |all )?(?P<of_all>\d{{1,3}})\b"),
-        _words("blocks?"),
-        part,
-        "share",
-    ),
-    "below_share": ClaimKind(
-        "fairness",
-        "fewer hours than an equal share",
-        _words("less", "fewer", "below", "smaller"),
-        _words("equal share", "fair share", "average", "mean"),
-        below_share,
-        "share",
-    ),
-    "paid": ClaimKind(
-        "fairness",
-        "credits that it offers or has paid",
-        _CREDITS,
-        _words("pay", "paying", "paid", "bid", r"offer\w*"),
-        check_payment,
-        by_figure=True,
-    ),
-    "budget": ClaimKind(
-        "evidence", "its budget", re.compile(NUMBER), _words("budget", "purse"), budget
-    ),
-    "spare": ClaimKind(
-        "coalition",
-        "blocks that it can spare",
-        _BLOCKS,
-        _words("spare", "idle", "unused", "to share"),
-        spare,
-    ),
-    "committed": ClaimKind(
-        "coalition",
-        "blocks of its own in pools",
-        _BLOCKS,
-        _words(r"commit\w*", "pooled", r"contribut\w+", "shared", "in (?:a|the|our) pool"),
-        check_committed_blocks,
-    ),
-    "given": ClaimKind(
-        "fairness",
-        "blocks that it parted with in trades",
-        _BLOCKS,
-        _words("sold", "gave", "given", "traded", "passed on", "handed", "parted"),
-        check_given_blocks,
-    ),
-    "proposed": ClaimKind(
-        "coalition",
-        "a pool that it proposed",
-        re.compile(rf"\b(?:proposed|invited|offered|asked)\b.{{0,30}}\b{_POOL}\b"),
-        _words(_POOL),
-        check_proposal,
-    ),
-    "partner": ClaimKind(
-        "coalition",
-        "a pool that it is in",
-        re.compile(
-            rf"\b(?:in|joined|members? of|part of|share|run) (?:a|an|our|the|one) {_POOL}\b"
-        ),
-        _words(_POOL),
-        partner,
-    ),
+    "budget": _EVIDENCE("its budget", NUMBER, "budget|purse", budget),
+    "spare": _COALITION("blocks that it can spare", _BLOCKS, _IDLE, spare),
+    "committed": _COALITION("blocks of its own in pools", _BLOCKS, _POOLED, pooled_blocks),
+    "given": _FAIRNESS("blocks that it parted with in trades", _BLOCKS, _GAVE, blocks_given),
+    "proposed": _COALITION("a pool that it proposed", _PROPOSED, _POOL, check_proposal),
+    "partner": _COALITION("a pool that it is in", _IN_POOL, _POOL, partner),
 }
 
 

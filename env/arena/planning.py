@@ -48,10 +48,12 @@ def hours(block: Block, job: Job, now: int, horizon: int) -> tuple[int, int]:
     """
     start, duration, gpus = block[1:4]
     end = start + duration if start + duration < horizon else horizon
-    first = max(start, now, job.opens)
+    first, deadline = start if start > now else now, job.deadline_round
+    if first < job.opens:
+        first = job.opens
     if first >= end:
         return 0, 0
-    due = min(max(first, job.deadline_round), end)
+    due = end if end <= deadline else deadline if first < deadline else first
     return (due - first) * gpus, (end - due) * gpus
 
 
@@ -60,8 +62,8 @@ def booked_value(job: Job, on_time: int, late: int) -> float:
     if not (on_time or late):
         return 0.0
     needed = job.gpu_hours_required
-    on_time = min(on_time, needed)
-    credit = on_time + LATE * min(late, needed - on_time)
+    on_time = on_time if on_time < needed else needed
+    credit = on_time + LATE * (late if late < needed - on_time else needed - on_time)
     return job.base_value * job.urgency_multiplier * credit / needed
 
 
@@ -104,28 +106,25 @@ def best_plan(blocks: Iterable[Block], jobs: Iterable[Job], now: int, horizon: i
 
 
 def free_blocks(obs: Observation) -> list[Block]:
-    """The observing lab's blocks that are in no pool and have hours left."""
-    market, agent = obs.market, obs.agent
-    free = [b for b in market.blocks.values() if b[6] == agent and b[7] in FREE]
-    return [b for b in free if live_hours(b, market.round_index, market.max_rounds)]
+    """The observing lab's blocks that are in no pool."""
+    agent = obs.agent
+    return [b for b in obs.market.blocks.values() if b[6] == agent and b[7] in FREE]
 
 
 def own_plan(obs: Observation) -> Plan:
     """The best plan of the observing lab with the free blocks that it owns."""
-    market, agent = obs.market, obs.agent
-    free = [b for b in market.blocks.values() if b[6] == agent and b[7] in FREE]
-    return best_plan(free, obs.own.jobs, market.round_index, market.max_rounds)
+    market = obs.market
+    return best_plan(free_blocks(obs), obs.own.jobs, market.round_index, market.max_rounds)
 
 
 def _spans(blocks: Iterable[Block], now: int, horizon: int) -> tuple[Span, ...]:
     """The usable rest of each block; blocks without any are left out."""
-    spans = []
-    for block_id, start, duration, gpus, reliability, energy, *_ in blocks:
-        first = start if start > now else now
-        end = start + duration if start + duration < horizon else horizon
-        if first < end:
-            spans.append((block_id, first, end, gpus, reliability, energy))
-    return tuple(spans)
+    return tuple([
+        (block_id, first, end, gpus, reliability, energy)
+        for block_id, start, duration, gpus, reliability, energy, *_ in blocks
+        if (first := start if start > now else now)
+        < (end := start + duration if start + duration < horizon else horizon)
+    ])  # fmt: skip
 
 
 @lru_cache(maxsize=1 << 10)
@@ -136,11 +135,12 @@ def _search(spans: tuple[Span, ...], jobs: tuple[Job, ...]) -> Plan:
     """
     choices = []
     for job in jobs:
-        if not (job.completed or job.joint):
+        if not job.joint and job.on_time + job.late < job.gpu_hours_required:
             sets = _sets(spans, job)
             if sets:
                 choices.append((job.job_id, sets))
-    choices.sort(key=lambda choice: -choice[1][0][0])
+    if len(choices) > 1:
+        choices.sort(key=lambda choice: -choice[1][0][0])
     best, chosen, taken = 0.0, (), 0
     for job_id, sets in choices:
         added, mask = sets[0]
@@ -153,13 +153,13 @@ def _search(spans: tuple[Span, ...], jobs: tuple[Job, ...]) -> Plan:
     for _, sets in reversed(choices):
         rest.append(rest[-1] + sets[0][0])
     rest.reverse()
-    best, chosen = 0.0, ()
+    best, chosen, count = 0.0, (), len(choices)
 
     def extend(index: int, taken: int, total: float, picked: tuple) -> None:
         nonlocal best, chosen
         if total > best + 1e-9:
             best, chosen = total, picked
-        if index == len(choices) or total + rest[index] <= best + 1e-9:
+        if index == count or total + rest[index] <= best + 1e-9:
             return
         job_id, sets = choices[index]
         for added, mask in sets:
@@ -205,16 +205,17 @@ def _sets(spans: tuple[Span, ...], job: Job) -> list[tuple[float, int]]:
     for _, more, more_late, _ in reversed(usable):
         left.append(left[-1] + more + more_late)
     left.reverse()
-    found, stack = [], [(0, 0, had, had_late, 0.0)]
+    found, stack, count = [], [(0, 0, had, had_late, 0.0)], len(usable)
     while stack:
         index, mask, on_time, late, energy = stack.pop()
-        for position in range(index, len(usable)):
+        for position in range(index, count):
             if on_time + late + left[position] < needed and not partial:
                 break
             bit, more, more_late, cost = usable[position]
             on, over, spent = on_time + more, late + more_late, energy + cost
             if partial or on + over >= needed:
-                credit = needed if on >= needed else on + LATE * min(over, needed - on)
+                lack = needed - on
+                credit = needed if lack <= 0 else on + LATE * (over if over < lack else lack)
                 added = rate * credit - before - spent
                 if added > 1e-9:
                     found.append((added, mask | bit))
@@ -225,13 +226,9 @@ def _sets(spans: tuple[Span, ...], job: Job) -> list[tuple[float, int]]:
 
 def spare_blocks(obs: Observation, plan: Plan) -> list[Block]:
     """The observing lab's free blocks that have hours left and that `plan` does not use."""
-    return unplanned_blocks(free_blocks(obs), plan)
-
-
-def unplanned_blocks(blocks: Iterable[Block], plan: Plan) -> list[Block]:
-    """The `blocks` that `plan` does not use."""
+    now, horizon = obs.market.round_index, obs.market.max_rounds
     taken = {block_id for part in plan.parts for block_id in part.block_ids}
-    return [block for block in blocks if block[0] not in taken]
+    return [b for b in free_blocks(obs) if b[0] not in taken and live_hours(b, now, horizon)]
 
 
 def trade_gain(
@@ -336,5 +333,9 @@ def shared_part(
 def unplanned_jobs(obs: Observation, plan: Plan) -> list[Job]:
     """Unfinished jobs that `plan` leaves out, the most valuable first."""
     planned = {part.job_id for part in plan.parts}
-    jobs = [job for job in obs.own.jobs if not job.completed and job.job_id not in planned]
-    return sorted(jobs, key=lambda job: -job.full_value)
+    jobs = [
+        job
+        for job in obs.own.jobs
+        if job.job_id not in planned and job.on_time + job.late < job.gpu_hours_required
+    ]
+    return sorted(jobs, key=lambda job: -job.full_value) if len(jobs) > 1 else jobs

@@ -17,6 +17,7 @@ from .types import (
     FAILED,
     FREE,
     LIVE,
+    REQUESTABLE,
     RESERVED,
     USED,
     Block,
@@ -89,9 +90,6 @@ class Draft:
     def hold(self) -> int:
         """The last round of an offer, reservation or commitment made now."""
         return min(self.market.max_rounds, self.round_index + HOLD_ROUNDS)
-
-    def own(self, lab: str) -> Own:
-        return self.private[lab]
 
     def put_block(self, block: Block) -> None:
         if self.blocks is self.market.blocks:
@@ -197,7 +195,7 @@ class Draft:
 
 def is_requestable(block: Block) -> bool:
     """Whether another lab may request `block`: it is live and not reserved by its owner."""
-    return block.status in LIVE and block.status != RESERVED
+    return block.status in REQUESTABLE
 
 
 # Rules for the public message board: messages, pitches, and the signal of each text.
@@ -236,6 +234,12 @@ RIVAL_BID = re.compile(r"another lab has bid (\d+(?:\.\d+)?) for (b_\d+_\d+)", r
 LIE_REPUTATION = 0.10  # reputation that a made-up rival bid costs
 
 
+@lru_cache(maxsize=1 << 10)
+def claimed_bids(text: str) -> list[tuple[str, str]]:
+    """The amount and the block of each rival bid that a text names."""
+    return RIVAL_BID.findall(text)
+
+
 def has_rival_bid(draft: Draft, message: Message, amount: float, block_id: str) -> bool:
     """Whether a lab that `message` does not address has bid `amount` or more for the block."""
     return any(
@@ -252,7 +256,7 @@ def punish_lies(draft: Draft) -> None:
     for message in reversed(draft.messages):
         if message.round_index < draft.market.round_index:
             return
-        for amount, block_id in RIVAL_BID.findall(message.message):
+        for amount, block_id in claimed_bids(message.message):
             if not has_rival_bid(draft, message, float(amount), block_id.lower()):
                 draft.trust(message.from_lab_id, -LIE_REPUTATION)
 
@@ -319,9 +323,9 @@ def reject_offer(draft: Draft, agent: str, action: Action) -> Outcome:
 def accept_offer(draft: Draft, agent: str, action: Action) -> Outcome:
     offer = _offer_to(draft, agent, action.offer_id)
     sender = offer.from_lab_id
-    if offer.payment > draft.own(sender).budget:
+    if offer.payment > draft.private[sender].budget:
         raise Refused("budget_overspend", f"{sender} cannot pay {offer.payment:.2f}")
-    if offer.ask > draft.own(agent).budget:
+    if offer.ask > draft.private[agent].budget:
         raise Refused("budget_overspend", f"you cannot pay {offer.ask:.2f}")
     offered = [draft.blocks[block_id] for block_id in offer.offered_blocks]
     requested = [draft.blocks[block_id] for block_id in offer.requested_blocks]
@@ -372,10 +376,10 @@ def _make_offer(
         raise Refused("negative_payment", "a payment is from 0; to be paid, set the condition ask")
     payment, ask = round(action.payment, 2), round(action.condition("ask", 0.0), 2)
     promised = sum([o.payment for o in draft.offers.values() if o.from_lab_id == agent])
-    if payment and payment + promised > draft.own(agent).budget + 1e-9:
+    if payment and payment + promised > draft.private[agent].budget + 1e-9:
         raise Refused(
             "budget_overspend",
-            f"you have {draft.own(agent).budget:.2f}, of which {promised:.2f} is promised",
+            f"you have {draft.private[agent].budget:.2f}, of which {promised:.2f} is promised",
         )
     _check_side(draft, agent, action.block_ids)
     _check_request(draft, target, action.requested_block_ids)
@@ -561,14 +565,14 @@ def allocate_to_job(draft: Draft, agent: str, action: Action) -> Outcome:
         if block.owner_lab_id != agent
     }
     cost = energy + sum(dues.values())
-    if cost > draft.own(agent).budget + 1e-9:
+    if cost > draft.private[agent].budget + 1e-9:
         raise Refused("budget_overspend", f"this costs {cost:.2f} credits, more than you have")
     for block in blocks:
         draft.put_block(block.with_status(USED))
     for block, due in dues.items():
         draft.drop_commitment(block.block_id)
         draft.pay(agent, block.owner_lab_id, due, "pool")
-    own = draft.own(agent)
+    own = draft.private[agent]
     draft.private[agent] = Own(
         own.archetype,
         round(own.budget - energy, 2),
@@ -620,7 +624,7 @@ def _due(draft: Draft, agent: str, block: Block, net: float) -> float:
 
 
 def _job(draft: Draft, agent: str, job_id: str | None) -> Job:
-    for job in draft.own(agent).jobs:
+    for job in draft.private[agent].jobs:
         if job.job_id == job_id:
             return job
     raise Refused("unknown_job", f"you have no job {job_id}")

@@ -13,6 +13,7 @@ AVAILABLE, RESERVED, COMMITTED = "available", "reserved", "committed"
 USED, FAILED = "used", "failed"
 LIVE = frozenset({AVAILABLE, RESERVED, COMMITTED})  # can be sold, used or hit by a shock
 FREE = frozenset({AVAILABLE, RESERVED})  # in no coalition's pool
+REQUESTABLE = frozenset({AVAILABLE, COMMITTED})  # by another lab
 
 
 class Block(NamedTuple):
@@ -236,7 +237,7 @@ class Observation(NamedTuple):
     def coalitions(self) -> tuple[Coalition, ...]:
         """Active coalitions of which the lab is a member."""
         pools = self.market.coalitions.values()
-        return tuple([c for c in pools if c.active and self.agent in c.members])
+        return tuple([c for c in pools if self.agent in c.members and c.active])
 
     @property
     def proposals(self) -> tuple[Coalition, ...]:
@@ -252,11 +253,8 @@ class Observation(NamedTuple):
     @property
     def others(self) -> tuple[Lab, ...]:
         """The other labs that have not left the market."""
-        return tuple(
-            lab
-            for lab in self.market.labs.values()
-            if lab.lab_id != self.agent and not lab.finished
-        )
+        labs = self.market.labs.values()
+        return tuple([lab for lab in labs if not lab.finished and lab.lab_id != self.agent])
 
 
 def live_hours(block: Block, now: int, horizon: int) -> int:

@@ -170,7 +170,7 @@ def _usable(live: list[arena.Block], job: arena.Job) -> list[arena.Block]:
 
 def _sure_hours(blocks: list[arena.Block]) -> float:
     """GPU-hours weighted by reliability. As published, it ignores when the hours are."""
-    return sum([block.gpu_hours * block.reliability for block in blocks])
+    return sum([b.duration * b.gpu_count * b.reliability for b in blocks])
 
 
 def _booking(job: arena.Job, blocks: list[arena.Block]) -> arena.Action:
