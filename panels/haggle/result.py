@@ -130,16 +130,7 @@ def _deals_table(played: Episode, translate: Translate, language: str) -> Markup
 def seller_line(played: Episode, translate: Translate = IN_ENGLISH) -> Markup:
     """The seller's type and hidden facts, and what would have moved it."""
     stance = played.final.private["nature"][-1].seller["stance"]
-    sentence = translate(
-        "seller_type",
-        name=translate(f"style_{stance.type}"),
-        moved_by=translate(f"act_{market.KEYS[stance.type]}"),
-        pressed=translate("was_pressed" if stance.pressed else "was_not_pressed"),
-        rival=translate("rival_waited" if stance.rival else "no_rival_waited"),
-        flaw=translate("had_flaw" if stance.flaw else "had_no_flaw"),
-        cost=rupees(stance.cost),
-    )
-    return _paragraph(sentence)
+    return HTML.seller(stance, market.KEYS[stance.type], translate)
 
 
 def oracle_line(task: Task, played: Episode, translate: Translate = IN_ENGLISH) -> Markup:
@@ -156,22 +147,14 @@ def compared(
     """Table of the visitor's and every player's result at the same seed."""
     heads = [translate(f"board_{name}") for name in ("player", "grade", "share", "price")]
     you = Markup('<b class="sauda-you">{}</b>').format(translate("board_you"))
-    cells = [
-        (
-            you if row.visitor else _named(row.name, translate),
-            f"{row.grade:.3f}",
-            f"{row.share:.3f}",
-            "–" if row.price is None else rupees(row.price),
-        )
-        for row in rows
-    ]
+    cells = []
+    for row in rows:
+        name = you if row.visitor else opponent_name(row.name, translate)
+        if not row.visitor and name != row.name:
+            name = term(name, row.name)  # its technical name in a tooltip
+        price = "–" if row.price is None else rupees(row.price)
+        cells.append((name, f"{row.grade:.3f}", f"{row.share:.3f}", price))
     return table(heads, cells, caption=caption or translate("board"))
-
-
-def _named(player: str, translate: Translate) -> str:
-    """A player in words, with its technical name in a tooltip where that is another one."""
-    name = opponent_name(player, translate)
-    return name if name == player else term(name, player)
 
 
 def placed(rows: Sequence[Standing], translate: Translate) -> str:

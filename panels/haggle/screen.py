@@ -41,7 +41,7 @@ from panels.haggle.result import (
     result,
     review_pending,
 )
-from panels.haggle.words import Translate, Trouble, translated
+from panels.haggle.words import Translate, translated
 from panels.ui.look import trouble
 from panels.ui.wiring import button, region
 from sauda.llm.backends import in_page
@@ -190,12 +190,7 @@ class Screen:
         return self.model_of(across, visit.backend)
 
     def model_of(self, opponent: str, backend: str) -> ModelWorker:
-        """The language model of an opponent: one that the page serves, or another stage of it.
-
-        Raises Trouble where no model answers under the name `backend`.
-        """
-        if backend not in [*self.models["buyer"]]:
-            raise Trouble("bad_choice")
+        """The language model of an opponent: one that the page serves, or another stage of it."""
         if opponent in (ANY_SELLER, *SELLER_MODELS):
             return self.models["seller"][backend]
         if opponent in buyer_models() and opponent not in SERVED:

@@ -148,7 +148,7 @@ def _moves(screen: Screen) -> list[Any]:
     )  # fmt: skip
 
     def press(event: gr.EventData, *given: Any) -> Updates:
-        visit, name = _visit_of(*given), event_value(event, "press")
+        visit, name = _visit_of(screen, *given), event_value(event, "press")
         number, picked = sent_number(event, "number"), event_value(event, "picked")
         does: dict[str, Callable[[], Updates]] = {
             "quick": lambda: callbacks.press_quick_move(
@@ -182,17 +182,19 @@ def _ticks(screen: Screen) -> Any:
     return page.clock.tick(tick, page.visit, [*page.of_game, page.clock], **QUIET)
 
 
-def _visit_of(kept: Visit, *picks: str) -> Visit:
-    """The visit that the session keeps, with what the visitor picks now."""
+def _visit_of(screen: Screen, kept: Visit, *picks: str) -> Visit:
+    """The visit that the session keeps, with what the visitor picks now; values are unchecked."""
     picked = dict(zip(PICKS, picks, strict=True))
-    return replace(kept, **picked | {"language": one_of(values(LANGUAGES), picked["language"])})
+    picked["backend"] = one_of([*screen.models["buyer"]], picked["backend"])
+    picked["language"] = one_of(values(LANGUAGES), picked["language"])
+    return replace(kept, **picked)
 
 
 def _on_visit(callback: Callable, screen: Screen) -> Callable:
     """`callback` as Gradio calls it, with the kept visit and the values of `Layout.picks`."""
 
     def called(*given: Any) -> Updates:
-        return callback(screen, _visit_of(*given))
+        return callback(screen, _visit_of(screen, *given))
 
     return named(called, callback)
 
