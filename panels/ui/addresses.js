@@ -2,8 +2,9 @@
 // and Forward choose again, and so do the arrow keys on a tab that has the focus. A row of a table
 // may have one too, as in ?tab=results&part=market&row=linear. A link of the class sauda-inpage is
 // followed without loading the page again. What a tab shows may add values of its own, as in
-// ?tab=judge&part=rounds&round=3: the tab's hidden .sauda-address holds them, and a press on it lets
-// the tab show those of the address. A row that ?again= picks is brought into view.
+// ?tab=judge&part=rounds&round=3: the tab's hidden .sauda-address holds them, and a press on it, or
+// on the .sauda-follow within, lets the tab show those of the address. A row that ?again= picks is
+// brought into view.
 (() => {
   const TABS = ".sauda-tabs > .tab-wrapper [role=tab]";
   const PARTS = ".sauda-subtabs > .tab-wrapper [role=tab]";
@@ -69,7 +70,7 @@
       until(() => number !== latest || written(own), () => restore(number));
       return;
     }
-    if (!shows(own)) own.querySelector(".prose").click();
+    if (!shows(own)) own.querySelector(".sauda-follow, .prose").click();
     until(() => number !== latest || shows(own), () => { // what the server answers
       if (number !== latest) return;
       following = false;

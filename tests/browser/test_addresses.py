@@ -55,6 +55,10 @@ def test_the_address_of_a_world_stays_and_is_written_once(open_page, theme):
     settle(page)
     assert page.evaluate("location.search") == f"?{world}{theme}"
     assert page.evaluate("history.length") == visits
+    page.locator("#arena-task").select_option("arena/market_round")
+    expect(page).to_have_url(re.compile("task=arena(/|%2F)market_round&seed=7"))
+    page.go_back()
+    expect(page.locator("#arena-task")).to_have_value("arena/single_trade")
 
 
 def test_a_pair_of_the_tournament_and_its_figure_have_an_address(open_page):
