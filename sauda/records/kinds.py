@@ -76,16 +76,13 @@ ROOT = Path(__file__).resolve().parents[2] / "artifacts"
 RUN = "training_run/1"  # of a player; such a file is listed once it is there
 
 
-ROWS = [
-    row
-    for row in read_table(Path(__file__).with_name("files.csv"))
-    if row["kind"] != RUN or (ROOT / row["file"]).exists()
-]
+ROWS = read_table(Path(__file__).with_name("files.csv"))
 ENTRIES = {
     row["file"]: Entry(
         row["file"], row["kind"], f"python -m {row['command']}", row["about"], row["tab"]
     )
     for row in ROWS
+    if row["kind"] != RUN or (ROOT / row["file"]).exists()
 }
 FILES = tuple(ENTRIES[file] for file in sorted(ENTRIES))
 
