@@ -79,7 +79,7 @@ def score(opponent: str, translate: Translate) -> Markup:
     entry = measured().get(row)
     if entry is None:
         return Markup("")
-    grade = entry.grade
+    grade = entry.interval
     sentence = translate(
         "measured_loser" if grade.mean < 0 else "measured_buyer",
         grade=f"{abs(grade.mean):.0%}",
