@@ -24,9 +24,9 @@ from panels.results.winners import (
     Field,
     contest,
     counts_told,
+    entries_of,
     heat_map,
     leads,
-    measured,
     winners_sentence,
 )
 from panels.ui.look import QUIET, heading, table
@@ -215,7 +215,7 @@ def arena_answer(
         verdict(field, comparison),
         heat_map(field, caption, {}),
         HTML.arena_caption(counts_told(field)),
-        measured(field),
+        entries_of(field),
         sources=sources,
         replayed=(sources, "broker"),
         details={"The actions of a lab": HTML.action_space(arena.KINDS)},

@@ -24,7 +24,7 @@ from panels.results.question import (
     side,
     verdict_html,
 )
-from panels.results.winners import Field
+from panels.results.winners import Entry, Field
 from panels.transcripts.view import columns, longest
 from panels.ui.look import QUIET_UNCHECKED, as_typed, folded, trouble
 from panels.ui.provenance import Beside, folded_commands, load_or_say, provenance, side_by_side
@@ -32,7 +32,7 @@ from panels.ui.tables import with_interval
 from panels.ui.terms import capital, short, task_choices
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
 from panels.ui.wiring import Updates, lay_out_address, pick_in_address
-from sauda.experiments.comparison import BASE, BAYESIAN, LISTENER, OURS, TUNED
+from sauda.experiments.comparison import BASE, BAYESIAN, LISTENER, ORACLE, OURS, TUNED
 from sauda.experiments.oracle import OracleRow
 from sauda.games import game_of
 from sauda.records.store import REPOSITORY, digest
@@ -42,7 +42,6 @@ from sauda.serve.leaderboard import (
     HOURS,
     RANKED,
     UNFINISHED,
-    Entry,
     Standing,
     StoredGame,
     Unavailable,
@@ -53,6 +52,7 @@ from sauda.serve.leaderboard import (
     replay_game,
     rules_of,
 )
+from sauda.serve.leaderboard import Entry as AgentEntry
 
 NAME = "leaderboard"
 NOBODY = Markup("<p>No entry of this task is complete yet, so there is no game to open.</p>")
@@ -75,18 +75,11 @@ CODE_HERE = f"""() => {json.dumps(CODE)}.replace(
 )"""
 
 
-@dataclass(frozen=True)
-class Reference(Measured):
-    """A measured row of a task, or the bound of what can be won; on hold-out seeds."""
-
-    is_drawn: bool  # in the figure, too
-
-
 @dataclass(frozen=True, eq=False)
 class Measurements:
     """What was measured of a game's tasks, best first, and the files that hold it."""
 
-    references: Mapping[str, Sequence[Reference]]  # by task
+    references: Mapping[str, Sequence[Entry]]  # by task, with the bound of what can be won
     origin: Markup
 
 
@@ -108,35 +101,33 @@ def measurements(game: str) -> Measurements:
     return Measurements(references(field, bounds), Markup("").join(origin))
 
 
-def references(field: Field, bounds: Sequence[OracleRow]) -> dict[str, list[Reference]]:
+def references(field: Field, bounds: Sequence[OracleRow]) -> dict[str, list[Entry]]:
     """The bound and the measured rows of each task."""
     label = "bound of what can be won"
     found = {
-        row.task: [Reference(label, row.informed, "oracle", row.task, row.n, is_drawn=True)]
-        for row in bounds
+        row.task: [Entry(label, row.informed, "oracle", row.task, row.n, ORACLE)] for row in bounds
     }
     for task, entries in field.items():
-        rows = dict(
-            zip((e.policy for e in entries), winners.measured({task: entries}), strict=True)
-        )
-        scripts = [
-            policy
-            for policy, row in rows.items()
-            if row.role == "scripted" and "+" not in policy and policy not in ALWAYS
-        ]  # "+": around no model
-        drawn = (*ALWAYS, *scripts[:SCRIPTS])
-        found.setdefault(task, []).extend(
-            Reference(**vars(row), is_drawn=policy in drawn) for policy, row in rows.items()
-        )
+        found.setdefault(task, []).extend(entries)
     return found
+
+
+def drawn(rows: Sequence[Entry]) -> list[Entry]:
+    """Those rows that the figure has: the bound, ALWAYS, and the best of the other scripts."""
+    scripts = [
+        row.policy
+        for row in rows
+        if row.role == "scripted" and "+" not in row.policy and row.policy not in ALWAYS
+    ]  # "+": around no model
+    return [row for row in rows if row.policy in (ORACLE, *ALWAYS, *scripts[:SCRIPTS])]
 
 
 # Parts -------------------------------------------------------------------------------------------
 
 
-def verdict(now: Standing, measured: Sequence[Reference]) -> Verdict:
+def verdict(now: Standing, measured: Sequence[Entry]) -> Verdict:
     """Who leads, and whether it wins more than the best measured row without hidden knowledge."""
-    best = next((row for row in measured if row.role != "oracle"), None)
+    best = next((row for row in measured if row.policy != ORACLE), None)
     lines = []
     if best is not None:
         lines.append(
@@ -170,10 +161,10 @@ def figure(now: Standing, measured: Measurements) -> go.Figure:
         WhiskerRow(as_typed(f"{cut(entry.name)}, n = {entry.n}"), entry.grade, "visitor")
         for entry in now.entries[:DRAWN]
     ]
-    rows = [row for row in measured.references.get(now.task, ()) if row.is_drawn]
+    rows = drawn(measured.references.get(now.task, ()))
     groups = {"Entered, hidden games": entered, "Measured on hold-out seeds": rows}
-    drawn = {title: rows for title, rows in groups.items() if rows}
-    return whisker_rows(drawn, "mean grade, 1 at best", FORM)
+    shown = {title: rows for title, rows in groups.items() if rows}
+    return whisker_rows(shown, "mean grade, 1 at best", FORM)
 
 
 def cut(name: str) -> str:
@@ -243,7 +234,7 @@ def show_game(entry_id: object, number: Any) -> Markup:
         return trouble(error)
 
 
-def transcript(entry: Entry, number: int, game: StoredGame) -> Markup:
+def transcript(entry: AgentEntry, number: int, game: StoredGame) -> Markup:
     """A game with its seed, end and grade, its offers and moves."""
     head = (
         f"Game {number} of {entry.n} of “{entry.name}”, grade {game.grade:.3f}, seed {game.seed}."
@@ -301,11 +292,11 @@ def build(tab: gr.Tab) -> None:
         )  # fmt: skip
         gr.on(None, None, None, code, js=CODE_HERE)
 
-    def drawn(task_name: str) -> Updates:
+    def draw(task_name: str) -> Updates:
         parts = show(task_name, known(game_of(task_name).name))
         return {shown[name]: value for name, value in parts.items()}
 
-    pick_in_address(address, "task", task, RANKED, drawn, list(shown.values()))
+    pick_in_address(address, "task", task, RANKED, draw, list(shown.values()))
 
 
 LEADERBOARD = Question(NAME, "Leaderboard", build=build)

@@ -32,7 +32,7 @@ from panels.ui.look import Cell, table, with_minus_signs
 from panels.ui.tables import MISSING, with_interval
 from panels.ui.terms import capital, listed, short, tasks_listed
 from sauda.experiments.comparison import LISTENER, ORACLE, OURS, TUNED
-from sauda.records.schemas.base import Interval
+from sauda.records.schemas.base import Hashes, Interval
 from sauda.records.store import Artifact
 
 MARKET = "bazaar/"  # how the open market's tasks begin
@@ -47,14 +47,12 @@ WATCHED = (LISTENER, OURS)  # the verdict's lines say where they did not play
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One policy on one task; `grades` has one grade a seed, from the first hold-out seed."""
+class Entry(Measured):
+    """One policy on one task, as a row of figures and tables, too."""
 
     policy: str
-    n: int
-    grade: Interval
-    grades: Sequence[float]
-    rules: tuple[str, str]  # hashes of the task and of the opponents
+    grades: Sequence[float] = ()  # one a seed, from the first hold-out seed
+    rules: tuple[str, str] = ("", "")  # hashes of the task and of the opponents
 
 
 Field = Mapping[str, Sequence[Entry]]  # the entries of each task, the best mean grade first
@@ -73,23 +71,31 @@ def contest(evaluations: Iterable[Artifact | None]) -> Field:
     )
 
 
-def _entries(evaluation: Artifact) -> Iterator[tuple[str, Entry]]:
+def _entries(evaluation: Artifact) -> Iterator[Entry]:
     episodes = evaluation.data.episodes.get(DRAWN, evaluation.data.episodes)
     for row in evaluation.data.rows:
         is_drawn = getattr(row, "others", DRAWN) == DRAWN
         if is_drawn and row.policy != ORACLE and not row.task.startswith(CLASSIC):
             grades = episodes[row.task][row.policy].grade
-            rules = row.hashes.task, row.hashes.opponents
-            yield row.task, Entry(row.policy, row.n, row.grade, grades, rules)
+            yield entry_of(row.task, row.policy, row.grade, grades, row.hashes)
 
 
-def ranked(entries: Iterable[tuple[str, Entry]]) -> Field:
-    """The entries, each given with its task; of a policy's entries on a task the first counts."""
+def entry_of(
+    task: str, policy: str, grade: Interval, grades: Sequence[float], hashes: Hashes
+) -> Entry:
+    """The entry of a policy that has played a task."""
+    label, role = buyer_name(policy), series_role(policy)
+    rules = hashes.task, hashes.opponents
+    return Entry(label, grade, role, task, len(grades), policy, grades, rules)
+
+
+def ranked(entries: Iterable[Entry]) -> Field:
+    """The entries by task; of a policy's entries on a task the first counts."""
     by_task: dict[str, dict[str, Entry]] = {}
-    for task, entry in entries:
-        by_task.setdefault(task, {}).setdefault(entry.policy, entry)
+    for entry in entries:
+        by_task.setdefault(entry.task, {}).setdefault(entry.policy, entry)
     return {
-        task: sorted(rows.values(), key=lambda entry: -entry.grade.mean)
+        task: sorted(rows.values(), key=lambda entry: -entry.interval.mean)
         for task, rows in by_task.items()
     }
 
@@ -109,7 +115,7 @@ def winners_sentence(field: Field) -> str:
         tasks_of.setdefault(_winners(entries), []).append(task)
     told = []
     for winners, tasks in sorted(tasks_of.items(), key=lambda item: len(item[0])):
-        names, where = listed(list(map(buyer_name, winners))), tasks_listed(tasks)
+        names, where = listed(winners), tasks_listed(tasks)
         is_clear = len(winners) == 1
         told.append(
             f"{names} wins {where}" if is_clear else f"no clear winner between {names} in {where}"
@@ -118,10 +124,10 @@ def winners_sentence(field: Field) -> str:
 
 
 def _winners(entries: Sequence[Entry]) -> tuple[str, ...]:
-    """The best policy, or the best two where the lead of the first is not shown."""
+    """The best, or the best two where the lead of the first is not shown, by their labels."""
     ahead = lead(*entries[:2]) if len(entries) > 1 else None
     is_sure = len(entries) == 1 or (ahead is not None and side(ahead.gain) == "above")
-    return tuple(entry.policy for entry in entries[: 1 if is_sure else 2])
+    return tuple(entry.label for entry in entries[: 1 if is_sure else 2])
 
 
 def leads(field: Field, watched: Sequence[str] = ()) -> Iterator[str]:
@@ -131,13 +137,12 @@ def leads(field: Field, watched: Sequence[str] = ()) -> Iterator[str]:
     """
     for task, entries in field.items():
         best = entries[0]
-        text = f"{short(task)}: {buyer_name(best.policy)} {with_interval(best.grade, FORM)}"
+        text = f"{short(task)}: {best.label} {with_interval(best.interval, FORM)}"
         text += f", n = {best.n:,}"
         if len(entries) > 1 and (ahead := lead(*entries[:2])):
-            rival = buyer_name(entries[1].policy)
-            own = f" and {buyer_name(best.policy)} {ahead.first:{FORM}}"
+            own = f" and {best.label} {ahead.first:{FORM}}"
             text += (
-                f"; {with_interval(ahead.gain, GAIN)} over {rival}, which scores"
+                f"; {with_interval(ahead.gain, GAIN)} over {entries[1].label}, which scores"
                 f" {ahead.second:{FORM}}{'' if ahead.n == best.n else own} on the same"
                 f" {ahead.n:,} seeds"
             )
@@ -150,7 +155,7 @@ def leads(field: Field, watched: Sequence[str] = ()) -> Iterator[str]:
 def place_of(field: Field, policy: str) -> str:
     """A policy's place and grade on each task that it played; "" where it played none."""
     places = [
-        f"{place} of {len(entries)} in the {short(task)} ({with_interval(entry.grade, FORM)})"
+        f"{place} of {len(entries)} in the {short(task)} ({with_interval(entry.interval, FORM)})"
         for task, entries in field.items()
         for place, entry in enumerate(entries, 1)
         if entry.policy == policy
@@ -160,7 +165,7 @@ def place_of(field: Field, policy: str) -> str:
 
 def counts_told(field: Field) -> str:
     """On how many seeds the rows were played, and why two means of one policy may differ."""
-    counts = [entry.n for entries in field.values() for entry in entries]
+    counts = [entry.n for entry in entries_of(field)]
     low, high = min(counts), max(counts)
     if low == high:
         return f"Every row has n = {low:,} hold-out seeds."
@@ -173,13 +178,9 @@ def counts_told(field: Field) -> str:
 # The map -----------------------------------------------------------------------------------------
 
 
-def measured(field: Field) -> list[Measured]:
-    """Every entry as a row of a table or of a figure."""
-    return [
-        Measured(buyer_name(entry.policy), entry.grade, series_role(entry.policy), task, entry.n)
-        for task, entries in field.items()
-        for entry in entries
-    ]
+def entries_of(field: Field) -> list[Entry]:
+    """Every entry, task by task."""
+    return [entry for entries in field.values() for entry in entries]
 
 
 def heat_map(field: Field, caption: str, bounds: Mapping[str, Interval]) -> Markup:
@@ -193,11 +194,11 @@ def heat_map(field: Field, caption: str, bounds: Mapping[str, Interval]) -> Mark
     if bounds:
         told = [f"{bounds[task].mean:{FORM}}" if task in bounds else MISSING for task in field]
         rows.append([Cell("bound: knows its seller", classes="sauda-ceiling"), *told])
-    for policy in dict.fromkeys(entry.policy for task in field for entry in field[task]):
+    for policy, label in {entry.policy: entry.label for entry in entries_of(field)}.items():
         marks = "sauda-ours" if policy in TRAINED else ""
         line = [_cell(cells[task].get(policy), field[task]) for task in field]
         # an address such as "?tab=results&part=market&row=linear" leads to the row
-        rows.append([Cell(buyer_name(policy), {"data-row": policy}, marks), *line])
+        rows.append([Cell(label, {"data-row": policy}, marks), *line])
     heads = ("policy", *map(short, field))
     return table(heads, rows, caption=caption, classes="sauda-heat")
 
@@ -206,9 +207,9 @@ def _cell(entry: Entry | None, entries: Sequence[Entry]) -> Cell | str:
     """A cell whose shade is its distance from 0 as a share of the largest on the task."""
     if entry is None:
         return MISSING
-    most = max(abs(other.grade.mean) for other in entries)
-    title = f"{buyer_name(entry.policy)}: {with_interval(entry.grade, FORM)}, n = {entry.n:,}"
-    return heat_cell(entry.grade.mean, most, FORM, title, is_best=entry is entries[0])
+    most = max(abs(other.interval.mean) for other in entries)
+    title = f"{entry.label}: {with_interval(entry.interval, FORM)}, n = {entry.n:,}"
+    return heat_cell(entry.interval.mean, most, FORM, title, is_best=entry is entries[0])
 
 
 def heat_cell(
@@ -263,7 +264,7 @@ def market_answer(holdout: Artifact, comparison: Artifact, oracle: Artifact) -> 
         market_verdict(field, comparison),
         heat_map(field, "Mean grade on hold-out seeds, 1 at best", bounds),
         HTML.market_caption(counts_told(field), tuned_sentence(comparison, TUNED_ON)),
-        measured(field),
+        entries_of(field),
         sources=(holdout, comparison, oracle),
         replayed=((holdout, comparison), LISTENER),
         parts={"One task at a time, classic tasks too": tasks},

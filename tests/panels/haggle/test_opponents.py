@@ -68,8 +68,8 @@ def test_every_score_is_that_of_the_row_in_results_that_it_links_to():
     for name in scored:
         shown, row = str(score(name, IN_ENGLISH)), row_name(name)
         entry = next(entry for entry in field[MARKET] if entry.policy == row)
-        verb = "wins" if entry.grade.mean >= 0 else "loses"
-        assert f"{verb} {abs(entry.grade.mean):.0%} of what can be won [" in shown
+        verb = "wins" if entry.interval.mean >= 0 else "loses"
+        assert f"{verb} {abs(entry.interval.mean):.0%} of what can be won [" in shown
         assert f"n = {entry.n}" in shown
         link = re.search(r'href="\?tab=results&amp;part=market&amp;row=([^"]+)"', shown)[1]
         assert link == row.replace("+", "%2B")

@@ -66,7 +66,7 @@ def test_an_entry_stands_as_text_in_the_verdict_the_figure_and_the_table(board, 
 )
 def test_an_entry_is_called_better_only_where_the_intervals_lie_apart(grade, words):
     grade_there = Interval(mean=0.3, low=0.2, high=0.4)
-    measured = Entered(BAYESIAN, 200, grade_there, [], ("", ""))
+    measured = Entered(buyer_name(BAYESIAN), grade_there, "buyer", OPEN, 200, BAYESIAN)
     rows = references({OPEN: [measured]}, ())[OPEN]
     entry = Entry("0" * 16, NAME, OPEN, "", "", 0.0, ("agreement",) * 3, (grade,) * 3)
     assert words in verdict(Standing(OPEN, [entry], 1), rows).sentence

@@ -86,9 +86,10 @@ def trained(**gains: tuple[float, float, float]) -> Artifact:
     return comparison(rows)
 
 
-def entry(policy: str, grades: list[float], rules: tuple[str, str] = ("a", "b")) -> Entry:
+def entry(task: str, policy: str, grades: list[float], rules: str = "b") -> Entry:
     mean = sum(grades) / len(grades)
-    return Entry(policy, len(grades), interval(mean, mean, mean), grades, rules)
+    hashes = Hashes(task="a", opponents=rules, policy="c")
+    return winners.entry_of(task, policy, interval(mean, mean, mean), grades, hashes)
 
 
 def bound(task: str, sure: Interval, **grades: float) -> OracleRow:
@@ -141,17 +142,17 @@ def training_cases() -> Iterator[tuple[str, Verdict]]:
 
 
 def market_cases() -> Iterator[tuple[str, Verdict]]:
-    planned = [(OPEN, entry(LISTENER, AHEAD)), (OPEN, entry(OURS, BEHIND))]
+    planned = [entry(OPEN, LISTENER, AHEAD), entry(OPEN, OURS, BEHIND)]
     fields = {
-        "a winner": [(OPEN, entry("linear", BEHIND)), (OPEN, entry(BAYESIAN, AHEAD))],
-        "no clear winner": [(OPEN, entry("linear", EVEN)), (OPEN, entry(BAYESIAN, AHEAD))],
+        "a winner": [entry(OPEN, "linear", BEHIND), entry(OPEN, BAYESIAN, AHEAD)],
+        "no clear winner": [entry(OPEN, "linear", EVEN), entry(OPEN, BAYESIAN, AHEAD)],
         "other rules": [
-            (OPEN, entry("linear", BEHIND, ("x", "b"))), (OPEN, entry(BAYESIAN, AHEAD)),
+            entry(OPEN, "linear", BEHIND, "x"), entry(OPEN, BAYESIAN, AHEAD),
         ],
-        "fewer seeds": [(OPEN, entry("linear", BEHIND[:2])), (OPEN, entry(BAYESIAN, AHEAD))],
+        "fewer seeds": [entry(OPEN, "linear", BEHIND[:2]), entry(OPEN, BAYESIAN, AHEAD)],
         "who did not play": [
-            *planned, (RUSHED, entry(BAYESIAN, AHEAD)), (CLASSIC, entry(BAYESIAN, EVEN)),
-            (CLASSIC, entry("linear", BEHIND)),
+            *planned, entry(RUSHED, BAYESIAN, AHEAD), entry(CLASSIC, BAYESIAN, EVEN),
+            entry(CLASSIC, "linear", BEHIND),
         ],
     }  # fmt: skip
     for name, entries in fields.items():
@@ -234,7 +235,7 @@ def test_the_caption_of_the_gains_names_losses_and_the_figure_each_step():
 
 def test_the_map_marks_the_best_of_a_task_and_tells_losses_apart():
     losing = [-grade for grade in AHEAD]
-    field = winners.ranked([(OPEN, entry("linear", losing)), (RUSHED, entry(OURS, AHEAD))])
+    field = winners.ranked([entry(OPEN, "linear", losing), entry(RUSHED, OURS, AHEAD)])
     text = str(winners.heat_map(field, "Grades", {}))
     assert '<td class="sauda-r sauda-cell-below sauda-best" style="--heat: 100%"' in text
     assert ">−0.550<" in text
