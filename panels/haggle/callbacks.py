@@ -62,15 +62,11 @@ def take_seat(screen: Screen, visit: Visit) -> Updates:
 
 
 def change_opponent(screen: Screen, visit: Visit) -> Updates:
-    """The same item and seed from the start, against another opponent; nothing for the same one.
-
-    A list tells its value again as it closes.
-    """
+    """The same item and seed from the start, against another opponent; nothing for the same one."""
     now = visit.game
-    is_same = now and leads_to(visit.seat, visit.market, now)
-    if is_same and visit.opponent == chosen_opponent(now):
-        return screen.unchanged
-    return replay_item(screen, visit)
+    is_here = now and leads_to(visit.seat, visit.market, now)
+    is_same = is_here and visit.opponent == chosen_opponent(now)  # as a list closes
+    return screen.unchanged if is_same else replay_item(screen, visit)
 
 
 def replay_item(screen: Screen, visit: Visit) -> Updates:

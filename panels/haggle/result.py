@@ -185,10 +185,7 @@ def replay_note(game: Game, rows: Sequence[Standing], translate: Translate = IN_
 
 
 def card(game: Game, translate: Translate = IN_ENGLISH, board: Board | None = None) -> Markup:
-    """Price, share, grade, place on this seed, who the opponent was, a link; empty before the end.
-
-    `board` is the game's, where it is known already.
-    """
+    """Share, grade, place on this seed, who the opponent was, a link; empty before the end."""
     if not game.over:
         return Markup("")
     board = board_of(game) if board is None else board
