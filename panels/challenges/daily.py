@@ -16,9 +16,9 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import Accept, Offer, Turn, rupees
-from panels.challenges import common
-from panels.challenges.common import PLAYS, BargainPage, BargainScreen, BargainVisit
+from panels.challenges import subtab
 from panels.challenges.daily_share import HTML, Finished, day_address, day_in_words, show_share
+from panels.challenges.subtab import PLAYS, BargainPage, BargainScreen, BargainVisit
 from panels.haggle import result
 from panels.haggle.conversation import SILENT, chart_words, chat_of
 from panels.haggle.game_view import bubbles, chart
@@ -66,7 +66,7 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
         *fields, former = given
         return open_day(screen, request.query_params, former, screen.visit_of(request, *fields))
 
-    common.wire_reload(page, tab, language, opened, values, page.of_game, page.message)
+    subtab.wire_reload(page, tab, language, opened, values, page.of_game, page.message)
     screen.wire(tab, language, [page.moves, page.head], "watch", watch)
     counting = page.counted.input(
         screen.on_visit(count_me), [page.counted, *values], page.kept, **QUIET
@@ -300,7 +300,7 @@ def _former(screen: DailyScreen, name: str, visit: DailyVisit) -> DailyVisit | N
 
     None where that session is gone, or had another game than the one that the browser kept.
     """
-    former = common.former_state(name, screen.page.visit)
+    former = subtab.former_state(name, screen.page.visit)
     if former is None or former.day != visit.day:
         return None
     if visit.code not in (None, session.encode(former.game)):
@@ -331,9 +331,9 @@ def let_sauda_play(screen: DailyScreen, visit: DailyVisit) -> Updates:
     shown, translate, rows = screen.page.players, visit.translate, []
     if visit.game is None or not visit.game.over:
         return {shown: gr.skip()}  # Gradio takes no empty dictionary
-    if not (said := common.absent(translate)):
+    if not (said := subtab.absent(translate)):
         try:
-            rows = [common.sauda_at(visit.game.play.seed, translate)]
+            rows = [subtab.sauda_at(visit.game.play.seed, translate)]
             model, versus = opponent_name(FIRST.opponent, translate), _versus(visit, *rows)
             said = translate("daily_played", model=model, versus=versus)
         except ReplyError as error:

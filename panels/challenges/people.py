@@ -9,8 +9,8 @@ from typing import Any
 import gradio as gr
 from markupsafe import Markup
 
-from panels.challenges import common
-from panels.challenges.common import PLAYS, BargainPage, BargainScreen, BargainVisit
+from panels.challenges import subtab
+from panels.challenges.subtab import PLAYS, BargainPage, BargainScreen, BargainVisit
 from panels.haggle.conversation import SILENT
 from panels.haggle.result import compared, oracle_line, seller_line, took, zopa_bar
 from panels.haggle.words import ENGLISH, Translate, Trouble, translated, translator
@@ -62,7 +62,7 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
     page = PeoplePage()
     screen = PeopleScreen(page, {})
     values = screen.fields(language)
-    common.on_start(tab, language, screen.on_visit(opened), values, page.of_game)
+    subtab.on_start(tab, language, screen.on_visit(opened), values, page.of_game)
     screen.wire(tab, language, [page.moves, page.result], "next", follow)
     gr.on(
         [page.start.click, page.name.submit],
@@ -234,10 +234,10 @@ def let_sauda_play(screen: PeopleScreen, visit: PeopleVisit) -> Updates:
     page, game, translate = screen.page, visit.game, visit.translate
     if game is None or not game.over:
         return {page.players: gr.skip()}
-    if why := common.absent(translate):
+    if why := subtab.absent(translate):
         return {page.players: note(why)}
     try:
-        sauda = common.sauda_at(game.play.seed, translate)
+        sauda = subtab.sauda_at(game.play.seed, translate)
         own_board().pair(visit.place, sauda.grade, informed_grade(game.task, game.play.seed))
     except (ReplyError, Unavailable) as error:
         return screen.refuse(error, visit)

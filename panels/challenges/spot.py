@@ -13,10 +13,10 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import IllegalAction
-from panels.challenges import common, spot_view
-from panels.challenges.common import Titled
+from panels.challenges import spot_view, subtab
 from panels.challenges.spot_pairs import SERVED, Pair, is_trained, measured, pairs_with, untrained
 from panels.challenges.spot_view import HTML, SIDES
+from panels.challenges.subtab import SubTab
 from panels.haggle.layout import SessionGeneration
 from panels.haggle.words import ENGLISH, Translate, Trouble, translated, translator
 from panels.results.models import FILE as COMPARISON
@@ -40,7 +40,7 @@ from sauda.sessions.spot import Duel
 MOST_GUESSES = 1_000_000  # of one browser; a larger number in its memory is no tally
 
 
-class SpotPage(Titled):
+class SpotPage(SubTab):
     """Every component that a callback reads or writes."""
 
     def __init__(self, has_recorded: bool) -> None:
@@ -136,8 +136,8 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
             return show_more(here, duel)
         return guess(here, sent_number(event, "number"), duel, kept)
 
-    common.wire_reload(page, tab, language, open_pair, [*own, page.kept], shown, page.price)
-    common.wire_language(page, tab, language, spoken(words), language)
+    subtab.wire_reload(page, tab, language, open_pair, [*own, page.kept], shown, page.price)
+    subtab.wire_language(page, tab, language, spoken(words), language)
     page.recorded.click(spoken(deal_recorded), own, shown, **QUIET)
     page.live.click(spoken(deal_live), own, shown, **QUIET)
     gr.on(
@@ -162,7 +162,7 @@ def opened(
     told = {page.tally: show_tally(*tally_of(kept), spot.translate)}
     if duel is not None:
         return show(spot, duel) | told
-    if (before := common.former_state(former, page.duel)) is not None:
+    if (before := subtab.former_state(former, page.duel)) is not None:
         return show(spot, session.without_open_ask(before)) | told
     start = deal_recorded if spot.pairs else deal_live
     gone = {page.problem: note(spot.translate("spot_gone"))} if former else {}

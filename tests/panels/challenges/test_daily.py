@@ -10,7 +10,7 @@ import pytest
 from PIL import Image, ImageFont
 
 from env import Accept, Offer, rupees
-from panels.challenges import common, daily
+from panels.challenges import daily, subtab
 from panels.challenges.daily import VISITOR, DailyScreen, DailyVisit
 from panels.challenges.daily_share import DEVANAGARI, Finished, show_share
 from panels.haggle import callbacks as haggle
@@ -160,7 +160,7 @@ def test_a_running_game_is_found_again_from_the_browsers_memory(screen):
 
 def stands(monkeypatch, stage) -> None:
     """Let the page's model be loading, ready or failed."""
-    monkeypatch.setattr(common, "in_page", lambda name: SimpleNamespace(stage=stage))
+    monkeypatch.setattr(subtab, "in_page", lambda name: SimpleNamespace(stage=stage))
 
 
 def sauda(screen, visit) -> str:
@@ -171,7 +171,7 @@ def test_sauda_plays_the_same_seed_once_the_game_is_over(screen, monkeypatch):
     visit, _ = opened(screen)
     assert "grade" not in sauda(screen, visit)
     stands(monkeypatch, READY)
-    monkeypatch.setattr(common, "standing_of", lambda seed: Standing("Sauda", 0.5, 0.4, 100))
+    monkeypatch.setattr(subtab, "standing_of", lambda seed: Standing("Sauda", 0.5, 0.4, 100))
     shown = sauda(screen, said(screen, visit)[0])
     assert "0.400" in shown
     assert "You did worse." in shown
@@ -211,7 +211,7 @@ def test_why_sauda_has_no_row_is_said(screen, monkeypatch, stage, sentence):
         raise ReplyError("the line is full")
 
     stands(monkeypatch, stage)
-    monkeypatch.setattr(common, "standing_of", refuses)
+    monkeypatch.setattr(subtab, "standing_of", refuses)
     assert sentence in sauda(screen, said(screen, opened(screen)[0])[0])
 
 

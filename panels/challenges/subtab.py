@@ -41,7 +41,7 @@ PRESS_OTHER = """(chosen) => {
 RELOAD = Path(__file__).with_name("reload.js").read_text(encoding="utf-8")
 
 
-class Titled:
+class SubTab:
     """The title and the picker of the language of a sub-tab called `part`, placed as it is made."""
 
     def __init__(self, part: str, **row: str) -> None:
@@ -73,7 +73,7 @@ def on_start(tab: gr.Tab, language: gr.Radio, *event: Any, js: str | None = None
 
 
 def wire_language(
-    page: Titled, tab: gr.Tab, language: gr.Radio, words: Callable, inputs: Any
+    page: SubTab, tab: gr.Tab, language: gr.Radio, words: Callable, inputs: Any
 ) -> None:
     """Let `words` write the part's own words, and its picker lead `language`, the one of Haggle."""
     on_start(tab, language, words, inputs, page.with_words)
@@ -84,7 +84,7 @@ def wire_language(
 
 
 def wire_reload(
-    page: Titled,
+    page: SubTab,
     tab: gr.Tab,
     language: gr.Radio,
     opened: Callable[..., Updates],
@@ -126,7 +126,7 @@ def former_state(name: str, part: gr.State) -> Any:
 # A bargain on Haggle's screen -------------------------------------------------------------------
 
 
-class BargainPage(Titled):
+class BargainPage(SubTab):
     """The components of a bargain that a callback reads or writes."""
 
     head: gr.HTML  # which game this is, and what is wrong
