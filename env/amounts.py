@@ -28,16 +28,6 @@ def zopa_width(buyer_reservation: float, seller_reservation: float) -> float:
     return max(0.0, buyer_reservation - seller_reservation)
 
 
-def surplus_share(payoff: float, width: float) -> float:
-    """`payoff` as a share of the ZOPA's `width`; below 0 for a deal at a loss.
-
-    Raises ValueError if `width` is not above 0, because there is nothing to share.
-    """
-    if width <= 0:
-        raise ValueError("there is no ZOPA in this episode, so there is no share of it")
-    return payoff / width
-
-
 # Time-dependent concession: how far a negotiator has moved toward its reservation price.
 #
 # Faratin, Sierra and Jennings (1998), "Negotiation decision functions for autonomous agents".

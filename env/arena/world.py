@@ -7,6 +7,7 @@ of one lab change neither the shocks nor the random numbers of another.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import islice
 from operator import add
 from typing import Any, NamedTuple
 
@@ -61,23 +62,23 @@ class Draws:
     """Uniform random numbers drawn beforehand, used one after another."""
 
     def __init__(self, uniforms: Sequence[float]) -> None:
-        self._next = iter(uniforms).__next__
+        self._uniforms = iter(uniforms)
+
+    def take(self, count: int) -> list[float]:
+        """The next `count` numbers, in [0, 1)."""
+        return list(islice(self._uniforms, count))
 
     def uniform(self, low: float, high: float) -> float:
         """A number from `low` to `high` with two decimals."""
-        return round(low + (high - low) * self._next(), 2)
-
-    def whole(self, low: int, high: int) -> int:
-        """A whole number from `low` to `high`, both included."""
-        return low + int((high - low + 1) * self._next())
+        return round(low + (high - low) * next(self._uniforms), 2)
 
     def choice(self, options: Sequence[Any]) -> Any:
         """One of `options`, equally likely."""
-        return options[int(len(options) * self._next())]
+        return options[int(len(options) * next(self._uniforms))]
 
     def shuffle(self, options: Sequence[Any]) -> list[Any]:
         """`options` in random order."""
-        keys = [self._next() for _ in options]
+        keys = self.take(len(options))
         return [options[i] for i in sorted(range(len(keys)), key=keys.__getitem__)]
 
 
@@ -86,7 +87,7 @@ def draw_world(name: str, size: Size, seats: Sequence[str], rng: np.random.Gener
     world = Draws(rng.random(WORLD_DRAWS).tolist())
     fate = Draws(rng.random(SHOCK_DRAWS).tolist())
     luck = rng.random((len(seats), size.max_rounds)).tolist()
-    kinds = (PRECISE, BULK) if world.whole(0, 1) else (BULK, PRECISE)
+    kinds = world.choice(((BULK, PRECISE), (PRECISE, BULK)))
     present = seats[: world.choice(size.labs)]
     archetypes = ("", *world.shuffle(ARCHETYPES))
     labs, blocks, private = {}, {}, dict.fromkeys(seats)
@@ -95,13 +96,13 @@ def draw_world(name: str, size: Size, seats: Sequence[str], rng: np.random.Gener
         reputation = world.uniform(0.35, 0.85)
         own, other = kinds[:: -1 if OTHER_KIND[index] else 1]
         owned = [
-            _block(world, f"b_{index}_{k}", lab, size, _either(world, own, other))
+            _block(f"b_{index}_{k}", lab, size.max_rounds, own, other, *world.take(6))
             for k in range(size.blocks)
         ]
-        jobs = tuple(
-            _job(world, f"j_{index}_{k}", size, _either(world, own, other), k < size.joint)
+        jobs = tuple([
+            _job(f"j_{index}_{k}", size.max_rounds, own, other, k < size.joint, *world.take(8))
             for k in range(size.jobs)
-        )
+        ])  # fmt: skip
         blocks |= {block.block_id: block for block in owned}
         batna = round(best_plan(owned, jobs, 0, size.max_rounds).gain, 2)
         chance = tuple(luck[index])
@@ -114,27 +115,42 @@ def draw_world(name: str, size: Size, seats: Sequence[str], rng: np.random.Gener
     return State(market, private)
 
 
-def _either(draws: Draws, usual: Trade, other: Trade) -> Trade:
-    return other if draws.uniform(0, 1) < STRAY else usual
+# A block and a job, each of the numbers in [0, 1) that follow its settings.
 
 
-def _block(draws: Draws, block_id: str, lab: str, size: Size, kind: Trade) -> Block:
-    start = draws.whole(0, max(1, size.max_rounds - 2))
-    duration, gpus = draws.choice((1, 2, 3)), draws.choice(kind.gpu_counts)
-    reliability, energy_cost = draws.uniform(*kind.reliability), draws.uniform(1.5, 6.0)
-    return Block(block_id, start, duration, gpus, reliability, energy_cost, lab)
+def _block(
+    block_id: str, lab: str, rounds: int, usual: Trade, other: Trade,
+    stray: float, start: float, duration: float, gpus: float, reliability: float, energy: float,
+) -> Block:  # fmt: skip
+    kind = other if round(stray, 2) < STRAY else usual
+    low, high = kind.reliability
+    return Block(
+        block_id,
+        int(max(2, rounds - 1) * start),
+        1 + int(3 * duration),
+        kind.gpu_counts[int(len(kind.gpu_counts) * gpus)],
+        round(low + (high - low) * reliability, 2),
+        round(1.5 + 4.5 * energy, 2),
+        lab,
+    )
 
 
-def _job(draws: Draws, job_id: str, size: Size, kind: Trade, joint: bool) -> Job:
+def _job(
+    job_id: str, rounds: int, usual: Trade, other: Trade, joint: bool,
+    stray: float, hours: float, deadline: float, value: float, urgency: float,
+    reliability: float, partial: float, note: float,
+) -> Job:  # fmt: skip
+    kind = other if round(stray, 2) < STRAY else usual
+    low, high = kind.min_reliability
     job = Job(
         job_id,
-        draws.choice(kind.hours),
-        draws.whole(2, size.max_rounds),
-        draws.uniform(30, 95),
-        draws.uniform(1.0, 1.8),
-        draws.uniform(*kind.min_reliability),
-        draws.uniform(0, 1) < 0.35,
-        draws.choice(NOTES),
+        kind.hours[int(len(kind.hours) * hours)],
+        2 + int((rounds - 1) * deadline),
+        round(30 + 65 * value, 2),
+        round(1.0 + 0.8 * urgency, 2),
+        round(low + (high - low) * reliability, 2),
+        round(partial, 2) < 0.35,
+        NOTES[int(len(NOTES) * note)],
     )
     if not joint:
         return job
@@ -213,5 +229,4 @@ def band(amount: float, low: float, high: float) -> str:
 
 def wanted_hours(jobs: Sequence[Job]) -> int:
     """GPU-hours that unfinished jobs still need."""
-    lacks = [job.gpu_hours_required - job.on_time - job.late for job in jobs]
-    return sum([lack for lack in lacks if lack > 0])
+    return sum([max(0, j.gpu_hours_required - j.on_time - j.late) for j in jobs])

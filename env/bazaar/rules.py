@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..amounts import rupees, surplus_share, zopa_width
+from ..amounts import rupees, zopa_width
 from ..core import EndReason, IllegalAction
 from .types import (
     Accept,
@@ -80,7 +80,6 @@ class Bazaar:
     def step(self, state: State, action: Action) -> State:
         if state.turn is None:
             raise IllegalAction("this game is over; no move is left to make")
-        check_message(action)
         action = plain(action)
         return (self._sell if state.turn == "seller" else self._buy)(state, action)
 
@@ -191,15 +190,14 @@ def check_ask(price: float, table: Table, bid: float | None) -> None:
         raise IllegalAction(f"the buyer already bids {rupees(bid)}: accept it, or ask for more")
 
 
-def check_message(action: Action) -> None:
-    """Raises IllegalAction unless the message is a text of at most LONGEST_MESSAGE characters."""
+def plain(action: Action) -> Action:
+    """`action` with a numpy price as a Python number, on whose rounding the sellers rely.
+
+    Raises IllegalAction unless the message is a text of at most LONGEST_MESSAGE characters.
+    """
     message = getattr(action, "message", "")
     if not isinstance(message, str) or len(message) > LONGEST_MESSAGE:
         raise IllegalAction(f"a message is a text of at most {LONGEST_MESSAGE:,} characters")
-
-
-def plain(action: Action) -> Action:
-    """`action` with a numpy price as a Python number, on whose rounding the sellers rely."""
     if isinstance(action, Offer) and isinstance(action.price, np.generic):
         return replace(action, price=action.price.item())
     return action
@@ -239,4 +237,4 @@ def _share(deal: Deal, instance: Instance, agent: str) -> float:
         return 0.0
     buyer, seller = instance.buyer["reservation"], instance.seller["reservation"]
     gain = deal.price - seller if agent == "seller" else buyer - deal.price
-    return surplus_share(gain, zopa_width(buyer, seller) or instance.item.list_price)
+    return gain / (zopa_width(buyer, seller) or instance.item.list_price)

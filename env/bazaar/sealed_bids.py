@@ -5,35 +5,15 @@ best bid of that round, asks again, or leaves. A bid holds for its round only. A
 bid at the ask. A buyer learns how many buyers bid and whether it was outbid, never a price.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..core import EndReason, IllegalAction
-from .rules import (
-    buyer_payoff,
-    check_ask,
-    check_bid,
-    check_budget,
-    check_message,
-    plain,
-    unknown_action,
-)
-from .types import (
-    Accept,
-    Action,
-    Deal,
-    Instance,
-    Move,
-    Observation,
-    Offer,
-    Rival,
-    Table,
-    Tells,
-    WalkAway,
-)
+from .rules import Bazaar, buyer_payoff, check_ask, check_bid, check_budget, plain, unknown_action
+from .types import Accept, Action, Deal, Move, Observation, Offer, Rival, Table, WalkAway
 
 BUYERS = ("buyer", "rival_1", "rival_2")
 
@@ -55,15 +35,8 @@ class MultiBuyerState:
     end: EndReason | None = None
 
 
-@dataclass(frozen=True)
-class MultiBuyerBazaar:
+class MultiBuyerBazaar(Bazaar):
     """Rules of a sealed-bid market over one deal; the settings mean the same as in `Bazaar`."""
-
-    draw: Callable[[np.random.Generator], tuple[Instance, ...]]
-    rounds: int
-    decimals: int = 0
-    seller_type: str = ""
-    manner: Callable[[Table, Mapping[str, Any]], Tells] | None = None
 
     agents = ("seller", *BUYERS)
 
@@ -106,16 +79,9 @@ class MultiBuyerBazaar:
                 payoffs["seller"] = deal.price - state.private["seller"]["reservation"]
         return payoffs
 
-    def to_act(self, state: MultiBuyerState) -> str | None:
-        return state.turn
-
-    def end(self, state: MultiBuyerState) -> EndReason | None:
-        return state.end
-
     def step(self, state: MultiBuyerState, action: Action) -> MultiBuyerState:
         if state.turn is None:
             raise IllegalAction("this game is over; no move is left to make")
-        check_message(action)
         action = plain(action)
         if state.turn == "seller":
             return self._sell_to_best(state, action)

@@ -13,7 +13,7 @@ import numpy as np
 from env import Episode, Policy, Task, Turn, arena, begin, get_task, rollout
 from sauda.games.adapter import Evaluated, ModelTurn
 from sauda.policies import LABS
-from sauda.statistics import correlation, mean_interval
+from sauda.statistics import correlation, mean_interval, name_interval
 
 DRAWN = "as drawn"  # the other labs, as each world draws them
 
@@ -35,7 +35,7 @@ def against(task: Task, name: str) -> Task:
     return task
 
 
-MALFORMED = "malformed_action"
+MALFORMED, FORFEIT = "malformed_action", "forfeit"
 
 
 def to_json(action: arena.Action | arena.Malformed) -> dict[str, Any]:
@@ -102,45 +102,6 @@ def in_words(turn: Turn) -> str:
     return action_in_words(turn.action)
 
 
-def to_markdown(played: Episode, policy: str) -> str:
-    """The episode for people: rounds, shocks, every move with its result, the settlement."""
-    task = get_task(played.task)
-    lines = [f"# {played.task}, seed {played.seed}: {policy} as {task.learner}", *_moves(played)]
-    gains = ", ".join(f"{lab} {gain:.2f}" for lab, gain in played.payoffs.items())
-    rewards = arena.episode_rewards(begin(task, played.seed).state, played.turns, task.learner)
-    reward = arena.total(rewards).normalized_reward if rewards else 0.0
-    return "\n".join(
-        [
-            *lines,
-            "",
-            f"Ended by {played.end}. Surplus in credits: {gains}.",
-            f"Grade {task.grade(played.final):.4f}, reward {reward:.4f}.",
-            "",
-        ]
-    )
-
-
-def _moves(played: Episode) -> Iterator[str]:
-    task = get_task(played.task)
-    state, shown = begin(task, played.seed).state, -1
-    for number, turn in enumerate(played.turns, 1):
-        market = state.market
-        if market.round_index != shown:
-            shown = market.round_index
-            yield from ("", f"## Round {shown + 1}", "")  # people count from 1
-            struck = [s.message for s in market.shock_history if s.round_index == shown]
-            yield from (line for shock in struck for line in (f"Shock: {shock}.", ""))
-        if turn.action is None:
-            yield f"{number}. **{turn.agent}** forfeits: {turn.error}"
-            return
-        state = task.env.step(state, turn.action)
-        for result in state.private[turn.agent].results[:1]:
-            yield f"{number}. **{turn.agent}** {action_in_words(turn.action)} → `{result.code}`"
-    yield from ("", "## Settlement", "")
-    for lab in state.market.labs:
-        yield f"- **{lab}** {state.private[lab].results[-1].message}"
-
-
 class Event(NamedTuple):
     """An action of a lab and what became of it; or a shock, which is no lab's."""
 
@@ -155,33 +116,67 @@ class Event(NamedTuple):
 
 def events(played: Episode, lab: str) -> tuple[Event, ...]:
     """What happened in `played`, in order, with the rewards of `lab`."""
-    return tuple(_events(played, lab))
-
-
-def _events(played: Episode, lab: str) -> Iterator[Event]:
     task = get_task(played.task)
     state = begin(task, played.seed).state
     rewards = iter(arena.episode_rewards(state, played.turns, lab))
-    gathered, shown = 0.0, -1
+    recorded, gathered, shown = [], 0.0, -1
     for turn in played.turns:
         now = state.market.round_index
-        for past in range(shown + 1, now + 1):
-            for shock in state.market.shock_history:
-                if shock.round_index == past:
-                    yield Event(past, "", shock.message, shock.kind, True)
+        recorded += [
+            Event(shock.round_index, "", shock.message, shock.kind, True)
+            for shock in state.market.shock_history
+            if shown < shock.round_index <= now
+        ]
         shown = now
         if turn.action is None:
-            yield Event(now, turn.agent, f"forfeits: {turn.error}", "forfeit", False)
-            return
+            recorded.append(Event(now, turn.agent, f"forfeits: {turn.error}", FORFEIT, False))
+            break
         state = task.env.step(state, turn.action)
         result = state.private[turn.agent].results[0]
-        words = action_in_words(turn.action)
+        own = (None, 0.0)
         if turn.agent == lab:
             reward = next(rewards)
             gathered += reward.normalized_reward
-            yield Event(now, lab, words, result.code, result.ok, reward, gathered)
-        else:
-            yield Event(now, turn.agent, words, result.code, result.ok)
+            own = (reward, gathered)
+        words = action_in_words(turn.action)
+        recorded.append(Event(now, turn.agent, words, result.code, result.ok, *own))
+    return tuple(recorded)
+
+
+def to_markdown(played: Episode, policy: str) -> str:
+    """The episode for people: rounds, shocks, every move with its result, the settlement."""
+    task = get_task(played.task)
+    recorded = events(played, task.learner)
+    gains = ", ".join(f"{lab} {gain:.2f}" for lab, gain in played.payoffs.items())
+    earned = arena.total(event.reward for event in recorded if event.reward is not None)
+    lines = [
+        f"# {played.task}, seed {played.seed}: {policy} as {task.learner}",
+        *_moves(played, recorded),
+        "",
+        f"Ended by {played.end}. Surplus in credits: {gains}.",
+        f"Grade {task.grade(played.final):.4f}, reward {earned.normalized_reward:.4f}.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _moves(played: Episode, recorded: Sequence[Event]) -> Iterator[str]:
+    shown, number = -1, 0
+    for event in recorded:
+        if event.round_index != shown:
+            shown = event.round_index
+            yield from ("", f"## Round {shown + 1}", "")  # people count from 1
+        if not event.lab:
+            yield from (f"Shock: {event.words}.", "")
+            continue
+        number += 1
+        if event.code == FORFEIT:
+            yield f"{number}. **{event.lab}** {event.words}"
+            return
+        yield f"{number}. **{event.lab}** {event.words} → `{event.code}`"
+    yield from ("", "## Settlement", "")
+    for lab in played.final.market.labs:
+        yield f"- **{lab}** {played.final.private[lab].results[-1].message}"
 
 
 METRICS = ("grade", "utility", "reward")
@@ -245,17 +240,13 @@ def count_model(task: Task, turns: Sequence[ModelTurn]) -> dict[str, int]:
 
 def interval(values: Any) -> dict[str, float]:
     """The mean of `values` with its 95 % bootstrap interval, to six decimals."""
-    return _name_interval(mean_interval(np.asarray(values, dtype=float)))
-
-
-def _name_interval(figures: tuple[float, float, float]) -> dict[str, float]:
-    return {k: round(v, 6) for k, v in zip(("mean", "low", "high"), figures, strict=True)}
+    return name_interval(mean_interval(np.asarray(values, dtype=float)))
 
 
 def correlation_interval(rewards: Any, shares: Any) -> dict[str, float] | None:
     """Pearson's r of rewards and utilities with its interval; None where either does not vary."""
     r = correlation(rewards, shares)
-    return None if r is None else _name_interval(r)
+    return None if r is None else name_interval(r)
 
 
 def tables(played: Evaluated) -> dict[str, Any]:
