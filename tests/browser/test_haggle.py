@@ -141,7 +141,7 @@ def test_a_reload_finds_the_game_and_what_was_typed_and_each_tab_has_its_own(ope
     brief = first.locator(".sauda-brief").inner_text()
     say(first, DRAFT)  # words without a price are answered, and cost no round
     told = bubbles(first)
-    assert told[-2:-1] == [DRAFT]
+    assert DRAFT in told
     assert problem(first) == ""
     assert first.locator(".sauda-brief").inner_text() == brief
     box(first).fill(DRAFT)
