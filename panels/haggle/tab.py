@@ -36,9 +36,9 @@ def build() -> None:
         with gr.Tab(translate("tab_any"), id="any") as tabs["tab_any"]:
             page = lay_out(translate, models()["buyer"])
             _wire(Screen(page, models()))
-        for key, part in (("tab_daily", daily), ("tab_spot", spot), ("tab_people", people)):
-            with gr.Tab(translate(key), id=part.NAME) as tabs[key]:
-                part.build(tabs[key], page.language)
+        for name, part in (("daily", daily), ("spot", spot), ("people", people)):
+            with gr.Tab(translate(f"tab_{name}"), id=name) as tabs[f"tab_{name}"]:
+                part.build(tabs[f"tab_{name}"], page.language)
 
     def name_tabs(chosen: str) -> list[gr.Tab]:
         return [gr.Tab(label=translator(chosen)(key)) for key in tabs]
