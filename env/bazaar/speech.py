@@ -162,7 +162,7 @@ def _hear(text: str) -> Speech:
     best: dict[str, tuple[float, str, int]] = {}
     for segment in _SEGMENT.split(text):
         scores: Counter = Counter()
-        tokens = set(_tokens(segment))
+        tokens = tuple(dict.fromkeys(_tokens(segment)))  # in their order, which settles ties
         if frozenset(tokens) in _reminders():  # of the standing bid: praises and tells nothing
             continue
         for token in tokens:

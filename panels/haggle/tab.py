@@ -35,8 +35,8 @@ def build() -> None:
             page = lay_out(translate, models()["buyer"])
             _wire(Screen(page, models()))
         for name, part in (("daily", daily), ("spot", spot), ("people", people)):
-            with gr.Tab(translate(key := f"tab_{name}"), id=name) as tabs[key]:
-                part.build(tabs[key], page.language)
+            with gr.Tab(translate(f"tab_{name}"), id=name) as tabs[f"tab_{name}"]:
+                part.build(tabs[f"tab_{name}"], page.language)
 
     def name_tabs(chosen: str) -> list[gr.Tab]:
         return [gr.Tab(label=translator(chosen)(key)) for key in tabs]
