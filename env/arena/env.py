@@ -117,10 +117,13 @@ def act(state: State, action: Action | Malformed) -> State:
     queue = state.market.queue
     if not queue:
         raise IllegalAction("this market is over; no action is left to take")
-    if not isinstance(action, (Action, Malformed)):
+    if isinstance(action, Action):
+        reason = action_fault(action)
+    elif isinstance(action, Malformed):
+        reason = action.reason
+    else:
         raise IllegalAction(f"expected an Action or Malformed, got {type(action).__name__}")
     agent, rest = queue[0], queue[1:]
-    reason = action.reason if isinstance(action, Malformed) else action_fault(action)
     if reason:
         return _end_turn(state, rest, Result(False, "malformed_action", reason))
     if action.action_type == "wait":

@@ -20,6 +20,7 @@ from .planning import (
     Plan,
     add_hours,
     added_value,
+    free_blocks,
     hours,
     loss_by_delay,
     offer_gain,
@@ -97,11 +98,12 @@ ENERGY_RESERVE = 30.0  # credits kept for energy: what four blocks may cost
 
 def scripted_lab(obs: Observation, rng: np.random.Generator) -> Action:
     """The action of a scripted lab; its archetype is a private value."""
-    plan = _payable(obs, own_plan(obs))
+    free = free_blocks(obs)  # found once for both
+    plan = _payable(obs, own_plan(obs, free))
     pressing = _urgent_booking(obs, plan)
     if pressing is not None:
         return pressing
-    spare = spare_blocks(obs, plan)
+    spare = spare_blocks(obs, plan, free)
     return (
         _answer(obs)
         or _use_pool(obs, plan, spare)
@@ -300,8 +302,9 @@ def _open_trade(obs: Observation, plan: Plan, spare: list[Block]) -> Action | No
 
 def opening_offer(obs: Observation, other: str) -> Action | None:
     """The offer that a scripted lab makes `other` before the first turn: a bid, else a sale."""
-    plan = own_plan(obs)
-    spare = spare_blocks(obs, plan)
+    free = free_blocks(obs)
+    plan = own_plan(obs, free)
+    spare = spare_blocks(obs, plan, free)
     alone = [job for job in unplanned_jobs(obs, plan) if not job.joint]
     return (_bid(obs, alone[0], spare, other) if alone else None) or (
         _sell(obs, spare, [obs.market.labs[other]]) if spare else None

@@ -111,10 +111,10 @@ def free_blocks(obs: Observation) -> list[Block]:
     return [b for b in obs.market.blocks.values() if b[6] == agent and b[7] in FREE]
 
 
-def own_plan(obs: Observation) -> Plan:
+def own_plan(obs: Observation, free: list[Block] | None = None) -> Plan:
     """The best plan of the observing lab with the free blocks that it owns."""
-    market = obs.market
-    return best_plan(free_blocks(obs), obs.own.jobs, market.round_index, market.max_rounds)
+    blocks, market = free_blocks(obs) if free is None else free, obs.market
+    return best_plan(blocks, obs.own.jobs, market.round_index, market.max_rounds)
 
 
 def _spans(blocks: Iterable[Block], now: int, horizon: int) -> tuple[Span, ...]:
@@ -201,34 +201,37 @@ def _sets(spans: tuple[Span, ...], job: Job) -> list[tuple[float, int]]:
         return []
     rate = base * urgency / needed
     before = booked_value(job, had, had_late) if had or had_late else 0.0
-    left = [0]  # hours of the usable blocks from each one on
-    for _, more, more_late, _ in reversed(usable):
-        left.append(left[-1] + more + more_late)
-    left.reverse()
-    found, stack, count = [], [(0, 0, had, had_late, 0.0)], len(usable)
+    steps, left = [], 0  # left: hours of the usable blocks from each one on
+    for bit, more, more_late, energy in reversed(usable):
+        left += more + more_late
+        steps.append((bit, more, more_late, energy, left))
+    steps.reverse()
+    enough, count = 0 if partial else needed, len(steps)
+    found, stack = [], [(0, 0, had, had_late, 0.0)]
     while stack:
         index, mask, on_time, late, energy = stack.pop()
-        for position in range(index, count):
-            if on_time + late + left[position] < needed and not partial:
+        for bit, more, more_late, cost, left in steps[index:]:
+            if on_time + late + left < enough:
                 break
-            bit, more, more_late, cost = usable[position]
+            index += 1
             on, over, spent = on_time + more, late + more_late, energy + cost
-            if partial or on + over >= needed:
+            if on + over >= enough:
                 lack = needed - on
                 credit = needed if lack <= 0 else on + LATE * (over if over < lack else lack)
                 added = rate * credit - before - spent
                 if added > 1e-9:
                     found.append((added, mask | bit))
-            if on < needed:
-                stack.append((position + 1, mask | bit, on, over, spent))
+            if on < needed and index < count:
+                stack.append((index, mask | bit, on, over, spent))
     return sorted(found, reverse=True)
 
 
-def spare_blocks(obs: Observation, plan: Plan) -> list[Block]:
+def spare_blocks(obs: Observation, plan: Plan, free: list[Block] | None = None) -> list[Block]:
     """The observing lab's free blocks that have hours left and that `plan` does not use."""
     now, horizon = obs.market.round_index, obs.market.max_rounds
     taken = {block_id for part in plan.parts for block_id in part.block_ids}
-    return [b for b in free_blocks(obs) if b[0] not in taken and live_hours(b, now, horizon)]
+    blocks = free_blocks(obs) if free is None else free
+    return [b for b in blocks if b[0] not in taken and live_hours(b, now, horizon)]
 
 
 def trade_gain(
