@@ -173,7 +173,7 @@ def score(opponent: str, translate: Translate) -> Markup | str:
     entry = measured().get(row)
     if entry is None:
         return ""
-    grade = entry.grade
+    grade = entry.interval
     sentence = translate(
         "measured_loser" if grade.mean < 0 else "measured_buyer",
         grade=f"{abs(grade.mean):.0%}",
