@@ -8,7 +8,7 @@ was yielded last once more.
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import gradio as gr
 from markupsafe import Markup
@@ -117,7 +117,7 @@ async def _pieces(screen: Screen, visit: Visit) -> AsyncIterator[tuple[str, Repl
     chat = await asyncio.to_thread(chat_of, game, visit.talk, visit.language)
     async for piece in model.stream_async(question.messages, question.seed, question.schema):
         if isinstance(piece, Waiting):
-            yield visit.translate("line", name=visit.model_name, **asdict(piece)), piece
+            yield visit.translate("line", name=visit.model_name, **piece._asdict()), piece
         else:
             words = game.model_seat.preview(piece.text, obs)
             in_its_language = (language_of(words) or ENGLISH) == chat.language

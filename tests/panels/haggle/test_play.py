@@ -27,7 +27,7 @@ from panels.haggle.resume import open_page
 from panels.haggle.screen import Screen
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
 from sauda.llm.backends import THIS_PAGE
-from sauda.llm.server import Failed, Loading, Ready
+from sauda.llm.server import Failed, Loading, Ready, Waiting
 from sauda.llm.types import NotReady, Reply, ReplyRefused, ReplyTimeout
 from sauda.sessions.bazaar import after_reply, answer, start
 from tests.support.coroutines import run
@@ -232,6 +232,18 @@ def test_a_reply_grows_in_the_chat_in_the_language_of_it_and_then_makes_the_move
     assert (words in growing[-1][chat][-1]["content"]) == (language == ENGLISH)
     assert (words in last[chat]["value"][-1]["content"]) == (language == ENGLISH)
     assert not last[screen.page.visit].game.waiting
+
+
+def test_whoever_waits_for_a_busy_model_is_told_the_place_in_line():
+    class Busy(Model):
+        async def stream_async(self, messages, seed, schema=None):
+            yield Waiting(2, 7.0)
+            async for piece in super().stream_async(messages, seed, schema):
+                yield piece
+
+    screen, visit = selling(Busy('{"offer":50}'))
+    told = [str(update.get(screen.page.chat)) for update in replies(screen, visit, Request())]
+    assert any("number 2 in line, about 7 s" in chat for chat in told)
 
 
 def test_a_request_is_answered_once_and_nothing_is_written_without_one():
