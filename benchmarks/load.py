@@ -84,8 +84,6 @@ class Script:
         self.opponent, self.market = (
             taken.index(ids[f"haggle-{name}"]) for name in ("other", "market")
         )
-        choices = self.parts[ids["haggle-market"]]["props"]["choices"]
-        self.markets = [value for _, value in choices]
         self.text = self.events[self.reply]["inputs"].index(self.box)
         self.chat, self.moves, self.brief = (
             shown.index(ids[f"haggle-{name}"]) for name in ("chat", "moves", "given")

@@ -9,7 +9,6 @@ the bazaar comes again with its seller's phrases in words of `lessons.csv`, whic
 were written without sight of the phrases kept for evaluation.
 """
 
-import csv
 import json
 import math
 import re
@@ -52,6 +51,7 @@ from sauda.games.bazaar_prompt import (
 )
 from sauda.llm.registry import get_policy
 from sauda.policies.listener import Listener, believe
+from sauda.records import read_table
 from sauda.records.seeds import SPLITS, is_unseen_listing
 from sauda.train.common import named_object
 
@@ -164,8 +164,7 @@ def retell(row: Row) -> Row:
 @cache
 def lessons() -> tuple[re.Pattern[str], Mapping[str, Sequence[str]]]:
     """A pattern of the sellers' phrases, and by phrase other words that no game has."""
-    with Path(__file__).with_name("lessons.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_table(Path(__file__).with_name("lessons.csv"))
     found: dict[str, list[str]] = {}
     for language in speech.LANGUAGES:
         for (family, key), options in speech.phrases(language, "seen").items():
