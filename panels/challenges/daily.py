@@ -149,7 +149,7 @@ class DailyScreen(BargainScreen):
         of_today = visit.day == session.today()
         return visit.translate("daily_over" if of_today else "daily_over_before")
 
-    def told(self, visit: DailyVisit) -> Game:
+    def retell(self, visit: DailyVisit) -> Game:
         return in_bare_prices(visit.game, visit.translate)
 
     def show(self, visit: DailyVisit, problem: Markup | str = "") -> Updates:
@@ -287,7 +287,7 @@ def open_day(
     link = {"day": day, "asked": asked, "linked": friend, "watched": False}
     opened = replace(visit, game=None, talk=SILENT, **link)
     try:
-        fresh = _former(screen, former, opened) or _kept(opened)
+        fresh = _former(screen, former, opened) or _begin_or_resume(opened)
     except session.BadLink:
         fresh = replace(opened, game=session.bargain_of(day))
         faults.append(visit.translate("daily_kept_broken"))
@@ -308,7 +308,7 @@ def _former(screen: DailyScreen, name: str, visit: DailyVisit) -> DailyVisit | N
     return replace(visit, game=former.game, talk=former.talk, watched=former.watched)
 
 
-def _kept(visit: DailyVisit) -> DailyVisit:
+def _begin_or_resume(visit: DailyVisit) -> DailyVisit:
     """The visit with the game that the browser kept of the day, else with a new one.
 
     Raises BadLink where what it kept cannot be replayed.

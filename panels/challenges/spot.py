@@ -219,7 +219,7 @@ def show(spot: Spot, duel: Duel, problem: Markup | str = "") -> Updates:
 def show_more(spot: Spot, duel: Duel | None) -> Updates:
     """One more exchange of a recorded pair."""
     try:
-        kept = _kept(duel)
+        kept = _require(duel)
     except IllegalAction as error:
         return spot.problem(error)
     more = kept.has_more and not kept.is_live
@@ -243,7 +243,7 @@ def ask(
     current = generation.advance()
     thinking, why = note(spot.translate("spot_thinking")), "spot_not_possible"
     try:
-        before, why = _kept(duel), "spot_bad_ask"
+        before, why = _require(duel), "spot_bad_ask"
         price = before.unconfirmed if again else _whole(price_in(read_stances(text).offered))
         asked = session.propose_to_both(before, price)
     except ValueError as error:  # no pair, no price, or one that the rules forbid
@@ -294,7 +294,7 @@ def guess(spot: Spot, number: int | None, duel: Duel | None, kept: object) -> Up
     try:
         if number not in range(len(SIDES)):
             raise Trouble("no_such_move")
-        after = session.make_guess(_kept(duel), number)
+        after = session.make_guess(_require(duel), number)
     except IllegalAction as error:
         return spot.problem(error)
     right, count = tally_of(kept)
@@ -305,7 +305,7 @@ def guess(spot: Spot, number: int | None, duel: Duel | None, kept: object) -> Up
     }
 
 
-def _kept(duel: Duel | None) -> Duel:
+def _require(duel: Duel | None) -> Duel:
     if duel is None:
         raise IllegalAction(f"{no_longer_here('this pair was')}; start another one")
     return duel

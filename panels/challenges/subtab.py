@@ -189,7 +189,7 @@ class BargainScreen(Screen):
     def table(self, visit: BargainVisit, problem: Markup | str = "") -> Updates:
         """What every bargain shows of its game, whether it is over or not."""
         page, game, translate = self.page, visit.game, visit.translate
-        chat = chat_of(self.told(visit), visit.talk, visit.language)
+        chat = chat_of(self.retell(visit), visit.talk, visit.language)
         return {
             page.visit: visit,
             page.brief: brief(game, translate, visit.language),
@@ -198,7 +198,7 @@ class BargainScreen(Screen):
             page.offers: chart(game, translate=translate),
         }
 
-    def told(self, visit: BargainVisit) -> Game:
+    def retell(self, visit: BargainVisit) -> Game:
         """The game as its chat tells it."""
         return visit.game
 

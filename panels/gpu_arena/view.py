@@ -240,7 +240,7 @@ def _effects(game: ArenaGame) -> Markup:
     market, effects = game.play.state.market, message_effects(game)
     names = job_names(game.observation.own.jobs)
 
-    def told(one: Effect) -> str:
+    def tell(one: Effect) -> str:
         verb = "raised" if one.change > 0 else "lowered"
         return f"{verb} its price of {block_list(market, one.block_ids)} by {abs(one.change):.1f}"
 
@@ -249,7 +249,7 @@ def _effects(game: ArenaGame) -> Markup:
             str(shown_round(one.round_index)),
             market.labs[one.lab_id].public_name,
             f"“{with_names(market, one.message, names)}”",
-            told(one),
+            tell(one),
         )
         for one in effects
         if one.change
