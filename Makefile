@@ -29,7 +29,7 @@ quick: .venv/ready
 # Every run with a published adapter, from the base; stopped, it goes on where it was.
 train-mini: .venv/ready
 	$(BIN)/python -m sauda weights
-	for run in sft distill "distill --seed 1 --first-seed 26000" grpo dpo "sft --game arena" \
+	for run in sft distill "distill --seed 1 --first-seed 26000" grpo dpo "sft --game arena" "distill --game arena" \
 	  "roles --role buyer" "roles --role seller" "roles --role generalist"; do \
 	  folder="$(RUNS)/$$(echo "$$run" | sed 's/ --first-seed.*//; s/ --seed /-seed/; s/ --init-adapter /-from-/; s/ --[a-z]* /-/')"; \
 	  resume=$$([ ! -e "$$folder/run.json" ] || echo --resume); \
@@ -42,6 +42,7 @@ train-toy: .venv/ready
 	$$train sft $$toy/sft \
 	&& $$train sft --game arena $$toy/sft-arena \
 	&& $$train distill $$toy/distill --init-adapter "$$folder/sft/adapter" --constrained --deals-per-round 48 \
+	&& $$train distill --game arena $$toy/distill-arena --init-adapter "$$folder/sft-arena/adapter" \
 	&& $$train grpo $$toy/grpo --init-adapter "$$folder/sft/adapter" \
 	&& $$train dpo $$toy/dpo --init-adapter "$$folder/grpo/adapter" \
 	&& $$train roles --role buyer $$toy/roles; \

@@ -13,7 +13,7 @@ from sauda.llm.model import CannotLoad, NoWeights, smollm2
 
 TRAINED = {
     "sft": "a buyer or a lab, supervised fine-tuning on a teacher's moves",
-    "distill": "a buyer, on a teacher's labels of its own games",
+    "distill": "a buyer or a lab, on a teacher's labels of its own games",
     "grpo": "a buyer, reinforcement learning on whole games",
     "dpo": "a buyer, on pairs of its replies to one position",
     "roles": "the words of a buyer or a seller, supervised fine-tuning on dialogues",
@@ -60,7 +60,8 @@ def read_settings(stage: str, arguments: Sequence[str]) -> tuple[Any, argparse.N
     chosen, _ = first.parse_known_args(arguments)
     defaults = module.SETTINGS[chosen.game]()
     if chosen.model == "toy":
-        defaults = replace(defaults, **module.TOY)
+        toy = {name: value for name, value in module.TOY.items() if hasattr(defaults, name)}
+        defaults = replace(defaults, **toy)
     parser = HfArgumentParser(
         options_of(defaults), prog=first.prog, description=module.__doc__.partition("\n")[0]
     )

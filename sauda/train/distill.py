@@ -1,6 +1,7 @@
 """On-policy distillation: the learner plays, a teacher labels each of its states, and it learns.
 
     python -m sauda train distill
+    python -m sauda train distill --game arena     # a lab of the GPU arena
 
 DAgger (Ross et al. 2011) with soft labels, as GKD (Agarwal et al. 2023) has them. TRL's trainers
 for that want a teacher with the learner's vocabulary, and ours is a policy of the game. In each
@@ -12,6 +13,9 @@ The labels of a reply's tokens follow from the tree of all labelled completions,
 as the label gives to what the reply began with. So the learner's own games can be labelled as they
 are. Without these weights a wrong first digit taught the second to be 9 or 0, the nearest to the
 label, and then right first digits were followed by 9 and 0 too.
+
+A lab picks from numbered options, none of which is near another. So in the arena a label is the
+broker's pick, and a round of own games is learnt as SFT learns.
 """
 
 import math
@@ -25,12 +29,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from env import Observation, Offer, Policy, Task, agent_stream, begin, get_task
+from env import ARENA_TASKS, Observation, Offer, Policy, Task, agent_stream, begin, get_task
 from sauda.experiments.regret import FIRST_SEED as FIRST_JUDGED
 from sauda.games.adapter import ModelTurn, ParsedReply, Reply, Request
 from sauda.games.bazaar_prompt import completion, parse, percent_of, render, schema, unit
 from sauda.llm.registry import PlayerSpec
-from sauda.llm.turn import ModelGame, new_game, play_turn
+from sauda.llm.turn import ModelGame, new_game, play_games, play_turn
 from sauda.records.seeds import is_unseen_listing
 from sauda.records.store import digest, read_lines, write
 from sauda.train.checks import check_player
@@ -48,24 +52,29 @@ from sauda.train.common import (
 from sauda.train.losses import soft_cross_entropy
 from sauda.train.model import tokenizer_of, trainable
 from sauda.train.self_play import Learner
+from sauda.train.sft import load_rows, train_on
 from sauda.train.teacher_rows import (
     CLASSIC_MIX,
     Action,
+    ArenaTaught,
     Mix,
+    Row,
     RowSettings,
     find_teacher,
     order_by_length,
     reply_spans,
     round_action,
+    supervise,
     teacher_move,
     to_lines,
+    training_seeds,
 )
 
 LEAST_CHANCE = 1e-4  # probability of a completion, below which it is left out
 TURNS = 5  # the stream that draws whose turn it is
 TOY = {
-    "init_adapter": "", "deals_per_round": 24, "constrained": True, "save_steps": 2,
-    "acceptance_prompts": 6, "eval_games": 2,
+    "init_adapter": "", "deals_per_round": 24, "rows": 12, "games_at_once": 4, "constrained": True,
+    "save_steps": 2, "acceptance_prompts": 6, "eval_games": 2,
 }  # fmt: skip
 
 
@@ -119,16 +128,47 @@ class DistillSettings(PlayerSettings):
         return [self.deals_per_round - sum(counts[1:]), *counts[1:]]
 
 
-SETTINGS = {"bazaar": DistillSettings}  # by game
+@dataclass(frozen=True, kw_only=True)
+class ArenaDistillSettings(PlayerSettings):
+    """Settings of a lab of the GPU arena, which learns the teacher's picks in its own games."""
+
+    init_adapter: str = "sft-arena"
+    rows: int = field(default=1_200, metadata={"help": "actions to learn from"})
+    tasks: tuple[str, ...] = field(
+        default=tuple(ARENA_TASKS), metadata={"help": "tasks of the games, with equal shares"}
+    )
+    teacher: str = "broker"
+    waits: float = 0.1  # share of the teacher's waits that is kept: they are frequent and alike
+    games_at_once: int = 24
+    num_train_epochs: int = field(default=1, metadata={"help": "passes over the rows"})
+    gradient_accumulation_steps: int = field(
+        default=1, metadata={"help": "passes per step of the optimizer"}
+    )
+    max_steps: int = field(
+        default=-1, metadata={"help": "ends the run early, for a trial; -1 and 0 train on all rows"}
+    )
+    per_device_train_batch_size: int = 8
+    learning_rate: float = 5e-4
+    first_seed: int = 20_000
+    save_steps: int = 90
+    eval_games: int = 16
+    stage: ClassVar[str] = "distill"
+    game: ClassVar[str] = "arena"
 
 
-def train(settings: DistillSettings, folder: Path | None = None, resume: bool = False) -> dict:
+SETTINGS = {"bazaar": DistillSettings, "arena": ArenaDistillSettings}  # by game
+
+
+def train(settings: PlayerSettings, folder: Path | None = None, resume: bool = False) -> dict:
     """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do."""
     from transformers import TrainingArguments
 
     run = start_run(settings, folder, resume)
     network = trainable(run.base, init_adapter(settings), settings.full_fine_tuning)
     tokenizer = tokenizer_of(run.base)
+    if settings.game == "arena":
+        learner = Learner(network, tokenizer, run.base, settings.sampling)
+        return train_on(run, load_rows(run, lambda: label_own_games(settings, learner)), network)
     rounds = Rounds(run, Learner(network, tokenizer, run.base, settings.sampling))
     steps_per_round = settings.deals_per_round // settings.batch_size
     trainer = distill_trainer()(
@@ -154,6 +194,38 @@ def train(settings: DistillSettings, folder: Path | None = None, resume: bool = 
     }
     publishes = not settings.full_fine_tuning  # an adapter is small enough
     return save_run(run, trainer, check_player(run, served) | figures, publishes=publishes)
+
+
+def label_own_games(settings: ArenaDistillSettings, learner: Learner) -> list[Row]:
+    """The states of the learner's own games of the arena with the teacher's action at each.
+
+    Raises ValueError where the seeds would leave the training split.
+    """
+    rows: list[Row] = []
+    player = learner.player_spec(settings.constrained)
+    for number, name in enumerate(settings.tasks, 1):
+        task, wanted = get_task(name), settings.rows * number // len(settings.tasks)
+        seeds, teacher = (
+            training_seeds(task, settings.first_seed),
+            find_teacher(task, settings.teacher),
+        )
+        while len(rows) < wanted:
+            print(f"{len(rows)} of {settings.rows} actions", flush=True)
+            chosen = islice(seeds, settings.games_at_once)
+            games = [new_game(task, seed, (settings.seed,)) for seed in chosen]
+            play_games(games, player)
+            for game in games:
+                rows += supervise(task, game.play.seed, relabel(game, teacher), settings.waits)
+        del rows[wanted:]
+    return rows
+
+
+def relabel(game: ModelGame, teacher: Policy) -> Iterator[ArenaTaught]:
+    """The states of the learner in a game of the arena, and the teacher's action at each."""
+    task = game.task
+    for number, turn in enumerate(game.turns):
+        stream = agent_stream(task, game.play.seed, task.learner, number)
+        yield ArenaTaught(task, number, turn.before, turn.obs, teacher(turn.obs, stream))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ The loss counts the completions alone and is computed by `losses.score_tokens`. 
 the rows and their tokens, stays in the run's folder; a folder made on one machine serves another.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -97,11 +97,18 @@ SETTINGS = {"bazaar": SFTSettings, "arena": ArenaSFTSettings}  # by game
 
 def train(settings: SFTStageSettings, folder: Path | None = None, resume: bool = False) -> dict:
     """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do."""
+    run = start_run(settings, folder, resume)
+    make = arena_rows if settings.game == "arena" else make_rows
+    rows = load_rows(run, lambda: make(settings))
+    lora = peft_config(LoRA(settings.lora_r, settings.lora_alpha))
+    return train_on(run, rows, read_base(run.base), lora)
+
+
+def train_on(run: Run, rows: Sequence[Row], network: Any, lora: Any = None) -> dict:
+    """Train `network`, with a new adapter by the config `lora` if given, on `rows` to the end."""
     from trl import SFTConfig
 
-    run = start_run(settings, folder, resume)
-    rows = load_rows(run)
-    tokenizer = tokenizer_of(run.base)
+    settings, tokenizer = run.settings, tokenizer_of(run.base)
     sequences = load_sequences(run, rows, tokenizer)
     lengths = list(map(len, sequences["input_ids"]))
     batch = settings.per_device_train_batch_size * settings.gradient_accumulation_steps
@@ -109,7 +116,7 @@ def train(settings: SFTStageSettings, folder: Path | None = None, resume: bool =
     epochs = range(settings.num_train_epochs)
     order = [i for _ in epochs for i in order_by_length(lengths, batch, rng)]
     trainer = sft_trainer()(
-        model=read_base(run.base),
+        model=network,
         args=SFTConfig(
             **training_arguments(run),
             max_steps=settings.max_steps or -1,
@@ -119,7 +126,7 @@ def train(settings: SFTStageSettings, folder: Path | None = None, resume: bool =
         ),
         train_dataset=sequences.select(order),
         processing_class=tokenizer,
-        peft_config=peft_config(LoRA(settings.lora_r, settings.lora_alpha)),
+        peft_config=lora,
     )
     train_to_end(run, trainer)
     served = save_and_load(run, trainer)
@@ -140,12 +147,11 @@ def train(settings: SFTStageSettings, folder: Path | None = None, resume: bool =
     return save_run(run, trainer, check_player(run, served) | figures)
 
 
-def load_rows(run: Run) -> list[Row]:
+def load_rows(run: Run, make: Callable[[], Sequence[Row]]) -> list[Row]:
     """The run's rows, made once and then read from its folder."""
     file = run.folder / "rows.jsonl"
     if not file.exists():
-        make = arena_rows if run.settings.game == "arena" else make_rows
-        write(file, to_lines(make(run.settings)))
+        write(file, to_lines(make()))
     return [Row(**row) for row in read_lines(file)]
 
 

@@ -13,10 +13,10 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
-from itertools import count, groupby, islice
+from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -360,22 +360,30 @@ def arena_rows(settings: ArenaRowSettings) -> list[Row]:
     rows: list[Row] = []
     for number, name in enumerate(settings.tasks, 1):
         wanted = settings.rows * number // len(settings.tasks) - len(rows)
-        rows += islice(_labelled_states(get_task(name), settings), wanted)
+        task = get_task(name)
+        games = (
+            supervise(task, seed, teach_arena(task, seed, settings), settings.waits)
+            for seed in training_seeds(task, settings.first_seed)
+        )
+        rows += islice(chain.from_iterable(games), wanted)
     return rows
 
 
-def _labelled_states(task: Task, settings: ArenaRowSettings) -> Iterator[Row]:
-    """The rows of one task, game after game, with few of the waits."""
-    for seed in count(settings.first_seed):
-        if seed not in SPLITS["train"]:
-            raise ValueError(f"{task.name} has too few training seeds for {settings.rows:,} rows")
-        kept = np.random.default_rng([seed, WAITS])
-        for state in teach_arena(task, seed, settings):
-            if kept.random() >= settings.waits and state.action.action_type == "wait":
-                continue
-            text = arena_prompt.completion(state.action, state.obs)
-            messages = [*arena_prompt.render(state.obs), {"role": "assistant", "content": text}]
-            yield Row(task.name, seed, state.turn, [text], messages)
+def training_seeds(task: Task, first: int) -> Iterator[int]:
+    """The seeds of the training split from `first` up; ValueError where they run out."""
+    yield from range(first, SPLITS["train"][-1] + 1)
+    raise ValueError(f"{task.name} has too few training seeds from {first}")
+
+
+def supervise(task: Task, seed: int, states: Iterable[ArenaTaught], waits: float) -> Iterator[Row]:
+    """The rows of one game of the arena, with the share `waits` of the teacher's waits."""
+    kept = np.random.default_rng([seed, WAITS])
+    for state in states:
+        if kept.random() >= waits and state.action.action_type == "wait":
+            continue
+        text = arena_prompt.completion(state.action, state.obs)
+        messages = [*arena_prompt.render(state.obs), {"role": "assistant", "content": text}]
+        yield Row(task.name, seed, state.turn, [text], messages)
 
 
 def to_lines(rows: Sequence[Any]) -> str:

@@ -2,10 +2,22 @@
 
 import pytest
 
-from env import Accept, Offer, WalkAway, advance, begin, get_task, rollout
+from env import (
+    ARENA_TASKS,
+    Accept,
+    Offer,
+    WalkAway,
+    advance,
+    agent_stream,
+    begin,
+    get_task,
+    rollout,
+)
+from sauda.games import arena_prompt
 from sauda.llm.registry import get_policy
-from sauda.llm.turn import PlayerSpec
+from sauda.llm.turn import PlayerSpec, new_game
 from sauda.llm.types import Reply
+from sauda.policies import LABS
 from sauda.records.seeds import is_unseen_listing
 from sauda.records.store import read_lines
 from sauda.train import distill
@@ -152,3 +164,21 @@ def test_a_run_plays_each_round_anew_on_games_of_its_own(tmp_path):
     rows = [read_lines(tmp_path / f"rows-{n}.jsonl") for n in (0, 1)]
     seeds = [{row["seed"] for row in some if row["task"] == OPEN.name} for some in rows]
     assert not seeds[0] & seeds[1]
+
+
+@pytest.mark.model
+def test_a_lab_learns_the_experts_picks_in_games_of_its_own(tmp_path):
+    settings = distill.ArenaDistillSettings(
+        model="toy", rows=6, games_at_once=2, first_seed=20_000, save_steps=1, acceptance_prompts=3,
+        eval_games=0, init_adapter="", constrained=True, waits=1.0,
+    )  # fmt: skip
+    learnt = distill.train(settings, tmp_path)
+    rows = read_lines(tmp_path / "rows.jsonl")
+    assert learnt["rows"]["task"] == dict.fromkeys(sorted(ARENA_TASKS), 2)
+    for row in rows[::2]:
+        task = get_task(row["task"])
+        obs = new_game(task, row["seed"]).observation
+        pick = LABS["broker"](obs, agent_stream(task, row["seed"], task.learner, 0))
+        assert row["messages"][:2] == arena_prompt.render(obs)
+        assert row["labels"] == [arena_prompt.completion(pick, obs)]
+    assert [row["deal"] for row in rows] == [0, 1] * 3
