@@ -40,9 +40,12 @@ STAGES: Mapping[str, str] = {
     "mini+sft-seed1": "SFT, seed 1",
     "mini+distill": "SFT + distillation",
     "mini+grpo": "SFT + GRPO",
-    "mini+dpo": "SFT + GRPO + DPO",
+    "mini+dpo": "SFT + DPO",
 }
-LAB_STAGES: Mapping[str, str] = {LAB: "SFT as a lab"}
+LAB_STAGES: Mapping[str, str] = {
+    "mini+sft-arena": "SFT as a lab",
+    "mini+distill-arena": "SFT + distillation as a lab",
+}
 ROLE = "role model: "  # learnt to word a move, not to choose one
 ROLES: Mapping[str, str] = {
     "mini+roles-buyer": f"{ROLE}buyer",

@@ -30,7 +30,7 @@ SECRET = "HF_TOKEN"  # what the Hub's client reads
 NO_RIGHTS = (401, 402, 403)  # another flavor would be refused as well
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}  # seconds
 # The stage whose adapter a stage trains further.
-ADAPTER_OF = {"distill": "sft", "grpo": "sft", "dpo": "grpo"}
+ADAPTER_OF = {"distill": "sft", "grpo": "sft", "dpo": "sft"}
 
 
 # Machines

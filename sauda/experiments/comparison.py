@@ -4,7 +4,7 @@ A model's games are played in batches, and a batch's size is part of the configu
 is kept on disk: a stopped run resumes where it was.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from itertools import product
@@ -68,7 +68,7 @@ PARENTS = {
     "mini+sft-seed1": BASE,
     "mini+distill": "mini+sft",
     "mini+grpo": "mini+sft",
-    "mini+dpo": "mini+grpo",
+    "mini+dpo": "mini+sft",
 }
 STAGES = (BASE, *PARENTS)  # one base, untrained and after each stage
 OURS = f"mini+{SAUDA}"  # the stage that is served
@@ -77,7 +77,9 @@ NO_MODEL = ("null", "null+steering", "null+honest")  # wrappers with nothing to 
 # Beside the model in the open market: no model, scripts, planners, and the most that can be won.
 BESIDE = (*NO_MODEL, *SCRIPTS, LEAVE, TUNED, BAYESIAN, LISTENER, ORACLE)
 RIVALS = ("conceder", TUNED, BAYESIAN, LISTENER, OURS)
-LAB = "mini+sft-arena"  # the trained lab of the arena
+LAB = "mini+sft-arena"  # the trained lab of the arena that the page plays with
+LAB_PARENTS = {"mini+sft-arena": BASE, "mini+distill-arena": "mini+sft-arena"}
+LAB_STAGES = (BASE, *LAB_PARENTS)
 AUTARKY, BROKER = "autarky", "broker"
 PUBLISHED = (  # labs of the published arena
     "rule_based_expert", "greedy_hoarder", "always_accept", "naive_plea", "random", "wait",
@@ -149,8 +151,7 @@ def bazaar_grids(games: int = 150, models: Sequence[str] = ()) -> tuple[Grid, ..
     `games` are those of the open market; a third of them without words, in the mute one, and as
     many of the served model in its wrappers and of the base under the grammar of moves.
     """
-    trained = [name for name in PARENTS if adapter_folder(name.removeprefix(f"{BASE}+"))]
-    models = tuple(models) or (BASE, *trained)
+    models = tuple(models) or (BASE, *trained_of(PARENTS))
     wrapped = tuple(f"{OURS}+{wrapper}" for wrapper in WRAPPERS if OURS in models)
     wrapped += (f"{BASE}+constrained",) if BASE in models else ()
     fewer = max(1, games // 3)
@@ -162,14 +163,19 @@ def bazaar_grids(games: int = 150, models: Sequence[str] = ()) -> tuple[Grid, ..
     return tuple(grid for grid in grids if grid.policies)
 
 
+def trained_of(stages: Iterable[str]) -> list[str]:
+    """Those of `stages` that have an adapter here."""
+    return [name for name in stages if adapter_folder(name.removeprefix(f"{BASE}+"))]
+
+
 def arena_grids(worlds: int = 200) -> tuple[Grid, ...]:
     """What plays on the tasks of the arena: scripts and the trained lab, bare, in `worlds` of each.
 
     The untrained model and replies under a grammar, which are slow, play a quarter of them.
     """
-    tasks = tuple(ARENA_TASKS)
+    tasks, trained = tuple(ARENA_TASKS), trained_of(LAB_PARENTS)
     slow = (BASE, f"{BASE}+constrained", f"{LAB}+constrained")
-    return (Grid(tasks, (*LAB_SCRIPTS, LAB), worlds), Grid(tasks, slow, max(1, worlds // 4)))
+    return (Grid(tasks, (*LAB_SCRIPTS, *trained), worlds), Grid(tasks, slow, max(1, worlds // 4)))
 
 
 def in_bazaar(parts: tuple[Grid, ...] = (), batch: int = 50, baseline: str = BASE) -> Comparison:
@@ -181,7 +187,7 @@ def in_bazaar(parts: tuple[Grid, ...] = (), batch: int = 50, baseline: str = BAS
 def in_arena(parts: tuple[Grid, ...] = (), batch: int = 50, baseline: str = AUTARKY) -> Comparison:
     """The comparison in the arena; the defaults are the numbers we report."""
     file, parts = "evaluation/arena-model-comparison.json", parts or arena_grids()
-    return Comparison(ARENA, file, parts, batch, baseline, (BASE, LAB), {LAB: BASE}, LAB_RIVALS)
+    return Comparison(ARENA, file, parts, batch, baseline, LAB_STAGES, LAB_PARENTS, LAB_RIVALS)
 
 
 COMPARISONS = {"bazaar": in_bazaar, "arena": in_arena}
