@@ -320,12 +320,7 @@ def per_policy(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield {"task": row["task"], "grade": cell, "gain": cell["gain"], "what": cell["what"]}
 
 
-@experiment(
-    "oracle.json",
-    Oracle,
-    checks="every solved game and every episode",
-    table=per_policy,
-)
+@experiment("oracle.json", Oracle, checks="every solved game and every episode", table=per_policy)
 def oracle(
     episodes: int = 400,  # hold-out seeds per task, from 50,000: all reported values
     search: int = 60,  # training seeds per task, from 0, on which random scripts are tried

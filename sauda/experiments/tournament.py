@@ -109,10 +109,7 @@ class Tournament(Record):
 
 
 @experiment(
-    FILE,
-    Tournament,
-    checks="every game and every figure",
-    table=rows_of("ranks", "exploitability"),
+    FILE, Tournament, checks="every game and every figure", table=rows_of("ranks", "exploitability")
 )
 def tournament(
     buyers: tuple[str, ...] = tuple(BUYERS),

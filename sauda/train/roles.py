@@ -424,10 +424,7 @@ def step_figures(device: str) -> Any:
 
 
 def judge_role(
-    served: Model,
-    settings: RoleSettings,
-    dialogues: Sequence[Dialogue],
-    tokenizer: Any,
+    served: Model, settings: RoleSettings, dialogues: Sequence[Dialogue], tokenizer: Any
 ) -> dict[str, Any]:
     """The losses of hold-out dialogues, and replies at some of their turns, checked.
 
