@@ -24,7 +24,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sauda.experiments.roles import best_step, loss_and_perplexity
+from sauda.experiments.runs import best_step, loss_and_perplexity
 from sauda.language.acts import (
     GENERALIST,
     SELLING,
