@@ -14,8 +14,8 @@ from typing import Any
 from env import get_task
 from panels.results.models import BASE, rows_by_policy
 from panels.results.models import FILE as COMPARISON
-from sauda.experiments.before_after import record_game
 from sauda.experiments.comparison import OURS, ModelRow
+from sauda.experiments.episodes import record_game
 from sauda.games import game_of
 from sauda.llm.registry import CONSTRAINED, player_spec, row_name
 from sauda.llm.sources import models_behind

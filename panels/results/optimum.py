@@ -33,10 +33,8 @@ from panels.ui.whisker_rows import whisker_rows
 from sauda.experiments.comparison import BAYESIAN, LEAVE, LISTENER, ORACLE, OURS, TUNED
 from sauda.experiments.gap import FILE as GAP_FILE
 from sauda.experiments.gap import Gap, GapRow
-from sauda.experiments.hearing import FILE as HEARING
-from sauda.experiments.hearing import OPEN, Hearing
 from sauda.experiments.oracle import Exploit, OracleRow
-from sauda.experiments.words import Words, Worth
+from sauda.experiments.words import HEARING, OPEN, Hearing, Words, Worth
 from sauda.llm.registry import is_model
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact

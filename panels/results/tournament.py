@@ -19,8 +19,20 @@ from panels.ui.provenance import Beside, side_by_side
 from panels.ui.tables import data_table, with_interval
 from panels.ui.terms import capital, could_be_won, listed
 from panels.ui.wiring import Address, Updates, event_value, in_address, on_address
-from sauda.experiments.pairs import PAIR_TASK, SEATS, Pair, Payoffs, Scenarios, columns, play_pair
-from sauda.experiments.tournament import PairCell, PlayerRank, ShownGame, Tournament, choose_shown
+from sauda.experiments.tournament import (
+    PAIR_TASK,
+    SEATS,
+    Pair,
+    PairCell,
+    Payoffs,
+    PlayerRank,
+    Scenarios,
+    ShownGame,
+    Tournament,
+    choose_shown,
+    columns,
+    play_pair,
+)
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact, digest
 

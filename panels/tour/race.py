@@ -25,8 +25,8 @@ from panels.ui.pictures import SAUDA, goods, picture
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.terms import capital
 from panels.ui.wiring import PRESS, event_value
-from sauda.experiments.before_after import PERCENTILES, SIDES, ChosenPair, act_of
 from sauda.experiments.comparison import OURS
+from sauda.experiments.episodes import PERCENTILES, SIDES, ChosenPair, act_of
 from sauda.games import game_of, policies_of
 from sauda.games.transcript import from_json, in_words
 from sauda.llm.registry import CONSTRAINED, is_model, player_spec

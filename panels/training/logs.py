@@ -9,8 +9,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from env import ARENA_TASKS
+from sauda.experiments.runs import TrainingRun
 from sauda.records.store import Artifact
-from sauda.train.results import TrainingRun
 
 SCALES = {"step": "step", "tokens": "tokens", "time": "minutes"}  # what x may be, and its unit
 SMOOTHEST = 0.98

@@ -36,8 +36,8 @@ from sauda.experiments.role_play import (
 )
 from sauda.experiments.role_play import FILE as SAID_FILE
 from sauda.experiments.roles import FILE, NAMES, RoleContrast, cause_sentences, schedule_verdict
+from sauda.experiments.runs import RoleReply, RoleRun
 from sauda.experiments.speeds import PublishedFigure
-from sauda.records.schemas.roles import RoleReply, RoleRun
 from sauda.records.store import Artifact
 from sauda.train.roles import LEAST_SAID
 

@@ -31,9 +31,9 @@ from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.terms import short, tasks_listed, with_tooltips
 from panels.ui.wiring import Updates, fill_on_opening, queried, region
+from sauda.experiments.runs import TrainingRun
 from sauda.records.kinds import training_runs
 from sauda.records.store import ROOT, Artifact
-from sauda.train.results import TrainingRun
 
 HTML = macros("training")
 GAIN_TASKS = {"bazaar": "bazaar/open", "arena": "arena/market_round"}  # of a gain, by game

@@ -17,9 +17,8 @@ from panels.ui.offers import SMALL, ending, offer_chart, offers_of
 from panels.ui.provenance import Beside, load_or_say, provenance, side_by_side
 from panels.ui.terms import short, task_choices
 from panels.ui.wiring import Updates, in_address, lay_out_address, on_address
-from sauda.experiments import before_after as experiment
-from sauda.experiments.before_after import SIDES, ChosenPair
-from sauda.experiments.episodes import ModelEpisode
+from sauda.experiments import episodes as experiment
+from sauda.experiments.episodes import SIDES, ChosenPair, ModelEpisode
 from sauda.games.bazaar_prompt import QUOTED
 from sauda.games.transcript import from_json, in_words
 from sauda.records.store import Artifact, digest

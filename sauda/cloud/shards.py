@@ -256,7 +256,7 @@ def compute(piece: Piece) -> dict[str, Any]:
     seeds = range(piece.first, piece.last + 1)
     if not piece.policy:
         return game_of(piece.task).columns.worlds_of(piece.task, seeds)
-    return play_cell(piece.task, piece.policy, seeds)
+    return play_cell(Cell(piece.task, piece.policy), seeds)
 
 
 def play_pieces(plan: Plan, folder: Path, run: Engine, shards: Sequence[int] | None = None) -> int:

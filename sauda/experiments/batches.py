@@ -17,11 +17,12 @@ import numpy as np
 from env import Policy, Task, get_task, rollout
 from sauda.llm.model import Model, load_once
 from sauda.llm.registry import player_spec
+from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games
 from sauda.records.progress import progress
 from sauda.records.store import source_digest, write
 
 BATCH = 40  # games of a player played together
-Key = TypeVar("Key", bound=Hashable)  # such as a player and a market
+Cell = TypeVar("Cell", bound=Hashable)  # such as a player and a market
 
 
 def grades(task: Task | str, player: Policy, seeds: Sequence[int]) -> np.ndarray:
@@ -33,6 +34,13 @@ def grades(task: Task | str, player: Policy, seeds: Sequence[int]) -> np.ndarray
 def round_all(values: Iterable[float]) -> list[float]:
     """The values as artifacts hold them, to six digits."""
     return [round(float(value), 6) for value in values]
+
+
+def play_together(task: Task, player: PlayerSpec, seeds: Sequence[int]) -> list[ModelGame]:
+    """The games of a language model at `seeds`, played to their ends in one batch."""
+    games = [new_game(task, seed) for seed in seeds]
+    play_games(games, player)
+    return games
 
 
 def in_batches(
@@ -62,17 +70,21 @@ def play_model_batches(
     seeds: Sequence[int],
     batch: int,
     folder: Path,
-    play: Callable[[Sequence[int]], Any],
+    play: Callable[[PlayerSpec, Sequence[int]], Any],
     about: str = "",
 ) -> Any:
     """`in_batches` of the games of the language model called `name`, `about` what they are of.
 
     A batch's result depends on them, on its seeds and on the model's version.
     """
-    weights = player_spec(name).weights
-    version = version_of(load_once(weights) if weights else None)
+    player = player_spec(name)
+    version = version_of(load_once(player.weights) if player.weights else None)
     return in_batches(
-        seeds, batch, folder, lambda some: repr((name, about, list(some), version)), play
+        seeds,
+        batch,
+        folder,
+        lambda some: repr((name, about, list(some), version)),
+        lambda some: play(player, some),
     )
 
 
@@ -82,15 +94,15 @@ def version_of(model: Model | None) -> tuple[Any, ...]:
 
 
 def play_cells(
-    play: Callable[[Key, Sequence[int]], Any],
-    cells: Iterable[Key],
-    seeds: Sequence[int],
-    workers: int,
-) -> dict[Key, Any]:
-    """What `play` gives of each cell at `seeds`, in batches spread over processes and joined."""
-    cells, starts = list(cells), range(0, len(seeds), BATCH)
-    jobs = [(cell, seeds[start : start + BATCH]) for cell in cells for start in starts]
-    pieces: dict[Key, list[Any]] = {cell: [] for cell in cells}
+    play: Callable[[Cell, Sequence[int]], Any], cells: Mapping[Cell, Sequence[int]], workers: int
+) -> dict[Cell, Any]:
+    """What `play` gives of each cell at its seeds, in batches spread over processes and joined."""
+    jobs = [
+        (cell, seeds[start : start + BATCH])
+        for cell, seeds in cells.items()
+        for start in range(0, len(seeds), BATCH)
+    ]
+    pieces: dict[Cell, list[Any]] = {cell: [] for cell in cells}
     with ProcessPoolExecutor(workers) as pool:
         done = pool.map(play, *zip(*jobs, strict=True)) if jobs else ()
         done = progress(done, len(jobs), "playing", "batch")

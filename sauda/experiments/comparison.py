@@ -5,8 +5,8 @@ is kept on disk: a stopped run resumes where it was.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
@@ -15,7 +15,13 @@ import numpy as np
 from tqdm import tqdm
 
 from env import ARENA_TASKS, Task, episode, get_task
-from sauda.experiments.batches import join, play_model_batches, take_first
+from sauda.experiments.batches import (
+    join,
+    play_cells,
+    play_model_batches,
+    play_together,
+    take_first,
+)
 from sauda.experiments.evaluate import (
     ORACLE,
     ArenaColumns,
@@ -42,10 +48,9 @@ from sauda.llm.sources import (
     models_behind,
     with_cpus,
 )
-from sauda.llm.turn import ModelGame, new_game, play_games
+from sauda.llm.turn import ModelGame
 from sauda.llm.wrappers import WRAPPERS
 from sauda.records.kinds import Check, Kind, register_kind
-from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, ModelSource, Record
 from sauda.records.seeds import first_seeds
 from sauda.records.store import Artifact
@@ -376,22 +381,17 @@ def _play_cell(
     seeds = seeds[len(kept["grade"]) :] if kept else seeds
     if not seeds:
         return kept
-
-    def play(some: Sequence[int]) -> dict[str, Any]:
-        return play_model(get_task(cell.task), player_spec(cell.policy), some)
-
     if is_model(cell.policy):
+        play = partial(play_model, get_task(cell.task))
         played = play_model_batches(cell.policy, seeds, batch, folder, play, cell.task)
     else:
-        played = play_script(*cell, seeds)
+        played = play_script(cell, seeds)
     return join([kept, played]) if kept else played
 
 
 def play_model(task: Task, player: PlayerSpec, seeds: Sequence[int]) -> dict[str, Any]:
     """The games of `seeds` in one batch, as an evaluation's columns and the model's counts."""
-    games = [new_game(task, seed) for seed in seeds]
-    play_games(games, player)
-    return model_columns(task, games)
+    return model_columns(task, play_together(task, player, seeds))
 
 
 def model_columns(task: Task, games: Sequence[ModelGame]) -> dict[str, Any]:
@@ -402,12 +402,12 @@ def model_columns(task: Task, games: Sequence[ModelGame]) -> dict[str, Any]:
     return columns | {name: [count[name] for count in counts] for name in kind.MODEL_COUNTS}
 
 
-def play_script(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, Any]:
+def play_script(cell: Cell, seeds: Sequence[int]) -> dict[str, Any]:
     """The columns of a (task, policy) pair without weights; the model counts of a script are 0."""
-    if is_model(name):
-        return play_model(get_task(task_name), player_spec(name), seeds)
-    counts = game_of(task_name).columns.MODEL_COUNTS
-    return play_cell(task_name, name, seeds) | {count: [0] * len(seeds) for count in counts}
+    if is_model(cell.policy):
+        return play_model(get_task(cell.task), player_spec(cell.policy), seeds)
+    counts = game_of(cell.task).columns.MODEL_COUNTS
+    return play_cell(cell, seeds) | {count: [0] * len(seeds) for count in counts}
 
 
 # The tables -------------------------------------------------------------------------------------
@@ -511,10 +511,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     cells, kept = comparison.cells(), flat(recorded["episodes"])
     episodes = {cell: kept.get(cell) for cell in cells}
     scripted = {cell: seeds for cell, seeds in cells.items() if not _weights(cell.policy)}
-    with ProcessPoolExecutor(workers) as pool:
-        played = pool.map(play_script, *zip(*scripted, strict=True), scripted.values())
-        played = progress(played, len(scripted), "playing scripts", "cell")
-        episodes |= zip(scripted, played, strict=True)
+    episodes |= play_cells(play_script, scripted, workers)
     return tabulate(comparison, episodes) | {"models": recorded["models"]}
 
 

@@ -1,15 +1,42 @@
-"""Whole episodes of scripted policies, kept to be read, stepped through and played again."""
+"""Whole games, kept to be read, stepped through and played again.
 
-from itertools import count
+`episodes` holds those of scripted policies, `before_after` the same games of a language model
+before and after training, and which of them to show: chosen by rule, not by hand. Grades are the
+task's own, in [-1, 1]; a difference is after less before, at one seed.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import count, product
 from pathlib import Path
 from typing import Any, Literal
 
-from env import BAZAAR_TASKS, EndReason, get_task, market, rollout, speech
+from tqdm import tqdm
+
+from env import (
+    BAZAAR_TASKS,
+    Accept,
+    EndReason,
+    Observation,
+    Offer,
+    Task,
+    WalkAway,
+    episode,
+    get_task,
+    market,
+    rollout,
+    speech,
+)
 from sauda.experiments.base import experiment, rows_of
+from sauda.experiments.comparison import BASE, BAYESIAN, BAZAAR, CLASSIC, LISTENER, OURS
+from sauda.games import BAZAAR as BAZAAR_GAME
+from sauda.games.bazaar_prompt import parse
 from sauda.games.transcript import from_json, to_json
-from sauda.llm.registry import get_policy
-from sauda.records.schemas.base import Number, Record
-from sauda.records.seeds import seller_type
+from sauda.llm.registry import PlayerSpec, get_policy, player_spec
+from sauda.llm.sources import bazaar_prompt, models_behind
+from sauda.llm.turn import ModelGame, new_game, play_games
+from sauda.records.schemas.base import ModelSource, Number, Record
+from sauda.records.seeds import deal_at, first_seeds, has_zopa, seller_type
 from sauda.records.store import Artifact
 
 # Four policies that differ plainly, at one hold-out seed: not the best of many. In the open market
@@ -17,7 +44,7 @@ from sauda.records.store import Artifact
 SEED = 50_000
 POLICIES = ("expert", "rule_based", "naive", "aggressive")
 SELLERS = ("boulware", "linear", "tit_for_tat", "random")
-MARKET, LISTENER, BAYESIAN = "bazaar/open", "listener", "bayesian"
+MARKET = "bazaar/open"
 
 
 class Move(Record):
@@ -54,7 +81,7 @@ class Episodes(Record):
     episodes: list[EpisodeRecord]  # one entry per task and policy
 
 
-def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
+def replay_scripts(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """Each recorded episode as its policy plays it today, or why its recorded moves are illegal."""
     episodes: list[dict[str, Any] | str] = []
     for row in artifact.data.as_json()["episodes"]:
@@ -77,7 +104,7 @@ def play(task_name: str, policy: str, seed: int) -> dict[str, Any]:
     "episodes/showcase.json",
     Episodes,
     checks="every move",
-    replay=replay,
+    replay=replay_scripts,
     table=rows_of("episodes"),
 )
 def episodes(seed: int = SEED) -> dict[str, Any]:
@@ -102,3 +129,208 @@ def deal_by_words(first: int) -> list[dict[str, Any]]:
         is_key_said = any(speech.act_in(text)[0] == key for text in said)
         if is_key_said and spoken["end"] == EndReason.AGREEMENT != silent["end"]:
             return [spoken, silent]
+
+
+# Before and after training -----------------------------------------------------------------------
+
+SIDES = ("before", "after")
+BEST = "best"  # the largest gain of a game that ends in a deal
+PERCENTILES = {"10th": 0.10, "50th": 0.50, "90th": 0.90}  # of the gains where there is a ZOPA
+
+
+class ChosenPair(Record):
+    """One seed played before and after training, chosen by the difference of its grades."""
+
+    # the largest difference of a game with a deal after training, or a percentile of the difference
+    # among games with a ZOPA
+    why: Literal["best", "10th", "50th", "90th"]
+    seed: int  # seed of both games
+    difference: float  # grade after less before
+    before: ModelEpisode  # the game before training
+    after: ModelEpisode  # the game after training
+
+
+class BeforeAfterTask(Record):
+    """Both grades of every seed of a task, and the games shown."""
+
+    task: str
+    seeds: list[int]  # seeds played on both sides
+    before: list[float]  # grade before training, per seed
+    after: list[float]  # grade after training, per seed
+    zopa: list[bool]  # whether buyer and seller can agree, per seed
+    deals: list[bool]  # whether the game after training ends in a deal
+    acts: dict[str, dict[str, int]]  # speech acts of all games in the open market, by side and name
+    chosen: list[ChosenPair]  # the games shown, by their difference
+
+
+class BeforeAfter(Record):
+    """Games of a model before and after training on the same seeds, and some of them to show."""
+
+    tasks: list[BeforeAfterTask]  # one entry per task
+    models: dict[str, ModelSource]  # weights and sampling, by model name
+
+
+def replay_models(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
+    """Games replayed from the recorded replies, pairs chosen again by the rule.
+
+    No weights are asked. A grade whose game is not among the chosen stays as it is recorded.
+    """
+    settings = artifact.settings()
+    seeds = first_seeds(settings["episodes"])
+    recorded = {row["task"]: row for row in artifact.data.as_json()["tasks"]}
+    tasks = [
+        _replay_task(recorded[task], settings, seeds) if task in recorded else f"nothing of {task}"
+        for task in settings["tasks"]
+    ]
+    return {"tasks": tasks}
+
+
+def _replay_task(
+    row: dict[str, Any], names: Mapping[str, str], seeds: Sequence[int]
+) -> dict[str, Any]:
+    task, games = get_task(row["task"]), {}
+    row |= {"seeds": list(seeds), "zopa": [has_zopa(deal_at(task, seed)) for seed in seeds]}
+    for side, pair in product(SIDES, row["chosen"]):
+        seed, replies = pair[side]["seed"], pair[side]["replies"]
+        game = games[side, seed] = play_replies(task, names[side], seed, replies)
+        place = seeds.index(seed) if seed in seeds else len(seeds)
+        if place < len(row[side]):
+            row[side][place] = game["grade"]
+            if side == "after":
+                row["deals"][place] = game["end"] == EndReason.AGREEMENT
+    return row | {"chosen": choose_pairs(row, games)}
+
+
+def chosen_grades(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The grades of the chosen pairs."""
+    for task in data["tasks"]:
+        for pair in task["chosen"]:
+            grades = {side: pair[side]["grade"] for side in SIDES}
+            shown = {name: pair[name] for name in ("why", "seed", "difference")}
+            yield {"task": task["task"], **shown, **grades}
+
+
+@experiment(
+    "episodes/before_after.json",
+    BeforeAfter,
+    method="replayed in part",
+    checks="the games shown replayed from the recorded replies, and chosen again; other grades "
+    "are not repeated",
+    replay=replay_models,
+    model_hashes=bazaar_prompt,
+    table=chosen_grades,
+)
+def before_after(
+    before: str = BASE,
+    after: str = OURS,
+    tasks: tuple[str, ...] = ("bazaar/open",),
+    episodes: int = 100,  # per task and model, from the first hold-out seed
+    batch: int = 50,  # games played together, as in the model comparison
+    *,
+    seat: Callable[[str], PlayerSpec] = player_spec,
+) -> dict[str, Any]:
+    """The data of the artifact; `seat` returns the model seat of a policy name.
+
+    Raises ValueError for a task of several deals or a player that a wrapper would correct.
+    """
+    if wrong := set(tasks) - {*BAZAAR, *CLASSIC}:
+        raise ValueError(f"tasks are {', '.join((*BAZAAR, *CLASSIC))}, not {', '.join(wrong)}")
+    seeds, names = first_seeds(episodes), {"before": before, "after": after}
+    players = {side: seat(name) for side, name in names.items()}
+    if any(player.wrapper is not None for player in players.values()):
+        raise ValueError(f"{before} and {after} are compared bare, not wrapped")
+    rows = []
+    for name in tqdm(tasks, unit="task", desc="playing", leave=False):
+        task, games = get_task(name), {}
+        for side, player in players.items():
+            played = [new_game(task, seed) for seed in seeds]
+            for start in range(0, episodes, batch):
+                play_games(played[start : start + batch], player)
+            for seed, game in zip(seeds, played, strict=True):
+                games[side, seed] = record_game(game, names[side])
+        row = {
+            "task": name,
+            "seeds": list(seeds),
+            **{side: [games[side, seed]["grade"] for seed in seeds] for side in SIDES},
+            "zopa": [has_zopa(deal_at(task, seed)) for seed in seeds],
+            "deals": [games["after", seed]["end"] == EndReason.AGREEMENT for seed in seeds],
+            "acts": {side: count_acts(games[side, seed] for seed in seeds) for side in SIDES},
+        }
+        rows.append(row | {"chosen": choose_pairs(row, games)})
+    return {"tasks": rows, "models": models_behind({before, after}, BAZAAR_GAME)}
+
+
+def choose_pairs(
+    row: Mapping[str, Any], games: Mapping[tuple[str, int], Any]
+) -> list[dict[str, Any]]:
+    """The pairs of a task to show, by the rule; `games` go by side and seed."""
+    columns = [row[name] for name in ("seeds", *SIDES, "zopa", "deals")]
+    return [
+        {
+            "why": why,
+            "seed": seed,
+            "difference": gain(*(row[side][row["seeds"].index(seed)] for side in SIDES)),
+            **{side: games.get((side, seed), "no game recorded") for side in SIDES},
+        }
+        for why, seed in choose(*columns).items()
+    ]
+
+
+def choose(
+    seeds: Sequence[int],
+    before: Sequence[float],
+    after: Sequence[float],
+    zopa: Sequence[bool],
+    deals: Sequence[bool],
+) -> dict[str, int]:
+    """The seeds of the games to show, by rank; each argument has one entry per seed.
+
+    The largest gain among games that end in a deal after training, and percentiles of the gain
+    among games with a ZOPA, the lower of two neighbours. Of equal gains the lowest seed counts as
+    the smallest, and as the largest. A rank without any game is left out.
+    """
+    gains = {seed: gain(b, a) for seed, b, a in zip(seeds, before, after, strict=True)}
+    picks = {}
+    if ended := [seed for seed, deal in zip(seeds, deals, strict=True) if deal]:
+        picks[BEST] = min(ended, key=lambda seed: (-gains[seed], seed))
+    shared = [seed for seed, there in zip(seeds, zopa, strict=True) if there]
+    if order := sorted(shared, key=lambda seed: (gains[seed], seed)):
+        picks |= {why: order[int(share * (len(order) - 1))] for why, share in PERCENTILES.items()}
+    return picks
+
+
+def gain(before: float, after: float) -> float:
+    """The difference of two recorded grades, to their six digits: equal ones stay equal."""
+    return round(after - before, 6)
+
+
+def record_game(game: ModelGame, name: str) -> dict[str, Any]:
+    """A finished game of `name` as JSON, with the model's reply to each of its turns."""
+    return to_json(episode(game.task, game.play), name) | {
+        "replies": [turn.reply.text for turn in game.turns]
+    }
+
+
+def count_acts(games: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """How often each speech act is said in games as JSON; none outside the open market."""
+    moves = [move for game in games if game["task"] in BAZAAR for move in game["moves"]]
+    said = (act_of(move.get("message", "")) for move in moves if move["agent"] == "buyer")
+    counts = Counter(filter(None, said))
+    return {act: counts[act] for act in speech.ACTS if act in counts}
+
+
+def act_of(message: str) -> str:
+    """The speech act that a seller of the open market hears in a buyer's words, "" for none."""
+    return speech.act_in(message)[0]
+
+
+def play_replies(task: Task, name: str, seed: int, replies: Sequence[str]) -> dict[str, Any]:
+    """The game that `replies` give at `seed` against the task's own opponents, as JSON."""
+    texts = iter(replies)
+
+    def says(obs: Observation, rng: Any) -> Offer | Accept | WalkAway:
+        return parse(next(texts, ""), obs)  # a reply that is missing is no move
+
+    played = rollout(task, says, seed)
+    used = len(played.trajectory(task.learner))
+    return to_json(played, name) | {"replies": list(replies[:used])}

@@ -7,7 +7,6 @@ other in an array of deals. Arena: utilities in credits, grades and rewards as s
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, fields
 from functools import cache
 from itertools import product
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from env import MARKETS, Policy, Task, get_task, rollout
+from sauda.experiments.batches import play_cells
 from sauda.games import game_of
 from sauda.games.adapter import Columns, Evaluated, Game, Reply, Worlds
 from sauda.llm.registry import get_policy, is_model, player_spec
@@ -24,7 +24,6 @@ from sauda.llm.turn import ModelSeat
 from sauda.policies.listener import Informed
 from sauda.records import fingerprint
 from sauda.records.kinds import ArtifactError, Check, Kind, register_kind
-from sauda.records.progress import progress
 from sauda.records.schemas.base import Hashes, Interval, Metric, Number, Record
 from sauda.records.seeds import deal_at, first_seeds
 from sauda.records.store import Artifact
@@ -199,17 +198,14 @@ class EvaluationSpec:
 
 
 def play_cell(
-    task_name: str,
-    policy_name: str,
-    seeds: Sequence[int],
-    policy_of: Callable[[Task, str], Policy] = get_policy,
+    cell: Cell, seeds: Sequence[int], policy_of: Callable[[Task, str], Policy] = get_policy
 ) -> dict[str, Any]:
     """One (task, policy) pair over `seeds` as columns; `policy_of` gives the policy of a name."""
-    task = get_task(task_name)
-    if policy_name == ORACLE:
+    task = get_task(cell.task)
+    if cell.policy == ORACLE:
         episodes = [rollout(task, informed(task, seed), seed) for seed in seeds]
     else:
-        learner = policy_of(task, policy_name)
+        learner = policy_of(task, cell.policy)
         episodes = [rollout(task, learner, seed) for seed in seeds]
     return game_of(task).columns.episode_columns(task, episodes)
 
@@ -223,14 +219,10 @@ def informed(task: Task, seed: int) -> Informed:
 def evaluate(spec: EvaluationSpec, workers: int = 2) -> dict[str, Any]:
     """The data of an evaluation artifact: rows and further tables, and the episodes under them."""
     spec.check()
-    worlds_of, seeds, cells = spec.game().columns.worlds_of, spec.seeds(), spec.cells()
-    with ProcessPoolExecutor(workers) as pool:
-        worlds = pool.map(worlds_of, spec.tasks, [seeds] * len(spec.tasks))
-        worlds = progress(worlds, len(spec.tasks), "measuring worlds", "task")
-        worlds = dict(zip(spec.tasks, worlds, strict=True))
-        played = pool.map(play_cell, *zip(*cells, strict=True), [seeds] * len(cells))
-        columns = progress(played, len(cells), "playing", "cell")
-        return tabulate(spec, worlds, dict(zip(cells, columns, strict=True)))
+    seeds = spec.seeds()
+    worlds = play_cells(spec.game().columns.worlds_of, dict.fromkeys(spec.tasks, seeds), workers)
+    columns = play_cells(play_cell, dict.fromkeys(spec.cells(), seeds), workers)
+    return tabulate(spec, worlds, columns)
 
 
 def tabulate(

@@ -29,14 +29,20 @@ from env import (
     move,
 )
 from sauda.experiments.base import experiment, rows_of
-from sauda.experiments.batches import BATCH, grades, play_cells, play_model_batches, round_all
+from sauda.experiments.batches import (
+    BATCH,
+    grades,
+    play_cells,
+    play_model_batches,
+    play_together,
+    round_all,
+)
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import LEAVE, TUNED
 from sauda.games.bazaar_prompt import HIGHEST, ask_belief, first_object, unit
 from sauda.llm.model import CACHE
-from sauda.llm.registry import PlayerSpec, get_policy, is_model, player_spec
+from sauda.llm.registry import PlayerSpec, get_policy, is_model
 from sauda.llm.sources import bazaar_prompt, models_behind
-from sauda.llm.turn import new_game, play_games
 from sauda.policies import BUYERS
 from sauda.policies.listener import Action, Belief, Informed, Listener, at_opening, believe
 from sauda.records.schemas.base import Interval, ModelSource, Record
@@ -183,12 +189,9 @@ def measure(name: str, seeds: Sequence[int]) -> dict[str, Any]:
 
 def measure_model(name: str, seeds: Sequence[int]) -> dict[str, Any]:
     """The same of a language model; its batches are kept on disk, so that a stop loses one."""
-    player, task = player_spec(name), get_task(TASK)
 
-    def play(some: Sequence[int]) -> dict[str, Any]:
-        games = [new_game(task, seed) for seed in some]
-        play_games(games, player)
-        own = round_all(game.grade for game in games)
+    def play(player: PlayerSpec, some: Sequence[int]) -> dict[str, Any]:
+        own = round_all(game.grade for game in play_together(get_task(TASK), player, some))
         return {"own": own, **play_believing(some, states_of_model(player))}
 
     return play_model_batches(name, seeds, BATCH, CACHE / "gap", play)
@@ -448,7 +451,7 @@ def gap(
     seeds, scripts = first_seeds(episodes), [name for name in players if not is_model(name)]
     for name in scripts:
         get_policy(get_task(TASK), name)
-    columns = play_cells(measure, ("", *scripts), seeds, workers)
+    columns = play_cells(measure, dict.fromkeys(("", *scripts), seeds), workers)
     columns |= {name: measure_model(name, seeds) for name in players if is_model(name)}
     columns = {name: columns[""] | columns[name] for name in players}
     return {**summarize(columns, seeds), "models": models_behind(players, BAZAAR)}

@@ -183,10 +183,7 @@ def first_digits(text: str) -> float | None:
 
 
 READERS = {  # by name: what reads the signals, and what reads the price
-    "sauda": (
-        lambda text: frozenset(tell.signal for tell in tells.read(text)),
-        money.find_price,
-    ),
+    "sauda": (lambda text: frozenset(tell.signal for tell in tells.read(text)), money.find_price),
     "keywords": (keyword_signals, first_digits),
 }
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from env import Accept, Observation, Offer, Policy, WalkAway, get_task, speech
 from sauda.experiments.base import experiment
-from sauda.experiments.batches import grades
+from sauda.experiments.batches import grades, play_cells
 from sauda.games.bazaar_columns import OPEN_MARKET, policies
 from sauda.policies import SLOW
 from sauda.policies.listener import GRID, Informed
@@ -253,6 +253,16 @@ class Oracle(Record):
 # Computation --------------------------------------------------------------------------------------
 
 
+def players_of(task_name: str) -> dict[str, Policy]:
+    """The players without hidden facts, by name."""
+    return {**policies(get_task(task_name)), **SLOW}
+
+
+def play(cell: tuple[str, str], seeds: Sequence[int]) -> np.ndarray:
+    """The grades of a player on a task."""
+    return grades(cell[0], players_of(cell[0])[cell[1]], seeds)
+
+
 def informed_grades(task_name: str, speaks: bool, seeds: Sequence[int]) -> np.ndarray:
     """What the informed oracle expects in the game of each seed."""
     task = get_task(task_name)
@@ -320,12 +330,7 @@ def per_policy(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield {"task": row["task"], "grade": cell, "gain": cell["gain"], "what": cell["what"]}
 
 
-@experiment(
-    "oracle.json",
-    Oracle,
-    checks="every solved game and every episode",
-    table=per_policy,
-)
+@experiment("oracle.json", Oracle, checks="every solved game and every episode", table=per_policy)
 def oracle(
     episodes: int = 400,  # hold-out seeds per task, from 50,000: all reported values
     search: int = 60,  # training seeds per task, from 0, on which random scripts are tried
@@ -335,14 +340,11 @@ def oracle(
 ) -> dict[str, Any]:
     """The data of the oracle artifact: one row per task."""
     seeds, rows = first_seeds(episodes), []
-    players = {task: {**policies(get_task(task)), **SLOW} for task in OPEN_MARKET}
-    jobs = [(task, name) for task in OPEN_MARKET for name in players[task]]
+    cells = [(task, name) for task in OPEN_MARKET for name in players_of(task)]
+    won = play_cells(play, dict.fromkeys(cells, seeds), workers)
     with ProcessPoolExecutor(workers) as pool:
-        played = [pool.submit(grades, task, players[task][name], seeds) for task, name in jobs]
-        done = progress((job.result() for job in played), len(jobs), "playing", "player")
-        won = dict(zip(jobs, done, strict=True))
         for task in OPEN_MARKET:
-            own = {name: won[task, name] for name in players[task]}
+            own = {name: np.array(won[task, name]) for name in players_of(task)}
             row = row_of(task, seeds, own)
             if task in SPOKEN:
                 row |= search_all(pool, task, own[row["honest"]], scripts, search)

@@ -8,7 +8,6 @@ the published ones on purpose (`reproduction_rules.csv`), both are measured and 
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -29,11 +28,11 @@ from env import (
     rollout,
 )
 from sauda.experiments.base import experiment, rows_of
+from sauda.experiments.batches import play_cells
 from sauda.experiments.speeds import published_rows
 from sauda.games.bazaar_columns import ENDS, episode_columns
 from sauda.policies import BUYERS
 from sauda.records import read_table
-from sauda.records.progress import progress
 from sauda.records.schemas.base import Number, Record
 from sauda.records.store import ROOT, load
 
@@ -209,9 +208,8 @@ def reproduction(
     different = published_rows(source, "reference-differences")
     wanted = [(r["task"], r["policy"], r["task"] == CROWD) for r in every_round]
     wanted += [(r["task"], r["policy"], False) for r in different]
-    with ProcessPoolExecutor(workers) as pool:
-        played = pool.map(play, *zip(*wanted, strict=True))
-        played = list(progress(played, len(wanted), "playing", "cell"))
+    by_cell = play_cells(play, dict.fromkeys(wanted, SEEDS), workers)
+    played = [by_cell[cell] for cell in wanted]
     rows = [
         comparison(episodes[f"classic/{r['task']}"][r["policy"]].as_json(), r, metric)
         for r in scripted
@@ -240,15 +238,16 @@ def agreement(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     }
 
 
-def play(task_name: str, policies: str, alone: bool) -> dict[str, Any]:
-    """A task and "POLICY" or "POLICY, rivals POLICY" over SEEDS; `alone` plays without rivals."""
+def play(cell: tuple[str, str, bool], seeds: Sequence[int]) -> dict[str, Any]:
+    """The columns of a task and "POLICY" or "POLICY, rivals POLICY"; True plays without rivals."""
+    task_name, policies, alone = cell
     game = get_task(f"classic/{task_name}")
     if alone:
         game = without_rivals(game)
     learner, *others = (NAMED[name] for name in policies.split(", rivals "))
     rivals = [agent for agent in game.opponents if agent != "seller"] if others else []
     game = replace(game, opponents={**game.opponents, **dict.fromkeys(rivals, *others)})
-    return episode_columns(game, [rollout(game, learner, seed) for seed in SEEDS])
+    return episode_columns(game, [rollout(game, learner, seed) for seed in seeds])
 
 
 def without_rivals(crowd: Task) -> Task:

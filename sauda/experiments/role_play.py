@@ -21,7 +21,7 @@ import numpy as np
 
 from env import Accept, Offer, WalkAway, rollout, shares
 from sauda.experiments.base import experiment
-from sauda.experiments.pairs import PAIR_TASK, scenario_seeds, task_against
+from sauda.experiments.tournament import PAIR_TASK, scenario_seeds, task_against
 from sauda.games import BAZAAR
 from sauda.games.adapter import Messages, Reply, Schema
 from sauda.language.acts import Acts

@@ -5,18 +5,16 @@ the mean over its supervised tokens; differences are paired by dialogue, and the
 dialogues.
 """
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sauda.experiments.base import experiment, rows_of
-from sauda.records.kinds import ArtifactError, Check, Kind, register_kind
+from sauda.experiments.runs import RoleRun
 from sauda.records.schemas.base import Interval, Record
-from sauda.records.schemas.roles import RoleRun
-from sauda.records.store import ROOT, Artifact, digest, load, sha256
+from sauda.records.store import ROOT, digest, load
 from sauda.statistics import exact_interval, paired_difference
 
 FILE = "roles.json"
@@ -150,55 +148,3 @@ def _direction(gap: Interval) -> str:
 def _count(count: int, n: int) -> str:
     """So many of n comparisons, in words."""
     return f"{f'all {n}' if count == n else f'{count} of {n}'} comparisons with a control"
-
-
-# A run -------------------------------------------------------------------------------------------
-
-
-def loss_and_perplexity(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
-    """The mean loss of rows of "nats" and "tokens", every token alike, and its exponential."""
-    rows = list(rows)
-    loss = sum(row["nats"] for row in rows) / sum(row["tokens"] for row in rows)
-    return {"loss": loss, "perplexity": math.exp(loss)}
-
-
-def best_step(validations: Iterable[Mapping[str, Any]]) -> int:
-    """The step of the checkpoint with the lowest validation loss; the first of equals.
-
-    The base model, step 0, is none. Raises ValueError where no checkpoint was measured.
-    """
-    trained = [row for row in validations if row["step"] > 0]
-    if not trained:
-        raise ValueError("no checkpoint has a validation loss; start the run anew")
-    return min(trained, key=lambda row: row["loss"])["step"]
-
-
-def recompute_run(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Training is not repeated: what follows from its recorded losses, log and adapter is."""
-    recorded = recompute_log(artifact.data.as_json(), root)
-    validations = [{**row, "perplexity": math.exp(row["loss"])} for row in recorded["validations"]]
-    return recorded | {"validations": validations, "best_step": best_step(validations)}
-
-
-def recompute_log(recorded: dict[str, Any], root: Path) -> dict[str, Any]:
-    """A run with its steps numbered, its last figures, and the digest of its adapter's file.
-
-    Raises ArtifactError where the adapter is missing.
-    """
-    log = [{**row, "step": i} for i, row in enumerate(recorded["log"], 1)]
-    last = {name: log[-1][name] for name in ("seconds", "num_tokens")}
-    if adapter := recorded.get("adapter"):
-        file = root / "adapters" / adapter["name"] / "adapter_model.safetensors"
-        if not file.exists():
-            raise ArtifactError(f"{file.relative_to(root)} is missing")
-        last["adapter"] = {**adapter, "sha256": sha256(file), "bytes": file.stat().st_size}
-    return {**recorded, "log": log, **last}
-
-
-CHECK = Check(
-    "checksum only",
-    "every step and loss; the best checkpoint, perplexities and the adapter's digest computed from "
-    "them",
-    recompute_run,
-)
-register_kind(Kind("role_run/1", RoleRun, CHECK))

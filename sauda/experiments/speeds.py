@@ -272,8 +272,5 @@ _register(
 )
 _register("bench/3", Bench, "every sample; medians recomputed from them", recompute_bench)
 _register(
-    "load/1",
-    LoadTest,
-    "every sample; percentiles and slopes recomputed from them",
-    recompute_load,
+    "load/1", LoadTest, "every sample; percentiles and slopes recomputed from them", recompute_load
 )

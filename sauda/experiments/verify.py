@@ -227,6 +227,6 @@ def replay_row(
     """
     recorded = take_first(cells(artifact)[cell], episodes)
     seeds = SPLITS[artifact.config.get("split", "holdout")][: len(recorded["grade"])]
-    replayed = json.loads(json.dumps(play_cell(*cell, seeds, policy_of)))  # as a file has it
+    replayed = json.loads(json.dumps(play_cell(cell, seeds, policy_of)))  # as a file has it
     recorded = {name: values for name, values in recorded.items() if name in replayed}
     return Sample(cell, seeds, recorded, {name: replayed[name] for name in recorded})

@@ -1,33 +1,54 @@
-"""What words are worth in the open market: reading, speaking, and both.
+"""What words are worth in the open market: two experiments, `words` and `hearing`.
 
-The planner plays every seed with its ears and its mouth open or shut, against sellers with the
-phrases of training and with unseen ones, and with a reader that slips. Beside it stand the bounds
-and fixed phrases in the mouth of a script.
+`words`: the planner plays every seed with its ears and its mouth open or shut, against sellers with
+the phrases of training and with unseen ones, and with a reader that slips. Beside it stand the
+bounds and fixed phrases in the mouth of a script.
+
+`hearing`: any player, a language model too, meets the same games with the words as they are, in
+phrases that no training had, without words on either side, and with its ears changed: it hears
+prices alone, the words of another game's seller, or those of another type. The seller hears and
+does the same throughout. Whoever loses nothing by that does not read.
 """
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from env import Policy, Task, market
+from env import Bazaar, Instance, Move, Observation, Offer, Policy, Task, get_task, market, rupees
 from env import speech as spoken
 from sauda.experiments.base import experiment, rows_of
-from sauda.experiments.batches import grades, play_cells, round_all
+from sauda.experiments.batches import (
+    BATCH,
+    grades,
+    play_cells,
+    play_model_batches,
+    play_together,
+    round_all,
+)
+from sauda.games import BAZAAR
+from sauda.games.bazaar_columns import TUNED
+from sauda.llm.model import CACHE
+from sauda.llm.registry import PlayerSpec, get_policy, is_model
+from sauda.llm.sources import bazaar_prompt, models_behind
 from sauda.policies import BUYERS
 from sauda.policies.listener import Informed, Listener
 from sauda.policies.talk import Babbles, Keyed, Quotes, Says
-from sauda.records.schemas.base import Interval, Record
+from sauda.records.schemas.base import Interval, ModelSource, Record
 from sauda.records.seeds import deal_at, first_seeds
 from sauda.records.store import Artifact
 from sauda.statistics import difference_of, mean_of
 
+HEARING, OPEN = "hearing.json", "open"
+SAMPLE = 40  # games of each player and market that `verify` plays again
 PHRASES = (*spoken.PITCHES, "ask_cost", "insult")
 CONCEDER = BUYERS["conceder"]
+Cell = tuple[str, str]  # a market and a player
 
 
 # Players ------------------------------------------------------------------------------------------
@@ -113,7 +134,7 @@ CELLS = (
     *(("rushed", player) for player in ("conceder", "numbers", "reads", "both", "oracle")),
 )
 # What is compared, in pairs on the same seeds: the worth of it, the better and the worse cell.
-WORTH: Sequence[tuple[str, tuple[str, str], tuple[str, str]]] = (
+WORTH: Sequence[tuple[str, Cell, Cell]] = (
     ("reading", ("open", "reads"), ("open", "numbers")),
     ("speaking, for one that reads", ("open", "both"), ("open", "reads")),
     ("reading and speaking", ("open", "both"), ("open", "numbers")),
@@ -138,7 +159,96 @@ WORTH: Sequence[tuple[str, tuple[str, str], tuple[str, str]]] = (
 )
 
 
-# Result -------------------------------------------------------------------------------------------
+# Other words --------------------------------------------------------------------------------------
+
+Voice = tuple[market.Stance, Mapping[str, Any]]  # who speaks: a seller, and its private values
+
+
+def another_type(deal: Instance) -> Voice:
+    """The seller of a deal, speaking and answering as a seller of another type would."""
+    s = deal.seller["stance"]
+    kinds = len(market.TYPES)
+    return replace(s, kind=(s.kind + 1 + s.reservation % (kinds - 1)) % kinds), deal.seller
+
+
+def another_game(deal: Instance) -> Voice:
+    """The seller of a game that has nothing to do with a deal, at the deal's prices."""
+    s = deal.seller["stance"]
+    rng = np.random.default_rng([s.reservation, s.opening, deal.buyer["reservation"]])
+    (other,) = market.draw(market.MARKETS[OPEN], rng)
+    scale, own = deal.item.list_price / other.item.list_price, other.seller
+    voice = replace(
+        own["stance"],
+        reservation=round(scale * own["stance"].reservation),
+        cost=round(scale * own["stance"].cost),
+        opening=s.opening,
+        unit=s.unit,
+    )
+    chance = tuple(own["chance"][t % len(own["chance"])] for t in range(deal.rounds + 1))
+    return voice, {**own, "chance": chance}
+
+
+def retell(moves: Sequence[Move], deal: Instance, voice: Voice | None) -> tuple[Move, ...]:
+    """The moves of a deal with a seller's words in another voice; without one, its prices alone."""
+    told: list[Move] = []
+    bids: list[float] = []
+    for place, one in enumerate(moves):
+        is_offer = isinstance(one.action, Offer)  # who hears the last words moves no more
+        if is_offer and one.agent == "buyer":
+            bids.append(one.action.price)
+        elif is_offer:
+            ask = one.action.price
+            line = _line(moves[:place], ask, bids, deal, voice) if voice else f"{rupees(ask)}."
+            one = Move(one.agent, replace(one.action, message=line), one.tells)
+        told.append(one)
+    return tuple(told)
+
+
+def _line(
+    before: Sequence[Move], ask: float, bids: Sequence[float], deal: Instance, voice: Voice
+) -> str:
+    s, own = voice
+    t, chance = len(bids), own["chance"]
+    heard = market.listen(s, before, chance, deal.seller["quote"]) if t else market.Heard()
+    standing = max(bids) if bids and bids[-1] < max(bids) else None
+    speech = market.speech_at(s, t, own, heard)
+    return spoken.say(speech, ask, standing, chance[t]["line"], own["language"], "seen")
+
+
+@dataclass(frozen=True)
+class Retold(Bazaar):
+    """The open market for a buyer that hears other words than are said; the seller does not know.
+
+    `voice` says whose; None for no words at all.
+    """
+
+    voice: Callable[[Instance], Voice] | None = None
+
+    def observe(self, state: Any, agent: str) -> Observation:
+        seen = super().observe(state, agent)
+        if agent == "seller":
+            return seen
+        (deal,) = state.private["nature"]
+        voice = self.voice(deal) if self.voice else None
+        return replace(seen, table=seen.table._replace(moves=retell(seen.table.moves, deal, voice)))
+
+
+def with_words(voice: Callable[[Instance], Voice] | None) -> Task:
+    """The open market with other words in the buyer's ears."""
+    task = get_task("bazaar/open")
+    env = task.env
+    return replace(task, env=Retold(env.draw, env.rounds, standing=env.standing, voice=voice))
+
+
+EARS: Mapping[str, Task] = {
+    **{name: MARKETS[name] for name in (OPEN, "unseen", "mute")},
+    "words removed": with_words(None),
+    "words of another game": with_words(another_game),
+    "words of another type": with_words(another_type),
+}
+
+
+# Results ----------------------------------------------------------------------------------------
 
 
 class Played(Record):
@@ -170,24 +280,40 @@ class Words(Record):
     worth: list[Worth]  # one row per comparison
 
 
+class HeardRow(Record):
+    """One player in one market."""
+
+    player: str
+    market: str  # open, unseen phrases, mute, or what the player hears instead
+    grade: Interval  # mean grade
+    less: Interval  # its grade in open less this one, paired by seed
+    grades: list[float]  # one grade per seed
+
+
+class Hearing(Record):
+    """What the seller's words are worth to players: as they are, unseen, absent, or another's."""
+
+    n: int  # hold-out seeds
+    models: dict[str, ModelSource]  # the weights, by name
+    rows: list[HeardRow]  # one row per player and market
+
+
 # Computation --------------------------------------------------------------------------------------
 
 
-def play(cell: tuple[str, str], seeds: Sequence[int]) -> list[float]:
+def play(cell: Cell, seeds: Sequence[int]) -> list[float]:
     """The grades of a player in a market, one per seed."""
     task, player = MARKETS[cell[0]], PLAYERS[cell[1]]
     return round_all(grades(task, player(deal_at(task, seed)), [seed])[0] for seed in seeds)
 
 
-def summarize(
-    played: Mapping[tuple[str, str], Sequence[float]], types: Sequence[str]
-) -> dict[str, Any]:
+def summarize(played: Mapping[Cell, Sequence[float]], types: Sequence[str]) -> dict[str, Any]:
     """The grades by market and player, and each comparison, also against each type of seller."""
     won, kinds = {cell: np.array(values) for cell, values in played.items()}, np.array(types)
     met = {"all": np.full(len(types), True)} | {name: kinds == name for name in market.TYPES}
     rows = [
-        {"market": cell[0], "player": cell[1], "grade": mean_of(won[cell]), "grades": list(values)}
-        for cell, values in played.items()
+        {"market": at, "player": name, "grade": mean_of(won[at, name]), "grades": list(values)}
+        for (at, name), values in played.items()
     ]
     worth = [
         {"what": what}
@@ -197,14 +323,11 @@ def summarize(
     return {"played": rows, "worth": worth}
 
 
-SAMPLE = 40  # games of each player that `verify` plays again
-
-
-def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
+def replay_words(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """Each player's first games played again, all figures computed again from the grades."""
     recorded = artifact.data.as_json()
     seeds = first_seeds(min(SAMPLE, artifact.config["episodes"]))
-    played = play_cells(play, CELLS, seeds, workers)
+    played = play_cells(play, dict.fromkeys(CELLS, seeds), workers)
     for row in recorded["played"]:
         played[row["market"], row["player"]] += row["grades"][len(seeds) :]
     return recorded | summarize(played, recorded["types"])
@@ -215,14 +338,87 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     Words,
     checks="each player's first games, and every figure",
     method="replayed in part",
-    replay=replay,
+    replay=replay_words,
     table=rows_of("worth"),
 )
 def words(episodes: int = 1000, *, workers: int = 2) -> dict[str, Any]:
     """The data of the artifact, from hold-out seeds."""
     seeds = first_seeds(episodes)
-    types = [deal_at(MARKETS["open"], seed).seller["stance"].type for seed in seeds]
-    played = play_cells(play, CELLS, seeds, workers)
-    informed = (Informed.of(deal_at(MARKETS["open"], seed)) for seed in seeds[:200])
+    types = [deal_at(MARKETS[OPEN], seed).seller["stance"].type for seed in seeds]
+    played = play_cells(play, dict.fromkeys(CELLS, seeds), workers)
+    informed = (Informed.of(deal_at(MARKETS[OPEN], seed)) for seed in seeds[:200])
     retreat = max(player.solution.gain_of_retreat for player in informed)
     return {"types": types, "retreat": retreat, **summarize(played, types)}
+
+
+def play_hearing(cell: Cell, seeds: Sequence[int]) -> list[float]:
+    """The grades of a script or planner in a market, one per seed."""
+    ears, name = cell
+    return round_all(grades(EARS[ears], get_policy(get_task("bazaar/open"), name), seeds))
+
+
+def play_model_hearing(name: str, ears: str, seeds: Sequence[int]) -> list[float]:
+    """The grades of a language model, its games in batches kept on disk."""
+
+    def play_some(player: PlayerSpec, some: Sequence[int]) -> list[float]:
+        return round_all(game.grade for game in play_together(EARS[ears], player, some))
+
+    return play_model_batches(name, seeds, BATCH, CACHE / "hearing", play_some, ears)
+
+
+def play_scripts(names: Sequence[str], seeds: Sequence[int], workers: int) -> dict[Cell, Any]:
+    """The grades of scripts and planners by market and player."""
+    cells = product(EARS, (name for name in names if not is_model(name)))
+    return play_cells(play_hearing, dict.fromkeys(cells, seeds), workers)
+
+
+def rows_of_hearing(
+    players: Sequence[str], played: Mapping[Cell, Sequence[float]]
+) -> list[dict[str, Any]]:
+    """The rows of all players from their grades."""
+    won = {cell: np.array(values) for cell, values in played.items()}
+    return [
+        {
+            "player": name,
+            "market": ears,
+            "grade": mean_of(won[ears, name]),
+            "less": difference_of(won[OPEN, name], won[ears, name]),
+            "grades": list(played[ears, name]),
+        }
+        for name, ears in product(players, EARS)
+    ]
+
+
+def replay_hearing(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
+    """The first games of scripts and planners played again, all figures computed again."""
+    recorded, players = artifact.data.as_json(), artifact.settings()["players"]
+    played = {(row["market"], row["player"]): row["grades"] for row in recorded["rows"]}
+    seeds = first_seeds(min(SAMPLE, recorded["n"]))
+    again = play_scripts(players, seeds, workers)
+    played |= {cell: some + played[cell][len(seeds) :] for cell, some in again.items()}
+    return {"n": recorded["n"], "rows": rows_of_hearing(players, played)}
+
+
+@experiment(
+    HEARING,
+    Hearing,
+    method="replayed in part",
+    checks="the first games of scripts and planners, and every figure; models play none again",
+    replay=replay_hearing,
+    model_hashes=bazaar_prompt,
+)
+def hearing(
+    players: tuple[str, ...] = (TUNED, "bayesian", "reader", "listener", "mini+sft"),
+    episodes: int = 100,  # hold-out seeds, from 50,000
+    *,
+    workers: int = 2,
+) -> dict[str, Any]:
+    """The data of the artifact: a row per player and market. ValueError for an unknown player."""
+    seeds = first_seeds(episodes)
+    for name in players:
+        get_policy(get_task("bazaar/open"), name)
+    played = play_scripts(players, seeds, workers)
+    for ears, name in product(EARS, filter(is_model, players)):
+        played[ears, name] = play_model_hearing(name, ears, seeds)
+    models = models_behind(players, BAZAAR)
+    return {"n": episodes, "models": models, "rows": rows_of_hearing(players, played)}

@@ -193,10 +193,7 @@ def start_run(settings: StageSettings, folder: Path | None, resume: bool) -> Run
 
     folder = folder or RUNS / settings.name
     adapter = init_adapter(settings)
-    init = adapter and {
-        "name": settings.init_adapter,
-        "sha256": sha256(adapter / ADAPTER_WEIGHTS),
-    }
+    init = adapter and {"name": settings.init_adapter, "sha256": sha256(adapter / ADAPTER_WEIGHTS)}
     if resume and settings.push_to_hub and not (folder / SETTINGS_FILE).exists():
         from huggingface_hub import snapshot_download
 

@@ -390,12 +390,7 @@ class Source:
 
 SOURCES: Mapping[str, Source] = {
     "craigslist_bargains": Source(
-        "unknown",
-        DOLLARS,
-        "stanfordnlp/craigslist_bargains",
-        "default",
-        read_bargain,
-        SELLING,
+        "unknown", DOLLARS, "stanfordnlp/craigslist_bargains", "default", read_bargain, SELLING
     ),
     "deal_or_no_deal": Source(
         "CC BY-NC 4.0 at its release, CC BY 4.0 on the Hub",

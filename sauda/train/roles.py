@@ -24,7 +24,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sauda.experiments.roles import best_step, loss_and_perplexity
+from sauda.experiments.runs import best_step, loss_and_perplexity
 from sauda.language.acts import (
     GENERALIST,
     SELLING,
@@ -424,10 +424,7 @@ def step_figures(device: str) -> Any:
 
 
 def judge_role(
-    served: Model,
-    settings: RoleSettings,
-    dialogues: Sequence[Dialogue],
-    tokenizer: Any,
+    served: Model, settings: RoleSettings, dialogues: Sequence[Dialogue], tokenizer: Any
 ) -> dict[str, Any]:
     """The losses of hold-out dialogues, and replies at some of their turns, checked.
 

@@ -32,13 +32,7 @@ class SelectorSettings:
     """A run and its evaluation; the rates are those of the published selector."""
 
     tasks: tuple[str, ...] = ("arena/single_trade", "arena/market_round", "arena/coalition_market")
-    arms: tuple[str, ...] = (
-        "random",
-        "greedy_hoarder",
-        "always_accept",
-        EXPERT,
-        "broker",
-    )
+    arms: tuple[str, ...] = ("random", "greedy_hoarder", "always_accept", EXPERT, "broker")
     episodes: int = 60  # per task, the tasks one after the other: 180 in all
     first_seed: int = 40_000  # of the training split, far from the seeds that evaluations use
     evaluated: int = 100  # hold-out seeds per task
@@ -174,13 +168,5 @@ def _interval(figures: tuple[float, float, float]) -> dict[str, float]:
 
 
 register_kind(
-    Kind(
-        "selector/1",
-        Selector,
-        Check(
-            "replayed",
-            "every choice, update and episode",
-            replay,
-        ),
-    )
+    Kind("selector/1", Selector, Check("replayed", "every choice, update and episode", replay))
 )

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from sauda.experiments import before_after, comparison, evaluate
+from sauda.experiments import comparison, episodes, evaluate
 from sauda.experiments.comparison import BASE, BAYESIAN, LEAVE, LISTENER, ORACLE, OURS, Grid
 from sauda.games import BAZAAR
 from sauda.llm.registry import PlayerSpec
@@ -67,7 +67,9 @@ def model_comparison() -> Artifact:
         patch.setattr(comparison, "is_model", lambda name: name.startswith("null"))
         patch.setattr(evaluate, "hashes", lambda cell: same)
         episodes = {
-            cell: comparison.play_script(cell.task, STAGES.get(cell.policy, cell.policy), seeds)
+            cell: comparison.play_script(
+                cell._replace(policy=STAGES.get(cell.policy, cell.policy)), seeds
+            )
             for cell, seeds in compared.cells().items()
         }
         data = comparison.tabulate(compared, episodes) | {"models": {}}
@@ -83,9 +85,9 @@ def games_before_and_after() -> Artifact:
     source = dict.fromkeys(("source", "origin", "sha256", "cpu"), "") | {"sampling": {}}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            before_after,
+            episodes,
             "models_behind",
             lambda names, game: dict.fromkeys(names, source | prompt_hashes(BAZAAR)),
         )
-        data = before_after.before_after(**config, seat=players.__getitem__)
-    return new_artifact(before_after.before_after.file, config, data)
+        data = episodes.before_after(**config, seat=players.__getitem__)
+    return new_artifact(episodes.before_after.file, config, data)

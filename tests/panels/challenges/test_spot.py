@@ -13,8 +13,8 @@ from panels.challenges.spot_pairs import SEEDS, both_move, is_trained, measured,
 from panels.challenges.spot_pairs import untrained as untrained_of
 from panels.haggle.layout import SessionGeneration
 from panels.ui.look import with_minus_signs
-from sauda.experiments.before_after import play_replies
 from sauda.experiments.comparison import OURS
+from sauda.experiments.episodes import play_replies
 from sauda.llm.types import Reply, ReplyRefused
 from sauda.records.store import load
 

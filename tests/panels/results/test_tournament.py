@@ -14,8 +14,7 @@ from panels.results.tournament import (
     named_in_address,
     seats,
 )
-from sauda.experiments.pairs import Pair, Payoffs, Scenarios
-from sauda.experiments.tournament import choose_shown
+from sauda.experiments.tournament import Pair, Payoffs, Scenarios, choose_shown
 from sauda.records.store import load
 
 CELL = re.compile(r'<td class="([^"]*)"[^>]*data-buyer="([^"]*)" data-seller="([^"]*)">([^<]*)<')

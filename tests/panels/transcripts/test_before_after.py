@@ -14,8 +14,8 @@ from panels.transcripts.before_after import (
     reproduced,
     typical,
 )
-from sauda.experiments.before_after import ChosenPair
 from sauda.experiments.comparison import OURS
+from sauda.experiments.episodes import ChosenPair
 from sauda.games.transcript import from_json
 from tests.support.measured import games_before_and_after
 

@@ -109,10 +109,10 @@ def test_an_example_is_a_step_that_can_be_played_again(labs):
 
 def test_a_cell_depends_on_its_seeds_alone(data, labs):
     recorded = labs["episodes"][DRAWN][MARKET]["broker"]
-    assert play_cell(MARKET, "broker", SPLITS["holdout"][:6]) == recorded
-    first = play_cell(SINGLE, "rule_based", range(6))
+    assert play_cell(Cell(MARKET, "broker"), SPLITS["holdout"][:6]) == recorded
+    first = play_cell(Cell(SINGLE, "rule_based"), range(6))
     assert first == data["episodes"][SINGLE]["rule_based"]
-    assert first != play_cell(SINGLE, "rule_based", range(50_000, 50_006))
+    assert first != play_cell(Cell(SINGLE, "rule_based"), range(50_000, 50_006))
     assert evaluate(TINY, workers=2) == data
 
 

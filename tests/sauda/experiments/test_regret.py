@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 
 from env import Accept, Offer, WalkAway, get_task, rollout
-from sauda.experiments.regret import (
-    LISTENER,
-    TASKS,
-    Judged,
-    Unsteady,
-    states,
-)
+from sauda.experiments.regret import LISTENER, TASKS, Judged, Unsteady, states
 from sauda.policies import BUYERS
 from sauda.policies.listener import MoveValues
 from sauda.records.seeds import SPLITS, is_unseen_game

@@ -8,13 +8,11 @@ from sauda.experiments.roles import (
     FILE,
     NAMES,
     RoleContrast,
-    best_step,
     cause_sentences,
     compare,
-    loss_and_perplexity,
-    recompute_run,
     schedule_verdict,
 )
+from sauda.experiments.runs import best_step, loss_and_perplexity, recompute_role
 from sauda.experiments.verify import differences, verify
 from tests.support.roles import role_run
 
@@ -45,5 +43,5 @@ def test_differences_are_paired_by_dialogue_and_told_with_their_sign():
 @pytest.mark.parametrize("changed", [{}, {"best_step": 0}, {"num_tokens": 1}])
 def test_a_changed_best_step_or_count_of_tokens_does_not_verify(changed, tmp_path):
     run = role_run("roles-buyer-control", **changed)
-    faults = list(differences(run.data.as_json(), recompute_run(run, 1, tmp_path), "data"))
+    faults = list(differences(run.data.as_json(), recompute_role(run, 1, tmp_path), "data"))
     assert [fault.partition(":")[0] for fault in faults] == [f"data.{name}" for name in changed]

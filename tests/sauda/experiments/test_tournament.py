@@ -7,18 +7,19 @@ import numpy as np
 import pytest
 
 from env import begin, rollout
-from sauda.experiments.pairs import (
+from sauda.experiments.tournament import (
+    FILE,
     PAIR_TASK,
     SCRIPTS,
     Pair,
     Payoffs,
     Scenarios,
     columns,
+    exploitability,
     play_pair,
     scenario_seeds,
     task_against,
 )
-from sauda.experiments.tournament import FILE, exploitability
 from sauda.experiments.verify import verify
 from sauda.policies import BUYERS
 from sauda.records.seeds import SPLITS, deal_at, is_unseen_listing

@@ -1,17 +1,7 @@
 import numpy as np
 import pytest
 
-from env import (
-    TASKS,
-    Accept,
-    EndReason,
-    Item,
-    Observation,
-    Offer,
-    Table,
-    WalkAway,
-    rollout,
-)
+from env import TASKS, Accept, EndReason, Item, Observation, Offer, Table, WalkAway, rollout
 from sauda.policies.expert import expert
 
 BUYER_TASKS = [t for t in TASKS.values() if t.learner == "buyer"]

@@ -32,10 +32,7 @@ TEACHER = Teacher(OPEN, get_policy(OPEN, "linear"), 1.5, 1)
 TOY = distill.DistillSettings(
     model="toy",
     init_adapter="",
-    shares=(
-        Mix("bazaar/open", 0.75, "linear"),
-        Mix("classic/single_deal", 0.25, "expert"),
-    ),
+    shares=(Mix("bazaar/open", 0.75, "linear"), Mix("classic/single_deal", 0.25, "expert")),
     teacher_turns=(0.5, 0.0),
     deals_per_round=8,
     games_at_once=4,

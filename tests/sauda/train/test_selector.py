@@ -9,13 +9,7 @@ from env import get_task, rollout
 from sauda.experiments.verify import verify
 from sauda.llm.registry import get_policy
 from sauda.records.store import save, validate
-from sauda.train.selector import (
-    SelectorSettings,
-    episode_return,
-    select,
-    softmax,
-    update,
-)
+from sauda.train.selector import SelectorSettings, episode_return, select, softmax, update
 
 SMALL = SelectorSettings(
     tasks=("arena/single_trade", "arena/market_round"), episodes=30, evaluated=6

@@ -3,8 +3,8 @@
 import pytest
 
 from env import Offer, get_task, rollout, speech
-from sauda.experiments import hearing
-from sauda.experiments.hearing import EARS, another_game, another_type, retell
+from sauda.experiments import words
+from sauda.experiments.words import EARS, another_game, another_type, retell
 from sauda.policies import BUYERS, SLOW
 
 OPEN = get_task("bazaar/open")
@@ -38,22 +38,22 @@ def test_another_voice_says_other_words_at_the_same_prices(voice):
 
 
 def test_who_reads_nothing_plays_alike_whatever_is_said():
-    grades = {ears: hearing.play(("bayesian", ears), SEEDS[:4]) for ears in EARS}
+    grades = {ears: words.play_hearing((ears, "bayesian"), SEEDS[:4]) for ears in EARS}
     assert all(own == grades["open"] for own in grades.values())
 
 
 def test_who_reads_plays_otherwise_with_other_words():
-    silent = hearing.play(("reader", "words removed"), SEEDS)
-    assert silent != hearing.play(("reader", "open"), SEEDS)
-    assert silent == hearing.play(("bayesian", "open"), SEEDS)
+    silent = words.play_hearing(("words removed", "reader"), SEEDS)
+    assert silent != words.play_hearing(("open", "reader"), SEEDS)
+    assert silent == words.play_hearing(("open", "bayesian"), SEEDS)
 
 
 def test_losses_are_paired_with_the_open_market():
-    data = hearing.hearing(("tuned", "linear"), episodes=4, workers=1)
-    hearing.Hearing.model_validate(data)
+    data = words.hearing(("tuned", "linear"), episodes=4, workers=1)
+    words.Hearing.model_validate(data)
     for row in data["rows"]:
         own = next(r for r in data["rows"] if (r["player"], r["market"]) == (row["player"], "open"))
         gap = own["grade"]["mean"] - row["grade"]["mean"]
         assert row["less"]["mean"] == pytest.approx(gap, abs=1e-5)
     with pytest.raises(ValueError, match="no policy"):
-        hearing.hearing(("nobody",), episodes=1)
+        words.hearing(("nobody",), episodes=1)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sauda.experiments.before_after import SIDES, before_after, choose
+from sauda.experiments.episodes import SIDES, before_after, choose
 from sauda.experiments.verify import verify
 from sauda.games.transcript import from_json
 from sauda.records.store import Artifact, load, renew_checksums, save, write
