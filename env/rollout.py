@@ -30,33 +30,29 @@ def begin(task: Task, seed: int) -> Play:
     """The game of `seed` before its first move. Raises ValueError for a negative seed."""
     if seed < 0:
         raise ValueError(f"a seed is a whole number from 0, not {seed}")
-    return Play(seed, task.env.reset(_stream(task, seed, INSTANCE, 0)))
+    return Play(seed, task.env.reset(instance_stream(seed)))
 
 
-def instance_stream(task: Task, seed: int) -> np.random.Generator:
+def instance_stream(seed: int) -> np.random.Generator:
     """The random stream that draws the game of `seed`."""
-    return _stream(task, seed, INSTANCE, 0)
+    return np.random.default_rng((seed, 0))
+
+
+BLOCK = 8  # turns seeded at once: making a SeedSequence costs more than a turn of play
 
 
 def agent_stream(task: Task, seed: int, agent: str, turn: int) -> np.random.Generator:
     """The random stream of one agent at its `turn`, counted from 0, in the game of `seed`."""
-    return _stream(task, seed, 1 + task.env.agents.index(agent), turn)
-
-
-INSTANCE = 0  # stream of the instance; those of the agents follow
-BLOCK = 8  # turns seeded at once: making a SeedSequence costs more than a turn of play
-
-
-def _stream(task: Task, seed: int, party: int, turn: int) -> np.random.Generator:
+    agents = task.env.agents
     block, row = divmod(turn, BLOCK)
-    rows = (1 + len(task.env.agents)) * BLOCK if party != INSTANCE else 1
-    words = _words(seed, block, rows)[party * BLOCK + row]
-    return np.random.Generator(np.random.PCG64(_Row(words)))
+    words = _words(seed, block, (1 + len(agents)) * BLOCK)
+    row += (1 + agents.index(agent)) * BLOCK
+    return np.random.Generator(np.random.PCG64(_Row(words[row])))
 
 
 @lru_cache(maxsize=256)
 def _words(seed: int, block: int, rows: int) -> np.ndarray:
-    """Seed words of one block of turns, party by party, shape (rows, 4)."""
+    """Seed words of one block of turns, agent by agent from row BLOCK on, shape (rows, 4)."""
     words = np.random.SeedSequence([seed, block]).generate_state(rows * 4, np.uint64)
     return words.reshape(rows, 4)
 

@@ -159,8 +159,11 @@ def close_if_done(state: State) -> State:
     """The state as the next round opens, or settled, if no lab is left to act in this one."""
     if state.market.queue:
         return state
-    left = state.market.labs[LEARNER].finished
-    return settle(state) if left else open_round(apply_shock(advance_round(state)))
+    if not state.market.labs[LEARNER].finished:
+        return open_round(apply_shock(advance_round(state)))
+    draft = Draft(state)
+    settle(draft)
+    return draft.state()
 
 
 def open_round(state: State) -> State:
@@ -168,11 +171,10 @@ def open_round(state: State) -> State:
 
     The queue is empty once the rounds are over.
     """
-    market = with_public_bands(state.market, state.private)
+    market, private = state.market, state.private
     over = market.round_index >= market.max_rounds
     present = () if over else tuple([lab for lab in market.labs if not market.labs[lab].finished])
-    queue = present * ACTIONS_PER_ROUND
-    return State(Market(*market[:4], queue, *market[5:]), state.private)
+    return State(with_public_bands(market, private, present * ACTIONS_PER_ROUND), private)
 
 
 # The three tasks of the arena and the learner's grade.

@@ -105,7 +105,7 @@ def scripted_lab(obs: Observation, rng: np.random.Generator) -> Action:
         return pressing
     spare = spare_blocks(obs, plan, free)
     return (
-        _answer(obs)
+        _answer(obs, plan)
         or _use_pool(obs, plan, spare)
         or _partner(obs, spare)
         or _open_trade(obs, plan, spare)
@@ -137,7 +137,7 @@ def margin(obs: Observation, other: str, given: Sequence[str] = ()) -> float:
     inf if the lab refuses all trades with `other`.
     """
     own, kind = obs.own, obs.own.archetype or "cooperative"
-    if kind == "retaliatory" and has_breached(obs.market, other):
+    if refuses(obs, other):
         return inf
     wanted = CHARACTERS[kind].margin + JITTER * own.chance[obs.market.round_index]
     if kind == "deadline_panicked":
@@ -178,9 +178,11 @@ def pressure(obs: Observation) -> float:
     return sum([job.deadline_round <= near and not job.completed for job in jobs]) / len(jobs)
 
 
-def has_breached(market: Market, lab: str) -> bool:
-    """Whether `lab` ever broke a coalition."""
-    return any(c.breached_by == lab for c in market.coalitions.values())
+def refuses(obs: Observation, other: str) -> bool:
+    """Whether the observing lab trades no more with `other`, since that once broke a coalition."""
+    return obs.own.archetype == "retaliatory" and any(
+        coalition.breached_by == other for coalition in obs.market.coalitions.values()
+    )
 
 
 def accepts(obs: Observation, offer: Offer) -> bool:
@@ -201,7 +203,7 @@ def _urgent_booking(obs: Observation, plan: Plan) -> Action | None:
     return max(urgent)[1].booking if len(urgent) >= fewest else None
 
 
-def _answer(obs: Observation) -> Action | None:
+def _answer(obs: Observation, plan: Plan) -> Action | None:
     """Accepts the best acceptable offer; else counters one that more money would make acceptable.
 
     A bid far below the lab's price is left to expire, because a reply would cost an action.
@@ -212,27 +214,27 @@ def _answer(obs: Observation) -> Action | None:
         wanted = margin(obs, offer.from_lab_id, offer.requested_blocks)
         if wanted == inf:
             continue
-        brings = offer_gain(obs, offer)
+        brings = offer_gain(obs, offer, plan)
         if offer.ask <= max(0.0, purse(obs)) and brings >= wanted and brings - wanted >= best:
             best, taken = brings - wanted, offer
-        elif offer.linked_offer_id is None and _is_bid(obs, offer, wanted - brings):
+        elif offer.linked_offer_id is None and _is_bid(obs, offer, wanted - brings, plan):
             countered = (offer, wanted - brings)
     if taken is not None:
         return Action("accept_offer", offer_id=taken.offer_id)
     return _counter(obs, *countered) if countered else None
 
 
-def _is_bid(obs: Observation, offer: Offer, lack: float) -> bool:
+def _is_bid(obs: Observation, offer: Offer, lack: float, plan: Plan) -> bool:
     """Whether an offer for own blocks pays at least `LEAST_BID` of what the lab wants for them."""
     if not offer.requested_blocks:
         return False
-    brings = trade_gain(obs, (), offer.offered_blocks, offer.payment - offer.ask)
+    brings = trade_gain(obs, (), offer.offered_blocks, offer.payment - offer.ask, plan)
     return brings >= LEAST_BID * (brings + lack)
 
 
 def _turn_down(obs: Observation) -> Action | None:
     """Rejects an offer of a lab with which it refuses to trade."""
-    refused = (o for o in obs.incoming if margin(obs, o.from_lab_id) == inf)
+    refused = (o for o in obs.incoming if refuses(obs, o.from_lab_id))
     offer = next(refused, None)
     return Action("reject_offer", offer_id=offer.offer_id) if offer else None
 
@@ -267,7 +269,7 @@ def _partner(obs: Observation, spare: list[Block]) -> Action | None:
         return None
     for coalition in obs.proposals:
         other = coalition.members[0]
-        trusted = market.labs[other].reputation >= LEAST_TRUST and margin(obs, other) < inf
+        trusted = market.labs[other].reputation >= LEAST_TRUST and not refuses(obs, other)
         wanted = CHARACTERS[kind].least_share * regard(market, kind, other, heard(obs, other))
         if trusted and coalition.share >= wanted:
             given = tuple([b.block_id for b in spare]) if CHARACTERS[kind].commits else ()
@@ -382,7 +384,7 @@ def _sell(obs: Observation, spare: list[Block], labs: Iterable[Lab]) -> Action |
     market, kind = obs.market, obs.own.archetype or "cooperative"
     idle = _not_offered(obs, spare)
     order = ("high", "medium", "low")
-    buyers = [lab for lab in labs if margin(obs, lab.lab_id) < inf]
+    buyers = [lab for lab in labs if not refuses(obs, lab.lab_id)]
     if not (idle and buyers):
         return None
     turn = int(obs.own.chance[market.round_index] * 97)  # breaks ties in demand at random

@@ -106,9 +106,14 @@ def best_plan(blocks: Iterable[Block], jobs: Iterable[Job], now: int, horizon: i
 
 
 def free_blocks(obs: Observation) -> list[Block]:
-    """The observing lab's blocks that are in no pool."""
-    agent = obs.agent
-    return [b for b in obs.market.blocks.values() if b[6] == agent and b[7] in FREE]
+    """The observing lab's blocks that are in no pool and have hours left."""
+    agent, market = obs.agent, obs.market
+    now, horizon = market.round_index, market.max_rounds
+    return [
+        b
+        for b in market.blocks.values()
+        if b[6] == agent and b[7] in FREE and live_hours(b, now, horizon)
+    ]
 
 
 def own_plan(obs: Observation, free: list[Block] | None = None) -> Plan:
@@ -119,12 +124,13 @@ def own_plan(obs: Observation, free: list[Block] | None = None) -> Plan:
 
 def _spans(blocks: Iterable[Block], now: int, horizon: int) -> tuple[Span, ...]:
     """The usable rest of each block; blocks without any are left out."""
-    return tuple([
-        (block_id, first, end, gpus, reliability, energy)
-        for block_id, start, duration, gpus, reliability, energy, *_ in blocks
-        if (first := start if start > now else now)
-        < (end := start + duration if start + duration < horizon else horizon)
-    ])  # fmt: skip
+    spans = []
+    for block_id, start, duration, gpus, reliability, energy, _, _, _ in blocks:
+        end = start + duration if start + duration < horizon else horizon
+        first = start if start > now else now
+        if first < end:
+            spans.append((block_id, first, end, gpus, reliability, energy))
+    return tuple(spans)
 
 
 @lru_cache(maxsize=1 << 10)
@@ -201,63 +207,57 @@ def _sets(spans: tuple[Span, ...], job: Job) -> list[tuple[float, int]]:
         return []
     rate = base * urgency / needed
     before = booked_value(job, had, had_late) if had or had_late else 0.0
-    steps, left = [], 0  # left: hours of the usable blocks from each one on
-    for bit, more, more_late, energy in reversed(usable):
-        left += more + more_late
-        steps.append((bit, more, more_late, energy, left))
-    steps.reverse()
-    enough, count = 0 if partial else needed, len(steps)
-    found, stack = [], [(0, 0, had, had_late, 0.0)]
-    while stack:
-        index, mask, on_time, late, energy = stack.pop()
-        for bit, more, more_late, cost, left in steps[index:]:
-            if on_time + late + left < enough:
-                break
-            index += 1
-            on, over, spent = on_time + more, late + more_late, energy + cost
-            if on + over >= enough:
-                lack = needed - on
-                credit = needed if lack <= 0 else on + LATE * (over if over < lack else lack)
+    enough, left = 0 if partial else needed, hours_in_all - had - had_late
+    found, sets = [], [(0, had, had_late, 0.0)]  # sets: those that more blocks may join
+    for bit, more, more_late, energy in usable:
+        left -= more + more_late
+        for mask, on_time, late, spent in tuple(sets):
+            on_time, late, spent = on_time + more, late + more_late, spent + energy
+            if on_time + late >= enough:
+                lack = needed - on_time
+                credit = needed if lack <= 0 else on_time + LATE * (late if late < lack else lack)
                 added = rate * credit - before - spent
                 if added > 1e-9:
                     found.append((added, mask | bit))
-            if on < needed and index < count:
-                stack.append((index, mask | bit, on, over, spent))
+            if on_time < needed and left and on_time + late + left >= enough:
+                sets.append((mask | bit, on_time, late, spent))
     return sorted(found, reverse=True)
 
 
 def spare_blocks(obs: Observation, plan: Plan, free: list[Block] | None = None) -> list[Block]:
-    """The observing lab's free blocks that have hours left and that `plan` does not use."""
-    now, horizon = obs.market.round_index, obs.market.max_rounds
+    """The observing lab's free blocks that `plan` does not use."""
     taken = {block_id for part in plan.parts for block_id in part.block_ids}
-    blocks = free_blocks(obs) if free is None else free
-    return [b for b in blocks if b[0] not in taken and live_hours(b, now, horizon)]
+    return [b for b in (free_blocks(obs) if free is None else free) if b[0] not in taken]
 
 
 def trade_gain(
-    obs: Observation, given: Iterable[str], received: Iterable[str], money: float
+    obs: Observation,
+    given: Iterable[str],
+    received: Iterable[str],
+    money: float,
+    plan: Plan | None = None,
 ) -> float:
     """What a trade of block ids and `money` is worth to the observing lab, in credits.
 
     The change of its best plan by the blocks, plus `money`, less the fine if giving a committed
-    block away breaks a coalition.
+    block away breaks a coalition. `plan` is its best plan without the trade, if it is known.
     """
-    market, agent = obs.market, obs.agent
-    blocks, away = market.blocks, set(given)
-    got = set(received)
+    market, agent, away, got = obs.market, obs.agent, set(given), set(received)
+    blocks = market.blocks
     then = [
         b
         for b in blocks.values()
         if (b[6] == agent and b[7] in FREE and b[0] not in away) or b[0] in got
     ]
-    fines = BREACH_FINE * any(blocks[b].status == COMMITTED for b in away)
+    fines = BREACH_FINE * (COMMITTED in [blocks[b].status for b in away])
     after = _search(_spans(then, market.round_index, market.max_rounds), obs.own.jobs)
-    return after.gain - own_plan(obs).gain + money - fines
+    return after.gain - (plan or own_plan(obs)).gain + money - fines
 
 
-def offer_gain(obs: Observation, offer: Offer) -> float:
+def offer_gain(obs: Observation, offer: Offer, plan: Plan | None = None) -> float:
     """The `trade_gain` of accepting `offer`, which is addressed to the observing lab."""
-    return trade_gain(obs, offer.requested_blocks, offer.offered_blocks, offer.payment - offer.ask)
+    given, received = offer.requested_blocks, offer.offered_blocks
+    return trade_gain(obs, given, received, offer.payment - offer.ask, plan)
 
 
 def loss_by_delay(obs: Observation, part: Part) -> float:

@@ -73,7 +73,8 @@ class Draft:
         after = Market(
             market.task,
             self.round_index,
-            *market[2:4],
+            market.max_rounds,
+            market.coalitions_allowed,
             market.queue if queue is None else queue,
             self.labs,
             self.blocks,
@@ -82,7 +83,8 @@ class Draft:
             self.coalitions,
             self.messages,
             self.shock_history,
-            *market[12:],
+            market.market_pressure,
+            market.announced,
         )
         return State(after, self.private)
 
@@ -660,20 +662,19 @@ def advance_round(state: State) -> State:
     for offer in draft.offers.values():
         if offer.expires_round < now:
             draft.close_offer(offer, "expired")
-    after = draft.state()
-    return settle(after) if now >= after.market.max_rounds else after
+    if now >= state.market.max_rounds:
+        settle(draft)
+    return draft.state()
 
 
-def settle(state: State) -> State:
-    """The state with no offer open, and a settlement for each lab that has not left."""
-    draft = Draft(state)
+def settle(draft: Draft) -> None:
+    """Closes all offers, and gives each lab that has not left its settlement."""
     for offer in draft.offers.values():
         draft.close_offer(offer, "expired")
     for lab_id, lab in draft.labs.items():
         own = draft.private[lab_id]
         if not lab.finished:
             draft.private[lab_id] = own._replace(results=(*own.results, settlement(own)))
-    return draft.state()
 
 
 def settlement(own: Own) -> Result:

@@ -200,8 +200,8 @@ def batna_in_surge(nature: Nature, lab: str, horizon: int) -> float:
     return round(own.batna + best_plan(idle, (job,), 0, horizon).gain, 2)
 
 
-def with_public_bands(market: Market, private: Any) -> Market:
-    """The market with the labs' bands, the pressure and the announced shock up to date."""
+def with_public_bands(market: Market, private: Any, queue: tuple[str, ...]) -> Market:
+    """The market with a new queue, and its bands and the announced shock up to date."""
     owned = dict.fromkeys(market.labs, 0)
     now, horizon = market.round_index, market.max_rounds
     for block in market.blocks.values():
@@ -219,7 +219,7 @@ def with_public_bands(market: Market, private: Any) -> Market:
         labs[lab_id] = lab
     pressure = band(demand / max(1, sum(owned.values())), LOW_PRESSURE, HIGH_PRESSURE)
     announced = private["nature"].shocks.get(now + 1, "") if now + 1 < horizon else ""
-    return Market(*market[:5], labs, *market[6:-2], pressure, announced)
+    return Market(*market[:4], queue, labs, *market[6:-2], pressure, announced)
 
 
 def band(amount: float, low: float, high: float) -> str:

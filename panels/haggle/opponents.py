@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from env import CATALOGUE, TYPES, get_task, instance_stream
+from env import CATALOGUE, TYPES, instance_stream
 from panels.haggle.words import ENGLISH, Translate, Trouble, translator
 from panels.results.models import FILE, buyer_name, policy_label
 from panels.results.winners import HOLDOUT, Entry, contest
@@ -238,7 +238,7 @@ def item_of(seed: int) -> str:
 
     Drawing the whole game takes two and a half times as long, and a wished item takes hundreds.
     """
-    stream = instance_stream(get_task(SELLING_TASK), seed)
+    stream = instance_stream(seed)
     return CATALOGUE[stream.integers(len(CATALOGUE))].name
 
 

@@ -61,7 +61,7 @@ def first_seeds(episodes: int, split: str = "holdout") -> range:
 
 def deal_at(task: Task, seed: int) -> Instance:
     """The deal of a seed in a bazaar task of one deal, with all hidden values."""
-    return task.env.draw(instance_stream(task, seed))[0]
+    return task.env.draw(instance_stream(seed))[0]
 
 
 def has_zopa(deal: Instance) -> bool:
