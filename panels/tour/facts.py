@@ -3,6 +3,7 @@
 Grades are told as the share of the best outcome that a game allows.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -49,6 +50,7 @@ MARKET = "bazaar/open"  # the task of the Tour's figures
 PERCENT = "z.0%"  # of grades: the share of the best outcome that a game allows
 RENTED = "cpu-basic"  # the Hub's machine with as many cores as ours
 SMOOTHING = 0.8  # of the loss
+DRAWN = 500  # most steps in the chart, which is about as many pixels wide
 POINTS = "+.0f"  # of differences, in percentage points
 LAB_TASK = "arena/market_round"  # of the sentence about the lab
 CONTENDERS = (f"{BASE}+{CONSTRAINED}", LEAVE, TUNED, BAYESIAN, LISTENER)  # of the figure
@@ -113,12 +115,19 @@ def curve(runs: Sequence[Artifact], comparison: Artifact) -> go.Figure:
     """
     rows, figure = rows_by_policy(comparison, MARKET), go.Figure()
     ends, checkpoints, began = [(0.0, rows[BASE])], [], 0.0
+    every = math.ceil(sum(len(run.data.log) for run in runs) / DRAWN)
     for run in runs:
         log, minutes = recorded(run), run.data.seconds / 60
-        # arrays of numbers: half as long as lists in the page
-        at = np.array([began + row["seconds"] / 60 for row in log.rows])
-        loss, style = np.array([row["loss"] for row in log.rows]), line_style(log.role)
-        smooth = np.array(with_gaps(loss, SMOOTHING))
+        losses, style = [row["loss"] for row in log.rows], line_style(log.role)
+        # arrays of numbers, which are shorter in the page than lists
+        at, loss, smooth = (
+            np.array(values[::every], dtype=np.float32)
+            for values in (
+                [began + row["seconds"] / 60 for row in log.rows],
+                losses,
+                with_gaps(losses, SMOOTHING),
+            )
+        )
         raw = style["marker"] | {"size": 4, "opacity": 0.3}
         figure.add_scatter(x=at, y=loss, mode="markers", marker=raw, yaxis="y2", hoverinfo="skip")
         figure.add_scatter(
