@@ -15,6 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar
 
+from jinja2 import Template
+
 from sauda.llm.engine import Sampling
 from sauda.llm.model import ADAPTERS, CACHE, CannotLoad, adapter_folder
 from sauda.llm.model import Model as ServedModel
@@ -36,29 +38,15 @@ SETTINGS_FILE = "run.json"  # in a run's folder
 STATE_FILE = "trainer_state.json"  # in a checkpoint: the Trainer's step and log
 LIBRARIES = ("torch", "transformers", "peft", "trl")
 LOGGED = ("loss", "learning_rate", "grad_norm", "mean_token_accuracy", "entropy")  # of TRL's log
-LEAST = {
+LEAST = {  # of settings that are whole numbers; 1 of all others
     "max_steps": -1, "seed": 0, "first_seed": 0, "eval_games": 0, "near": 0, "late": 0, "apart": 0,
 }  # fmt: skip
-MAY_CHANGE = {
-    "threads",
-    "minutes",
-    "trial",
-    "report_to",
-    "push_to_hub",
-    "hub_model_id",
-}  # when a run is resumed
+# When a run is resumed.
+MAY_CHANGE = {"threads", "minutes", "trial", "report_to", "push_to_hub", "hub_model_id"}
 
 
 class Stopped(ValueError):
     """A run cannot start, resume or go on; the message says why, and what is kept."""
-
-
-def check_whole_numbers(settings: Any) -> None:
-    """Raise ValueError where a whole number is below LEAST, which is 1 for most settings."""
-    for name, value in vars(settings).items():
-        if type(value) is int and value < (least := LEAST.get(name, 1)):
-            flag = name.replace("_", "-")
-            raise ValueError(f"--{flag} is a whole number of at least {least}, not {value}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +93,10 @@ class StageSettings:
     eval_games: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
-        check_whole_numbers(self)
+        for name, value in vars(self).items():
+            if type(value) is int and value < (least := LEAST.get(name, 1)):
+                flag = name.replace("_", "-")
+                raise ValueError(f"--{flag} is a whole number of at least {least}, not {value}")
         if self.push_to_hub and self.hub_model_id.count("/") != 1:
             raise ValueError("--push-to-hub needs a repository OWNER/NAME by --hub-model-id")
 
@@ -496,22 +487,7 @@ def save_run(
 
 def model_card(settings: StageSettings, data: Mapping[str, Any]) -> str:
     """The model card of a run, made from what its artifact holds."""
-    base, last, check = data["base"], data["log"][-1], data["acceptance"]
+    template = Template(Path(__file__).with_name("model_card.jinja").read_text(encoding="utf-8"))
     games = (data.get("checkpoint_evaluations") or [None])[-1]
-    played = (
-        f"Mean grade of {games['n']} training games: {games['reward']:.3f} "
-        f"[{games['low']:.3f}, {games['high']:.3f}]."
-        if games
-        else "No games were played with it."
-    )
-    return "\n".join([
-        "---", f"base_model: {base['origin']}", "library_name: peft", "tags: [sauda, lora]", "---",
-        "", f"# {settings.name}", "",
-        f"A LoRA adapter of the stage `{settings.stage}` of Sauda, a {settings.game} player.", "",
-        f"- Base: {base['name']}, sha256 {base['sha256']}, trained in {base['precision']}.",
-        f"- {last['step']} steps, {data['num_tokens']:,} tokens, {data['seconds'] / 60:.0f} "
-        f"minutes on {data['hardware']['device']}; last loss {last['loss']:.4f}.",
-        f"- Acceptance check: {check['valid']:.3f} of {check['n']} replies held a move.",
-        f"- {played}", "", "Settings:", "", "```json", json.dumps(asdict(settings), indent=1),
-        "```", "",
-    ])  # fmt: skip
+    text = json.dumps(asdict(settings), indent=1)
+    return template.render(settings=settings, data=data, games=games, text=text) + "\n"

@@ -41,21 +41,9 @@ from sauda.llm.model import Model
 from sauda.llm.types import Reply
 from sauda.records.store import digest
 from sauda.statistics import moving_average
+from sauda.train import common
 from sauda.train.checks import fault_in
-from sauda.train.common import (
-    LOGGED,
-    Run,
-    StageSettings,
-    last_checkpoint,
-    log_steps,
-    run_name,
-    sample,
-    save_and_load,
-    save_run,
-    start_run,
-    train_to_end,
-    training_arguments,
-)
+from sauda.train.common import LOGGED, Run, StageSettings, last_checkpoint, log_steps, run_name
 from sauda.train.dialogues import SOURCES, load_dialogues, report_use, sequence, source_of
 from sauda.train.losses import score_tokens
 from sauda.train.model import (
@@ -213,7 +201,7 @@ def train(settings: RoleSettings, folder: Path | None = None, resume: bool = Fal
     """
     file = Path(settings.data) if settings.data else None
     dialogues = report_use(load_dialogues(settings.source, file, settings.hub))
-    run = start_run(settings, folder, resume)
+    run = common.start_run(settings, folder, resume)
     tokenizer = tokenizer_of(run.base)
     taught = choose_views(dialogues, settings.sides, settings.dialogues, settings.seed)
     sequences = [sequence(view, tokenizer) for view in taught]
@@ -221,16 +209,21 @@ def train(settings: RoleSettings, folder: Path | None = None, resume: bool = Fal
     count = settings.validation_dialogues // len(settings.sides)
     validation = views(dialogues, settings.sides, "validation", count)
     trainer = make_trainer(run, network, tokenizer, sequences, validation)
-    train_to_end(run, trainer)
+    common.train_to_end(run, trainer)
 
     steps = log_steps(trainer.state.log_history)
     means = moving_average([row["loss"] for row in steps], settings.smoothing)
     for row, mean in zip(steps, means, strict=True):
         row["loss_average"] = mean
-    validations = validation_rows(trainer)
+    validations = [  # of the base model and of every checkpoint
+        {"step": row["step"]}
+        | {n: row[f"eval_{n}"] for n in ("dialogues", "tokens", "loss", "perplexity")}
+        for row in trainer.state.log_history
+        if "eval_loss" in row
+    ]
     best = best_step(validations)
     read_adapter(network, run.folder / f"checkpoint-{best}")
-    served = save_and_load(run, trainer, ROLES_LOGGED)
+    served = common.save_and_load(run, trainer, ROLES_LOGGED)
     in_loss = [label != -100 for row in sequences for label in row["labels"]]
     figures = judge_role(served, settings, dialogues, tokenizer) | {
         "role": settings.role,
@@ -243,11 +236,11 @@ def train(settings: RoleSettings, folder: Path | None = None, resume: bool = Fal
         },
         "validations": validations,
         "best_step": best,
-        "sample": sample(sequences[0]["input_ids"], sequences[0]["labels"], tokenizer),
+        "sample": common.sample(sequences[0]["input_ids"], sequences[0]["labels"], tokenizer),
     }
     # What is measured of a role is kept, whichever way it points; of a control, figures alone.
     publishes = not settings.control
-    return save_run(run, trainer, figures, ROLES_LOGGED, publishes, must_pass=False)
+    return common.save_run(run, trainer, figures, ROLES_LOGGED, publishes, must_pass=False)
 
 
 def make_network(settings: RoleSettings, base: Base) -> Any:
@@ -274,7 +267,7 @@ def make_trainer(
     """A Trainer with the schedule of the settings, which validates at every checkpoint."""
     import torch
     from torch.optim.lr_scheduler import LambdaLR
-    from transformers import TrainingArguments
+    from transformers import TrainingArguments, default_data_collator
 
     settings = run.settings
     decay = 1.0 if settings.no_schedule else settings.layer_decay
@@ -292,11 +285,11 @@ def make_trainer(
     }
     return role_trainer()(
         model=network,
-        args=TrainingArguments(**training_arguments(run) | own),
+        args=TrainingArguments(**common.training_arguments(run) | own),
         train_dataset=sequences,
         eval_dataset=validation,
         processing_class=tokenizer,
-        data_collator=collate,
+        data_collator=default_data_collator,
         optimizers=(optimizer, LambdaLR(optimizer, lambda step: settings.rate_factor(step))),
         callbacks=[step_figures(run.base.device)],
     )
@@ -321,14 +314,6 @@ def layer_groups(
         }
         for layer in sorted(layers)
     ]
-
-
-def collate(rows: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
-    """One dialogue as tensors of shape (1, tokens)."""
-    import torch
-
-    (row,) = rows
-    return {key: torch.tensor([values]) for key, values in row.items()}
 
 
 def role_trainer() -> Any:
@@ -374,16 +359,6 @@ def role_trainer() -> Any:
             return metrics
 
     return RoleTrainer
-
-
-def validation_rows(trainer: Any) -> list[dict[str, Any]]:
-    """The validation losses of a run, one row per step: of the base model and every checkpoint."""
-    names = ("dialogues", "tokens", "loss", "perplexity")
-    return [
-        {"step": row["step"]} | {name: row[f"eval_{name}"] for name in names}
-        for row in trainer.state.log_history
-        if "eval_loss" in row
-    ]
 
 
 def step_figures(device: str) -> Any:
