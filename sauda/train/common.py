@@ -9,7 +9,7 @@ import math
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import MISSING, asdict, dataclass, field
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -49,39 +49,30 @@ class Stopped(ValueError):
     """A run cannot start, resume or go on; the message says why, and what is kept."""
 
 
+def option(about: str, default: Any = MISSING) -> Any:
+    """A setting with what the help of the command says about it."""
+    return field(default=default, metadata={"help": about})
+
+
 @dataclass(frozen=True, kw_only=True)
 class StageSettings:
     """Settings of every stage, in the names of TrainingArguments; defaults are what we report."""
 
-    model: str = field(
-        default="mini", metadata={"help": "toy, mini, 8b, or a folder or repository"}
-    )
-    per_device_train_batch_size: int = field(
-        default=4, metadata={"help": "rows per pass; lower where memory is short"}
-    )
-    learning_rate: float = field(metadata={"help": "peak, after the warmup"})
-    warmup_steps: float = field(default=0.05, metadata={"help": "below 1 a share of the steps"})
-    lr_scheduler_type: str = field(
-        default="cosine", metadata={"help": "how the rate falls: a name of transformers"}
-    )
+    model: str = option("toy, mini, 8b, or a folder or repository", "mini")
+    per_device_train_batch_size: int = option("rows per pass; lower where memory is short", 4)
+    learning_rate: float = option("peak, after the warmup")
+    warmup_steps: float = option("below 1 a share of the steps", 0.05)
+    lr_scheduler_type: str = option("how the rate falls: a name of transformers", "cosine")
     max_grad_norm: float = 1.0
-    save_steps: int = field(metadata={"help": "steps between two checkpoints"})
-    acceptance_prompts: int = field(
-        default=48, metadata={"help": "hold-out prompts of the acceptance check"}
-    )
-    threads: int = field(default=1, metadata={"help": "of torch on a CPU"})
-    minutes: float = field(
-        default=0.0, metadata={"help": "of training, after which the run ends; 0 for no limit"}
-    )
-    seed: int = field(default=0, metadata={"help": "of every draw in training"})
-    trial: bool = field(default=False, metadata={"help": "keep the adapter in the run's folder"})
-    report_to: str = field(
-        default="none", metadata={"help": "where the log goes too: trackio, wandb, tensorboard"}
-    )
-    push_to_hub: bool = field(
-        default=False, metadata={"help": "keep the run on the Hub; --resume brings it back"}
-    )
-    hub_model_id: str = field(default="", metadata={"help": "its repository, OWNER/NAME"})
+    save_steps: int = option("steps between two checkpoints")
+    acceptance_prompts: int = option("hold-out prompts of the acceptance check", 48)
+    threads: int = option("of torch on a CPU", 1)
+    minutes: float = option("of training, after which the run ends; 0 for no limit", 0.0)
+    seed: int = option("of every draw in training", 0)
+    trial: bool = option("keep the adapter in the run's folder", False)
+    report_to: str = option("where the log goes too: trackio, wandb, tensorboard", "none")
+    push_to_hub: bool = option("keep the run on the Hub; --resume brings it back", False)
+    hub_model_id: str = option("its repository, OWNER/NAME", "")
 
     stage: ClassVar[str]
     game: ClassVar[str] = "bazaar"
@@ -118,18 +109,14 @@ class StageSettings:
 class PlayerSettings(StageSettings):
     """Settings of a stage in which the learner plays whole games."""
 
-    init_adapter: str = field(
-        metadata={"help": "adapter to train further: a stage's name or a folder; '' for a new one"}
+    init_adapter: str = option(
+        "adapter to train further: a stage's name or a folder; '' for a new one"
     )
-    constrained: bool = field(
-        default=False, metadata={"help": "replies under a grammar, for a base that writes no moves"}
-    )
+    constrained: bool = option("replies under a grammar, for a base that writes no moves", False)
     temperature: float = 0.7  # of the replies
     max_new_tokens: int = 40  # of a reply
-    first_seed: int = field(metadata={"help": "of the training split; each stage has its own"})
-    eval_games: int = field(
-        default=0, metadata={"help": "training games that every checkpoint plays"}
-    )
+    first_seed: int = option("of the training split; each stage has its own")
+    eval_games: int = option("training games that every checkpoint plays", 0)
 
     copies: ClassVar[int] = 1  # the player's weights
 

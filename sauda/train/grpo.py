@@ -12,7 +12,7 @@ as sampled from the whole vocabulary.
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,7 +26,7 @@ from sauda.records.seeds import SPLITS, is_unseen_game
 from sauda.records.store import write
 from sauda.train import common
 from sauda.train.checks import check_player
-from sauda.train.common import LOGGED, PlayerSettings, Run, Stopped
+from sauda.train.common import LOGGED, PlayerSettings, Run, Stopped, option
 from sauda.train.losses import grpo_on_cpu
 from sauda.train.model import tokenizer_of, trainable
 from sauda.train.self_play import Learner, as_sequence, prompt_ids
@@ -51,22 +51,18 @@ class GRPOSettings(PlayerSettings):
     """Settings in the names of TRL's GRPOConfig; the defaults are the numbers we report."""
 
     init_adapter: str = "sft"
-    tasks: tuple[str, ...] = field(
-        default=("bazaar/open", "bazaar/rushed"), metadata={"help": "tasks of the groups, in turn"}
+    tasks: tuple[str, ...] = option(
+        "tasks of the groups, in turn", ("bazaar/open", "bazaar/rushed")
     )
     prompts_per_step: int = 4  # instances, each played by a group of games
     num_generations: int = 8  # games per group
-    max_steps: int = field(default=36, metadata={"help": "steps of the optimizer"})
-    per_device_train_batch_size: int = field(
-        default=8, metadata={"help": "sequences per pass; lower where memory is short"}
-    )
+    max_steps: int = option("steps of the optimizer", 36)
+    per_device_train_batch_size: int = option("sequences per pass; lower where memory is short", 8)
     learning_rate: float = 5e-5
     warmup_steps: float = 0.0
     beta: float = 0.02  # of the divergence from the adapter it started from
     first_seed: int = 30_000
-    reward: str = field(
-        default="", metadata={"help": "module:function of a finished game; '' for its grade"}
-    )
+    reward: str = option("module:function of a finished game; '' for its grade", "")
     patience: int = 3  # steps in a row whose games all earn the same, before it stops
     save_steps: int = 5
     stage: ClassVar[str] = "grpo"

@@ -20,7 +20,7 @@ import re
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -43,7 +43,15 @@ from sauda.records.store import digest
 from sauda.statistics import moving_average
 from sauda.train import common
 from sauda.train.checks import fault_in
-from sauda.train.common import LOGGED, Run, StageSettings, last_checkpoint, log_steps, run_name
+from sauda.train.common import (
+    LOGGED,
+    Run,
+    StageSettings,
+    last_checkpoint,
+    log_steps,
+    option,
+    run_name,
+)
 from sauda.train.dialogues import SOURCES, load_dialogues, report_use, sequence, source_of
 from sauda.train.losses import score_tokens
 from sauda.train.model import (
@@ -68,46 +76,27 @@ TOY = {"dialogues": 8, "validation_dialogues": 2, "holdout_dialogues": 4, "save_
 class RoleSettings(StageSettings):
     """Settings in the names of transformers' TrainingArguments; the defaults are what we report."""
 
-    role: str = field(
-        default=GENERALIST,
-        metadata={"help": "buyer, seller (of a division: opener, responder), or generalist"},
+    role: str = option(
+        "buyer, seller (of a division: opener, responder), or generalist", GENERALIST
     )
-    source: str = field(
-        default="", metadata={"help": f"{', '.join(SOURCES)}; without one, the shipped dialogues"}
-    )
-    data: str = field(default="", metadata={"help": "local file of the source, as it is published"})
-    hub: str = field(
-        default="", metadata={"help": "split of the source to download from the Hub, not a file"}
-    )
-    no_schedule: bool = field(
-        default=False, metadata={"help": "the control: one cycle, and one rate for all layers"}
-    )
-    four_bits: str = field(
-        default="gpu",
-        metadata={"help": "where the base is in nf4: gpu, always (slow on a CPU), short"},
-    )
-    dialogues: int = field(
-        default=56, metadata={"help": "training dialogues to learn from, each from one side"}
-    )
-    validation_dialogues: int = field(
-        default=10, metadata={"help": "from its own sides, at every checkpoint"}
-    )
-    holdout_dialogues: int = field(default=32, metadata={"help": "from each side, at the end"})
+    source: str = option(f"{', '.join(SOURCES)}; without one, the shipped dialogues", "")
+    data: str = option("local file of the source, as it is published", "")
+    hub: str = option("split of the source to download from the Hub, not a file", "")
+    no_schedule: bool = option("the control: one cycle, and one rate for all layers", False)
+    four_bits: str = option("where the base is in nf4: gpu, always (slow on a CPU), short", "gpu")
+    dialogues: int = option("training dialogues to learn from, each from one side", 56)
+    validation_dialogues: int = option("from its own sides, at every checkpoint", 10)
+    holdout_dialogues: int = option("from each side, at the end", 32)
     lora: LoRA = LoRA(r=32, lora_alpha=16)  # noqa: RUF009 (frozen)
     lora_dropout: float = 0.1
-    cycles: int = field(
-        default=2, metadata={"help": "of the learning rate; 1 is a control for the cycles alone"}
-    )
+    cycles: int = option("of the learning rate; 1 is a control for the cycles alone", 2)
     warmup_steps: float = 0.1  # share of a cycle; then a line to 0
-    layer_decay: float = field(
-        default=0.95,
-        metadata={"help": "rate of a layer as a share of that of the layer above; 1 is a control"},
+    layer_decay: float = option(
+        "rate of a layer as a share of that of the layer above; 1 is a control", 0.95
     )
     smoothing: float = 0.98  # of the running mean of the loss, per step
     per_device_train_batch_size: int = 1  # dialogues differ in length, and none is padded
-    gradient_accumulation_steps: int = field(
-        default=2, metadata={"help": "dialogues per step of the optimizer"}
-    )
+    gradient_accumulation_steps: int = option("dialogues per step of the optimizer", 2)
     learning_rate: float = 2e-3  # of the highest layer; high, as the run is short
     weight_decay: float = 0.02
     save_steps: int = 7  # each checkpoint has a validation
