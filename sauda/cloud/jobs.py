@@ -170,11 +170,6 @@ class Job:
                 f"{self.revision!r}"
             )
 
-    @property
-    def hours(self) -> float:
-        """The hours of the timeout."""
-        return float(self.timeout[:-1]) * UNITS[self.timeout[-1]] / 3600
-
     def write_script(self, lines: Sequence[str], **settings: str) -> str:
         """The job as one bash script without secrets that ends with `lines`."""
         settings |= {name: getattr(self, name) for name in ("results", "source", "revision")}
@@ -333,13 +328,14 @@ class ShardJobs(Job):
     def summary(self) -> str:
         """The request to the Hub as text: what it may cost, then the script of the first shard."""
         jobs, dearest = len(self.shards), max(flavor.price for flavor in self.flavors)
-        most = jobs * ATTEMPTS * self.hours * dearest
+        hours = float(self.timeout[:-1]) * UNITS[self.timeout[-1]] / 3600
+        most = jobs * ATTEMPTS * hours * dearest
         return self.describe(
             self.script(self.shards[0]),
             results=f"{self.results}, once a shard has ended",
             jobs=f"{jobs}, one for each of the shards {', '.join(map(str, self.shards))}",
             cost=f"${most:.2f} at most: {jobs} jobs x {ATTEMPTS} attempts x "
-            f"{self.hours:g} h x ${dearest:.2f}/h",
+            f"{hours:g} h x ${dearest:.2f}/h",
         )
 
 

@@ -5,12 +5,9 @@ What a command computes is in `sauda.experiments`, `sauda.train` and the other r
 imported only when one of its commands is called.
 """
 
+import csv
 from pathlib import Path
 
-from sauda.records import read_table
-
-# By name: the module that has the command, and what it does.
-COMMANDS = {
-    row["name"]: (row["module"], row["about"])
-    for row in read_table(Path(__file__).with_name("commands.csv"))
-}
+with Path(__file__).with_name("commands.csv").open(encoding="utf-8", newline="") as lines:
+    # By name: the module that has the command, and what it does.
+    COMMANDS = {row["name"]: (row["module"], row["about"]) for row in csv.DictReader(lines)}

@@ -38,11 +38,10 @@ from sauda.language.acts import (
     views,
 )
 from sauda.llm.model import Model
-from sauda.llm.types import Reply
 from sauda.records.store import digest
 from sauda.statistics import moving_average
 from sauda.train import common
-from sauda.train.checks import fault_in
+from sauda.train.checks import fault_in, reply_to
 from sauda.train.common import (
     LOGGED,
     Run,
@@ -451,12 +450,8 @@ def speak(
     """
     asked = [(view, number % len(view.turns)) for number, view in enumerate(views)]
     chats = [view.chat()[: 2 * turn + 2] for view, turn in asked]
-    replies: list[Reply] = []
-    for start in range(0, len(chats), batch_size):
-        batch = chats[start : start + batch_size]
-        replies += model.batch(batch, range(start, start + len(batch)))
     rows = []
-    for (view, turn), reply in zip(asked, replies, strict=True):
+    for (view, turn), reply in zip(asked, reply_to(model, chats, batch_size), strict=True):
         example = view.turns[turn]
         said = Turn(view.role, reply.text.strip())
         turns = view.dialogue.turns
