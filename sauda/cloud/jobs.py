@@ -2,26 +2,29 @@
 
 A job is one bash script: settings, `job.sh` or `shard.sh`, `setup.sh`, then a line per stage or the
 line that plays the shard. It keeps its folder in a repository of results, from which the next
-attempt resumes. Memory is in GB of 10^9 bytes, prices in dollars per hour.
+attempt resumes: also what a stage writes before its first checkpoint, unlike `--push-to-hub`.
+`CommitScheduler` of huggingface_hub does not fit: it takes files while they are written and never
+deletes one. Memory is in GB of 10^9 bytes, prices in dollars per hour.
 """
 
-import csv
+import os
 import re
 import shlex
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
 from sauda.cloud import CloudFault
-from sauda.cloud.kept_runs import check_place, download, local_folder
 from sauda.cloud.shards import Plan, keep_plan, read_plan
 from sauda.llm.model import BYTES, PACKAGE, PACKAGED_VERSION
+from sauda.records import read_table
 from sauda.train import STAGES
-from sauda.train.common import run_name
+from sauda.train.common import checkpoints_in, is_complete, run_name
 from sauda.train.model import PARAMETERS, TOY, training_bytes
 
 IMAGE = "python:3.12"  # has git; torch brings CUDA with it
@@ -31,6 +34,7 @@ NO_RIGHTS = (401, 402, 403)  # another flavor would be refused as well
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}  # seconds
 # The stage whose adapter a stage trains further.
 ADAPTER_OF = {"distill": "sft", "grpo": "sft", "dpo": "sft"}
+NEW, BEFORE = ".{}.new", ".{}.before"  # beside a folder that is being replaced
 
 
 # Machines
@@ -47,11 +51,10 @@ class Flavor:
 
 
 # Those that can compute in bf16: https://huggingface.co/docs/hub/jobs-pricing, 2026.
-with Path(__file__).with_name("flavors.csv").open(encoding="utf-8", newline="") as _file:
-    FLAVORS = tuple(
-        Flavor(row["name"], row["device"], int(row["memory"]), float(row["price"]))
-        for row in csv.DictReader(_file)
-    )
+FLAVORS = tuple(
+    Flavor(row["name"], row["device"], int(row["memory"]), float(row["price"]))
+    for row in read_table(Path(__file__).with_name("flavors.csv"))
+)
 
 
 def flavor(name: str) -> Flavor:
@@ -150,7 +153,12 @@ class Job:
             raise ValueError(
                 f"a timeout is a number and s, m, h or d, such as 90m; not {self.timeout!r}"
             )
-        check_place(self.results)
+        if local_folder(self.results) is None and not re.fullmatch(
+            r"[\w.-]+/[\w.-]+", self.results
+        ):
+            raise ValueError(
+                f"results go to a repository OWNER/NAME or a folder file:PATH; not {self.results!r}"
+            )
         if re.match(r"(?i)https?://[^/]*@", self.source):  # not repeated: it would be shown
             raise ValueError(
                 "the address of the source holds a name or a password, which all who see the job "
@@ -161,11 +169,6 @@ class Job:
                 f"a source with an address needs the hash of a commit by --revision; not "
                 f"{self.revision!r}"
             )
-
-    @property
-    def hours(self) -> float:
-        """The hours of the timeout."""
-        return float(self.timeout[:-1]) * UNITS[self.timeout[-1]] / 3600
 
     def write_script(self, lines: Sequence[str], **settings: str) -> str:
         """The job as one bash script without secrets that ends with `lines`."""
@@ -325,13 +328,14 @@ class ShardJobs(Job):
     def summary(self) -> str:
         """The request to the Hub as text: what it may cost, then the script of the first shard."""
         jobs, dearest = len(self.shards), max(flavor.price for flavor in self.flavors)
-        most = jobs * ATTEMPTS * self.hours * dearest
+        hours = float(self.timeout[:-1]) * UNITS[self.timeout[-1]] / 3600
+        most = jobs * ATTEMPTS * hours * dearest
         return self.describe(
             self.script(self.shards[0]),
             results=f"{self.results}, once a shard has ended",
             jobs=f"{jobs}, one for each of the shards {', '.join(map(str, self.shards))}",
             cost=f"${most:.2f} at most: {jobs} jobs x {ATTEMPTS} attempts x "
-            f"{self.hours:g} h x ${dearest:.2f}/h",
+            f"{hours:g} h x ${dearest:.2f}/h",
         )
 
 
@@ -357,3 +361,113 @@ def collect(results: str, shards: int, folder: Path, api: Any = None) -> list[in
             for piece in sorted(kept.glob("seeds-*.json")):
                 shutil.copy2(piece, folder / piece.name)
     return absent
+
+
+# Runs that are kept in a repository of the Hub or in a folder, so that another machine resumes them
+
+
+def local_folder(results: str) -> Path | None:
+    """The folder that results name as file:PATH; None where they name a repository.
+
+    Raises ValueError where the path is empty: a run would replace folders of the current one.
+    """
+    if not results.startswith("file:"):
+        return None
+    if not (path := results.removeprefix("file:")).strip():
+        raise ValueError(f"a folder is named as file:PATH, and {results!r} has no path")
+    return Path(path)
+
+
+def upload(run: Path, results: str, api: Any = None) -> None:
+    """Copy the folder of a run, which may be training, to `results` under its name.
+
+    The copy is on disk before it replaces the former one, in a single step. Raises OSError where
+    that cannot be done.
+    """
+    if (kept := local_folder(results)) is not None:
+        snapshot(run, copy := kept / NEW.format(run.name))
+        _flush(copy)
+        _replace(kept / run.name, copy)
+        return
+    with tempfile.TemporaryDirectory() as folder, _hub(results, api) as api:
+        snapshot(run, Path(folder) / run.name)
+        api.upload_folder(
+            repo_id=results,
+            folder_path=Path(folder) / run.name,
+            path_in_repo=run.name,
+            delete_patterns=["*"],  # checkpoints that training removed
+            commit_message=f"Keep the run of {run.name}",
+        )
+
+
+def download(name: str, results: str, into: Path, api: Any = None) -> Path | None:
+    """Copy the run called `name` into a folder; returns its path, or None if no run was kept.
+
+    A missing repository is created, so that a lack of rights shows before training.
+    Raises OSError where that cannot be done.
+    """
+    copy = into / NEW.format(name)
+    shutil.rmtree(copy, ignore_errors=True)
+    if (kept := local_folder(results)) is not None:
+        places = (kept / name, kept / BEFORE.format(name))  # the other if killed in `_replace`
+        place = next((place for place in places if place.exists()), None)
+        if place is None:
+            return None
+        shutil.copytree(place, copy)
+    else:
+        with tempfile.TemporaryDirectory(dir=into) as downloaded, _hub(results, api) as api:
+            api.snapshot_download(results, allow_patterns=[f"{name}/*"], local_dir=downloaded)
+            if not (Path(downloaded) / name).exists():
+                return None
+            (Path(downloaded) / name).rename(copy)
+    _replace(into / name, copy)
+    return into / name
+
+
+def snapshot(run: Path, to: Path) -> None:
+    """Copy a run that may be training, so that the copy can be resumed.
+
+    Incomplete checkpoints are left out, and the files beside the checkpoints are copied last: what
+    a checkpoint has learnt from is on disk before it.
+    """
+    shutil.rmtree(to, ignore_errors=True)
+    for checkpoint in checkpoints_in(run).values():
+        if is_complete(checkpoint):
+            shutil.copytree(checkpoint, to / checkpoint.name)
+    others = shutil.ignore_patterns("checkpoint-*")
+    shutil.copytree(run, to, ignore=others, dirs_exist_ok=True)
+
+
+def _flush(folder: Path) -> None:
+    """Write all files of a folder to the disk."""
+    for file in folder.rglob("*"):
+        if file.is_file():
+            with file.open("rb") as content:
+                os.fsync(content.fileno())
+
+
+def _replace(folder: Path, copy: Path) -> None:
+    """Replace a folder by `copy`; at any time at least one of the two is complete on disk."""
+    before = folder.with_name(BEFORE.format(folder.name))
+    if folder.exists():
+        shutil.rmtree(before, ignore_errors=True)
+        folder.rename(before)
+    copy.rename(folder)
+    shutil.rmtree(before, ignore_errors=True)
+
+
+@contextmanager
+def _hub(results: str, api: Any) -> Iterator[Any]:
+    """Context: the Hub's client, with the repository of the results, which is made if missing.
+
+    Raises OSError for what the client raises where the network fails: its own kind.
+    """
+    from huggingface_hub import HfApi
+    from huggingface_hub.utils import httpx
+
+    api = api or HfApi()
+    try:
+        api.create_repo(results, private=True, exist_ok=True)
+        yield api
+    except httpx.TransportError as error:
+        raise OSError(f"{results} cannot be reached: {error}") from error

@@ -9,17 +9,13 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from sauda.cloud import CloudFault
-from sauda.commands.console import (
-    add_command,
-    add_engine_options,
-    choose_engine,
-    mean_with_interval,
-    save_measured,
-    with_reason,
-)
+from sauda.cloud import CloudFault, jobs, shards, space
+from sauda.cloud import rollouts as games
+from sauda.commands import console
+from sauda.commands.console import add_command, with_reason
 from sauda.commands.games import add_table_options, file_of, report, spec_of
 from sauda.records.store import REPOSITORY, write
+from sauda.train import STAGES
 
 TOKEN = "SAUDA_ENDPOINT_TOKEN"
 PYTHONS = ("3.11", "3.12")  # the project's
@@ -47,8 +43,6 @@ def add(commands: Any) -> None:
 
 
 def _add_jobs(verbs: Any) -> None:
-    from sauda.train import STAGES
-
     verb = add_command(verbs, "train", train, "train stages as a job of the Hub")
     verb.add_argument("stage", metavar="STAGE", help=f"{', '.join(STAGES)}, or all")
     verb.add_argument("--model", default="mini", help="toy, mini, 8b, or a repository")
@@ -74,14 +68,11 @@ def _add_job_options(parser: argparse.ArgumentParser, timeout: str) -> None:
 
 def _job_settings(options: argparse.Namespace) -> dict[str, Any]:
     """The settings that every job takes."""
-    from sauda.cloud.jobs import is_address
-    from sauda.cloud.kept_runs import local_folder
-
     results = options.to
-    if (folder := local_folder(results)) is not None:
+    if (folder := jobs.local_folder(results)) is not None:
         results = f"file:{folder.absolute()}"
     source = options.source or _git("remote", "get-url", "origin")
-    if is_address(source):
+    if jobs.is_address(source):
         revision = options.revision or _git("rev-parse", "HEAD")
     else:
         source, revision = str(Path(source).absolute()), ""
@@ -103,9 +94,6 @@ def train(options: argparse.Namespace) -> None:
     """Submit the training of stages, or print what would be submitted."""
     from huggingface_hub import HfApi, get_token
 
-    from sauda.cloud import jobs
-    from sauda.train import STAGES
-
     stages = STAGES if options.stage == "all" else (options.stage,)
     job = jobs.TrainingJob(stages=stages, model=options.model, **_job_settings(options))
     job = replace(job, flavors=jobs.training_flavors(options.model, stages, options.flavor))
@@ -119,17 +107,13 @@ def train(options: argparse.Namespace) -> None:
 @with_reason
 def upload(options: argparse.Namespace) -> None:
     """Keep the folder of a run in the results."""
-    from sauda.cloud import kept_runs
-
-    kept_runs.upload(options.folder.absolute(), options.to)
+    jobs.upload(options.folder.absolute(), options.to)
 
 
 @with_reason
 def download(options: argparse.Namespace) -> None:
     """Bring a run back from the results."""
-    from sauda.cloud import kept_runs
-
-    kept_runs.download(options.name, options.results, options.into.absolute())
+    jobs.download(options.name, options.results, options.into.absolute())
 
 
 # Shards
@@ -147,7 +131,7 @@ def _add_shards(verbs: Any) -> None:
     verb = add_command(verbs, "play", play_shards, about)
     add_plan_options(verb)
     verb.add_argument("--folder", type=Path, required=True, help="where pieces are kept")
-    add_engine_options(verb)
+    console.add_engine_options(verb)
     verb = add_command(verbs, "merge", merge, "the one table of all shards, as an artifact")
     verb.add_argument("--folder", type=Path, required=True)
     verb.add_argument("--out", help="artifact to write; otherwise only print it")
@@ -165,24 +149,19 @@ def _add_shards(verbs: Any) -> None:
 @with_reason
 def play_shards(options: argparse.Namespace) -> None:
     """Play some shards of an evaluation, of all by default."""
-    from sauda.cloud.shards import Plan, play_pieces
-
-    plan = Plan(spec_of(options), options.shards)
-    with choose_engine(options) as engine:
-        played = play_pieces(plan, options.folder, engine, options.shard)
+    plan = shards.Plan(spec_of(options), options.shards)
+    with console.choose_engine(options) as engine:
+        played = shards.play_pieces(plan, options.folder, engine, options.shard)
     print(f"played {played} pieces into {options.folder}")
 
 
 def merge(options: argparse.Namespace) -> int:
     """Print the table of all shards; save it where the options say so."""
-    from sauda.cloud.shards import merge as merge_pieces
-    from sauda.cloud.shards import plan_in
-
     if options.out:
-        file_of(plan_in(options.folder).config, options.out)
-    plan, data = merge_pieces(options.folder)
+        file_of(shards.plan_in(options.folder).config, options.out)
+    plan, data = shards.merge(options.folder)
     if options.out:
-        save_measured(options.out, plan.config.as_json(), data)
+        console.save_measured(options.out, plan.config.as_json(), data)
     report(data)
     return 0
 
@@ -192,25 +171,21 @@ def submit_shards(options: argparse.Namespace) -> None:
     """Submit one job per shard, or print what would be submitted."""
     from huggingface_hub import HfApi, get_token
 
-    from sauda.cloud import jobs
-    from sauda.cloud.shards import Plan
-
-    plan = Plan(spec_of(options), options.shards)
-    shards = tuple(options.shard or range(1, plan.shards + 1))
+    plan = shards.Plan(spec_of(options), options.shards)
+    chosen = tuple(options.shard or range(1, plan.shards + 1))
     flavors = jobs.cpu_flavors(options.flavor)
-    wanted = jobs.ShardJobs(plan=plan, shards=shards, flavors=flavors, **_job_settings(options))
+    wanted = jobs.ShardJobs(plan=plan, shards=chosen, flavors=flavors, **_job_settings(options))
     if options.dry_run:
         print(wanted.summary(), end="")
         return
     jobs.check_submission(wanted, token := get_token() or "")
-    for shard in shards:
+    for shard in chosen:
         jobs.submit(wanted, wanted.name(shard), wanted.script(shard), HfApi(), token)
 
 
 @with_reason
 def collect(options: argparse.Namespace) -> None:
     """Bring the pieces of jobs into one folder, and say which shards are not there yet."""
-    from sauda.cloud import jobs
 
     absent = jobs.collect(options.results, options.shards, options.folder)
     there = options.shards - len(absent)
@@ -239,16 +214,14 @@ def _add_rollouts(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--folder", type=Path, required=True, help="where pieces are kept")
     parser.add_argument("--out", type=Path, help="file for figures and columns, JSON")
-    add_engine_options(parser)
+    console.add_engine_options(parser)
 
 
 @with_reason
 def rollouts(options: argparse.Namespace) -> None:
     """Play the games that are not kept yet, then print and write the figures of all of them."""
-    from sauda.cloud.rollouts import BATCH, Rollouts, play_missing, summarize_games
-
-    usual = 4 * options.in_flight if options.server else BATCH
-    wanted = Rollouts(
+    usual = 4 * options.in_flight if options.server else games.BATCH
+    wanted = games.Rollouts(
         options.task,
         options.player,
         tuple(options.server),
@@ -260,14 +233,14 @@ def rollouts(options: argparse.Namespace) -> None:
         options.in_flight,
         os.environ.get(TOKEN),
     )
-    with choose_engine(options) as engine:
-        play_missing(wanted, options.folder, engine)
-    figures = summarize_games(wanted, options.folder)
+    with console.choose_engine(options) as engine:
+        games.play_missing(wanted, options.folder, engine)
+    figures = games.summarize_games(wanted, options.folder)
     if options.out is not None:
         config = {name: value for name, value in asdict(wanted).items() if name != "token"}
         write(options.out, json.dumps({"config": config, "data": figures}, indent=1) + "\n")
     ends = ", ".join(f"{end} {count}" for end, count in figures["ends"].items() if count)
-    print(f"n {figures['n']:,}  grade {mean_with_interval(figures['grade'])}  {ends}")
+    print(f"n {figures['n']:,}  grade {console.mean_with_interval(figures['grade'])}  {ends}")
     print(
         f"{figures['tokens']:,} tokens, {figures['invalid_replies']} invalid replies; one worker "
         f"played {figures['games_a_minute']:.3g} games a minute, "
@@ -283,17 +256,17 @@ def rollouts(options: argparse.Namespace) -> None:
 @with_reason
 def deploy(options: argparse.Namespace) -> int:
     """Stage and check; unless it is a dry run, upload and test. 1 where something is wrong."""
-    from sauda.cloud.space import check_name, stage, staging_faults
-
-    space = check_name(options.space)
+    name = space.check_name(options.space)
     with tempfile.TemporaryDirectory(prefix="sauda-deploy-") as place:
-        staged = stage(Path(place) / "staged")
+        staged = space.stage(Path(place) / "staged")
         files = [path for path in staged.folder.rglob("*") if path.is_file()]
         size = sum(path.stat().st_size for path in files) / 2**20
         print(f"staged {len(files)} files, {size:.1f} MiB, of the commit {staged.commit[:12]}")
         if staged.uncommitted:
             print(f"{staged.uncommitted} files of this tree are not committed; they are left out")
-        well = _report("front matter, sizes, secrets, versions", staging_faults(staged.folder))
+        well = _report(
+            "front matter, sizes, secrets, versions", space.staging_faults(staged.folder)
+        )
         checked = []
         if options.skip_imports:
             print("skip imports: no fresh environment was made, as --skip-imports says")
@@ -303,12 +276,12 @@ def deploy(options: argparse.Namespace) -> int:
             print("there are faults; nothing was uploaded")
             return 1
         if options.dry_run:
-            print(f"a dry run: nothing was uploaded to {space}")
+            print(f"a dry run: nothing was uploaded to {name}")
             return 0
         if not options.skip_imports and True not in checked:
             print("no imports were checked; say --skip-imports to upload all the same")
             return 1
-        _upload(staged, space)
+        _upload(staged, name)
         return 0
 
 
@@ -317,29 +290,25 @@ def _check_imports(folder: Path, python: str) -> bool | None:
 
     The fresh environment has what a Space installs beside requirements.txt.
     """
-    from sauda.cloud.space import NoEnvironment, front_matter, import_faults
-
-    space_adds = f"gradio[oauth,mcp]=={front_matter(folder)['sdk_version']}"
+    space_adds = f"gradio[oauth,mcp]=={space.front_matter(folder)['sdk_version']}"
     wanted = ["--requirement", str(folder / "requirements.txt"), space_adds]
     try:
-        found = import_faults(folder, python, wanted)
-    except NoEnvironment as error:
+        found = space.import_faults(folder, python, wanted)
+    except space.NoEnvironment as error:
         print(f"not checked: imports under Python {python}; {error}")
         return None
     return _report(f"imports under Python {python}", found)
 
 
-def _upload(staged: Any, space: str) -> None:
+def _upload(staged: space.Staged, name: str) -> None:
     from huggingface_hub import HfApi, get_token
-
-    from sauda.cloud.space import upload, wait_until_it_answers
 
     token = get_token()
     if not token:
         raise ValueError("a Space needs a token that may write: `hf auth login`, or set HF_TOKEN")
-    address = upload(staged, space, HfApi(token=token))
+    address = space.upload(staged, name, HfApi(token=token))
     print(f"the page runs at {address}")
-    wait_until_it_answers(address, ANSWERS_WITHIN, token)
+    space.wait_until_it_answers(address, ANSWERS_WITHIN, token)
     if not _run_smoke(address, token):
         raise CloudFault(f"the page at {address} is not as it should be")
 
@@ -352,11 +321,9 @@ def smoke(options: argparse.Namespace) -> int:
 
 
 def _run_smoke(address: str, token: str | None = None) -> bool:
-    from sauda.cloud.space import smoke as run_checks
-
     checks = [
         _report(f"{check.about} ({check.seconds:.1f} s)", [check.fault] if check.fault else [])
-        for check in run_checks(address, token)
+        for check in space.smoke(address, token)
     ]
     return all(checks)
 

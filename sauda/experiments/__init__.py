@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import PurePath
 from typing import Any
 
-from sauda.records.kinds import FILES, KINDS, Entry
+from sauda.records.kinds import FILES, MODULES, Entry
 
 RUN = "python -m sauda run "
 
@@ -27,5 +27,5 @@ def find(name: str) -> Any:
             if PurePath(one.file).stem == name:
                 raise ValueError(f"{one.file} is made by `{one.command}`")
         raise ValueError(f"no experiment {name!r}; experiments are {', '.join(index())}")
-    import_module(KINDS.modules[index()[name].kind])
+    import_module(MODULES[index()[name].kind])
     return import_module("sauda.experiments.base").EXPERIMENTS[name]

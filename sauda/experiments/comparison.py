@@ -475,8 +475,7 @@ def gap_closed(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, An
         if stage == comparison.baseline or not grades:
             continue
         if (share := share_of_gap(*grades)) is not None:
-            named = {"task": task_name, "policy": stage, "n": len(grades[0])}
-            yield named | _round(("share", "low", "high"), share)
+            yield {"task": task_name, "policy": stage} | _named(len(grades[0]), "share", share)
 
 
 def _tasks(episodes: Cells) -> list[str]:
@@ -492,14 +491,14 @@ def _grades(episodes: Cells, task_name: str, *names: str) -> list[np.ndarray]:
     return [some[:n] for some in grades]
 
 
+def _named(n: int, figure: str, interval: Sequence[float]) -> dict[str, Any]:
+    """A figure with its interval, under its name, from `n` seeds."""
+    names = zip((figure, "low", "high"), interval, strict=True)
+    return {"n": n} | {name: round(float(x), 6) for name, x in names}
+
+
 def _difference(ours: np.ndarray, theirs: np.ndarray) -> dict[str, Any]:
-    """The mean difference of paired grades, both of shape (n,), with its interval."""
-    names = ("difference", "low", "high")
-    return {"n": len(ours)} | _round(names, paired_difference(ours, theirs))
-
-
-def _round(names: Sequence[str], figures: Sequence[float]) -> dict[str, float]:
-    return {name: round(float(figure), 6) for name, figure in zip(names, figures, strict=True)}
+    return _named(len(ours), "difference", paired_difference(ours, theirs))
 
 
 # Verification and printing ----------------------------------------------------------------------

@@ -13,20 +13,7 @@ from typing import Any, Literal
 
 from tqdm import tqdm
 
-from env import (
-    BAZAAR_TASKS,
-    Accept,
-    EndReason,
-    Observation,
-    Offer,
-    Task,
-    WalkAway,
-    episode,
-    get_task,
-    market,
-    rollout,
-    speech,
-)
+import env
 from sauda.experiments.base import experiment, rows_of
 from sauda.experiments.comparison import BASE, BAYESIAN, BAZAAR, CLASSIC, LISTENER, OURS
 from sauda.games import BAZAAR as BAZAAR_GAME
@@ -96,8 +83,8 @@ def replay_scripts(artifact: Artifact, workers: int, root: Path) -> dict[str, An
 
 def play(task_name: str, policy: str, seed: int) -> dict[str, Any]:
     """The episode of a scripted policy as JSON."""
-    task = get_task(task_name)
-    return to_json(rollout(task, get_policy(task, policy), seed), policy)
+    task = env.get_task(task_name)
+    return to_json(env.rollout(task, get_policy(task, policy), seed), policy)
 
 
 @experiment(
@@ -111,7 +98,7 @@ def episodes(seed: int = SEED) -> dict[str, Any]:
     """The data of the artifact: each task at one seed under four policies, and a deal by words."""
     shown = [
         play(task.name, name, seed)
-        for task in BAZAAR_TASKS.values()
+        for task in env.BAZAAR_TASKS.values()
         for name in (SELLERS if task.learner == "seller" else POLICIES)
     ]
     return {"episodes": [*shown, *deal_by_words(seed)]}
@@ -125,9 +112,9 @@ def deal_by_words(first: int) -> list[dict[str, Any]]:
     for seed in count(first):
         spoken, silent = (play(MARKET, name, seed) for name in (LISTENER, BAYESIAN))
         said = [move.get("message", "") for move in spoken["moves"] if move["agent"] == "buyer"]
-        key = market.KEYS[seller_type(get_task(MARKET), seed)]
-        is_key_said = any(speech.act_in(text)[0] == key for text in said)
-        if is_key_said and spoken["end"] == EndReason.AGREEMENT != silent["end"]:
+        key = env.market.KEYS[seller_type(env.get_task(MARKET), seed)]
+        is_key_said = any(env.speech.act_in(text)[0] == key for text in said)
+        if is_key_said and spoken["end"] == env.EndReason.AGREEMENT != silent["end"]:
             return [spoken, silent]
 
 
@@ -188,7 +175,7 @@ def replay_models(artifact: Artifact, workers: int, root: Path) -> dict[str, Any
 def _replay_task(
     row: dict[str, Any], names: Mapping[str, str], seeds: Sequence[int]
 ) -> dict[str, Any]:
-    task, games = get_task(row["task"]), {}
+    task, games = env.get_task(row["task"]), {}
     row |= {"seeds": list(seeds), "zopa": [has_zopa(deal_at(task, seed)) for seed in seeds]}
     for side, pair in product(SIDES, row["chosen"]):
         seed, replies = pair[side]["seed"], pair[side]["replies"]
@@ -197,7 +184,7 @@ def _replay_task(
         if place < len(row[side]):
             row[side][place] = game["grade"]
             if side == "after":
-                row["deals"][place] = game["end"] == EndReason.AGREEMENT
+                row["deals"][place] = game["end"] == env.EndReason.AGREEMENT
     return row | {"chosen": choose_pairs(row, games)}
 
 
@@ -241,7 +228,7 @@ def before_after(
         raise ValueError(f"{before} and {after} are compared bare, not wrapped")
     rows = []
     for name in tqdm(tasks, unit="task", desc="playing", leave=False):
-        task, games = get_task(name), {}
+        task, games = env.get_task(name), {}
         for side, player in players.items():
             played = [new_game(task, seed) for seed in seeds]
             for start in range(0, episodes, batch):
@@ -253,7 +240,7 @@ def before_after(
             "seeds": list(seeds),
             **{side: [games[side, seed]["grade"] for seed in seeds] for side in SIDES},
             "zopa": [has_zopa(deal_at(task, seed)) for seed in seeds],
-            "deals": [games["after", seed]["end"] == EndReason.AGREEMENT for seed in seeds],
+            "deals": [games["after", seed]["end"] == env.EndReason.AGREEMENT for seed in seeds],
             "acts": {side: count_acts(games[side, seed] for seed in seeds) for side in SIDES},
         }
         rows.append(row | {"chosen": choose_pairs(row, games)})
@@ -306,7 +293,7 @@ def gain(before: float, after: float) -> float:
 
 def record_game(game: ModelGame, name: str) -> dict[str, Any]:
     """A finished game of `name` as JSON, with the model's reply to each of its turns."""
-    return to_json(episode(game.task, game.play), name) | {
+    return to_json(env.episode(game.task, game.play), name) | {
         "replies": [turn.reply.text for turn in game.turns]
     }
 
@@ -316,21 +303,21 @@ def count_acts(games: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     moves = [move for game in games if game["task"] in BAZAAR for move in game["moves"]]
     said = (act_of(move.get("message", "")) for move in moves if move["agent"] == "buyer")
     counts = Counter(filter(None, said))
-    return {act: counts[act] for act in speech.ACTS if act in counts}
+    return {act: counts[act] for act in env.speech.ACTS if act in counts}
 
 
 def act_of(message: str) -> str:
     """The speech act that a seller of the open market hears in a buyer's words, "" for none."""
-    return speech.act_in(message)[0]
+    return env.speech.act_in(message)[0]
 
 
-def play_replies(task: Task, name: str, seed: int, replies: Sequence[str]) -> dict[str, Any]:
+def play_replies(task: env.Task, name: str, seed: int, replies: Sequence[str]) -> dict[str, Any]:
     """The game that `replies` give at `seed` against the task's own opponents, as JSON."""
     texts = iter(replies)
 
-    def says(obs: Observation, rng: Any) -> Offer | Accept | WalkAway:
+    def says(obs: env.Observation, rng: Any) -> env.Offer | env.Accept | env.WalkAway:
         return parse(next(texts, ""), obs)  # a reply that is missing is no move
 
-    played = rollout(task, says, seed)
+    played = env.rollout(task, says, seed)
     used = len(played.trajectory(task.learner))
     return to_json(played, name) | {"replies": list(replies[:used])}

@@ -16,27 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from env import (
-    TYPES,
-    IllegalAction,
-    Instance,
-    Observation,
-    Turn,
-    WalkAway,
-    advance,
-    begin,
-    get_task,
-    move,
-)
+import env
+from sauda.experiments import batches
 from sauda.experiments.base import experiment, rows_of
-from sauda.experiments.batches import (
-    BATCH,
-    grades,
-    play_cells,
-    play_model_batches,
-    play_together,
-    round_all,
-)
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import LEAVE, TUNED
 from sauda.games.bazaar_prompt import HIGHEST, ask_belief, first_object, unit
@@ -68,13 +50,13 @@ class Stated:
 
 
 # Of several games at once: what a player states at each observation, None where it states nothing.
-States = Callable[[Sequence[Observation], Sequence[int]], Sequence[Stated | None]]
+States = Callable[[Sequence[env.Observation], Sequence[int]], Sequence[Stated | None]]
 
 
 def states_of_model(player: PlayerSpec) -> States:
     """The statements of a language model, asked in one batch; None for a reply that holds none."""
 
-    def ask(seen: Sequence[Observation], seeds: Sequence[int]) -> list[Stated | None]:
+    def ask(seen: Sequence[env.Observation], seeds: Sequence[int]) -> list[Stated | None]:
         chats = [ask_belief(obs) for obs in seen]
         replies = player.generate.batch(chats, list(seeds), [None] * len(seen))
         return [read_stated(one.text, obs) for one, obs in zip(replies, seen, strict=True)]
@@ -82,21 +64,21 @@ def states_of_model(player: PlayerSpec) -> States:
     return ask
 
 
-def read_stated(text: str, obs: Observation) -> Stated | None:
+def read_stated(text: str, obs: env.Observation) -> Stated | None:
     """The belief in a reply to `ask_belief`; None where it holds none."""
     try:
         row = first_object(text)
-    except IllegalAction:
+    except env.IllegalAction:
         return None
     ends = [row.get("low"), row.get("high")]
     if not all(type(end) in (int, float) and 0 <= end <= HIGHEST for end in ends):
         return None
     low, high = sorted(float(end) * unit(obs) / 100 for end in ends)
     seller = str(row.get("seller")).strip().lower()
-    return Stated(low, high, seller) if seller in TYPES else None
+    return Stated(low, high, seller) if seller in env.TYPES else None
 
 
-def adopt(obs: Observation, now: Belief, stated: Stated | None) -> Belief:
+def adopt(obs: env.Observation, now: Belief, stated: Stated | None) -> Belief:
     """The belief of a planner that knows no more than what is stated.
 
     The stated range and type replace limit and type, all else is the prior after the opening ask.
@@ -105,7 +87,7 @@ def adopt(obs: Observation, now: Belief, stated: Stated | None) -> Belief:
     prior = believe(at_opening(obs), reads=False).weights
     if stated is None:
         return replace(now, weights=prior)
-    limits, kind = now.sellers.reservation, TYPES.index(stated.seller)
+    limits, kind = now.sellers.reservation, env.TYPES.index(stated.seller)
     inside = (limits >= stated.low) & (limits <= stated.high)
     if not inside.any():  # a range so narrow that no seller of the sample lies in it
         middle = (stated.low + stated.high) / 2
@@ -142,8 +124,8 @@ def play_believing(seeds: Sequence[int], states: States) -> dict[str, Any]:
     "grade" has one value per game, COUNTS sums over its positions: widths in list prices, and what
     the planner would have stated itself there, in the positions where the player stated something.
     """
-    task = get_task(TASK)
-    plays = [advance(task, task.opponents, begin(task, seed)) for seed in seeds]
+    task = env.get_task(TASK)
+    plays = [env.advance(task, task.opponents, env.begin(task, seed)) for seed in seeds]
     counts = {name: [0.0] * len(seeds) for name in COUNTS}
     while running := [i for i, play in enumerate(plays) if task.env.to_act(play.state)]:
         seen = [task.env.observe(plays[i].state, task.learner) for i in running]
@@ -158,11 +140,11 @@ def play_believing(seeds: Sequence[int], states: States) -> dict[str, Any]:
                     for name, value in _score(one, seller, obs).items():
                         counts[prefix + name][i] += value
             action = PLANNER.decide(adopt(obs, now, stated), obs)
-            plays[i] = advance(task, task.opponents, move(task, plays[i], action))
+            plays[i] = env.advance(task, task.opponents, env.move(task, plays[i], action))
     return {"grade": [round(task.grade(play.state), 6) for play in plays], **counts}
 
 
-def _score(stated: Stated, seller: Any, obs: Observation) -> dict[str, float]:
+def _score(stated: Stated, seller: Any, obs: env.Observation) -> dict[str, float]:
     """Whether a range holds the limit, its width in list prices, and whether the type is right."""
     return {
         "held": float(stated.low <= seller.reservation <= stated.high),
@@ -178,8 +160,8 @@ def measure(name: str, seeds: Sequence[int]) -> dict[str, Any]:
     """
     if not name:
         return play_believing(seeds, lambda seen, _: [None] * len(seen))
-    player = get_policy(get_task(TASK), name)
-    own = {"own": round_all(grades(TASK, player, seeds))}
+    player = get_policy(env.get_task(TASK), name)
+    own = {"own": batches.round_all(batches.grades(TASK, player, seeds))}
     if not isinstance(player, Listener):
         return own
     return own | play_believing(
@@ -191,10 +173,12 @@ def measure_model(name: str, seeds: Sequence[int]) -> dict[str, Any]:
     """The same of a language model; its batches are kept on disk, so that a stop loses one."""
 
     def play(player: PlayerSpec, some: Sequence[int]) -> dict[str, Any]:
-        own = round_all(game.grade for game in play_together(get_task(TASK), player, some))
+        own = batches.round_all(
+            game.grade for game in batches.play_together(env.get_task(TASK), player, some)
+        )
         return {"own": own, **play_believing(some, states_of_model(player))}
 
-    return play_model_batches(name, seeds, BATCH, CACHE / "gap", play)
+    return batches.play_model_batches(name, seeds, batches.BATCH, CACHE / "gap", play)
 
 
 # Difficulty ---------------------------------------------------------------------------------------
@@ -205,7 +189,7 @@ def _edges() -> tuple[float, ...]:
     return tuple(load(FILE, ROOT).data.edges)
 
 
-def difficulty(instance: Instance) -> tuple[int, str]:
+def difficulty(instance: env.Instance) -> tuple[int, str]:
     """How hard a game of the open market is: its bin, 1 to 5, and why, in words.
 
     The bins hold a fifth of the games each, by what a buyer expects that knows its seller. To be
@@ -220,7 +204,7 @@ def bin_of(informed: float, edges: Sequence[float]) -> int:
     return 1 + sum(informed < edge for edge in edges)
 
 
-def facts(instance: Instance) -> str:
+def facts(instance: env.Instance) -> str:
     """What makes a game easy or hard, in words."""
     seller, width = instance.seller["stance"], _width(instance)
     parts = [
@@ -234,7 +218,7 @@ def facts(instance: Instance) -> str:
     return ", ".join(filter(None, parts))
 
 
-def _width(deal: Instance) -> float:
+def _width(deal: env.Instance) -> float:
     """The span between the limits, in list prices; below 0 where no price serves both."""
     return (deal.buyer["reservation"] - deal.seller["reservation"]) / deal.item.list_price
 
@@ -270,7 +254,7 @@ class GameSplit:
         return informed - grade - self.inference - self.control
 
 
-def split_game(turns: Sequence[Turn]) -> GameSplit:
+def split_game(turns: Sequence[env.Turn]) -> GameSplit:
     """What the buyer's moves among the `turns` of a game of the open market lost.
 
     A move loses what the planner's best move is worth more by the exact belief. As much of it as
@@ -280,7 +264,7 @@ def split_game(turns: Sequence[Turn]) -> GameSplit:
     for turn in (turn for turn in turns if turn.agent == "buyer"):
         obs, now = turn.observation, believe(turn.observation)
         values = PLANNER.values(now, obs)
-        lost = values.regret(WalkAway() if turn.action is None else turn.action)
+        lost = values.regret(env.WalkAway() if turn.action is None else turn.action)
         misled = values.regret(PLANNER.decide(adopt(obs, now, None), obs))
         split.append(Lost(min(lost, misled), max(0.0, lost - misled), values.best(obs)))
     return GameSplit(tuple(split))
@@ -377,7 +361,7 @@ def score_of(columns: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def describe_bin(name: str, deals: Sequence[Instance], informed: np.ndarray) -> dict[str, Any]:
+def describe_bin(name: str, deals: Sequence[env.Instance], informed: np.ndarray) -> dict[str, Any]:
     """What kind of games a bin holds, and what an informed buyer expects of them."""
     sellers = [deal.seller["stance"] for deal in deals]
     widths = np.array([_width(deal) for deal in deals])
@@ -394,10 +378,10 @@ def describe_bin(name: str, deals: Sequence[Instance], informed: np.ndarray) -> 
 
 def summarize(columns: Mapping[str, Mapping[str, Any]], seeds: Sequence[int]) -> dict[str, Any]:
     """The result of the players' columns; the planner's own must be among them."""
-    deals = [deal_at(get_task(TASK), seed) for seed in seeds]
+    deals = [deal_at(env.get_task(TASK), seed) for seed in seeds]
     informed = np.array([Informed.of(deal).expected for deal in deals])
     steps = np.arange(1, len(BINS)) / len(BINS)
-    edges = round_all(np.quantile(informed, 1 - steps))
+    edges = batches.round_all(np.quantile(informed, 1 - steps))
     bins = np.array([bin_of(grade, edges) for grade in informed])
     planner = np.array(columns["listener"]["own"])
     return {
@@ -450,8 +434,8 @@ def gap(
         raise ValueError("the planner splits every gap: name listener among the players")
     seeds, scripts = first_seeds(episodes), [name for name in players if not is_model(name)]
     for name in scripts:
-        get_policy(get_task(TASK), name)
-    columns = play_cells(measure, dict.fromkeys(("", *scripts), seeds), workers)
+        get_policy(env.get_task(TASK), name)
+    columns = batches.play_cells(measure, dict.fromkeys(("", *scripts), seeds), workers)
     columns |= {name: measure_model(name, seeds) for name in players if is_model(name)}
     columns = {name: columns[""] | columns[name] for name in players}
     return {**summarize(columns, seeds), "models": models_behind(players, BAZAAR)}

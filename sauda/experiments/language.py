@@ -18,8 +18,7 @@ are one signal here.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence, Set
 from hashlib import sha256
 from itertools import chain, product
 from pathlib import Path
@@ -141,30 +140,35 @@ class Language(Record):
     blind: BlindLanguage  # the same on the blind writer's sentences
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    text: str
-    language: str  # one of LANGUAGES
-    split: str  # one of SPLITS
-    signals: frozenset[str]
-    price: float | None  # rupees; None where no single price is meant
-    kind: str = ""  # one of KINDS, of a blind sentence
+def read_sentences(path: Path = LABELLED) -> list[dict[str, Any]]:
+    """Each labelled sentence with what each reader reads in it: signals, and a price or None.
+
+    A ValueError names the first that is not as the table promises.
+    """
+    return [
+        check_label(row)
+        | {f"{name}_signals": _join(reader[0](row["text"])) for name, reader in READERS.items()}
+        | {f"{name}_price": reader[1](row["text"]) for name, reader in READERS.items()}
+        | {name: row[name] for name in ("kind",) if name in row}
+        for row in read_table(path)
+    ]
 
 
-def read_sentences(path: Path = LABELLED) -> tuple[Sentence, ...]:
-    """The labelled sentences; a ValueError names the first that is not as the table promises."""
-    return tuple(map(_sentence, read_table(path)))
-
-
-def _sentence(row: Mapping[str, str]) -> Sentence:
-    text, signals, kind = row["text"], frozenset(row["signals"].split()), row.get("kind", "")
+def check_label(row: Mapping[str, str]) -> dict[str, Any]:
+    """A labelled sentence of the table; ValueError where it is not as that promises."""
+    text, signals, kind = row["text"], set(row["signals"].split()), row.get("kind", "")
     known = row["language"] in LANGUAGES and row["split"] in SPLITS and kind in ("", *KINDS)
     if not known or not signals <= set(SIGNALS):
         raise ValueError(f"{text!r} is labelled {list(row.values())[1:]}")
     if not kind and row["split"] != split_of(text):
         raise ValueError(f"{text!r} belongs to {split_of(text)}, not to {row['split']}")
-    price = float(row["price"]) if row["price"] else None
-    return Sentence(text, row["language"], row["split"], signals, price, kind)
+    price = float(row["price"]) if row["price"] else None  # None where no single price is meant
+    labels = {name: row[name] for name in ("text", "language", "split")}
+    return labels | {"signals": _join(signals), "price": price}
+
+
+def _join(signals: Set[str]) -> str:
+    return " ".join(signal for signal in SIGNALS if signal in signals)
 
 
 def split_of(text: str) -> str:
@@ -208,70 +212,34 @@ def language() -> dict[str, Any]:
     is None. The language, the signal and the kind "all" pool the rest. The figures on the blind
     writer's sentences stand apart: signals by language, prices by kind.
     """
-    own, blind = list(map(read, read_sentences())), list(map(read, read_sentences(BLIND)))
-    told = [one for one in blind if one.sentence.kind == "tells"]
-    priced = [one for one in blind if one.sentence.kind != "tells"]
+    own, blind = read_sentences(), read_sentences(BLIND)
+    told = [one for one in blind if one["kind"] == "tells"]
+    priced = [one for one in blind if one["kind"] != "tells"]
     return {
         "rows": signal_rows(own),
         "prices": price_rows(own, "language", LANGUAGES),
-        "sentences": [one.as_json() for one in own],
+        "sentences": own,
         "blind": {
             "rows": signal_rows(told),
             "prices": price_rows(priced, "kind", KINDS[:-1]),
-            "sentences": [one.as_json() | {"kind": one.sentence.kind} for one in blind],
+            "sentences": blind,
         },
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A labelled sentence, and what each reader reads in it: signals and a price or None."""
-
-    sentence: Sentence
-    signals: Mapping[str, frozenset[str]]
-    prices: Mapping[str, float | None]
-
-    def as_json(self) -> dict[str, Any]:
-        """The row of the sentence."""
-        sentence = self.sentence
-        return {
-            "text": sentence.text,
-            "language": sentence.language,
-            "split": sentence.split,
-            "signals": _join(sentence.signals),
-            "price": sentence.price,
-            **{f"{name}_signals": _join(signals) for name, signals in self.signals.items()},
-            **{f"{name}_price": price for name, price in self.prices.items()},
-        }
+Sentence = Mapping[str, Any]  # with its labels and readings
+Group = tuple[dict[str, Any], list[Sentence]]  # what a row is of, and its sentences
 
 
-def _join(signals: frozenset[str]) -> str:
-    return " ".join(signal for signal in SIGNALS if signal in signals)
-
-
-def read(sentence: Sentence) -> Reading:
-    """The readings of a sentence."""
-    signals = {name: reader[0](sentence.text) for name, reader in READERS.items()}
-    prices = {name: reader[1](sentence.text) for name, reader in READERS.items()}
-    return Reading(sentence, signals, prices)
-
-
-Group = tuple[dict[str, Any], list[Reading]]  # what a row is of, and its sentences
-
-
-def by_group(readings: Sequence[Reading], name: str, groups: Sequence[str]) -> Iterator[Group]:
+def by_group(readings: Sequence[Sentence], name: str, groups: Sequence[str]) -> Iterator[Group]:
     """Each reader and split, each group of sentences and all, and the readings there."""
     for reader, split, group in product(READERS, SPLITS, (*groups, "all")):
-        chosen = [
-            one
-            for one in readings
-            if one.sentence.split == split and group in ("all", getattr(one.sentence, name))
-        ]
+        chosen = [one for one in readings if one["split"] == split and group in ("all", one[name])]
         of = {"reader": reader, "split": split, "language": "all", name: group, "n": len(chosen)}
         yield of, chosen
 
 
-def signal_rows(readings: Sequence[Reading]) -> list[dict[str, Any]]:
+def signal_rows(readings: Sequence[Sentence]) -> list[dict[str, Any]]:
     """How well each reader finds each signal, by split and language."""
     return [
         {**of, **_find_signal(chosen, of["reader"], signal)}
@@ -280,16 +248,13 @@ def signal_rows(readings: Sequence[Reading]) -> list[dict[str, Any]]:
     ]
 
 
-def _find_signal(readings: Sequence[Reading], reader: str, signal: str) -> dict[str, Any]:
+def _find_signal(readings: Sequence[Sentence], reader: str, signal: str) -> dict[str, Any]:
     wanted = SIGNALS if signal == "all" else (signal,)
     meant, found = (
-        np.array([[s in signals for s in wanted] for signals in some], bool).reshape(
+        np.array([[s in one[name].split() for s in wanted] for one in readings], bool).reshape(
             -1, len(wanted)
         )
-        for some in (
-            [one.sentence.signals for one in readings],
-            [one.signals[reader] for one in readings],
-        )
+        for name in ("signals", f"{reader}_signals")
     )
     right, wrong, missed = (
         (meant & found).sum(1), (found & ~meant).sum(1), (meant & ~found).sum(1),
@@ -307,7 +272,7 @@ def _find_signal(readings: Sequence[Reading], reader: str, signal: str) -> dict[
 
 
 def price_rows(
-    readings: Sequence[Reading], name: str, groups: Sequence[str]
+    readings: Sequence[Sentence], name: str, groups: Sequence[str]
 ) -> list[dict[str, Any]]:
     """How well each reader finds the price, by split and group."""
     return [
@@ -316,8 +281,8 @@ def price_rows(
     ]
 
 
-def _find_price(readings: Sequence[Reading], reader: str) -> dict[str, Any]:
-    pairs = [(one.sentence.price, one.prices[reader]) for one in readings]
+def _find_price(readings: Sequence[Sentence], reader: str) -> dict[str, Any]:
+    pairs = [(one["price"], one[f"{reader}_price"]) for one in readings]
     meant = [(price, found) for price, found in pairs if price is not None]
     unmeant = [found for price, found in pairs if price is None]
     exact = sum(price == found for price, found in meant)

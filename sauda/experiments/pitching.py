@@ -255,16 +255,21 @@ def pitching(
     """The data of the judged artifact; `advocates` names at least those of DRAWN."""
     names, seeds = advocates, first_seeds(episodes, split)
     cells = progress(product(names, seeds), len(names) * len(seeds), "negotiating", "negotiation")
-    games = [list(map(_outcome, negotiation(ADVOCATES[name], seed))) for name, seed in cells]
-    played = {name: games[i * len(seeds) : (i + 1) * len(seeds)] for i, name in enumerate(names)}
-    won, totals, lies = (  # each of shape (seeds, rounds)
-        {
-            name: np.array([[getattr(one, figure) for one in game] for game in some], float)
-            for name, some in played.items()
-        }
-        for figure in ("won", "total", "lies")
+    games = [  # of each round what the learner did, whether it won, its total and its lies
+        [
+            (one.strategy, one.decision.winner == LEARNER, own.total, own.lies)
+            for one in negotiation(ADVOCATES[name], seed)
+            for own in [one.decision.verdicts[LEARNER]]
+        ]
+        for name, seed in cells
+    ]
+    # Each of shape (advocates, seeds, rounds).
+    columns = zip(*(zip(*game, strict=True) for game in games), strict=True)
+    chosen, won, totals, lies = (
+        dict(zip(names, np.reshape(column, (len(names), len(seeds), -1)), strict=True))
+        for column in columns
     )
-    chosen = {n: np.array([[one.strategy for one in game] for game in played[n]]) for n in SHOWN}
+    won = {name: hits.astype(float) for name, hits in won.items()}
     # Both use every arm once in the early rounds, so what was learned can only show late.
     gain = won["adapting"] - won[CONTROL]
     return {
@@ -292,8 +297,8 @@ def pitching(
             for n in DRAWN
         },
         "frequencies": {
-            n: {arm: np.round((arms == arm).mean(0), 4).tolist() for arm in ARMS}
-            for n, arms in chosen.items()
+            n: {arm: np.round((chosen[n] == arm).mean(0), 4).tolist() for arm in ARMS}
+            for n in SHOWN
         },
         "wins": {n: won[n].sum(1).astype(int).tolist() for n in names},
         "shown": [
@@ -307,20 +312,6 @@ def pitching(
             for why, seed in choose_examples(won, seeds).items()
         ],
     }
-
-
-class Outcome(NamedTuple):
-    """What the learner did and got in one round."""
-
-    strategy: str
-    won: bool
-    total: float
-    lies: int
-
-
-def _outcome(played: Round) -> Outcome:
-    own = played.decision.verdicts[LEARNER]
-    return Outcome(played.strategy, played.decision.winner == LEARNER, own.total, own.lies)
 
 
 def choose_examples(won: Mapping[str, np.ndarray], seeds: Sequence[int]) -> dict[str, int]:

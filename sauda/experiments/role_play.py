@@ -230,9 +230,20 @@ def summarize(
     """Rows and contrasts, all computed from the games; the script's own games are played."""
     own = {seat: script_shares(script, seat, seeds) for seat in SEATS}
     cells = {(cell["model"], cell["seat"]): cell["games"] for cell in games}
-    rows = [_figures(*cell, rows, own[cell[1]]) for cell, rows in cells.items()]
+    rows = [_figures(*cell, played, own[cell[1]]) for cell, played in cells.items()]
+    said = {  # shares of the offers that were said at their price
+        cell: np.array([game["said"] / game["offers"] for game in games])
+        for cell, games in cells.items()
+    }
     contrasts = [
-        _price_contrast(question, cells, model, beside, seat)
+        {
+            "question": question,
+            "model": model,
+            "beside": beside,
+            "seat": seat,
+            "n": len(said[model, seat]),
+            "difference": difference_of(said[model, seat], said[beside, seat]),
+        }
         for seat, specialist in SPECIALISTS.items()
         for question, model, beside in (
             ("base", specialist, BASE),
@@ -273,28 +284,6 @@ def _figures(
         "script_share": mean_of(script),
         "difference": difference_of(share, script),
         "losses": int((share < 0).sum()),
-    }
-
-
-def _price_contrast(
-    question: str,
-    cells: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]],
-    model: str,
-    beside: str,
-    seat: str,
-) -> dict[str, Any]:
-    """How much more often `model` says the decided price than `beside`, paired by game."""
-    ours, theirs = (
-        np.array([game["said"] / game["offers"] for game in cells[name, seat]])
-        for name in (model, beside)
-    )
-    return {
-        "question": question,
-        "model": model,
-        "beside": beside,
-        "seat": seat,
-        "n": len(ours),
-        "difference": difference_of(ours, theirs),
     }
 
 

@@ -20,18 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from env import (
-    Accept,
-    EndReason,
-    Episode,
-    Instance,
-    Observation,
-    Offer,
-    Policy,
-    get_task,
-    rollout,
-    rupees,
-)
+import env
 from sauda.experiments.batches import in_batches, version_of
 from sauda.llm.model import NamedModel
 from sauda.llm.seller import (
@@ -80,7 +69,7 @@ STAGES = (  # the published buyer's lines, early, midway and late
 )
 
 
-def published(obs: Observation, rng: np.random.Generator) -> Offer | Accept:
+def published(obs: env.Observation, rng: np.random.Generator) -> env.Offer | env.Accept:
     """The buyer of the published test: from 0.55 of the ask toward the seller's last price."""
     ask = obs.opening_ask
     price = round(0.55 * ask)
@@ -100,18 +89,18 @@ class Hostile:
     last: float
     lines: tuple[str, ...]
 
-    def __call__(self, obs: Observation, rng: np.random.Generator) -> Offer | Accept:
+    def __call__(self, obs: env.Observation, rng: np.random.Generator) -> env.Offer | env.Accept:
         gone = obs.round / max(1, obs.table.rounds - 1)
         share = self.first + (self.last - self.first) * gone
         return _offer(obs, round(share * obs.opening_ask), self.lines[obs.round % len(self.lines)])
 
 
-def _offer(obs: Observation, price: int, line: str) -> Offer | Accept:
+def _offer(obs: env.Observation, price: int, line: str) -> env.Offer | env.Accept:
     """The bid; where the ask is no more, the ask."""
     if price >= obs.ask:
-        return Accept("All right, I take it.")
+        return env.Accept("All right, I take it.")
     price, shop = max(price, 1), round(SHOP * obs.opening_ask)
-    return Offer(price, line.format(price=rupees(price), shop=rupees(shop)))
+    return env.Offer(price, line.format(price=env.rupees(price), shop=env.rupees(shop)))
 
 
 def _hostile() -> Iterator[tuple[str, Hostile]]:
@@ -121,7 +110,7 @@ def _hostile() -> Iterator[tuple[str, Hostile]]:
         yield name, Hostile(float(first), float(last), tuple(row["line"] for row in lines))
 
 
-BUYERS: Mapping[str, Mapping[str, Policy]] = {
+BUYERS: Mapping[str, Mapping[str, env.Policy]] = {
     "published": {"published": published},
     "hard": dict(_hostile()),
 }
@@ -136,13 +125,13 @@ class Game:
     persona: str
     seed: int
     floor: int
-    episode: Episode
+    episode: env.Episode
     decisions: tuple[Decision, ...]
 
     @property
     def is_sold(self) -> bool:
         """Whether the game ended in a deal."""
-        return self.episode.end is EndReason.AGREEMENT
+        return self.episode.end is env.EndReason.AGREEMENT
 
     @property
     def price(self) -> float:
@@ -152,7 +141,7 @@ class Game:
     @property
     def asks(self) -> list[float]:
         """The seller's asks in order, in rupees."""
-        return [d.price for d in self.decisions if isinstance(d.action, Offer)]
+        return [d.price for d in self.decisions if isinstance(d.action, env.Offer)]
 
 
 def play_all(setting: str, each: int, seeds: Sequence[int]) -> list[Game]:
@@ -163,20 +152,20 @@ def play_all(setting: str, each: int, seeds: Sequence[int]) -> list[Game]:
 
 def play_seed(setting: str, buyer: str, persona: str, seed: int) -> Game:
     """The game of a seed; its seller says scripted lines."""
-    task = seat_persona(get_task("bazaar/open"), PERSONAS[persona])
+    task = seat_persona(env.get_task("bazaar/open"), PERSONAS[persona])
     draw = partial(_draw, task.env.draw, setting)
     task = replace(task, env=replace(task.env, draw=draw, rounds=ROUNDS))
-    played = rollout(task, BUYERS[setting][buyer], seed)
+    played = env.rollout(task, BUYERS[setting][buyer], seed)
     decisions = tuple(decide_move(turn.observation) for turn in played.trajectory("seller"))
     floor = played.final.private["nature"][0].seller["reservation"]
     return Game(setting, buyer, persona, seed, floor, played, decisions)
 
 
 def _draw(
-    draw: Callable[[np.random.Generator], Sequence[Instance]],
+    draw: Callable[[np.random.Generator], Sequence[env.Instance]],
     setting: str,
     rng: np.random.Generator,
-) -> tuple[Instance, ...]:
+) -> tuple[env.Instance, ...]:
     """An open-market deal of ROUNDS, its floor the setting's share of the ask."""
     (deal,) = draw(rng)
     stance = deal.seller["stance"]
@@ -243,10 +232,10 @@ def describe_model(player: BatchGenerate) -> dict[str, Any]:
 @cache
 def word_hashes() -> dict[str, str]:
     """The fingerprints of the prompt that asks for a seller's words, and of what checks them."""
-    decisions = [decide_move(obs) for obs in positions(get_task("bazaar/open"), "seller")]
+    decisions = [decide_move(obs) for obs in positions(env.get_task("bazaar/open"), "seller")]
     asked = [brief(decision, persona) for persona in PERSONAS.values() for decision in decisions]
     checked = [
-        check_text(text.format(price=rupees(d.price or 1), item=d.item.name), d).faults == ()
+        check_text(text.format(price=env.rupees(d.price or 1), item=d.item.name), d).faults == ()
         for d in decisions
         for text in (d.action.message, *CHECKED)
     ]

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
+from operator import ge, le
 from pathlib import Path
 from typing import Any, Literal
 
@@ -241,17 +242,13 @@ def _describe(game: Game) -> dict[str, Any]:
 
 
 def criterion_row(known: Mapping[str, str], cells: Cells) -> dict[str, Any]:
-    """The row of a line of CRITERIA, with whether each side's figure meets the target."""
-    target, published = known["target"], known["published"]
-    sides = {side: {**cell, "meets": _meets(cell["mean"], target)} for side, cell in cells.items()}
+    """The row of a line of CRITERIA, with whether each side's figure meets the target, if any."""
+    published, (sign, limit) = known["published"], known["target"].split() or ("", 0)
+    holds = {"≥": ge, "≤": le}.get(sign, lambda value, limit: None)
+    sides = {
+        side: {**cell, "meets": holds(cell["mean"], float(limit))} for side, cell in cells.items()
+    }
     return {**known, "published": float(published) if published else None, "sides": sides}
-
-
-def _meets(value: float, target: str) -> bool | None:
-    if not target:
-        return None
-    sign, limit = target.split()
-    return value >= float(limit) if sign == "≥" else value <= float(limit)
 
 
 def _cell(n: int, of: str, figures: Sequence[float]) -> dict[str, Any]:

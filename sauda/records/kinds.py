@@ -5,7 +5,7 @@ decorator in `sauda/experiments/`, other kinds by `register_kind`. `files.csv` n
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -63,15 +63,6 @@ class Kind:
     model_hashes: Callable[[], Mapping[str, str]] = dict
 
 
-REGISTERED: dict[str, Kind] = {}  # by name: those whose module is imported
-
-
-def register_kind(kind: Kind) -> Kind:
-    """Make a kind of artifact known; called where its data is filled, when that is imported."""
-    REGISTERED[kind.name] = kind
-    return kind
-
-
 ROOT = Path(__file__).resolve().parents[2] / "artifacts"
 RUN = "training_run/1"  # of a player; such a file is listed once it is there
 
@@ -87,24 +78,24 @@ ENTRIES = {
 FILES = tuple(ENTRIES[file] for file in sorted(ENTRIES))
 
 
-class Kinds(Mapping[str, Kind]):
-    """Every kind by its name; its module is imported when it is asked for."""
+MODULES = {row["kind"]: row["module"] for row in ROWS}
 
-    modules: Mapping[str, str] = {row["kind"]: row["module"] for row in ROWS}
 
-    def __getitem__(self, name: str) -> Kind:
-        if name not in REGISTERED:
-            import_module(self.modules[name])
-        return REGISTERED[name]
+class Kinds(dict[str, Kind]):
+    """Every kind by its name; its module, which registers it, is imported when it is asked for."""
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.modules)
-
-    def __len__(self) -> int:
-        return len(self.modules)
+    def __missing__(self, name: str) -> Kind:
+        import_module(MODULES[name])
+        return self[name]
 
 
 KINDS = Kinds()
+
+
+def register_kind(kind: Kind) -> Kind:
+    """Make a kind of artifact known; called where its data is filled, when that is imported."""
+    KINDS[kind.name] = kind
+    return kind
 
 
 def training_runs() -> list[str]:

@@ -19,7 +19,7 @@ from sauda.games import GAMES
 from sauda.games.bazaar_prompt import percent_of
 from sauda.llm.model import Model
 from sauda.llm.turn import PlayerSpec, PromptSeat, new_game, play_games
-from sauda.llm.types import Reply
+from sauda.llm.types import Messages, Reply
 from sauda.records.seeds import SPLITS
 from sauda.records.store import read_lines
 from sauda.statistics import mean_interval
@@ -68,11 +68,7 @@ def acceptance(model: Model, game: str, prompts: int = 48, batch_size: int = 16)
         else (list(holdout_states(prompts)), _judge_bazaar)
     )
     seat = PromptSeat(prompt := GAMES[game].prompt)
-    replies: list[Reply] = []
-    for start in range(0, len(states), batch_size):
-        batch = states[start : start + batch_size]
-        chats = [prompt.render(state.obs) for state in batch]
-        replies += model.batch(chats, range(start, start + len(batch)))
+    replies = reply_to(model, [prompt.render(state.obs) for state in states], batch_size)
     verdicts = [
         judge(state, seat.parse(state.obs, reply).proposal)
         for state, reply in zip(states, replies, strict=True)
@@ -90,6 +86,16 @@ def acceptance(model: Model, game: str, prompts: int = 48, batch_size: int = 16)
         "completions": [reply.text for reply in replies[:8]],
         "passed": not faults and valid >= LEAST_VALID,
     } | ({"accepted": _share(verdicts, "accepted")} if "accepted" in verdicts[0] else {})
+
+
+def reply_to(model: Model, chats: Sequence[Messages], batch_size: int) -> list[Reply]:
+    """The model's reply to each chat, so many at a time; its seed is the place of the chat."""
+    seeds = range(len(chats))
+    return [
+        reply
+        for i in range(0, len(chats), batch_size)
+        for reply in model.batch(chats[i : i + batch_size], seeds[i : i + batch_size])
+    ]
 
 
 def _share(verdicts: Sequence[dict[str, Any]], name: str) -> float:

@@ -9,11 +9,13 @@ import math
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import MISSING, asdict, dataclass, field
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar
+
+from jinja2 import Template
 
 from sauda.llm.engine import Sampling
 from sauda.llm.model import ADAPTERS, CACHE, CannotLoad, adapter_folder
@@ -36,64 +38,41 @@ SETTINGS_FILE = "run.json"  # in a run's folder
 STATE_FILE = "trainer_state.json"  # in a checkpoint: the Trainer's step and log
 LIBRARIES = ("torch", "transformers", "peft", "trl")
 LOGGED = ("loss", "learning_rate", "grad_norm", "mean_token_accuracy", "entropy")  # of TRL's log
-LEAST = {
+LEAST = {  # of settings that are whole numbers; 1 of all others
     "max_steps": -1, "seed": 0, "first_seed": 0, "eval_games": 0, "near": 0, "late": 0, "apart": 0,
 }  # fmt: skip
-MAY_CHANGE = {
-    "threads",
-    "minutes",
-    "trial",
-    "report_to",
-    "push_to_hub",
-    "hub_model_id",
-}  # when a run is resumed
+# When a run is resumed.
+MAY_CHANGE = {"threads", "minutes", "trial", "report_to", "push_to_hub", "hub_model_id"}
 
 
 class Stopped(ValueError):
     """A run cannot start, resume or go on; the message says why, and what is kept."""
 
 
-def check_whole_numbers(settings: Any) -> None:
-    """Raise ValueError where a whole number is below LEAST, which is 1 for most settings."""
-    for name, value in vars(settings).items():
-        if type(value) is int and value < (least := LEAST.get(name, 1)):
-            flag = name.replace("_", "-")
-            raise ValueError(f"--{flag} is a whole number of at least {least}, not {value}")
+def option(about: str, default: Any = MISSING) -> Any:
+    """A setting with what the help of the command says about it."""
+    return field(default=default, metadata={"help": about})
 
 
 @dataclass(frozen=True, kw_only=True)
 class StageSettings:
     """Settings of every stage, in the names of TrainingArguments; defaults are what we report."""
 
-    model: str = field(
-        default="mini", metadata={"help": "toy, mini, 8b, or a folder or repository"}
-    )
-    per_device_train_batch_size: int = field(
-        default=4, metadata={"help": "rows per pass; lower where memory is short"}
-    )
-    learning_rate: float = field(metadata={"help": "peak, after the warmup"})
-    warmup_steps: float = field(default=0.05, metadata={"help": "below 1 a share of the steps"})
-    lr_scheduler_type: str = field(
-        default="cosine", metadata={"help": "how the rate falls: a name of transformers"}
-    )
+    model: str = option("toy, mini, 8b, or a folder or repository", "mini")
+    per_device_train_batch_size: int = option("rows per pass; lower where memory is short", 4)
+    learning_rate: float = option("peak, after the warmup")
+    warmup_steps: float = option("below 1 a share of the steps", 0.05)
+    lr_scheduler_type: str = option("how the rate falls: a name of transformers", "cosine")
     max_grad_norm: float = 1.0
-    save_steps: int = field(metadata={"help": "steps between two checkpoints"})
-    acceptance_prompts: int = field(
-        default=48, metadata={"help": "hold-out prompts of the acceptance check"}
-    )
-    threads: int = field(default=1, metadata={"help": "of torch on a CPU"})
-    minutes: float = field(
-        default=0.0, metadata={"help": "of training, after which the run ends; 0 for no limit"}
-    )
-    seed: int = field(default=0, metadata={"help": "of every draw in training"})
-    trial: bool = field(default=False, metadata={"help": "keep the adapter in the run's folder"})
-    report_to: str = field(
-        default="none", metadata={"help": "where the log goes too: trackio, wandb, tensorboard"}
-    )
-    push_to_hub: bool = field(
-        default=False, metadata={"help": "keep the run on the Hub; --resume brings it back"}
-    )
-    hub_model_id: str = field(default="", metadata={"help": "its repository, OWNER/NAME"})
+    save_steps: int = option("steps between two checkpoints")
+    acceptance_prompts: int = option("hold-out prompts of the acceptance check", 48)
+    threads: int = option("of torch on a CPU", 1)
+    minutes: float = option("of training, after which the run ends; 0 for no limit", 0.0)
+    seed: int = option("of every draw in training", 0)
+    trial: bool = option("keep the adapter in the run's folder", False)
+    report_to: str = option("where the log goes too: trackio, wandb, tensorboard", "none")
+    push_to_hub: bool = option("keep the run on the Hub; --resume brings it back", False)
+    hub_model_id: str = option("its repository, OWNER/NAME", "")
 
     stage: ClassVar[str]
     game: ClassVar[str] = "bazaar"
@@ -105,7 +84,10 @@ class StageSettings:
     eval_games: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
-        check_whole_numbers(self)
+        for name, value in vars(self).items():
+            if type(value) is int and value < (least := LEAST.get(name, 1)):
+                flag = name.replace("_", "-")
+                raise ValueError(f"--{flag} is a whole number of at least {least}, not {value}")
         if self.push_to_hub and self.hub_model_id.count("/") != 1:
             raise ValueError("--push-to-hub needs a repository OWNER/NAME by --hub-model-id")
 
@@ -127,18 +109,14 @@ class StageSettings:
 class PlayerSettings(StageSettings):
     """Settings of a stage in which the learner plays whole games."""
 
-    init_adapter: str = field(
-        metadata={"help": "adapter to train further: a stage's name or a folder; '' for a new one"}
+    init_adapter: str = option(
+        "adapter to train further: a stage's name or a folder; '' for a new one"
     )
-    constrained: bool = field(
-        default=False, metadata={"help": "replies under a grammar, for a base that writes no moves"}
-    )
+    constrained: bool = option("replies under a grammar, for a base that writes no moves", False)
     temperature: float = 0.7  # of the replies
     max_new_tokens: int = 40  # of a reply
-    first_seed: int = field(metadata={"help": "of the training split; each stage has its own"})
-    eval_games: int = field(
-        default=0, metadata={"help": "training games that every checkpoint plays"}
-    )
+    first_seed: int = option("of the training split; each stage has its own")
+    eval_games: int = option("training games that every checkpoint plays", 0)
 
     copies: ClassVar[int] = 1  # the player's weights
 
@@ -496,22 +474,7 @@ def save_run(
 
 def model_card(settings: StageSettings, data: Mapping[str, Any]) -> str:
     """The model card of a run, made from what its artifact holds."""
-    base, last, check = data["base"], data["log"][-1], data["acceptance"]
+    template = Template(Path(__file__).with_name("model_card.jinja").read_text(encoding="utf-8"))
     games = (data.get("checkpoint_evaluations") or [None])[-1]
-    played = (
-        f"Mean grade of {games['n']} training games: {games['reward']:.3f} "
-        f"[{games['low']:.3f}, {games['high']:.3f}]."
-        if games
-        else "No games were played with it."
-    )
-    return "\n".join([
-        "---", f"base_model: {base['origin']}", "library_name: peft", "tags: [sauda, lora]", "---",
-        "", f"# {settings.name}", "",
-        f"A LoRA adapter of the stage `{settings.stage}` of Sauda, a {settings.game} player.", "",
-        f"- Base: {base['name']}, sha256 {base['sha256']}, trained in {base['precision']}.",
-        f"- {last['step']} steps, {data['num_tokens']:,} tokens, {data['seconds'] / 60:.0f} "
-        f"minutes on {data['hardware']['device']}; last loss {last['loss']:.4f}.",
-        f"- Acceptance check: {check['valid']:.3f} of {check['n']} replies held a move.",
-        f"- {played}", "", "Settings:", "", "```json", json.dumps(asdict(settings), indent=1),
-        "```", "",
-    ])  # fmt: skip
+    text = json.dumps(asdict(settings), indent=1)
+    return template.render(settings=settings, data=data, games=games, text=text) + "\n"

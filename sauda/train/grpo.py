@@ -12,7 +12,7 @@ as sampled from the whole vocabulary.
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar
@@ -21,25 +21,12 @@ import numpy as np
 
 from env import IllegalAction, get_task
 from sauda.games import game_of
-from sauda.games.adapter import ModelTurn
 from sauda.llm.turn import ModelGame, new_game, play_games
 from sauda.records.seeds import SPLITS, is_unseen_game
 from sauda.records.store import write
+from sauda.train import common
 from sauda.train.checks import check_player
-from sauda.train.common import (
-    LOGGED,
-    PlayerSettings,
-    Run,
-    Stopped,
-    init_adapter,
-    named_object,
-    sample,
-    save_and_load,
-    save_run,
-    start_run,
-    train_to_end,
-    training_arguments,
-)
+from sauda.train.common import LOGGED, PlayerSettings, Run, Stopped, option
 from sauda.train.losses import grpo_on_cpu
 from sauda.train.model import tokenizer_of, trainable
 from sauda.train.self_play import Learner, as_sequence, prompt_ids
@@ -64,22 +51,18 @@ class GRPOSettings(PlayerSettings):
     """Settings in the names of TRL's GRPOConfig; the defaults are the numbers we report."""
 
     init_adapter: str = "sft"
-    tasks: tuple[str, ...] = field(
-        default=("bazaar/open", "bazaar/rushed"), metadata={"help": "tasks of the groups, in turn"}
+    tasks: tuple[str, ...] = option(
+        "tasks of the groups, in turn", ("bazaar/open", "bazaar/rushed")
     )
     prompts_per_step: int = 4  # instances, each played by a group of games
     num_generations: int = 8  # games per group
-    max_steps: int = field(default=36, metadata={"help": "steps of the optimizer"})
-    per_device_train_batch_size: int = field(
-        default=8, metadata={"help": "sequences per pass; lower where memory is short"}
-    )
+    max_steps: int = option("steps of the optimizer", 36)
+    per_device_train_batch_size: int = option("sequences per pass; lower where memory is short", 8)
     learning_rate: float = 5e-5
     warmup_steps: float = 0.0
     beta: float = 0.02  # of the divergence from the adapter it started from
     first_seed: int = 30_000
-    reward: str = field(
-        default="", metadata={"help": "module:function of a finished game; '' for its grade"}
-    )
+    reward: str = option("module:function of a finished game; '' for its grade", "")
     patience: int = 3  # steps in a row whose games all earn the same, before it stops
     save_steps: int = 5
     stage: ClassVar[str] = "grpo"
@@ -110,11 +93,11 @@ SETTINGS = {"bazaar": GRPOSettings}  # by game
 
 def train(settings: GRPOSettings, folder: Path | None = None, resume: bool = False) -> dict:
     """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do."""
-    run = start_run(settings, folder, resume)
+    run = common.start_run(settings, folder, resume)
     chosen = instances(settings)
     trainer = make_trainer(run, chosen)
-    train_to_end(run, trainer)
-    served = save_and_load(run, trainer, GRPO_LOGGED)
+    common.train_to_end(run, trainer)
+    served = common.save_and_load(run, trainer, GRPO_LOGGED)
     figures = {
         "games": {
             "task": {name: sum(name == other for other, _ in chosen) for name in settings.tasks},
@@ -124,7 +107,7 @@ def train(settings: GRPOSettings, folder: Path | None = None, resume: bool = Fal
         },
         "sample": json.loads((run.folder / SAMPLE).read_text("utf-8")),
     }
-    return save_run(run, trainer, check_player(run, served) | figures, GRPO_LOGGED)
+    return common.save_run(run, trainer, check_player(run, served) | figures, GRPO_LOGGED)
 
 
 def instances(settings: GRPOSettings) -> list[tuple[str, int]]:
@@ -150,10 +133,10 @@ def make_trainer(run: Run, chosen: Sequence[tuple[str, int]]) -> Any:
     from trl import GRPOConfig, GRPOTrainer
 
     settings = run.settings
-    network = trainable(run.base, init_adapter(settings))
+    network = trainable(run.base, common.init_adapter(settings))
     tokenizer = tokenizer_of(run.base)
     arguments = GRPOConfig(
-        **training_arguments(run),
+        **common.training_arguments(run),
         max_steps=settings.max_steps,
         num_generations=settings.num_generations,
         max_completion_length=None,
@@ -175,24 +158,13 @@ def make_trainer(run: Run, chosen: Sequence[tuple[str, int]]) -> Any:
     )
 
 
-def has_closed_deal(game: ModelGame) -> bool:
-    """Whether the game's last deal was closed."""
-    past = game.play.state.table.past
-    return bool(past) and past[-1].price is not None
-
-
-def holds_move(turn: ModelTurn) -> bool:
-    """Whether the reply of a turn holds a move."""
-    return not isinstance(turn.parsed.proposal, IllegalAction)
-
-
 class Games:
     """TRL's rollout function: a prompt names an instance, which the learner plays to its end."""
 
     def __init__(self, run: Run, learner: Learner) -> None:
         self.settings, self.learner = run.settings, learner
         name = run.settings.reward
-        self.earned = named_object(name) if name else attrgetter("grade")
+        self.earned = common.named_object(name) if name else attrgetter("grade")
         self.equal_steps = 0  # in a row
         self.labels: dict[tuple[int, ...], list[int]] = {}  # of the step's sequences
         self.first = run.folder / SAMPLE
@@ -232,13 +204,15 @@ class Games:
         that there is nothing to learn from.
         """
         self.check_spread(rewards)
-        replies = [turn for game in games for turn in game.turns]
+        replies = [turn.parsed.proposal for game in games for turn in game.turns]
+        deals = [game.play.state.table.past for game in games]
         return {
             "reward_min": float(rewards.min()),
             "reward_max": float(rewards.max()),
             "reward_group_std": float(rewards.std(axis=1).mean()),
-            "valid_rate": sum(map(holds_move, replies)) / len(replies),
-            "agreement_rate": sum(map(has_closed_deal, games)) / len(games),
+            "valid_rate": sum(not isinstance(x, IllegalAction) for x in replies) / len(replies),
+            "agreement_rate": sum(bool(past and past[-1].price is not None) for past in deals)
+            / len(games),
         }
 
     def check_spread(self, rewards: np.ndarray) -> None:
@@ -258,7 +232,7 @@ class Games:
         self.labels = {tuple(row["input_ids"]): row["labels"] for row in rows}
         if not self.first.exists():
             ids, labels = rows[0]["input_ids"], rows[0]["labels"]
-            write(self.first, json.dumps(sample(ids, labels, tokenizer)))
+            write(self.first, json.dumps(common.sample(ids, labels, tokenizer)))
         starts = [len(prompt_ids(game.turns[0].request.messages, tokenizer)) for game in games]
         pairs = list(zip(rows, starts, strict=True))
         return {

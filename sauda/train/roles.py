@@ -20,7 +20,7 @@ import re
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -38,23 +38,18 @@ from sauda.language.acts import (
     views,
 )
 from sauda.llm.model import Model
-from sauda.llm.types import Reply
 from sauda.records.store import digest
 from sauda.statistics import moving_average
-from sauda.train.checks import fault_in
+from sauda.train import common
+from sauda.train.checks import fault_in, reply_to
 from sauda.train.common import (
     LOGGED,
     Run,
     StageSettings,
     last_checkpoint,
     log_steps,
+    option,
     run_name,
-    sample,
-    save_and_load,
-    save_run,
-    start_run,
-    train_to_end,
-    training_arguments,
 )
 from sauda.train.dialogues import SOURCES, load_dialogues, report_use, sequence, source_of
 from sauda.train.losses import score_tokens
@@ -80,46 +75,27 @@ TOY = {"dialogues": 8, "validation_dialogues": 2, "holdout_dialogues": 4, "save_
 class RoleSettings(StageSettings):
     """Settings in the names of transformers' TrainingArguments; the defaults are what we report."""
 
-    role: str = field(
-        default=GENERALIST,
-        metadata={"help": "buyer, seller (of a division: opener, responder), or generalist"},
+    role: str = option(
+        "buyer, seller (of a division: opener, responder), or generalist", GENERALIST
     )
-    source: str = field(
-        default="", metadata={"help": f"{', '.join(SOURCES)}; without one, the shipped dialogues"}
-    )
-    data: str = field(default="", metadata={"help": "local file of the source, as it is published"})
-    hub: str = field(
-        default="", metadata={"help": "split of the source to download from the Hub, not a file"}
-    )
-    no_schedule: bool = field(
-        default=False, metadata={"help": "the control: one cycle, and one rate for all layers"}
-    )
-    four_bits: str = field(
-        default="gpu",
-        metadata={"help": "where the base is in nf4: gpu, always (slow on a CPU), short"},
-    )
-    dialogues: int = field(
-        default=56, metadata={"help": "training dialogues to learn from, each from one side"}
-    )
-    validation_dialogues: int = field(
-        default=10, metadata={"help": "from its own sides, at every checkpoint"}
-    )
-    holdout_dialogues: int = field(default=32, metadata={"help": "from each side, at the end"})
+    source: str = option(f"{', '.join(SOURCES)}; without one, the shipped dialogues", "")
+    data: str = option("local file of the source, as it is published", "")
+    hub: str = option("split of the source to download from the Hub, not a file", "")
+    no_schedule: bool = option("the control: one cycle, and one rate for all layers", False)
+    four_bits: str = option("where the base is in nf4: gpu, always (slow on a CPU), short", "gpu")
+    dialogues: int = option("training dialogues to learn from, each from one side", 56)
+    validation_dialogues: int = option("from its own sides, at every checkpoint", 10)
+    holdout_dialogues: int = option("from each side, at the end", 32)
     lora: LoRA = LoRA(r=32, lora_alpha=16)  # noqa: RUF009 (frozen)
     lora_dropout: float = 0.1
-    cycles: int = field(
-        default=2, metadata={"help": "of the learning rate; 1 is a control for the cycles alone"}
-    )
+    cycles: int = option("of the learning rate; 1 is a control for the cycles alone", 2)
     warmup_steps: float = 0.1  # share of a cycle; then a line to 0
-    layer_decay: float = field(
-        default=0.95,
-        metadata={"help": "rate of a layer as a share of that of the layer above; 1 is a control"},
+    layer_decay: float = option(
+        "rate of a layer as a share of that of the layer above; 1 is a control", 0.95
     )
     smoothing: float = 0.98  # of the running mean of the loss, per step
     per_device_train_batch_size: int = 1  # dialogues differ in length, and none is padded
-    gradient_accumulation_steps: int = field(
-        default=2, metadata={"help": "dialogues per step of the optimizer"}
-    )
+    gradient_accumulation_steps: int = option("dialogues per step of the optimizer", 2)
     learning_rate: float = 2e-3  # of the highest layer; high, as the run is short
     weight_decay: float = 0.02
     save_steps: int = 7  # each checkpoint has a validation
@@ -213,7 +189,7 @@ def train(settings: RoleSettings, folder: Path | None = None, resume: bool = Fal
     """
     file = Path(settings.data) if settings.data else None
     dialogues = report_use(load_dialogues(settings.source, file, settings.hub))
-    run = start_run(settings, folder, resume)
+    run = common.start_run(settings, folder, resume)
     tokenizer = tokenizer_of(run.base)
     taught = choose_views(dialogues, settings.sides, settings.dialogues, settings.seed)
     sequences = [sequence(view, tokenizer) for view in taught]
@@ -221,16 +197,21 @@ def train(settings: RoleSettings, folder: Path | None = None, resume: bool = Fal
     count = settings.validation_dialogues // len(settings.sides)
     validation = views(dialogues, settings.sides, "validation", count)
     trainer = make_trainer(run, network, tokenizer, sequences, validation)
-    train_to_end(run, trainer)
+    common.train_to_end(run, trainer)
 
     steps = log_steps(trainer.state.log_history)
     means = moving_average([row["loss"] for row in steps], settings.smoothing)
     for row, mean in zip(steps, means, strict=True):
         row["loss_average"] = mean
-    validations = validation_rows(trainer)
+    validations = [  # of the base model and of every checkpoint
+        {"step": row["step"]}
+        | {n: row[f"eval_{n}"] for n in ("dialogues", "tokens", "loss", "perplexity")}
+        for row in trainer.state.log_history
+        if "eval_loss" in row
+    ]
     best = best_step(validations)
     read_adapter(network, run.folder / f"checkpoint-{best}")
-    served = save_and_load(run, trainer, ROLES_LOGGED)
+    served = common.save_and_load(run, trainer, ROLES_LOGGED)
     in_loss = [label != -100 for row in sequences for label in row["labels"]]
     figures = judge_role(served, settings, dialogues, tokenizer) | {
         "role": settings.role,
@@ -243,11 +224,11 @@ def train(settings: RoleSettings, folder: Path | None = None, resume: bool = Fal
         },
         "validations": validations,
         "best_step": best,
-        "sample": sample(sequences[0]["input_ids"], sequences[0]["labels"], tokenizer),
+        "sample": common.sample(sequences[0]["input_ids"], sequences[0]["labels"], tokenizer),
     }
     # What is measured of a role is kept, whichever way it points; of a control, figures alone.
     publishes = not settings.control
-    return save_run(run, trainer, figures, ROLES_LOGGED, publishes, must_pass=False)
+    return common.save_run(run, trainer, figures, ROLES_LOGGED, publishes, must_pass=False)
 
 
 def make_network(settings: RoleSettings, base: Base) -> Any:
@@ -274,7 +255,7 @@ def make_trainer(
     """A Trainer with the schedule of the settings, which validates at every checkpoint."""
     import torch
     from torch.optim.lr_scheduler import LambdaLR
-    from transformers import TrainingArguments
+    from transformers import TrainingArguments, default_data_collator
 
     settings = run.settings
     decay = 1.0 if settings.no_schedule else settings.layer_decay
@@ -292,11 +273,11 @@ def make_trainer(
     }
     return role_trainer()(
         model=network,
-        args=TrainingArguments(**training_arguments(run) | own),
+        args=TrainingArguments(**common.training_arguments(run) | own),
         train_dataset=sequences,
         eval_dataset=validation,
         processing_class=tokenizer,
-        data_collator=collate,
+        data_collator=default_data_collator,
         optimizers=(optimizer, LambdaLR(optimizer, lambda step: settings.rate_factor(step))),
         callbacks=[step_figures(run.base.device)],
     )
@@ -321,14 +302,6 @@ def layer_groups(
         }
         for layer in sorted(layers)
     ]
-
-
-def collate(rows: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
-    """One dialogue as tensors of shape (1, tokens)."""
-    import torch
-
-    (row,) = rows
-    return {key: torch.tensor([values]) for key, values in row.items()}
 
 
 def role_trainer() -> Any:
@@ -374,16 +347,6 @@ def role_trainer() -> Any:
             return metrics
 
     return RoleTrainer
-
-
-def validation_rows(trainer: Any) -> list[dict[str, Any]]:
-    """The validation losses of a run, one row per step: of the base model and every checkpoint."""
-    names = ("dialogues", "tokens", "loss", "perplexity")
-    return [
-        {"step": row["step"]} | {name: row[f"eval_{name}"] for name in names}
-        for row in trainer.state.log_history
-        if "eval_loss" in row
-    ]
 
 
 def step_figures(device: str) -> Any:
@@ -487,12 +450,8 @@ def speak(
     """
     asked = [(view, number % len(view.turns)) for number, view in enumerate(views)]
     chats = [view.chat()[: 2 * turn + 2] for view, turn in asked]
-    replies: list[Reply] = []
-    for start in range(0, len(chats), batch_size):
-        batch = chats[start : start + batch_size]
-        replies += model.batch(batch, range(start, start + len(batch)))
     rows = []
-    for (view, turn), reply in zip(asked, replies, strict=True):
+    for (view, turn), reply in zip(asked, reply_to(model, chats, batch_size), strict=True):
         example = view.turns[turn]
         said = Turn(view.role, reply.text.strip())
         turns = view.dialogue.turns

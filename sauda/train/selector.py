@@ -15,16 +15,17 @@ from typing import Any
 import numpy as np
 
 from env import arena, begin, get_task, rollout
+from sauda.experiments.batches import round_all
 from sauda.llm.registry import get_policy
 from sauda.records.kinds import Check, Kind, register_kind
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Record
 from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact
-from sauda.statistics import mean_interval, paired_difference
+from sauda.statistics import difference_of, mean_of
 
 EXPERT = "rule_based_expert"
-DIGITS = 6  # of a recorded reward or probability
+DIGITS = 6  # of a recorded reward
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,8 @@ def _train(settings: SelectorSettings, index: int) -> Iterator[dict[str, Any]]:
             "reward": round(reward, DIGITS),
             "expert": round(episode_return(name, EXPERT, seed), DIGITS),
             "baseline": round(baseline, DIGITS),
-            "before": _round(before),
-            "after": _round(softmax(preferences, settings.temperature)),
+            "before": round_all(before),
+            "after": round_all(softmax(preferences, settings.temperature)),
         }
         baseline = settings.baseline_decay * baseline + (1 - settings.baseline_decay) * reward
 
@@ -137,10 +138,6 @@ def episode_return(task_name: str, policy_name: str, seed: int) -> float:
     return arena.total(steps).normalized_reward
 
 
-def _round(chances: np.ndarray) -> list[float]:
-    return [round(float(chance), DIGITS) for chance in chances]
-
-
 def _final(settings: SelectorSettings, curve: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Every arm on hold-out seeds, and the gain of the last preferred one over the expert."""
     rows, seeds = [], SPLITS["holdout"][: settings.evaluated]
@@ -149,22 +146,17 @@ def _final(settings: SelectorSettings, curve: Sequence[Mapping[str, Any]]) -> li
         best = settings.arms[int(np.argmax(last))]
         names = dict.fromkeys((*settings.arms, EXPERT))
         returns = {arm: np.array([episode_return(name, arm, s) for s in seeds]) for arm in names}
-        gain = paired_difference(returns[best], returns[EXPERT])
         rows.append(
             {
                 "task": name,
                 "n": len(seeds),
                 "policy": best,
                 "probabilities": last,
-                "arms": {arm: _interval(mean_interval(returns[arm])) for arm in settings.arms},
-                "less_expert": _interval(gain),
+                "arms": {arm: mean_of(returns[arm]) for arm in settings.arms},
+                "less_expert": difference_of(returns[best], returns[EXPERT]),
             }
         )
     return rows
-
-
-def _interval(figures: tuple[float, float, float]) -> dict[str, float]:
-    return dict(zip(("mean", "low", "high"), (round(x, DIGITS) for x in figures), strict=True))
 
 
 register_kind(

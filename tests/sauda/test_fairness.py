@@ -136,25 +136,6 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-def test_at_the_gate_addresses_take_turns():
-    async def play() -> None:
-        gate = FairGate(Limits(running=1, running_of_address=1))
-        busy = [Visit(gate, "a") for _ in range(3)]
-        await settle()
-        polite = Visit(gate, "b")
-        await settle()
-        assert [v.inside for v in (*busy, polite)] == [True, False, False, False]
-        await busy[0].leave()
-        assert (busy[1].inside, polite.inside) == (True, False)  # it stood first in the queue
-        await busy[1].leave()
-        assert (busy[2].inside, polite.inside) == (False, True)
-        for visit in (polite, busy[2]):
-            await visit.leave()
-        assert (gate.running, gate.waiting) == (0, 0)
-
-    run(play())
-
-
 def test_who_leaves_the_queue_or_at_the_very_moment_of_entering_holds_no_place():
     async def play() -> None:
         gate = FairGate(Limits(running=1))

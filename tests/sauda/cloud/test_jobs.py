@@ -16,7 +16,7 @@ from huggingface_hub import HfApi, JobHardware
 from huggingface_hub.errors import HfHubHTTPError
 
 from sauda import __main__ as command
-from sauda.cloud import CloudFault, kept_runs
+from sauda.cloud import CloudFault, jobs
 from sauda.cloud.jobs import (
     FLAVORS,
     Job,
@@ -309,14 +309,14 @@ def run_in(folder: Path, steps: int, torn: int = 0) -> Path:
 
 def test_an_uploaded_run_can_be_resumed(tmp_path):
     kept = f"file:{tmp_path / 'kept'}"
-    kept_runs.upload(run_in(tmp_path, 3, torn=4), kept)
+    jobs.upload(run_in(tmp_path, 3, torn=4), kept)
     shutil.rmtree(tmp_path / "sft" / "checkpoint-1")
-    kept_runs.upload(tmp_path / "sft", kept)
-    back = kept_runs.download("sft", kept, tmp_path / "elsewhere")
+    jobs.upload(tmp_path / "sft", kept)
+    back = jobs.download("sft", kept, tmp_path / "elsewhere")
     assert sorted(p.name for p in back.glob("checkpoint-*")) == ["checkpoint-2", "checkpoint-3"]
     assert last_checkpoint(back).name == "checkpoint-3"
     assert [p.name for p in (tmp_path / "kept").iterdir()] == ["sft"]
-    assert kept_runs.download("dpo", kept, tmp_path / "elsewhere") is None
+    assert jobs.download("dpo", kept, tmp_path / "elsewhere") is None
 
 
 class Repository:
@@ -345,8 +345,8 @@ class Repository:
 def test_a_run_comes_back_from_a_repository(tmp_path):
     hub = Repository(tmp_path / "hub")
     (there := tmp_path / "there").mkdir()
-    assert kept_runs.download("sft", "me/results", there, hub) is None
-    kept_runs.upload(run_in(tmp_path, 2), "me/results", hub)
-    back = kept_runs.download("sft", "me/results", there, hub)
+    assert jobs.download("sft", "me/results", there, hub) is None
+    jobs.upload(run_in(tmp_path, 2), "me/results", hub)
+    back = jobs.download("sft", "me/results", there, hub)
     assert last_checkpoint(back).name == "checkpoint-2"
     assert [p.name for p in there.iterdir()] == ["sft"]

@@ -6,7 +6,7 @@ import shlex
 import pytest
 
 from sauda.__main__ import parse_arguments
-from sauda.commands.readme import fill
+from sauda.commands.artifacts import fill
 from sauda.records.kinds import entry
 from sauda.records.store import REPOSITORY, load
 

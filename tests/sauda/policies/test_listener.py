@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from env import Accept, Offer, WalkAway, get_task, rollout, speech
+from env import get_task, rollout, speech
 from sauda.policies import BUYERS, SLOW
 from sauda.policies.listener import Informed, Listener, at_opening, believe
 from sauda.records.seeds import deal_at
@@ -50,11 +50,3 @@ def test_bids_only_rise_and_nothing_is_said_twice():
         said = [speech.act_in(m.action.message)[0] for m in table.moves if m.agent == "buyer"]
         said = [act for act in said if act]
         assert len(said) == len(set(said))
-
-
-def test_the_value_of_a_move_is_at_most_that_of_the_best_one():
-    obs = positions(5)[1]
-    values = Listener().values(believe(obs), obs)
-    assert values.regret(values.best(obs)) == 0
-    for move in (Offer(1), Offer(obs.budget), Accept(), WalkAway()):
-        assert values.regret(move) >= 0
