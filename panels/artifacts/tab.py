@@ -3,7 +3,6 @@
 The browser fills the page's own address in the programs, so that each runs as printed.
 """
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -18,10 +17,10 @@ from env import TASKS, rollout
 from panels.transcripts.episodes import within
 from panels.ui.downloads import downloads, offered
 from panels.ui.html import macros
-from panels.ui.look import QUEUED, badge, folded, heading, note, table
+from panels.ui.look import PARTS, QUEUED, badge, folded, heading, note, table
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.terms import capital, with_tooltips
-from panels.ui.wiring import fill_on_opening
+from panels.ui.wiring import PRESS, fill_on_opening
 from sauda.experiments.speeds import (
     LOAD_COLUMNS,
     MEMORY_COLUMNS,
@@ -83,12 +82,11 @@ def _filled(tab: gr.Tab, told: Callable[[], Markup]) -> None:
 
 
 class Program(NamedTuple):
-    """A program to copy; `about` may stand below its title, `elem_id` is its component's."""
+    """A program to copy; `about` may stand below its title."""
 
     tab: str
     title: str
     about: str
-    language: str
     elem_id: str
     text: str
 
@@ -96,33 +94,23 @@ class Program(NamedTuple):
 PROGRAMS = [
     Program(*found)
     for found in re.findall(
-        r"## (.+): (.+)\n\n(?:(.+)\n\n)?```(\w+) (.+)\n([\s\S]+?)\n```\n",
+        r"## (.+): (.+)\n\n(?:(.+)\n\n)?```\w+ (.+)\n([\s\S]+?)\n```\n",
         Path(__file__).with_name("programs.md").read_text(encoding="utf-8"),
     )
 ]
 
 
 def _programs() -> None:
-    """Lay out a sub-tab a group of programs. Called inside `gr.Tabs`."""
+    """Lay out a sub-tab per group of programs. Called inside `gr.Tabs`."""
     numbers = {"tasks": len(TASKS), "buyers": len(policies_of(TASKS["classic/single_deal"]))}
-    codes = {}
     for name, group in groupby(PROGRAMS, key=lambda program: program.tab):
         with gr.Tab(name, id=name.lower().replace(" ", "-")):
-            for program in group:
-                gr.HTML(heading(program.title, program.about.format(**numbers)))
-                code = gr.Code(
-                    program.text.replace(ADDRESS, LOCAL),
-                    language=program.language,
-                    interactive=False,
-                    show_label=False,
-                    show_line_numbers=False,
-                    elem_id=program.elem_id,
-                )
-                codes |= {code: program.text} if ADDRESS in program.text else {}
-    here = f"""() => {json.dumps([*codes.values()])}.map(text => text.replaceAll(
-      "{ADDRESS}", new URL(".", window.location.href).href
-    ))"""
-    gr.on(None, None, None, list(codes), js=here)
+            parts = [
+                heading(each.title, each.about.format(**numbers))
+                + PARTS.program(each.text.replace(ADDRESS, LOCAL), each.elem_id)
+                for each in group
+            ]
+            gr.HTML(Markup("").join(parts), js_on_load=PRESS)
 
 
 def play(
@@ -207,9 +195,8 @@ def _row(entry: Entry, root: Path) -> tuple[object, ...]:
 
 
 def _offer_zip() -> None:
-    with gr.Row(elem_classes="sauda-actions"):
-        make = gr.Button("Pack all files in one zip", size="sm", scale=0)
-        ready = gr.DownloadButton("Download the zip", visible=False, size="sm", scale=0)
+    make = gr.Button("Pack all files in one zip", size="sm", scale=0)
+    ready = gr.DownloadButton("Download the zip", visible=False, size="sm", scale=0)
     problem = gr.HTML()
     one_at_a_time = {**QUEUED, "concurrency_id": "zip", "concurrency_limit": 1}
     make.click(make_zip, None, [make, ready, problem], **one_at_a_time)

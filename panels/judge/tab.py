@@ -7,12 +7,14 @@ from markupsafe import Markup
 
 from env import arena
 from panels.judge import learning, rounds
+from panels.ui.html import macros
 from panels.ui.look import QUIET, heading
 from panels.ui.provenance import load_or_say, offer_again, provenance
-from panels.ui.wiring import Updates, in_address, lay_out_address, on_address
+from panels.ui.wiring import Updates, in_address, lay_out_address, on_address, region
 from sauda.experiments.pitching import ROUNDS, ShownGame
 from sauda.records.store import Artifact
 
+HTML = macros("judge")
 TITLE = "Judge"
 PART = "rounds"  # id of the sub-tab
 TO_THE_PITCH = """() => {
@@ -55,22 +57,21 @@ def _rounds(judged: Artifact, tab: gr.Tab) -> None:
             shown = gr.HTML(elem_id="judge-shown")
         with gr.Column(scale=5, min_width=320):
             totals = gr.HTML(elem_id="judge-trend")
-            pitch, verdict, known = _pitch_form(seed, number)
+            pitch, known = _pitch_form(seed, number)
 
     def play_again(chosen: int) -> Iterator[Markup]:
         yield from rounds.played_again(games[chosen])
 
-    gr.HTML(provenance(judged, "the best, the median and the worst game of the adapting advocate"))
+    source = provenance(judged, "the best, the median and the worst game of the adapting advocate")
     offer_again(f"play these {ROUNDS} rounds again, now", play_again, [seed], "judge-rounds")
     address = lay_out_address("judge", PART, ("seed", "round"), tab)
 
     def show_round(chosen: int, number: float) -> Updates:
         game, index = games[chosen], int(number) - 1
         return {
-            shown: rounds.recorded_round(game, index),
-            totals: rounds.trend(game, index),
+            shown: rounds.recorded_round(game, index) + source,
+            totals: rounds.trend(game, index) + HTML.write_a_pitch(),
             known: rounds.knowledge(chosen, index),
-            verdict: "",
             pitch: gr.Textbox(placeholder=rounds.opening(chosen, index)),
             address.shown: in_address(named_in_address(first, chosen, index)),
         }
@@ -79,7 +80,7 @@ def _rounds(judged: Artifact, tab: gr.Tab) -> None:
         chosen, index = round_named(games, query)
         return show_round(chosen, index + 1) | {seed: chosen, number: index + 1}
 
-    outputs = [shown, totals, known, verdict, pitch, address.shown]
+    outputs = [shown, totals, known, pitch, address.shown]
     gr.on([number.change, seed.change], show_round, [seed, number], outputs, **QUIET)
     on_address(address, follow_round, [*outputs, seed, number])
 
@@ -119,32 +120,25 @@ def _pickers(judged: Artifact, games: Games) -> tuple[gr.Dropdown, gr.Slider]:
     return seed, number
 
 
-def _pitch_form(seed: gr.Dropdown, number: gr.Slider) -> tuple[gr.Textbox, gr.HTML, gr.HTML]:
-    """Where the visitor writes a pitch, the verdict on it, and what its lab knows."""
-    gr.HTML(
-        heading(
-            "Write your own pitch",
-            "You speak for your lab in this round. State facts with numbers about jobs, deadlines,"
-            " blocks or record; the judge checks them at once. A claim that names a job of your"
-            " table is compared with that job alone, any other with all open ones.",
-        ),
-        elem_id="judge-write",
-    )
+def _pitch_form(seed: gr.Dropdown, number: gr.Slider) -> tuple[gr.Textbox, gr.HTML]:
+    """Where the visitor writes a pitch; the verdict on it above what its lab knows."""
     pitch = gr.Textbox(
         label="Your pitch", lines=3, max_length=arena.LONGEST_MESSAGE, elem_id="judge-pitch"
     )
     with gr.Row(elem_classes="sauda-actions"):
         judge = gr.Button("Judge it", variant="primary", scale=0, min_width=110)
         example = gr.Button("Show an example", scale=0, min_width=150)
-    verdict = gr.HTML(elem_id="judge-verdict")
     known = gr.HTML(elem_id="judge-papers")
 
     def judge_pitch(seed: int, number: float, text: str) -> Markup:
-        return rounds.own_pitch(seed, int(number) - 1, text)
+        index = int(number) - 1
+        verdict = region("judge-verdict", rounds.own_pitch(seed, index, text))
+        return verdict + rounds.knowledge(seed, index)
 
-    def show_example(seed: int, number: float) -> tuple[str, str]:
-        return rounds.example(seed, int(number) - 1), ""  # a verdict would be on another pitch
+    def show_example(seed: int, number: float) -> tuple[str, Markup]:
+        index = int(number) - 1  # no verdict, which would be on another pitch
+        return rounds.example(seed, index), rounds.knowledge(seed, index)
 
-    gr.on([judge.click, pitch.submit], judge_pitch, [seed, number, pitch], verdict, **QUIET)
-    example.click(show_example, [seed, number], [pitch, verdict], **QUIET)
-    return pitch, verdict, known
+    gr.on([judge.click, pitch.submit], judge_pitch, [seed, number, pitch], known, **QUIET)
+    example.click(show_example, [seed, number], [pitch, known], **QUIET)
+    return pitch, known

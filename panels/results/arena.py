@@ -1,6 +1,6 @@
 """Who wins the GPU arena? All labs on every task; its reward, its actions, the published arena."""
 
-from functools import cache, partial
+from functools import partial
 
 import gradio as gr
 import plotly.graph_objects as go
@@ -13,13 +13,14 @@ from panels.results.models import FORM, LAB_FILE, policy_label
 from panels.results.question import (
     HTML,
     Answer,
+    Part,
     Question,
     Verdict,
     clauses,
     no_row,
     side,
 )
-from panels.results.training import build_stages
+from panels.results.training import stages
 from panels.results.winners import (
     Field,
     contest,
@@ -29,12 +30,11 @@ from panels.results.winners import (
     leads,
     winners_sentence,
 )
-from panels.ui.look import QUIET, heading, table
+from panels.ui.look import table
 from panels.ui.provenance import provenance
 from panels.ui.tables import with_interval
 from panels.ui.terms import listed, short, task_choices
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
-from panels.ui.wiring import Address, Updates, fill_on_opening
 from sauda.experiments.comparison import LAB
 from sauda.experiments.evaluate import ArenaRow
 from sauda.policies import LAB_LABELS, ZERO_GRADE
@@ -94,34 +94,32 @@ def component_table(evaluation: Artifact, row: ArenaRow) -> Markup:
     return table(heads, rows, align="llrl", caption=f"The reward in the {row.task}")
 
 
-def reward_design(evaluation: Artifact, _: Address, part: gr.Accordion) -> None:
-    """Lay out the components of the reward. Called inside a question of Results."""
+def reward_design(evaluation: Artifact) -> Part:
+    """The components of the reward, by task and policy."""
     others, played = evaluation.config["others"][0], evaluation.config["episodes"]
     rows = {(row.task, row.policy): row for row in evaluation.data.rows if row.others == others}
     source = provenance(evaluation, f"n = {played:,} per policy and task")
     tasks, policies = list(evaluation.config["tasks"]), list(evaluation.config["policies"])
-    labels = [(f"{name}: {LAB_LABELS.get(name, '')}", name) for name in policies]
-    with gr.Row():
-        task = gr.Radio(task_choices(tasks), value=tasks[-1], label="Reward on", min_width=300)
-        policy = gr.Dropdown(
-            labels, value=policies[0], label="Reward of", filterable=False, min_width=300
-        )
-    outputs = [gr.HTML(), gr.Plot(show_label=False, elem_id="results-arena-reward"), gr.HTML()]
 
-    @cache
-    def show(task: str, policy: str) -> Updates:
+    def draw(task: str, policy: str) -> tuple[go.Figure, Markup]:
         row = rows[task, policy]
         largest = sorted(row.components.items(), key=lambda item: -abs(item[1].mean))[:2]
         most = " and ".join(f"{short_name(name)} {cell.mean:+.3f}" for name, cell in largest)
-        values = (
-            HTML.reward(len(arena.COMPONENTS), arena.PLAN_WEIGHT, row, policy_label(policy), most),
-            component_figure(row),
-            component_table(evaluation, row) + source,
-        )
-        return dict(zip(outputs, values, strict=True))
+        count, label = len(arena.COMPONENTS), policy_label(policy)
+        told = HTML.reward(count, arena.PLAN_WEIGHT, row, label, most)
+        return component_figure(row), told + component_table(evaluation, row) + source
 
-    gr.on([task.change, policy.change], show, [task, policy], outputs, **QUIET)
-    fill_on_opening(part, lambda _: show(tasks[-1], policies[0]), outputs)
+    labels = [(f"{name}: {LAB_LABELS.get(name, '')}", name) for name in policies]
+    pickers = [
+        partial(
+            gr.Radio, task_choices(tasks), value=tasks[-1], label="Reward on", min_width=300
+        ),
+        partial(
+            gr.Dropdown, labels, value=policies[0], label="Reward of", filterable=False,
+            min_width=300,
+        ),
+    ]  # fmt: skip
+    return Part("arena-reward", draw, pickers)
 
 
 # The published arena ------------------------------------------------------------------------------
@@ -185,19 +183,17 @@ def published_rewards(published: Artifact) -> go.Figure:
     return whisker_rows(groups, "cumulative reward, one standard deviation to a side", FORM)
 
 
-def published_arena(published: Artifact, rules: Artifact, _: Address, part: gr.Accordion) -> None:
-    """Lay out the differences and the published figures. Called inside a question of Results."""
+def published_arena(published: Artifact, rules: Artifact) -> tuple[go.Figure, Markup]:
+    """The published figures, and the differences of both arenas."""
     figures = ("arena-trained-llm", "arena-grpo-headlines", "arena-reference-rules")
     worth = partial(rule_worth, published, rules), partial(player_worth, published, rules)
-    values = {
-        gr.HTML(): HTML.differences(f"arena/{TASK}", *worth)
-        + provenance(rules, f"n = {rules.config['worlds']:,} worlds on either side")
-        + heading("What the published arena reports"),
-        gr.Plot(show_label=False): published_rewards(published),
-        gr.HTML(): Markup("").join(published_figure(published, figure) for figure in figures)
-        + provenance(published, "published figures, each with its n and caveat"),
-    }
-    fill_on_opening(part, lambda _: values, list(values))
+    told = [published_figure(published, figure) for figure in figures]
+    told += [
+        provenance(published, "published figures, each with its n and caveat"),
+        HTML.differences(f"arena/{TASK}", *worth),
+        provenance(rules, f"n = {rules.config['worlds']:,} worlds on either side"),
+    ]
+    return published_rewards(published), Markup("").join(told)
 
 
 # The question -------------------------------------------------------------------------------------
@@ -220,12 +216,10 @@ def arena_answer(
         replayed=(sources, "broker"),
         details={"The actions of a lab": HTML.action_space(arena.KINDS)},
         parts={
-            "One task at a time: grade, utility, reward": partial(
-                evaluation.build, evaluation.ARENA
-            ),
-            "The language model as a lab, stage by stage": partial(build_stages, comparison),
-            differs: partial(published_arena, published, rules),
-            "How the reward is made up": partial(reward_design, holdout),
+            "One task at a time: grade, utility, reward": evaluation.part(evaluation.ARENA),
+            "The language model as a lab, stage by stage": stages(comparison),
+            differs: Part("arena-published", partial(published_arena, published, rules)),
+            "How the reward is made up": reward_design(holdout),
         },
     )
 

@@ -1,4 +1,4 @@
-"""The evaluations of either game in Results: controls, figure, sentences, table, one task a time.
+"""The evaluations of either game in Results: figure, sentences, table, one task at a time.
 
 What differs between the games is a `Game` value. Shares, grades and rewards have no unit; a utility
 is in credits.
@@ -6,7 +6,7 @@ is in credits.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from typing import Any, NamedTuple
 
 import gradio as gr
@@ -15,19 +15,16 @@ from markupsafe import Markup
 
 from env import ARENA_TASKS, TASKS, arena
 from panels.results.models import policy_label
-from panels.ui.html import macros
-from panels.ui.look import QUIET
+from panels.results.question import HTML, Part
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import data_table, with_interval
 from panels.ui.terms import listed, short, task_about, task_choices, task_title, with_tooltips
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
-from panels.ui.wiring import Address, Updates, in_address, on_address
 from sauda.experiments.evaluate import ArenaRow, BazaarRow, compare_rows
 from sauda.experiments.oracle import OracleRow
 from sauda.policies import LABS, ZERO_GRADE
 from sauda.records.store import Artifact
 
-HTML = macros("results")
 Row = BazaarRow | ArenaRow
 
 SPLITS = {"train": "Training seeds", "holdout": "Hold-out seeds"}
@@ -54,7 +51,7 @@ class View(NamedTuple):
 class Game:
     """What Results needs to know of a game to show its evaluations."""
 
-    name: str  # prefix of element ids
+    name: str  # in element ids
     files: Sequence[str]  # evaluation artifacts, of both splits
     tasks: Sequence[str]
     first_task: str
@@ -146,7 +143,7 @@ FORMS = {
     "reward ~ utility, r": "z.3f", "valid actions": ".1%", "jobs done": ".2f", "jobs given": ".2f",
 }  # fmt: skip
 ARENA = Game(
-    "arena",
+    "arena-tasks",
     ("evaluation/arena-holdout.json", "evaluation/arena-train.json"),
     list(ARENA_TASKS),
     list(ARENA_TASKS)[-1],
@@ -205,32 +202,14 @@ def arena_in_short(evaluations: Sequence[Artifact]) -> Markup:
     return HTML.arena_in_short(arena, len(ARENA_TASKS), len(codes), len(LABS), played)
 
 
-# Layout ------------------------------------------------------------------------------------------
+# The part of a question --------------------------------------------------------------------------
 
 
-def show(game: Game, evaluation: Artifact, other: Artifact, view: View) -> tuple[Any, ...]:
-    """What stands above the figure, the figure and what stands below; `other` has other seeds."""
-    sentences = [caption(game, evaluation, view)]
-    sentences += [reward_agreement(evaluation, view)] if game is ARENA else []
-    n = evaluation.config["episodes"]
-    return (
-        HTML.about_task(view.task, task_about(view.task)),
-        figure(game, evaluation, view),
-        HTML.paragraphs(list(map(with_tooltips, sentences)))
-        + details(game, evaluation, view, other)
-        + provenance(evaluation, f"n = {n:,} per policy and task"),
-    )
-
-
-def build(game: Game, address: Address, around: gr.Accordion) -> None:
-    """Lay out the game's evaluations, or which of them are missing. Called inside Results.
-
-    The task is in `address`, which unfolds the section `around`.
-    """
+def part(game: Game) -> Part | Markup:
+    """The game's evaluations, one task at a time; or which of them are missing."""
     loaded = [load_or_say(file) for file in game.files]
     if missing := Markup("").join(message for _, message in loaded):
-        gr.HTML(missing)
-        return
+        return missing
     evaluations = [evaluation for evaluation, _ in loaded]
     played = {  # of every task on the seeds of every split
         (task, evaluation.config["split"]): evaluation
@@ -238,46 +217,35 @@ def build(game: Game, address: Address, around: gr.Accordion) -> None:
         for task in evaluation.config["tasks"]
     }
     tasks = [task for task in game.tasks if (task, "holdout") in played]
-    first = View(game.first_task, "holdout", next(iter(game.metrics)))
-    controls = _controls(game, tasks, first)
-    outputs = [
-        gr.HTML(),
-        gr.Plot(show_label=False, elem_id=f"results-{game.name}-bars"),
-        gr.HTML(elem_id=f"results-{game.name}-table"),
-    ]
     lead = arena_in_short(evaluations) if game is ARENA else ""
 
-    @cache
-    def drawn(view: View) -> tuple[Any, ...]:
-        own, other = (played[view.task, split] for split in (view.split, other_split(view)))
-        return show(game, own, other, view)
-
-    def redraw(*chosen: str) -> Updates:
+    def draw(*chosen: str) -> tuple[go.Figure, Markup]:
         view = View(*chosen)
-        named = {} if view.task == first.task else {"task": view.task}
-        above, *rest = drawn(view)
-        shown = dict(zip(outputs, [lead + above, *rest], strict=True))
-        return shown | {address.shown: in_address(named)}
+        own, other = (played[view.task, split] for split in (view.split, other_split(view)))
+        return figure(game, own, view), below(game, own, other, view) + lead
 
-    def follow_task(query: Mapping[str, str]) -> Updates:
-        view = first._replace(task=query["task"]) if query.get("task") in tasks else first
-        unfolded = {around: gr.Accordion(open=True)} if query else {}
-        return redraw(*view) | dict(zip(controls, view, strict=True)) | unfolded
-
-    events = [control.change for control in controls]
-    gr.on(events, redraw, controls, [*outputs, address.shown], **QUIET)
-    on_address(address, follow_task, [*outputs, *controls, around], names=("task",))
-
-
-def _controls(game: Game, tasks: Sequence[str], first: View) -> list[gr.Dropdown | gr.Radio]:
-    """One control per field of the view, in their order."""
     splits = [(label, name) for name, label in SPLITS.items()]
     metrics = [(metric.label, name) for name, metric in game.metrics.items()]
-    with gr.Row():
-        return [
-            gr.Dropdown(
-                task_choices(tasks), value=first.task, label="Task", filterable=False, min_width=260
-            ),
-            gr.Radio(splits, value=first.split, label="Seeds"),
-            gr.Radio(metrics, value=first.metric, label="Metric"),
-        ]
+    pickers = [
+        partial(
+            gr.Dropdown, task_choices(tasks), value=game.first_task, label="Task",
+            filterable=False, min_width=260,
+        ),
+        partial(gr.Radio, splits, value="holdout", label="Seeds"),
+        partial(gr.Radio, metrics, value=next(iter(game.metrics)), label="Metric"),
+    ]  # fmt: skip
+    others = [task for task in tasks if task != game.first_task]
+    return Part(game.name, draw, pickers, [game.first_task, *others])
+
+
+def below(game: Game, evaluation: Artifact, other: Artifact, view: View) -> Markup:
+    """What stands below the figure: the task, sentences and numbers; `other` has other seeds."""
+    sentences = [caption(game, evaluation, view)]
+    sentences += [reward_agreement(evaluation, view)] if game is ARENA else []
+    n = evaluation.config["episodes"]
+    return (
+        HTML.about_task(view.task, task_about(view.task))
+        + HTML.paragraphs(list(map(with_tooltips, sentences)))
+        + details(game, evaluation, view, other)
+        + provenance(evaluation, f"n = {n:,} per policy and task")
+    )

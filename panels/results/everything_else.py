@@ -9,12 +9,11 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from panels.results.models import policy_label
-from panels.results.question import HTML, Answer, Question
-from panels.ui.look import QUIET, SERIES, folded, line_style, styled, table, trouble
+from panels.results.question import HTML, Answer, Part, Question
+from panels.ui.look import SERIES, folded, line_style, styled, table, trouble
 from panels.ui.provenance import provenance
 from panels.ui.tables import MISSING, with_interval
 from panels.ui.terms import TASK_TITLES, short
-from panels.ui.wiring import Address, Updates, fill_on_opening
 from sauda.experiments.language import KINDS, BlindLanguage, BlindPriceRow, Language, PriceRow
 from sauda.experiments.reproduction import SideOutcome
 from sauda.experiments.seller_games import STUB
@@ -207,16 +206,14 @@ def _named(code: str) -> str:
     return in_words(code).replace("_", " ")
 
 
-def reproduced(reproduction: Artifact, _: Address, part: gr.Accordion) -> None:
-    """Lay out how our classic game compares with its source. Called inside the question."""
-    values = {
-        gr.HTML(): HTML.agreement(reproduction.data.agreement),
-        gr.Plot(show_label=False): agreement_figure(reproduction),
-        gr.HTML(): folded("Every compared figure", agreement_table(reproduction))
+def reproduced(reproduction: Artifact) -> tuple[go.Figure, Markup]:
+    """How our classic game compares with its source."""
+    return agreement_figure(reproduction), (
+        HTML.agreement(reproduction.data.agreement)
+        + folded("Every compared figure", agreement_table(reproduction))
         + HTML.classic_differs(differences_table(reproduction))
-        + provenance(reproduction, f"n = {len(reproduction.data.rows)} figures"),
-    }
-    fill_on_opening(part, lambda _: values, list(values))
+        + provenance(reproduction, f"n = {len(reproduction.data.rows)} figures")
+    )
 
 
 # Published figures -------------------------------------------------------------------------------
@@ -265,19 +262,17 @@ def in_words(text: object) -> object:
     return told.replace("_", " ") if told.isidentifier() else told
 
 
-def reported(published: Artifact, _: Address, part: gr.Accordion) -> None:
-    """Lay out the published figures, each with its caveat. Called inside the question."""
+def reported(published: Artifact) -> Part:
+    """The published figures, each with its caveat."""
     names = published_names(published)
     chosen = next(i for _, i in names if i == "scaling-ladder")
     below = provenance(published, f"n = {len(names)} figures") + HTML.not_replayed()
-    picker = gr.Dropdown(names, value=chosen, label="Figure")
-    shown = gr.HTML()
 
-    def draw(name: str) -> Updates:
-        return {shown: published_figure(published, name) + below}
+    def draw(name: str) -> tuple[None, Markup]:
+        return None, published_figure(published, name) + below
 
-    picker.change(draw, picker, [shown], **QUIET)
-    fill_on_opening(part, lambda _: draw(chosen), [shown])
+    picker = partial(gr.Dropdown, names, value=chosen, label="Figure")
+    return Part("published", draw, [picker], has_figure=False)
 
 
 # The question -------------------------------------------------------------------------------------
@@ -295,8 +290,10 @@ def else_answer(
             "How well are prices and tells read in text?": reading(language),
         },
         parts={
-            "Does the classic game play like the published one?": partial(reproduced, reproduction),
-            "What the source documents report": partial(reported, published),
+            "Does the classic game play like the published one?": Part(
+                "classic", partial(reproduced, reproduction)
+            ),
+            "What the source documents report": reported(published),
         },
     )
 

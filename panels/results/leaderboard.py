@@ -1,6 +1,5 @@
 """Leaderboard: agents that played hidden games on this page, beside what was measured here."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,12 +25,12 @@ from panels.results.question import (
 )
 from panels.results.winners import Entry, Field
 from panels.transcripts.view import columns, longest
-from panels.ui.look import QUIET_UNCHECKED, as_typed, folded, trouble
+from panels.ui.look import PARTS, QUIET_UNCHECKED, as_typed, folded, trouble
 from panels.ui.provenance import Beside, folded_commands, load_or_say, provenance, side_by_side
 from panels.ui.tables import with_interval
 from panels.ui.terms import capital, short, task_choices
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
-from panels.ui.wiring import Updates, lay_out_address, pick_in_address
+from panels.ui.wiring import PRESS, Updates, lay_out_address, pick_in_address
 from sauda.experiments.comparison import BASE, BAYESIAN, LISTENER, ORACLE, OURS, TUNED
 from sauda.experiments.oracle import OracleRow
 from sauda.games import game_of
@@ -61,7 +60,7 @@ SCRIPTS = 2  # in the figure
 FITS = 24  # characters of a name in the figure
 # In the figure, where they were measured.
 ALWAYS = (LISTENER, BAYESIAN, TUNED, BASE, OURS, *LAB_STAGES)
-HERE = "http://127.0.0.1:7860"
+HERE = "http://127.0.0.1:7860"  # in the code, before the browser writes the page's address
 CHECK = (
     "check it (replayed): python -m sauda leaderboard --verify record.json, which is linked below"
     " each game"
@@ -69,10 +68,6 @@ CHECK = (
 
 DOCUMENT = (REPOSITORY / "docs" / "leaderboard.md").read_text(encoding="utf-8")
 CODE = re.search(r"```python\n(.*?)```", DOCUMENT, re.DOTALL)[1]  # that enters an agent
-# The code with the address of the page that shows it, filled in by the browser.
-CODE_HERE = f"""() => {json.dumps(CODE)}.replace(
-  "{HERE}", new URL(".", window.location.href).href.replace(/[/]$/, "")
-)"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,30 +190,12 @@ def show(task: str, measured: Measurements) -> dict[str, Any]:
         "figure": figure(now, measured),
         "below": HTML.board(check, measured.origin, folded(NUMBERS, listed)),
         "entry": gr.Dropdown(choices, value=first),
-        "number": gr.Slider(1, GAMES, value=1),
+        "number": 1,
         "game": show_game(first, 1),
     }
 
 
 # Games of an entry -------------------------------------------------------------------------------
-
-
-def choices(entries: Sequence[Entry]) -> list[tuple[str, str]]:
-    """The entries for a picker: name, mean grade and day; their ids as values."""
-    return [
-        (f"{entry.name}, {entry.grade.mean:.3f}, {in_utc(entry.created)[:10]}", entry.id)
-        for entry in entries
-    ]
-
-
-def games_of(entries: Sequence[Entry]) -> dict[str, Any]:
-    """The pickers for these entries and the first game of the best one, by component."""
-    first = entries[0].id if entries else None
-    return {
-        "entry": gr.Dropdown(choices(entries), value=first),
-        "number": gr.Slider(1, GAMES, value=1),
-        "game": show_game(first, 1),
-    }
 
 
 def show_game(entry_id: object, number: Any) -> Markup:
@@ -285,18 +262,14 @@ def build(tab: gr.Tab) -> None:
         how = {"trigger_mode": "always_last", **QUIET_UNCHECKED}
         gr.on([entry.input, number.input], show_game, [entry, number], game, **how)
     with gr.Accordion("Enter your agent: the whole code", elem_classes="sauda-fold"):
-        gr.HTML(HTML.how_to_enter(GAMES, HOURS))
-        code = gr.Code(
-            CODE, language="python", interactive=False,
-            show_label=False, show_line_numbers=False, elem_id=f"results-{NAME}-code",
-        )  # fmt: skip
-        gr.on(None, None, None, code, js=CODE_HERE)
+        code = PARTS.program(CODE, f"results-{NAME}-code")
+        gr.HTML(HTML.how_to_enter(GAMES, HOURS) + code, js_on_load=PRESS)
 
     def draw(task_name: str) -> Updates:
         parts = show(task_name, known(game_of(task_name).name))
         return {shown[name]: value for name, value in parts.items()}
 
-    pick_in_address(address, "task", task, RANKED, draw, list(shown.values()))
+    pick_in_address(address, "task", [task], RANKED, draw, list(shown.values()))
 
 
 LEADERBOARD = Question(NAME, "Leaderboard", build=build)

@@ -5,7 +5,9 @@ named.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Literal
 
 import gradio as gr
@@ -15,12 +17,20 @@ from markupsafe import Markup
 from panels.results import reproduce
 from panels.results.models import FORM, policy_label
 from panels.ui.html import macros
-from panels.ui.look import folded, with_minus_signs
+from panels.ui.look import QUIET, folded, with_minus_signs
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import data_table
 from panels.ui.terms import short, task_title, tasks_listed
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
-from panels.ui.wiring import Address, Updates, fill_on_opening, lay_out_address, on_address, region
+from panels.ui.wiring import (
+    Address,
+    Updates,
+    fill_on_opening,
+    lay_out_address,
+    on_address,
+    pick_in_address,
+    region,
+)
 from sauda.experiments.comparison import OURS
 from sauda.records.kinds import entry
 from sauda.records.schemas.base import Interval
@@ -30,7 +40,6 @@ HTML = macros("results")  # the verdicts, captions and parts of all questions
 NUMBERS = "The numbers of this figure"
 
 Side = Literal["above", "unclear", "below"]  # of an interval, by another or by 0
-LaysOut = Callable[[Address | None, gr.Accordion], None]  # lays a part out inside its fold
 
 
 # Verdicts ----------------------------------------------------------------------------------------
@@ -113,6 +122,17 @@ def numbers(
 
 
 @dataclass(frozen=True)
+class Part:
+    """A folded part of an answer: what its pickers pick is drawn, with what stands below it."""
+
+    name: str  # in element ids
+    draw: Callable[..., tuple[go.Figure | None, Markup]]  # given what is picked
+    pickers: Sequence[Callable[[], gr.Dropdown | gr.Radio]] = ()  # each makes one
+    tasks: Sequence[str] = ()  # that the first picker picks and the address names, if any
+    has_figure: bool = True
+
+
+@dataclass(frozen=True)
 class Answer:
     """What a question shows: a verdict, one figure with its numbers, rows to replay, details."""
 
@@ -126,7 +146,7 @@ class Answer:
     n: str = ""  # of the provenance line
     replayed: tuple[Sequence[Artifact], str] | None = None  # and the policy that is picked first
     details: Mapping[str, Markup] = field(default_factory=dict)  # folded, by title
-    parts: Mapping[str, LaysOut] = field(default_factory=dict)  # folded, with pickers
+    parts: Mapping[str, Part | Markup] = field(default_factory=dict)  # folded, with pickers
 
 
 @dataclass(frozen=True)
@@ -175,9 +195,32 @@ def section(question: Question, tab: gr.Tab) -> None:
         on_address(address, show, [*values, *outputs], names=(reproduce.AGAIN,))
     else:
         fill_on_opening(tab, lambda _: values, list(values))
-    for title, lay_out in answer.parts.items():
-        with gr.Accordion(title, open=False, elem_classes="sauda-fold") as part:
-            lay_out(address, part)
+    for title, part in answer.parts.items():
+        with gr.Accordion(title, open=False, elem_classes="sauda-fold") as fold:
+            if isinstance(part, Markup):
+                gr.HTML(part)
+            else:
+                _lay_out(part, address, fold)
+
+
+def _lay_out(part: Part, address: Address | None, fold: gr.Accordion) -> None:
+    """Lay a part out inside `fold`; it is drawn as that is first unfolded."""
+    with gr.Row() if len(part.pickers) > 1 else nullcontext():
+        pickers = [picker() for picker in part.pickers]
+    shown = [gr.Plot(show_label=False, elem_id=f"results-{part.name}")] if part.has_figure else []
+    shown.append(gr.HTML(elem_id=f"results-{part.name}-table"))
+    draw, outputs = cache(part.draw), shown[::-1]
+
+    def redraw(*picked: str) -> Updates:
+        return dict(zip(shown, draw(*picked)[-len(shown) :], strict=True))
+
+    if part.tasks:
+        pick_in_address(address, "task", pickers, part.tasks, redraw, outputs, fold)
+        return
+    if pickers:
+        gr.on([picker.change for picker in pickers], redraw, pickers, outputs, **QUIET)
+    first = [picker.value for picker in pickers]
+    fill_on_opening(fold, lambda _: redraw(*first), outputs)
 
 
 def _in_words(name: str, answer: Answer) -> tuple[Markup, Markup]:

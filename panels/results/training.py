@@ -4,7 +4,7 @@ The stages of one model, bare and wrapped, are laid out alike for the bazaar and
 """
 
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -32,6 +32,7 @@ from panels.results.question import (
     HTML,
     Answer,
     Measured,
+    Part,
     Question,
     Verdict,
     clauses,
@@ -40,12 +41,11 @@ from panels.results.question import (
     side,
 )
 from panels.results.winners import MARKET
-from panels.ui.look import QUIET, SERIES, folded, line_style, styled, table, whiskers
+from panels.ui.look import SERIES, folded, line_style, styled, table, whiskers
 from panels.ui.provenance import provenance
 from panels.ui.tables import data_table, with_interval
 from panels.ui.terms import capital, listed, short, task_choices, task_title, tasks_listed
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
-from panels.ui.wiring import Address, Updates, fill_on_opening, pick_in_address
 from sauda.experiments.comparison import (
     BASE,
     BAYESIAN,
@@ -177,7 +177,7 @@ def training_answer(comparison: Artifact) -> Answer:
         GAIN,
         "paired hold-out seeds",
         ([comparison], OURS),
-        parts={"Every stage and policy, task by task": partial(build_stages, comparison)},
+        parts={"Every stage and policy, task by task": stages(comparison)},
     )
 
 
@@ -327,40 +327,26 @@ def behaviour_table(artifact: Artifact, task: str) -> Markup:
     return data_table(lines, told)
 
 
-def show_stages(artifact: Artifact, task: str) -> tuple[Markup, go.Figure, Markup]:
-    """What stands above the stages of a task, their figure, and the tables below."""
-    parts = {
-        "Every policy as a table": policies_table(artifact, task),
-        "Gain of each stage": gains_table(artifact, task),
-        "Each stage compared with scripts and planners": rivals_table(artifact, task),
-        "Moves that break an own offer or limit": behaviour_table(artifact, task),
-    }
-    tables = Markup("").join(folded(title, part) for title, part in parts.items() if part)
-    tables += provenance(artifact, f"paired hold-out episodes; {weights(artifact)}")
-    return summary(artifact, task), stage_figure(artifact, task), tables
-
-
-def build_stages(artifact: Artifact, address: Address, around: gr.Accordion) -> None:
-    """Lay out the part, inside `around`; `address` holds the task of the bazaar."""
-    tasks = list(dict.fromkeys(row.task for row in artifact.data.rows))
-    task = gr.Radio(task_choices(tasks), value=tasks[0], label="Task", visible=len(tasks) > 1)
+def stages(artifact: Artifact) -> Part:
+    """Every stage and policy, one task at a time; the address names those of the bazaar."""
     is_lab = artifact.file == LAB_FILE
-    prefix = "results-lab" if is_lab else "results-model"
-    outputs = [
-        gr.HTML(),
-        gr.Plot(show_label=False, elem_id=f"{prefix}-stages"),
-        gr.HTML(elem_id=f"{prefix}-tables"),
-    ]
-    drawn = cache(partial(show_stages, artifact))
+    tasks = list(dict.fromkeys(row.task for row in artifact.data.rows))
 
-    def redraw(name: str) -> Updates:
-        return dict(zip(outputs, drawn(name), strict=True))
+    def draw(task: str) -> tuple[go.Figure, Markup]:
+        tables = {
+            "Every policy as a table": policies_table(artifact, task),
+            "Gain of each stage": gains_table(artifact, task),
+            "Each stage compared with scripts and planners": rivals_table(artifact, task),
+            "Moves that break an own offer or limit": behaviour_table(artifact, task),
+        }
+        told = [folded(title, body) for title, body in tables.items() if body]
+        told.append(provenance(artifact, f"paired hold-out episodes; {weights(artifact)}"))
+        return stage_figure(artifact, task), Markup("").join([summary(artifact, task), *told])
 
-    if is_lab:
-        task.change(redraw, task, outputs, **QUIET)
-        fill_on_opening(around, lambda _: redraw(tasks[0]), outputs)
-    else:
-        pick_in_address(address, "task", task, tasks, redraw, outputs, around)
+    picker = partial(
+        gr.Radio, task_choices(tasks), value=tasks[0], label="Task", visible=len(tasks) > 1
+    )
+    return Part("lab" if is_lab else "model", draw, [picker], () if is_lab else tasks)
 
 
 # The wrappers ------------------------------------------------------------------------------------

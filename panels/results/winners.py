@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from markupsafe import Markup
 
@@ -259,7 +258,7 @@ def market_answer(holdout: Artifact, comparison: Artifact, oracle: Artifact) -> 
     """The map of all that played, and one task at a time."""
     field = contest((holdout, comparison))
     bounds = {row.task: row.informed for row in oracle.data.rows}
-    tasks = partial(evaluation.build, evaluation.bazaar_game(oracle))
+    tasks = evaluation.part(evaluation.bazaar_game(oracle))
     return Answer(
         market_verdict(field, comparison),
         heat_map(field, "Mean grade on hold-out seeds, 1 at best", bounds),

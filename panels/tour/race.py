@@ -187,7 +187,6 @@ def build() -> None:
     pair = typical(artifact, TASK)
     games = recorded_games(pair)
     shown = gr.HTML(race(games, pair), elem_id="tour-race")
-    said = gr.HTML(elem_id="tour-race-said")
     (compared,) = (row for row in artifact.data.tasks if row.task == TASK)
     below = note(about(pair, games, sum(compared.zopa))) + provenance(
         artifact, f"seed {pair.seed}, n = 1 pair of {len(compared.seeds)}"
@@ -195,26 +194,22 @@ def build() -> None:
     choices = [(label, name) for name, label in rivals().items()]
     pressed = gr.HTML(HTML.actions(choices) + below, js_on_load=PRESS)
 
-    def play_live(request: gr.Request, event: gr.EventData) -> Iterator[tuple[Markup, Markup]]:
+    def play_live(request: gr.Request, event: gr.EventData) -> Iterator[Markup]:
         name = str(event_value(event, "picked"))
         yield from as_visitor(partial(play_beside, pair, games, name))(request)
 
-    pressed.click(
-        play_live, None, [shown, said], **QUEUED, concurrency_id="tour-race", concurrency_limit=2
-    )
+    pressed.click(play_live, None, shown, **QUEUED, concurrency_id="tour-race", concurrency_limit=2)
 
 
-def play_beside(
-    pair: ChosenPair, games: Sequence[Episode], name: str
-) -> Iterator[tuple[Markup, Markup]]:
+def play_beside(pair: ChosenPair, games: Sequence[Episode], name: str) -> Iterator[Markup]:
     """The race of the trained model and `name`, played now, and what there is to say of it."""
     if name not in rivals():  # any client can send anything
         name = BEFORE
-    yield race(games, pair), note("Both play; that takes up to a minute.")
+    yield race(games, pair) + note("Both play; that takes up to a minute.")
     try:
         played = [played_by(player, pair.seed) for player in (name, AFTER)]
     except ReplyError as error:
-        yield race(games, pair), trouble(error)
+        yield race(games, pair) + trouble(error)
         return
     told = compared(games, played) if name == BEFORE else "Played now, in this page."
-    yield race(played, pair, name), note(told)
+    yield race(played, pair, name) + note(told)

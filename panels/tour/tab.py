@@ -33,13 +33,12 @@ def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
     gr.HTML(HTML.title() + _or_what_makes_it(lambda: HTML.about(facts.in_short(facts.chain()))))
     race.build()
-    with gr.Column(elem_classes="sauda-story"):
-        try:
-            _learnt()
-        except ArtifactError as error:
-            gr.HTML(missing(error))
-        parts = map(_or_what_makes_it, (_ran, _compared, _rewards, _games))
-        gr.HTML(Markup("").join([*parts, HTML.sections()]))
+    try:
+        _learnt()
+    except ArtifactError as error:
+        gr.HTML(missing(error))
+    parts = map(_or_what_makes_it, (_ran, _compared, _rewards, _games))
+    gr.HTML(Markup("").join([*parts, HTML.sections()]), elem_classes="sauda-story")
 
 
 def _or_what_makes_it(part: Callable[[], Markup]) -> Markup:
@@ -53,7 +52,7 @@ def _or_what_makes_it(part: Callable[[], Markup]) -> Markup:
 def _learnt() -> None:
     """Lay out how Sauda learnt beside what it gained."""
     runs, comparison = facts.chain(), load(COMPARISON)
-    with gr.Row(elem_id="tour-learnt"):
+    with gr.Row(elem_id="tour-learnt", elem_classes="sauda-story"):
         with gr.Column(min_width=320):
             gr.HTML(HTML.learnt(runs[0].data.rows.rows))
             gr.Plot(facts.curve(runs, comparison), show_label=False, elem_id="tour-curve")

@@ -29,13 +29,11 @@ from panels.ui.look import (
     QUIET,
     SERIES,
     line_style,
-    note,
     styled,
     whiskers,
     with_minus_signs,
 )
 from panels.ui.provenance import load_or_say
-from panels.ui.wiring import Updates, fill_on_opening
 from sauda.experiments.comparison import TUNED
 from sauda.experiments.evaluate import BazaarRow
 from sauda.records.schemas.base import Interval
@@ -331,12 +329,15 @@ def _line(log: Log, metric: Metric, over: str) -> Trace:
     return line | {"hovertemplate": hover} | named
 
 
-def build_together(runs: Runs, scripts: Rows, tab: gr.Tab) -> None:
-    """Lay out the part, which is filled as `tab` is opened. Called inside it."""
+def build_together(runs: Runs, scripts: Rows) -> tuple[gr.Plot, go.Figure] | None:
+    """Lay out the figure with its controls; returns it and what it shows at first.
+
+    None where no two runs can be compared.
+    """
     logs = [recorded(run) for run in runs.values()]
     metrics = {each.name: each for each in SHARED_METRICS if len(comparable(logs, each)) > 1}
     if not metrics:
-        return
+        return None
     first = next(iter(metrics))
     with gr.Row():
         picked = gr.Dropdown(
@@ -345,11 +346,10 @@ def build_together(runs: Runs, scripts: Rows, tab: gr.Tab) -> None:
             elem_id="training-together-metric",
         )  # fmt: skip
         over = gr.Radio(list(SCALES), value="tokens", label="Over", min_width=240)
-    figure, below = gr.Plot(show_label=False, elem_id="training-together"), gr.HTML()
-    told = note("Grades and rewards of bazaar runs only: those of the arena use another scale.")
+    figure = gr.Plot(show_label=False, elem_id="training-together")
 
-    def show(name: str, scale: str) -> Updates:
-        return {below: told, figure: together(logs, metrics[name], scale, scripts)}
+    def show(name: str, scale: str) -> go.Figure:
+        return together(logs, metrics[name], scale, scripts)
 
-    gr.on([picked.input, over.input], show, [picked, over], [below, figure], **QUIET)
-    fill_on_opening(tab, lambda _: show(first, "tokens"), [below, figure])
+    gr.on([picked.input, over.input], show, [picked, over], figure, **QUIET)
+    return figure, show(first, "tokens")

@@ -73,7 +73,8 @@ def overview(runs: Runs) -> Markup:
         f" {tasks_listed(list(GAIN_TASKS.values()))}. Last checkpoint: mean grade on training"
         " games. Brackets are 95 % intervals. SFT copies a teacher, distillation learns a stronger"
         " teacher’s moves in the model’s own games, GRPO plays for the grade, DPO learns from"
-        " pairs of replies."
+        " pairs of replies. The first figure has grades and rewards of bazaar runs only: those of"
+        " the arena use another scale."
     )
     shown = region("training-overview", table(COLUMNS, rows, "lrrrrrl", "Every run"))
     return Markup("{}{}{}").format(helps, shown, note(with_tooltips(how)))
@@ -96,8 +97,6 @@ def headline(comparison: Artifact) -> str:
 
 
 # One run ------------------------------------------------------------------------------------------
-
-STACK = "training-curves"  # id of the stack of panels
 
 
 def learnt_from(data: TrainingRun, game: str) -> tuple[str, str, str]:
@@ -173,6 +172,8 @@ def draw_view(view: View, runs: Runs, scripts: Rows) -> tuple[go.Figure, Markup]
     run, log = runs[view.run], recorded(runs[view.run])
     told = HTML.below(
         view.to_query(),
+        view.run,
+        f"gradio_api/file={quote(str(ROOT / run.file))}",
         captions(log, view),
         HTML.summary(log.name, run.data, learnt_from(run.data, log.game)),
         sample(run),
@@ -190,19 +191,16 @@ def build(tab: gr.Tab) -> None:
     loaded = {name: load_or_say(f"training/{name}.json") for name in training_runs()}
     runs = {name: run for name, (run, _) in loaded.items() if run is not None}
     if runs:
-        scripts = scripted_rows()
-        told = gr.HTML()
-        fill_on_opening(tab, lambda _: {told: overview(runs)}, [told])
-        build_together(runs, scripts, tab)
-        build_curves(runs, scripts, tab)
-    missing = Markup("").join(message for _, message in loaded.values())
-    if missing:
+        build_runs(runs, tab)
+    if missing := Markup("").join(message for _, message in loaded.values()):
         gr.HTML(Markup('<div class="sauda-cards">{}</div>').format(missing))
 
 
-def build_curves(runs: Runs, scripts: Rows, tab: gr.Tab) -> None:
-    """Lay out the curves of one run with the controls that choose them."""
-    first = View(next(iter(runs)))
+def build_runs(runs: Runs, tab: gr.Tab) -> None:
+    """Lay out all runs, and the curves of one with the controls that choose them."""
+    scripts, first = scripted_rows(), View(next(iter(runs)))
+    above = gr.HTML()
+    compared = build_together(runs, scripts)
     with gr.Row():
         run = gr.Dropdown(
             [(recorded(run).name, name) for name, run in runs.items()], value=first.run,
@@ -220,31 +218,23 @@ def build_curves(runs: Runs, scripts: Rows, tab: gr.Tab) -> None:
             label="Loss and gradient norm", min_width=240,
         )  # fmt: skip
     inputs = [run, over, smoothing, log]  # the fields of a view
-    fault, figure = gr.HTML(), gr.Plot(show_label=False, elem_id=STACK)
-    with gr.Row(elem_classes="sauda-actions"):
-        for label, script in (  # functions of page.js
-            ("PNG", f"(run) => savePicture(run, '#{STACK} .js-plotly-plot')"),
-            ("CSV", f"(run) => saveLog(run, 'gradio_api/file={quote(str(ROOT))}/training')"),
-        ):
-            button = gr.Button(label, size="sm", scale=0)
-            button.click(None, run, None, js=script, **QUIET)
-    told = gr.HTML()
-    outputs = [told, figure, fault]
+    figure, below = gr.Plot(show_label=False, elem_id="training-curves"), gr.HTML()
 
     def redraw(*values: Any) -> Updates:
-        drawn, below = draw_view(View(*values), runs, scripts)
-        return {told: below, figure: drawn, fault: ""}
+        return dict(zip((figure, below), draw_view(View(*values), runs, scripts), strict=True))
 
     def restore(search: str) -> Updates:
         query = queried(search)
         named = query if query.get("tab") == "training" else {}
         view, unread = from_query(named, first, list(runs))
         picks = dict(zip(inputs, astuple(view), strict=True))
-        wrong = trouble(ValueError(unread)) if unread else ""
-        return picks | redraw(*picks.values()) | {fault: wrong}
+        fault = trouble(ValueError(unread)) if unread else ""
+        shown = {above: fault + overview(runs)} | dict([compared] if compared else [])
+        return shown | picks | redraw(*picks.values())
 
     gr.on(
-        [control.input for control in inputs], redraw, inputs, outputs,
+        [control.input for control in inputs], redraw, inputs, [figure, below],
         trigger_mode="always_last", **QUIET,
     )  # fmt: skip
-    fill_on_opening(tab, restore, [*outputs, *inputs])
+    outputs = [above, *([compared[0]] if compared else []), figure, below, *inputs]
+    fill_on_opening(tab, restore, outputs)

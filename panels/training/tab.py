@@ -108,10 +108,11 @@ def build() -> None:
 def build_selector(tab: gr.Tab) -> None:
     """Lay out the part, which is filled as `tab` is opened. Called inside it."""
     selector, missing = load_or_say("training/selector.json")
-    told = "A softmax over scripted labs learns by REINFORCE which of them to play."
-    gr.HTML(heading("A selector in the GPU arena", told) + missing)
     if selector is None:
+        gr.HTML(missing)
         return
+    told = "A softmax over scripted labs learns by REINFORCE which of them to play."
+    above = gr.HTML()
     tasks = [row.task for row in selector.data.final]
     with gr.Row():
         task = gr.Radio(task_choices(tasks), value=tasks[-1], label="Task", min_width=320)
@@ -121,12 +122,13 @@ def build_selector(tab: gr.Tab) -> None:
         )  # fmt: skip
     with gr.Row():
         figures = [gr.Plot(show_label=False, min_width=320) for _ in range(2)]
-    outputs = [gr.HTML(), *figures]
+    outputs = [above, *figures]
+    title = heading("A selector in the GPU arena", told)
     source = provenance(selector, f"n = {len(selector.data.curve)} training episodes")
 
     def show(name: str, smoothing: float) -> Updates:
         values = (
-            Markup("<p>{}</p>{}").format(outcome(selector, name), source),
+            Markup("{}<p>{}</p>{}").format(title, outcome(selector, name), source),
             reward_figure(selector, name, smoothing),
             choice_figure(selector, name),
         )

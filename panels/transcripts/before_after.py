@@ -246,11 +246,10 @@ def build(tab: gr.Tab) -> None:
         )  # fmt: skip
     player = Player()
     shown = gr.HTML(elem_id="transcripts-pair")
-    with gr.Row(elem_classes="sauda-actions"):
-        again = gr.Button("Reproduce: play both games again, now", size="sm", scale=0)
+    again = gr.Button("Reproduce: play both games again, now", size="sm", scale=0)
     result = gr.HTML(elem_id="transcripts-reproduced")
     n = len(artifact.data.tasks[0].seeds)
-    gr.HTML(provenance(artifact, f"n = {n} paired hold-out seeds per task; {weights(artifact)}"))
+    source = provenance(artifact, f"n = {n} paired hold-out seeds per task; {weights(artifact)}")
     address = lay_out_address("transcripts", PART, ("task", "game"), tab)
 
     def chosen(task_name: str, why: str) -> ChosenPair:
@@ -259,7 +258,7 @@ def build(tab: gr.Tab) -> None:
     def show(task_name: str, pair: ChosenPair) -> Updates:
         return {
             shown: pair_of_games(pair),
-            chosen_by: explained(artifact, task_name),
+            chosen_by: explained(artifact, task_name) + source,
             where: task_name,
             which: gr.Radio(choices(artifact, task_name), value=pair.why),
             result: "",

@@ -60,7 +60,6 @@ class Page:
                 max_choices=games.MOST, label="Policies, up to four", scale=2, min_width=300,
                 elem_id="transcripts-policies",
             )  # fmt: skip
-        gr.HTML(examples())
         self.episodes = gr.State(None, time_to_live=HOUR)  # those on show, by policy
         self.player = Player()
         self.transcripts, self.command = gr.HTML(), gr.HTML()
@@ -174,7 +173,8 @@ def examples() -> Markup:
 
 def _any_game(tab: gr.Tab) -> None:
     """Lay out the part and wire it. Called inside `tab`."""
-    gr.HTML(heading("One seed, several policies", "The same partners, the same luck."))
+    told = heading("One seed, several policies", "The same partners, the same luck.")
+    gr.HTML(told + examples())
     page = Page(tab)
     everything = [*page.of_episodes, *page.of_choice]
     # A language model takes seconds for a game: these wait in the queue and show that they do.

@@ -44,10 +44,15 @@ async function savePicture(run, selector) {
   const size = { format: "png", width: 1000, height: plot.offsetHeight, scale: 2 };
   saveAs(`${run}.png`, await Plotly.toImage({ data: plot.data, layout }, size));
 }
-async function saveLog(run, folder) {
-  const { data: { log } } = await (await fetch(`${folder}/${run}.json`)).json();
+async function saveLog(run, file) {
+  const { data: { log } } = await (await fetch(file)).json();
   const names = [...new Set(log.flatMap(Object.keys))];
   const rows = [names, ...log.map((row) => names.map((name) => row[name] ?? ""))];
   const text = rows.map((row) => row.join(",")).join("\n");
   saveAs(`${run}.csv`, URL.createObjectURL(new Blob([text], { type: "text/csv" })));
 }
+document.addEventListener("click", (event) => {
+  const { run, picture, log } = event.target.closest("button")?.dataset ?? {};
+  if (picture) savePicture(run, picture);
+  if (log) saveLog(run, log);
+});

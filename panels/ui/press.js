@@ -1,6 +1,10 @@
 // The script of a region of HTML: a button sends its data, and what is picked beside it. It may show
 // another part of the page, start an animation again, or copy a link or a text. It outlives the HTML
-// that is shown within.
+// that is shown within. Programs to copy get the page's own address.
+for (const code of element.querySelectorAll(".sauda-program code")) {
+    const home = new URL(".", location.href).href.replace(/[/]$/, "");
+    code.textContent = code.textContent.replaceAll("http://127.0.0.1:7860", home);
+}
 element.addEventListener("click", async event => {
     const button = event.target.closest("button");
     const {press, show, copy, replay = "nothing"} = button?.dataset ?? {};
@@ -13,7 +17,7 @@ element.addEventListener("click", async event => {
     }
     if (!copy) return;
     const from = element.querySelector(copy);
-    const done = await navigator.clipboard?.writeText(from.href ?? from.value)
+    const done = await navigator.clipboard?.writeText(from.href ?? from.value ?? from.textContent)
         .then(() => true, () => false);
     button.nextElementSibling.textContent = done ? button.dataset.copied : button.dataset.kept;
 });

@@ -79,8 +79,7 @@ def offer_again(label: str, play: Callable, inputs: Sequence[gr.Component], name
 
     `inputs` pick the games; picking others empties the place.
     """
-    with gr.Row(elem_classes="sauda-actions"):
-        button = gr.Button(f"Reproduce: {label}", size="sm", scale=0, min_width=280)
+    button = gr.Button(f"Reproduce: {label}", size="sm", scale=0, min_width=280)
     result = gr.HTML(elem_id=f"{name}-reproduced")
     button.click(play, inputs, result, **PLAYS_AGAIN)
     gr.on([picker.change for picker in inputs], lambda: "", None, result, **QUIET)

@@ -173,26 +173,28 @@ def on_address(
 def pick_in_address(
     address: Address,
     name: str,
-    picker: gr.Dropdown | gr.Radio,
+    pickers: Sequence[gr.Dropdown | gr.Radio],
     choices: Sequence[str],
-    draw: Callable[[str], Updates],
+    draw: Callable[..., Updates],
     outputs: Sequence[Any],
     around: gr.Accordion | None = None,
 ) -> None:
-    """Let `draw` show what `picker` picks, and the address hold it under `name`.
+    """Let `draw` show what `pickers` pick, and the address hold what the first picks, as `name`.
 
     The first of `choices` is what the tab opens with. An address that picks unfolds `around`.
     """
+    others = [picker.value for picker in pickers[1:]]
 
-    def redraw(picked: str) -> Updates:
+    def redraw(picked: str, *more: str) -> Updates:
         values = {} if picked == choices[0] else {name: picked}
-        return draw(picked) | {address.shown: in_address(values)}
+        return draw(picked, *more) | {address.shown: in_address(values)}
 
     def follow(query: Mapping[str, str]) -> Updates:
-        picked = query[name] if query.get(name) in choices else choices[0]
+        picks = query[name] if query.get(name) in choices else choices[0], *others
         unfolded = {around: gr.Accordion(open=True)} if around is not None and query else {}
-        return redraw(picked) | {picker: picked} | unfolded
+        return redraw(*picks) | dict(zip(pickers, picks, strict=True)) | unfolded
 
-    picker.change(named(redraw, draw), picker, [*outputs, address.shown], **QUIET)
+    changes = [picker.change for picker in pickers]
+    gr.on(changes, named(redraw, draw), pickers, [*outputs, address.shown], **QUIET)
     folds = [around] if around is not None else []
-    on_address(address, named(follow, draw), [*outputs, picker, *folds], names=(name,))
+    on_address(address, named(follow, draw), [*outputs, *pickers, *folds], names=(name,))

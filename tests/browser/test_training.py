@@ -6,9 +6,10 @@ import io
 import pytest
 from playwright.sync_api import Page, expect
 
-from panels.training.runs import STACK
 from sauda.records.store import load
 from tests.support.page import DRAWN, settle
+
+STACK = "training-curves"  # id of the stack of panels
 
 
 def opened(open_page, query: str, **window) -> Page:

@@ -101,7 +101,7 @@ def picker_of_letters() -> tuple[gr.Radio, gr.HTML, gr.Accordion, dict[str, Any]
         letter = gr.Radio(["a", "b"], value="a")
         address = lay_out_address("results", "letters", ("letter",), tab)
         pick_in_address(
-            address, "letter", letter, ["a", "b"], lambda it: {shown: it * 3}, [shown], around
+            address, "letter", [letter], ["a", "b"], lambda it: {shown: it * 3}, [shown], around
         )
     by_trigger = {event.targets[0][1]: event.fn for event in page.fns.values() if event.fn}
     return letter, shown, around, by_trigger
