@@ -198,8 +198,7 @@ def _urgent_booking(obs: Observation, plan: Plan) -> Action | None:
     fewest = 1 if panicked else obs.market.queue.count(obs.agent)
     if len(plan.parts) < fewest:
         return None
-    losses = [(loss_by_delay(obs, part), part) for part in plan.parts]
-    urgent = [(loss, part) for loss, part in losses if loss > 0.01]
+    urgent = [(loss, part) for part in plan.parts if (loss := loss_by_delay(obs, part)) > 0.01]
     return max(urgent)[1].booking if len(urgent) >= fewest else None
 
 
@@ -315,7 +314,7 @@ def opening_offer(obs: Observation, other: str) -> Action | None:
 
 def _bid(obs: Observation, job: Job, spare: list[Block], owner: str = "") -> Action | None:
     """A bid for the block of another lab, or of `owner`, that would add most to `job`."""
-    market, kind = obs.market, obs.own.archetype or "cooperative"
+    agent, market, kind = obs.agent, obs.market, obs.own.archetype or "cooperative"
     now, horizon = market.round_index, market.max_rounds
     if any(offer.requested_blocks for offer in obs.outgoing):
         return None
@@ -325,12 +324,12 @@ def _bid(obs: Observation, job: Job, spare: list[Block], owner: str = "") -> Act
     spare_energy = [block.energy_cost for block in spare]
     for block in market.blocks.values():
         seller = block.owner_lab_id
-        if seller == obs.agent or block.status not in REQUESTABLE or owner not in ("", seller):
+        if seller == agent or block.status not in REQUESTABLE or owner not in ("", seller):
             continue
         if block.reliability < job.min_reliability or market.labs[seller].finished:
             continue
         more, over = hours(block, job, now, horizon)
-        adds = added_value(job, job.on_time + more, job.late + over)
+        adds = added_value(job, job.on_time + more, job.late + over) if more or over else None
         if adds is not None and adds - block.energy_cost > best:
             best, wanted = adds - block.energy_cost, block
         adds = added_value(job, spare_on_time + more, spare_late + over) if helps else None
@@ -341,7 +340,7 @@ def _bid(obs: Observation, job: Job, spare: list[Block], owner: str = "") -> Act
     tried = sum(
         wanted.block_id in offer.requested_blocks
         for offer in market.closed.values()
-        if offer.from_lab_id == obs.agent
+        if offer.from_lab_id == agent
     )
     haste = PANIC / 10 * pressure(obs) if kind == "deadline_panicked" else 0.0
     share = min(0.9, (CHARACTERS[kind].bid + haste) * (1 + tried))

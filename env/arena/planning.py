@@ -243,7 +243,9 @@ def trade_gain(
     block away breaks a coalition. `plan` is its best plan without the trade, if it is known.
     """
     market, agent, away, got = obs.market, obs.agent, set(given), set(received)
-    blocks = market.blocks
+    blocks, jobs = market.blocks, [j for j in obs.own.jobs if not (j.joint or j.completed)]
+    if not away and all(blocks[b].reliability < job.min_reliability for b in got for job in jobs):
+        return 0.0 + money  # no job can use what it would receive
     then = [
         b
         for b in blocks.values()

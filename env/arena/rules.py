@@ -377,14 +377,16 @@ def _make_offer(
     if action.payment < 0:
         raise Refused("negative_payment", "a payment is from 0; to be paid, set the condition ask")
     payment, ask = round(action.payment, 2), round(action.condition("ask", 0.0), 2)
-    promised = sum([o.payment for o in draft.offers.values() if o.from_lab_id == agent])
-    if payment and payment + promised > draft.private[agent].budget + 1e-9:
-        raise Refused(
-            "budget_overspend",
-            f"you have {draft.private[agent].budget:.2f}, of which {promised:.2f} is promised",
-        )
-    _check_side(draft, agent, action.block_ids)
-    _check_request(draft, target, action.requested_block_ids)
+    if payment:
+        budget = draft.private[agent].budget
+        promised = sum([o.payment for o in draft.offers.values() if o.from_lab_id == agent])
+        if payment + promised > budget + 1e-9:
+            words = f"you have {budget:.2f}, of which {promised:.2f} is promised"
+            raise Refused("budget_overspend", words)
+    if action.block_ids:
+        _check_side(draft, agent, action.block_ids)
+    if action.requested_block_ids:
+        _check_request(draft, target, action.requested_block_ids)
     if not (action.block_ids or action.requested_block_ids or payment):
         raise Refused("empty_offer", "an offer needs a block or a payment")
     return Offer(
@@ -432,18 +434,9 @@ def named_blocks(draft: Draft, block_ids: tuple[str, ...]) -> Iterator[Block]:
 
 def _post(draft: Draft, offer: Offer) -> None:
     draft.put_offer(offer)
-    if offer.message:
-        signal = signal_of(offer.message)
-        draft.say(
-            Message(
-                offer.from_lab_id,
-                offer.to_lab_id,
-                offer.round_created,
-                offer.message,
-                signal,
-                "offer",
-            )
-        )
+    if text := offer.message:
+        _, sender, target, now, *_ = offer
+        draft.say(Message(sender, target, now, text, signal_of(text), "offer"))
 
 
 # Rules for capacity: reserve, release, pool it, or book it for a job.

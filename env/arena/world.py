@@ -229,4 +229,5 @@ def band(amount: float, low: float, high: float) -> str:
 
 def wanted_hours(jobs: Sequence[Job]) -> int:
     """GPU-hours that unfinished jobs still need."""
-    return sum([max(0, j.gpu_hours_required - j.on_time - j.late) for j in jobs])
+    needs = [job.gpu_hours_required - job.on_time - job.late for job in jobs]
+    return sum([hours for hours in needs if hours > 0])

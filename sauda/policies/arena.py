@@ -50,12 +50,7 @@ def greedy_hoarder(obs: arena.Observation, rng: Rng) -> arena.Action:
 
     The published policy does not count hours, so the rules may refuse its bookings.
     """
-    live = _live_blocks(obs)
-    for job in obs.open_jobs:
-        usable = _usable(live, job)
-        if usable:
-            return _booking(job, usable)
-    return arena.Action("finish")
+    return _hoard(obs, _live_blocks(obs))
 
 
 def always_accept(obs: arena.Observation, rng: Rng) -> arena.Action:
@@ -80,12 +75,13 @@ def naive_plea(obs: arena.Observation, rng: Rng) -> arena.Action:
 
 def rule_based_expert(obs: arena.Observation, rng: Rng) -> arena.Action:
     """The published expert: answers offers by hours, books, pools, swaps, else hoards."""
+    answer = _answer(obs)
+    if answer is not None:
+        return answer
+    live = _live_blocks(obs)
+    free = [block for block in live if block.status in arena.FREE]
     return (
-        _answer(obs)
-        or _book_what_suffices(obs)
-        or _pool(obs)
-        or _swap(obs)
-        or greedy_hoarder(obs, rng)
+        _book_what_suffices(obs, live) or _pool(obs, free) or _swap(obs, free) or _hoard(obs, live)
     )
 
 
@@ -104,8 +100,7 @@ def _answer(obs: arena.Observation) -> arena.Action | None:
     return None
 
 
-def _book_what_suffices(obs: arena.Observation) -> arena.Action | None:
-    live = _live_blocks(obs)
+def _book_what_suffices(obs: arena.Observation, live: list[arena.Block]) -> arena.Action | None:
     for job in sorted(obs.open_jobs, key=lambda job: (job.deadline_round, -job.base_value)):
         usable = _usable(live, job)
         if usable and _sure_hours(usable) >= job.gpu_hours_required:
@@ -113,15 +108,14 @@ def _book_what_suffices(obs: arena.Observation) -> arena.Action | None:
     return None
 
 
-def _pool(obs: arena.Observation) -> arena.Action | None:
+def _pool(obs: arena.Observation, free: list[arena.Block]) -> arena.Action | None:
     """Commits its first block to its first coalition, or proposes one to the most reputable lab."""
     if not obs.market.coalitions_allowed:
         return None
-    if obs.coalitions:
-        free = [block for block in obs.owned_blocks if block.status in ("available", "reserved")]
+    if coalitions := obs.coalitions:
         if not free:
             return None
-        name = obs.coalitions[0].coalition_id
+        name = coalitions[0].coalition_id
         return arena.Action("commit_to_coalition", coalition_id=name, block_ids=(free[0].block_id,))
     has_proposed = any(obs.agent in c.members for c in obs.market.coalitions.values())
     best = max(obs.others, key=lambda lab: lab.reputation, default=None)
@@ -131,9 +125,8 @@ def _pool(obs: arena.Observation) -> arena.Action | None:
     return arena.Action("form_coalition", target_lab_id=best.lab_id, message=words)
 
 
-def _swap(obs: arena.Observation) -> arena.Action | None:
+def _swap(obs: arena.Observation, free: list[arena.Block]) -> arena.Action | None:
     """Offers its first free block and a little money for a block of the lab with most demand."""
-    free = [block for block in obs.owned_blocks if block.status in ("available", "reserved")]
     if not free or obs.outgoing:
         return None
     requestable: dict[str, arena.Block] = {}  # the first of each lab
@@ -152,6 +145,14 @@ def _swap(obs: arena.Observation) -> arena.Action | None:
         payment=min(4.0 if obs.market.max_rounds == 9 else 2.0, obs.own.budget),
         message="A fair swap for both sides.",
     )
+
+
+def _hoard(obs: arena.Observation, live: list[arena.Block]) -> arena.Action:
+    for job in obs.open_jobs:
+        usable = _usable(live, job)
+        if usable:
+            return _booking(job, usable)
+    return arena.Action("finish")
 
 
 def _live_blocks(obs: arena.Observation) -> list[arena.Block]:
