@@ -75,7 +75,7 @@ class Broker:
         spare = _to_trade(then, _affordable_plan(then))
         yield from _urgent_booking(obs, plan)
         yield from _hedge(obs, plan)
-        yield from self._withdraw(obs)
+        yield from self._withdraw(then)
         yield from self._take(then)
         yield from self._use_pool(obs, plan, joint=True)
         yield from self._partner(obs, plan, joint=True)
