@@ -65,7 +65,7 @@ from .reward import (
     reward,
     total,
 )
-from .rules import DEGRADATION, is_requestable
+from .rules import DEGRADATION, SPIKE, is_requestable
 from .types import (
     FREE,
     LIVE,
@@ -88,8 +88,8 @@ from .world import ARCHETYPES, Size, batna_in_surge
 __all__ = [
     "ACTIONS_PER_ROUND", "ARCHETYPES", "CHARACTERS", "COMPONENTS", "CONDITIONS", "DEGRADATION",
     "DIMENSIONS", "ENERGY_RESERVE", "FREE", "HONEST", "JUDGE_MEMORY", "KINDS", "LATE", "LIVE",
-    "LONGEST_MESSAGE", "PLAN_WEIGHT", "SENTENCES", "SIZES", "SWAY", "TOTAL", "Action", "Block",
-    "Breakdown", "Coalition", "Decision", "GpuBudgetNegotiationEnv", "Job", "Kind", "Lab",
+    "LONGEST_MESSAGE", "PLAN_WEIGHT", "SENTENCES", "SIZES", "SPIKE", "SWAY", "TOTAL", "Action",
+    "Block", "Breakdown", "Coalition", "Decision", "GpuBudgetNegotiationEnv", "Job", "Kind", "Lab",
     "Malformed", "Market", "Message", "Observation", "Offer", "Own", "Part", "Plan", "Result",
     "Shock", "Size", "State", "accepts", "action_fault", "action_from", "award", "batna_in_surge",
     "best_plan", "booked_value", "booking_gain", "claims", "decide", "episode_rewards", "held_out",

@@ -118,7 +118,7 @@ KINDS: Mapping[str, Kind] = {
         _PITCH,
     ),
     "reserve_capacity": Kind(
-        "Hold own blocks: nobody can ask for them, and failures strike others first.",
+        "Hold own blocks: shocks spare them while others are left, and nobody can ask for them.",
         ("block_ids",),
         ("job_id",),
         ("capacity_reserved",),

@@ -198,9 +198,9 @@ SIZES = {
         blocks=4,
         jobs=3,
         shocks=(
-            (1, ("capacity_failure",)),
-            (3, ("energy_spike", "reliability_degradation")),
-            (5, ("demand_surge",)),
+            (2, ("energy_spike", "reliability_degradation")),
+            (4, ("demand_surge",)),
+            (6, ("capacity_failure",)),
         ),
         joint=1,
         opening_offers=True,

@@ -86,8 +86,9 @@ RIVAL_MARKUP = 6.0  # credits by which an invented bid exceeds the offer
 
 PANIC = 5.0  # credits by which full pressure lowers the margin of a panicked lab
 NEAR_DEADLINE = 2  # rounds
+LAST_ROUNDS = 2  # in which a lab books whatever it can
 JITTER = 2.0  # credits of margin, times the lab's random number of the round
-REPUTATION_WEIGHT, FAIR_REPUTATION = 2.0, 0.65
+REPUTATION_WEIGHT, FAIR_REPUTATION = 4.0, 0.65
 LEAST_TRUST_FACTOR = 0.2  # to which the best reputation lowers what a lab holds out for
 LEAST_TRUST = 0.45  # least reputation of a partner
 HIGHEST_COUNTER = 80.0  # credits
@@ -109,7 +110,7 @@ def scripted_lab(obs: Observation, rng: np.random.Generator) -> Action:
         or _use_pool(obs, plan, spare)
         or _partner(obs, spare)
         or _open_trade(obs, plan, spare)
-        or plan.booking
+        or _due_booking(obs, plan)
         or _turn_down(obs)
         or _rest(obs, spare)
     )
@@ -200,6 +201,18 @@ def _urgent_booking(obs: Observation, plan: Plan) -> Action | None:
         return None
     urgent = [(loss, part) for part in plan.parts if (loss := loss_by_delay(obs, part)) > 0.01]
     return max(urgent)[1].booking if len(urgent) >= fewest else None
+
+
+def _due_booking(obs: Observation, plan: Plan) -> Action | None:
+    """The booking that loses most by waiting a round; any one in the last rounds.
+
+    Until then a lab keeps its blocks, because others may bid for them.
+    """
+    if obs.market.round_index >= obs.market.max_rounds - LAST_ROUNDS:
+        return plan.booking
+    losses = [(loss_by_delay(obs, part), part) for part in plan.parts]
+    loss, part = max(losses, default=(0.0, None))
+    return part.booking if loss > 0.01 else None
 
 
 def _answer(obs: Observation, plan: Plan) -> Action | None:

@@ -293,7 +293,7 @@ def _say(draft: Draft, agent: str, action: Action, kind: str) -> None:
 
 # Rules for offers: send, counter, reject, accept. Each public function applies one action.
 
-DEAL_REPUTATION = 0.04  # reputation that both labs gain by a trade
+DEAL_REPUTATION = 0.06  # reputation that both labs gain by a trade
 
 Outcome = tuple[str, str]  # a result code and one sentence
 
@@ -638,7 +638,7 @@ def _own_blocks(draft: Draft, agent: str, block_ids: tuple[str, ...]) -> list[Bl
 
 # Closes a round: time advances, offers and holds lapse, a shock may strike, the end settles.
 
-SPIKE = 1.25  # factor on the energy cost
+SPIKE = 2.0  # factor on the energy cost
 DEGRADATION, LEAST_RELIABILITY = 0.12, 0.5  # loss of reliability, and its lower bound
 
 
@@ -711,17 +711,17 @@ def capacity_failure(draft: Draft, nature: Nature) -> tuple[str, str | None]:
 
 
 def energy_spike(draft: Draft, nature: Nature) -> tuple[str, str | None]:
-    """The energy of every live block costs SPIKE times as much."""
+    """The energy of every live block that is not reserved costs SPIKE times as much."""
     for block in draft.market.blocks.values():
-        if block.status in LIVE:
+        if block.status in REQUESTABLE:
             draft.put_block(block._replace(energy_cost=round(block.energy_cost * SPIKE, 2)))
-    return "energy costs increased by 25%", None
+    return "energy costs doubled", None
 
 
 def reliability_degradation(draft: Draft, nature: Nature) -> tuple[str, str | None]:
-    """Every live block loses DEGRADATION of reliability."""
+    """Every live block that is not reserved loses DEGRADATION of reliability."""
     for block in draft.market.blocks.values():
-        if block.status in LIVE:
+        if block.status in REQUESTABLE:
             weaker = max(LEAST_RELIABILITY, round(block.reliability - DEGRADATION, 2))
             draft.put_block(block._replace(reliability=weaker))
     return f"reliability fell by {DEGRADATION}", None

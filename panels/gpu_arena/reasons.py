@@ -18,7 +18,7 @@ USUAL: Mapping[str, str] = {  # why a move of these kinds is made
     " they add",
     "commit_to_coalition": "your jobs do not need what goes into the pool, and its owner gets a"
     " share of what it adds",
-    "reserve_capacity": "a held block fails last, and nobody can ask for it",
+    "reserve_capacity": "a shock spares a held block, and nobody can ask for it",
     "wait": "no trade and no booking adds anything now",
     "finish": "nothing is left to gain here",
 }

@@ -2,8 +2,10 @@
 
 The broker plays the same hold-out worlds with each rule switched off. Without words it says nothing
 that moves a lab; without coalitions none can be formed; without reputation the other labs take
-every lab for one of fair reputation; without shocks none strikes. "standing" is no rule but a
-loss: the broker starts with a poor reputation.
+every lab for one of fair reputation. Of shocks, foresight is what can pay: "shocks" compares with
+the broker that does not see their announcement, in the same worlds with the same shocks, and
+"no_shocks" with worlds that none strikes, which are kinder. "standing" is no rule but a loss: the
+broker starts with a poor reputation.
 """
 
 from dataclasses import replace
@@ -39,7 +41,7 @@ class ArenaAblation(Record):
     """What the broker's grade loses on one task when a rule is switched off."""
 
     task: str
-    rule: str  # words, coalitions, reputation, shocks; or standing
+    rule: str  # words, coalitions, reputation, shocks; or no_shocks, standing
     n: int  # hold-out worlds
     without: float  # mean grade without the rule
     worth: Interval  # grade with the rule less without, paired by world
@@ -96,7 +98,8 @@ def variants(task: Task) -> dict[str, tuple[Task, Policy]]:
     if size.coalitions:
         off["coalitions"] = (_sized(task, coalitions=False), broker)
     if size.shocks:
-        off["shocks"] = (_sized(task, shocks=()), broker)
+        off["shocks"] = (task, unwarned)
+        off["no_shocks"] = (_sized(task, shocks=()), broker)
     return off
 
 
@@ -104,6 +107,11 @@ def unreputed(obs: arena.Observation, rng: np.random.Generator) -> arena.Action:
     """A scripted lab that takes every lab for one of fair reputation."""
     labs = {name: lab._replace(reputation=FAIR) for name, lab in obs.market.labs.items()}
     return arena.scripted_lab(obs._replace(market=obs.market._replace(labs=labs)), rng)
+
+
+def unwarned(obs: arena.Observation, rng: np.random.Generator) -> arena.Action:
+    """The broker that does not see which shock is announced."""
+    return broker(obs._replace(market=obs.market._replace(announced="")), rng)
 
 
 class PoorStanding(arena.GpuBudgetNegotiationEnv):

@@ -7,8 +7,10 @@ as a first-price buyer who does not know the seller's reservation price (Chatter
 the words that lower the seller's price most.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from math import exp, inf
 from typing import NamedTuple
@@ -25,11 +27,11 @@ WORDS: Mapping[str, str] = {  # by the signal that labs read in them
     "threat": "We never pay more than this.",
 }
 PURSES = {"low": 20.0, "medium": 50.0, "high": 90.0}  # credits that a lab of that budget can pay
-SWAP_WORTH, SPARE_PRICE = 25.0, 4.0  # credits: of swapped blocks to the owner; of one to itself
+GRID = tuple((2 * k + 1) / 20 for k in range(10))  # of a uniform number
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)  # of the gain, that it offers to partners
 JITTER = 1.0  # credits: the mean of what chance adds to a lab's price
-
-
+TURN_WORTH = 6.0  # credits: the least expected loss that is worth a turn to hedge
+SURGE_JOB = (3, 65.0, 1.2, 0.8)  # hours, value, urgency, reliability that it expects of a surge
 MOST_BIDS = 6  # for blocks of other labs that are options
 
 
@@ -54,7 +56,11 @@ class Broker:
     speaks: bool = True
     least_gain: float = 2.0  # credits: least gain of a trade
     idle: float = 0.7  # probability that a block of another lab is idle to it
-    worth: float = 25.0  # credits: the most that a block seems worth to its owner
+    worth: float = 40.0  # credits: the most that a block seems worth to its owner
+    swap_worth: float = 60.0  # credits: the most that a block it gives seems worth to who gets it
+    second_worth: float = 1.25  # factor on it if it gives two
+    most_told: float = 90.0  # credits: the most that a bid tells of the worth of a block
+    spare_price: float = 8.0  # credits: of a block that it gives to itself
     patience: float = 0.4  # weight of what a later bid would bring
     ask_an_hour: float = 8.0  # credits: first ask for a spare hour
     lower_by: float = 0.35  # share by which an ask falls after each failure
@@ -65,15 +71,15 @@ class Broker:
 
     def options(self, obs: arena.Observation) -> Iterator[Option]:
         """What it may do now, in its order of preference; an action can occur twice."""
-        plan = _affordable_plan(obs)
-        spare = _to_trade(obs, plan)
+        plan, then = _affordable_plan(obs), foresee(obs)
+        spare = _to_trade(then, _affordable_plan(then))
         yield from _urgent_booking(obs, plan)
         yield from _hedge(obs, plan)
-        yield from self._withdraw(obs)
-        yield from self._take(obs)
+        yield from self._withdraw(then)
+        yield from self._take(then)
         yield from self._use_pool(obs, plan, joint=True)
         yield from self._partner(obs, plan, joint=True)
-        yield from self._buy(obs, spare)
+        yield from self._buy(then, spare)
         yield from self._use_pool(obs, plan)
         yield from self._partner(obs, plan)
         yield from _book_now(obs, plan)
@@ -232,22 +238,24 @@ class Broker:
             if not set(requested).isdisjoint(ids):
                 continue
             owner, best = blocks[0].owner_lab_id, (self.least_gain / 2, None)
-            for given in dict.fromkeys(((), swaps[owner][:1], swaps[owner])):
+            one = swaps[owner][:1]
+            wishes = [o.requested_blocks for o in obs.incoming if o.from_lab_id == owner]
+            wishes += [wish + one for wish in wishes if set(wish).isdisjoint(one)]
+            for given in dict.fromkeys(((), one, swaps[owner], *wishes)):
                 adds = arena.trade_gain(then, given, (*requested, *ids), 0.0) - hoped
-                adds -= SPARE_PRICE * len(given)
+                adds -= self.spare_price * len(given)
                 if adds <= self.least_gain:
                     continue
-                hope, payment, signal = self._bid_for(
-                    obs, owner, ids, adds, purse, SWAP_WORTH * bool(given)
-                )
+                hope, payment, signal = self._bid_for(obs, owner, ids, adds, purse, given)
                 if hope > best[0]:
                     action = arena.Action(
                         "send_offer",
                         target_lab_id=owner,
                         block_ids=given,
                         requested_block_ids=ids,
-                        payment=payment,
+                        payment=max(0.0, payment),
                         message=WORDS[signal],
+                        conditions=(("ask", -payment),) if payment < 0 else (),
                     )
                     best = (hope, Option("buy", action, adds - payment))
             if best[1]:
@@ -262,41 +270,54 @@ class Broker:
         ids: Sequence[str],
         adds: float,
         purse: float,
-        swap: float,
+        given: Sequence[str],
     ) -> tuple[float, float, str]:
-        """The expected gain of the best bid for blocks that add `adds`: (gain, payment, signal)."""
+        """The expected gain of the best bid for blocks that add `adds`: (gain, payment, signal).
+
+        A payment below 0 is asked for.
+        """
         beliefs = self.belief(obs, lab)
         signal = self._best_signal(beliefs)
         prices = {kind: price(obs, kind, lab, ids, signal) for kind in beliefs}
-        refused = _refused_payment(obs, ids)
+        refused = _refused_payment(obs, ids, given)
         mean = sum(w * prices[kind] for kind, w in beliefs.items())
         later = self.patience * max(0.0, adds - mean) * self._time_left(obs)
         best = (0.0, 0.0, signal)
+        least = -PURSES[obs.market.labs[lab].public_budget_band] if given else 0.0
+        worths = {kind: self._net_worths(obs, lab, kind, given) for kind in beliefs}
         for payment in {
-            round(p + step, 2) for p in prices.values() for step in (1 - swap, 1, 8, 20)
+            round(p - worth + 0.5, 2)
+            for kind, p in prices.items()
+            for worth in worths[kind][:: 1 + len(worths[kind]) // 12]
         }:
-            if not refused < payment <= min(purse, adds - self.least_gain):
+            if not max(refused, least) < payment <= min(purse, adds - self.least_gain):
                 continue
             taken = sum(
-                w * self._accepted(payment + more - prices[kind], refused + more - prices[kind]) / 2
+                w * _chance_between(worths[kind], prices[kind] - payment, prices[kind] - refused)
                 for kind, w in beliefs.items()
-                for more in (0.0, swap)
             )
             hope = taken * (adds - payment - later)
             if hope > best[0]:
                 best = (hope, payment, signal)
         return best
 
-    def _accepted(self, above: float, refused: float) -> float:
-        """Probability that a lab takes `above` credits more than its price, having refused."""
-        before = self._idle_chance(refused)
-        return (self._idle_chance(above) - before) / (1 - before + 1e-9)
+    def _net_worths(
+        self, obs: arena.Observation, lab: str, kind: str, given: Sequence[str]
+    ) -> Sequence[float]:
+        """Equally likely worths of blocks that it gets to a lab, less that of what it gives.
 
-    def _idle_chance(self, above: float) -> float:
-        """Probability that the blocks are worth at most `above` credits to their owner."""
-        if above < 0:
-            return 0.0
-        return self.idle + (1 - self.idle) * min(1.0, above / self.worth) * 0.95
+        A lab's bid for one of the blocks, of which its archetype bids a share, tells the worth.
+        """
+        for offer in obs.incoming:
+            wished = offer.requested_blocks
+            if offer.from_lab_id == lab and wished and set(wished) <= set(given):
+                told = min(self.most_told, offer.payment / arena.CHARACTERS[kind].bid)
+                return _spread((told,), self.idle, self.worth)
+        if not given:
+            return _spread((0.0,), self.idle, self.worth)
+        most = self.swap_worth * (self.second_worth if len(given) > 1 else 1.0)
+        gains = tuple(max(0.0, u * 1.12 - 0.12) * most for u in GRID)  # about one in ten has no use
+        return _spread(gains, self.idle, self.worth)
 
     def _best_signal(self, beliefs: Mapping[str, float]) -> str:
         """The signal that lowers the expected price most."""
@@ -533,19 +554,33 @@ def _requested_blocks(obs: arena.Observation) -> tuple[str, ...]:
     return tuple(b for offer in obs.outgoing for b in offer.requested_blocks)
 
 
-def _refused_payment(obs: arena.Observation, ids: Sequence[str]) -> float:
-    """The highest payment that the owner refused for these blocks or some of them; -1 for none."""
+@lru_cache
+def _spread(gains: tuple[float, ...], idle: float, worth: float) -> list[float]:
+    """Equally likely net worths: each of `gains`, less blocks that are idle or worth something."""
+    losses = [max(0.0, (u - idle) / (1 - idle)) * worth for u in GRID]
+    return sorted(gain - loss for gain in gains for loss in losses)
+
+
+def _chance_between(worths: Sequence[float], low: float, high: float) -> float:
+    """The share of `worths` from `low` on among those below `high`."""
+    below = bisect_left(worths, high)
+    return max(0, below - bisect_left(worths, low)) / below if below else 0.0
+
+
+def _refused_payment(obs: arena.Observation, ids: Sequence[str], given: Sequence[str]) -> float:
+    """The most that the owner refused for these blocks or some of them; -inf for nothing."""
     return max(
         (
-            offer.payment
+            offer.payment - offer.ask
             for offer in obs.market.closed.values()
             if offer.from_lab_id == obs.agent
             and offer.status in ("rejected", "expired")
             and offer.requested_blocks
             and set(offer.requested_blocks) <= set(ids)
+            and set(offer.offered_blocks) >= set(given)
             and obs.market.round_index - offer.round_created <= 1
         ),
-        default=-1.0,
+        default=-inf,
     )
 
 
@@ -560,37 +595,61 @@ def _tries(obs: arena.Observation, block_id: str, lab: str) -> int:
 
 def _urgent_booking(obs: arena.Observation, plan: arena.Plan) -> Iterator[Option]:
     """The most urgent booking, if the turns left in the round just suffice for all urgent ones."""
-    losses = [(_loss(obs, part), part) for part in plan.parts]
+    losses = [(arena.loss_by_delay(obs, part), part) for part in plan.parts]
     urgent = [pair for pair in losses if pair[0] > 0.01]
     if urgent and len(urgent) >= obs.market.queue.count(obs.agent):
         yield _booking(obs, max(urgent)[1])
 
 
-def _loss(obs: arena.Observation, part: arena.Part) -> float:
-    """Credits that `part` loses, or may lose by an announced shock, if it is booked later."""
-    return max(arena.loss_by_delay(obs, part), _at_risk(obs, part))
+def _hedge(obs: arena.Observation, plan: arena.Plan) -> Iterator[Option]:
+    """Books or reserves, in the last turn before an announced shock, what it would strike."""
+    market = obs.market
+    if not market.announced or market.queue.count(obs.agent) > 1:
+        return
+    risks = [(_at_risk(obs, part), part) for part in plan.parts]
+    at_stake = sum(risk for risk, _ in risks)
+    if at_stake < TURN_WORTH:
+        return
+    risk, part = max(risks)
+    if risk == at_stake:
+        yield _booking(obs, part)
+    else:
+        bare = tuple(
+            block.block_id
+            for block in obs.owned_blocks
+            if block.status == "available"
+            and arena.live_hours(block, market.round_index + 1, market.max_rounds)
+        )
+        if bare:
+            yield Option("reserve", arena.Action("reserve_capacity", block_ids=bare))
+
+
+def foresee(obs: arena.Observation) -> arena.Observation:
+    """What it sees, with a job as a surge brings them if one is announced, to trade for it now."""
+    if obs.market.announced != "demand_surge":
+        return obs
+    opens = obs.market.round_index + 1
+    deadline = min(obs.market.max_rounds, opens + 2)
+    job = arena.Job("surge", *SURGE_JOB[:1], deadline, *SURGE_JOB[1:], True, "", opens=opens)
+    return obs._replace(own=obs.own._replace(jobs=(*obs.own.jobs, job)))
 
 
 def _at_risk(obs: arena.Observation, part: arena.Part) -> float:
-    """Credits that an announced loss of reliability would take from `part`."""
-    if obs.market.announced != "reliability_degradation":
+    """Credits that `part` is expected to lose by the announced shock, unless it is hedged."""
+    market, announced = obs.market, obs.market.announced
+    bare = [b for b in map(market.blocks.__getitem__, part.block_ids) if b.status == "available"]
+    if not bare:
         return 0.0
-    job = next(job for job in obs.own.jobs if job.job_id == part.job_id)
-    weakest = min(obs.market.blocks[b].reliability for b in part.block_ids)
-    return part.gain if weakest - arena.DEGRADATION < job.min_reliability else 0.0
-
-
-def _hedge(obs: arena.Observation, plan: arena.Plan) -> Iterator[Option]:
-    """Books or reserves the planned blocks in the last turn before an announced failure."""
-    market = obs.market
-    if market.announced != "capacity_failure" or market.queue.count(obs.agent) > 1:
-        return
-    planned = [b for part in plan.parts for b in part.block_ids]
-    bare = tuple(b for b in planned if market.blocks[b].status == "available")
-    if len(plan.parts) == 1:
-        yield from _book(obs, plan)
-    elif bare:
-        yield Option("reserve", arena.Action("reserve_capacity", block_ids=bare))
+    if announced == "energy_spike":
+        return (arena.SPIKE - 1) * sum(block.energy_cost for block in bare)
+    if announced == "reliability_degradation":
+        job = next(job for job in obs.own.jobs if job.job_id == part.job_id)
+        weakest = min(block.reliability for block in bare)
+        return part.gain if weakest - arena.DEGRADATION < job.min_reliability else 0.0
+    if announced == "capacity_failure":
+        struck = sum(arena.is_requestable(block) for block in market.blocks.values())
+        return part.gain * len(bare) / struck
+    return 0.0
 
 
 def _book(obs: arena.Observation, plan: arena.Plan) -> Iterator[Option]:
@@ -600,4 +659,4 @@ def _book(obs: arena.Observation, plan: arena.Plan) -> Iterator[Option]:
 
 def _booking(obs: arena.Observation, part: arena.Part) -> Option:
     action = arena.Action("allocate_to_job", job_id=part.job_id, block_ids=part.block_ids)
-    return Option("book", action, part.gain, _loss(obs, part))
+    return Option("book", action, part.gain, arena.loss_by_delay(obs, part))

@@ -91,6 +91,14 @@ def test_a_better_offer_is_never_less_likely_taken():
         assert counted[kind, False, True] > 5
 
 
+@every_archetype
+def test_a_lab_keeps_its_blocks_for_bids_until_waiting_would_cost(kind: str):
+    for start, done in ((0, "allocate_to_job"), (6, "wait")):  # hours that run out, and later ones
+        blocks, jobs = [block("c", lab=1, start=start)], {1: [job("j1", deadline=9)]}
+        state = market(blocks, jobs, archetypes={1: kind}, rounds=9)
+        assert decide(state).action_type == done
+
+
 # What moves the margin
 
 

@@ -255,6 +255,20 @@ def test_a_failure_strikes_what_is_not_reserved_first():
     assert state.market.shock_history[0].block_id == "b"
 
 
+@pytest.mark.parametrize(
+    ("kind", "struck"),
+    [
+        ("reliability_degradation", {"reliability": 0.78}),
+        ("energy_spike", {"energy_cost": 4.0}),
+    ],
+)
+def test_a_shock_spares_what_is_reserved(kind: str, struck: dict[str, float]):
+    state = take(two_labs(shocks={1: kind}), "reserve_capacity", block_ids=("a",))
+    before, after = state.market.blocks, next_round(state).market.blocks
+    assert after["a"] == before["a"]
+    assert after["b"] == before["b"]._replace(**struck)
+
+
 def test_reliability_falls_and_demand_surges():
     state = next_round(two_labs(shocks={1: "reliability_degradation", 2: "demand_surge"}))
     assert state.market.blocks["a"].reliability == 0.78
