@@ -659,4 +659,5 @@ def _book(obs: arena.Observation, plan: arena.Plan) -> Iterator[Option]:
 
 def _booking(obs: arena.Observation, part: arena.Part) -> Option:
     action = arena.Action("allocate_to_job", job_id=part.job_id, block_ids=part.block_ids)
-    return Option("book", action, part.gain, arena.loss_by_delay(obs, part))
+    loss = max(arena.loss_by_delay(obs, part), _at_risk(obs, part))
+    return Option("book", action, part.gain, loss)

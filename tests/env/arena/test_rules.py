@@ -106,7 +106,7 @@ def test_an_accepted_offer_moves_blocks_and_credits():
     assert (owner(state, "a"), owner(state, "c")) == ("lab_1", "lab_0")
     assert (budget(state, 0), budget(state, 1)) == (90, 110)
     assert state.market.closed["o_1"].status == "accepted"
-    assert [lab.reputation for lab in state.market.labs.values()] == [0.69, 0.69]
+    assert [lab.reputation for lab in state.market.labs.values()] == [0.71, 0.71]
 
 
 def test_an_offer_lapses_after_the_second_round_that_follows():
