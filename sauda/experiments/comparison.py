@@ -206,9 +206,6 @@ def read_comparison(artifact: Artifact) -> Comparison:
     return compared(parts, config["batch"], config["baseline"])
 
 
-# The results ------------------------------------------------------------------------------------
-
-
 class ModelCounts(Record, Generic[T]):
     """What a model and its wrapper did: a number over all games, or a list of one per game."""
 

@@ -31,8 +31,6 @@ from sauda.statistics import paired_difference, summary
 
 ORACLE = "oracle"  # the best response to the very seller that it meets, which it knows
 
-# The results ------------------------------------------------------------------------------------
-
 
 class BazaarColumns(Record):
     """The episodes of one task and policy; seeds run up from the split's first."""

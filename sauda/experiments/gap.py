@@ -270,9 +270,6 @@ def split_game(turns: Sequence[env.Turn]) -> GameSplit:
     return GameSplit(tuple(split))
 
 
-# Result -------------------------------------------------------------------------------------------
-
-
 class BeliefScore(Record):
     """How good a player's stated beliefs are, at the positions of the planner that adopts them."""
 
@@ -323,9 +320,6 @@ class Gap(Record):
     bins: list[Bin]  # the games by difficulty, the easiest first
     models: dict[str, ModelSource]  # the weights, by name
     rows: list[GapRow]  # one row per player
-
-
-# Computation --------------------------------------------------------------------------------------
 
 
 def row_of(

@@ -203,9 +203,6 @@ def random_script(number: int) -> Script:
     )
 
 
-# Result -------------------------------------------------------------------------------------------
-
-
 class PolicyShare(Interval):
     """A player's mean grade, and how near it comes to a buyer who knows the seller."""
 
@@ -248,9 +245,6 @@ class Oracle(Record):
 
     grid: int  # prices in the grid of the exact solution
     rows: list[OracleRow]  # one row per task
-
-
-# Computation --------------------------------------------------------------------------------------
 
 
 def players_of(task_name: str) -> dict[str, Policy]:

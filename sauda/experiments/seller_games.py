@@ -10,7 +10,7 @@ model's checked words; and the same model's first tries, unchecked.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from itertools import chain, groupby, zip_longest
@@ -103,16 +103,16 @@ def _offer(obs: env.Observation, price: int, line: str) -> env.Offer | env.Accep
     return env.Offer(price, line.format(price=env.rupees(price), shop=env.rupees(shop)))
 
 
-def _hostile() -> Iterator[tuple[str, Hostile]]:
-    """The hostile buyers by name: the shares of the ask that each bids, and its lines in turn."""
-    rows = read_table(Path(__file__).with_name("seller_buyers.csv"))
-    for (name, first, last), lines in groupby(rows, itemgetter("buyer", "first", "last")):
-        yield name, Hostile(float(first), float(last), tuple(row["line"] for row in lines))
-
-
+# By setting. Of the hostile buyers: the shares of the ask that each bids, and its lines in turn.
 BUYERS: Mapping[str, Mapping[str, env.Policy]] = {
     "published": {"published": published},
-    "hard": dict(_hostile()),
+    "hard": {
+        name: Hostile(float(first), float(last), tuple(row["line"] for row in rows))
+        for (name, first, last), rows in groupby(
+            read_table(Path(__file__).with_name("seller_buyers.csv")),
+            itemgetter("buyer", "first", "last"),
+        )
+    },
 }
 
 
@@ -198,7 +198,10 @@ def write_texts(
         turns = take_turns(
             [SellerSeat(PERSONAS[game.persona]) for game, _ in some],
             [game.episode.trajectory("seller")[turn].observation for game, turn in some],
-            [partial(seed_at, game.seed, turn) for game, turn in some],
+            [
+                lambda attempt, at=(game.seed, turn): seed_of(np.random.default_rng([*at, attempt]))
+                for game, turn in some
+            ],
             batched_replies(player),
         )
         return [[*turn.invalid_replies, turn.reply.text] for turn in turns]
@@ -206,11 +209,6 @@ def write_texts(
     decisions = [(game, turn) for game in played for turn in range(len(game.decisions))]
     texts = iter(in_batches(decisions, batch, parts, _key(player, "words"), write))
     return [[next(texts) for _ in game.decisions] for game in played]
-
-
-def seed_at(seed: int, turn: int, attempt: int) -> int:
-    """The seed of a try for a decision."""
-    return seed_of(np.random.default_rng([seed, turn, attempt]))
 
 
 def _key(player: BatchGenerate, what: str) -> Callable[[Sequence[Any]], str]:
@@ -256,8 +254,18 @@ def ask_personas(
         if game.setting == "published"
     ]
 
+    kinds = ", ".join(f"{p.name} ({p.manner})" for p in PERSONAS.values())
+    asks = {
+        "role": "system",
+        "content": f"Sellers are {kinds}. You name the kind in one word.",
+    }
+
     def answer(some: Sequence[str]) -> list[str]:
-        replies = player.batch(list(map(_question, some)), range(len(some)), [None] * len(some))
+        chats = [
+            [asks, {"role": "user", "content": f"{text}\n\nWhich kind of seller is this?"}]
+            for text in some
+        ]
+        replies = player.batch(chats, range(len(some)), [None] * len(some))
         return [reply.text[:PATIENCE] for reply in replies]
 
     return in_batches(dialogues, batch, parts, _key(player, "persona"), answer)
@@ -269,14 +277,6 @@ def dialogue(game: Game, own_lines: Sequence[str]) -> str:
     buyers = [f"Buyer: {turn.action.message}" for turn in game.episode.trajectory("buyer")]
     lines = chain.from_iterable(zip_longest(sellers, buyers))
     return "\n".join([line for line in lines if line is not None][-TURNS:])
-
-
-def _question(text: str) -> list[dict[str, str]]:
-    kinds = ", ".join(f"{p.name} ({p.manner})" for p in PERSONAS.values())
-    return [
-        {"role": "system", "content": f"Sellers are {kinds}. You name the kind in one word."},
-        {"role": "user", "content": f"{text}\n\nWhich kind of seller is this?"},
-    ]
 
 
 def read_persona(answer: str) -> str:

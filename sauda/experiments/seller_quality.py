@@ -207,7 +207,10 @@ def summarize(
         **published_cells(played, sides, answers),
         **own_cells(played, sides, tries),
         **heard_cells(played, sides),
-        "personas_told_apart": {side: _diagonal(table) for side, table in tables.items()},
+        "personas_told_apart": {  # those whose style is the one heard most
+            side: _cell(len(played), "games", wilson_interval(int(np.trace(table)), len(played)))
+            for side, table in tables.items()
+        },
     }
     return {
         "games": [_describe(game) for game in played],
@@ -412,12 +415,6 @@ def heard_cells(played: Sequence[Game], sides: Mapping[str, Said]) -> dict[str, 
     return {
         name: over_texts(played, sides, partial(is_heard, part)) for name, part in parts.items()
     }
-
-
-def _diagonal(table: Sequence[Sequence[int]]) -> dict[str, Any]:
-    """The share of games whose persona has the style that is heard most."""
-    hits, games = int(np.trace(np.array(table))), int(np.sum(table))
-    return _cell(games, "games", wilson_interval(hits, games))
 
 
 def count_styles(played: Sequence[Game], texts: Said) -> list[list[int]]:

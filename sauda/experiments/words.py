@@ -39,6 +39,7 @@ from sauda.llm.sources import bazaar_prompt, models_behind
 from sauda.policies import BUYERS
 from sauda.policies.listener import Informed, Listener
 from sauda.policies.talk import Babbles, Keyed, Quotes, Says
+from sauda.records import read_table
 from sauda.records.schemas.base import Interval, ModelSource, Record
 from sauda.records.seeds import deal_at, first_seeds
 from sauda.records.store import Artifact
@@ -133,30 +134,11 @@ CELLS = (
     *(("mute", player) for player in ("numbers", "both")),
     *(("rushed", player) for player in ("conceder", "numbers", "reads", "both", "oracle")),
 )
-# What is compared, in pairs on the same seeds: the worth of it, the better and the worse cell.
-WORTH: Sequence[tuple[str, Cell, Cell]] = (
-    ("reading", ("open", "reads"), ("open", "numbers")),
-    ("speaking, for one that reads", ("open", "both"), ("open", "reads")),
-    ("reading and speaking", ("open", "both"), ("open", "numbers")),
-    ("asking", ("open", "both"), ("open", "both, no questions")),
-    ("reading, unseen phrases", ("unseen", "reads"), ("open", "numbers")),
-    ("reading and speaking, unseen phrases", ("unseen", "both"), ("open", "numbers")),
-    ("reading and speaking, 10 % misread", ("open", "both, 10 % misread"), ("open", "numbers")),
-    ("reading and speaking, 20 % misread", ("open", "both, 20 % misread"), ("open", "numbers")),
-    ("reading and speaking, mute market", ("mute", "both"), ("mute", "numbers")),
-    ("reading, rushed", ("rushed", "reads"), ("rushed", "numbers")),
-    ("reading and speaking, rushed", ("rushed", "both"), ("rushed", "numbers")),
-    ("knowing the seller", ("open", "oracle"), ("open", "both")),
-    ("the type, told", ("open", "both, told the type"), ("open", "both")),
-    ("all that words may tell, told", ("open", "both, told all"), ("open", "both")),
-    ("learning from prices", ("open", "numbers"), ("open", "prior")),
-    ("the key, for a script", ("open", "conceder, says the key"), ("open", "conceder")),
-    *(
-        (name.removeprefix("conceder, "), ("open", name), ("open", "conceder"))
-        for name in PLAYERS
-        if name.startswith("conceder, ") and not name.endswith("the key")
-    ),
-)
+# What is compared, in pairs on the same seeds: what it is the worth of, the better, the worse cell.
+WORTH: Sequence[tuple[str, Cell, Cell]] = [
+    (row["what"], (row["market"], row["better"]), (row["other_market"], row["worse"]))
+    for row in read_table(Path(__file__).with_name("words_compared.csv"))
+]
 
 
 # Other words --------------------------------------------------------------------------------------
@@ -248,9 +230,6 @@ EARS: Mapping[str, Task] = {
 }
 
 
-# Results ----------------------------------------------------------------------------------------
-
-
 class Played(Record):
     """One player in one market."""
 
@@ -296,9 +275,6 @@ class Hearing(Record):
     n: int  # hold-out seeds
     models: dict[str, ModelSource]  # the weights, by name
     rows: list[HeardRow]  # one row per player and market
-
-
-# Computation --------------------------------------------------------------------------------------
 
 
 def play(cell: Cell, seeds: Sequence[int]) -> list[float]:

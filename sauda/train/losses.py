@@ -59,14 +59,6 @@ def soft_cross_entropy(
     return _supervised(model, input_ids, places, results)
 
 
-def _supervised(
-    model: Any, input_ids: Any, labels: Any, results: Callable[[Any, Any], Sequence[Any]]
-) -> list[Any]:
-    """`results` of the logits and labels of all supervised tokens, row by row."""
-    with in_bf16(model):
-        return _by_rows(model, input_ids, labels, results)
-
-
 @contextmanager
 def in_bf16(model: Any) -> Iterator[None]:
     """Weights in bf16: what an fp32 adapter reads is not converted, but computed in bf16.
@@ -84,30 +76,32 @@ def in_bf16(model: Any) -> Iterator[None]:
         yield
 
 
-def _by_rows(
+def _supervised(
     model: Any, input_ids: Any, labels: Any, results: Callable[[Any, Any], Sequence[Any]]
 ) -> list[Any]:
+    """`results` of the logits and labels of all supervised tokens, row by row."""
     import torch
 
     network = model.get_base_model() if hasattr(model, "get_base_model") else model
     # a GPU is faster in one pass; activations that are computed again would lack the shared cache
     in_one = input_ids.is_cuda or network.is_activation_checkpointing
     shared = 0 if in_one or len(input_ids) == 1 else shared_prefix(input_ids, labels)
-    cache = _read_once(network, input_ids, shared) if shared else None
     by_row: dict[int, Sequence[Any]] = {}
     least = 0.0 if input_ids.is_cuda else ALIKE
-    for rows, end in groups_of_similar_length(_lengths(labels, shared + 2), least):
-        targets = labels[rows, shared + 1 : end]
-        hidden = network.model(
-            input_ids=input_ids[rows, shared:end],
-            past_key_values=cache and _spread(cache, len(rows)),
-            use_cache=cache is not None,
-        ).last_hidden_state
-        learnt = targets != -100
-        logits = network.lm_head(hidden[:, :-1][learnt]).float()
-        counts = learnt.sum(1).tolist()
-        split = (x.split(counts) for x in results(logits, targets[learnt]))
-        by_row |= zip(rows, zip(*split, strict=True), strict=True)
+    with in_bf16(model):
+        cache = _read_once(network, input_ids, shared) if shared else None
+        for rows, end in groups_of_similar_length(_lengths(labels, shared + 2), least):
+            targets = labels[rows, shared + 1 : end]
+            hidden = network.model(
+                input_ids=input_ids[rows, shared:end],
+                past_key_values=cache and _spread(cache, len(rows)),
+                use_cache=cache is not None,
+            ).last_hidden_state
+            learnt = targets != -100
+            logits = network.lm_head(hidden[:, :-1][learnt]).float()
+            counts = learnt.sum(1).tolist()
+            split = (x.split(counts) for x in results(logits, targets[learnt]))
+            by_row |= zip(rows, zip(*split, strict=True), strict=True)
     ordered = zip(*(by_row[row] for row in range(len(input_ids))), strict=True)
     return list(map(torch.cat, ordered))
 
