@@ -43,9 +43,9 @@ from sauda.sessions.bazaar import (
     Action,
     Game,
     answer,
-    both_prices,
     doubt,
     loss_at,
+    own_and_theirs,
     propose,
 )
 
@@ -112,7 +112,7 @@ def asked_back(game: Game) -> Exchange:
 
 def question(game: Game, action: Action) -> tuple[str, dict[str, str]]:
     """The question about a move, as a key of the page's words, and the values of its sentence."""
-    own, theirs = both_prices(game)
+    own, theirs = own_and_theirs(game.observation)
     price = action.price if isinstance(action, Offer) else theirs[-1]
     values, why = {"price": rupees(price)}, doubt(game, action)
     if why == FAR_OFF:

@@ -54,7 +54,7 @@ def health_route(served: Served) -> Route:
                     "episodes_over_http": len(served.sockets.app.state.episodes),
                     "steps_running": served.sockets.gate.running,
                 },
-                "mcp": {"games": len(served.mcp.seats), "most": MOST_EPISODES},
+                "mcp": {"games": len(served.mcp.games), "most": MOST_EPISODES},
                 "pages": {"kept": len(served.page.kept), "most": NAMES},
                 "caches": caches(),
                 "language_models": backends.own_service().health(),

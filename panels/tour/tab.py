@@ -20,7 +20,7 @@ from panels.ui.html import macros
 from panels.ui.look import PALETTE
 from panels.ui.provenance import load_or_say, missing, provenance
 from panels.ui.theme import SCENE, font_faces
-from sauda.games import arena_prompt, bazaar_prompt
+from sauda.games import bazaar_prompt
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import load
 
@@ -78,7 +78,7 @@ def _compared() -> Markup:
 
 def _rewards() -> Markup:
     """How rewards and actions are made, one training sample, and how to check a number."""
-    prompts = bazaar_prompt.RULES["market"], arena_prompt.RULES.format(lab="lab_0")
+    prompts = bazaar_prompt.RULES["market"], bazaar_prompt.RULES["lab"].format(lab="lab_0")
     agreement = load("evaluation/reproduction.json").data.agreement
     agree = agreement.within_three + agreement.without_error_equal
     learnt = sample(facts.chain()[-1])

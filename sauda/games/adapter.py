@@ -81,9 +81,9 @@ class Evaluated:
 class Game:
     """A game as the player sees it. Two of its parts are modules that are alike in both games.
 
-    `prompt` has `render`, `parse`, `schema` and `preview`. `columns` has the policies of a task and
-    its opponents by name, writes actions and episodes down, and turns episodes into columns,
-    columns into the figures of a row.
+    `prompt` has `render`, `parse` and `schema`, the bazaar's also `preview`. `columns` has the
+    policies of a task and its opponents by name, writes actions and episodes down, and turns
+    episodes into columns, columns into the figures of a row.
     """
 
     name: str

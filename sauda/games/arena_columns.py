@@ -13,7 +13,7 @@ import numpy as np
 from env import Episode, Policy, Task, Turn, arena, begin, get_task, rollout
 from sauda.games.adapter import Evaluated, ModelTurn
 from sauda.policies import LABS
-from sauda.statistics import correlation, mean_interval, name_interval
+from sauda.statistics import correlation, mean_of, name_interval
 
 DRAWN = "as drawn"  # the other labs, as each world draws them
 
@@ -223,10 +223,10 @@ def figures(task: Task, columns: Mapping[str, Any], worlds: Mapping[str, Any]) -
     return {
         "actions": sum(columns["actions"]),
         "valid": round(sum(columns["valid"]) / sum(columns["actions"]), 6),
-        "jobs": interval(columns["jobs"]),
+        "jobs": mean_of(columns["jobs"]),
         "jobs_had": round(float(np.mean(columns["jobs_had"])), 6),
         "correlation": correlation_interval(columns["reward"], share),
-        "components": {name: interval(columns["components"][name]) for name in COMPONENTS},
+        "components": {name: mean_of(columns["components"][name]) for name in COMPONENTS},
     }
 
 
@@ -236,11 +236,6 @@ def count_model(task: Task, turns: Sequence[ModelTurn]) -> dict[str, int]:
         "invalid_replies": sum(isinstance(turn.action, arena.Malformed) for turn in turns),
         "tokens": sum(turn.reply.tokens for turn in turns),
     }
-
-
-def interval(values: Any) -> dict[str, float]:
-    """The mean of `values` with its 95 % bootstrap interval, to six decimals."""
-    return name_interval(mean_interval(np.asarray(values, dtype=float)))
 
 
 def correlation_interval(rewards: Any, shares: Any) -> dict[str, float] | None:
@@ -277,20 +272,20 @@ def examples(played: Evaluated) -> Iterator[dict[str, Any]]:
 
     The first is sought in the last task, policy by policy and seed by seed, then in those before.
     """
+    cells = list(product(played.tasks[::-1], played.policies))
     for component in COMPONENTS:
-        place = _first_place(component, played)
-        if place is not None:
+        places = (
+            (task_name, policy_name, seed)
+            for task_name, policy_name in cells
+            for seed, amount in zip(
+                played.seeds,
+                played.columns[task_name, policy_name]["components"][component],
+                strict=True,
+            )
+            if amount
+        )
+        if place := next(places, None):
             yield _example(component, *place, played)
-
-
-def _first_place(component: str, played: Evaluated) -> tuple[str, str, int] | None:
-    """The task, policy and seed of the first episode in which the component is not 0."""
-    for task_name, policy_name in product(played.tasks[::-1], played.policies):
-        columns = played.columns[task_name, policy_name]
-        for seed, amount in zip(played.seeds, columns["components"][component], strict=True):
-            if amount:
-                return task_name, policy_name, seed
-    return None
 
 
 def _example(

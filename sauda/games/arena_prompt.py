@@ -11,23 +11,18 @@ from collections.abc import Iterator
 
 from env import IllegalAction, arena
 from sauda.games.adapter import Schema
-from sauda.games.bazaar_prompt import first_object
+from sauda.games.bazaar_prompt import RULES, first_object
 from sauda.policies.broker import VERBS, Option, broker
 
 Action = arena.Action | arena.Malformed
 
-RULES = (
-    "You run {lab} in a market of GPU time. Book blocks for your jobs before they lose value, take "
-    "good offers, buy what you lack, sell what is idle. + is your gain in credits. Reply with one "
-    'option as JSON, such as {{"book":1}}, {{"accept":1}}, {{"buy":1}} or {{"wait":true}}.'
-)
 WAIT = arena.Action("wait")
 
 
 def render(obs: arena.Observation) -> list[dict[str, str]]:
     """`obs` as chat messages: the rules, then the position."""
     return [
-        {"role": "system", "content": RULES.format(lab=obs.agent)},
+        {"role": "system", "content": RULES["lab"].format(lab=obs.agent)},
         {"role": "user", "content": "\n".join(_describe_standing(obs))},
     ]
 
@@ -140,8 +135,3 @@ def _exactly(name: str, value: int) -> Schema:
         "required": [name],
         "additionalProperties": False,
     }
-
-
-def preview(text: str, obs: arena.Observation) -> str:
-    """A completion that still grows, for people: its text as it is."""
-    return text

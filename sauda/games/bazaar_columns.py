@@ -15,10 +15,10 @@ import numpy as np
 from env import (
     MARKETS,
     Accept,
+    Deal,
     EndReason,
     Episode,
     IllegalAction,
-    Observation,
     Offer,
     Policy,
     Task,
@@ -139,8 +139,9 @@ def behaviour_metrics(turns: Sequence[ModelTurn], market: bool) -> dict[str, int
     highest = last = None
     for turn in turns:
         move, obs = turn.action, turn.obs
-        if market:
-            _recall(counts, obs, move)
+        due = market and not counts["walk_due"]  # only the game's first such position counts
+        if due and isinstance(PLANNER(obs, np.random.default_rng(0)), WalkAway):
+            counts["walk_due"], counts["walked"] = 1, int(isinstance(move, WalkAway))
         if not isinstance(move, Offer | Accept):
             continue
         price = move.price if isinstance(move, Offer) else obs.ask
@@ -154,14 +155,6 @@ def behaviour_metrics(turns: Sequence[ModelTurn], market: bool) -> dict[str, int
             if LAST.search(move.message):
                 last = price
     return counts
-
-
-def _recall(counts: dict[str, int], obs: Observation, move: Action | None) -> None:
-    """Count the game's first position in which to walk is due."""
-    if counts["walk_due"]:
-        return
-    if isinstance(PLANNER(obs, np.random.default_rng(0)), WalkAway):
-        counts["walk_due"], counts["walked"] = 1, int(isinstance(move, WalkAway))
 
 
 PLANNER = Listener(speaks=False)
@@ -187,14 +180,26 @@ ENDS = {
 
 
 def episode_columns(game: Task, played: Sequence[Episode]) -> dict[str, Any]:
-    """Episodes of a task as columns: one value per deal, `grade` one per episode."""
-    learner = game.learner
+    """Episodes of a task as columns: one value per deal, `grade` one per episode.
+
+    The price is what the learner paid or got, None without a deal of its own. Deals that a forfeit
+    cut off are forfeits too, of 0 rounds.
+    """
+    ends, prices, rounds = "", [], []
+    for table in (one.final.table for one in played):
+        cut_off = table.deals - len(table.past)
+        own = [game.learner in ("seller", deal.buyer) for deal in table.past]
+        ends += "".join(map(_letter, table.past, own)) + "F" * cut_off
+        prices += [deal.price if is_own else None
+                   for deal, is_own in zip(table.past, own, strict=True)]  # fmt: skip
+        prices += [None] * cut_off
+        rounds += [deal.rounds for deal in table.past] + [0] * cut_off
     return {
-        "end": "".join(ends(e, learner) for e in played),
-        "price": [deal_price(e, i, learner) for e in played for i in range(deals(e))],
-        "rounds": [r for e in played for r in rounds(e)],
-        "share": _six_digits(s for e in played for s in shares(e.final, learner)),
-        "grade": _six_digits(game.grade(e.final) for e in played),
+        "end": ends,
+        "price": prices,
+        "rounds": rounds,
+        "share": _six_digits(s for one in played for s in shares(one.final, game.learner)),
+        "grade": _six_digits(game.grade(one.final) for one in played),
     }
 
 
@@ -202,40 +207,13 @@ def _six_digits(values: Iterable[float]) -> list[float]:
     return [round(value, 6) for value in values]
 
 
-def letter(end: EndReason, by_seller: bool, own: bool) -> str:
+def _letter(deal: Deal, own: bool) -> str:
     """How a deal ended, as a letter of ENDS; `own` where the learner is a party to the price."""
-    if end == EndReason.AGREEMENT:
+    if deal.end == EndReason.AGREEMENT:
         return "A" if own else "O"
-    if end == EndReason.WALKAWAY:
-        return "S" if by_seller else "B"
-    return "D" if end == EndReason.DEADLINE else "F"
-
-
-def deals(played: Episode) -> int:
-    """Deals an episode was to have, made or not."""
-    return played.final.table.deals
-
-
-def ends(played: Episode, learner: str) -> str:
-    """One letter of ENDS per deal; deals a forfeit cut off are forfeits too."""
-    letters = [
-        letter(deal.end, deal.by == "seller", learner in ("seller", deal.buyer))
-        for deal in played.final.table.past
-    ]
-    return "".join(letters).ljust(deals(played), "F")
-
-
-def deal_price(played: Episode, index: int, learner: str) -> float | None:
-    """The price the learner paid or got in one deal; None without one of its own."""
-    past = played.final.table.past
-    own = index < len(past) and learner in ("seller", past[index].buyer)
-    return past[index].price if own else None
-
-
-def rounds(played: Episode) -> list[int]:
-    """Rounds of each deal, 0 for one that a forfeit cut off before its end."""
-    past = played.final.table.past
-    return [past[i].rounds if i < len(past) else 0 for i in range(deals(played))]
+    if deal.end == EndReason.WALKAWAY:
+        return "S" if deal.by == "seller" else "B"
+    return "D" if deal.end == EndReason.DEADLINE else "F"
 
 
 def worlds_of(task_name: str, seeds: Sequence[int]) -> dict[str, Any]:

@@ -10,8 +10,10 @@ same prompt, `render`.
 import json
 import math
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any
 
 from env import Accept, IllegalAction, Move, Observation, Offer, WalkAway, rupees, speech
@@ -20,30 +22,9 @@ from sauda.language import money
 
 Action = Offer | Accept | WalkAway
 
-RULES = {
-    "buyer": (
-        "You haggle to buy. Prices are percent of the list price: never pay over your limit. "
-        'Reply in JSON: {"offer":45,"say":"few words"} or {"accept":true} or {"walk":true}. # is '
-        "your price."
-    ),
-    "market": (  # for a buyer whose bids stand and whose words count
-        "You haggle to buy. Prices are percent of the list price: never pay over your limit. Your "
-        'best bid stands. Reply in JSON: {"offer":45} or {"offer":45,"say":"tea"} or '
-        '{"accept":true} or {"walk":true}. You may say each once: ask_cost, ask_wear, ask_time, '
-        "tea, cash, flaw, outside (the shop's price)."
-    ),
-    "seller": (
-        "You haggle to sell. Prices are percent of your limit: never sell under 100. Reply in "
-        'JSON: {"offer":145,"say":"few words"} or {"accept":true} or {"walk":true}. # is your '
-        "price."
-    ),
-}
-BELIEF = (  # asks a buyer what it believes of the seller, in place of the rules
-    "You haggle to buy. Prices are percent of the list price. Make no move now. The seller has a "
-    "limit too, the least price it would sell at. Name a range that holds the seller's limit with "
-    "80 percent chance, and its type: firm, fair, hasty or bluffer. Reply in JSON: "
-    '{"low":40,"high":70,"seller":"fair"}.'
-)
+# What each seat is told, "market" for a buyer whose bids stand and whose words count, and "belief"
+# in place of the rules where a buyer is asked what it believes of the seller.
+RULES = tomllib.loads(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))
 SAID = frozenset({*speech.QUESTIONS, *speech.PITCHES})  # what a model says by its name
 HISTORY = 5  # deals before this one whose prices are told
 LONGEST_QUOTE = 120  # characters of what the other side said
@@ -76,7 +57,8 @@ def render(obs: Observation) -> list[dict[str, str]]:
         else:
             news.append(_answer(move, obs))
     if obs.table.rivals:
-        news.append(_rivals(obs))
+        active = sum(rival.active for rival in obs.table.rivals)
+        news.append(f"Rivals {active}.{' You were outbid.' if obs.table.outbid else ''}")
     chat.append({"role": "user", "content": _turn(obs, news, number, best)})
     return chat
 
@@ -113,7 +95,7 @@ def _position(obs: Observation, seat: str) -> Iterator[str]:
 
 def ask_belief(obs: Observation) -> list[dict[str, str]]:
     """The chat that asks for a belief: the deal as `render` tells it, under other rules."""
-    return [{"role": "system", "content": BELIEF}, *render(obs)[1:]]
+    return [{"role": "system", "content": RULES["belief"]}, *render(obs)[1:]]
 
 
 def _answer(move: Move, obs: Observation) -> str:
@@ -125,11 +107,6 @@ def _answer(move: Move, obs: Observation) -> str:
     if message := _quote(obs, move.action.message):
         parts.append(f"Says {json.dumps(message, ensure_ascii=False)}")
     return " ".join(parts)
-
-
-def _rivals(obs: Observation) -> str:
-    active = sum(rival.active for rival in obs.table.rivals)
-    return f"Rivals {active}.{' You were outbid.' if obs.table.outbid else ''}"
 
 
 def _turn(obs: Observation, news: Sequence[str], number: int, best: float | None) -> str:
@@ -357,7 +334,8 @@ def schema(obs: Observation) -> Schema:
     """
     low, high = _legal_offers(obs)
     moves = [_move("walk", {"const": True}, obs)]
-    if _may_accept(obs):
+    theirs, sells = _last_price(obs), obs.agent == "seller"
+    if theirs is not None and (sells or theirs <= obs.own.get("purse", obs.reservation)):
         moves.insert(0, _move("accept", {"const": True}, obs))
     if low <= high:
         moves.insert(0, _move("offer", {"type": "integer", "minimum": low, "maximum": high}, obs))
@@ -394,9 +372,3 @@ def _legal_offers(obs: Observation) -> tuple[int, int]:
     if obs.table.standing and obs.bid is not None:
         least = max(least, percent_of(obs, obs.bid))
     return least, _inside(obs, obs.own.get("purse", obs.reservation))
-
-
-def _may_accept(obs: Observation) -> bool:
-    if obs.agent == "seller":
-        return obs.bid is not None
-    return bool(obs.table.asks) and obs.ask <= obs.own.get("purse", obs.reservation)

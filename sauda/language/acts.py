@@ -31,7 +31,7 @@ import numpy as np
 
 from env import Accept, IllegalAction, Observation, Offer, Policy, Table, WalkAway, rupees, speech
 from sauda.language import money, numerals
-from sauda.language.spoken import AGREES, LEAVES, Decided, from_lines, prices_of, speak
+from sauda.language.spoken import AGREES, LEAVES, Decided, from_lines, prices_of
 
 THOUGHTS: Mapping[str, str] = {  # what each act does, as its speaker thinks it
     "intro": "Open the conversation",
@@ -325,7 +325,7 @@ TRIES = 8  # lines of the speaker before a plain one
 PLAIN = {"accept": "Agreed, #.", "reject": "Goodbye."}  # "#" stands for the price
 
 
-def context_of(table: Table, agent: str) -> Context:
+def context_of(table: Table, agent: str, has_buttons: bool = False) -> Context:
     """What the words of `agent` are read against at `table`, before its move."""
     own, theirs = prices_of(table, agent)
     return Context(
@@ -334,17 +334,21 @@ def context_of(table: Table, agent: str) -> Context:
         own=own[-1] if own else None,
         theirs=theirs[-1] if theirs else None,
         first=not table.moves,
+        has_buttons=has_buttons,
     )
 
 
 def act_of(action: Action, context: Context) -> Act:
-    """The act of a move that is made in `context`. Raises IllegalAction for what is no move."""
+    """The act of a move that is made in `context`; agreement and refusal come before a button.
+
+    Raises IllegalAction for what is no move.
+    """
     if isinstance(action, Offer):
         return Act(price_intent(action.price, context), action.price)
     if isinstance(action, Accept):
-        return Act("accept", context.theirs)
+        return Act("agree" if context.has_buttons else "accept", context.theirs)
     if isinstance(action, WalkAway):
-        return Act("reject")
+        return Act("disagree" if context.has_buttons else "reject")
     raise IllegalAction(f"expected an Offer, Accept or WalkAway, got {action!r:.80}")
 
 
@@ -371,7 +375,7 @@ def phrase_move(act: Act, context: Context, decided: Decided, seed: int) -> str:
     """
     words_count = decided.seen.standing and decided.agent != "seller"
     for attempt in range(TRIES):
-        line = speak(decided, from_lines, seed + attempt)
+        line = from_lines(decided, seed + attempt)
         if words_count and speech.act_in(line)[0]:
             continue
         if line and parse_act(line, context) == act:

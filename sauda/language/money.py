@@ -10,7 +10,7 @@ linear in the length of the text.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise, takewhile
 
 from env import group_digits, rupees
 from sauda.language import numerals
@@ -203,16 +203,16 @@ def is_other(line: Sequence[Token], i: int, number: Number) -> bool:
 
 def is_of_many(line: Sequence[Token]) -> bool:
     """Whether a message gives the price of one piece and the number of pieces."""
-    return any(map(_is_each, line, line[1:])) and any(
+    says_each = any(
+        token.key in WORDS.each or (token.key in WORDS.one and after.key in WORDS.ones)
+        for token, after in pairwise(line)
+    )
+    return says_each and any(
         token.kind == "digits"
         and 1 < token.value <= 100
         and (before.key in WORDS.take or after.key in WORDS.pieces or _is_plural(after))
         for before, token, after in zip(line, line[1:], line[2:], strict=False)
     )
-
-
-def _is_each(token: Token, after: Token) -> bool:
-    return token.key in WORDS.each or (token.key in WORDS.one and after.key in WORDS.ones)
 
 
 def _is_name(line: Sequence[Token], i: int, number: Number) -> bool:
@@ -225,6 +225,7 @@ def _is_name(line: Sequence[Token], i: int, number: Number) -> bool:
     is_plain = token.key.isdecimal()
     is_day = token.value <= 31
     is_age = before.key in ("am", "m", "im") and line[number.end].kind in ("mark", "edge")
+    is_hour = any(word.key in WORDS.motion for word in line[max(0, i - 5) : i - 1])
     return (
         (before.touches(token) and before.kind not in ("mark", "currency"))
         or (is_plain and len(token.key) >= 10)
@@ -237,14 +238,10 @@ def _is_name(line: Sequence[Token], i: int, number: Number) -> bool:
         or (before.key == "of" and line[i - 2].key in WORDS.out)  # "9 out of 10"
         or (before.key == "no" and line[max(0, i - 2)].key in WORDS.numbered)
         or (before.key in ("after", "before", "by", "till", "until") and token.value <= 12)
-        or (before.key == "at" and token.value <= 12 and _is_hour(line, i))
+        or (before.key == "at" and token.value <= 12 and is_hour)
         or (before.key in WORDS.months and is_day)
         or (is_plain and token.value in YEARS and _is_year(line, i))
     )
-
-
-def _is_hour(line: Sequence[Token], i: int) -> bool:
-    return any(token.key in WORDS.motion for token in line[max(0, i - 5) : i - 1])
 
 
 def _is_year(line: Sequence[Token], i: int) -> bool:
@@ -370,9 +367,13 @@ def _is_rejected(parts: Sequence[list[str]], k: int) -> bool:
         return True
     if k and before[-2:] == ["instead", "of"] and WORDS.said.intersection(parts[k - 1][-2:]):
         return False  # "I typed 174 instead of 164"
-    if before[-2:] in _OVER or WORDS.aside.intersection(before[-2:]) or _is_scratched(before, k):
+    if before[-2:] in _OVER or WORDS.aside.intersection(before[-2:]):
         return True
-    if WORDS.slips.intersection(_same_clause(before)[-3:]):
+    # "Scratch that" takes back a price that follows only where none came before.
+    if _says_scratch(before, len(before) - 2, WORDS.the if k else WORDS.the | WORDS.that):
+        return True
+    clause = takewhile(lambda key: key not in _MARKS, reversed(before))
+    if WORDS.slips.intersection(islice(clause, 3)):
         return True
     if (
         k
@@ -387,26 +388,14 @@ def _is_rejected(parts: Sequence[list[str]], k: int) -> bool:
     return _is_denied(after, is_last=k + 2 == len(parts))
 
 
-def _is_scratched(before: Sequence[str], k: int) -> bool:
-    """Whether "scratch the" stands before price `k`; a scratch alone is one on the item.
-
-    "Scratch that" takes back a price that follows only where none came before.
-    """
-    following = WORDS.the if k else WORDS.the | WORDS.that
-    return _says_scratch(before, len(before) - 2, following)
-
-
 def _says_scratch(keys: Sequence[str], i: int, following: frozenset[str]) -> bool:
-    """Whether word `i` is an order to scratch what one of `following` stands for."""
+    """Whether word `i` is an order to scratch what one of `following` stands for.
+
+    A scratch alone is one on the item.
+    """
     if i < 0 or keys[i] not in WORDS.scratch or keys[i + 1] not in following:
         return False
     return i == 0 or keys[i - 1] in _MARKS | WORDS.before_scratch
-
-
-def _same_clause(before: Sequence[str]) -> list[str]:
-    """The words after the last mark of `before`."""
-    marks = [i for i, key in enumerate(before) if key in _MARKS]
-    return list(before[marks[-1] + 1 :] if marks else before)
 
 
 def _is_denied(after: Sequence[str], is_last: bool) -> bool:

@@ -7,13 +7,14 @@ sau" 125, "paune do sau" 175. `tokenize` cuts a text up; `number_at` joins token
 paanch sau"). `WORDS` are the lists of `word_lists.csv`, which says what each is for.
 """
 
-import csv
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
+
+from sauda.records import read_table
 
 _SPELLINGS = (
     (re.compile("[\u093c\u0901\u0902\u200c\u200d]"), ""),  # nukta, nasal signs, joiners
@@ -46,20 +47,15 @@ def words(text: str) -> frozenset[str]:
 
 def read_rows(file: str) -> list[dict[str, str]]:
     """The rows of a CSV file beside this one."""
-    with Path(__file__).with_name(file).open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
+    return read_table(Path(__file__).with_name(file))
 
 
-def _read_lists() -> dict[str, frozenset[str]]:
-    lists: dict[str, frozenset[str]] = {}
-    for row in read_rows("word_lists.csv"):
-        names = row["words"].split()
-        listed = [lists[name[1:-1]] if name[0] == "{" else {fold(name)} for name in names]
-        lists[row["name"]] = frozenset().union(*listed)
-    return lists
-
-
-LISTS = _read_lists()  # sets of folded words; in the file {name} stands for a list before
+LISTS: dict[str, frozenset[str]] = {}  # folded words; in the file {name} stands for a list before
+for _row in read_rows("word_lists.csv"):
+    _listed = (
+        LISTS[_name[1:-1]] if _name[0] == "{" else {fold(_name)} for _name in _row["words"].split()
+    )
+    LISTS[_row["name"]] = frozenset().union(*_listed)
 WORDS = SimpleNamespace(**LISTS)
 VALUES: dict[str, dict[str, float]] = {}  # of number words, by kind and folded word
 for _row in read_rows("number_words.csv"):
@@ -166,11 +162,8 @@ def _meaning(key: str) -> tuple[str, str, float]:
             return kind, key, table[key]
     if key in WORDS.currency:
         return "currency", key, 0.0
-    return (
-        "unit" if key in WORDS.units or key.removesuffix("s") in WORDS.units else "word",
-        key,
-        0.0,
-    )
+    is_unit = key in WORDS.units or key.removesuffix("s") in WORDS.units
+    return "unit" if is_unit else "word", key, 0.0
 
 
 def number_at(line: Sequence[Token], i: int) -> Number | None:
@@ -199,12 +192,13 @@ def _group(line: Sequence[Token], i: int) -> Number | None:
     """A count and its multipliers: "dhai sau", "two hundred and fifty thousand"."""
     number = _count(line, i)
     while number and (times := _times(line, number)) > number.last:
+        unit, digit = line[number.end : number.end + 2]
         value, scale = number.value * times, number.scale * times
         number = Number(value, number.end + 1, number.base, scale, times)
         if times == 100 and (tail := _tail(line, number.end, 100)):
             number = number._replace(value=number.value + tail.value, end=tail.end)
-        elif _joins(line[number.end - 1 : number.end + 2]):
-            tenths = line[number.end].value / 10  # 3k5 is 3,500
+        elif unit.key == "k" and unit.touches(digit) and digit.key in tuple("123456789"):
+            tenths = digit.value / 10  # 3k5 is 3,500, but 2k19 is not
             number = number._replace(value=number.value + tenths * times, end=number.end + 1)
         elif (found := _and_part(line, number.end))[0]:
             part, end = found
@@ -227,12 +221,6 @@ def _times(line: Sequence[Token], number: Number) -> float:
         return 1000.0  # "six and a half K"
     is_lakh = token.key == "l" and before.kind == "digits" and before.touches(token)
     return 100_000.0 if is_lakh and (ends or after.key in WORDS.behind_so) else 0.0
-
-
-def _joins(tokens: Sequence[Token]) -> bool:
-    """Whether a "k" touches a single digit after it: "3k5", but not "2k19"."""
-    times, digit = tokens[0], tokens[1]
-    return times.key == "k" and times.touches(digit) and digit.key in tuple("123456789")
 
 
 def _and_part(line: Sequence[Token], i: int) -> tuple[float, int]:

@@ -8,12 +8,11 @@ A cell of a file holds phrases separated by `;`. In a phrase
     a?            may be left out (not the first)
     !a/b          is any word but a and b
     ..            is up to three other words of the same clause
-    #, ₹          are a number, and a number that may be a price
+    ...           is up to 14 other words of the same sentence
+    #, ₹, @       are a number, one that may be a price, a price that might be a year
+    .             is a mark
     {list}        is any word of a list in `word_lists.csv`
     = or ^        before it: it is all of a text, or begins it
-
-`stances.py` has elements of its own besides. The phrases of a `table` are simpler: one is found
-where a text has all its words, in any order.
 """
 
 import unicodedata
@@ -36,7 +35,8 @@ class Word(NamedTuple):
     key: str  # folded; "" for a number of several words
     start: int
     end: int
-    kind: str  # word, number, price, currency or mark
+    kind: str  # word, number, price, currency or mark; in a line of prices also year
+    spelled: str = ""  # letter by letter
 
 
 def words(text: str) -> list[Word]:
@@ -63,7 +63,9 @@ def words(text: str) -> list[Word]:
                 key, end = key + line[end + 1].key, end + 2
         hidden = kind == "mark" and key == "-" and _is_inside(line, i)
         if not hidden:
-            cut.append(Word(key, token.start, line[end - 1].end, kind))
+            start, stop = token.start, line[end - 1].end
+            spelled = _fold_spelling(text[start:stop]) if kind == "word" else key
+            cut.append(Word(key, start, stop, kind, spelled))
         i = end
     return [*cut, Word("", len(text), len(text), "mark")]
 
@@ -84,12 +86,14 @@ class Element(NamedTuple):
     kinds: frozenset[str] = frozenset()
     optional: bool = False
     excludes: bool = False  # any word but these fits
+    spelled: bool = False  # words are compared letter by letter
 
     def fits(self, word: Word) -> bool:
+        key = word.spelled if self.spelled else word.key
         if self.excludes:
-            return word.kind in ("word", "number") and word.key not in self.words
-        is_word = word.key in self.words or word.kind in self.kinds
-        return is_word or word.key.startswith(self.stems) or word.key.endswith(self.endings)
+            return word.kind in ("word", "number") and key not in self.words
+        is_word = key in self.words or word.kind in self.kinds
+        return is_word or key.startswith(self.stems) or key.endswith(self.endings)
 
 
 class Gap(NamedTuple):
@@ -105,28 +109,35 @@ class Gap(NamedTuple):
 
 
 Place = Element | Gap
+Gaps = Mapping[str, Gap]
 SENTENCE_ENDS = frozenset(".!?।॥\n") | {""}
-_GAP = Gap(3, ("mark",))
-_KINDS = {"#": ("number", "price"), "₹": ("price",)}
+_IN_CLAUSE: Gaps = {"..": Gap(3, ("mark",))}
+BETWEEN_PRICES: Gaps = {
+    "..": Gap(3, ("price", "year", "mark")),
+    "...": Gap(14, ("price", "year", "mark"), wide=True),
+}
+_NUMBERS = {"#": ("number", "price", "year"), "₹": ("price", "year"), "@": ("year",)}
+_KINDS = {**_NUMBERS, ".": ("mark",)}
 
 
-def element_of(place: str, kinds_of: Mapping[str, Sequence[str]] = _KINDS) -> Element:
-    """The element written as `place`; `kinds_of` has the kinds of word that a sign stands for."""
+def _element(place: str, spelled: bool) -> Element:
+    """The element written as `place`."""
     names, stems, endings, kinds = set(), [], [], set()
+    read = _fold_spelling if spelled else fold
     for name in place.removesuffix("?").removeprefix("!").split("/"):
-        if name in kinds_of:
-            kinds.update(kinds_of[name])
+        if name in _KINDS:
+            kinds.update(_KINDS[name])
         elif name.startswith("{"):
             names |= LISTS[name[1:-1]]
         elif name.endswith("*"):
-            stems.append(fold(name[:-1]))
+            stems.append(read(name[:-1]))
         elif name.startswith("*"):
-            endings.append(fold(name[1:]))
+            endings.append(read(name[1:]))
         else:
-            names.add(fold(name))
+            names.add(read(name))
     optional, excludes = place.endswith("?"), place.startswith("!")
-    shape = tuple(stems), tuple(endings), frozenset(kinds)
-    return Element(frozenset(names), *shape, optional, excludes)
+    shape = frozenset(names), tuple(stems), tuple(endings), frozenset(kinds)
+    return Element(*shape, optional, excludes, spelled)
 
 
 def match(line: Sequence[Word], i: int, places: Sequence[Place], step: int = 1) -> int | None:
@@ -157,123 +168,127 @@ class Phrase(NamedTuple):
     """A phrase of a table."""
 
     row: int  # of the table
+    cells: Mapping[str, str]  # of that row
     anchor: str  # WHOLE, FIRST or ""
     places: tuple[Place, ...]
+    pivot: int  # which of its places is its first number; 0 where it has none
+    number: Element | None  # that place
+    needs: tuple[Element, ...]  # places that some word of a text has to fit
+
+    @property
+    def kind(self) -> str:
+        """The first cell of its row."""
+        return next(iter(self.cells.values()))
 
     def holds(self, words: frozenset[str]) -> bool:
         """Whether one of `words` may stand in it."""
         return any(place.words & words for place in self.places if isinstance(place, Element))
 
+    def at(self, line: Sequence[Word], i: int) -> tuple[int, int] | None:
+        """The first word and the end of the phrase whose number, or start, is word `i`."""
+        end = match(line, i, self.places[self.pivot :])
+        before = None if end is None else match(line, i - 1, self.places[: self.pivot][::-1], -1)
+        return None if before is None else (before + 1, end)
+
+
+class Found(NamedTuple):
+    """A phrase in a text."""
+
+    phrase: Phrase
+    first: int  # index of its first word
+    end: int  # index after its last word
+
+    @property
+    def kind(self) -> str:
+        return self.phrase.kind
+
 
 class PhraseTable:
     """The phrases of a CSV file, whose columns `en`, `hinglish` and `hi` hold those of a row.
 
-    A row that is `spelled` compares words letter by letter, another joins spellings as `fold` does.
+    The first column says of what kind a row is. A row that is `spelled` compares words letter by
+    letter, another joins spellings as `fold` does.
     """
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, gaps: Gaps = _IN_CLAUSE) -> None:
         self.rows = read_rows(file)
-        # Spelled ones and others, by a word, a stem's three letters or a kind that they begin with.
-        self._by_start: dict[bool, dict[str, list[Phrase]]] = {}
-        for place, row in enumerate(self.rows):
+        self.phrases: list[Phrase] = []
+        # By a word, a stem's three letters or a kind that they begin with.
+        self._by_start = defaultdict[str, list[Phrase]](list)
+        for number, row in enumerate(self.rows):
             listed = ";".join(row[language] for language in (ENGLISH, HINGLISH, HINDI))
-            for phrase in filter(None, map(str.strip, listed.split(";"))):
-                self._add(place, phrase, bool(row.get("spelled")))
+            for text in filter(None, map(str.strip, listed.split(";"))):
+                self._add(number, text, gaps)
 
-    def _add(self, row: int, phrase: str, spelled: bool) -> None:
-        anchor = phrase[0] if phrase[0] in (WHOLE, FIRST) else ""
-        place = _literal if spelled else element_of
-        names = phrase.removeprefix(anchor).split()
-        places = tuple(_GAP if name == ".." else place(name) for name in names)
-        begin = places[0]
-        starts = [stem[:3] + "*" for stem in begin.stems] + [f"#{kind}" for kind in begin.kinds]
-        for start in (*begin.words, *starts):
-            listed = self._by_start.setdefault(spelled, defaultdict(list))
-            listed[start].append(Phrase(row, anchor, places))
+    def _add(self, number: int, text: str, gaps: Gaps) -> None:
+        row = self.rows[number]
+        anchor = text[0] if text[0] in (WHOLE, FIRST) else ""
+        names, spelled = text.removeprefix(anchor).split(), bool(row.get("spelled"))
+        places = tuple(gaps.get(name) or _element(name, spelled) for name in names)
+        pivot = next((k for k, name in enumerate(names) if name in _NUMBERS), None)
+        at = (pivot or 0, None if pivot is None else places[pivot])
+        needs = tuple(
+            place
+            for place in places
+            if isinstance(place, Element) and not (place.optional or place.kinds or place.excludes)
+        )
+        phrase = Phrase(number, row, anchor, places, *at, needs)
+        self.phrases.append(phrase)
+        stems = [stem[:3] + "*" for stem in places[0].stems]
+        for start in (*places[0].words, *stems, *(f"#{kind}" for kind in places[0].kinds)):
+            self._by_start[start].append(phrase)
 
     def row(self, kind: str) -> int:
         """The first row of a kind."""
-        return next(place for place, row in enumerate(self.rows) if row["kind"] == kind)
+        return next(number for number, row in enumerate(self.rows) if row["kind"] == kind)
 
     def whole(self, text: str) -> Iterator[tuple[int, str]]:
-        """The row and the kind of each phrase that is all of `text`, marks aside."""
-        bare = _without_marks(words(text))
-        for _, phrase in self._starting(bare[0], bare[0]) if bare else ():
+        """The row and the kind of each phrase that is all of `text`.
+
+        Marks are left out, and a word that is said several times in a row counts once.
+        """
+        said = (word for word in words(text) if word.kind not in ("mark", "currency"))
+        bare = [next(same) for _, same in groupby(said, key=lambda word: word.key)]
+        for phrase in self._starting(bare[0]) if bare else ():
             if phrase.anchor == WHOLE and match(bare, 0, phrase.places) == len(bare):
-                yield phrase.row, self.rows[phrase.row]["kind"]
+                yield phrase.row, phrase.kind
 
     def find(self, text: str) -> Iterator[tuple[int, str]]:
         """The row and the kind of each phrase in `text`."""
-        line = words(text)
-        first = next((i for i, word in enumerate(line) if word.kind != "mark"), 0)
-        read = [
-            word._replace(key=_fold_spelling(text[word.start : word.end]))
-            if word.kind == "word"
-            else word
-            for word in line
-        ]
-        for i in range(len(line)):
-            for spelled, phrase in self._starting(line[i], read[i]):
-                fits = not phrase.anchor or (phrase.anchor == FIRST and i == first)
-                if fits and match(read if spelled else line, i, phrase.places):
-                    yield phrase.row, self.rows[phrase.row]["kind"]
+        return ((found.phrase.row, found.kind) for found in self.places(words(text)))
 
-    def places(self, line: Sequence[Word]) -> Iterator[tuple[Phrase, int, int]]:
-        """Every phrase without an anchor in `line`, with its first word and its end, in order."""
+    def places(self, line: Sequence[Word]) -> Iterator[Found]:
+        """Every phrase in `line`, in order."""
+        first = next((i for i, word in enumerate(line) if word.kind != "mark"), 0)
         for i, word in enumerate(line):
-            for _, phrase in self._starting(word, word):
-                if end := match(line, i, phrase.places):
-                    yield phrase, i, end
+            for phrase in self._starting(word):
+                fits = not phrase.anchor or (phrase.anchor == FIRST and i == first)
+                if fits and (end := match(line, i, phrase.places)):
+                    yield Found(phrase, i, end)
 
     def longest(self, line: Sequence[Word], i: int) -> tuple[int, str]:
         """The end of the longest phrase that begins at word `i`, and its kind; (i, "") for none."""
-        found = self._starting(line[i], line[i])
-        ends = ((match(line, i, phrase.places) or 0, -phrase.row) for _, phrase in found)
+        found = self._starting(line[i])
+        ends = ((match(line, i, phrase.places) or 0, -phrase.row) for phrase in found)
         end, row = max(ends, default=(0, 0))
         return (end, self.rows[-row]["kind"]) if end else (i, "")
 
-    def _starting(self, folded: Word, read: Word) -> Iterator[tuple[bool, Phrase]]:
-        """The phrases that may begin with a word, and whether they are spelled."""
-        for spelled, listed in self._by_start.items():
-            word = read if spelled else folded
-            for start in (word.key, f"{word.key[:3]}*", f"#{word.kind}"):
-                if start and start in listed:
-                    for phrase in listed[start]:
-                        yield spelled, phrase
+    def live(self, line: Sequence[Word]) -> list[Phrase]:
+        """The phrases whose words all stand somewhere in `line`."""
+        keys = {word.key: word for word in line}
+        some = [*keys.values(), *{word.kind: word for word in line}.values()]
+        return [p for p in self.phrases if all(any(map(place.fits, some)) for place in p.needs)]
 
-
-def _literal(place: str) -> Element:
-    """A place whose words, or stems with "*", are compared letter by letter."""
-    names = [_fold_spelling(name) for name in place.split("/")]
-    stems = tuple(name[:-1] for name in names if name.endswith("*"))
-    return Element(frozenset(name for name in names if not name.endswith("*")), stems)
+    def _starting(self, word: Word) -> Iterator[Phrase]:
+        """The phrases that may begin with a word."""
+        key, spelled = word.key, word.spelled
+        starts = (key, f"{key[:3]}*", f"#{word.kind}", spelled, f"{spelled[:3]}*")
+        for start in dict.fromkeys(starts):
+            yield from self._by_start.get(start, ())
 
 
 def _fold_spelling(word: str) -> str:
     return unicodedata.normalize("NFKC", word.casefold())
-
-
-def _without_marks(line: Sequence[Word]) -> list[Word]:
-    """The words of a line, one that is said several times in a row once."""
-    said = (word for word in line if word.kind not in ("mark", "currency"))
-    return [next(same) for _, same in groupby(said, key=lambda word: word.key)]
-
-
-Kinds = Mapping[str, Sequence[frozenset[str]]]
-
-
-def table(listed: Mapping[str, str]) -> Kinds:
-    """The words of each phrase, by kind of a text."""
-    return {
-        kind: [frozenset(map(fold, phrase.split())) for phrase in phrases.split(";")]
-        for kind, phrases in listed.items()
-    }
-
-
-def kind_of(text: str, kinds: Kinds) -> str:
-    """The first of `kinds` that has a phrase in `text`; empty where none has."""
-    said = {word.key for word in words(text) if word.kind != "mark" or word.key == "?"}
-    return next((kind for kind in kinds if any(said >= phrase for phrase in kinds[kind])), "")
 
 
 @lru_cache(maxsize=1024)  # a chat is put together anew at each move

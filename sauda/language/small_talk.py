@@ -22,14 +22,11 @@ from env import Table, rupees
 from sauda.language.lines import ANSWERS, name_in
 from sauda.language.money import HIGHEST_PRICE, prices, without_code
 from sauda.language.numerals import WORDS, tokenize
-from sauda.language.phrases import PhraseTable, Word, kind_of, table, words
-from sauda.language.spoken import ARGUMENTS, prices_of, shape
+from sauda.language.phrases import PhraseTable, Word, words
+from sauda.language.spoken import arguments_in, prices_of, shape
 from sauda.language.stances import NUMBER, read_stances, relative
 
 QUESTION, TOLD = "question", "told"  # of no kind that is known: a question, a statement
-FOREIGN = table(
-    {"foreign": "dollar; dollars; usd; euro; euros; eur; pound; pounds; yen; डॉलर; यूरो; पाउंड"}
-)
 _KINDS = PhraseTable("kinds.csv")
 _NONE = (1_000, "")  # after every row
 _RUDE = (_KINDS.row("insult"), "insult")
@@ -194,7 +191,6 @@ ARGUED = "argued_"  # before a kind of argument: "argued_tea" answers "some tea?
 # An argument in a text of these kinds is answered first, as in "hello, some tea?".
 GENERAL = {row["kind"] for row in _KINDS.rows if "general" in row["traits"]}
 ASK_TO_OPEN = ("price", "nod")  # need a price of the one who answers
-SIGNS = "$€£¥"  # of currencies that are not taken
 
 UNCLEAR = re.compile(
     r"\d[oO]+(?![A-Za-z])"  # 5oo
@@ -235,8 +231,8 @@ def small_talk(text: str, seen: Table, agent: str) -> str:
     kind = kind_of_talk(text, to_buyer=agent == "buyer")
     # "no scratches at all" is told, and no argument.
     is_denied = kind == TOLD and any(word.key in WORDS.negators for word in words(text))
-    if (not kind or kind in GENERAL) and not is_denied and (argument := kind_of(text, ARGUMENTS)):
-        kind = ARGUED + argument
+    if (not kind or kind in GENERAL) and not is_denied and (arguments := arguments_in(text)):
+        kind = ARGUED + arguments[0]
     if not kind:
         kind = "refusal" if _first_word(text) in WORDS.refusing else "nonsense"
     own, _ = prices_of(seen, agent)
@@ -275,7 +271,8 @@ def answer_to(
 def _price_trouble(text: str) -> str:
     """What is wrong with the prices in a text; empty where it has none."""
     text = without_code(text)
-    if any(c.isdigit() for c in text) and (set(text) & set(SIGNS) or kind_of(text, FOREIGN)):
+    is_foreign = any(token.key in WORDS.foreign for token in tokenize(text))
+    if is_foreign and any(c.isdigit() for c in text):
         return "foreign"
     amounts = {mention.amount for mention in prices(text)}
     if any(abs(amount) > HIGHEST_PRICE for amount in amounts):

@@ -16,14 +16,14 @@ speech act is said in a line that is read as exactly that act; a bid without one
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
 from env import Accept, Offer, Table, WalkAway, rupees, speech
-from sauda.language import money
+from sauda.language import money, phrases
 from sauda.language.lines import (
     ACT_LINES,
     CHAT_LINES,
@@ -35,12 +35,16 @@ from sauda.language.lines import (
     translate_phrases,
     translation,
 )
-from sauda.language.numerals import read_rows
-from sauda.language.phrases import kind_of, language_of, table
+from sauda.language.numerals import read_rows, words
+from sauda.language.phrases import language_of
 from sauda.language.tells import read
 
 Action = Offer | Accept | WalkAway
-ARGUMENTS = table({row["kind"]: row["phrases"] for row in read_rows("arguments.csv")})
+# The words of each phrase of an argument; a text has the phrase where it has all of them.
+ARGUMENTS = {
+    row["kind"]: [words(phrase) for phrase in row["phrases"].split(";")]
+    for row in read_rows("arguments.csv")
+}
 # The other side's first price as a share of the list price: from here on it is far or absurd, up
 # to here it is near. A seller's ask counts upwards, a buyer's bid downwards.
 FAR = {"seller": 1.2, "buyer": 0.45}
@@ -60,8 +64,7 @@ def situations(seen: Table, agent: str, action: Action, heard: str) -> tuple[str
     anchor = _anchor(seen, agent, theirs)
     if anchor == "absurd":
         reacting.append(anchor)
-    if argument := kind_of(heard, ARGUMENTS):
-        reacting.append(argument)
+    reacting += arguments_in(heard)[:1]
     if anchor in ("far", "near") and len(theirs) == 1:
         reacting.append(anchor)
     if not own:
@@ -89,7 +92,8 @@ def chat_situations(seen: Table, agent: str, action: Action, heard: str) -> tupl
 @lru_cache(maxsize=1024)  # a chat is put together anew at each move
 def arguments_in(heard: str) -> tuple[str, ...]:
     """Every kind of argument in the other side's words."""
-    return tuple(kind for kind, listed in ARGUMENTS.items() if kind_of(heard, {kind: listed}))
+    said = {word.key for word in phrases.words(heard)}
+    return tuple(kind for kind, listed in ARGUMENTS.items() if any(map(said.issuperset, listed)))
 
 
 def _step(seen: Table, agent: str, plain: str) -> tuple[str, ...]:
@@ -172,16 +176,6 @@ class Decided:
         return speech.act_in(self.action.message) if bids else ("", 0)
 
 
-# Gives a line for a decision by a seed; "#" in it stands for the move's price.
-Speaker = Callable[[Decided, int], str]
-
-
-def speak(decided: Decided, speaker: Speaker, seed: int) -> str:
-    """The line of a speaker, its prices in rupees; "" where it has a fault."""
-    text = speaker(decided, seed)
-    return "" if line_faults(text, decided) else _insert_price(text, decided)
-
-
 def line_faults(text: str, decided: Decided) -> tuple[str, ...]:
     """What keeps `text` from being said with the move, one sentence per fault."""
     wrong = []
@@ -211,7 +205,7 @@ def line_faults(text: str, decided: Decided) -> tuple[str, ...]:
 
 
 def from_lines(decided: Decided, seed: int) -> str:
-    """A speaker: one of LINES for the situation, at first those that were not said yet.
+    """One of LINES for the situation, at first those that were not said yet; "" where none fits.
 
     A line that reacts is said before a plain one. Raises ValueError for a language without lines.
     """
@@ -226,9 +220,9 @@ def from_lines(decided: Decided, seed: int) -> str:
         fresh = [line for line in lines[key] if shape(line) not in said]
         for place in rng.permutation(len(fresh)):
             if not line_faults(fresh[place], decided):
-                return fresh[place]
+                return _insert_price(fresh[place], decided)
     rest = [line for line in lines[keys[-1]] if not line_faults(line, decided)]
-    return rest[rng.integers(len(rest))] if rest else ""
+    return _insert_price(rest[rng.integers(len(rest))], decided) if rest else ""
 
 
 @lru_cache(maxsize=2048)  # a chat is put together anew at each move
@@ -280,10 +274,10 @@ def retell(decided: Decided, words: str, claimed: Collection[str], seed: int) ->
 @lru_cache(maxsize=2048)  # a chat is put together anew at each move
 def _retell(decided: Decided, words: str, claimed: frozenset[str], seed: int) -> str:
     if decided.seen.standing and decided.agent == "seller":
-        told = _market_words(words, decided)
-        return told or speak(decided, chat_line, seed)
+        return _market_words(words, decided) or chat_line(decided, seed)
     if decided.act[0]:
-        return speak(decided, act_line, seed) or words
+        lines = ACT_LINES[decided.language][decided.agent][decided.act[0]]
+        return _choose(decided, [lines], seed) or words
     keys = chat_situations(decided.seen, decided.agent, decided.action, decided.heard)
     lines = CHAT_LINES[decided.language][decided.agent]
     first = [lines[key] for key in keys[:-1] if key in FIRST[decided.agent]]
@@ -291,7 +285,7 @@ def _retell(decided: Decided, words: str, claimed: frozenset[str], seed: int) ->
     own = "" if reaction else _own_sentences(words, decided)
     if own and own == in_language(words, decided.language):
         return own
-    line = own or speak(decided, chat_line, seed)
+    line = own or chat_line(decided, seed)
     for tail in _tails(words, line, decided, claimed):
         if not line_faults(f"{line} {tail}", decided):
             line = f"{line} {tail}"
@@ -327,7 +321,7 @@ def _is_in(sentence: str, language: str) -> bool:
 
 
 def chat_line(decided: Decided, seed: int) -> str:
-    """A speaker: one of CHAT_LINES for the situation that was not said yet, reactions first.
+    """One of CHAT_LINES for the situation that was not said yet, reactions first.
 
     Where all were said, the one that was said longest ago.
     """
@@ -336,17 +330,16 @@ def chat_line(decided: Decided, seed: int) -> str:
     return _choose(decided, [lines[key] for key in (keys if decided.reacts else keys[-1:])], seed)
 
 
-def act_line(decided: Decided, seed: int) -> str:
-    """A speaker: one of ACT_LINES for the move's act that was not said yet, or the oldest."""
-    return _choose(decided, [ACT_LINES[decided.language][decided.agent][decided.act[0]]], seed)
-
-
 def _choose(decided: Decided, groups: Sequence[Sequence[str]], seed: int) -> str:
     """A line of the first of `groups` with a fresh one that fits, else the last's oldest; or ""."""
-    if line := _fresh(decided, groups, seed):
-        return line
-    oldest = sorted(groups[-1], key=lambda line: _last_place(line, decided.said))
-    return next((line for line in oldest if not line_faults(line, decided)), "")
+    line = _fresh(decided, groups, seed)
+    if not line:
+        places = {part: i for i, text in enumerate(decided.said) for part in _parts(text)}
+        last_said = {line: max((places.get(part, -1) for part in _parts(line)), default=-1)
+                     for line in groups[-1]}  # fmt: skip
+        oldest = sorted(groups[-1], key=last_said.__getitem__)
+        line = next((line for line in oldest if not line_faults(line, decided)), "")
+    return _insert_price(line, decided)
 
 
 @lru_cache(maxsize=4096)
@@ -369,11 +362,8 @@ def in_language(words: str, language: str) -> str:
 
 def repeats(text: str, said: Sequence[str]) -> bool:
     """Whether a sentence of `text`, prices apart, stands in one of the texts that were `said`."""
-    return not _all_parts(said).isdisjoint(_parts(text))
-
-
-def _all_parts(said: Sequence[str]) -> set[str]:
-    return {part for text in said for part in _parts(text)}
+    parts = _parts(text)
+    return any(not set(_parts(before)).isdisjoint(parts) for before in said)
 
 
 def _own_sentences(words: str, decided: Decided) -> str:
@@ -402,37 +392,27 @@ def _tails(words: str, line: str, decided: Decided, claimed: Collection[str]) ->
     """What is told after `line` of the rest of `words`: sentences without a price, a claim."""
     if not isinstance(decided.action, Offer) or decided.agent != "seller":
         return
-    said = (*decided.said, line)
-    parts = [part for part in _sentences(words) if "₹" not in part]
-    told = [part for part in parts if _is_tail(part, said, decided)]
-    yield from (in_language(part, decided.language) for part in told)
+    said, told = (*decided.said, line), []
+    for part in _sentences(words):
+        says_more = any(found.search(part) for found in (LAST, AGREES, LEAVES, STOPS))
+        text = in_language(part, decided.language)
+        if text and not says_more and "₹" not in part and not repeats(text, said):
+            told.append(part)
+            yield text
     claim = claim_of(words.replace(decided.seen.item.name, "it"))
     if claim and claim not in claimed and claim not in map(claim_of, (line, *told)):
         yield CLAIMS[decided.language]["seller"][claim][0]
 
 
-def _is_tail(part: str, said: Sequence[str], decided: Decided) -> bool:
-    text = in_language(part, decided.language)
-    says_more = any(found.search(part) for found in (LAST, AGREES, LEAVES, STOPS))
-    return bool(text) and not says_more and not repeats(text, said)
-
-
 def _fresh(decided: Decided, groups: Sequence[Sequence[str]], seed: int) -> str:
     """A line of the first of `groups` that has one which fits and was not said; "" for none."""
     rng = np.random.default_rng(seed)
-    before = _all_parts(decided.said)
     for group in groups:
-        lines = [line for line in group if before.isdisjoint(_parts(line))]
+        lines = [line for line in group if not repeats(line, decided.said)]
         for place in rng.permutation(len(lines)):
             if not line_faults(lines[place], decided):
                 return lines[place]
     return ""
-
-
-def _last_place(line: str, said: Sequence[str]) -> int:
-    """The place in `said`, from 0, where a line was said last; -1 where it was not."""
-    parts = set(_parts(line))
-    return max((i for i, text in enumerate(said) if parts & set(_parts(text))), default=-1)
 
 
 def _sentences(text: str) -> list[str]:

@@ -6,66 +6,23 @@ so the specific stand before the general. Text of people only: a model's reply s
 `relative.csv` holds those of prices that are named by others on the table: "meet in the middle",
 "10 % off", "200 more". What is taken off counts from the seller's price and what is added from the
 buyer's, unless the text names another base.
-
-The phrases of both are written as in `phrases.py`, with these elements besides:
-
-    ...           is up to 14 other words of the same sentence
-    #             is a number, a price or not; ₹ a price; @ a price that might be a year
-    .             is a mark
 """
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 from env import Table
 from sauda.language import phrases
 from sauda.language.money import YEARS, Mention, prices, without_code
-from sauda.language.numerals import WORDS, read_rows
-from sauda.language.phrases import Element, Gap, Place, Word, element_of, match
+from sauda.language.numerals import WORDS
+from sauda.language.phrases import BETWEEN_PRICES, Found, Phrase, PhraseTable, Word
 from sauda.language.spoken import prices_of
 
 _SILENT = frozenset("'’‘\"“”`*_")  # marks that part no words
-_NUMBERS = {"#": ("number", "price", "year"), "₹": ("price", "year"), "@": ("year",)}
-_GAPS = {"..": Gap(3, ("price", "year", "mark")),
-         "...": Gap(14, ("price", "year", "mark"), wide=True)}  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """A phrase of a table: its meaning, and its places before, at and after its number."""
-
-    meaning: str
-    before: tuple[Place, ...]  # the nearest first
-    number: Element | None  # None: all places stand in `after`
-    after: tuple[Place, ...]
-    needs: tuple[Element, ...]  # places that some word of a text has to fit
-
-    def at(self, line: Sequence[Word], i: int) -> tuple[int, int] | None:
-        """The first word and the end of the phrase whose number, or start, is word `i`."""
-        first, end = i, i
-        if self.number is not None:
-            if not self.number.fits(line[i]):
-                return None
-            before, end = match(line, i - 1, self.before, -1), i + 1
-            if before is None:
-                return None
-            first = before + 1
-        end = match(line, end, self.after)
-        return None if end is None else (first, end)
-
-
-def read_phrases(file: str) -> tuple[Phrase, ...]:
-    """The phrases of a table in its order; its first column is their meaning."""
-    return tuple(
-        _phrase(meaning, phrase.split())
-        for meaning, *cells in map(dict.values, read_rows(file))
-        for phrase in ";".join(cells).split(";")
-        if phrase.strip()
-    )
 
 
 def line_of(text: str, mentions: Sequence[Mention]) -> list[Word]:
@@ -75,53 +32,17 @@ def line_of(text: str, mentions: Sequence[Mention]) -> list[Word]:
         while following and following[0].end <= word.start and word.start:
             following.popleft()
         if following and following[0].start < word.end and word.start < following[0].end:
-            if word.start <= following[0].start or not line or line[-1].start < following[0].start:
-                line.append(_price(text, following[0]))
+            start, end, amount = astuple(following[0])
+            if word.start <= start or not line or line[-1].start < start:
+                is_year = amount in YEARS and text[start:end].isdecimal()
+                line.append(Word("", start, end, "year" if is_year else "price"))
         elif word.key not in _SILENT:
             line.append(word._replace(kind="number") if word.kind == "price" else word)
     return line
 
 
-def live(table: Iterable[Phrase], line: Sequence[Word]) -> list[Phrase]:
-    """The phrases whose words all stand somewhere in `line`."""
-    words = list({word.key: word for word in line}.values())
-    kinds = list({word.kind: word for word in line}.values())
-    fitting = [*words, *kinds]
-    return [p for p in table if all(any(map(place.fits, fitting)) for place in p.needs)]
-
-
-def find_listed(
-    line: Sequence[Word], listed: Sequence[Phrase]
-) -> Iterator[tuple[Phrase, int, int]]:
-    """Where each of `listed` stands in `line`: the phrase, its first word, its end."""
-    for phrase in listed:
-        for i in range(len(line)):
-            if span := phrase.at(line, i):
-                yield phrase, *span
-
-
-def _price(text: str, mention: Mention) -> Word:
-    is_year = mention.amount in YEARS and text[mention.start : mention.end].isdecimal()
-    return Word("", mention.start, mention.end, "year" if is_year else "price")
-
-
-def _phrase(meaning: str, names: Sequence[str]) -> Phrase:
-    kinds = {**_NUMBERS, ".": ("mark",)}
-    places = [_GAPS.get(name) or element_of(name, kinds) for name in names]
-    at = next((k for k, name in enumerate(names) if name in _NUMBERS), None)
-    needs = tuple(
-        place
-        for place in places
-        if isinstance(place, Element) and not (place.optional or place.kinds or place.excludes)
-    )
-    if at is None:
-        return Phrase(meaning, (), None, tuple(places), needs)
-    before = tuple(reversed(places[:at]))
-    return Phrase(meaning, before, places[at], tuple(places[at + 1 :]), needs)
-
-
 OWN, LISTED, NUMBER = "own", "listed", "number"  # stances; `stances.csv` has the others
-_STANCES = read_phrases("stances.csv")
+_STANCES = PhraseTable("stances.csv", BETWEEN_PRICES)
 
 
 class Reading(NamedTuple):
@@ -153,9 +74,9 @@ def stances(text: str, mentions: Sequence[Mention]) -> list[str]:
     if not mentions:
         return []
     line = line_of(text, mentions)
-    listed = live(_STANCES, line)
+    listed = _STANCES.live(line)
     places = [i for i, word in enumerate(line) if word.kind in ("price", "year")]
-    meant = [next((p.meaning for p in listed if p.at(line, i)), "") for i in places]
+    meant = [next((p.kind for p in listed if p.at(line, i)), "") for i in places]
     kept = [k for k, stance in enumerate(meant) if stance in ("", OWN)]
     if len(kept) == 2 and any(
         word.key in WORDS.contrasts for word in line[slice(*(places[k] for k in kept))]
@@ -164,7 +85,7 @@ def stances(text: str, mentions: Sequence[Mention]) -> list[str]:
     return meant
 
 
-_RELATIVE = read_phrases("relative.csv")
+_RELATIVE = PhraseTable("relative.csv", BETWEEN_PRICES)
 _BASES = ("own_base", "list_base")
 _OF = re.compile(r"\bof\b", re.IGNORECASE)  # which a fold does not tell from "off"
 
@@ -221,12 +142,12 @@ def relative(text: str) -> Relative | None:
     plain = without_code(text)
     mentions = prices(plain)
     line = line_of(plain, mentions)
-    listed = live(_RELATIVE, line)
-    ways = [phrase for phrase in listed if phrase.meaning not in _BASES]
-    for phrase, first, end in find_listed(line, ways):
+    listed = _RELATIVE.live(line)
+    ways = [phrase for phrase in listed if phrase.kind not in _BASES]
+    for phrase, first, end in _find(line, ways):
         span = range(line[first].start, line[end - 1].end)
         says_of = bool(_OF.search(plain, span.start, span.stop))
-        if says_of == (phrase.meaning == "percent_of") or phrase.number is None:
+        if says_of == (phrase.kind == "percent_of") or phrase.number is None:
             break
     else:
         return None
@@ -236,14 +157,22 @@ def relative(text: str) -> Relative | None:
             return None
     if _is_denied(line, first, end):
         return None
-    bases = [base for base in listed if base.meaning in _BASES]
-    base = next((b.meaning.removesuffix("_base") for b, *_ in find_listed(line, bases)), "")
+    bases = [base for base in listed if base.kind in _BASES]
+    base = next((found.kind.removesuffix("_base") for found in _find(line, bases)), "")
     numbers = (line[i] for i in range(first, end) if phrase.number and phrase.number.fits(line[i]))
     number = next(numbers, None)
     amounts = prices(f"₹{plain[number.start : number.end]}") if number else ()
     if number and not amounts:
         return None
-    return Relative(phrase.meaning, amounts[0].amount if amounts else 0.0, base)
+    return Relative(phrase.kind, amounts[0].amount if amounts else 0.0, base)
+
+
+def _find(line: Sequence[Word], listed: Sequence[Phrase]) -> Iterator[Found]:
+    """Where each of `listed` stands in `line`."""
+    for phrase in listed:
+        for i in range(len(line)):
+            if span := phrase.at(line, i):
+                yield Found(phrase, *span)
 
 
 def _is_denied(line: Sequence[Word], first: int, end: int) -> bool:

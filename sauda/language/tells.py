@@ -22,7 +22,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from sauda.language.numerals import WORDS, fold
-from sauda.language.phrases import Phrase, PhraseTable, Word, words
+from sauda.language.phrases import Found, PhraseTable, Word, words
 
 SIGNALS = ("urgency", "deception", "confidence", "sympathy", "condition")
 FEWEST_WORDS = 2  # a message such as "final" alone may be a question
@@ -42,70 +42,53 @@ class Tell:
     explanation: str
 
 
-class Found(NamedTuple):
-    """A phrase of the lexicon found in a text."""
-
-    listed: Phrase
-    first: int  # index of its first word
-    end: int  # index after its last word
-
-    @property
-    def row(self) -> Mapping[str, str]:
-        """Its row: signal, score, explanation, and whether a denial drops, flips or keeps it."""
-        return LEXICON.rows[self.listed.row]
-
-    @property
-    def signal(self) -> str:
-        return self.row["signal"]
-
-    @property
-    def score(self) -> float:
-        return float(self.row["score"])
-
-
 def read(text: str) -> tuple[Tell, ...]:
     """The tells of a message, in order. Spans of one signal do not overlap; signals may."""
     line = words(text)
     if sum(word.kind != "mark" for word in line) < FEWEST_WORDS:
         return ()
     around, tells = Scope(line), []
-    found = [Found(*place) for place in LEXICON.places(line)]
-    for phrase in filter(around.means, _longest(found)):
-        explanation = phrase.row["explanation"]
-        if phrase.row["denied"] != "stays" and around.denies(phrase):
-            if phrase.row["denied"] != "flips":
+    for found in filter(around.means, _longest(list(LEXICON.places(line)))):
+        row = found.phrase.cells
+        explanation = row["explanation"]
+        if row["denied"] != "stays" and around.denies(found):
+            if row["denied"] != "flips":
                 continue
             explanation = explanation.replace("Says", "Denies", 1)
-        start, end = line[phrase.first].start, line[phrase.end - 1].end
-        score = _score(line, phrase)
-        tells.append(Tell(start, end, text[start:end], phrase.signal, score, explanation))
+        start, end = line[found.first].start, line[found.end - 1].end
+        score = _score(line, found)
+        tells.append(Tell(start, end, text[start:end], found.kind, score, explanation))
     return tuple(sorted(tells, key=lambda tell: (tell.start, tell.end, tell.signal)))
 
 
 def _longest(phrases: Sequence[Found]) -> Iterator[Found]:
     """The longest of overlapping phrases of one signal, without those that overlap a look-alike."""
-    masked = {i for found in phrases if found.signal == "none"
+    masked = {i for found in phrases if found.kind == "none"
               for i in range(found.first, found.end)}  # fmt: skip
     plain = [f for f in phrases if masked.isdisjoint(range(f.first, f.end))]
     kept: dict[str, Found] = {}
-    for phrase in sorted(plain, key=lambda f: (f.first, -f.end, -f.score)):
-        last = kept.get(phrase.signal)
-        if last and phrase.first < last.end:
-            if phrase.end - phrase.first > last.end - last.first:
-                kept[phrase.signal] = phrase
+    for found in sorted(plain, key=lambda f: (f.first, -f.end, -_listed_score(f))):
+        last = kept.get(found.kind)
+        if last and found.first < last.end:
+            if found.end - found.first > last.end - last.first:
+                kept[found.kind] = found
             continue
         if last:
             yield last
-        kept[phrase.signal] = phrase
+        kept[found.kind] = found
     yield from kept.values()
 
 
-def _score(line: Sequence[Word], phrase: Found) -> float:
-    before = {word.key for word in line[max(1, phrase.first - 2) : phrase.first]}
-    score = phrase.score
+def _score(line: Sequence[Word], found: Found) -> float:
+    before = {word.key for word in line[max(1, found.first - 2) : found.first]}
+    score = _listed_score(found)
     score *= STRONGER if before & WORDS.intensifiers else 1
     score *= WEAKER if before & WORDS.softeners else 1
     return round(min(score, 1.0), 2)
+
+
+def _listed_score(found: Found) -> float:
+    return float(found.phrase.cells["score"])
 
 
 # Whether a phrase is meant ------------------------------------------------------------------------
@@ -153,80 +136,80 @@ class Scope:
         self.unreal = _unreal(line, self.clauses)
         self.quoted = _quoted(line)
 
-    def means(self, phrase: Found) -> bool:
+    def means(self, found: Found) -> bool:
         """Whether a phrase is the writer's own and in the present, stated or denied."""
-        if phrase.first >= self.unreal[phrase.first] or phrase.first in self.quoted:
+        if found.first >= self.unreal[found.first] or found.first in self.quoted:
             return False
         rules = (self._is_supposed, self._is_of_others, self._is_past, self._is_asked)
-        return not any(rule(phrase) for rule in rules)
+        return not any(rule(found) for rule in rules)
 
-    def denies(self, phrase: Found) -> bool:
+    def denies(self, found: Found) -> bool:
         """Whether a negator has a phrase without one in its scope.
 
         It stands before the phrase, in Hindi after it, or within.
         """
-        if phrase.listed.holds(WORDS.negators):
+        if found.phrase.holds(WORDS.negators):
             return False
         line = self.line
-        if _said(line[phrase.first : phrase.end]) & WORDS.negators:
+        if _said(line[found.first : found.end]) & WORDS.negators:
             return True
-        start = max(self.clauses[phrase.first].start, phrase.first - SCOPE)
+        start = max(self.clauses[found.first].start, found.first - SCOPE)
         if any(
             line[i].key in WORDS.negators - WORDS.after and not _is_interjection(line, i)
-            for i in range(start, phrase.first)
+            for i in range(start, found.first)
         ):
             return True
-        for i in range(phrase.end, min(self.clauses[phrase.end - 1].end, phrase.end + SCOPE)):
+        for i in range(found.end, min(self.clauses[found.end - 1].end, found.end + SCOPE)):
             if line[i].key in WORDS.after:
                 return i + 1 >= len(line) or line[i + 1].key not in WORDS.otherwise
             if line[i].key in WORDS.finite:
                 break
         return False
 
-    def _is_asked(self, phrase: Found) -> bool:
+    def _is_asked(self, found: Found) -> bool:
         """Whether a phrase is only asked. A request such as "Can you decide today?" counts."""
-        pressing = phrase.signal in ("urgency", "sympathy")
-        clauses = self.clauses[phrase.first], self.clauses[phrase.end - 1]
-        return not phrase.listed.holds(WORDS.questions) and any(
+        pressing = found.kind in ("urgency", "sympathy")
+        clauses = self.clauses[found.first], self.clauses[found.end - 1]
+        return not found.phrase.holds(WORDS.questions) and any(
             clause.is_asked and not (pressing and clause.is_request) for clause in clauses
         )
 
-    def _is_past(self, phrase: Found) -> bool:
+    def _is_past(self, found: Found) -> bool:
         """Whether an urgency is over: "it was urgent"."""
-        before = _said(self.line[max(0, phrase.first - 3) : phrase.first])
-        after = _said(self.line[phrase.end : phrase.end + 2])
+        before = _said(self.line[max(0, found.first - 3) : found.first])
+        after = _said(self.line[found.end : found.end + 2])
         is_over = before & WORDS.past_before or after & WORDS.past_after
-        return phrase.signal == "urgency" and bool(is_over)
+        return found.kind == "urgency" and bool(is_over)
 
-    def _is_supposed(self, phrase: Found) -> bool:
+    def _is_supposed(self, found: Found) -> bool:
         """Whether a phrase is in an if-clause: "if another buyer came", "even if urgent"."""
-        for i in range(self._near(phrase), phrase.first + 1):
+        for i in range(self._near(found), found.first + 1):
             if self.line[i].key in WORDS.if_words:
-                is_claim = phrase.signal in ("deception", "condition", "sympathy")
+                is_claim = found.kind in ("deception", "condition", "sympathy")
                 return is_claim or self.line[i - 1].key == "even"
         return False
 
-    def _is_of_others(self, phrase: Found) -> bool:
+    def _is_of_others(self, found: Found) -> bool:
         """Whether a phrase is about somebody else, or about another item of the writer.
 
         "The buyer's rush", "my son is in a hurry"; "my last bike had a scratch".
         """
-        pairs = list(pairwise(self.line[self._near(phrase) : phrase.first + 1]))
+        pairs = list(pairwise(self.line[self._near(found) : found.first + 1]))
         following = {then.key for own, then in pairs if own.key in WORDS.own}
-        if phrase.signal == "condition":
+        if found.kind == "condition":
             return bool(following & WORDS.former)
-        if phrase.signal == "deception":
+        if found.kind == "deception":
             return False
-        start = max(self.clauses[phrase.first].start, phrase.first - 2)
-        before = _said(self.line[start : phrase.first])
-        if before & WORDS.theirs or (phrase.signal != "confidence" and before & WORDS.yours):
+        start = max(self.clauses[found.first].start, found.first - 2)
+        before = _said(self.line[start : found.first])
+        if before & WORDS.theirs or (found.kind != "confidence" and before & WORDS.yours):
             return True  # "that is your final price" is the writer's own
         following = {then.key for own, then in pairs[-5:] if own.key in WORDS.own}
-        return phrase.signal == "urgency" and bool(following & WORDS.family)
+        return found.kind == "urgency" and bool(following & WORDS.family)
 
-    def _near(self, phrase: Found) -> int:
+    def _near(self, found: Found) -> int:
         """The first word of the phrase's clause that is near it."""
-        return max(self.clauses[phrase.first].start, phrase.first - NEAR)
+        return max(self.clauses[found.first].start, found.first - NEAR)
 
 
 def _said(line: Sequence[Word]) -> set[str]:

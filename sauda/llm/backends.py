@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Protocol
 
 import httpx
 from tenacity import (
@@ -35,14 +34,13 @@ from sauda.llm.server import (
     REPLY_LIMIT,
     Begin,
     Broken,
-    Failed,
     Load,
     ModelWorker,
     Order,
     Piece,
-    Ready,
     ReplyService,
     Report,
+    load_model,
 )
 from sauda.llm.types import Messages, Reply, ReplyError, ReplyTimeout, Schema
 
@@ -77,16 +75,6 @@ def public_address(url: str) -> str:
     if parsed.scheme not in ("http", "https") or not parsed.host:
         raise ValueError("the address of a language model is one such as https://host:8000/v1")
     return str(parsed.copy_with(username=None, password=None, query=None, fragment=None))
-
-
-class Streaming(Protocol):
-    """A model whose replies stream."""
-
-    source: str
-
-    def stream(
-        self, messages: Messages, seed: int, schema: Schema | None = None
-    ) -> Iterator[Reply]: ...
 
 
 @dataclass(frozen=True)
@@ -182,9 +170,9 @@ def check_answers(server: Endpoint) -> Endpoint:
 class ThreadEngine:
     """An engine in this process; `load` returns the model with a given name."""
 
-    def __init__(self, report: Report, load: Callable[[str], Streaming]) -> None:
+    def __init__(self, report: Report, load: Callable[[str], Model | Endpoint]) -> None:
         self._report, self._load_model = report, load
-        self._models: dict[str, Streaming] = {}
+        self._models: dict[str, Model | Endpoint] = {}
         self._running: set[int] = set()
         self._loading = threading.Lock()  # one at a time: see `BatchEngine`
         self._generate = on_gpu(self._from_model)  # ZeroGPU wants it before the page is launched
@@ -202,13 +190,8 @@ class ThreadEngine:
         """Does nothing: threads cannot be ended, so a hanging one stays until its model returns."""
 
     def _load(self, name: str) -> None:
-        began = time.monotonic()
-        try:
-            with self._loading:
-                model = self._models[name] = self._load_model(name)
-            loaded = Ready(name, model.source, time.monotonic() - began)
-        except Exception as error:  # the page shows every kind
-            loaded = Failed(name, f"{type(error).__name__}: {error}")
+        with self._loading:
+            loaded = load_model(self._load_model, name, self._models)
         self._report(loaded)
 
     def _from_model(self, name: str, request: ReplyRequest) -> Iterator[Reply]:
@@ -280,7 +263,7 @@ def own_service() -> ReplyService:
 
 
 def serve_in_threads(
-    name: str, load: Callable[[], Streaming], reply_limit: float = REPLY_LIMIT
+    name: str, load: Callable[[], Model | Endpoint], reply_limit: float = REPLY_LIMIT
 ) -> ModelWorker:
     """A model of a service of its own, called in threads of this process."""
     service = ReplyService(

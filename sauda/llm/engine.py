@@ -55,6 +55,13 @@ def stop_tokens(tokenizer: Any, network: Any) -> list[int]:
     return sorted(stops - {None})
 
 
+def prompt_ids(chat: Messages, tokenizer: Any, begins_reply: bool = True) -> list[int]:
+    """The tokens of `chat`, up to where the reply begins if it does."""
+    how = {"tokenize": False, "add_generation_prompt": begins_reply}
+    text = tokenizer.apply_chat_template(list(chat), **how)
+    return tokenizer(text, add_special_tokens=False)["input_ids"]
+
+
 @contextmanager
 def generation_mode(network: Any) -> Iterator[None]:
     """Evaluation mode, cache on, gradient checkpointing off; the former mode is restored.
@@ -168,7 +175,7 @@ class BatchState:
     """The cache of a batch, its attention mask and the logits of each row's next token."""
 
     cache: Any  # of transformers
-    mask: Any  # shape (rows, tokens), 0 for padding; None where there is none
+    mask: Any  # shape (rows, tokens), 0 for padding
     logits: Any = None  # shape (rows, vocabulary)
 
     def conversation(
@@ -299,20 +306,21 @@ class Decoder:
 
     def prompt_ids(self, chat: Messages) -> list[int]:
         """The tokens of `chat` up to where the reply begins."""
-        as_text = {"tokenize": False, "add_generation_prompt": True}
-        text = self.tokenizer.apply_chat_template(list(chat), **as_text)
-        return self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        return prompt_ids(chat, self.tokenizer)
 
     def prefill(self, prompt: Sequence[int], chat: Messages) -> BatchState:
         """The state after the prompt of `chat`; what the cache holds of it is not read again.
 
         Read alone, a prompt gives the same logits whatever else the batch holds.
         """
+        return self._read_prompt(prompt, *self._lookup(prompt, chat))
+
+    def _read_prompt(self, prompt: Sequence[int], known: int, layers: Layers) -> BatchState:
+        """The state after `prompt`, whose first `known` tokens have these keys and values."""
         import torch
         from transformers import DynamicCache
 
         device = self.network.device
-        known, layers = self._lookup(prompt, chat)
         cache = DynamicCache(config=self.network.config)
         for index, (keys, values) in enumerate(layers):
             cache.update(keys[:, :, :known], values[:, :, :known], index)  # which copies them
@@ -328,26 +336,16 @@ class Decoder:
         if not self.reuses_prefix:
             return 0, ()
         known, layers = self.prefix_cache.longest(prompt, id(self.network))
-        if not known and (prefix := self._static_prefix(prompt, chat)):
-            known, layers = len(prefix), self._read_prefix(prefix)
-        return known, layers
-
-    def _static_prefix(self, prompt: Sequence[int], chat: Messages) -> Prompt:
-        """What the prompt shares with its first message alone: the same for all of a seat."""
-        text = self.tokenizer.apply_chat_template(list(chat[:1]), tokenize=False)
-        static = self.tokenizer(text, add_special_tokens=False)["input_ids"]
-        return tuple(static[: _common_length(prompt[:-1], static)])
-
-    def _read_prefix(self, prefix: Prompt) -> Layers:
-        """The keys and values of a static beginning, which are kept."""
-        import torch
-        from transformers import DynamicCache
-
-        state = BatchState(DynamicCache(config=self.network.config), None)
-        self._forward(state, torch.tensor([prefix], device=self.network.device))
-        layers = [(layer.keys, layer.values) for layer in state.cache.layers]
-        self.keep(CachedConversation(prefix, len(prefix), layers, shared=True))
-        return layers
+        if known:
+            return known, layers
+        # The prompt shares it with its first message alone: the same for all of a seat.
+        static = prompt_ids(chat[:1], self.tokenizer, begins_reply=False)
+        prefix = tuple(static[: _common_length(prompt[:-1], static)])
+        if prefix:
+            state = self._read_prompt(prefix, 0, ())
+            layers = [(layer.keys, layer.values) for layer in state.cache.layers]
+            self.keep(CachedConversation(prefix, len(prefix), layers, shared=True))
+        return len(prefix), layers
 
     def keep(self, conversation: CachedConversation) -> None:
         """Cache a conversation of this network."""
@@ -367,7 +365,7 @@ class Decoder:
         import torch
 
         padding = {}
-        if state.mask is not None and not state.mask.all():
+        if not state.mask.all():
             positions = (state.mask.cumsum(1) - 1).clamp(min=0)[:, -ids.shape[1] :]
             padding = {"attention_mask": state.mask, "position_ids": positions}
         # a tensor, not 1: a slice keeps strides with which torch copies the whole vocabulary matrix

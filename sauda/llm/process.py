@@ -11,7 +11,6 @@ import queue
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterable, Sequence
 from multiprocessing.connection import Connection
 from socket import socketpair
@@ -25,12 +24,12 @@ from sauda.llm.server import (
     Cancel,
     Ended,
     Event,
-    Failed,
     Load,
     Order,
     Piece,
     Ready,
     Report,
+    load_model,
 )
 from sauda.llm.types import Reply
 from sauda.records.store import ROOT
@@ -155,14 +154,12 @@ class BatchEngine:
                 self._cancelled.add(order.key)
 
     def _load_model(self, name: str) -> None:
-        began = time.monotonic()
-        try:
-            with self._loading:
-                model = self._models[name] = self._load(name)
-        except Exception as error:  # the page shows every kind
-            self._report(Failed(name, f"{type(error).__name__}: {error}"))
+        with self._loading:
+            loaded = load_model(self._load, name, self._models)
+        if isinstance(loaded, Ready):
+            self.orders.put(loaded)
         else:
-            self.orders.put(Ready(name, model.source, time.monotonic() - began))
+            self._report(loaded)
 
     def add(self, name: str, model: Model) -> None:
         """Let a loaded model reply."""

@@ -7,19 +7,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from env import Accept, IllegalAction, Observation, Offer, Policy, WalkAway
+from env import Accept, Observation, Offer, Policy, WalkAway
 from sauda.games.adapter import Messages, ParsedReply, Reply, Request
 from sauda.language.acts import (
     RUPEES,
     SELLING,
-    Act,
     Dialogue,
     Turn,
+    act_of,
     context_of,
     describe_item,
     format_amount,
     parse_act,
-    price_intent,
     view,
 )
 from sauda.language.spoken import announce
@@ -38,7 +37,7 @@ class RoleSeat:
     def request(
         self, obs: Observation, seed: int, invalid_replies: tuple[str, ...] = ()
     ) -> Request:
-        return Request(prompt(obs, self.decide(obs)), seed)
+        return Request(prompt(obs, self._decide(obs)), seed)
 
     def parse(
         self, obs: Observation, reply: Reply, invalid_replies: tuple[str, ...] = ()
@@ -47,7 +46,7 @@ class RoleSeat:
 
         A price that differs from the decided one is a change.
         """
-        decided, words = self.decide(obs), " ".join(reply.text.split())
+        decided, words = self._decide(obs), " ".join(reply.text.split())
         if not isinstance(decided, Offer):
             return ParsedReply(decided, replace(decided, message=words), reply.source)
         price = price_said(obs, words)
@@ -57,49 +56,38 @@ class RoleSeat:
         changes = () if price == decided.price else (f"{decided.price:g} became {price:g}",)
         return ParsedReply(decided, Offer(price, words), reply.source, changes)
 
-    def decide(self, obs: Observation) -> Action:
-        """The strategy's move. Raises IllegalAction where it makes none."""
-        action = self.strategy(obs, np.random.default_rng(0))
-        if not isinstance(action, Offer | Accept | WalkAway):
-            raise IllegalAction(f"expected an Offer, Accept or WalkAway, got {action!r:.80}")
-        return action
+    def _decide(self, obs: Observation) -> Action:
+        return self.strategy(obs, np.random.default_rng(0))
 
 
 def price_said(obs: Observation, words: str) -> float | None:
     """The price that `words` propose, read by the parser of the dialogues."""
-    context = replace(context_of(obs.table, obs.agent), notes=obs.table.item.name, has_buttons=True)
+    context = replace(context_of(obs.table, obs.agent, True), notes=obs.table.item.name)
     price = parse_act(words, context).price
     return None if price is None else obs.priced(price)
 
 
 def prompt(obs: Observation, decided: Action) -> Messages:
-    """The chat in which a role says `decided`: the game so far in words, then the intention."""
+    """The chat in which a role says `decided`: the game so far in words, then the intention.
+
+    An offer without words is told as its price. Raises IllegalAction where `decided` is no move.
+    """
     table = obs.table
-    said = [Turn(move.agent, _words(move.action)) for move in table.moves if move.agent in SELLING]
+    moves = [(move.agent, move.action) for move in table.moves if move.agent in SELLING]
+    said = [
+        Turn(agent, announce(action) if action.message else format_amount(action.price, RUPEES))
+        for agent, action in moves
+    ]
+    act = act_of(decided, context_of(table, obs.agent, True))
     (other,) = (agent for agent in SELLING if agent != obs.agent)
     dialogue = Dialogue(
         id="game",
         group="game",
         scenario=describe_item(table.item.name, table.item.category, table.item.list_price, RUPEES),
         values={obs.agent: {"limit": obs.reservation}, other: {}},
-        turns=(*said, Turn(obs.agent, UNSAID, _act_of(obs, decided))),
+        turns=(*said, Turn(obs.agent, UNSAID, act)),
         currency=RUPEES,
         list_price=table.item.list_price,
         notes=table.item.name,
     )
     return view(dialogue, obs.agent).chat()[:-1]
-
-
-def _words(action: Offer) -> str:
-    """What was said with an offer; its price where it was made without words."""
-    return announce(action) if action.message else format_amount(action.price, RUPEES)
-
-
-def _act_of(obs: Observation, decided: Action) -> Act:
-    """The act of a move as the dialogues name it: agreement and refusal come before a button."""
-    context = replace(context_of(obs.table, obs.agent), has_buttons=True)
-    if isinstance(decided, WalkAway):
-        return Act("disagree")
-    if isinstance(decided, Accept):
-        return Act("agree", context.theirs)
-    return Act(price_intent(decided.price, context), decided.price)

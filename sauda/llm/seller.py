@@ -11,7 +11,6 @@ decision, the listing or SPOKEN, so that it can make no other claim; each of its
 price or the listing, tells what was decided, or is a courtesy. A model's seller speaks English.
 """
 
-import csv
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -42,6 +41,7 @@ from sauda.llm.engine import Sampling
 from sauda.llm.model import BASES, NULL, NamedModel, NullModel
 from sauda.llm.turn import LLMPolicy
 from sauda.llm.types import BatchGenerate
+from sauda.records import read_table
 
 TRIES = 3  # texts for one decision
 SAMPLING = Sampling(temperature=0.35, max_new_tokens=48)  # the published seller's; a line is short
@@ -237,25 +237,20 @@ def example_of(decision: Decision, number: int) -> Decision:
 
 
 def _instruction(decision: Decision, line: str) -> str:
-    listing = _quote(f"{decision.item.name}, {decision.item.condition.replace('_', ' ')}")
+    listing = clean(f"{decision.item.name}, {decision.item.condition.replace('_', ' ')}")
+    if len(listing) > LONGEST_QUOTE:
+        listing = f"{listing[:LONGEST_QUOTE]}…"
     price = "" if decision.price is None else rupees(decision.price)
     order = ORDERS[decision.kind].format(price=price) if decision.kind in ORDERS else f"Say: {line}"
-    return f"Listing: {listing}\n{order}"
-
-
-def _quote(text: str) -> str:
-    line = clean(text)
-    if len(line) > LONGEST_QUOTE:
-        line = f"{line[:LONGEST_QUOTE]}…"
-    return json.dumps(line, ensure_ascii=False)
+    return f"Listing: {json.dumps(listing, ensure_ascii=False)}\n{order}"
 
 
 # The check of a text
 
 LONGEST = 220  # characters
 MARKUP = r"<[|/\w]|[{}\[\]]|```|\*\*|^\s*[-•#]|\b(?:seller|buyer|listing|you|system|user)\s*:"
-with Path(__file__).with_name("seller_words.csv").open(encoding="utf-8", newline="") as _file:
-    PATTERNS = {row["name"]: row["words"] for row in csv.DictReader(_file)}
+_WORDS = read_table(Path(__file__).with_name("seller_words.csv"))
+PATTERNS = {row["name"]: row["words"] for row in _WORDS}
 # "me", "pay", "send", "your" and their like are left out: with them a line could give the buyer an
 # order. So is every word that makes a claim: of time, other buyers, cost, or the state of the item.
 SPOKEN = frozenset(PATTERNS["spoken"].split("|"))
@@ -292,7 +287,8 @@ def _faults(text: str, decision: Decision) -> Iterator[str]:
         yield "is empty"
         return
     yield from _form(text)
-    body = _without(text, decision.item.name)
+    # Its own name may hold numbers and fine words.
+    body = re.sub(re.escape(decision.item.name), "thing", text, flags=re.IGNORECASE)
     if _says(body, "machine"):
         yield "does not speak as the seller"
     yield from _price_faults(body, decision)
@@ -438,11 +434,6 @@ def _listed_words(item: Item) -> set[str]:
 
 def _words(text: str) -> list[str]:
     return re.findall(r"[a-z\u0900-\u097f']+", text.lower())
-
-
-def _without(text: str, name: str) -> str:
-    """`text` with the item's own name, which may hold numbers and fine words, as "thing"."""
-    return re.sub(re.escape(name), "thing", text, flags=re.IGNORECASE)
 
 
 def _says(text: str, *patterns: str) -> bool:

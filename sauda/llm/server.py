@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from sauda.fairness import PAGE, FairQueue, Limits, QueueFull, Visitor
 from sauda.llm.engine import DEFAULT_SAMPLING, ReplyRequest, Sampling
@@ -116,6 +116,16 @@ Stage = Loading | Ready | Failed
 Order = Load | Begin | Cancel
 Event = Ready | Failed | Piece | Broken | Ended
 Report = Callable[[Event], None]
+
+
+def load_model(load: Callable[[str], Any], name: str, models: dict[str, Any]) -> Ready | Failed:
+    """Load the model called `name` into `models`; an error of any kind is what the page shows."""
+    began = time.monotonic()
+    try:
+        model = models[name] = load(name)
+    except Exception as error:
+        return Failed(name, f"{type(error).__name__}: {error}")
+    return Ready(name, model.source, time.monotonic() - began)
 
 
 class Engine(Protocol):

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from functools import cache
+from functools import cache, partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from env import get_task
-from sauda.games import ARENA, BAZAAR, GAMES
+from sauda.games import GAMES
 from sauda.games.adapter import Game
 from sauda.llm.model import Model, load_once
 from sauda.llm.registry import is_model, player_spec
@@ -25,11 +26,7 @@ class Played(NamedTuple):
 
 def models_behind(policies: Iterable[str], game: Game) -> dict[str, Any]:
     """The weights that each policy used, and the fingerprints of prompt and parser."""
-    return model_sources({player_spec(p).weights for p in policies if is_model(p)} - {""}, game)
-
-
-def model_sources(names: Iterable[str], game: Game) -> dict[str, Any]:
-    """What an artifact records of each of the models called `names`: a ModelSource."""
+    names = {player_spec(policy).weights for policy in policies if is_model(policy)} - {""}
     return {name: model_source(load_once(name), game) for name in sorted(names)}
 
 
@@ -40,7 +37,7 @@ def model_source(model: Model, game: Game) -> dict[str, Any]:
         "origin": model.origin,
         "sha256": model.sha256,
         "cpu": model.cpu,
-        **prompt_hashes(game),
+        **prompt_hashes(game.name),
         "sampling": asdict(model.decoder.sampling),
     }
 
@@ -64,27 +61,16 @@ READ = {
 }
 
 
-def prompt_hashes(game: Game) -> dict[str, str]:
-    """The fingerprints of a game's prompt and of the parser of its replies."""
-    return dict(_prompt_hashes(game.name))
-
-
 @cache
-def _prompt_hashes(game_name: str) -> Mapping[str, str]:
+def prompt_hashes(game_name: str) -> Mapping[str, str]:
+    """The fingerprints of a game's prompt and of the parser of its replies."""
     prompt = GAMES[game_name].prompt
     seen = [obs for task_name in READ[game_name] for obs in positions(get_task(task_name))]
     rendered = fingerprint([prompt.render(obs) for obs in seen])
-    return {"prompt": rendered, "parser": of_parser(prompt.parse, seen)}
+    return MappingProxyType({"prompt": rendered, "parser": of_parser(prompt.parse, seen)})
 
 
-def bazaar_prompt() -> dict[str, str]:
-    """The fingerprints of what writes and reads a buyer's or seller's prompt."""
-    return prompt_hashes(BAZAAR)
-
-
-def arena_prompt() -> dict[str, str]:
-    """The fingerprints of what writes and reads a lab's prompt."""
-    return prompt_hashes(ARENA)
+bazaar_prompt, arena_prompt = (partial(prompt_hashes, name) for name in READ)
 
 
 def kinds_of_cpu(source_cpu: str) -> list[str]:

@@ -207,8 +207,8 @@ def _add_episodes(app: FastAPI, episodes: Episodes[SaudaEnvironment]) -> None:
     @app.post("/step", responses=PROBLEMS, tags=["Episodes"])
     def step(request: Request, body: Step) -> StepResponse:
         """Make a move in the episode that you named at reset."""
-        with episodes.use(key(request, body.episode_id)) as environment, sentences():
-            observation = environment.step(body.action)
+        with episodes.use(key(request, body.episode_id)) as kept, sentences():
+            observation = kept.content.step(body.action)
         return StepResponse(**serialize_observation(observation))
 
     @app.get("/state", responses=PROBLEMS, tags=["Episodes"])
@@ -216,14 +216,14 @@ def _add_episodes(app: FastAPI, episodes: Episodes[SaudaEnvironment]) -> None:
         """The public state of the episode of that id; of no episode without one."""
         if episode_id is None:
             return SaudaEnvironment().state
-        with episodes.use(key(request, episode_id)) as environment:
-            return environment.state
+        with episodes.use(key(request, episode_id)) as kept:
+            return kept.content.state
 
     @app.get("/score", responses=PROBLEMS, tags=["Episodes"])
     def score(request: Request, episode_id: IdInQuery) -> Score:
         """The grade of the episode of that id, once it is over."""
-        with episodes.use(key(request, episode_id)) as environment:
-            at = environment.state
+        with episodes.use(key(request, episode_id)) as kept:
+            at = kept.content.state
         played = {"episodes_completed": at.deals_closed, "total_episodes": at.deals}
         return Score(task=at.task, score=at.grade, success=at.success, **played)
 

@@ -16,7 +16,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, lru_cache
@@ -131,12 +131,8 @@ class Storage:
         with self._lock, _in_words():
             connection = self._open()
             connection.execute("BEGIN IMMEDIATE")
-            try:
+            with connection:  # commits, or rolls back what failed
                 yield connection
-                connection.execute("COMMIT")
-            finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
@@ -152,10 +148,11 @@ class Storage:
             connection = sqlite3.connect(
                 self.file, timeout=OTHERS_WRITE, isolation_level=None, check_same_thread=False
             )
-            with ExitStack() as undo:
-                undo.callback(connection.close)
+            try:
                 self._prepare(connection)
-                undo.pop_all()
+            except BaseException:
+                connection.close()
+                raise
             self._connection = connection
         return self._connection
 
@@ -169,13 +166,14 @@ class Storage:
         (page,) = connection.execute("PRAGMA page_size").fetchone()
         connection.execute(f"PRAGMA max_page_count = {self.most_bytes // page}")
         connection.execute("BEGIN IMMEDIATE")
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version > len(VERSIONS):
-            raise Unavailable(f"{self.file} has tables of version {version}, not {len(VERSIONS)}")
-        for statement in chain(*VERSIONS[version:]):
-            connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {len(VERSIONS)}")
-        connection.execute("COMMIT")
+        with connection:
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if version > len(VERSIONS):
+                held = f"tables of version {version}, not {len(VERSIONS)}"
+                raise Unavailable(f"{self.file} has {held}")
+            for statement in chain(*VERSIONS[version:]):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {len(VERSIONS)}")
 
 
 @contextmanager
@@ -407,9 +405,8 @@ class Board:
 
     def grades_of_day(self, day: str) -> list[float]:
         """The grades of all people who let their game of a day count."""
-        return [
-            grade for (grade,) in self.storage.rows("SELECT grade FROM days WHERE day = ?", (day,))
-        ]
+        rows = self.storage.rows("SELECT grade FROM days WHERE day = ?", (day,))
+        return [grade for (grade,) in rows]
 
     def remove(self, entry: str) -> str:
         """Delete an entry with its games and moves, and return its name; ValueError if none."""
@@ -430,7 +427,13 @@ class Board:
 
     def standing(self, task: str, rules: str) -> Standing:
         """How a task stands under today's rules."""
-        return Standing(task, tuple(self.entries(task, rules)), *self.counts(task, rules))
+        counted = self.storage.rows(
+            f"SELECT COUNT(*), (SELECT COUNT(*) FROM ({COMPLETE} AND task = ? AND rules = ?))"
+            " FROM entries WHERE begun AND task = ? AND rules = ?",
+            (WORST, self._clock(), task, rules, task, rules),
+        )
+        begun, complete = counted[0] if counted else (0, 0)
+        return Standing(task, tuple(self.entries(task, rules)), complete, begun - complete)
 
     def entries(self, task: str, rules: str, limit: int = SHOWN, offset: int = 0) -> list[Entry]:
         """Complete entries of a task under today's rules, the best mean grade first."""
@@ -448,16 +451,6 @@ class Board:
     def _complete(self, query: str, *values: Any) -> list[Entry]:
         rows = self.storage.rows(f"{COMPLETE} {query}", (WORST, self._clock(), *values))
         return [self._entry(row) for row in rows]
-
-    def counts(self, task: str, rules: str) -> tuple[int, int]:
-        """How many entries of a task are complete, and how many are being played."""
-        counted = self.storage.rows(
-            f"SELECT COUNT(*), (SELECT COUNT(*) FROM ({COMPLETE} AND task = ? AND rules = ?))"
-            " FROM entries WHERE begun AND task = ? AND rules = ?",
-            (WORST, self._clock(), task, rules, task, rules),
-        )
-        begun, complete = counted[0] if counted else (0, 0)
-        return complete, begun - complete
 
     def games(self, entry: Entry) -> list[StoredGame]:
         """The games of a complete entry, in order."""
@@ -572,21 +565,15 @@ def _faults(recorded: Mapping[str, Any]) -> Iterator[str]:
     if len(set(seeds)) < len(seeds) or not all(seed in LEADERBOARD for seed in seeds):
         yield "the seeds are not all different ones of the leaderboard's"
     for number, (seed, game) in enumerate(zip(seeds, games, strict=True), 1):
-        fault = _find_fault(task, seed, game)
-        if fault:
-            yield f"game {number}: {fault}"
+        then = (game["end"], game["grade"])
+        try:
+            now = end_and_grade(replay_game(task, seed, game["actions"])) or (UNFINISHED, WORST)
+        except ValueError as error:
+            yield f"game {number}: {error}"
+            continue
+        if now != then:
+            recorded_as = f"recorded {then[0]} with grade {then[1]}"
+            yield f"game {number}: {recorded_as}, played again {now[0]} with grade {now[1]}"
     row = exact_interval(mean_interval([game["grade"] for game in games]))
     if row != recorded["grade"]:
         yield f"the grades make {row}, and the row is {recorded['grade']}"
-
-
-def _find_fault(task: str, seed: int, game: Mapping[str, Any]) -> str:
-    """How a game differs when it is replayed; "" where it does not."""
-    try:
-        now = end_and_grade(replay_game(task, seed, game["actions"])) or (UNFINISHED, WORST)
-    except ValueError as error:
-        return str(error)
-    then = (game["end"], game["grade"])
-    if now == then:
-        return ""
-    return f"recorded {then[0]} with grade {then[1]}, played again {now[0]} with grade {now[1]}"

@@ -202,7 +202,7 @@ class Episodes(Generic[Content]):
             self._kept[key] = Kept(content, address, self._clock())
 
     @contextmanager
-    def use(self, key: Hashable) -> Iterator[Content]:
+    def use(self, key: Hashable) -> Iterator[Kept[Content]]:
         """Context: an episode, for this caller alone; Refused where none is kept under `key`."""
         with self._lock:
             self._drop_idle()
@@ -212,7 +212,7 @@ class Episodes(Generic[Content]):
             self._kept.move_to_end(key)
             kept.used = self._clock()
         with kept.lock:
-            yield kept.content
+            yield kept
 
     def _drop_idle(self) -> None:
         since = self._clock() - self.idle_seconds

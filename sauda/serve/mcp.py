@@ -125,18 +125,6 @@ def read_games() -> tuple[Row, ...]:
 # The games that agents play
 
 
-@dataclass
-class Seat:
-    """The place of one player at its game."""
-
-    game: ServedGame
-
-
-def new_seats() -> Episodes[Seat]:
-    """A store of games, empty."""
-    return Episodes(UNKNOWN, KEPT_SECONDS)
-
-
 # The fields of an action, also as they follow from the game, or why there is none.
 Fields = dict[str, Any] | str
 Move = Fields | Callable[[ServedGame], Fields]
@@ -146,13 +134,13 @@ Move = Fields | Callable[[ServedGame], Fields]
 class Room:
     """The games that are kept, for a caller at one network address."""
 
-    seats: Episodes[Seat]
+    games: Episodes[ServedGame]
     address: str
 
     def game(self, game_id: str) -> ServedGame:
         """The game as it is; Refused where none is kept under this id."""
-        with self.seats.use(game_id) as seat:
-            return seat.game
+        with self.games.use(game_id) as kept:
+            return kept.content
 
     def move(self, game_id: str, bazaar: Move, arena: Move) -> Row:
         """The game after the move that is meant there, and after the answers to it.
@@ -160,14 +148,14 @@ class Room:
         Raises IllegalAction with one sentence where the rules refuse it; then the game is as it
         was, but for one of the actions that it may take in all.
         """
-        with self.seats.use(game_id) as seat:
-            if seat.game.over:
+        with self.games.use(game_id) as kept:
+            if kept.content.over:
                 raise IllegalAction(OVER)
-            chosen = arena if is_arena(seat.game) else bazaar
-            fields = chosen(seat.game) if callable(chosen) else chosen
+            chosen = arena if is_arena(kept.content) else bazaar
+            fields = chosen(kept.content) if callable(chosen) else chosen
             if isinstance(fields, str):
                 raise IllegalAction(fields)
-            seat.game = game = act(seat.game, SaudaAction(**fields), time.monotonic())
+            kept.content = game = act(kept.content, SaudaAction(**fields), time.monotonic())
         if game.error:
             raise IllegalAction(f"The rules refuse this move: {game.error}. Nothing has changed.")
         return view(game)
@@ -246,7 +234,7 @@ def new_game(
     booked before `deadline_round`. `own.batna` is what your lab can gain alone; trade for more.
     """
     game = start(check_task(task), None, secrets.token_urlsafe(16), time.monotonic())
-    room.seats.keep(game.episode_id, room.address, Seat(game))
+    room.games.keep(game.episode_id, room.address, game)
     return view(game)
 
 
@@ -417,7 +405,7 @@ class McpServer:
 
     def __init__(self, gate: FairGate) -> None:
         self.gate = gate
-        self.seats = new_seats()
+        self.games = Episodes[ServedGame](UNKNOWN, KEPT_SECONDS)
         self._server = Server(NAME, VERSION, INSTRUCTIONS)
         self._server.list_tools()(self._list_tools)
         # Arguments are checked below, where a fault becomes a sentence.
@@ -442,7 +430,7 @@ class McpServer:
         return [each for each in DESCRIBED if chosen is None or each.name in chosen.split(",")]
 
     async def _call(self, name: str, arguments: Mapping[str, Any]) -> Row | CallToolResult:
-        room = Room(self.seats, address_of(self._server.request_context.request.scope))
+        room = Room(self.games, address_of(self._server.request_context.request.scope))
         try:
             return await run_sync(prepare_call(name, arguments, room))
         except (Refused, IllegalAction, ArtifactError) as error:

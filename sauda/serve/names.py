@@ -4,7 +4,6 @@ Two names look alike where they have one skeleton: what stays of a name without 
 punctuation once its letters and digits are written as the Latin letters that they resemble.
 """
 
-import csv
 import re
 import unicodedata
 from functools import cache
@@ -15,19 +14,19 @@ from env import TASKS
 from sauda.experiments.comparison import STAGES
 from sauda.games import game_of, policies_of
 from sauda.llm.model import BASES
+from sauda.records import read_table
 
 LONGEST_NAME = 40  # characters
-MARKS = 3  # on one letter of a name; no script needs more
+MARKS = 3  # on one letter of a name; more are drawn over the lines around, no script needs them
 PROJECT = ("sauda", "सौदा")  # also as the first word of a name
 OTHERS = ("oracle", "informed oracle", "bound", "human")  # which tables show beside policies
 # Letters and what they look like, the upper and the lower case of each script; confusables.txt of
 # Unicode TS 39 has many more, of scripts that nobody reads on a leaderboard.
-with Path(__file__).with_name("look_alikes.csv").open(encoding="utf-8", newline="") as _file:
-    TO_LATIN = {
-        ord(one): other
-        for row in csv.DictReader(_file)
-        for one, other in zip(row["letters"], row["latin"], strict=True)
-    }
+TO_LATIN = {
+    ord(one): other
+    for row in read_table(Path(__file__).with_name("look_alikes.csv"))
+    for one, other in zip(row["letters"], row["latin"], strict=True)
+}
 # A letter with a stroke, a small capital, a letter in a dark square or of a flag, by its name.
 VARIANT = re.compile(
     r"(?:LATIN|NEGATIVE|REGIONAL).* LETTER (?:SMALL CAPITAL |DOTLESS |SCRIPT )?([A-Z])(?: WITH .*)?"
@@ -41,7 +40,9 @@ def check_name(name: str) -> str:
     """The name of an agent as it is stored; ValueError, a sentence, where it cannot be one."""
     name = unicodedata.normalize("NFC", name).strip() if len(name) <= 4 * LONGEST_NAME else ""
     is_name = 0 < len(name) <= LONGEST_NAME and name.isprintable() and name[0].isalnum()
-    if not is_name or _most_marks(name) > MARKS:
+    marks = [unicodedata.category(letter) in ("Mn", "Me") for letter in name]
+    runs = (len(list(group)) for is_mark, group in groupby(marks) if is_mark)
+    if not is_name or any(length > MARKS for length in runs):
         raise ValueError(
             f"a name has 1 to {LONGEST_NAME} characters on one line, begins with a letter or a"
             f" digit, and has at most {MARKS} marks on one letter"
@@ -52,12 +53,6 @@ def check_name(name: str) -> str:
             " another"
         )
     return name
-
-
-def _most_marks(name: str) -> int:
-    """The most combining marks one after another, which would be drawn over the lines around."""
-    marks = [unicodedata.category(letter) in ("Mn", "Me") for letter in name]
-    return max(len(list(group)) if mark else 0 for mark, group in groupby(marks))
 
 
 def is_reserved(name: str) -> bool:

@@ -4,9 +4,11 @@ A person plays an entry of GAMES games in the page, under the same rules as an a
 typed only the speech act is stored, which is all that the seller hears.
 """
 
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -16,11 +18,12 @@ from sauda.records.schemas.base import Interval
 from sauda.serve.game import SaudaAction, env_action
 from sauda.serve.leaderboard import Board, Place, action_row, end_and_grade, replay_game, rules_of
 from sauda.sessions.bazaar import Action, Game, answer, moves_of, start
-from sauda.statistics import mean_interval
+from sauda.statistics import exact_interval, mean_interval
 
 TASK = "bazaar/open"
 GAMES = 5  # of a person's entry
 KIND = "people/1"  # of the export
+NOT_PAIRED = {"sauda": None, "oracle": None}  # the grades beside a game that neither played
 
 
 def next_bargain(board: Board, token: str) -> tuple[Place, Game]:
@@ -79,32 +82,30 @@ def tally(board: Board) -> Tally | None:
         return None
     by_person = [list(games) for _, games in groupby(rows, key=lambda row: row["entry"])]
 
-    def mean(values: Sequence[float]) -> Interval:
-        return Interval(**dict(zip(("mean", "low", "high"), mean_interval(values), strict=True)))
+    def column(value: Callable[[sqlite3.Row], float]) -> Interval:
+        games = [list(map(value, rows)) for rows in by_person]
+        values = list(map(np.mean, games)) if len(games) > 1 else games[0]
+        return Interval(**exact_interval(mean_interval(values)))
 
-    def column(of: str, less: str = "") -> Interval:
-        games = [[row[of] - (row[less] if less else 0.0) for row in rows] for rows in by_person]
-        return mean(list(map(np.mean, games)) if len(games) > 1 else games[0])
-
-    return Tally(
-        len(by_person), len(rows), column("grade"), column("sauda"), column("oracle"),
-        column("grade", "sauda"),
-    )  # fmt: skip
+    grades = [column(itemgetter(name)) for name in ("grade", "sauda", "oracle")]
+    difference = column(lambda row: row["grade"] - row["sauda"])
+    return Tally(len(by_person), len(rows), *grades, difference)
 
 
 def export(board: Board) -> dict[str, Any]:
     """Every complete entry of people without name, id or time: seeds, moves, the three grades."""
     rules = rules_of(TASK)
-    paired = {(row["entry"], row["number"]): row for row in board.pairs(TASK, rules)}
+    paired = {
+        (row["entry"], row["number"]): {name: row[name] for name in NOT_PAIRED}
+        for row in board.pairs(TASK, rules)
+    }
     people = []
     for entry in board.all_entries():
-        if not entry.person or entry.rules != rules:
-            continue
-        games = []
-        for number, game in enumerate(board.games(entry), 1):
-            row = paired.get((entry.id, number))
-            beside = {name: row[name] if row else None for name in ("sauda", "oracle")}
-            games.append(game.as_json() | beside)
-        people.append({"games": games})
+        if entry.person and entry.rules == rules:
+            games = [
+                game.as_json() | paired.get((entry.id, number), NOT_PAIRED)
+                for number, game in enumerate(board.games(entry), 1)
+            ]
+            people.append({"games": games})
     people.sort(key=lambda person: str(person["games"][0]["seed"]))  # not in the order of playing
     return {"kind": KIND, "task": TASK, "rules": rules, "people": people}

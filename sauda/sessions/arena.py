@@ -227,7 +227,7 @@ def best_missed_trade(game: ArenaGame) -> Trade | None:
     The other lab would have taken it by the rules of its character. Its value is what it adds to
     the trades that `lab_0` did make. None where no such trade is worth LEAST_GAIN.
     """
-    final = _owned(game.play.state)
+    final = frozenset(b.block_id for b in _observe(game.play.state, LEARNER).owned_blocks)
     seen, trades = set(), []
     for one in game.steps:
         if one.round_index not in seen:
@@ -235,10 +235,6 @@ def best_missed_trade(game: ArenaGame) -> Trade | None:
             trades.extend(_possible_trades(one.before, final))
     best = max(trades, key=lambda trade: trade.gain, default=None)
     return best if best and best.gain >= LEAST_GAIN else None
-
-
-def _owned(state: arena.State) -> frozenset[str]:
-    return frozenset(b.block_id for b in _observe(state, LEARNER).owned_blocks)
 
 
 def _possible_trades(state: arena.State, final: frozenset[str]) -> Iterator[Trade]:

@@ -354,7 +354,8 @@ def propose(game: Game, action: Action) -> Game:
     An unconfirmed move binds nobody. The same move again is made. Raises as `answer`.
     """
     after = answer(game, action)
-    repeated = game.unconfirmed is not None and _silent(game.unconfirmed) == _silent(action)
+    before = game.unconfirmed
+    repeated = before is not None and replace(before, message=action.message) == action
     if repeated or not doubt(game, action):
         return after
     return replace(game, unconfirmed=action)
@@ -366,7 +367,7 @@ def doubt(game: Game, action: Action) -> str:
     The rules allow all of them. A visitor who has already named a losing price in this deal is not
     asked about the next one.
     """
-    own, theirs = both_prices(game)
+    own, theirs = own_and_theirs(game.observation)
     if isinstance(action, Accept):
         return LOSS if theirs and loss_at(game, theirs[-1]) > 0 else ""
     if not isinstance(action, Offer):
@@ -378,16 +379,11 @@ def doubt(game: Game, action: Action) -> str:
     return FAR_OFF if is_far_off(game, action.price) else ""
 
 
-def both_prices(game: Game) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """The prices in the deal in play: the visitor's, then the other side's.
+def own_and_theirs(obs: Observation) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The prices in the deal in play: the player's, then the other side's.
 
     Where bids stand, a lower one counts as the best before it.
     """
-    return own_and_theirs(game.observation)
-
-
-def own_and_theirs(obs: Observation) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """As `both_prices`, of what a player sees."""
     table = obs.table
     bids = tuple(accumulate(table.bids, max)) if table.standing else table.bids
     return (table.asks, bids) if obs.agent == "seller" else (bids, table.asks)
@@ -412,7 +408,3 @@ def is_far_off(game: Game, price: float) -> bool:
                 for prices in (table.asks, table.bids)]  # fmt: skip
     lowest = LOWEST_SHARE["seller" if game.you == "seller" else "buyer"] * min(standing)
     return not lowest <= price <= HIGHEST_MULTIPLE * max(standing)
-
-
-def _silent(action: Action) -> Action:
-    return replace(action, message="")

@@ -21,6 +21,7 @@ import numpy as np
 
 from env import IllegalAction, get_task
 from sauda.games import game_of
+from sauda.llm.engine import prompt_ids
 from sauda.llm.turn import ModelGame, new_game, play_games
 from sauda.records.seeds import SPLITS, is_unseen_game
 from sauda.records.store import write
@@ -29,7 +30,7 @@ from sauda.train.checks import check_player
 from sauda.train.common import LOGGED, PlayerSettings, Run, Stopped, option
 from sauda.train.losses import grpo_on_cpu
 from sauda.train.model import tokenizer_of, trainable
-from sauda.train.self_play import Learner, as_sequence, prompt_ids
+from sauda.train.self_play import Learner, as_sequence
 
 SAMPLE = "sample.json"  # the run's first game, token by token
 # Of each step's games beside TRL's figures. The spread is the population's, within a group; TRL's

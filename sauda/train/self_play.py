@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sauda.games.adapter import ModelTurn
-from sauda.llm.engine import JointDecoder, Sampling, generation_mode, replies
+from sauda.llm.engine import JointDecoder, Sampling, generation_mode, prompt_ids, replies
 from sauda.llm.model import read_network
 from sauda.llm.turn import PlayerSpec
 from sauda.llm.types import Messages, Reply, Schema
@@ -103,9 +103,3 @@ def as_sequence(moves: Sequence[ModelTurn], tokenizer: Any) -> dict[str, list[in
         if ids[place] == list(turn.reply.ids):
             labels[place] = ids[place]
     return {"input_ids": ids, "labels": labels}
-
-
-def prompt_ids(chat: Messages, tokenizer: Any) -> list[int]:
-    """The tokens after which a reply to `chat` begins, as `Decoder` reads them."""
-    text = tokenizer.apply_chat_template(list(chat), tokenize=False, add_generation_prompt=True)
-    return tokenizer(text, add_special_tokens=False)["input_ids"]

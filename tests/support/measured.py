@@ -8,9 +8,8 @@ import pytest
 
 from sauda.experiments import comparison, episodes, evaluate
 from sauda.experiments.comparison import BASE, BAYESIAN, LEAVE, LISTENER, ORACLE, OURS, Grid
-from sauda.games import BAZAAR
 from sauda.llm.registry import PlayerSpec
-from sauda.llm.sources import prompt_hashes
+from sauda.llm.sources import bazaar_prompt
 from sauda.llm.types import Reply
 from sauda.llm.wrappers import WRAPPERS
 from sauda.records.store import Artifact, new_artifact
@@ -87,7 +86,7 @@ def games_before_and_after() -> Artifact:
         patch.setattr(
             episodes,
             "models_behind",
-            lambda names, game: dict.fromkeys(names, source | prompt_hashes(BAZAAR)),
+            lambda names, game: dict.fromkeys(names, source | dict(bazaar_prompt())),
         )
         data = episodes.before_after(**config, seat=players.__getitem__)
     return new_artifact(episodes.before_after.file, config, data)

@@ -95,9 +95,6 @@ def test_the_rules_accept_every_option(name):
     assert {"wait", "book", "buy", "sell"} <= met
 
 
-# What is learnt -----------------------------------------------------------------------------------
-
-
 def test_a_row_is_a_state_and_the_experts_action_there():
     config = ArenaRowSettings(rows=60)
     rows = arena_rows(config)

@@ -88,9 +88,6 @@ def test_any_text_has_an_act(text, context):
     assert parse_act(text, context)
 
 
-# Words for an act
-
-
 TASK = get_task("bazaar/open")
 ASK, BID = 400, 200
 STARTED = move(TASK, move(TASK, begin(TASK, 3), Offer(ASK)), Offer(BID))  # the seller is next
@@ -127,9 +124,6 @@ def test_in_a_market_where_words_count_a_script_says_nothing_that_moves_its_sell
             assert speech.act_in(text) == ("", 0)
 
 
-# Examples of a role
-
-
 @pytest.fixture
 def lamp(tmp_path) -> Dialogue:
     file = tmp_path / "dialogues.json"
@@ -144,9 +138,6 @@ def test_no_input_holds_a_private_value_of_the_other_side(lamp):
         assert (shown[0] == shown[1]) is same
     (first, *_), _ = examples([lamp], "seller")
     assert first.model_input().keys() == {"role", "context", "thought", "values"}
-
-
-# A scripted policy through acts
 
 
 SCRIPTS = ("linear", "tit_for_tat", "random")

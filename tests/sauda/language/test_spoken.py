@@ -21,12 +21,10 @@ from sauda.language.spoken import (
     Decided,
     announce,
     chat_situations,
-    from_lines,
     line_faults,
     repeats,
     retell,
     situations,
-    speak,
 )
 from tests.support.cases import cases
 
@@ -74,10 +72,6 @@ def test_a_line_reacts_to_what_happened(check, agent, asks, bids, price, round_,
 def test_a_line_that_is_another_move_is_not_said(text, fault):
     decided = Decided(seen((5,), (3,)), "buyer", Offer(450))
     assert any(fault in wrong for wrong in line_faults(text, decided))
-    assert speak(decided, lambda *_: text, 0) == "" != speak(decided, from_lines, 0)
-
-
-# The chat
 
 
 def counter(price=850, said=("For this brass lamp, ₹900.",), heard="", language="en", **table):
@@ -96,9 +90,6 @@ def test_a_last_price_is_promised_in_the_last_round_alone(words, language):
     assert not LAST.search(text)
     assert "there I stop" not in text
     assert retell(counter(round_=7), words, (), 0) == words
-
-
-# The open market
 
 
 def bid(price, message="", language="en", said=(), round_=3, heard=""):
@@ -189,9 +180,6 @@ def test_a_market_seller_closes_in_the_language_of_the_chat(language):
         told = ask(words, language, Accept(words))
         assert {mention.amount for mention in money.prices(told)} == {600}
         assert bool(re.search("[\u0900-\u097f]", told)) == (language == "hi")
-
-
-# Translations of the scripted sellers
 
 
 TEMPLATES = [line for lines in classic.LINES.values() for line in lines]

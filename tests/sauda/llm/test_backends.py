@@ -35,25 +35,18 @@ def endpoint(url: str) -> Endpoint:
     return Endpoint(url, "m", retry=QUICK)
 
 
-# Servers
-
-
+@pytest.mark.parametrize("token", [None, "secret"])
 @pytest.mark.parametrize("path", ["", "/", "/v1", "/v1/", "/v1/chat/completions"])
-def test_a_reply_names_its_backend_and_seed_and_schema_travel_with_the_request(path):
+def test_a_reply_names_its_backend_and_seed_and_schema_travel_with_the_request(path, token):
     with server(openai(MOVE)) as (url, requests):
-        reply = endpoint(url + path)(CHAT, 11, {"type": "object"})
+        reply = Endpoint(url + path, "m", token, retry=QUICK)(CHAT, 11, {"type": "object"})
     assert (reply.text, reply.tokens, reply.finish) == (MOVE, 7, "stop")
     assert url in reply.source
     assert requests[0][0] == "/v1/chat/completions"
     assert requests[0][1]["seed"] == 11
     assert requests[0][1]["response_format"]["json_schema"]["schema"] == {"type": "object"}
-    assert requests[0][2] is None  # no token of this machine
-
-
-def test_a_token_is_sent_where_one_is_set():
-    with server(openai(MOVE)) as (url, requests):
-        assert "secret" not in repr(Endpoint(url, "m", "secret", retry=QUICK)(CHAT, 0))
-    assert requests[0][2] == "Bearer secret"
+    assert requests[0][2] == (token and f"Bearer {token}")  # no token of this machine
+    assert "secret" not in repr(reply)
 
 
 @pytest.mark.parametrize("fault", [503, 429, "close"])
@@ -115,9 +108,6 @@ def _everything_shown(backend) -> str:
     return f"{reply} {backend.source} {backend!r} {health}"
 
 
-# The page
-
-
 def test_only_names_of_our_own_configure_the_backends():
     strange = {"USERNAME": "x", "URL": "http://x", "MODEL": "y", "OLLAMA_HOST": "z"}
     assert list(find_backends(strange)["buyer"]) == [THIS_PAGE]
@@ -154,9 +144,6 @@ def test_the_model_sellers_on_the_page_are_those_whose_words_were_measured():
     measured = data["models"][seat.model]
     assert measured["sampling"] == asdict(seat.sampling)
     assert {name: measured[name] for name in ("prompt", "check")} == word_hashes()
-
-
-# What is recorded of the models
 
 
 THEN = {"mini": {"sha256": "a", "cpu": "avx2 or avx2 amx"}, "gone": {"sha256": "g", "cpu": "sse"}}

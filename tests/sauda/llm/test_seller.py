@@ -77,9 +77,6 @@ def put_on_sale(instances, item):
     return tuple(replace(instance, item=item) for instance in instances)
 
 
-# Decisions
-
-
 def test_asks_stay_above_the_floor_never_rise_and_no_lower_bid_is_taken():
     played = [*play_all("hard", 2, range(60)), *play_all("published", 2, range(60, 70))]
     for game in played:
@@ -127,9 +124,6 @@ def test_the_seller_answers_the_act_of_the_buyer_and_no_other_answer_passes(kind
     assert answered
 
 
-# Prompts
-
-
 def test_the_floor_is_never_in_the_prompt():
     for game in play_all("hard", 1, range(60)):
         for one in game.decisions:
@@ -159,16 +153,10 @@ def test_every_example_shown_to_the_model_passes_the_check(persona):
                 assert text_faults(shown, example_of(decided, number)) == ()
 
 
-# The check
-
-
 @pytest.mark.parametrize(("kind", "says", "text", "fault"), WORDS)
 def test_a_text_passes_if_it_says_the_decision_and_nothing_else(kind, says, text, fault):
     found = text_faults(text, decision(kind, says=says))
     assert any(one.startswith(fault) for one in found) if fault else found == (), found
-
-
-# Another try
 
 
 def opening():
@@ -216,9 +204,6 @@ def test_an_obedient_model_cannot_break_a_rule_whatever_buyer_and_listing_say(bu
     actions = [move.action for move in table.moves if move.agent == "seller"]
     assert all("SOLD" not in action.message for action in actions)
     assert list(table.asks) == sorted(table.asks, reverse=True)
-
-
-# Seats
 
 
 def test_the_seat_is_taken_by_name_in_the_open_market_alone():

@@ -97,9 +97,6 @@ def test_it_recovers_after_every_crash_with_a_pause_that_grows_up_to_a_limit(pro
     assert process.pauses[-1] == 0  # the earlier crashes count no more
 
 
-# Models in threads
-
-
 class Slow:
     """A model that hangs, breaks, or writes one letter each `pause` seconds."""
 

@@ -106,7 +106,8 @@ def test_what_is_not_over_at_the_deadline_counts_the_lowest_grade(board):
     assert entry.grades == (end.outcome["grade"], WORST, WORST)
     assert entry.count[UNFINISHED] == 2
     assert list(entry_faults(record_of(late, entry))) == []
-    assert late.counts(OPEN, rules_of(OPEN)) == (1, 0)
+    now = late.standing(OPEN, rules_of(OPEN))
+    assert (now.complete, now.being_played) == (1, 0)
     for token in (ticket.token, unused.token):
         with pytest.raises(ValueError, match="hours of this entry are over"):
             late.next_game(token)
@@ -125,9 +126,6 @@ def test_entries_are_ranked_by_their_mean_and_read_in_pages(board):
     assert (list(now.entries), now.complete, now.being_played) == (entries, 3, 0)
     assert board.entries(OPEN, rules_of(OPEN), 1, 1) == entries[1:2]
     assert board.entries(OPEN, "rules of yesterday") == []
-
-
-# Names
 
 
 def names(check: str):
@@ -157,9 +155,6 @@ def test_a_name_of_any_script_that_only_shares_a_part_with_a_policy_is_kept_as_w
 def test_every_name_that_stands_beside_the_entries_is_taken(task):
     for name in {row["policy"] for row in grades_of(task)} | set(policies_of(TASKS[task])):
         assert is_reserved(name), name
-
-
-# The file
 
 
 def test_a_command_removes_an_entry_with_all_that_is_kept_of_it_while_the_page_is_open(
@@ -236,9 +231,6 @@ def test_reading_makes_no_file_and_a_file_that_cannot_be_used_says_why(tmp_path)
     assert full.next_game(entered(full).token).number == 1  # what fits is still kept
 
 
-# The seeds of an entry before its end
-
-
 def seeds_of(board: Board, entry: str) -> list[int]:
     rows = board.storage.rows("SELECT seed FROM games WHERE entry = ? ORDER BY number", (entry,))
     return [int(seed) for (seed,) in rows]
@@ -254,7 +246,7 @@ def said_before_the_end(board: Board) -> tuple[str, str, list[str]]:
     said.append(environment.reset(entry=ticket.token, episode_id="mine").model_dump_json())
     said.append(environment.step(move_of(environment.reset(entry=ticket.token))).model_dump_json())
     said.append(environment.state.model_dump_json())
-    said.append(repr((board.entries(OPEN, rules_of(OPEN)), board.counts(OPEN, rules_of(OPEN)))))
+    said.append(repr(board.standing(OPEN, rules_of(OPEN))))
     said.append(repr(board.entry(ticket.entry)))
     return ticket.entry, ticket.token, said
 

@@ -78,8 +78,8 @@ def test_what_is_taken_for_an_hour_is_free_again_after_it():
 
 def is_kept(episodes: Episodes, *key: str) -> bool:
     try:
-        with episodes.use(key) as content:
-            return content == key
+        with episodes.use(key) as kept:
+            return kept.content == key
     except Refused as refused:
         return refused.status != 404
 
@@ -117,9 +117,6 @@ def test_an_episode_is_dropped_when_it_is_left_and_makes_room():
     assert is_kept(episodes, "address 0", "1")
     assert not is_kept(episodes, "address 0", "0")
     assert len(episodes) == 2
-
-
-# The port
 
 
 NO_GRADIO = "import sys; sys.modules['gradio'] = None; import runpy; "

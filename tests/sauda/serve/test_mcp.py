@@ -7,8 +7,8 @@ import pytest
 
 from env import ARENA_TASKS, TASKS, IllegalAction, arena
 from sauda.serve import game as games
-from sauda.serve.limits import Refused
-from sauda.serve.mcp import DESCRIBED, Room, new_seats, prepare_call
+from sauda.serve.limits import Episodes, Refused
+from sauda.serve.mcp import DESCRIBED, UNKNOWN, Room, prepare_call
 from tests.support.cases import cases
 
 every_task = pytest.mark.parametrize("task_name", TASKS)
@@ -18,7 +18,7 @@ class Agent:
     """A caller of the tools at one network address; `plays` adds the id of its game to a call."""
 
     def __init__(self) -> None:
-        self.room = Room(new_seats(), "10.0.0.1")
+        self.room = Room(Episodes(UNKNOWN), "10.0.0.1")
 
     def __call__(self, tool: str, **arguments: Any) -> dict[str, Any]:
         return prepare_call(tool, arguments, self.room)()

@@ -12,7 +12,6 @@ from pydantic import ValidationError
 
 from env import ARENA_TASKS, TASKS, arena, begin
 from sauda.fairness import FairGate, Limits
-from sauda.records.seeds import SPLITS
 from sauda.records.store import ROOT
 from sauda.serve import game as games
 from sauda.serve.game import ARENA, BAZAAR, SaudaAction
@@ -165,19 +164,6 @@ def test_the_reward_is_the_sum_of_named_rubrics():
     assert any(rewards)
 
 
-def test_the_numbered_tasks_of_a_split_are_every_task_at_every_seed():
-    count = games.count_tasks("holdout")
-    assert count == len(TASKS) * len(SPLITS["holdout"])
-    assert [row["task"] for row in games.list_tasks("holdout", 0, len(TASKS))] == list(TASKS)
-    last = games.numbered_task("holdout", count - 1)
-    assert (last["task"], last["seed"]) == (list(TASKS)[-1], SPLITS["holdout"][-1])
-    assert len(games.list_tasks("train")) == games.PREVIEW
-    assert games.list_tasks("train", 5, 5) == []
-    served = SaudaEnvironment()
-    observation = served.reset(split="holdout", index=count - 1)
-    assert (observation.task, served.state.seed) == (last["task"], last["seed"])
-
-
 @pytest.mark.parametrize("task", ARENA_TASKS)
 def test_gifts_sales_and_refused_actions_stay_within_the_declared_range_of_the_reward(task):
     low, high = MANIFEST["validation"]["reward"]["range"]
@@ -192,8 +178,6 @@ def test_gifts_sales_and_refused_actions_stay_within_the_declared_range_of_the_r
             served.reset(task=task, seed=seed)
             assert low <= served.step(SaudaAction(**move)).reward <= high
 
-
-# The limits of `/ws`, with a handler that echoes and a wire that the test holds
 
 STATE = '{"type": "state"}'
 SOCKET = {"type": "websocket", "query_string": b"session_id=1"}

@@ -43,15 +43,6 @@ def test_a_move_is_kept_with_what_the_seller_hears_in_it():
     assert drop_own_words(Offer(400, "400 for my aunt Meera")).message == ""
 
 
-def test_a_game_goes_on_where_it_stood(board):
-    token = board.enter("Asha", TASK, rules_of(TASK), 1, person=True).token
-    _, game = next_bargain(board, token)
-    later = bid(game, 0.3)
-    record_moves(board, token, later)
-    _, again = next_bargain(board, token)
-    assert again.observation.table == later.observation.table
-
-
 def test_only_the_games_of_the_entry_are_stored(board):
     first, second = (
         board.enter(name, TASK, rules_of(TASK), 1, person=True).token for name in ("Asha", "Bela")

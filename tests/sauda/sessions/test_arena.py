@@ -27,9 +27,6 @@ COALITION = "arena/coalition_market"
 every_task = pytest.mark.parametrize("name", ARENA_TASKS)
 
 
-# Steps
-
-
 @every_task
 @pytest.mark.parametrize("player", LABS)
 def test_stepping_a_policy_to_the_end_is_its_rollout(name: str, player: str):
@@ -47,9 +44,6 @@ def test_a_visitor_is_compared_with_every_policy_on_the_same_world():
     assert rows["you"].utility == rows["wait"].utility == 0
     watched = play_out(start(COALITION, 5), "broker")
     assert {row.name for row in standings(watched)} == set(LABS)
-
-
-# Taking over
 
 
 def test_what_the_rules_would_refuse_is_known_before_it_costs_an_action():
@@ -86,9 +80,6 @@ def test_an_amount_that_makes_no_sense_is_refused_before_it_costs_an_action(amou
 def test_what_is_no_choice_of_a_list_is_refused_in_one_sentence(text: str):
     with pytest.raises(ValueError, match="choose one of the actions in the list"):
         offers.chosen_action(text)
-
-
-# What is known after the end
 
 
 def test_a_missed_trade_is_one_that_the_other_lab_takes_and_that_pays():
@@ -145,9 +136,6 @@ def test_a_message_that_closes_the_last_round_has_no_effect():
             game, said if market.round_index == market.max_rounds - 1 else arena.Action("wait")
         )
     assert len(message_effects(game)) < len(game.steps[-1].after.market.messages)
-
-
-# What is shown
 
 
 def texts(game: ArenaGame) -> str:

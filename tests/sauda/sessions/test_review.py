@@ -70,9 +70,6 @@ def test_a_review_advises_no_price_beyond_the_own_limit_and_none_taken_back(task
     assert advised > 0
 
 
-# By the planner
-
-
 @pytest.fixture(scope="module")
 def bought() -> Game:
     """An open-market game whose buyer opens low, then pays far too much."""
@@ -94,9 +91,6 @@ def test_the_parts_of_a_gap_add_up_to_what_a_buyer_that_knows_the_seller_gets_mo
     more = oracle("bazaar/open", 7).grade - bought.task.grade(bought.play.state)
     assert gap.inference + gap.control + gap.unknown == pytest.approx(more)
     assert min(gap.inference, gap.control) >= 0
-
-
-# By playing again
 
 
 @pytest.mark.parametrize(
@@ -134,9 +128,6 @@ def test_a_model_that_buys_is_not_asked_what_else_it_would_have_paid():
     first, last = review(game).moves
     assert first.better is None
     assert (last.better, last.deal.price) == (Accept(), bid)
-
-
-# The oracle
 
 
 @pytest.mark.parametrize("task_name", [name for name in TASKS if not name.startswith("classic/")])

@@ -6,14 +6,14 @@ import pytest
 
 from env import get_task
 from sauda.games.bazaar_prompt import completion
-from sauda.llm.engine import Sampling
+from sauda.llm.engine import Sampling, prompt_ids
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.turn import new_game, play_games
 from sauda.records.seeds import is_unseen_game
 from sauda.train import grpo
 from sauda.train.common import Run, Stopped
 from sauda.train.model import find_base, tokenizer_of, trainable
-from sauda.train.self_play import Learner, as_sequence, prompt_ids
+from sauda.train.self_play import Learner, as_sequence
 from tests.support.training import Bidder
 
 pytestmark = [pytest.mark.xdist_group("model"), pytest.mark.model]

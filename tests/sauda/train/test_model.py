@@ -11,14 +11,14 @@ import pytest
 
 from env import get_task
 from sauda.games.bazaar_prompt import completion, render
-from sauda.llm.engine import Sampling
+from sauda.llm.engine import Sampling, prompt_ids
 from sauda.llm.model import base_weights, load, smollm2
 from sauda.llm.registry import get_policy
 from sauda.llm.turn import PlayerSpec, new_game, play_games
 from sauda.train.distill import Teacher, collate, play_shared, soft_tokens
 from sauda.train.losses import soft_cross_entropy
 from sauda.train.model import Base, find_base, read_adapter, save_adapter, tokenizer_of, trainable
-from sauda.train.self_play import Learner, prompt_ids
+from sauda.train.self_play import Learner
 from tests.support.training import Bidder
 
 pytestmark = [pytest.mark.xdist_group("model"), pytest.mark.model]
