@@ -35,7 +35,7 @@ def begin(task: Task, seed: int) -> Play:
 
 def instance_stream(seed: int) -> np.random.Generator:
     """The random stream that draws the game of `seed`."""
-    return np.random.default_rng((seed, 0))
+    return np.random.default_rng((seed, 0))  # of row 0 of `_words`, which no agent uses
 
 
 BLOCK = 8  # turns seeded at once: making a SeedSequence costs more than a turn of play

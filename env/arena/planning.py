@@ -242,7 +242,7 @@ def trade_gain(
     The change of its best plan by the blocks, plus `money`, less the fine if giving a committed
     block away breaks a coalition. `plan` is its best plan without the trade, if it is known.
     """
-    market, agent, away, got = obs.market, obs.agent, set(given), set(received)
+    market, agent, away, got = obs.market, obs.agent, tuple(given), tuple(received)
     blocks, jobs = market.blocks, [j for j in obs.own.jobs if not (j.joint or j.completed)]
     if not away and all(blocks[b].reliability < job.min_reliability for b in got for job in jobs):
         return 0.0 + money  # no job can use what it would receive

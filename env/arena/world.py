@@ -215,7 +215,7 @@ def with_public_bands(market: Market, private: Any, queue: tuple[str, ...]) -> M
         budget = band(own.budget, LOW_BUDGET, HIGH_BUDGET)
         needs = band(wanted / max(1, owned[lab_id]), LOW_DEMAND, HIGH_DEMAND)
         if (budget, needs) != (lab.public_budget_band, lab.public_demand):
-            lab = lab._replace(public_budget_band=budget, public_demand=needs)
+            lab = Lab(*lab[:3], budget, needs, lab.finished)
         labs[lab_id] = lab
     pressure = band(demand / max(1, sum(owned.values())), LOW_PRESSURE, HIGH_PRESSURE)
     announced = private["nature"].shocks.get(now + 1, "") if now + 1 < horizon else ""
