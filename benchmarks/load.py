@@ -27,6 +27,7 @@ import psutil
 
 from benchmarks.page import TRUSTED, running_app
 from env import CATALOGUE
+from sauda.experiments.base import lines
 from sauda.experiments.speeds import latency, memory_growth
 from sauda.records.store import machine, provenance, save
 
@@ -526,11 +527,8 @@ def play_on_own_page(name: str, seconds: float) -> dict[str, Any]:
 def print_mix(mix: Mapping[str, Any]) -> None:
     """Print the actions of a mix, and failures with their reasons."""
     print(f"{mix['name']}, {mix['seconds']:g} s: {mix['about']}", flush=True)
-    for row in mix["rows"]:
-        counts = f"n {row['n']}, refused {row['refused']}, failures {row['failures']}"
-        print(f"  {row['what']:32} median {row['p50_ms']} ms, 95 % {row['p95_ms']} ms, {counts}")
-        for reason, times in row["reasons"].items():
-            print(f"    {times} x {reason}")
+    shown = ("n", "refused", "failures", "p50_ms", "p95_ms", "what", "reasons")
+    print(*lines({name: row[name] for name in shown} for row in mix["rows"]), sep="\n")
     for row in mix["memory"]:
         slope = f"{row['page_kib_a_unit']:,g} KiB per {row['unit']}"
         print(f"  page {row['page_mib'][0]:,.0f} to {row['page_mib'][-1]:,.0f} MiB, {slope}")

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from importlib.metadata import version
 from itertools import count, islice, product
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 from benchmarks.page import running_app
 from benchmarks.screenshots import CHROMIUM_FLAGS, no_browser
 from env import ARENA_TASKS, IllegalAction, Observation, Task, get_task, rollout
+from sauda.experiments.base import lines
 from sauda.experiments.comparison import BASE, OURS, play_model
 from sauda.experiments.speeds import figure
 from sauda.games import BAZAAR
@@ -57,7 +58,9 @@ def main() -> None:
     parser.add_argument("--save", action="store_true", help="write artifacts/bench.json")
     options = parser.parse_args()
     data = measure()
-    print("\n".join(format_report(data)))
+    shown = ("n", "median", "p95", "unit", "name")
+    print(*lines({name: row.get(name) for name in shown} for row in data["figures"]), sep="\n")
+    print(*data["left_out"], sep="\n")
     if options.save:
         save("bench.json", {}, data)
 
@@ -80,15 +83,6 @@ def measure() -> dict[str, Any]:
         left_out.append(f"The language model's speed is left out: {error}.")
     about = machine() | {"gradio": version("gradio")}
     return {"machine": about, "figures": figures, "left_out": left_out}
-
-
-def format_report(data: Mapping[str, Any]) -> Iterator[str]:
-    """A bench's data as lines of text."""
-    width = max(len(row["name"]) for row in data["figures"])
-    for row in data["figures"]:
-        p95 = f", 95 % within {row['p95']:.4g}" if "p95" in row else ""
-        yield f"{row['name']:{width}} {row['median']:10.4g} {row['unit']}{p95}, n {row['n']}"
-    yield from data["left_out"]
 
 
 def play_bazaar(policy: str, task: str, episodes: int) -> dict[str, Any]:

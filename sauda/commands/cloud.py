@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import tempfile
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -200,7 +200,12 @@ def _add_rollouts(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--task", default="bazaar/open")
     parser.add_argument("--player", default="", help="a model that every worker loads")
     parser.add_argument(
-        "--server", nargs="+", default=[], metavar="URL", help=f"servers; their token is {TOKEN}"
+        "--server",
+        nargs="+",
+        default=[],
+        dest="servers",
+        metavar="URL",
+        help=f"servers; their token is {TOKEN}",
     )
     parser.add_argument("--model", default="", help="what the servers call the model")
     parser.add_argument(
@@ -220,19 +225,11 @@ def _add_rollouts(parser: argparse.ArgumentParser) -> None:
 @with_reason
 def rollouts(options: argparse.Namespace) -> None:
     """Play the games that are not kept yet, then print and write the figures of all of them."""
-    usual = 4 * options.in_flight if options.server else games.BATCH
-    wanted = games.Rollouts(
-        options.task,
-        options.player,
-        tuple(options.server),
-        options.model,
-        options.constrained,
-        options.split,
-        options.episodes,
-        usual if options.batch is None else options.batch,
-        options.in_flight,
-        os.environ.get(TOKEN),
-    )
+    given = {each.name: getattr(options, each.name, None) for each in fields(games.Rollouts)}
+    usual = 4 * options.in_flight if options.servers else games.BATCH
+    given |= {"servers": tuple(options.servers), "token": os.environ.get(TOKEN)}
+    given |= {"batch": usual if options.batch is None else options.batch, "retry": games.PATIENT}
+    wanted = games.Rollouts(**given)
     with console.choose_engine(options) as engine:
         games.play_missing(wanted, options.folder, engine)
     figures = games.summarize_games(wanted, options.folder)

@@ -31,7 +31,7 @@ from sauda.llm.sources import model_source
 from sauda.llm.turn import ModelGame, in_batches, new_game, take_turns
 from sauda.llm.types import BatchGenerate
 from sauda.policies import BUYERS, SELLERS
-from sauda.records.fingerprint import fingerprint, positions
+from sauda.records.fingerprint import TEXTS, fingerprint, positions
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, ModelSource, Record
 from sauda.records.seeds import deal_at, has_zopa
@@ -44,13 +44,6 @@ BASE, GENERALIST = "mini", "mini+roles-generalist"
 SPECIALISTS = {"buyer": "mini+roles-buyer", "seller": "mini+roles-seller"}  # by their own seat
 ADAPTERS = (*SPECIALISTS.values(), GENERALIST)
 MOST = 1000  # hold-out scenarios that are looked through for those with a ZOPA
-READ = (  # words whose price is fingerprinted, where the limit is {price}
-    "Could you do ₹{price}?", "{price} is my final offer.", "I would pay 0.8 of it.", "Deal!",
-    "Your price of {price} is too high, I can do half.", "no", "", "Would you take 1,250 rupees?",
-    "I can give 900, not {price}.", "₹{price} or nothing, ₹1 more and I leave.", "$40?", "2k",
-    "It is 3 years old and has 64 GB.", "पाँच सौ में दे दो", "paanch sau mein do", "{price}/-",
-)  # fmt: skip
-
 LEVEL = 0.05  # of the whole family of contrasts
 MARGIN = 0.1  # of the share of the ZOPA, within which two players are called equivalent
 ON_ROLE, OFF_ROLE = "on role", "off role"  # the specialists in their own seat, in the other
@@ -183,7 +176,7 @@ def prompt_hashes() -> dict[str, str]:
     said = [
         price_said(obs, words.format(price=f"{obs.reservation:.0f}"))
         for obs in seen
-        for words in READ
+        for words in TEXTS["offer"]
     ]
     return {"prompt": fingerprint(asked), "parser": fingerprint(said)}
 

@@ -38,7 +38,7 @@ from sauda.llm.turn import in_batches as batched_replies
 from sauda.llm.turn import seed_of, take_turns
 from sauda.llm.types import BatchGenerate
 from sauda.records import read_table
-from sauda.records.fingerprint import fingerprint, positions
+from sauda.records.fingerprint import TEXTS, fingerprint, positions
 
 ROUNDS = 8
 FLOORS = {"published": (0.74, 0.82), "hard": (0.30, 0.95)}  # of the opening ask, uniform
@@ -46,17 +46,6 @@ SHOP = 0.9  # of the opening ask: what another shop is said to ask
 STUB, FIRST = "stub", "first tries"
 TURNS = 12  # of a dialogue that the published persona test shows its judge
 PATIENCE = 160  # characters of an answer in it that are kept
-
-# Texts whose check is fingerprinted, at decisions of every kind.
-CHECKED = (
-    "The price is {price}.", "My {item} is yours for {price}.", "All right, {price}, it is a deal!",
-    "Rate is rate. {price}.", "Another buyer is coming for it. {price}.", "It cost me ₹7. {price}.",
-    "Quick, quick. {price}.", "Well said. {price}.", "Not a mark on it, I swear. {price}.",
-    "Sorry, we are too far apart. Goodbye.", "No.", "", "{price}",
-    "My lowest is {price}.", "It costs ₹5, or {price}.", "It is new and original, {price}.",
-    "As an AI I say {price}.", "$10 is good.", "Seller: {price}.", "{price}. {price}.",
-    "ठीक है, {price}.", "It is {price}, and the weather is nice today.", "I cannot sell at {price}.",
-)  # fmt: skip
 
 Tries = list[str]  # what a model wrote for one decision, try after try
 Said = list[list[str]]  # what was said, one list per game
@@ -235,7 +224,7 @@ def word_hashes() -> dict[str, str]:
     checked = [
         check_text(text.format(price=env.rupees(d.price or 1), item=d.item.name), d).faults == ()
         for d in decisions
-        for text in (d.action.message, *CHECKED)
+        for text in (d.action.message, *TEXTS["seller"])
     ]
     return {"prompt": fingerprint(asked), "check": fingerprint(checked)}
 

@@ -291,7 +291,13 @@ def tournament(
     scenarios: int = 200,  # hold-out games per pair, about listings that no training game has
 ) -> dict[str, Any]:
     """The data of the artifact; ValueError for a name that cannot take its seat."""
-    pairs, seeds = pair_up(buyers, sellers), scenario_seeds(scenarios)
+    for some in (buyers, sellers):
+        if len(set(some)) < max(2, len(some)):
+            raise ValueError("a tournament has at least two buyers and two sellers, once each")
+    pairs = [Pair(*pair) for pair in product(buyers, sellers)]
+    for pair in pairs:  # before any of them plays
+        find_script("buyer", BUYERS, pair.buyer), task_against(pair.seller)
+    seeds = scenario_seeds(scenarios)
     at, names = Scenarios.of(seeds), {"buyer": buyers, "seller": sellers}
     played = {pair: columns(play_pair(pair, seeds)) for pair in pairs}
     won = {pair: Payoffs.of(games, at) for pair, games in played.items()}
@@ -310,18 +316,6 @@ def tournament(
         "exploitability": [*chain(*exploited)],
         "games": games,
     }
-
-
-def pair_up(buyers: Sequence[str], sellers: Sequence[str]) -> list[Pair]:
-    """Every buyer with every seller; ValueError for a name that cannot take its seat."""
-    for names in (buyers, sellers):
-        if len(set(names)) < max(2, len(names)):
-            raise ValueError("a tournament has at least two buyers and two sellers, once each")
-    for buyer in buyers:
-        find_script("buyer", BUYERS, buyer)
-    for seller in sellers:
-        task_against(seller)
-    return [Pair(*pair) for pair in product(buyers, sellers)]
 
 
 def by_seat(

@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from env import Accept, Episode, IllegalAction, Offer, Policy, Task, Turn, WalkAway, arena, rollout
+from sauda.records import read_table
 
 DIGITS = 12  # hexadecimal
 SEEDS, LABS = 120, 12  # games of a task in the bazaar and in the arena, where they are slower
@@ -36,19 +38,11 @@ PLANS: Sequence[tuple[float | str, ...]] = (
     (0.62, 0.64, 0.66, 0.68, 0.7, 0.71, 0.72, 0.73, 0.74, 0.75),
     (ANY,),
 )
-# Replies of a language model, good and bad ones, of both games.
-REPLIES = (
-    '{"offer":45,"say":"# is fair, friend."}', '{"offer":92.5}', '{"offer":101}', '{"offer":0}',
-    '{"offer":145,"say":"Only 90% for you"}', '{"offer":20000}', '{"offer":"₹1,200"}',
-    '{"offer":"sau"}', '{"offer":true}', '{"offer":null,"say":"hm"}', '{"offer":60,"accept":true}',
-    '{"action":"offer","price":80,"message":"For 80 I take it."}', '{"action":"wait"}',
-    'Sure: {"Accept":true,"say":"Done!"} or so', '{"accept":88}', '{"accept":false}',
-    '{"walk":true,"say":"Too much."}', '{"walk":5}', '{"offer":70,"say":7}', '{"offer":55', "",
-    "I can give 900 for it.", "[1, 2]", '{"offer":NaN}', '{"action_type":"wait"}',
-    '{"action_type":"accept_offer","offer_id":"o_1"}', '{"action_type":"finish","payment":-1}',
-    '{"action_type":"send_offer","target_lab_id":"lab_1","requested_block_ids":["b_1_0"],'
-    '"payment":9}', '{"action_type":"allocate_to_job","job_id":"j_0_1","block_ids":["b_0_2"]}',
-)  # fmt: skip
+# What the parsers of texts are fingerprinted by, good and bad ones: replies of a language model in
+# both games, offers in words, where the limit is {price}, and words of a seller.
+TEXTS: dict[str, list[str]] = {"reply": [], "offer": [], "seller": []}
+for _row in read_table(Path(__file__).with_name("fingerprinted.csv")):
+    TEXTS[_row["of"]].append(_row["text"])
 
 
 def fingerprint(value: Any) -> str:
@@ -82,8 +76,10 @@ def of_policy(task: Task, policy: Policy) -> str:
 
 
 def of_parser(parse: Callable[[str, Any], Any], observations: Sequence[Any]) -> str:
-    """The fingerprint of what `parse` makes of each of REPLIES at each observation."""
-    return fingerprint([[_try(parse, text, obs) for text in REPLIES] for obs in observations])
+    """The fingerprint of what `parse` makes of each of the replies in TEXTS at each observation."""
+    return fingerprint(
+        [[_try(parse, text, obs) for text in TEXTS["reply"]] for obs in observations]
+    )
 
 
 def positions(task: Task, agent: str = "") -> list[Any]:

@@ -138,24 +138,14 @@ def _judge_arena(state: ArenaTaught, action: Any) -> dict[str, Any]:
 
 def fault_in(reply: Reply) -> str:
     """The fault of a reply's text, whether or not it holds a move; "" if there is none."""
-    if foreign := scripts(reply.text) - {"LATIN", "DEVANAGARI"}:
-        return f"it writes {', '.join(sorted(foreign))}: {reply.text[:80]!r}"
-    if longest_run(reply.text) > LONGEST_RUN:
-        return f"it repeats itself: {reply.text[:80]!r}"
-    if reply.finish == "length":
-        return f"it does not end: {reply.text[:80]!r}"
-    return ""
-
-
-def scripts(text: str) -> set[str]:
-    """The scripts of the letters in `text`, by the first word of their Unicode names."""
-    return {unicodedata.name(c, "UNKNOWN").split()[0] for c in text if c.isalpha()}
-
-
-def longest_run(text: str) -> int:
-    """The length of the longest run of one word or mark."""
-    words: Sequence[str] = re.findall(r"\w+|[^\w\s]", text.lower())
-    return max((len(list(same)) for _, same in groupby(words)), default=0)
+    text = reply.text
+    scripts = {unicodedata.name(c, "UNKNOWN").split()[0] for c in text if c.isalpha()}
+    words = re.findall(r"\w+|[^\w\s]", text.lower())
+    if foreign := scripts - {"LATIN", "DEVANAGARI"}:
+        return f"it writes {', '.join(sorted(foreign))}: {text[:80]!r}"
+    if any(len(list(same)) > LONGEST_RUN for _, same in groupby(words)):
+        return f"it repeats itself: {text[:80]!r}"
+    return f"it does not end: {text[:80]!r}" if reply.finish == "length" else ""
 
 
 def evaluate_checkpoints(run: Run) -> list[dict[str, Any]]:

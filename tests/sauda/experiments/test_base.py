@@ -12,18 +12,13 @@ from pydantic import Field
 from sauda.experiments import base, find, index
 from sauda.records.kinds import Entry
 from sauda.records.schemas.base import Record
-from sauda.records.store import ROOT, Artifact, load
-
-NAMED = pytest.mark.parametrize("name", index())
+from sauda.records.store import ROOT, load
 
 
 class Sum(Record):
     """A sum."""
 
     rows: list[dict[str, int]] = Field(description="one row")
-
-
-ABOUT = {"checks": "all"}
 
 
 @pytest.fixture
@@ -37,12 +32,8 @@ def sum_up(of: tuple[int, ...] = (1, 2), times: int = 1, *, workers: int = 2) ->
     return {"rows": [{"sum": times * sum(of), "workers": workers}]}
 
 
-def recorded(made: base.Experiment, **config: Any) -> Artifact:
-    return Artifact(made.file, made.kind.name, "measured", {}, config, Sum(rows=[{"sum": 0}]))
-
-
 def test_parameters_become_options_and_how_it_is_computed_is_no_setting(registered):
-    made = base.experiment("sum.json", Sum, **ABOUT)(sum_up)
+    made = base.experiment("sum.json", Sum, checks="all")(sum_up)
     usual = vars(made.parser("run sum").parse_args([]))
     assert usual == {"of": (1, 2), "times": 1, "workers": 2, "out": None}
     chosen = vars(made.parser("run sum").parse_args(["--of", "3", "4", "--times", "2"]))
@@ -68,13 +59,7 @@ def test_other_settings_never_replace_the_artifact(tmp_path):
     assert load(oracle.file, tmp_path).data == load(oracle.file).data
 
 
-def test_a_replay_calls_the_function_again_with_the_recorded_settings(registered):
-    made = base.experiment("sum.json", Sum, **ABOUT)(sum_up)
-    again = made.kind.check.recompute(recorded(made, of=[3, 4], times=2), 5, ROOT)
-    assert again == {"rows": [{"sum": 14, "workers": 5}]}
-
-
-@NAMED
+@pytest.mark.parametrize("name", index())
 def test_the_table_of_an_experiment_has_a_line_per_row_under_its_names(name: str):
     made = find(name)
     rows = list(made.table(load(made.file).data.as_json()))

@@ -1,14 +1,13 @@
 """Dialogues: what is used, what is left out with its file, line and reason, the shipped set."""
 
 import csv
-import json
 from pathlib import Path
 
 import pytest
 from datasets import Dataset
 
 from sauda.language.acts import Act, read_acts
-from sauda.train.dialogues import LONGEST, from_file, from_hub, load_shipped, report_use
+from sauda.train.dialogues import LONGEST, from_file, from_hub, load_shipped
 from tests.support.dialogues import DIVISION, LAMP, MIRROR, craigslist_row, lines
 
 CB, DOND = "craigslist_bargains", "deal_or_no_deal"
@@ -74,23 +73,6 @@ def test_a_dialogue_of_one_side_is_counted_and_used_only_where_it_is_asked_for(o
     file.write_text(lines(craigslist_row(), craigslist_row(monologue)))
     assert from_file(CB, file).counts() == {"used": 1, "a side without words": 1}
     assert from_file(CB, file, one_sided=True).counts() == {"used": 2}
-
-
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        (b"", "there is no row"),
-        (b"scenario,title,price\ntrain_1,Lamp,500\n", "dialogues.json:1: "),
-        (json.dumps([craigslist_row()], indent=1).encode(), "dialogues.json:1: "),
-        (lines(craigslist_row()).encode("utf-16"), "dialogues.json:1: "),
-    ],
-    ids=["empty", "CSV", "array", "UTF-16"],
-)
-@pytest.mark.parametrize("name", [CB, DOND])
-def test_a_file_of_another_format_is_one_sentence_with_its_first_fault(name, content, told, file):
-    file.write_bytes(content)
-    with pytest.raises(ValueError, match=f"^no dialogue can be used: {told}.*$"):
-        report_use(from_file(name, file))
 
 
 def test_filters_count_what_they_leave_out(file):
