@@ -43,7 +43,6 @@ FOLDERS = {  # of the artifacts: the title of its group
     "episodes": "Whole games",
     "": "Other measurements and published figures",
 }
-FINISHED = "They hold finished games only; nothing that a running game hides is in them."
 PLAY_SECONDS = 10.0  # that a game over the API may take
 ADDRESS = "{address}"  # stands in the programs for the page's own, which ends in a slash
 LOCAL = "http://127.0.0.1:7860/"  # before the browser has filled its own in

@@ -14,10 +14,9 @@ from markupsafe import Markup
 from env import Policy, get_task, rollout
 from panels.gpu_arena.reasons import EXPERT
 from panels.results import reproduce
-from panels.results.arena import HOLDOUT
-from panels.results.arena import NAME as RESULTS_PART
 from panels.results.evaluation import DRAWN
 from panels.results.models import LAB_FILE, policy_label
+from panels.results.winners import ARENA_HOLDOUT, ARENA_QUESTION
 from panels.ui.html import macros
 from panels.ui.provenance import load_or_say
 from panels.ui.tables import with_interval
@@ -58,7 +57,7 @@ class StillLoading(NotReady):
 @cache
 def measured() -> Mapping[tuple[str, str], ArenaRow]:
     """The row of each player on the hold-out seeds of each task, by player and task."""
-    scripts, models = (load_or_say(file)[0] for file in (HOLDOUT, LAB_FILE))
+    scripts, models = (load_or_say(file)[0] for file in (ARENA_HOLDOUT, LAB_FILE))
     rows = [row for row in (scripts.data.rows if scripts else ()) if row.others == DRAWN]
     rows += [row for row in (models.data.rows if models else ()) if is_model(row.policy)]
     return {(row.policy, row.task): row for row in rows}
@@ -110,8 +109,8 @@ def badge(name: str, task: str) -> Markup:
         about = "A small language model that chooses among the options that the broker computes"
         if row:
             about += f"; the rules took {row.valid:.0%} of its {row.actions:,} actions"
-    query = urlencode({"tab": "results", "part": RESULTS_PART, "row": name})
-    again = reproduce.link_to(RESULTS_PART, reproduce.key(Cell(task, name)), "Reproduce")
+    query = urlencode({"tab": "results", "part": ARENA_QUESTION.name, "row": name})
+    again = reproduce.link_to(ARENA_QUESTION.name, reproduce.key(Cell(task, name)), "Reproduce")
     grade = with_interval(row.grade, "z.3f") if row else ""
     return HTML.badge(name, about, row, grade, short(task), query, again)
 

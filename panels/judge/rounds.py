@@ -14,11 +14,10 @@ from panels.gpu_arena.view import papers
 from panels.ui.curve import curve
 from panels.ui.html import macros
 from panels.ui.look import note, trouble
-from panels.ui.provenance import Beside, side_by_side
+from panels.ui.provenance import side_by_side
 from panels.ui.terms import capital
 from sauda.experiments import pitching
 from sauda.experiments.pitching import ADVOCATES, LEARNER, ROUNDS, Finding, ShownGame, Verdict
-from sauda.records.store import digest
 
 HTML = macros("judge")
 EXAMPLE = "evidence_first"
@@ -137,10 +136,10 @@ def played_again(game: ShownGame) -> Iterator[Markup]:
     then, now = (
         fmean(row["verdicts"][LEARNER]["total"] for row in rows) for rows in (recorded, fresh)
     )
-    names = recorded[0]
-    differing = [n for n in names if [row[n] for row in recorded] != [row[n] for row in fresh]]
-    what, digests = "your lab’s mean total", (digest(recorded), digest(fresh))
-    yield side_by_side(Beside(what, then, now, 1, len(names), differing, digests))
+    old, new = (
+        {name: [row[name] for row in rows] for name in rows[0]} for rows in (recorded, fresh)
+    )
+    yield side_by_side("your lab’s mean total", (then, now), 1, old, new)
 
 
 # The visitor's own pitch ------------------------------------------------------------------------

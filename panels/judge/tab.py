@@ -1,22 +1,35 @@
-"""Judge: recorded rounds with checked claims, and a pitch of the visitor's own."""
+"""Judge: recorded rounds with checked claims, a pitch of the visitor's own, whether one learns."""
 
 from collections.abc import Iterator, Mapping
+from statistics import fmean
 
 import gradio as gr
+import plotly.graph_objects as go
 from markupsafe import Markup
 
 from env import arena
-from panels.judge import learning, rounds
+from panels.judge import rounds
 from panels.ui.html import macros
-from panels.ui.look import QUIET, heading
-from panels.ui.provenance import load_or_say, offer_again, provenance
-from panels.ui.wiring import Updates, in_address, lay_out_address, on_address, region
-from sauda.experiments.pitching import ROUNDS, ShownGame
+from panels.ui.look import QUIET, heading, line_style, note, styled, table, whiskers
+from panels.ui.provenance import load_or_say, offer_again, one_by_one, provenance, side_by_side
+from panels.ui.tables import with_interval
+from panels.ui.wiring import (
+    Updates,
+    bound,
+    fill_on_opening,
+    in_address,
+    lay_out_address,
+    on_address,
+    region,
+)
+from sauda.experiments.pitching import ADVOCATES, LEARNER, ROUNDS, ShownGame, negotiation
+from sauda.records.seeds import first_seeds
 from sauda.records.store import Artifact
 
 HTML = macros("judge")
 TITLE = "Judge"
 PART = "rounds"  # id of the sub-tab
+SAMPLE = 20  # negotiations that are played again
 TO_THE_PITCH = """() => {
     const field = document.querySelector("#judge-pitch textarea");
     document.getElementById("judge-write").scrollIntoView();
@@ -43,7 +56,7 @@ def build() -> None:
         with gr.Tab("Rounds and your own pitch", id=PART) as tab:
             _rounds(judged, tab)
         with gr.Tab("Does an advocate learn?", id="learning") as tab:
-            learning.build(judged, tab)
+            _learning(judged, tab)
 
 
 def _rounds(judged: Artifact, tab: gr.Tab) -> None:
@@ -142,3 +155,89 @@ def _pitch_form(seed: gr.Dropdown, number: gr.Slider) -> tuple[gr.Textbox, gr.HT
     gr.on([judge.click, pitch.submit], judge_pitch, [seed, number, pitch], known, **QUIET)
     example.click(show_example, [seed, number], [pitch, known], **QUIET)
     return pitch, known
+
+
+# Whether an advocate learns -----------------------------------------------------------------------
+
+
+def _learning(judged: Artifact, tab: gr.Tab) -> None:
+    """Lay out the sub-tab, which is filled as `tab` is opened."""
+    values = {
+        gr.HTML(): answer(judged),
+        gr.Plot(show_label=False, elem_id="judge-learning"): learning_figure(judged),
+        gr.HTML(): provenance(judged, f"n = {judged.config['episodes']:,} seeds an advocate")
+        + advocates_table(judged),
+    }
+    fill_on_opening(tab, lambda _: values, list(values))
+    advocate = gr.Dropdown(
+        [(name.replace("_", " ").capitalize(), name) for name in judged.data.wins],
+        value="adapting", label="Advocate to play again", filterable=False,
+    )  # fmt: skip
+    label = f"play {SAMPLE} of its negotiations again, now"
+    offer_again(label, bound(played_again, judged), [advocate], "judge-learning")
+
+
+def learning_figure(judged: Artifact) -> go.Figure:
+    """The share of games won, round by round: the adapting advocate against the control."""
+    figure = go.Figure()
+    for name, role in (("adapting", "buyer"), (judged.data.control, "scripted")):
+        cells = judged.data.curves[name].won
+        figure.add_scatter(
+            x=list(range(1, len(cells) + 1)),
+            y=[cell.mean for cell in cells],
+            error_y=whiskers(cells),
+            name=name,
+            hovertemplate=f"{name}, round %{{x}}: %{{y:.2f}}<extra></extra>",
+            **line_style(role),
+        )
+    figure.update_xaxes(title="round", dtick=5)
+    return styled(figure, 320).update_yaxes(title="share of games won", range=[0, 1])
+
+
+def answer(judged: Artifact) -> Markup:
+    """Whether the advocate learns, and the figures behind the answer with n and intervals."""
+    rows = {row.advocate: row for row in judged.data.rows}
+    adapting, control = rows["adapting"], rows[judged.data.control]
+    learned = judged.data.learning
+    measured = (
+        f"Difference {with_interval(adapting.difference, '+.3f')}, n = {adapting.n} paired seeds."
+        f" After the first {judged.data.early_rounds} rounds the difference is larger by"
+        f" {with_interval(learned, '+.3f')}. Whiskers are 95 % bootstrap intervals."
+    )
+    shares = (f"{row.win_rate.mean:.0%}" for row in (adapting, control))
+    return HTML.learning("Yes" if learned.low > 0 else "Not shown", *shares, measured)
+
+
+def played_again(judged: Artifact, advocate: str) -> Iterator[Markup]:
+    """The first negotiations of an advocate, played again beside the record, after a word."""
+    seeds = first_seeds(judged.config["episodes"], judged.config["split"])[:SAMPLE]
+    recorded = judged.data.wins[advocate][:SAMPLE]
+    yield note(f"Playing {len(seeds)} negotiations of {ROUNDS} rounds …")
+    fresh = [
+        sum(played.decision.winner == LEARNER for played in negotiation(ADVOCATES[advocate], seed))
+        for seed in seeds
+    ]
+    what = f"rounds that the {advocate.replace('_', ' ')} advocate won"
+    means, columns = (
+        (fmean(recorded), fmean(fresh)),
+        ({"rounds won": recorded}, {"rounds won": fresh}),
+    )
+    told = side_by_side(what, means, len(seeds), *columns)
+    yield told + one_by_one(seeds, recorded, fresh, "rounds won")
+
+
+def advocates_table(judged: Artifact) -> Markup:
+    """Every advocate, the hostile ones among them, best first."""
+    heads = (
+        "advocate", "n", "rounds won [95 % interval]", "gain over the control", "mean total",
+        "lies a pitch",
+    )  # fmt: skip
+    rows = [
+        (
+            HTML.advocate(row), f"{row.n:,}", with_interval(row.win_rate),
+            with_interval(row.difference, "+.3f"), f"{row.total.mean:.3f}", f"{row.lies:.2f}",
+        )
+        for row in sorted(judged.data.rows, key=lambda row: -row.win_rate.mean)
+    ]  # fmt: skip
+    caption = "The advocate of one lab; with equal chances each wins one round in four"
+    return table(heads, rows, caption=caption)

@@ -10,7 +10,7 @@ import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.results import arena, winners
+from panels.results import winners
 from panels.results.models import FILE as COMPARISON
 from panels.results.models import FORM, LAB_FILE, LAB_STAGES
 from panels.results.question import (
@@ -26,7 +26,7 @@ from panels.results.question import (
 from panels.results.winners import Entry, Field
 from panels.transcripts.view import columns, longest
 from panels.ui.look import PARTS, QUIET_UNCHECKED, as_typed, folded, trouble
-from panels.ui.provenance import Beside, folded_commands, load_or_say, provenance, side_by_side
+from panels.ui.provenance import folded_commands, load_or_say, provenance, side_by_side
 from panels.ui.tables import with_interval
 from panels.ui.terms import capital, short, task_choices
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
@@ -34,7 +34,7 @@ from panels.ui.wiring import PRESS, Updates, lay_out_address, pick_in_address
 from sauda.experiments.comparison import BASE, BAYESIAN, LISTENER, ORACLE, OURS, TUNED
 from sauda.experiments.oracle import OracleRow
 from sauda.games import game_of
-from sauda.records.store import REPOSITORY, digest
+from sauda.records.store import REPOSITORY
 from sauda.serve.game import ServedGame
 from sauda.serve.leaderboard import (
     GAMES,
@@ -84,7 +84,7 @@ class Measurements:
 def measurements(game: str) -> Measurements:
     """The measured rows of the game called `game`; what is missing is said in `origin`."""
     of_arena = game == "arena"
-    files = [arena.HOLDOUT, LAB_FILE] if of_arena else [winners.HOLDOUT, COMPARISON]
+    files = [winners.ARENA_HOLDOUT, LAB_FILE] if of_arena else [winners.HOLDOUT, COMPARISON]
     loaded = [load_or_say(file) for file in files]
     field = winners.contest(artifact for artifact, _ in loaded)
     bounds: Sequence[OracleRow] = ()
@@ -230,11 +230,7 @@ def reproduced(game: StoredGame, again: ServedGame) -> Markup:
     if game.end == UNFINISHED or now is None:
         return Markup("")
     then, fresh = {"end": game.end, "grade": game.grade}, {"end": now[0], "grade": now[1]}
-    differing = [name for name in then if then[name] != fresh[name]]
-    digests = digest(then), digest(fresh)
-    return side_by_side(
-        Beside("grade", game.grade, fresh["grade"], 1, len(then), differing, digests)
-    )
+    return side_by_side("grade", (game.grade, now[1]), 1, then, fresh)
 
 
 # Layout ------------------------------------------------------------------------------------------

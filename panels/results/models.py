@@ -29,6 +29,7 @@ from sauda.statistics import exact_interval, paired_difference
 
 FILE = "evaluation/model-comparison.json"
 LAB_FILE = "evaluation/arena-model-comparison.json"
+MARKET = "bazaar/"  # how the open market's tasks begin
 TRAINED = (OURS, LAB)  # the stages that the page plays with, one per game
 FORM = "z.3f"  # of grades
 GAIN = "+.3f"  # of differences of grades

@@ -16,7 +16,7 @@ from panels.site.visitor import as_visitor, visitor_of_event
 from panels.transcripts.episodes import within
 from panels.ui.html import macros
 from panels.ui.look import folded, note, trouble
-from panels.ui.provenance import PLAYS_AGAIN, Beside, one_by_one, side_by_side
+from panels.ui.provenance import PLAYS_AGAIN, one_by_one, side_by_side
 from panels.ui.terms import capital, listed, task_title
 from panels.ui.wiring import PRESS, Address, Updates, button, event_value, in_address, pick_list
 from sauda.experiments.evaluate import Cell
@@ -108,13 +108,10 @@ def draw_sample(sample: Sample, machines: Markup | str = "") -> Markup:
     The rows of the games are folded. `machines` says where a language model played.
     """
     then, now = sample.recorded["grade"], sample.replayed["grade"]
-    beside = Beside(
-        "mean grade", fmean(then), fmean(now), len(sample.seeds), len(sample.recorded),
-        sample.differing, sample.digests,
-    )  # fmt: skip
+    means, n = (fmean(then), fmean(now)), len(sample.seeds)
     why = ROUNDING_DIFFERS if needs_weights(sample.cell.policy) else ""
-    games = one_by_one(sample.seeds, then, now, "grade")
-    return side_by_side(beside, why) + machines + games
+    told = side_by_side("mean grade", means, n, sample.recorded, sample.replayed, why)
+    return told + machines + one_by_one(sample.seeds, then, now, "grade")
 
 
 def build(

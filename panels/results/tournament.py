@@ -15,7 +15,7 @@ from panels.transcripts.before_after import dealt
 from panels.transcripts.view import outcome, talk
 from panels.ui.look import QUEUED, QUIET, Cell, note, scrolled, table, trouble
 from panels.ui.offers import SMALL, offer_chart, offers_of
-from panels.ui.provenance import Beside, side_by_side
+from panels.ui.provenance import side_by_side
 from panels.ui.tables import data_table, with_interval
 from panels.ui.terms import capital, could_be_won, listed
 from panels.ui.wiring import Address, Updates, event_value, in_address, on_address
@@ -34,7 +34,7 @@ from sauda.experiments.tournament import (
     play_pair,
 )
 from sauda.records.schemas.base import Interval
-from sauda.records.store import Artifact, digest
+from sauda.records.store import Artifact
 
 NAME = "players"
 FILE = "tournament.json"
@@ -131,23 +131,21 @@ def games_of(data: Tournament, pair: Pair) -> Markup:
     games = choose_shown(then, at)
     again = play_pair(pair, [game.seed for game in games])
     cards = [card(game, episode) for game, episode in zip(games, again, strict=True)]
-    record = side_by_side(beside(then, at, games, again))
+    record = beside(then, at, games, again)
     served = could_be_won("a deal serves both sides")
     return HTML.pair_games(capital(pair_name(*pair)), record, int(at.zopa.sum()), served, cards)
 
 
 def beside(
     then: Mapping[str, Any], at: Scenarios, games: Sequence[ShownGame], again: Sequence[Episode]
-) -> Beside:
+) -> Markup:
     """The buyer's mean share of the games as recorded and as played again, and what differs."""
     places = [game.index for game in games]
     old = {name: [values[i] for i in places] for name, values in then.items()}
     new = {name: list(values) for name, values in columns(again).items()}
     some = Scenarios.of([at.seeds[i] for i in places])
-    shares = [float(Payoffs.of(played, some).share["buyer"].mean()) for played in (old, new)]
-    differing = [name for name in old if old[name] != new[name]]
-    digests = digest(old), digest(new)
-    return Beside("the buyer’s mean share", *shares, len(games), len(old), differing, digests)
+    shares = tuple(float(Payoffs.of(played, some).share["buyer"].mean()) for played in (old, new))
+    return side_by_side("the buyer’s mean share", shares, len(games), old, new)
 
 
 def card(game: ShownGame, episode: Episode) -> Markup:

@@ -17,6 +17,7 @@ from panels.results.models import (
     GAIN,
     LAB_FILE,
     LAB_STAGES,
+    MARKET,
     STAGES,
     Lead,
     best_script,
@@ -40,7 +41,6 @@ from panels.results.question import (
     no_row,
     side,
 )
-from panels.results.winners import MARKET
 from panels.ui.look import SERIES, folded, line_style, styled, table, whiskers
 from panels.ui.provenance import provenance
 from panels.ui.tables import data_table, with_interval

@@ -19,8 +19,7 @@ from panels.results.models import (
     series_role,
     standing,
 )
-from panels.training.curves import evaluation_trace, with_gaps
-from panels.training.logs import TITLES, recorded
+from panels.training.curves import TITLES, evaluation_trace, recorded, with_gaps
 from panels.training.runs import machine
 from panels.ui.look import SERIES, line_style, styled, table, with_minus_signs
 from panels.ui.tables import with_interval

@@ -1,6 +1,7 @@
 """Training runs: what each took and gained, its settings, its curves and their controls."""
 
-from dataclasses import astuple
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, replace
 from typing import Any
 from urllib.parse import quote
 
@@ -11,8 +12,7 @@ from markupsafe import Markup
 from env import TASKS
 from panels.results.models import FILE, LAB_FILE
 from panels.results.training import verdict, whole_gains
-from panels.training.curves import Rows, averaged, build_together, scripted_rows, stack
-from panels.training.logs import (
+from panels.training.curves import (
     EVALUATION,
     METRICS,
     REWARD,
@@ -20,10 +20,14 @@ from panels.training.logs import (
     SCALES,
     SMOOTHEST,
     Log,
+    Rows,
     Runs,
     View,
-    from_query,
+    averaged,
+    build_together,
     recorded,
+    scripted_rows,
+    stack,
 )
 from panels.ui.html import macros
 from panels.ui.look import QUIET, heading, note, table, trouble
@@ -181,6 +185,33 @@ def draw_view(view: View, runs: Runs, scripts: Rows) -> tuple[go.Figure, Markup]
         provenance(run, f"n = {len(run.data.log)} steps"),
     )
     return stack(log, view, scripts), told
+
+
+# The view that an address names -------------------------------------------------------------------
+
+
+def from_query(query: Mapping[str, str], first: View, runs: Sequence[str]) -> tuple[View, str]:
+    """The view `first` updated from `query`, and a sentence that names unreadable parts, or ""."""
+    known = {"run": runs, "over": list(SCALES), "log": ["0", "1"]}
+    read: dict[str, Any] = {
+        name: query[name] for name, values in known.items() if query.get(name) in values
+    }
+    if "log" in read:
+        read["log"] = read["log"] == "1"
+    smoothing = _smoothing(query.get("smoothing", ""))
+    if smoothing is not None:
+        read["smoothing"] = smoothing
+    unread = sorted({*known, "smoothing"} & query.keys() - read.keys())
+    fault = f"Not all of the link could be read: {', '.join(unread)}." if unread else ""
+    return replace(first, **read), fault
+
+
+def _smoothing(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return round(value, 2) if 0 <= value <= SMOOTHEST else None
 
 
 # Layout -------------------------------------------------------------------------------------------

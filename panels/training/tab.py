@@ -11,18 +11,11 @@ from panels.results.models import policy_label
 from panels.training import data, roles, runs
 from panels.training.curves import curve, line_chart
 from panels.ui.look import QUIET, SERIES, heading, note
-from panels.ui.provenance import (
-    Beside,
-    load_or_say,
-    offer_again,
-    one_by_one,
-    provenance,
-    side_by_side,
-)
+from panels.ui.provenance import load_or_say, offer_again, one_by_one, provenance, side_by_side
 from panels.ui.tables import with_interval
 from panels.ui.terms import short, task_choices
 from panels.ui.wiring import Updates, bound, fill_on_opening
-from sauda.records.store import Artifact, digest
+from sauda.records.store import Artifact
 from sauda.statistics import moving_average
 from sauda.train.selector import DIGITS, EXPERT, SelectorEpisode, episode_return
 
@@ -86,13 +79,9 @@ def played_again(selector: Artifact, task: str) -> Iterator[Markup]:
         "expert": [round(episode_return(task, EXPERT, row.seed), DIGITS) for row in rows],
     }
     then, now = recorded["reward"], fresh["reward"]
-    yield side_by_side(
-        Beside(
-            "mean reward of the selector", fmean(then), fmean(now), len(rows), len(recorded),
-            [name for name in recorded if recorded[name] != fresh[name]],
-            (digest(recorded), digest(fresh)),
-        )
-    ) + one_by_one([row.seed for row in rows], then, now, "reward")  # fmt: skip
+    means = fmean(then), fmean(now)
+    told = side_by_side("mean reward of the selector", means, len(rows), recorded, fresh)
+    yield told + one_by_one([row.seed for row in rows], then, now, "reward")
 
 
 def build() -> None:

@@ -15,7 +15,7 @@ from panels.results.models import LAB_FILE
 from panels.site.sessions import HOUR, no_longer_here
 from panels.transcripts import before_after
 from panels.transcripts import episodes as games
-from panels.transcripts.playing import Player
+from panels.transcripts.before_after import Player
 from panels.transcripts.view import HTML, again, columns, longest
 from panels.ui import wiring
 from panels.ui.look import QUEUED, heading, trouble

@@ -1,14 +1,14 @@
 """Where a figure comes from: the line under it; what was recorded beside what was played now."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import gradio as gr
 from markupsafe import Markup
 
 from panels.ui.look import PARTS, QUEUED, QUIET, empty, folded, table
 from sauda.records.kinds import KINDS, ArtifactError
-from sauda.records.store import Artifact, load
+from sauda.records.store import Artifact, digest, load
 
 # Samples that are played again share two threads, so that visitors who haggle find others.
 PLAYS_AGAIN = {**QUEUED, "concurrency_id": "reproduce", "concurrency_limit": 2}
@@ -44,22 +44,22 @@ def missing(error: ArtifactError) -> Markup:
     return empty(f"This cannot be shown: {error.fault}.", error.command)
 
 
-@dataclass(frozen=True)
-class Beside:
-    """A mean over n games as recorded and as played now, and what its games have in common."""
+def side_by_side(
+    what: str,
+    means: tuple[float, float],
+    n: int,
+    recorded: Mapping[str, Any],
+    fresh: Mapping[str, Any],
+    why: str = "",
+) -> Markup:
+    """The means of `what` over `n` games in one line, as recorded and as played now.
 
-    what: str  # of which it is the mean: "mean grade"
-    recorded: float
-    fresh: float
-    n: int
-    columns: int  # compared, of each game
-    differing: Sequence[str]  # the names of the columns that are not the same
-    digests: tuple[str, str]  # SHA-256 of the recorded and of the fresh columns
-
-
-def side_by_side(beside: Beside, why: str = "") -> Markup:
-    """Both means in one line, and the digests below; `why` explains a difference."""
-    return PARTS.side_by_side(beside, why)
+    Below it which columns of the games differ, which `why` explains, and the digests of all.
+    """
+    fresh = {name: fresh.get(name) for name in recorded}
+    differing = [name for name in recorded if recorded[name] != fresh[name]]
+    digests = digest(recorded), digest(fresh)
+    return PARTS.side_by_side(what, means, n, len(recorded), differing, digests, why)
 
 
 def one_by_one(

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -62,7 +61,7 @@ def with_closed(lists: Sequence[gr.Dropdown], triggers: Sequence[Any], *event: A
 
 # Buttons within HTML ------------------------------------------------------------------------------
 
-PRESS = Path(__file__).with_name("press.js").read_text(encoding="utf-8")  # of a region with buttons
+PRESS = "answerPresses(element, trigger)"  # of a region with buttons; see press.js
 button, pick_list, region = PARTS.button, PARTS.pick_list, PARTS.region  # parts.html
 
 

@@ -5,7 +5,7 @@ from statistics import fmean
 
 import pytest
 
-from panels.judge import learning, rounds, tab
+from panels.judge import rounds, tab
 from panels.results.models import policy_label
 from panels.training import tab as training
 from sauda.experiments.pitching import LEARNER, ROUNDS, Finding
@@ -93,10 +93,10 @@ def test_recorded_rounds_come_out_again_and_a_changed_record_is_told(judged):
 
 @pytest.mark.parametrize("advocate", ["adapting", "cycle", "injection"])
 def test_an_advocates_negotiations_come_out_again(judged, advocate):
-    *_, told = learning.played_again(judged, advocate)
-    won = fmean(judged.data.wins[advocate][: learning.SAMPLE])
-    assert f"advocate won recorded {won:.3f}, played now {won:.3f}, n = {learning.SAMPLE}" in told
-    assert told.count("<tr") == learning.SAMPLE + 1
+    *_, told = tab.played_again(judged, advocate)
+    won = fmean(judged.data.wins[advocate][: tab.SAMPLE])
+    assert f"advocate won recorded {won:.3f}, played now {won:.3f}, n = {tab.SAMPLE}" in told
+    assert told.count("<tr") == tab.SAMPLE + 1
     assert "≠" not in told
 
 

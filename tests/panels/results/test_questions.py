@@ -8,8 +8,7 @@ import gradio as gr
 import pytest
 
 from env import arena
-from panels.results import arena as arena_question
-from panels.results import optimum
+from panels.results import optimum, winners
 from panels.results.models import LAB_FILE, policy_label, rows_by_policy
 from panels.results.question import HTML, section
 from panels.results.reproduce import SCRIPTED, draw_sample, reproduced, rows_of
@@ -55,22 +54,13 @@ def test_every_component_stands_with_its_formula_and_its_measured_step(arena_eva
         for row in arena_evaluation.data.rows
         if (row.others, row.task, row.policy) == ("as drawn", LAB_TASK, "broker")
     )
-    shown = str(arena_question.component_table(arena_evaluation, row))
+    shown = str(winners.component_table(arena_evaluation, row))
     for component in (*arena.COMPONENTS, arena.TOTAL):
         assert component.name in shown
         assert component.formula.replace("'", "&#39;") in shown
     for example in arena_evaluation.data.examples:
         assert f"{example.amount:+.3f}: " in shown
         assert f"seed {example.seed}, round {example.round + 1})" in shown
-
-
-def test_there_is_a_card_for_each_action_with_all_its_fields_and_codes():
-    _, *cards = str(HTML.action_space(arena.KINDS)).split('<section class="sauda-card">')
-    for card, (name, kind) in zip(cards, arena.KINDS.items(), strict=True):
-        for part in (name, *kind.required, *kind.success, *kind.failures):
-            assert f"<code>{part}</code>" in card
-        for field in kind.optional:
-            assert f"{field}?</code>" in card
 
 
 def test_a_script_comes_out_as_recorded_and_says_so_with_both_means():
@@ -115,10 +105,7 @@ def test_what_words_are_worth_is_said_with_its_interval_by_type_and_in_unseen_ph
 
 def test_every_rule_of_the_arena_stands_beside_the_published_one_with_its_worth_in_both():
     published, rules = load("published.json"), load("arena_rules.json")
-    worth = [
-        partial(told, published, rules)
-        for told in (arena_question.rule_worth, arena_question.player_worth)
-    ]
+    worth = [partial(told, published, rules) for told in (winners.rule_worth, winners.player_worth)]
     shown = HTML.differences(LAB_TASK, *worth)
     rows = {row.rule for row in rules.data.ablations}
     for rule in rows:

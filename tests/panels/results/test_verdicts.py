@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from panels.results import arena, optimum, training, winners
+from panels.results import optimum, training, winners
 from panels.results.models import buyer_name
 from panels.results.question import Measured, Verdict
 from panels.results.winners import Entry
@@ -184,7 +184,10 @@ def wrapper_cases() -> Iterator[tuple[str, Verdict]]:
 def arena_cases() -> Iterator[tuple[str, Verdict]]:
     for grade in (metric(0.2), metric(0.0), metric(-0.2), None):
         artifact = labs(grade)
-        yield f"{grade and grade.mean}", arena.verdict(winners.contest([artifact]), artifact)
+        yield (
+            f"{grade and grade.mean}",
+            winners.arena_verdict(winners.contest([artifact]), artifact),
+        )
 
 
 def other_cases() -> Iterator[tuple[str, Verdict]]:

@@ -8,7 +8,7 @@ import pytest
 from env import EndReason
 from panels import PANELS
 from panels.results.models import rows_by_policy
-from panels.tour import facts, race, tab
+from panels.tour import facts, tab
 from panels.transcripts.before_after import pairs_of, typical
 from panels.ui.tables import with_interval
 from sauda.experiments.comparison import BASE, OURS
@@ -57,24 +57,24 @@ def test_a_run_on_a_gpu_says_so_and_has_no_cpu_price():
 def test_a_reply_that_is_no_move_is_quoted_short_and_escaped():
     record = games_before_and_after()
     why = next(p.why for p in record.data.tasks[0].chosen if p.before.end == EndReason.FORFEIT)
-    pair = pairs_of(record, race.TASK)[why]
-    games = race.recorded_games(pair)
+    pair = pairs_of(record, facts.MARKET)[why]
+    games = tab.recorded_games(pair)
     reply = "<img src=x onerror=alert(1)>" + "z" * 200
     written = pair.model_copy(
         update={"before": pair.before.model_copy(update={"replies": [reply]})}
     )
-    shown = str(race.race(games, written))
+    shown = str(tab.race(games, written))
     assert "<img" not in shown
     assert "&lt;img" in shown
     assert "z" * 100 not in shown
 
 
 def test_games_played_again_are_compared_move_by_move():
-    pair = typical(games_before_and_after(), race.TASK)
-    games = race.recorded_games(pair)
-    assert "move by move as recorded" in race.compared(games, games)
+    pair = typical(games_before_and_after(), facts.MARKET)
+    games = tab.recorded_games(pair)
+    assert "move by move as recorded" in tab.compared(games, games)
     other = [games[1], games[1]]
-    assert "before training took other moves" in race.compared(games, other)
+    assert "before training took other moves" in tab.compared(games, other)
 
 
 def test_without_artifacts_it_is_the_header_alone(monkeypatch):

@@ -7,9 +7,17 @@ from typing import Any
 import pytest
 
 from panels.training import roles, runs
-from panels.training.curves import GRADES, SHARED_METRICS, comparable, together
+from panels.training.curves import (
+    EVALUATION,
+    GRADES,
+    SHARED_METRICS,
+    View,
+    comparable,
+    recorded,
+    together,
+)
 from panels.training.data import ANY, TONES, corpus, dialogue_view, intent_of, loss_mask
-from panels.training.logs import EVALUATION, View, from_query, recorded
+from panels.training.runs import from_query
 from panels.ui.wiring import queried
 from sauda.experiments.role_play import SaidRow, price_verdict
 from sauda.experiments.roles import NAMES

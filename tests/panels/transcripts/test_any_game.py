@@ -9,8 +9,8 @@ import gradio as gr
 import pytest
 
 from env import ARENA_TASKS, get_task, rollout
+from panels.transcripts import before_after, tab, view
 from panels.transcripts import episodes as played_episodes
-from panels.transcripts import playing, tab, view
 from panels.transcripts.episodes import play
 from panels.ui.offers import Offers, offers_of
 from sauda.experiments.comparison import BASE, LAB, ArenaModelColumns, ArenaModelComparison
@@ -118,7 +118,7 @@ def test_before_and_after_is_the_seed_of_the_median_gain_of_training(arena_evalu
 
 def test_play_starts_a_game_of_one_move_and_none_without_moves():
     with gr.Blocks():
-        player = playing.Player()
+        player = before_after.Player()
         starts, stays = (player.start_or_stop(False, moves, moves) for moves in (1, 0))
     assert (starts[player.clock].active, stays[player.clock].active) == (True, False)
     assert player.step in starts  # from the first move again
