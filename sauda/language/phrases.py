@@ -18,7 +18,7 @@ where a text has all its words, in any order.
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
@@ -90,6 +90,13 @@ class Element(NamedTuple):
             return word.kind in ("word", "number") and word.key not in self.words
         is_word = word.key in self.words or word.kind in self.kinds
         return is_word or word.key.startswith(self.stems) or word.key.endswith(self.endings)
+
+    def is_among(self, keys: Set[str]) -> bool:
+        """Whether one of these words fits an element that names words and no kinds of words."""
+        if not self.words.isdisjoint(keys):
+            return True
+        ends = (key.startswith(self.stems) or key.endswith(self.endings) for key in keys)
+        return bool(self.stems or self.endings) and any(ends)
 
 
 class Gap(NamedTuple):

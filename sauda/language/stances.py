@@ -84,10 +84,8 @@ def line_of(text: str, mentions: Sequence[Mention]) -> list[Word]:
 
 def live(table: Iterable[Phrase], line: Sequence[Word]) -> list[Phrase]:
     """The phrases whose words all stand somewhere in `line`."""
-    words = list({word.key: word for word in line}.values())
-    kinds = list({word.kind: word for word in line}.values())
-    fitting = [*words, *kinds]
-    return [p for p in table if all(any(map(place.fits, fitting)) for place in p.needs)]
+    keys = {word.key for word in line}
+    return [phrase for phrase in table if all(need.is_among(keys) for need in phrase.needs)]
 
 
 def find_listed(
