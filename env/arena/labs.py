@@ -61,11 +61,11 @@ CHARACTERS: Mapping[str, Character] = {
 
 # Factor on what a lab holds out for, by archetype and the last signal of the other lab.
 SWAY: Mapping[str, Mapping[str, float]] = {
-    "cooperative": {"urgency": 0.2, "fairness": 0.4, "coalition": 0.4},
-    "selfish": {"urgency": 1.8, "threat": 0.3},
-    "deadline_panicked": {"urgency": 1.5, "threat": 0.2},
-    "deceptive": {"urgency": 1.8, "fairness": 1.3, "coalition": 0.3},
-    "retaliatory": {"threat": 2.5, "fairness": 0.2},
+    "cooperative": {"urgency": 0.1, "fairness": 0.3, "coalition": 0.4},
+    "selfish": {"urgency": 1.8, "threat": 0.15},
+    "deadline_panicked": {"urgency": 1.5, "threat": 0.1},
+    "deceptive": {"urgency": 1.8, "fairness": 1.3, "coalition": 0.15},
+    "retaliatory": {"threat": 2.5, "fairness": 0.1},
 }
 
 # What the archetypes say with an offer. All sentences but the made-up rival bid are shared, so

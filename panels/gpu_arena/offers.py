@@ -10,23 +10,26 @@ from typing import Any
 from markupsafe import Markup
 
 from env import arena
-from panels.gpu_arena.names import (
+from panels.gpu_arena.visit import ASK, PAY, Fields, Visit
+from panels.gpu_arena.words import (
     advised,
     block_list,
     block_name,
     goods,
+    hours_left,
     job_names,
     lab_name,
+    suggested_price,
+    told_price,
     with_names,
+    worth,
 )
-from panels.gpu_arena.reasons import hours_left, suggested_price, told_price, worth
-from panels.gpu_arena.visit import ASK, PAY, Fields, Visit
 from panels.ui.html import macros
 from panels.ui.look import folded, note, table
 from panels.ui.terms import capital, listed, term
 from panels.ui.wiring import button
 from sauda.policies.broker import WORDS
-from sauda.sessions.arena import ArenaGame
+from sauda.sessions.arena import ArenaGame, tradable_blocks
 
 HTML = macros("arena")
 CREDITS, SHARE = "credits", "Owner’s share of a pooled gain, 0 to 1"  # the labels of the numbers
@@ -144,25 +147,19 @@ def suggested_money(obs: arena.Observation, fields: Fields) -> dict[str, str]:
 
 def own_blocks(obs: arena.Observation) -> list[tuple[str, str]]:
     """The visitor's blocks that an offer can give, in words and by id."""
-    return [(_in_words(obs, block), block.block_id) for block in _tradable(obs, [obs.agent])]
+    return [
+        (_in_words(obs, block), block.block_id) for block in tradable_blocks(obs.market, obs.agent)
+    ]
 
 
 def wanted_blocks(obs: arena.Observation) -> list[tuple[str, str]]:
     """The other labs' blocks that an offer can ask for, those first that add most to the jobs."""
-    blocks = _tradable(obs, [lab.lab_id for lab in obs.others])
+    blocks = tradable_blocks(obs.market, *(lab.lab_id for lab in obs.others))
     adds = {block: arena.trade_gain(obs, (), (block.block_id,), 0.0) for block in blocks}
     told = {block: f", {gain:+.1f} for you" if gain > 0.05 else "" for block, gain in adds.items()}
     return [
         (_in_words(obs, block) + told[block], block.block_id)
         for block in sorted(adds, key=lambda block: -adds[block])
-    ]
-
-
-def _tradable(obs: arena.Observation, owners: Sequence[str]) -> list[arena.Block]:
-    return [
-        block
-        for name, block in obs.market.blocks.items()
-        if block.owner_lab_id in owners and arena.is_requestable(block) and hours_left(obs, [name])
     ]
 
 

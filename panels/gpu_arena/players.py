@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 
 from env import Policy, get_task, rollout
-from panels.gpu_arena.reasons import EXPERT
+from panels.gpu_arena.words import EXPERT
 from panels.results import reproduce
 from panels.results.evaluation import DRAWN
 from panels.results.models import LAB_FILE, policy_label

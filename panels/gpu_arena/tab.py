@@ -15,11 +15,10 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import ARENA_TASKS, IllegalAction, arena
-from panels.gpu_arena import board, offers, players, view
-from panels.gpu_arena.names import block_name
+from panels.gpu_arena import offers, players, view
 from panels.gpu_arena.players import SEED, TASK, player_title, why_this_world
-from panels.gpu_arena.reasons import EXPERT, PUBLISHED
 from panels.gpu_arena.visit import Fields, Visit, read
+from panels.gpu_arena.words import EXPERT, PUBLISHED, block_name
 from panels.site.sessions import HOUR, Gone, no_longer_here, states_of
 from panels.site.visitor import CALLER, visitor_of, visitor_of_event
 from panels.ui.html import macros
@@ -97,8 +96,8 @@ def log(visit: Visit) -> Markup:
 REGIONS: Mapping[str, Callable[[Visit], Markup]] = {  # each a component
     "top": top,
     "end": lambda visit: view.settlement(visit.game),
-    "own": lambda visit: board.calendar(visit.game),
-    "others": lambda visit: HTML.hint(visit) + board.others(visit.game),
+    "own": lambda visit: view.calendar(visit.game),
+    "others": lambda visit: HTML.hint(visit) + view.others(visit.game),
     "table": table,
     "floor": floor,
     "log": log,
@@ -141,7 +140,7 @@ def play_on(game: ArenaGame, action: arena.Action | arena.Malformed) -> ArenaGam
     IllegalAction where the rules would refuse the action, or where the game is over.
     """
     if result := refusal(game, action):
-        reason = board.fault(game.observation, action, result)
+        reason = view.fault(game.observation, action, result)
         raise IllegalAction(f"{reason}; this cost no action")
     after = act(game, action)
     return play_out(after, EXPERT) if is_alone(after) else after
@@ -211,7 +210,7 @@ def take_advice(visit: Visit) -> Visit:
 
 def bid(visit: Visit) -> Visit:
     """The sentence of an offer for another lab's block, at a price that the lab may take."""
-    worth, obs = board.wanted(visit.game, visit.fields.value), visit.game.observation
+    worth, obs = view.wanted(visit.game, visit.fields.value), visit.game.observation
     if visit.fields.value not in [name for _, name in offers.wanted_blocks(obs)]:
         raise IllegalAction(f"{block_name(obs.market, visit.fields.value)} cannot be asked for now")
     chosen = visit.fill(give=(), want=(visit.fields.value,), answered="")
@@ -264,11 +263,11 @@ PRESSES: Mapping[str, Press] = {
     "take_advice": Press(take_advice),
     "wait": play(lambda visit: arena.Action("wait")),
     "preview": Press(
-        lambda visit: visit.say("hint", board.preview(visit.game, visit.fields.blocks)),
+        lambda visit: visit.say("hint", view.preview(visit.game, visit.fields.blocks)),
         "hint",
         ("others",),
     ),
-    "book": play(lambda visit: board.booking(visit.fields.value, visit.fields.blocks), "hint"),
+    "book": play(lambda visit: view.booking(visit.fields.value, visit.fields.blocks), "hint"),
     "bid": Press(bid, "hint", ("others", "table", "floor")),
     "counter": Press(counter, draws=("table", "floor")),
     "price": Press(price, "deal", ("table", "floor")),

@@ -11,7 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from panels.gpu_arena.players import TASK
-from panels.gpu_arena.reasons import EXPERT
+from panels.gpu_arena.words import EXPERT
 from sauda.sessions.arena import ArenaGame
 
 PAY, ASK = "pay", "ask for"  # the two ways of the money in an offer

@@ -9,8 +9,8 @@ import numpy as np
 from markupsafe import Markup
 
 from env import arena
-from panels.gpu_arena.names import job_names
 from panels.gpu_arena.view import papers
+from panels.gpu_arena.words import job_names
 from panels.ui.curve import curve
 from panels.ui.html import macros
 from panels.ui.look import note, trouble

@@ -17,7 +17,7 @@ A cell of a file holds phrases separated by `;`. In a phrase
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
@@ -94,6 +94,13 @@ class Element(NamedTuple):
             return word.kind in ("word", "number") and key not in self.words
         is_word = key in self.words or word.kind in self.kinds
         return is_word or key.startswith(self.stems) or key.endswith(self.endings)
+
+    def is_among(self, keys: Set[str]) -> bool:
+        """Whether one of these words fits an element that names words and no kinds of words."""
+        if not self.words.isdisjoint(keys):
+            return True
+        ends = (key.startswith(self.stems) or key.endswith(self.endings) for key in keys)
+        return bool(self.stems or self.endings) and any(ends)
 
 
 class Gap(NamedTuple):
@@ -275,9 +282,8 @@ class PhraseTable:
 
     def live(self, line: Sequence[Word]) -> list[Phrase]:
         """The phrases whose words all stand somewhere in `line`."""
-        keys = {word.key: word for word in line}
-        some = [*keys.values(), *{word.kind: word for word in line}.values()]
-        return [p for p in self.phrases if all(any(map(place.fits, some)) for place in p.needs)]
+        keys = {word.key for word in line}
+        return [p for p in self.phrases if all(need.is_among(keys) for need in p.needs)]
 
     def _starting(self, word: Word) -> Iterator[Phrase]:
         """The phrases that may begin with a word."""

@@ -11,9 +11,9 @@ import pytest
 from env import Accept, Offer, WalkAway
 from panels.challenges import daily, spot
 from panels.challenges.spot_pairs import measured, pairs_with, untrained
-from panels.gpu_arena import board, view
+from panels.gpu_arena import view
 from panels.gpu_arena.offers import offers
-from panels.gpu_arena.reasons import EXPERT
+from panels.gpu_arena.words import EXPERT
 from panels.haggle import callbacks as haggle
 from panels.haggle.conversation import SILENT, chat_of, converse
 from panels.haggle.game_view import brief, chart, reading
@@ -67,8 +67,8 @@ def test_a_visitor_sees_the_same_of_a_lab_after_six_steps():
     for _ in range(6):
         game = arena.step(game, EXPERT)
     shown = [
-        board.calendar(game),
-        board.others(game),
+        view.calendar(game),
+        view.others(game),
         offers(game.observation),
         view.papers(game.observation),
         view.message_board(game),

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from env import arena
-from panels.gpu_arena.names import block_name, due, short_block_name
 from panels.gpu_arena.offers import offers
 from panels.gpu_arena.players import LONER, SEED, TASK, made_by
-from panels.gpu_arena.reasons import EXPERT, suggested_price, worth
+from panels.gpu_arena.words import EXPERT, block_name, due, short_block_name, suggested_price, worth
 from panels.results.evaluation import DRAWN
 from sauda.records.seeds import SPLITS
 from sauda.records.store import load
