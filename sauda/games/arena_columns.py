@@ -6,6 +6,7 @@ is what a lab's first jobs are worth in full. The reward of an episode is the su
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from env import Episode, Policy, Task, Turn, arena, begin, get_task, rollout
 from sauda.games.adapter import Evaluated, ModelTurn
 from sauda.policies import LABS
+from sauda.records import read_table
 from sauda.statistics import correlation, mean_of, name_interval
 
 DRAWN = "as drawn"  # the other labs, as each world draws them
@@ -36,6 +38,8 @@ def against(task: Task, name: str) -> Task:
 
 
 MALFORMED, FORFEIT = "malformed_action", "forfeit"
+_ROWS = read_table(Path(__file__).with_name("arena_verbs.csv"))
+VERBS = {row["action"]: row["verb"] for row in _ROWS}
 
 
 def to_json(action: arena.Action | arena.Malformed) -> dict[str, Any]:
@@ -64,7 +68,7 @@ def action_in_words(action: arena.Action | arena.Malformed) -> str:
     """The action as a phrase without its lab."""
     if isinstance(action, arena.Malformed):
         return f"gives no action: {action.reason}"
-    words = _VERBS[action.action_type]
+    words = VERBS[action.action_type]
     target = action.offer_id or action.coalition_id or action.job_id or action.target_lab_id
     words = f"{words} {target}" if target else words.removesuffix(" to").removesuffix(" of")
     requested, gives = ", ".join(action.requested_block_ids), list(action.block_ids)
@@ -77,24 +81,6 @@ def action_in_words(action: arena.Action | arena.Malformed) -> str:
     words += f" for {requested}" if requested else ""
     words += "".join(f", {name} {value}" for name, value in action.conditions)
     return f"{words}: “{action.message}”" if action.message else words
-
-
-_VERBS = {
-    "send_offer": "makes an offer to",
-    "accept_offer": "accepts",
-    "reject_offer": "rejects",
-    "counter_offer": "counters",
-    "make_pitch": "pitches",
-    "counter_pitch": "answers the pitch of",
-    "reserve_capacity": "reserves",
-    "release_capacity": "releases",
-    "form_coalition": "seeks a coalition with",
-    "commit_to_coalition": "commits to",
-    "allocate_to_job": "books",
-    "send_message": "says to",
-    "wait": "waits",
-    "finish": "leaves",
-}
 
 
 def in_words(turn: Turn) -> str:

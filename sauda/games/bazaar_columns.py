@@ -159,13 +159,7 @@ def behaviour_metrics(turns: Sequence[ModelTurn], market: bool) -> dict[str, int
 
 PLANNER = Listener(speaks=False)
 METRICS = ("share", "grade")
-MODEL_COUNTS = (
-    "moves",
-    "invalid_replies",
-    "changed",
-    "tokens",
-    *BEHAVIOUR,
-)  # of a model, per episode
+MODEL_COUNTS = ("moves", "invalid_replies", "changed", "tokens", *BEHAVIOUR)  # per episode
 OPEN_MARKET = tuple(f"bazaar/{name}" for name in MARKETS)
 
 # How a deal ended for the learner, one letter per deal.

@@ -1,21 +1,17 @@
 """Dialogue acts: what an utterance does in a negotiation, such as counter-price(450).
 
 The acts are the coarse ones of He et al. (2018), "Decoupling Strategy and Generation in Negotiation
-Dialogues". An intro opens a conversation, a vague-price speaks of the price without an amount.
+Dialogues". `parse_act` reads one from words; the first rule that applies decides. Where a deal
+closes by buttons (CraigslistBargains), words of agreement bind nobody; where words close it (our
+games), they accept and reject. `phrase_move` words an act; a line is said only if `parse_act` reads
+the same act from it. `Acts` plays a strategy through both.
 
-`amounts` reads prices in the currency that a text declares. `money` counts "$5" as foreign, so that
-no dollar is taken for a rupee in a game; a text that declares dollars is first written with rupee
-signs, character for character, and the numbers stay.
+`money` counts "$5" as foreign, so that no dollar is taken for a rupee in a game; a text that
+declares dollars is first written with rupee signs, character for character.
 
-`parse_act` reads an act from words by the rules that they describe; the first that applies decides.
-Where a deal closes by buttons (CraigslistBargains), words of agreement bind nobody and are an
-"agree"; where words close it (our games), they accept and reject. `phrase_move` words an act; a
-line is said only if `parse_act` reads the same act from it. `Acts` plays a strategy through both.
-
-An `Example` is what a role sees before one of its turns, and what it said. The other side's private
-values and the words to learn stand in it for scoring and as the target; `Example.model_input` is
-all that a model reads. A `View` is a dialogue from the side of one role as one chat, so that its
-beginning is read once for all of its turns.
+An `Example` is what a role sees before one of its turns, and what it said; `Example.model_input` is
+all that a model reads of it. A `View` is a dialogue from the side of one role as one chat, so that
+its beginning is read once for all of its turns.
 """
 
 import hashlib
@@ -33,22 +29,8 @@ from env import Accept, IllegalAction, Observation, Offer, Policy, Table, WalkAw
 from sauda.language import money, numerals
 from sauda.language.spoken import AGREES, LEAVES, Decided, from_lines, prices_of
 
-THOUGHTS: Mapping[str, str] = {  # what each act does, as its speaker thinks it
-    "intro": "Open the conversation",
-    "inquire": "Ask a question",
-    "inform": "Answer the question",
-    "init-price": "Name the first price",
-    "counter-price": "Name another price",
-    "insist": "Stay at my price",
-    "vague-price": "Press on the price without an amount",
-    "agree": "Agree",
-    "disagree": "Refuse",
-    "unknown": "Keep talking",
-    "offer": "Make an offer",
-    "accept": "Accept",
-    "reject": "Reject",
-    "quit": "Leave",
-}
+# What each act does, as its speaker thinks it.
+THOUGHTS = {row["act"]: row["thought"] for row in numerals.read_rows("thoughts.csv")}
 INTENTS = tuple(THOUGHTS)
 EVENTS = ("offer", "accept", "reject", "quit")  # buttons without words in CraigslistBargains
 RUPEES, DOLLARS = "INR", "USD"

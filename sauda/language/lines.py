@@ -1,15 +1,13 @@
 """What is said in three languages, by language and seat; all of it stands in CSV files.
 
-`lines.csv` and `answers.csv` have one line per row. `LINES[language][seat][situation]` go with
-moves, and # stands for the price of the move. `CHAT_LINES` are these and the lines that the chat
-alone says. `ACT_LINES` are a buyer's with a speech act of the open market; in them @ stands for
-the price of another shop. `CLAIMS` are a seller's claims, a sentence each. `ANSWERS` answer small
-talk; those under "both" are of either seat, with facts such as {item} in braces.
+`LINES[language][seat][situation]` go with moves, and # stands for the price of the move.
+`CHAT_LINES` are these and the lines that the chat alone says. `ACT_LINES` are a buyer's with a
+speech act of the open market; in them @ stands for the price of another shop. `CLAIMS` are a
+seller's claims, a sentence each. `ANSWERS` answer small talk; those under "both" are of either
+seat, with facts such as {item} in braces.
 
-`items_hi.csv` has the Hindi of goods, conditions and categories. The sellers of the classic markets
-speak English lines with a price and an item in them: `seller_lines.csv` holds each in Hinglish and
-Hindi. The phrases of the open market's sellers stand in three languages in its own file: each
-speaks one of them, drawn with its deal, and `translate_phrases` says the same in the visitor's.
+`seller_lines.csv` holds each English line of the classic sellers in Hinglish and Hindi;
+`translate_phrases` puts the phrases of the open market's sellers into another language.
 """
 
 import re

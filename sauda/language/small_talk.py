@@ -1,13 +1,12 @@
 """Classifies a text that makes no move, and answers it in character and from public facts alone.
 
-`kind_of_talk` finds the kind by the phrases of `kinds.csv`. The first row that has a phrase in a
-sentence counts, so the rude and the specific stand before the general; of several sentences the one
-with the first row. Insults are compared as they are spelled: folding joins "saale" with "sale" and
-"fool" with "full", and no plain word may become an insult.
+`kind_of_talk` finds the kind by the phrases of `kinds.csv`: the first row that has a phrase in a
+sentence counts, so the rude and the specific stand before the general. Insults are compared as they
+are spelled: folding joins "saale" with "sale" and "fool" with "full".
 
 `read_closing` says whether a text accepts the price that stands, leaves, or only nods:
-`closings.csv` lists what people say by its force. A text is cut into clauses, and a clause counts
-only where its phrases cover all of it: "what a deal!" and "deal with it" accept nothing.
+`closings.csv` lists what people say by its force. A clause counts only where its phrases cover all
+of it: "what a deal!" and "deal with it" accept nothing.
 
 No answer is told a limit or a seed, so none can give it away.
 """

@@ -1,18 +1,15 @@
-"""Puts a decided move into words: a line from a speaker, checked before it is said.
+"""Puts a decided move into words: a line from a table, checked before it is said.
 
 A policy decides silently, for its grade. What is said comes after and changes no move, so that a
 livelier speaker cannot win less. A line is refused where a listener would take it for another move,
-or where it promises that no other price follows while one may. `situations` says what a line reacts
-to, from the public table and the other side's last words: no limit, no seed.
+or where it promises that no other price follows while one may. It reacts to the public table and
+the other side's last words: no limit, no seed.
 
-`retell` is what the chat says with a move of the other side, which may have come with words of its
-own. Those words enter the game as they are; the chat says them where they are in its language, were
-not said before and promise no last price that another may follow. Where the other side has
-something to react to, a line that reacts comes first. A claim in words that are not said, such as
-that another buyer waits, is told in a sentence of its own, because policies read it too.
-
-In the open market words count. There a seller's are told as they are or translated, and a buyer's
-speech act is said in a line that is read as exactly that act; a bid without one in a line without.
+`retell` is what the chat says with a move that may have come with words of its own. Those are said
+where they are in the chat's language, were not said before and promise no last price; a claim among
+words that are not said is told in a sentence of its own, because policies read it too. In the open
+market words count: a seller's are told as they are or translated, and a buyer's speech act is said
+in a line that is read as exactly that act.
 """
 
 import re
@@ -407,8 +404,9 @@ def _tails(words: str, line: str, decided: Decided, claimed: Collection[str]) ->
 def _fresh(decided: Decided, groups: Sequence[Sequence[str]], seed: int) -> str:
     """A line of the first of `groups` that has one which fits and was not said; "" for none."""
     rng = np.random.default_rng(seed)
+    before = {part for text in decided.said for part in _parts(text)}
     for group in groups:
-        lines = [line for line in group if not repeats(line, decided.said)]
+        lines = [line for line in group if before.isdisjoint(_parts(line))]
         for place in rng.permutation(len(lines)):
             if not line_faults(lines[place], decided):
                 return lines[place]

@@ -13,6 +13,7 @@ price or the listing, tells what was decided, or is a courtesy. A model's seller
 
 import json
 import re
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -57,9 +58,8 @@ class Persona:
     manner: str  # in words
 
 
-MANNERS = {"firm": "cool and proud", "fair": "polite and honest", "hasty": "curt and brisk",
-           "bluffer": "loud and grand"}  # fmt: skip
-PERSONAS = {name: Persona(name, manner) for name, manner in MANNERS.items()}
+_TEXTS = tomllib.loads(Path(__file__).with_name("seller.toml").read_text(encoding="utf-8"))
+PERSONAS = {name: Persona(name, manner) for name, manner in _TEXTS["manners"].items()}
 DEFAULT = "fair"
 
 
@@ -174,25 +174,8 @@ def seat_persona(task: Task, persona: Persona, seller: Policy | None = None) -> 
 
 LONGEST_QUOTE = 120  # characters of a listing in the prompt
 EXAMPLES = 3  # in a prompt: with two the smallest model loses the thread half as often again
-ORDERS = {"accept": "Say yes. Sell it for {price}.", "walk": "Refuse and say goodbye."}
-# How each decision sounds, shown to the model: as many as there are GOODS. What an ask says beside
-# its price comes before and after.
-SHOWN = {
-    "opening": ("I ask {price} for this {item}.", "This {item} is {price}.",
-                "You can have this {item} for {price}."),
-    "counter": ("I can give you the {item} for {price}.", "It is {price} for this {item}.",
-                "I can come to {price} for the {item}."),
-    "accept": ("All right, {price} for the {item}. It is yours.",
-               "Yes, {price} for the {item}. It is yours.",
-               "Done, {price} for the {item}. It is yours."),
-    "walk": ("No, I cannot sell the {item} for that. Goodbye.",
-             "Sorry, we are too far apart. Goodbye.", "No, I will keep my {item}. Goodbye."),
-}  # fmt: skip
-GOODS = (
-    Item("cotton shawl", "", "new", 450),
-    Item("steel kettle", "", "good", 980),
-    Item("garden chair", "", "like_new", 1620),
-)
+ORDERS, SHOWN = _TEXTS["orders"], _TEXTS["shown"]
+GOODS = tuple(Item(category="", **row) for row in _TEXTS["goods"])
 
 
 def brief(decision: Decision, persona: Persona, attempt: int = 0) -> Messages:

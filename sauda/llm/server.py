@@ -40,9 +40,6 @@ CRASH_WINDOW = 600.0  # seconds for which a crash counts
 LONGEST_PAUSE = 60.0  # seconds before the models are loaded again
 
 
-# How far a model is
-
-
 class Loading(NamedTuple):
     """The model is being loaded."""
 
@@ -66,9 +63,6 @@ class Failed(NamedTuple):
     reason: str
 
 
-# Orders to an engine
-
-
 class Load(NamedTuple):
     """Load the model called `name`."""
 
@@ -87,9 +81,6 @@ class Cancel(NamedTuple):
     """The reply is no longer needed."""
 
     key: int
-
-
-# Events from an engine, beside Ready and Failed
 
 
 class Piece(NamedTuple):

@@ -298,12 +298,8 @@ def _add_leaderboard(app: FastAPI, state: Any) -> None:
     ) -> Rows:
         """The entries of a task whose games are all over, the best mean grade first."""
         with sentences():
-            rules = rules_of(check_task(task))
-            now = own_board().standing(task, rules)
-            known = now.entries[offset : offset + limit]
-            whole = offset + limit <= SHOWN
-            entries = known if whole else own_board().entries(task, rules, limit, offset)
-        rows = [row_of(entry) for entry in entries]
+            now = own_board().standing(check_task(task), rules_of(task), limit, offset)
+        rows = [row_of(entry) for entry in now.entries]
         return Rows(task=task, entries=rows, total=now.complete, being_played=now.being_played)
 
     @app.get("/leaderboard/games", **more)

@@ -425,15 +425,16 @@ class Board:
             raise ValueError(f"the {HOURS:.0f} hours of this entry are over")
         return entry
 
-    def standing(self, task: str, rules: str) -> Standing:
-        """How a task stands under today's rules."""
+    def standing(self, task: str, rules: str, limit: int = SHOWN, offset: int = 0) -> Standing:
+        """How a task stands under today's rules, with `limit` entries from place `offset` on."""
         counted = self.storage.rows(
             f"SELECT COUNT(*), (SELECT COUNT(*) FROM ({COMPLETE} AND task = ? AND rules = ?))"
             " FROM entries WHERE begun AND task = ? AND rules = ?",
             (WORST, self._clock(), task, rules, task, rules),
         )
         begun, complete = counted[0] if counted else (0, 0)
-        return Standing(task, tuple(self.entries(task, rules)), complete, begun - complete)
+        entries = tuple(self.entries(task, rules, limit, offset))
+        return Standing(task, entries, complete, begun - complete)
 
     def entries(self, task: str, rules: str, limit: int = SHOWN, offset: int = 0) -> list[Entry]:
         """Complete entries of a task under today's rules, the best mean grade first."""

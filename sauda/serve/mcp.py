@@ -68,8 +68,6 @@ MOST_ACTIONS = 40  # of the legal ones, listed at a time
 LONGEST_NAME = 64  # characters of a task, a policy or the id of a game
 INSTRUCTIONS = f"{ABOUT} {RULES['mcp']}"
 
-# Recorded results and games
-
 SHOWCASE, BEFORE_AFTER = "episodes/showcase.json", "episodes/before_after.json"
 GRADES = {
     "bazaar": (
@@ -120,9 +118,6 @@ def read_games() -> tuple[Row, ...]:
         row.pop("replies")  # the moves hold what they said
         rows.append(row)
     return tuple(rows)
-
-
-# The games that agents play
 
 
 # The fields of an action, also as they follow from the game, or why there is none.
@@ -395,9 +390,6 @@ DESCRIBED = [
     )
     for name, tool in TOOLS.items()
 ]
-
-
-# The server
 
 
 class McpServer:

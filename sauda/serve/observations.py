@@ -6,11 +6,10 @@ each of them means; prices are rupees in the bazaar and credits in the arena.
 
 from collections.abc import Mapping
 from dataclasses import fields
-from functools import cache
 from typing import Any, get_type_hints
 
 from openenv.core.env_server import Observation, State
-from openenv.core.rubrics import Rubric
+from openenv.core.rubrics import Rubric, RubricDict
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
@@ -221,13 +220,7 @@ def arena_view(obs: arena.Observation) -> ArenaView:
 
 def record(value: Any) -> dict[str, Any]:
     """A dataclass of plain values as a dictionary; `dataclasses.asdict` would copy each value."""
-    return {name: getattr(value, name) for name in names_of(type(value))}
-
-
-@cache
-def names_of(kind: type) -> tuple[str, ...]:
-    """The names of a dataclass's fields."""
-    return tuple(field.name for field in fields(kind))
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def records(tuples: Any) -> list[dict[str, Any]]:
@@ -286,19 +279,14 @@ class Part(Rubric):
         return observation.reward_parts.get(self.name, 0.0)
 
 
-class Sum(Rubric):
+class Sum(RubricDict):
     """The sum of the rubrics in it, each under its own name."""
 
-    def __init__(self, **rubrics: Rubric) -> None:
-        super().__init__()
-        for name, rubric in rubrics.items():
-            setattr(self, name, rubric)
-
     def forward(self, action: Any, observation: SaudaObservation) -> float:
-        return sum(rubric(action, observation) for rubric in self.children())
+        return sum(rubric(action, observation) for rubric in self.values())
 
 
 def reward_rubric() -> Rubric:
     """The reward as a tree, `bazaar.grade` and so on, for trainers that read it."""
     parts = {part.name: Part(part.name) for part in arena.COMPONENTS}
-    return Sum(bazaar=Sum(**{GRADE: Part(GRADE)}), arena=Sum(**parts))
+    return Sum({"bazaar": Sum({GRADE: Part(GRADE)}), "arena": Sum(parts)})

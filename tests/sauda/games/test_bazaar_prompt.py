@@ -24,7 +24,7 @@ from sauda.llm.turn import PlayerSpec
 from sauda.llm.types import Reply
 from sauda.policies.bazaar import linear
 from tests.support.bazaar_games import seen
-from tests.support.cases import cases
+from tests.support.cases import cases, each
 
 
 def user(obs: Observation) -> str:
@@ -71,11 +71,7 @@ def test_what_the_seller_said_is_quoted_in_percent_and_cannot_leave_its_quotes()
     assert "<|" not in text
 
 
-def each(check: str):
-    return pytest.mark.parametrize(("text", "expect"), cases("completions.csv", check))
-
-
-@each("move")
+@each("completions.csv", "move")
 def test_a_completion_is_read_for_its_first_move(text, expect):
     ((kind, value),) = json.loads(expect).items()
     assert parse(text, seen()) == {"offer": Offer, "accept": Accept, "walk": WalkAway}[kind](value)
@@ -88,12 +84,12 @@ def test_a_completion_without_a_clear_move_is_illegal_and_quoted(text):
     assert repr(text[:20])[1:-1] in str(refused.value)
 
 
-@each("words")
+@each("completions.csv", "words")
 def test_words_are_put_in_the_price_of_the_move(text, expect):
     assert parse(json.dumps({"offer": 45, "say": text}), seen()) == Offer(450, expect)
 
 
-@each("other price")
+@each("completions.csv", "other price")
 def test_words_that_name_another_price_are_no_move(text, expect):
     with pytest.raises(IllegalAction, match="does not mean it"):
         parse(json.dumps({"offer": 45, "say": text}), seen())

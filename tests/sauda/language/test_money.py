@@ -10,45 +10,41 @@ from hypothesis import strategies as st
 from env import rupees
 from sauda.language import numerals
 from sauda.language.money import HIGHEST_PRICE, find_price, price, prices
-from tests.support.cases import cases
+from tests.support.cases import each
 
 ANY_TEXT = st.text(st.characters() | st.sampled_from("0123456789₹-.,ek/% "), max_size=200)
 WHOLE_PRICES = st.integers(1, 10_00_00_000)
 
 
-def each(check: str):
-    return pytest.mark.parametrize(("text", "expect"), cases("money.csv", check))
-
-
-@each("price")
+@each("money.csv", "price")
 def test_a_price_is_read_as_a_person_would_read_it(text, expect):
     assert price(text) == float(expect)
 
 
-@each("no number")
+@each("money.csv", "no number")
 def test_a_number_that_is_no_price_is_not_read(text, expect):
     assert prices(text) == ()
     with pytest.raises(ValueError, match="Say one price in rupees, such as ₹450"):
         price(text)
 
 
-@each("prices")
+@each("money.csv", "prices")
 def test_every_price_of_a_text_is_read_in_order(text, expect):
     assert [mention.amount for mention in prices(text)] == [float(x) for x in expect.split()]
 
 
-@each("refused")
+@each("money.csv", "refused")
 def test_a_message_without_one_good_price_is_told_what_was_read(text, expect):
     with pytest.raises(ValueError, match=re.escape(expect)):
         price(text)
 
 
-@each("no offer")
+@each("money.csv", "no offer")
 def test_where_no_single_price_is_meant_none_is_found(text, expect):
     assert find_price(text) is None
 
 
-@each("whole")
+@each("money.csv", "whole")
 def test_the_one_price_is_found_in_whole_rupees(text, expect):
     assert (find_price(text), type(find_price(text))) == (int(expect), int)
 

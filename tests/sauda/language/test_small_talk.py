@@ -11,28 +11,24 @@ from sauda.language.money import prices
 from sauda.language.phrases import language_of
 from sauda.language.small_talk import answer_to, small_talk
 from sauda.language.stances import read_stances
-from tests.support.cases import cases
+from tests.support.cases import each
 
 LAMP = Item("brass oil lamp", "Handicrafts and decor", "like_new", 900)
 OPENED = Table(LAMP, 8, 1, 0, asks=(950.0,), bids=(300.0,))
 SEATS = ("buyer", "seller")
 
 
-def each(check: str):
-    return pytest.mark.parametrize(("text", "expect"), cases("talk.csv", check))
-
-
-@each("kind")
+@each("talk.csv", "kind")
 def test_the_kind_of_talk_is_recognised(text, expect):
     assert small_talk(text, OPENED, "seller") == expect
 
 
-@each("language")
+@each("talk.csv", "language")
 def test_number_words_tell_the_language_and_digits_tell_none(text, expect):
     assert language_of(text) == expect
 
 
-@each("past")
+@each("talk.csv", "past")
 def test_a_price_of_the_past_is_told_from_an_offer(text, expect):
     if expect:
         assert money.price(read_stances(text).offered) == float(expect)
