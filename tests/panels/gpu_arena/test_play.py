@@ -239,7 +239,7 @@ class Served(Booker):
 def test_every_player_shows_a_measured_grade_of_its_own_and_leads_to_its_row():
     comparison = load(players.LAB_FILE)
     badges = {name: str(players.badge(name, TASK)) for name in players.players()}
-    rows = rows_of([load(file) for file in (players.HOLDOUT, players.LAB_FILE)])
+    rows = rows_of([load(file) for file in (players.ARENA_HOLDOUT, players.LAB_FILE)])
     for name, badge in badges.items():
         assert f"row={name.replace('+', '%2B')}" in badge
         assert unquote_plus(re.search(r'again=([^"]+)"', badge)[1]) in rows
