@@ -49,7 +49,7 @@ QUEUE_IS_FULL = "waiting for the language model"  # a refusal that offers a scri
 PICKERS = {"dropdown", "radio", "slider", "checkboxgroup"}
 PAGE, OPENING, FIGURE = "page load", "opening events", "another figure"
 START, SCRIPTED, MODEL = "start of a game", "scripted reply", "model reply"
-AFTER, REVIEW = "event after a scripted reply", "review of a game"
+REVIEW = "review of a game"
 POLITE, GREEDY = "polite visitor's model reply", "greedy client's model reply"
 
 
@@ -92,11 +92,10 @@ class Script:
         callable_ = [event for event in self.events.values() if event["backend_fn"]]
         self.on_load = [e["id"] for e in callable_ if any(n == "load" for _, n in e["targets"])]
         self.reads = [event["id"] for event in callable_ if self._is_read(event)]
-        self.by_state = {  # events of the queue by the state that starts them
-            part: event["id"] for event in callable_ if event["queue"]
-            for part, name in event["targets"]
-            if name == "change" and self.parts[part]["type"] == "state"
-        }  # fmt: skip
+        # Events of the queue that start as these parts change.
+        asked, after = (ids[f"haggle-{name}"] for name in ("asked", "after"))
+        self.by_part = {part: self._event_of(part, "change") for part in (asked, after)}
+        self.model_reply = self.by_part[asked]
 
     def _event_of(self, part: int, name: str) -> int:
         return next(e["id"] for e in self.events.values() if [part, name] in e["targets"])
@@ -158,12 +157,13 @@ def value_of(output: Any) -> Any:
     return output.get("value") if isinstance(output, dict) else output
 
 
+def is_same(new: Any) -> bool:
+    """Whether an event leaves the component of this output alone."""
+    return new is None or (isinstance(new, dict) and new.keys() <= {"__type__", "props"})
+
+
 def merge(before: list[Any], after: list[Any]) -> list[Any]:
     """The outputs after a second event of the same components; what it leaves alone stays."""
-
-    def is_same(new: Any) -> bool:
-        return new is None or (isinstance(new, dict) and new.keys() <= {"__type__", "props"})
-
     pairs = zip(before, after, strict=False)
     return [old if is_same(new) else new for old, new in pairs]
 
@@ -234,7 +234,8 @@ class Tab:
     def __init__(self, crowd: Crowd, address: str) -> None:
         self.crowd, self.script = crowd, crowd.script
         self.session, self.headers = uuid.uuid4().hex, {"X-Forwarded-For": address}
-        self.due: list[int] = []  # events that start because an event of the queue set their state
+        self.held: dict[int, Any] = {}  # by part of Script.by_part, its value
+        self.due: list[int] = []  # events that start because their part changed
 
     async def open_page(self) -> None:
         """Request what makes the page, and start what a browser starts when it has loaded."""
@@ -259,7 +260,13 @@ class Tab:
         path = "/gradio_api/queue/join" if queued else "/gradio_api/run/predict"
         answer = await self.crowd.http.post(path, json=body, headers=self.headers)
         found = check_status(answer).json()
-        return await self._await_outputs(found["event_id"]) if queued else found["data"]
+        outputs = await self._await_outputs(found["event_id"]) if queued else found["data"]
+        for part, output in zip(self.script.events[event]["outputs"], outputs, strict=False):
+            if part in self.script.by_part and not is_same(output):
+                if self.held.get(part, "") != value_of(output):
+                    self.due.append(self.script.by_part[part])
+                self.held[part] = value_of(output)
+        return outputs
 
     async def _await_outputs(self, event_id: str) -> list[Any]:
         """Read the stream of the session until its one event of the queue has ended."""
@@ -276,10 +283,6 @@ class Tab:
                 message = json.loads(line.removeprefix("data:"))
                 if message["msg"] == "unexpected_error":
                     raise Failure("the stream broke off")
-                if message["msg"] in ("process_generating", "process_completed"):
-                    changed = message["output"].get("changed_state_ids") or ()
-                    self.due += [self.script.by_state[s] for s in changed
-                                 if s in self.script.by_state]  # fmt: skip
                 if message["msg"] == "process_completed" and message["event_id"] == event_id:
                     if not message["success"]:
                         raise Failure(f"the event failed: {message['output'].get('error')}")
@@ -291,8 +294,12 @@ class Tab:
         return output
 
     async def follow(self, event: int, outputs: list[Any]) -> list[Any]:
-        """The outputs of an event, and of the events that start when it has ended."""
-        for follower in self.script.followers(event):
+        """The outputs of an event, of those that follow it, and of the reply that it asks for."""
+        followers = self.script.followers(event)
+        while self.script.model_reply in self.due:
+            self.due.remove(self.script.model_reply)
+            followers.append(self.script.model_reply)
+        for follower in followers:
             after = await self.fire(follower)
             outputs = merge(outputs or after, after)
         return outputs
@@ -314,6 +321,8 @@ class Tab:
             seen = await self.begin(number, model)
             if model and READY not in str(value_of(seen[script.brief])):
                 raise Failure("the model was not ready")
+        while self.due:  # the review of the former game gives way
+            await self.fire(self.due.pop())
         while script.is_open(seen) and not crowd.is_over:
             await crowd.pause(rng, thinking)
             data, text = script.defaults(script.reply), script.choose(seen)
@@ -324,8 +333,7 @@ class Tab:
             with crowd.time(SCRIPTED):
                 after = await self.fire(script.reply, data)
                 script.check(seen, after, text)
-            with crowd.time(AFTER):
-                seen = await self.follow(script.reply, after)
+            seen = after
         while self.due:
             with crowd.time(REVIEW):
                 await self.fire(self.due.pop())

@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from functools import cached_property
 from itertools import count, takewhile
 from typing import Any
 
@@ -20,7 +21,7 @@ from panels.challenges import subtab
 from panels.challenges.daily_share import HTML, Finished, day_address, day_in_words, show_share
 from panels.challenges.subtab import PLAYS, BargainPage, BargainScreen, BargainVisit
 from panels.haggle import result
-from panels.haggle.conversation import SILENT, chart_words, chat_of
+from panels.haggle.conversation import SILENT, Chat, chart_words, chat_of
 from panels.haggle.game_view import bubbles, chart
 from panels.haggle.opponents import opponent_name
 from panels.haggle.resume import FIRST
@@ -92,6 +93,11 @@ class DailyVisit(BargainVisit):
     origin: str = ""  # scheme and host of the page; "" where the browser did not say
     notice: Markup | str = ""  # what is wrong with the address
 
+    @cached_property
+    def chat(self) -> Chat:
+        """The game's chat, in which a move without words says its price."""
+        return chat_of(in_bare_prices(self.game, self.translate), self.talk, self.language)
+
     @property
     def you(self) -> Standing:
         """The visitor's standing in the finished game."""
@@ -148,9 +154,6 @@ class DailyScreen(BargainScreen):
         """That the bargain is over, whatever was written."""
         of_today = visit.day == session.today()
         return visit.translate("daily_over" if of_today else "daily_over_before")
-
-    def retell(self, visit: DailyVisit) -> Game:
-        return in_bare_prices(visit.game, visit.translate)
 
     def show(self, visit: DailyVisit, problem: Markup | str = "") -> Updates:
         """Everything that shows the game of `visit`; what is hidden shows once it is over."""
@@ -286,11 +289,14 @@ def open_day(
         faults.append(str(translated(error, visit.language)))
     link = {"day": day, "asked": asked, "linked": friend, "watched": False}
     opened = replace(visit, game=None, talk=SILENT, **link)
-    try:
-        fresh = _former(screen, former, opened) or _begin_or_resume(opened)
-    except session.BadLink:
-        fresh = replace(opened, game=session.bargain_of(day))
-        faults.append(visit.translate("daily_kept_broken"))
+    fresh = _former(screen, former, opened)
+    if fresh is None:
+        game = session.bargain_of(day)
+        try:
+            game = game if opened.code is None else session.resume(day, opened.code)
+        except session.BadLink:
+            faults.append(visit.translate("daily_kept_broken"))
+        fresh = replace(opened, game=game)
     notice = trouble(ValueError(" ".join(faults))) if faults else ""
     return screen.show(replace(fresh, notice=notice))
 
@@ -306,17 +312,6 @@ def _former(screen: DailyScreen, name: str, visit: DailyVisit) -> DailyVisit | N
     if visit.code not in (None, session.encode(former.game)):
         return None
     return replace(visit, game=former.game, talk=former.talk, watched=former.watched)
-
-
-def _begin_or_resume(visit: DailyVisit) -> DailyVisit:
-    """The visit with the game that the browser kept of the day, else with a new one.
-
-    Raises BadLink where what it kept cannot be replayed.
-    """
-    day, code = visit.day, visit.code
-    return replace(
-        visit, game=session.bargain_of(day) if code is None else session.resume(day, code)
-    )
 
 
 def watch(screen: DailyScreen, visit: DailyVisit) -> Updates:

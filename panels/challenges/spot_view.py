@@ -159,7 +159,8 @@ def verdict(duel: Duel, rows: Mapping[str, ModelRow], translate: Translate) -> M
     """Whether the guess was right, and both rows of the model comparison."""
     sides = dict(zip(SIDES, duel.sides, strict=True))
     trained = next(letter for letter, side in sides.items() if is_trained(side.policy))
-    said = translate("spot_right" if is_right(duel) else "spot_wrong", side=trained)
+    is_right = is_trained(duel.sides[duel.guess].policy)
+    said = translate("spot_right" if is_right else "spot_wrong", side=trained)
     whys = [
         why(f"{letter}, {opponent_name(side.policy, translate)}", side, translate)
         for letter, side in sides.items()
@@ -184,11 +185,6 @@ def why(name: str, side: Side, translate: Translate) -> str:
         raised=sum(later > earlier for earlier, later in pairwise(bids)),
         said=sum(isinstance(one, Offer) and bool(one.message) for one in own), end=end,
     )  # fmt: skip
-
-
-def is_right(duel: Duel) -> bool:
-    """Whether the guessed side is the served stage."""
-    return is_trained(duel.sides[duel.guess].policy)
 
 
 def scores(duel: Duel, measured: Mapping[str, ModelRow], translate: Translate) -> Markup:

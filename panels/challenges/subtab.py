@@ -14,9 +14,8 @@ from markupsafe import Markup
 
 from env import IllegalAction, get_task, rollout
 from panels.haggle import callbacks as haggle
-from panels.haggle.conversation import chat_of
 from panels.haggle.game_view import brief, bubbles, chart, quick_buttons
-from panels.haggle.layout import lay_out_talk
+from panels.haggle.layout import ChatParts
 from panels.haggle.resume import FIRST
 from panels.haggle.screen import Screen, Visit
 from panels.haggle.words import ENGLISH, LANGUAGES, Translate, translator
@@ -126,7 +125,7 @@ def former_state(name: str, part: gr.State) -> Any:
 # A bargain on Haggle's screen -------------------------------------------------------------------
 
 
-class BargainPage(SubTab):
+class BargainPage(SubTab, ChatParts):
     """The components of a bargain that a callback reads or writes."""
 
     head: gr.HTML  # which game this is, and what is wrong
@@ -138,11 +137,9 @@ class BargainPage(SubTab):
             with gr.Column(scale=2, min_width=240):
                 self.brief = gr.HTML(elem_id=f"{self.part}-brief")
             with gr.Column(scale=4, min_width=320):
-                talk = lay_out_talk(self.part, translator(ENGLISH))
+                self.lay_out_chat(self.part, translator(ENGLISH))
             with gr.Column(scale=4, min_width=320):
                 self.offers = gr.HTML(elem_id=f"{self.part}-chart")
-        self.chat, self.message, self.send = talk["chat"], talk["message"], talk["send"]
-        self.moves = talk["moves"]  # what is wrong, and the quick moves
         self.result = gr.HTML(elem_id=f"{self.part}-result", js_on_load=PRESS)
         # The table of those who played this seed.
         self.players = gr.HTML(elem_id=f"{self.part}-players", js_on_load=PRESS)
@@ -189,18 +186,14 @@ class BargainScreen(Screen):
     def table(self, visit: BargainVisit, problem: Markup | str = "") -> Updates:
         """What every bargain shows of its game, whether it is over or not."""
         page, game, translate = self.page, visit.game, visit.translate
-        chat = chat_of(self.retell(visit), visit.talk, visit.language)
+        messages = bubbles(visit.chat.messages)
         return {
             page.visit: visit,
             page.brief: brief(game, translate, visit.language),
-            page.chat: gr.update(value=bubbles(chat.messages), placeholder=translate("unpacking")),
+            page.chat: gr.update(value=messages, placeholder=translate("unpacking")),
             page.moves: self.moves(visit, problem),
             page.offers: chart(game, translate=translate),
         }
-
-    def retell(self, visit: BargainVisit) -> Game:
-        """The game as its chat tells it."""
-        return visit.game
 
     def show_move(self, before: BargainVisit, after: BargainVisit) -> Updates:
         return self.show(after)

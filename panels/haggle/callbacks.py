@@ -1,19 +1,27 @@
-"""What the Haggle tab does when a visitor chooses, moves or goes back.
+"""What the Haggle tab does on each event: choices, moves, a model's replies, review, stages.
 
 A callback takes the tab's `Screen` and a `Visit`, and returns new values by component. A component
-that it leaves out keeps its value.
+that it leaves out keeps its value. What takes more than a moment runs in a thread, since all
+visitors share the event loop. Gradio empties the outputs of a generator that yields nothing, and
+sends what was yielded last once more.
 """
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
 from dataclasses import replace
 
 import gradio as gr
+from markupsafe import Markup
 
-from env import IllegalAction
+from env import IllegalAction, rollout
 from panels.haggle.conversation import SILENT, converse
-from panels.haggle.game_view import HTML
-from panels.haggle.layout import Visit
+from panels.haggle.game_view import HTML, bubbles, sells
+from panels.haggle.layout import Request, Visit
 from panels.haggle.opponents import (
     SELL,
+    STAND_IN,
+    bare_stages,
     chosen_opponent,
     game_at,
     leads_to,
@@ -21,12 +29,41 @@ from panels.haggle.opponents import (
     new_game,
     offered,
     opponent_choices,
+    persona_of,
     seat_choices,
+    stage_name,
+    weights_of,
 )
+from panels.haggle.result import board_of, is_reviewed, review_pending, review_shown
 from panels.haggle.screen import Screen, Updates
-from panels.haggle.words import Trouble
-from panels.ui.look import note
-from sauda.sessions.bazaar import Game, back, moves_of, propose, quick_moves
+from panels.haggle.words import Translate, Trouble, translated
+from panels.transcripts.episodes import loaded, within
+from panels.ui.look import note, trouble
+from sauda.games import game_of
+from sauda.language.lines import ENGLISH
+from sauda.language.phrases import language_of
+from sauda.llm.registry import player_spec
+from sauda.llm.server import Loading, ModelWorker, Ready, Waiting
+from sauda.llm.types import Reply, ReplyError
+from sauda.sessions.bazaar import (
+    Game,
+    Standing,
+    after_reply,
+    back,
+    before_unanswered,
+    forfeit,
+    moves_of,
+    play_on,
+    propose,
+    quick_moves,
+    rank_standings,
+    request,
+    stand,
+    start,
+)
+from sauda.sessions.review import review
+
+QUOTED = 160  # characters of a reply without a legal move
 
 # Choices ------------------------------------------------------------------------------------------
 
@@ -223,3 +260,215 @@ def _show_earlier(screen: Screen, visit: Visit, game: Game, number: int) -> Upda
     earlier = back(game, number)
     talk = visit.talk.back_to(len(earlier.play.turns))
     return screen.show(replace(visit, game=earlier, talk=talk))
+
+
+# The model's move ---------------------------------------------------------------------------------
+
+
+async def stream_reply(screen: Screen, visit: Visit) -> AsyncIterator[Updates]:
+    """The language model's move while it is written, then the game after it.
+
+    Changes nothing where none is requested. A reply without a legal move is asked for again, up
+    to the model's limit; then the model forfeits.
+    """
+    generation = visit.generation
+    # The last piece of a stream that was cut may come after the answer that cut it.
+    yield _typing(screen, visit) if visit.game and generation.mend() else screen.unchanged
+    if visit.reply_request is None or not visit.reply_request.claim():
+        return
+    page, game, problem = screen.page, visit.game, ""
+    current = generation.begin_stream()
+    while game.waiting and not problem:
+        now = replace(visit, game=game)
+        thinking = visit.translate("thinking", name=visit.model_name)
+        yield _typing(screen, now, thinking) | {page.moves: screen.moves(visit)}
+        try:
+            async with aclosing(_pieces(screen, now)) as pieces:
+                async for text, piece in pieces:
+                    if generation.number != current:
+                        yield screen.unchanged
+                        return
+                    reply = piece
+                    yield _typing(screen, now, text)
+            game = await asyncio.to_thread(after_reply, game, reply)
+        except ReplyError as error:
+            why = trouble(translated(error, visit.language))
+            problem = why + _way_on(game, visit.translate)
+            break
+        if game.out_of_tries:
+            game, wrote = forfeit(game), game.invalid_replies[-1][:QUOTED]
+            problem = note(visit.translate("no_move", name=visit.model_name, wrote=wrote))
+    shown = await asyncio.to_thread(screen.show, replace(visit, game=game), problem)
+    yield shown if generation.end_stream(current) else screen.unchanged
+
+
+def _typing(screen: Screen, visit: Visit, *texts: str) -> Updates:
+    """The chat as it is, with messages of the other side that are still being written."""
+    written = [{"role": "assistant", "content": text} for text in texts]
+    return {screen.page.chat: bubbles([*visit.chat.messages, *written])}
+
+
+async def _pieces(screen: Screen, visit: Visit) -> AsyncIterator[tuple[str, Reply | Waiting]]:
+    """What the model streams for its move, each piece with its text for the chat.
+
+    Words in another language than the chat's do not show: the chat will tell the move in its own.
+    """
+    game, thinking = visit.game, visit.translate("thinking", name=visit.model_name)
+    question = await asyncio.to_thread(request, game)
+    obs, model = game.model_observation, screen.model_facing(visit).for_visitor(visit.visitor)
+    async for piece in model.stream_async(question.messages, question.seed, question.schema):
+        if isinstance(piece, Waiting):
+            yield visit.translate("line", name=visit.model_name, **piece._asdict()), piece
+        else:
+            words = game.model_seat.preview(piece.text, obs)
+            in_its_language = (language_of(words) or ENGLISH) == visit.chat.language
+            yield (words if words and in_its_language else thinking), piece
+
+
+def stop(screen: Screen, visit: Visit) -> Updates:
+    """The game without the reply that was being written."""
+    visit.generation.advance()
+    if visit.game is None or not visit.game.waiting:
+        return screen.unchanged
+    stopped = note(visit.translate("stopped"))
+    return screen.show(visit, stopped + _way_on(visit.game, visit.translate))
+
+
+def _way_on(game: Game, translate: Translate) -> str:
+    """What a visitor may do whose last move has no answer; empty where there is no such move."""
+    return "" if before_unanswered(game) is game else note(translate("unanswered"))
+
+
+def show_again(screen: Screen, visit: Visit) -> Updates:
+    """The game as it is; a language model that is to move is asked again."""
+    return screen.show(visit) if visit.game else screen.unchanged
+
+
+def play_stand_in(screen: Screen, visit: Visit) -> Updates:
+    """The game from where it stands, a script in the place of the language model.
+
+    A script that sells is of the same type as the model.
+    """
+    visit.generation.advance()
+    try:
+        game = visit.kept_game
+        played = play_on(game, STAND_IN if sells(game) else persona_of(game.opponent))
+    except IllegalAction as error:
+        return screen.problem(error, visit)
+    why = note(visit.translate("stand_in_why", name=visit.model_name))
+    return screen.show(replace(visit, game=played), why)
+
+
+# Whether the models reply -------------------------------------------------------------------------
+
+
+def tick(screen: Screen, visit: Visit) -> Updates:
+    """The load status; a model that has loaded before the first move takes its seat.
+
+    The clock stops once nothing is loading. Where the visitor has chosen another game meanwhile,
+    the next tick looks at that.
+    """
+    page, game, current = screen.page, visit.game, visit.generation.number
+    is_loading = any(isinstance(model.stage, Loading) for model in _models(screen, visit))
+    status = {page.model: screen.model(visit), page.clock: gr.Timer(active=is_loading)}
+    if game is None:
+        return status
+    is_ready = isinstance(screen.model_facing(visit).stage, Ready)
+    if not (game.stands_in_for and not moves_of(game) and is_ready):
+        return status | {page.brief: screen.brief(visit)}
+    begun = start(game.task_name, game.stands_in_for, game.play.seed)
+    game = replace(begun, hidden=game.hidden)
+    shown = screen.show(replace(visit, game=game, talk=visit.talk.back_to(0)))
+    again = {page.clock: gr.Timer(active=True)}
+    return status | (shown if visit.generation.number == current else again)
+
+
+def check_health(screen: Screen, visit: Visit) -> Updates:
+    """Load the models that failed once more."""
+    for model in _models(screen, visit):
+        model.start(again=True)
+    shown = {screen.page.model: screen.model(visit)}
+    return shown | ({screen.page.brief: screen.brief(visit)} if visit.game else {})
+
+
+def _models(screen: Screen, visit: Visit) -> list[ModelWorker]:
+    """The language models that buy, and the one across from the visitor."""
+    across = [screen.model_facing(visit)] if visit.game else []
+    return [*screen.models["buyer"].values(), *across]
+
+
+# After the end ------------------------------------------------------------------------------------
+
+
+async def stream_review(screen: Screen, visit: Visit) -> AsyncIterator[Updates]:
+    """The review of a finished game, worked out beside the page's event loop; empty before.
+
+    Changes nothing where it was made already, or once the visitor has gone on to another game.
+    """
+    shown, request, current = screen.page.review, visit.review_request, visit.generation.number
+    if request is None or not request.claim():
+        yield {shown: gr.skip() if _is_reviewed(visit) else ""}
+        return
+    yield {shown: review_pending(visit.translate)}
+    found = await asyncio.to_thread(review, visit.game)
+    is_current = visit.generation.number == current
+    yield {shown: review_shown(found, visit.translate, visit.language) if is_current else gr.skip()}
+
+
+async def review_former(screen: Screen, visit: Visit) -> AsyncIterator[Updates]:
+    """The review of the game that the page opened with, which asks for none as its card is drawn.
+
+    What comes while the tab is being drawn may be lost in the browser, so this comes later.
+    """
+    asked = replace(visit, review_request=Request()) if _is_reviewed(visit) else visit
+    async with aclosing(stream_review(screen, asked)) as reviews:
+        async for updates in reviews:
+            yield updates
+
+
+def _is_reviewed(visit: Visit) -> bool:
+    return visit.game is not None and is_reviewed(visit.game)
+
+
+async def ask_stages(screen: Screen, visit: Visit) -> AsyncIterator[Updates]:
+    """The card and the leaderboard after each stage has played the seed of the finished game.
+
+    Ends once the visitor has gone on to another game.
+    """
+    page, game, current = screen.page, visit.game, visit.generation.number
+    if game is None or not game.over:
+        yield {page.side: gr.skip()}
+        return
+    stages, board = bare_stages(game.task_name), await asyncio.to_thread(board_of, game)
+    fault = ""  # of the last stage that could not play
+
+    def show(remark: Markup) -> Updates:
+        return {
+            page.after: screen.after(visit, board),
+            page.side: screen.side(visit, board, remark),
+        }
+
+    for done, stage in enumerate(stages):
+        name = stage_name(stage, visit.translate)
+        yield show(note(visit.translate("board_asking", name=name, done=done, all=len(stages))))
+        model = screen.by_name(weights_of(stage)).for_visitor(visit.visitor)
+        try:
+            standing = await asyncio.to_thread(_play_stage, game, stage, model)
+            board = rank_standings([*board, standing])
+        except ReplyError as error:
+            fault = f"{name}: {translated(error, visit.language)}"
+        if visit.generation.number != current:
+            yield {page.side: gr.skip()}
+            return
+    stopped = visit.translate("board_stopped", reason=fault)
+    yield show(trouble(IllegalAction(stopped)) if fault else Markup(""))
+
+
+def _play_stage(game: Game, stage: str, model: ModelWorker) -> Standing:
+    """How a stage, bare, fares in the visitor's place at the seed of `game`.
+
+    Waits for a model that loads. Raises ReplyError where it cannot reply in time.
+    """
+    player = replace(player_spec(stage), generate=loaded(model))
+    policy = within(player.policy(game_of(game.task)))
+    return stand(stage, game.task, rollout(game.task, policy, game.play.seed))

@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from urllib.parse import urlencode
 
 from markupsafe import Markup
@@ -102,16 +102,19 @@ def quick_buttons(game: Game, shown_turns: int, translate: Translate) -> Markup:
 
 def bubbles(conversation: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
     """The messages as HTML: `gr.Chatbot` renders it even where Markdown is off."""
-    return [{"role": message["role"], "content": _bubble(message)} for message in conversation]
+    return [
+        {"role": one["role"], "content": _bubble(one["content"], one.get("price"))}
+        for one in conversation
+    ]
 
 
-def _bubble(message: Mapping[str, str]) -> str:
+@lru_cache(maxsize=4096)  # a move draws the whole chat again
+def _bubble(words: str, price: str | None) -> str:
     """The words as they were typed, under the price that was read in them if there is one.
 
     Words that were read as that price stand beside it, "8k2 = ₹8,200"; digits are not repeated.
     The tags bear no attributes: Gradio names a message for screen readers by its source.
     """
-    words, price = message["content"], message.get("price")
     if price is None:
         return as_typed(words)
     read = next((words[m.start : m.end] for m in prices(words) if rupees(m.amount) == price), "")
@@ -167,6 +170,7 @@ def _label(game: Game, translate: Translate) -> str:
     return opponent_name(game.opponent, translate) if game.opponent else ""
 
 
+@cache
 def score(opponent: str, translate: Translate) -> Markup | str:
     """What a buyer wins on the open market, with a link to its row; empty where it has none."""
     row = row_name(opponent)

@@ -3,12 +3,14 @@
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import count
 from typing import Any
 
 import gradio as gr
 
 from env import IllegalAction
-from panels.haggle.conversation import SILENT, Talk
+from panels.haggle.conversation import SILENT, Chat, Talk, chat_of
 from panels.haggle.game_view import HTML
 from panels.haggle.opponents import (
     ANY_ITEM,
@@ -27,7 +29,6 @@ from sauda.llm.backends import THIS_PAGE
 from sauda.sessions.bazaar import Game, before_unanswered
 
 PICKS = ("seat", "market", "opponent", "backend", "language")  # fields of a visit, and pickers
-Parts = dict[str, Any]  # components by the name of their field in `Layout`
 
 
 # A visitor's state --------------------------------------------------------------------------------
@@ -44,11 +45,11 @@ class SessionGeneration:
         self.place: tuple[str, str] | None = None  # the seat and market last chosen
         self._choices = 0
         self._streams = False  # whether a stream of this generation is under way
-        self._was_cut = False
+        self.was_cut = False  # and since then nobody has drawn the chat anew
 
     def advance(self) -> int:
         """A new generation, which makes every earlier stream stale."""
-        self._was_cut |= self._streams
+        self.was_cut |= self._streams
         self._streams = False
         self.number += 1
         return self.number
@@ -68,7 +69,7 @@ class SessionGeneration:
 
     def mend(self) -> bool:
         """Whether a stream was cut since the last call: its last piece may come late."""
-        was_cut, self._was_cut = self._was_cut, False
+        was_cut, self.was_cut = self.was_cut, False
         return was_cut
 
     def choose(self) -> int:
@@ -88,7 +89,10 @@ class SessionGeneration:
 class Request:
     """Asks for a model's move or a review; of all events that see it, one may claim it."""
 
+    numbers = count(1)
+
     def __init__(self) -> None:
+        self.number = next(self.numbers)
         self._unclaimed = threading.Lock()
 
     def claim(self) -> bool:
@@ -131,6 +135,11 @@ class Visit:
     def translate(self) -> Translate:
         return translator(self.language)
 
+    @cached_property
+    def chat(self) -> Chat:
+        """The game's chat in the visitor's language."""
+        return chat_of(self.game, self.talk, self.language)
+
     @property
     def model_name(self) -> str:
         """The short name of the language model across the table."""
@@ -143,114 +152,85 @@ FIRST = Visit()  # as the page opens
 # Layout -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Layout:
+class ChatParts:
+    """The chat with what a visitor may say."""
+
+    def lay_out_chat(self, part: str, translate: Translate, height: int = 240) -> None:
+        """Place them in the sub-tab called `part`."""
+        self.chat = gr.Chatbot(
+            height=height, show_label=False, render_markdown=False, latex_delimiters=[], buttons=[],
+            layout="bubble", elem_id=f"{part}-chat", placeholder=translate("unpacking"),
+        )  # fmt: skip
+        with gr.Row(elem_classes="sauda-actions", elem_id=f"{part}-say"):
+            self.message = gr.Textbox(
+                placeholder=translate("placeholder"), label=translate("price"), lines=1,
+                max_lines=1, scale=4, min_width=160, elem_id=f"{part}-price",
+            )  # fmt: skip
+            self.send = gr.Button(translate("send"), variant="primary", scale=0, min_width=96)
+        # What is wrong, the quick moves, what the visitor may do about a reply.
+        self.moves = gr.HTML(elem_id=f"{part}-moves", js_on_load=PRESS)
+
+
+class Layout(ChatParts):
     """Every component that a callback reads or writes."""
 
-    head: gr.HTML  # the heading, and what unfolds the pickers on a phone
-    language: gr.Radio
-    seat: gr.Radio
-    market: gr.Dropdown  # in the seller's seat, the item
-    opponent: gr.Dropdown
-    new_game: gr.Button
-    brief: gr.HTML  # the item, the own limit, and who sits across
-    chat: gr.Chatbot
-    message: gr.Textbox
-    send: gr.Button
-    moves: gr.HTML  # what is wrong, the quick moves, what the visitor may do about a reply
-    after: gr.HTML  # the result card, and the way back to an earlier move
-    review: gr.HTML
-    side: gr.HTML  # the offers, what is heard in the words, the result
-    details: gr.Accordion
-    backend: gr.Radio
-    model: gr.HTML  # whether the models reply, and what the one across wrote
-    visit: gr.State  # a Visit
-    review_due: gr.State  # set to a Request, it starts the event that makes the review
-    session: gr.Textbox  # the session's name, which the browser keeps over a reload
-    kept: gr.Textbox  # what the browser kept
-    clock: gr.Timer
+    def __init__(self, translate: Translate, backends: Mapping[str, Any]) -> None:
+        """Place them; `backends` are the names in the picker of who answers for Sauda.
 
-    @property
-    def of_game(self) -> list[Any]:
-        """The components that show the game or hold it."""
-        return [
-            self.visit, self.brief, self.chat, self.moves, self.after, self.review, self.side,
-            self.model,
+        The hundreds of items come once the page is open, see `resume.open_pickers`.
+        """
+        # The heading, and what unfolds the pickers on a phone.
+        self.head = gr.HTML(HTML.head(translate, False), elem_id="haggle-head")
+        with gr.Row(elem_classes="sauda-actions", elem_id="haggle-pickers"):
+            self.seat = gr.Radio(
+                seat_choices(translate), value=FIRST.seat, label=translate("seat"), scale=1,
+                min_width=180, elem_id="haggle-seat",
+            )  # fmt: skip
+            self.market = gr.Dropdown(  # in the seller's seat, the item
+                market_choices(FIRST.seat)[:1], value=FIRST.market, label=translate("ware"),
+                scale=3, min_width=160, elem_id="haggle-market",
+            )  # fmt: skip
+            self.opponent = gr.Dropdown(
+                opponent_choices(FIRST.seat, FIRST.market), value=FIRST.opponent,
+                label=translate("buyer"), scale=3, min_width=160, elem_id="haggle-other",
+            )  # fmt: skip
+            self.new_game = gr.Button(translate("new"), scale=0, min_width=110)
+            self.language = gr.Radio(
+                LANGUAGES, value=FIRST.language, label=translate("language"), show_label=False,
+                container=False, scale=0, min_width=322, elem_id="haggle-language",
+            )  # fmt: skip
+        with gr.Row(elem_id="haggle-table"):  # on a phone the stylesheet puts the brief first
+            with gr.Column(scale=3, min_width=320, elem_id="haggle-talk"):
+                self.lay_out_chat("haggle", translate, height=340)
+                # The result card, and the way back to an earlier move.
+                self.after = gr.HTML(elem_id="haggle-after", js_on_load=PRESS)
+                self.review = gr.HTML(elem_id="haggle-review", js_on_load=PRESS)
+            with gr.Column(scale=2, min_width=280, elem_id="haggle-side"):
+                # The item, the own limit, and who sits across.
+                self.brief = gr.HTML(elem_id="haggle-given")
+                # The offers, what is heard in the words, the result.
+                self.side = gr.HTML(elem_id="haggle-shown", js_on_load=PRESS)
+        with gr.Accordion(translate("raw"), open=False) as self.details:
+            self.backend = gr.Radio(
+                list(backends), value=FIRST.backend, label=translate("backend"),
+                elem_id="haggle-backend",
+            )  # fmt: skip
+            # Whether the models reply, and what the one across wrote.
+            self.model = gr.HTML(elem_id="haggle-model", js_on_load=PRESS)
+        self.visit = gr.State(FIRST, time_to_live=HOUR)
+        # The number of a Request; its change starts the model's reply.
+        self.asked = gr.Textbox(visible="hidden", elem_id="haggle-asked")
+        self.session = gr.Textbox(visible="hidden")  # its name, which the browser keeps
+        self.kept = gr.Textbox(visible="hidden")  # what the browser kept
+        self.clock = gr.Timer(1.0)
+        # The components that show the game or hold it, all but its review.
+        self.of_game = [
+            self.visit, self.brief, self.chat, self.moves, self.after, self.side, self.model,
+            self.asked,
         ]  # fmt: skip
-
-    @property
-    def with_words(self) -> list[Any]:
-        """The components whose own words follow the language."""
-        return [
+        # Those whose own words follow the language.
+        self.with_words = [
             self.head, self.language, self.seat, self.market, self.opponent, self.new_game,
             self.message, self.send, self.details, self.backend,
         ]  # fmt: skip
-
-    @property
-    def picks(self) -> list[Any]:
-        """What the visitor chooses, in the order of PICKS."""
-        return [getattr(self, name) for name in PICKS]
-
-
-def lay_out(translate: Translate, backends: Mapping[str, Any]) -> Layout:
-    """Place every component; `backends` are the names in the picker of who answers for Sauda.
-
-    The hundreds of items come once the page is open, see `resume.open_pickers`.
-    """
-    parts: Parts = {"head": gr.HTML(HTML.head(translate, False), elem_id="haggle-head")}
-    with gr.Row(elem_classes="sauda-actions", elem_id="haggle-pickers"):
-        parts["seat"] = gr.Radio(
-            seat_choices(translate), value=FIRST.seat, label=translate("seat"), scale=1,
-            min_width=180, elem_id="haggle-seat",
-        )  # fmt: skip
-        parts["market"] = gr.Dropdown(
-            market_choices(FIRST.seat)[:1], value=FIRST.market, label=translate("ware"), scale=3,
-            min_width=160, elem_id="haggle-market",
-        )  # fmt: skip
-        parts["opponent"] = gr.Dropdown(
-            opponent_choices(FIRST.seat, FIRST.market), value=FIRST.opponent,
-            label=translate("buyer"), scale=3, min_width=160, elem_id="haggle-other",
-        )  # fmt: skip
-        parts["new_game"] = gr.Button(translate("new"), scale=0, min_width=110)
-        parts["language"] = gr.Radio(
-            LANGUAGES, value=FIRST.language, label=translate("language"), show_label=False,
-            container=False, scale=0, min_width=322, elem_id="haggle-language",
-        )  # fmt: skip
-    with gr.Row(elem_id="haggle-table"):  # on a phone the stylesheet puts the brief first
-        with gr.Column(scale=3, min_width=320, elem_id="haggle-talk"):
-            parts |= lay_out_talk("haggle", translate, height=340)
-            parts["after"] = gr.HTML(elem_id="haggle-after", js_on_load=PRESS)
-            parts["review"] = gr.HTML(elem_id="haggle-review", js_on_load=PRESS)
-        with gr.Column(scale=2, min_width=280, elem_id="haggle-side"):
-            parts["brief"] = gr.HTML(elem_id="haggle-given")
-            parts["side"] = gr.HTML(elem_id="haggle-shown", js_on_load=PRESS)
-    with gr.Accordion(translate("raw"), open=False) as parts["details"]:
-        parts["backend"] = gr.Radio(
-            list(backends), value=FIRST.backend, label=translate("backend"),
-            elem_id="haggle-backend",
-        )  # fmt: skip
-        parts["model"] = gr.HTML(elem_id="haggle-model", js_on_load=PRESS)
-    return Layout(
-        **parts,
-        visit=gr.State(FIRST, time_to_live=HOUR),
-        review_due=gr.State(None, time_to_live=HOUR),
-        session=gr.Textbox(visible="hidden"),
-        kept=gr.Textbox(visible="hidden"),
-        clock=gr.Timer(1.0),
-    )
-
-
-def lay_out_talk(part: str, translate: Translate, height: int = 240) -> Parts:
-    """Place the chat with what a visitor may say, in the sub-tab called `part`."""
-    chat = gr.Chatbot(
-        height=height, show_label=False, render_markdown=False, latex_delimiters=[], buttons=[],
-        layout="bubble", elem_id=f"{part}-chat", placeholder=translate("unpacking"),
-    )  # fmt: skip
-    with gr.Row(elem_classes="sauda-actions", elem_id=f"{part}-say"):
-        message = gr.Textbox(
-            placeholder=translate("placeholder"), label=translate("price"), lines=1, max_lines=1,
-            scale=4, min_width=160, elem_id=f"{part}-price",
-        )  # fmt: skip
-        send = gr.Button(translate("send"), variant="primary", scale=0, min_width=96)
-    moves = gr.HTML(elem_id=f"{part}-moves", js_on_load=PRESS)
-    return {"chat": chat, "message": message, "send": send, "moves": moves}
+        self.picks = [getattr(self, name) for name in PICKS]

@@ -5,9 +5,10 @@ figures come from the artifacts, so that a new stage with rows is offered. Choic
 (label, value) pairs, as Gradio takes them; everything else reads the values.
 """
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 
 from env import CATALOGUE, TYPES, instance_stream
 from panels.haggle.words import ENGLISH, Translate, Trouble, translator
@@ -64,6 +65,9 @@ def models() -> dict[str, dict[str, ModelWorker]]:
 def load_in_background() -> None:
     """Start to load the page's own buyer, so that the first visitor finds it ready."""
     models()["buyer"][THIS_PAGE].start()
+
+
+SPARE_SEEDS = {item.name: deque(maxlen=20) for item in CATALOGUE}  # that no game has had
 
 
 # Opponents ----------------------------------------------------------------------------------------
@@ -166,26 +170,23 @@ def model_name(opponent: str, translate: Translate) -> str:
 # Choices ------------------------------------------------------------------------------------------
 
 
-@cache
-def _item_choices(language: str) -> Choices:
-    """The items that a visitor can choose to sell; hundreds, which all visitors share."""
-    items = dict.fromkeys(item.name for item in CATALOGUE)
-    any_item = (translator(language)("any_item"), ANY_ITEM)
-    return [any_item, *((name_in(language, name), name) for name in items)]
-
-
 def seat_choices(translate: Translate) -> Choices:
     """The two seats."""
     return [(translate("buy"), BUY), (translate("sell"), SELL)]
 
 
+@lru_cache(maxsize=64)  # callers may send any seat
 def market_choices(seat: str, language: str = ENGLISH) -> Choices:
-    """The items to sell, or the tasks to buy in."""
+    """The hundreds of items to sell, or the tasks to buy in; all visitors share the list."""
+    translate = translator(language)
     if seat == SELL:
-        return _item_choices(language)
-    return [(translator(language)(name), name) for name in MARKETS]
+        items = dict.fromkeys(item.name for item in CATALOGUE)
+        named = [(name_in(language, name), name) for name in items]
+        return [(translate("any_item"), ANY_ITEM), *named]
+    return [(translate(name), name) for name in MARKETS]
 
 
+@lru_cache(maxsize=64)
 def opponent_choices(seat: str, market: str, language: str = ENGLISH) -> Choices:
     """Who can take the other seat: buyers to sell to, or the seller types of the open market."""
     translate = translator(language)
@@ -226,17 +227,29 @@ def new_game(seat: str, market: str, opponent: str, ready: bool = True) -> Game:
     market or an opponent that the seat does not offer.
     """
     _check(seat, market, opponent)
-    seed = draw_seed()
-    if seat == SELL and market != ANY_ITEM:  # the seed draws the item too: draw until it is this
-        while item_of(seed) != market:
+    if seat == BUY:
+        return _start(market, opponent, ready, draw_seed())
+    seed = draw_seed() if market == ANY_ITEM else _seed_of(market)
+    return _start(SELLING_TASK, opponent, ready, seed)
+
+
+def _seed_of(item: str) -> int:
+    """A secret seed whose game is about `item`, drawn until one is.
+
+    It takes hundreds, a noticeable part of a second; those of other items wait for their games.
+    """
+    while True:
+        try:
+            return SPARE_SEEDS[item].pop()
+        except IndexError:
             seed = draw_seed()
-    return _start(SELLING_TASK if seat == SELL else market, opponent, ready, seed)
+            SPARE_SEEDS[item_of(seed)].append(seed)
 
 
 def item_of(seed: int) -> str:
     """The item that a game of SELLING_TASK is about: the first thing that its seed draws.
 
-    Drawing the whole game takes two and a half times as long, and a wished item takes hundreds.
+    Drawing the whole game takes two and a half times as long.
     """
     stream = instance_stream(seed)
     return CATALOGUE[stream.integers(len(CATALOGUE))].name

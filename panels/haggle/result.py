@@ -331,10 +331,8 @@ def is_reviewed(game: Game) -> bool:
     return game.over and bool(moves_of(game))
 
 
-def review_pending(game: Game, translate: Translate = IN_ENGLISH) -> Markup | str:
-    """What stands in the place of the review until it is there; empty while the game runs."""
-    if not is_reviewed(game):
-        return ""
+def review_pending(translate: Translate) -> Markup:
+    """What stands in the place of the review until it is there."""
     return HTML.review_section(note(translate("review_wait")), translate)
 
 

@@ -72,7 +72,11 @@ def open_page(screen: Screen, kept: str, query: Mapping[str, str], session: str)
         market = visit.market  # an item, or any
     visit = replace(visit, game=game, seat=seat, market=market, opponent=chosen_opponent(game))
     visit.generation.place = seat, market
-    return known | screen.show(visit, note(visit.translate(remark)) if remark else "")
+    shown = screen.show(visit, note(visit.translate(remark)) if remark else "")
+    # Its review comes by an event of its own, `callbacks.review_former`.
+    return (
+        known | shown | {screen.page.visit: replace(shown[screen.page.visit], review_request=None)}
+    )
 
 
 def _former(screen: Screen, found: "Kept", visit: Visit) -> Visit:

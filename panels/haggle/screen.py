@@ -7,7 +7,6 @@ from typing import Any
 import gradio as gr
 from markupsafe import Markup
 
-from panels.haggle.conversation import chat_of
 from panels.haggle.game_view import (
     HTML,
     brief,
@@ -39,7 +38,6 @@ from panels.haggle.result import (
     effect_of_words,
     is_reviewed,
     result,
-    review_pending,
 )
 from panels.haggle.words import Translate, translated
 from panels.ui.look import trouble
@@ -66,7 +64,7 @@ class Screen:
         return ""
 
     def show(self, visit: Visit, problem: Markup | str = "") -> Updates:
-        """Everything that shows the game of `visit`; a language model that is to move is asked.
+        """What shows the game of `visit`; a language model that is to move is asked.
 
         A `problem` keeps the model from being asked: the visitor reads it, then asks again or lets
         a script play on. The message box is left alone: what is typed while an answer is on its
@@ -80,20 +78,25 @@ class Screen:
             review_request=Request() if is_reviewed(game) else None,
         )
         board = board_of(game)
-        return {
+        return self.ask(visit) | {
             page.visit: visit,
             page.brief: self.brief(visit),
             page.chat: gr.update(
-                value=bubbles(chat_of(game, visit.talk, visit.language).messages),
+                value=bubbles(visit.chat.messages),
                 elem_classes=SELLERS_CHAT if sells(game) else [],
                 placeholder=translate("you_open" if sells(game) else "unpacking"),
             ),
             page.moves: self.moves(visit, problem),
             page.after: self.after(visit, board),
-            page.review: review_pending(game, translate),
             page.side: self.side(visit, board),
             page.model: self.model(visit),
         }
+
+    def ask(self, visit: Visit) -> Updates:
+        """What starts the event that asks the model, or draws the chat after a cut reply again."""
+        if visit.reply_request is None and not visit.generation.was_cut:
+            return {}
+        return {self.page.asked: f"{(visit.reply_request or Request()).number}"}
 
     def show_move(self, before: Visit, after: Visit) -> Updates:
         """What shows a move of the visitor that led from `before` to `after`.
@@ -136,10 +139,10 @@ class Screen:
             others = opponent_choices(*seat_and_market(game.task_name), visit.language)
             shown += HTML.ended(card(game, translate, board), others, translate)
         if game.over or first is not None:
-            said = chat_of(first or game, visit.talk, visit.language).own_words
+            origin = visit if first is None else replace(visit, game=first)
             moves = [
                 (translate("whatif_move", number=number + 1, said=text), number)
-                for number, text in enumerate(said)
+                for number, text in enumerate(origin.chat.own_words)
             ]
             shown += HTML.what_if(moves, translate)
         pair = "" if first is None else compared_games(first, game, translate)
@@ -151,12 +154,11 @@ class Screen:
         A `remark` on the stages that play the seed stands in the place of the button that asks.
         """
         game, translate = visit.game, visit.translate
-        spoken = chat_of(game, visit.talk, visit.language).language
         if remark is None and game.over and bare_stages(game.task_name):
             remark = button(translate("board_ask"), press="ask_stages")
         return HTML.side(
             chart(game, translate=translate),
-            reading(game, translate, spoken),
+            reading(game, translate, visit.chat.language),
             effect_of_words(game, translate),
             result(game, translate, visit.language, board),
             remark or "",
@@ -181,7 +183,8 @@ class Screen:
 
     def remark(self, remark: Markup, visit: Visit) -> Updates:
         """A remark above the moves, which stay as they are."""
-        return {self.page.moves: self.moves(visit, remark) if visit.game else remark}
+        moves = self.moves(visit, remark) if visit.game else remark
+        return {self.page.moves: moves} | ({} if visit.reply_request else self.ask(visit))
 
     def model_facing(self, visit: Visit) -> ModelWorker:
         """The language model for the seat across from the visitor."""

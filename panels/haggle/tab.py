@@ -1,7 +1,7 @@
 """Haggle: a visitor sells to Sauda or to a scripted buyer, or buys from a seller.
 
-`layout.py` places the components, `callbacks.py`, `model_callbacks.py` and `resume.py` say what
-happens, and this module says when.
+`layout.py` places the components, `callbacks.py` and `resume.py` say what happens, and this module
+says when.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -12,8 +12,8 @@ from typing import Any
 import gradio as gr
 
 from panels.challenges import daily, people, spot
-from panels.haggle import callbacks, model_callbacks, resume
-from panels.haggle.layout import PICKS, Visit, lay_out
+from panels.haggle import callbacks, resume
+from panels.haggle.layout import PICKS, Layout, Visit
 from panels.haggle.opponents import models, one_of, values
 from panels.haggle.screen import Screen, Updates
 from panels.haggle.words import ENGLISH, LANGUAGES, translator
@@ -32,7 +32,7 @@ def build() -> None:
     translate, tabs = translator(ENGLISH), {}
     with gr.Tabs(elem_classes="sauda-subtabs", overflow_behavior="wrap"):
         with gr.Tab(translate("tab_any"), id="any") as tabs["tab_any"]:
-            page = lay_out(translate, models()["buyer"])
+            page = Layout(translate, models()["buyer"])
             _wire(Screen(page, models()))
         for name, part in (("daily", daily), ("spot", spot), ("people", people)):
             with gr.Tab(translate(f"tab_{name}"), id=name) as tabs[f"tab_{name}"]:
@@ -47,33 +47,40 @@ def build() -> None:
 def _wire(screen: Screen) -> None:
     """A game as the visitor chooses it.
 
-    A visitor's event answers at once, outside Gradio's queue; the language model's reply streams in
-    an event of its own. `gr.State.change` cannot start it: Gradio's browser side drops the state
-    changes of events outside the queue. So `.then` starts it each time, and it ends at once where
-    no reply is requested. A review is an event of its own, in a queue of its own: it holds no move.
+    A visitor's event answers at once, outside Gradio's queue. Where it asks for the language
+    model's reply, that streams in an event of its own; so does the review of a finished game, as
+    its card appears. The two events that may come before the tab was ever open are followed by
+    them each time: until then the browser has no component that could tell of a change.
     """
     page = screen.page
-    for event in (_opens(screen), *_choices(screen), *_moves(screen), _ticks(screen)):
-        event.then(
-            _streamed(model_callbacks.reply_then_review, screen),
+    opening, tick = _opens(screen), _ticks(screen)
+    _choices(screen)
+    _moves(screen)
+    for start in (page.asked.change, tick.then, opening.then):
+        replied = start(
+            _streamed(callbacks.stream_reply, screen),
             page.visit,
-            [*page.of_game, page.review_due],
+            page.of_game,
             trigger_mode="multiple",
             concurrency_id="haggle-reply",
             concurrency_limit=REPLIES_AT_ONCE,
             **QUEUED,
         )
-    page.review_due.change(
-        _streamed(model_callbacks.stream_review, screen),
-        page.visit,
-        [page.review, page.visit],
-        trigger_mode="multiple",
-        concurrency_id="haggle-review",
-        concurrency_limit=REVIEWS_AT_ONCE,
-        **QUEUED,
-    )
+    for start, callback in (
+        (page.after.change, callbacks.stream_review),
+        (replied.then, callbacks.review_former),  # of the opening
+    ):
+        start(
+            _streamed(callback, screen),
+            page.visit,
+            page.review,
+            trigger_mode="multiple",
+            concurrency_id="haggle-review",
+            concurrency_limit=REVIEWS_AT_ONCE,
+            **QUEUED,
+        )
     page.side.click(
-        _streamed(model_callbacks.ask_stages, screen),
+        _streamed(callbacks.ask_stages, screen),
         page.visit,
         [page.after, page.side],
         concurrency_id="haggle-stages",
@@ -105,43 +112,42 @@ def _opens(screen: Screen) -> Any:
     return opening
 
 
-def _choices(screen: Screen) -> list[Any]:
+def _choices(screen: Screen) -> None:
     """A new game whenever the visitor chooses another one."""
     page, fields = screen.page, [screen.page.visit, *screen.page.picks]
-    chosen = gr.on(
+    gr.on(
         [page.new_game.click, page.backend.input],
         _on_visit(callbacks.begin, screen), fields, page.of_game, **QUIET_UNCHECKED,
     )  # fmt: skip
-    opposed = page.opponent.input(
+    page.opponent.input(
         _on_visit(callbacks.change_opponent, screen), fields, [*page.of_game, page.opponent],
         **QUIET_UNCHECKED,
     )  # fmt: skip
-    seated = with_closed(
+    with_closed(
         [page.market, page.opponent],
         [page.seat.input, page.market.input],
         _on_visit(callbacks.take_seat, screen), fields,
         [*page.of_game, page.market, page.opponent],
         **QUIET_UNCHECKED,
     )  # fmt: skip
-    translated = page.language.input(
+    page.language.input(
         _on_visit(callbacks.change_language, screen), fields, page.with_words, **QUIET_UNCHECKED
-    ).then(_on_visit(model_callbacks.show_again, screen), fields, page.of_game, **QUIET_UNCHECKED)
+    ).then(_on_visit(callbacks.show_again, screen), fields, page.of_game, **QUIET_UNCHECKED)
     starting = [part.input for part in (page.seat, page.opponent, page.backend)]
     gr.on(  # the model of that seat may have to load first
         [*starting, page.after.click, page.model.click],
         lambda: gr.Timer(active=True), None, page.clock, **QUIET,
     )  # fmt: skip
-    return [chosen, opposed, seated, translated]
 
 
-def _moves(screen: Screen) -> list[Any]:
+def _moves(screen: Screen) -> None:
     """What the visitor says, and what the buttons within the regions do."""
     page = screen.page
 
     def say(visit: Visit, text: str) -> Updates:
         return callbacks.send(screen, replace(visit, text=text))
 
-    sent = gr.on(
+    gr.on(
         [page.message.submit, page.send.click],
         named(say, callbacks.send), [page.visit, page.message], [*page.of_game, page.message],
         **QUIET,
@@ -159,26 +165,25 @@ def _moves(screen: Screen) -> list[Any]:
             "take_back": lambda: callbacks.take_back(screen, visit),
             "begin": lambda: callbacks.begin(screen, visit),
             "replay_item": lambda: callbacks.replay_item(screen, replace(visit, opponent=picked)),
-            "stop": lambda: model_callbacks.stop(screen, visit),
-            "ask_again": lambda: model_callbacks.show_again(screen, visit),
-            "stand_in": lambda: model_callbacks.play_stand_in(screen, visit),
-            "check_health": lambda: model_callbacks.check_health(screen, visit),
+            "stop": lambda: callbacks.stop(screen, visit),
+            "ask_again": lambda: callbacks.show_again(screen, visit),
+            "stand_in": lambda: callbacks.play_stand_in(screen, visit),
+            "check_health": lambda: callbacks.check_health(screen, visit),
         }
         return does[name]() if isinstance(name, str) and name in does else screen.unchanged
 
-    pressed = gr.on(
+    gr.on(
         [part.click for part in (page.moves, page.after, page.review, page.model)],
         press,
         [page.visit, *page.picks],
         [*page.of_game, page.opponent],
         **QUIET_UNCHECKED,
     )
-    return [sent, pressed]
 
 
 def _ticks(screen: Screen) -> Any:
     """The load status of the language models."""
-    page, tick = screen.page, bound(model_callbacks.tick, screen)
+    page, tick = screen.page, bound(callbacks.tick, screen)
     return page.clock.tick(tick, page.visit, [*page.of_game, page.clock], **QUIET)
 
 

@@ -40,13 +40,16 @@ def _read() -> dict[str, dict[str, str]]:
 WORDS: Mapping[str, Mapping[str, str]] = _read()
 
 
-def translator(language: str) -> Translate:
-    """`translate(key, **values)` for `language`; English where the language is unknown."""
-    return partial(_translate, WORDS.get(language, WORDS[ENGLISH]))
-
-
 def _translate(words: Mapping[str, str], key: str, **values: object) -> str:
     return words[key].format(**values)
+
+
+TRANSLATORS = {language: partial(_translate, words) for language, words in WORDS.items()}
+
+
+def translator(language: str) -> Translate:
+    """`translate(key, **values)` for `language`; English where the language is unknown."""
+    return TRANSLATORS.get(language, TRANSLATORS[ENGLISH])
 
 
 class Trouble(IllegalAction):

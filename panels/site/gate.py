@@ -107,10 +107,8 @@ class Gate:
             try:
                 await self._answer(self._named(scope), receive, send)
             except Refused as refused:
-                told = {
-                    "error": str(refused),
-                    "detail": str(refused),
-                }  # FastAPI's clients show this
+                # FastAPI's clients show the detail.
+                told = dict.fromkeys(("error", "detail"), str(refused))
                 await JSONResponse(told, refused.status)(scope, receive, send)
 
     def _named(self, scope: Scope) -> Scope:

@@ -7,7 +7,7 @@ from sauda.experiments.speeds import recompute_load
 from sauda.records.store import load, save
 from tests.support.coroutines import run
 
-SCRIPTED = {"start of a game", "scripted reply", "event after a scripted reply"}
+SCRIPTED = {"start of a game", "scripted reply"}
 pytestmark = pytest.mark.model  # visitors of scripts wait until the model is loaded, too
 
 

@@ -2,7 +2,7 @@
 
 import gradio as gr
 
-from panels.haggle.layout import lay_out
+from panels.haggle.layout import Layout
 from panels.haggle.screen import Screen, Visit
 from panels.haggle.words import ENGLISH, translator
 from sauda.llm.backends import THIS_PAGE
@@ -42,7 +42,7 @@ class Model:
 def screen_of(model: Model) -> Screen:
     """The tab's screen, where `model` plays every stage and every seat."""
     with gr.Blocks():
-        page = lay_out(translator(ENGLISH), {THIS_PAGE: model})
+        page = Layout(translator(ENGLISH), {THIS_PAGE: model})
     served = {"buyer": {THIS_PAGE: model}, "seller": {THIS_PAGE: model}}
     return Screen(page, served, by_name=lambda name: model)
 

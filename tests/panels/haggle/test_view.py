@@ -14,7 +14,7 @@ from env.bazaar.speech import Speech, say
 from panels.haggle.conversation import SILENT, chat_of, converse
 from panels.haggle.game_view import brief, bubbles, chart, findings, limits, marked, reading
 from panels.haggle.opponents import BUY, SELL, SELLING_TASK
-from panels.haggle.result import board_of, card, on_the_table, result, review_pending, review_shown
+from panels.haggle.result import board_of, card, on_the_table, result, review_shown
 from panels.haggle.words import ENGLISH, HINDI, translator
 from panels.results.models import policy_label
 from panels.ui.look import as_typed
@@ -47,7 +47,7 @@ def test_nothing_hidden_is_shown_before_the_end(seat):
         shown = "".join(map(str, (brief(game), chart(game), result(game))))
         assert str(game.play.seed) not in shown
         assert rupees(secret) not in shown
-        assert (card(game), board_of(game), review_pending(game)) == ("", (), "")
+        assert (card(game), board_of(game)) == ("", ())
 
 
 def own_bubbles(game: Game, *texts: str) -> list[str]:

@@ -130,7 +130,7 @@ def no_artifacts(request, monkeypatch):
 
     monkeypatch.setattr(store, "read_json", read)
     kept = (
-        game_view.seller_figures, opponents.rows,
+        game_view.score, game_view.seller_figures, opponents.opponent_choices, opponents.rows,
         players.measured,
     )  # fmt: skip
     for cache in kept:
