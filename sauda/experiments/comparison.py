@@ -82,7 +82,7 @@ NO_MODEL = ("null", "null+steering", "null+honest")  # wrappers with nothing to 
 # Beside the model in the open market: no model, scripts, planners, and the most that can be won.
 BESIDE = (*NO_MODEL, *SCRIPTS, LEAVE, TUNED, BAYESIAN, LISTENER, ORACLE)
 RIVALS = ("conceder", TUNED, BAYESIAN, LISTENER, OURS)
-LAB = "mini+distill-arena"  # the trained lab of the arena that the page plays with
+LAB = "mini+sft-arena"  # the trained lab of the arena that the page plays with
 LAB_PARENTS = {"mini+sft-arena": BASE, "mini+distill-arena": "mini+sft-arena"}
 LAB_STAGES = (BASE, *LAB_PARENTS)
 AUTARKY, BROKER = "autarky", "broker"
