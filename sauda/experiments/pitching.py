@@ -246,6 +246,13 @@ def _stream(seed: int, now: int, party: int) -> Rng:
     return np.random.default_rng([seed, now, party])
 
 
+def _play_rounds(name: str, seed: int) -> Iterator[tuple[str, bool, float, int]]:
+    """Of each round what the learner did, whether it won, its total and its lies."""
+    for one in negotiation(ADVOCATES[name], seed):
+        own = one.decision.verdicts[LEARNER]
+        yield one.strategy, one.decision.winner == LEARNER, own.total, own.lies
+
+
 @experiment("pitching.json", Pitching, checks="every negotiation and every verdict")
 def pitching(
     episodes: int = 100,  # hold-out seeds; gives intervals near ±0.02 of the win rate
@@ -255,14 +262,7 @@ def pitching(
     """The data of the judged artifact; `advocates` names at least those of DRAWN."""
     names, seeds = advocates, first_seeds(episodes, split)
     cells = progress(product(names, seeds), len(names) * len(seeds), "negotiating", "negotiation")
-    games = [  # of each round what the learner did, whether it won, its total and its lies
-        [
-            (one.strategy, one.decision.winner == LEARNER, own.total, own.lies)
-            for one in negotiation(ADVOCATES[name], seed)
-            for own in [one.decision.verdicts[LEARNER]]
-        ]
-        for name, seed in cells
-    ]
+    games = [list(_play_rounds(name, seed)) for name, seed in cells]
     # Each of shape (advocates, seeds, rounds).
     columns = zip(*(zip(*game, strict=True) for game in games), strict=True)
     chosen, won, totals, lies = (
