@@ -387,7 +387,10 @@ def rule_worth(published: Artifact, rules: Artifact, name: str) -> tuple[str, st
         for what, form in (("reward", "z.3f"), ("job_value", "z.1f"))
     )
     worth = {row.rule: row.worth for row in rules.data.ablations if row.task == f"arena/{TASK}"}
-    here = f"{with_interval(worth[name], FORM)} of the broker’s grade"
+    whole = worth["no_shocks" if name == "shocks" else name]  # as there: with the rule, and without
+    here = f"{with_interval(whole, FORM)} of the broker’s grade"
+    if name == "shocks":
+        here += f"; heeding what is announced {with_interval(worth[name], FORM)}"
     return f"{reward} of reward, {jobs} credits of jobs", here
 
 
