@@ -246,7 +246,7 @@ def _is_text(value: Any, longest: int) -> bool:
 def _is_ids(value: Any) -> bool:
     if not isinstance(value, tuple) or len(value) > MOST_IDS:
         return False
-    return not [one for one in value if not _is_text(one, LONGEST_ID)]
+    return all(_is_text(one, LONGEST_ID) for one in value)
 
 
 def _is_number(value: Any) -> bool:

@@ -245,7 +245,7 @@ def trade_gain(
     market, agent, away, got = obs.market, obs.agent, tuple(given), tuple(received)
     blocks, jobs = market.blocks, [j for j in obs.own.jobs if not (j.joint or j.completed)]
     if not away and all(blocks[b].reliability < job.min_reliability for b in got for job in jobs):
-        return 0.0 + money  # no job can use what it would receive
+        return money  # no job can use what it would receive
     then = [
         b
         for b in blocks.values()

@@ -171,7 +171,7 @@ def show(task: str, measured: Measurements) -> dict[str, Any]:
     """What the part shows of a task, by the name of the component."""
     rows = measured.references.get(task, ())
     try:
-        now, problem = own_board().standing(task, rules_of(task)), Markup("")
+        now, problem = own_board().rank(task, rules_of(task)), Markup("")
     except Unavailable as error:
         now, problem = Standing(task), trouble(error)
     entered = [

@@ -156,7 +156,7 @@ def bazaar_grids(games: int = 150, models: Sequence[str] = ()) -> tuple[Grid, ..
     `games` are those of the open market; a third of them without words, in the mute one, and as
     many of the served model in its wrappers and of the base under the grammar of moves.
     """
-    models = tuple(models) or (BASE, *trained_of(PARENTS))
+    models = tuple(models) or (BASE, *find_trained(PARENTS))
     wrapped = tuple(f"{OURS}+{wrapper}" for wrapper in WRAPPERS if OURS in models)
     wrapped += (f"{BASE}+constrained",) if BASE in models else ()
     fewer = max(1, games // 3)
@@ -168,7 +168,7 @@ def bazaar_grids(games: int = 150, models: Sequence[str] = ()) -> tuple[Grid, ..
     return tuple(grid for grid in grids if grid.policies)
 
 
-def trained_of(stages: Iterable[str]) -> list[str]:
+def find_trained(stages: Iterable[str]) -> list[str]:
     """Those of `stages` that have an adapter here."""
     return [name for name in stages if adapter_folder(name.removeprefix(f"{BASE}+"))]
 
@@ -178,7 +178,7 @@ def arena_grids(worlds: int = 200) -> tuple[Grid, ...]:
 
     The untrained model and replies under a grammar, which are slow, play a quarter of them.
     """
-    tasks, trained = tuple(ARENA_TASKS), trained_of(LAB_PARENTS)
+    tasks, trained = tuple(ARENA_TASKS), find_trained(LAB_PARENTS)
     slow = (BASE, f"{BASE}+constrained", f"{LAB}+constrained")
     return (Grid(tasks, (*LAB_SCRIPTS, *trained), worlds), Grid(tasks, slow, max(1, worlds // 4)))
 
@@ -472,7 +472,7 @@ def gap_closed(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, An
         if stage == comparison.baseline or not grades:
             continue
         if (share := share_of_gap(*grades)) is not None:
-            yield {"task": task_name, "policy": stage} | _named(len(grades[0]), "share", share)
+            yield {"task": task_name, "policy": stage} | _label(len(grades[0]), "share", share)
 
 
 def _tasks(episodes: Cells) -> list[str]:
@@ -488,14 +488,14 @@ def _grades(episodes: Cells, task_name: str, *names: str) -> list[np.ndarray]:
     return [some[:n] for some in grades]
 
 
-def _named(n: int, figure: str, interval: Sequence[float]) -> dict[str, Any]:
+def _label(n: int, figure: str, interval: Sequence[float]) -> dict[str, Any]:
     """A figure with its interval, under its name, from `n` seeds."""
     names = zip((figure, "low", "high"), interval, strict=True)
     return {"n": n} | {name: round(float(x), 6) for name, x in names}
 
 
 def _difference(ours: np.ndarray, theirs: np.ndarray) -> dict[str, Any]:
-    return _named(len(ours), "difference", paired_difference(ours, theirs))
+    return _label(len(ours), "difference", paired_difference(ours, theirs))
 
 
 # Verification and printing ----------------------------------------------------------------------

@@ -555,10 +555,10 @@ def _requested_blocks(obs: arena.Observation) -> tuple[str, ...]:
 
 
 @lru_cache
-def _spread(gains: tuple[float, ...], idle: float, worth: float) -> list[float]:
+def _spread(gains: tuple[float, ...], idle: float, worth: float) -> tuple[float, ...]:
     """Equally likely net worths: each of `gains`, less blocks that are idle or worth something."""
     losses = [max(0.0, (u - idle) / (1 - idle)) * worth for u in GRID]
-    return sorted(gain - loss for gain in gains for loss in losses)
+    return tuple(sorted(gain - loss for gain in gains for loss in losses))
 
 
 def _chance_between(worths: Sequence[float], low: float, high: float) -> float:

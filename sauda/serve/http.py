@@ -298,7 +298,7 @@ def _add_leaderboard(app: FastAPI, state: Any) -> None:
     ) -> Rows:
         """The entries of a task whose games are all over, the best mean grade first."""
         with sentences():
-            now = own_board().standing(check_task(task), rules_of(task), limit, offset)
+            now = own_board().rank(check_task(task), rules_of(task), limit, offset)
         rows = [row_of(entry) for entry in now.entries]
         return Rows(task=task, entries=rows, total=now.complete, being_played=now.being_played)
 

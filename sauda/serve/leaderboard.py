@@ -425,7 +425,7 @@ class Board:
             raise ValueError(f"the {HOURS:.0f} hours of this entry are over")
         return entry
 
-    def standing(self, task: str, rules: str, limit: int = SHOWN, offset: int = 0) -> Standing:
+    def rank(self, task: str, rules: str, limit: int = SHOWN, offset: int = 0) -> Standing:
         """How a task stands under today's rules, with `limit` entries from place `offset` on."""
         counted = self.storage.rows(
             f"SELECT COUNT(*), (SELECT COUNT(*) FROM ({COMPLETE} AND task = ? AND rules = ?))"

@@ -106,7 +106,7 @@ def test_what_is_not_over_at_the_deadline_counts_the_lowest_grade(board):
     assert entry.grades == (end.outcome["grade"], WORST, WORST)
     assert entry.count[UNFINISHED] == 2
     assert list(entry_faults(record_of(late, entry))) == []
-    now = late.standing(OPEN, rules_of(OPEN))
+    now = late.rank(OPEN, rules_of(OPEN))
     assert (now.complete, now.being_played) == (1, 0)
     for token in (ticket.token, unused.token):
         with pytest.raises(ValueError, match="hours of this entry are over"):
@@ -122,7 +122,7 @@ def test_entries_are_ranked_by_their_mean_and_read_in_pages(board):
     entries = complete(board)
     means = [entry.grade.mean for entry in entries]
     assert means == sorted(means, reverse=True)
-    now = board.standing(OPEN, rules_of(OPEN))
+    now = board.rank(OPEN, rules_of(OPEN))
     assert (list(now.entries), now.complete, now.being_played) == (entries, 3, 0)
     assert board.entries(OPEN, rules_of(OPEN), 1, 1) == entries[1:2]
     assert board.entries(OPEN, "rules of yesterday") == []
@@ -246,7 +246,7 @@ def said_before_the_end(board: Board) -> tuple[str, str, list[str]]:
     said.append(environment.reset(entry=ticket.token, episode_id="mine").model_dump_json())
     said.append(environment.step(move_of(environment.reset(entry=ticket.token))).model_dump_json())
     said.append(environment.state.model_dump_json())
-    said.append(repr(board.standing(OPEN, rules_of(OPEN))))
+    said.append(repr(board.rank(OPEN, rules_of(OPEN))))
     said.append(repr(board.entry(ticket.entry)))
     return ticket.entry, ticket.token, said
 
