@@ -18,7 +18,8 @@ tab.addEventListener("click", ({target}) => {
     const {press, value, renews, show} = button?.dataset ?? {};
     if (!press) return;
     if (button.ariaPressed) button.ariaPressed = button.ariaPressed !== "true";
-    if (renews) document.getElementById(renews).dataset.key = "";
+    // what is renewed may not be drawn yet, for whoever presses as the tab opens
+    if (renews) document.getElementById(renews)?.setAttribute("data-key", "");
     send(press, value);
     if (show) document.getElementById(show).scrollIntoView({block: "nearest"});
 });
