@@ -84,10 +84,12 @@ class SFTSettings(SFTStageSettings, RowSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class ArenaSFTSettings(SFTStageSettings, ArenaRowSettings):
-    """Settings of a lab of the GPU arena."""
+    """Settings of a lab of the GPU arena, for a GPU; its rows are single actions, and short."""
 
-    per_device_train_batch_size: int = 8  # actions, of which a game has many
-    save_steps: int = 90
+    lora_r: int = field(default=16, metadata={"help": "rank of the adapter"})
+    lora_alpha: int = field(default=32, metadata={"help": "its scale, times the rank"})
+    per_device_train_batch_size: int = 32
+    save_steps: int = 375
     eval_games: int = 16
     game: ClassVar[str] = "arena"
 
