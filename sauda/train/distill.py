@@ -133,13 +133,13 @@ class ArenaDistillSettings(PlayerSettings):
     """Settings of a lab of the GPU arena, which learns the teacher's picks in its own games."""
 
     init_adapter: str = "sft-arena"
-    rows: int = field(default=6_000, metadata={"help": "actions to learn from"})
+    rows: int = field(default=1_200, metadata={"help": "actions to learn from"})
     tasks: tuple[str, ...] = field(
         default=tuple(ARENA_TASKS), metadata={"help": "tasks of the games, with equal shares"}
     )
     teacher: str = "broker"
     waits: float = 0.1  # share of the teacher's waits that is kept: they are frequent and alike
-    games_at_once: int = 96
+    games_at_once: int = 24
     num_train_epochs: int = field(default=1, metadata={"help": "passes over the rows"})
     gradient_accumulation_steps: int = field(
         default=1, metadata={"help": "passes per step of the optimizer"}
@@ -147,10 +147,10 @@ class ArenaDistillSettings(PlayerSettings):
     max_steps: int = field(
         default=-1, metadata={"help": "ends the run early, for a trial; -1 and 0 train on all rows"}
     )
-    per_device_train_batch_size: int = 32
-    learning_rate: float = 3e-4
+    per_device_train_batch_size: int = 8
+    learning_rate: float = 5e-4
     first_seed: int = 20_000
-    save_steps: int = 94
+    save_steps: int = 90
     eval_games: int = 16
     stage: ClassVar[str] = "distill"
     game: ClassVar[str] = "arena"

@@ -84,12 +84,10 @@ class SFTSettings(SFTStageSettings, RowSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class ArenaSFTSettings(SFTStageSettings, ArenaRowSettings):
-    """Settings of a lab of the GPU arena, for a GPU; its rows are single actions, and short."""
+    """Settings of a lab of the GPU arena; an hour on one core."""
 
-    lora_r: int = field(default=16, metadata={"help": "rank of the adapter"})
-    lora_alpha: int = field(default=32, metadata={"help": "its scale, times the rank"})
-    per_device_train_batch_size: int = 32
-    save_steps: int = 375
+    per_device_train_batch_size: int = 8  # actions, of which a game has many
+    save_steps: int = 150
     eval_games: int = 16
     game: ClassVar[str] = "arena"
 

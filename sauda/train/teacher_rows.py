@@ -310,7 +310,7 @@ def summarize_rows(rows: Sequence[Row]) -> dict[str, Any]:
 class ArenaRowSettings:
     """Which games of the arena are played, by whom, and how many actions are kept."""
 
-    rows: int = field(default=36_000, metadata={"help": "actions to learn from"})
+    rows: int = field(default=3_600, metadata={"help": "actions to learn from"})
     tasks: tuple[str, ...] = field(
         default=tuple(ARENA_TASKS), metadata={"help": "tasks of the games, with equal shares"}
     )
