@@ -25,23 +25,11 @@ from tenacity import (
     wait_exponential,
 )
 
+from sauda.llm import server
 from sauda.llm.engine import DEFAULT_SAMPLING, ReplyRequest, Sampling
 from sauda.llm.model import CannotLoad, Model, load, on_gpu
 from sauda.llm.process import ProcessEngine
 from sauda.llm.seller import SAMPLING
-from sauda.llm.server import (
-    LIMITS,
-    REPLY_LIMIT,
-    Begin,
-    Broken,
-    Load,
-    ModelWorker,
-    Order,
-    Piece,
-    ReplyService,
-    Report,
-    load_model,
-)
 from sauda.llm.types import Messages, Reply, ReplyError, ReplyTimeout, Schema
 
 TRANSIENT = (408, 429, 500, 502, 503, 504)  # HTTP statuses
@@ -156,31 +144,31 @@ class Endpoint:
         return url.copy_with(path=path)
 
 
-def check_answers(server: Endpoint) -> Endpoint:
-    """`server`, if it replies with a letter or a digit; else raises CannotLoad with its reply."""
+def check_answers(endpoint: Endpoint) -> Endpoint:
+    """`endpoint`, if it replies with a letter or a digit; else raises CannotLoad with its reply."""
     try:
-        answer = server(HEALTH_REQUEST, seed=0).text.strip()
+        answer = endpoint(HEALTH_REQUEST, seed=0).text.strip()
     except ReplyError as error:
-        raise CannotLoad(f"{server.source} gave no real answer: {error}") from error
+        raise CannotLoad(f"{endpoint.source} gave no real answer: {error}") from error
     if not any(map(str.isalnum, answer)):
-        raise CannotLoad(f"{server.source} gave no real answer: {answer or 'an empty answer'}")
-    return server
+        raise CannotLoad(f"{endpoint.source} gave no real answer: {answer or 'an empty answer'}")
+    return endpoint
 
 
 class ThreadEngine:
     """An engine in this process; `load` returns the model with a given name."""
 
-    def __init__(self, report: Report, load: Callable[[str], Model | Endpoint]) -> None:
+    def __init__(self, report: server.Report, load: Callable[[str], Model | Endpoint]) -> None:
         self._report, self._load_model = report, load
         self._models: dict[str, Model | Endpoint] = {}
         self._running: set[int] = set()
         self._loading = threading.Lock()  # one at a time: see `BatchEngine`
         self._generate = on_gpu(self._from_model)  # ZeroGPU wants it before the page is launched
 
-    def send(self, order: Order) -> None:
-        if isinstance(order, Load):
+    def send(self, order: server.Order) -> None:
+        if isinstance(order, server.Load):
             threading.Thread(target=self._load, args=(order.name,), daemon=True).start()
-        elif isinstance(order, Begin):
+        elif isinstance(order, server.Begin):
             self._running.add(order.key)
             threading.Thread(target=self._write, args=(order,), daemon=True).start()
         else:
@@ -191,7 +179,7 @@ class ThreadEngine:
 
     def _load(self, name: str) -> None:
         with self._loading:
-            loaded = load_model(self._load_model, name, self._models)
+            loaded = server.load_model(self._load_model, name, self._models)
         self._report(loaded)
 
     def _from_model(self, name: str, request: ReplyRequest) -> Iterator[Reply]:
@@ -200,14 +188,14 @@ class ThreadEngine:
             model = model.with_sampling(request.sampling)
         yield from model.stream(request.messages, request.seed, request.schema)
 
-    def _write(self, order: Begin) -> None:
+    def _write(self, order: server.Begin) -> None:
         try:
             for reply in self._generate(order.name, order.request):
                 if order.key not in self._running:
                     return
-                self._report(Piece(order.key, reply))
+                self._report(server.Piece(order.key, reply))
         except Exception as error:  # the visitor who waits is told
-            self._report(Broken(order.key, str(error)))
+            self._report(server.Broken(order.key, str(error)))
         finally:
             self._running.discard(order.key)
 
@@ -226,50 +214,52 @@ SEATS = {
     "buyer": Seat("sauda-mini", DEFAULT_SAMPLING, "SAUDA_MODEL"),
     "seller": Seat("mini", SAMPLING, "SAUDA_SELLER_MODEL"),
 }
-ONE_AT_A_TIME = replace(LIMITS, running=1, running_of_address=1)
+ONE_AT_A_TIME = replace(server.LIMITS, running=1, running_of_address=1)
 OLLAMA_RETRY = RetryPolicy(attempt_timeout=30.0, total_timeout=60.0)  # it may load the model first
 THIS_PAGE, ENDPOINT, OLLAMA = "this page", "endpoint", "ollama"
 
 
-def find_backends(environment: Mapping[str, str] = os.environ) -> dict[str, dict[str, ModelWorker]]:
+def find_backends(
+    environment: Mapping[str, str] = os.environ,
+) -> dict[str, dict[str, server.ModelWorker]]:
     """The backends of each of SEATS by their names in the picker; the page's own model first.
 
     Raises ValueError where an address stands without its model.
     """
-    backends: dict[str, dict[str, ModelWorker]] = {}
+    backends: dict[str, dict[str, server.ModelWorker]] = {}
     for role, seat in SEATS.items():
         model = environment.get(seat.variable) or seat.model
-        workers = {THIS_PAGE: ModelWorker(THIS_PAGE, own_service(), model, seat.sampling)}
-        for name, server in find_servers(environment, seat.sampling).items():
-            workers[name] = serve_in_threads(name, partial(check_answers, server))
+        workers = {THIS_PAGE: server.ModelWorker(THIS_PAGE, own_service(), model, seat.sampling)}
+        for name, endpoint in find_servers(environment, seat.sampling).items():
+            workers[name] = serve_in_threads(name, partial(check_answers, endpoint))
         backends[role] = workers
     return backends
 
 
-def in_page(name: str) -> ModelWorker:
+def in_page(name: str) -> server.ModelWorker:
     """The model called `name` of this page, for tabs that let it play by itself."""
-    return ModelWorker(name, own_service(), name)
+    return server.ModelWorker(name, own_service(), name)
 
 
 @cache
-def own_service() -> ReplyService:
+def own_service() -> server.ReplyService:
     """All models of this page: in the model process, or in this one where it has a GPU.
 
     A GPU of a Space belongs to the page's process: ZeroGPU lends it to decorated functions alone.
     """
     if gpu_of_this_process():
-        return ReplyService(lambda report: ThreadEngine(report, load), ONE_AT_A_TIME)
-    return ReplyService(ProcessEngine)
+        return server.ReplyService(lambda report: ThreadEngine(report, load), ONE_AT_A_TIME)
+    return server.ReplyService(ProcessEngine)
 
 
 def serve_in_threads(
-    name: str, load: Callable[[], Model | Endpoint], reply_limit: float = REPLY_LIMIT
-) -> ModelWorker:
+    name: str, load: Callable[[], Model | Endpoint], reply_limit: float = server.REPLY_LIMIT
+) -> server.ModelWorker:
     """A model of a service of its own, called in threads of this process."""
-    service = ReplyService(
+    service = server.ReplyService(
         lambda report: ThreadEngine(report, lambda _: load()), ONE_AT_A_TIME, reply_limit
     )
-    return ModelWorker(name, service, name)
+    return server.ModelWorker(name, service, name)
 
 
 def gpu_of_this_process() -> bool:

@@ -16,21 +16,9 @@ from multiprocessing.connection import Connection
 from socket import socketpair
 from typing import Any
 
+from sauda.llm import server
 from sauda.llm.engine import DecodingBatch, PrefixCache, ReplyRequest
 from sauda.llm.model import Model, load
-from sauda.llm.server import (
-    Begin,
-    Broken,
-    Cancel,
-    Ended,
-    Event,
-    Load,
-    Order,
-    Piece,
-    Ready,
-    Report,
-    load_model,
-)
 from sauda.llm.types import Reply
 from sauda.records.store import ROOT
 
@@ -45,7 +33,7 @@ CACHE_BYTES = 448 * 2**20
 class ProcessEngine:
     """Sends orders to the model process and receives its events; starts it at first use."""
 
-    def __init__(self, report: Report, command: Sequence[str] = COMMAND) -> None:
+    def __init__(self, report: server.Report, command: Sequence[str] = COMMAND) -> None:
         self._report, self._command = report, command
         self._lock = threading.Lock()
         self._process: subprocess.Popen | None = None
@@ -56,7 +44,7 @@ class ProcessEngine:
         """The id of the process; None where none runs."""
         return self._process.pid if self._process else None
 
-    def send(self, order: Order) -> None:
+    def send(self, order: server.Order) -> None:
         """Send an order; starts the process if none runs. Orders to a dead process are lost."""
         try:
             with self._lock:
@@ -64,7 +52,7 @@ class ProcessEngine:
                     self._start()
                 connection = self._connection
         except OSError as error:  # no memory or no file left for it
-            self._report(Ended(f"the model process could not be started: {error}"))
+            self._report(server.Ended(f"the model process could not be started: {error}"))
             return
         with self._lock, contextlib.suppress(OSError):  # it ended just now; `_listen` reports so
             connection.send(order)
@@ -96,10 +84,10 @@ class ProcessEngine:
         process.kill()
         code = process.wait()
         connection.close()
-        self._report(Ended(f"the model process ended with the code {code}"))
+        self._report(server.Ended(f"the model process ended with the code {code}"))
 
 
-def _receive(connection: Connection) -> Order | Event | None:
+def _receive(connection: Connection) -> server.Order | server.Event | None:
     """The next message; None once the other side is gone."""
     try:
         return connection.recv()
@@ -110,14 +98,16 @@ def _receive(connection: Connection) -> Order | Event | None:
 class BatchEngine:
     """Decodes replies token by token; `orders` is its inbox, None in it ends `run`."""
 
-    def __init__(self, load: Callable[[str], Model], report: Report) -> None:
-        self.orders: queue.SimpleQueue[Order | Ready | None] = queue.SimpleQueue()
+    def __init__(self, load: Callable[[str], Model], report: server.Report) -> None:
+        self.orders: queue.SimpleQueue[server.Order | server.Ready | None] = queue.SimpleQueue()
         self._load, self._report = load, report
         # One at a time: transformers imports its modules at first use, which threads disturb.
         self._loading = threading.Lock()
         self._models: dict[str, Model] = {}
         self._batches: dict[str, DecodingBatch] = {}  # of the models that have joined
-        self._waiting: dict[int, Begin] = {}  # to join at the next token, or once their model loads
+        self._waiting: dict[
+            int, server.Begin
+        ] = {}  # to join at the next token, or once their model loads
         self._cancelled: set[int] = set()
         self._prefix_cache = PrefixCache()  # of all models, so that its limit is one
 
@@ -138,25 +128,25 @@ class BatchEngine:
         rows = any(batch.rows for batch in self._batches.values())
         return rows or any(begin.name in self._batches for begin in self._waiting.values())
 
-    def take(self, order: Order | Ready) -> None:
+    def take(self, order: server.Order | server.Ready) -> None:
         """Carry out an order; replies begin at the next step."""
-        if isinstance(order, Load):
+        if isinstance(order, server.Load):
             # A thread, so that the replies of other models go on meanwhile.
             threading.Thread(target=self._load_model, args=(order.name,), daemon=True).start()
-        elif isinstance(order, Ready):
+        elif isinstance(order, server.Ready):
             self.add(order.name, self._models[order.name])
             self._report(order)
-        elif isinstance(order, Begin):
+        elif isinstance(order, server.Begin):
             self._waiting[order.key] = order
-        elif isinstance(order, Cancel):
+        elif isinstance(order, server.Cancel):
             self._waiting.pop(order.key, None)
             if any(order.key in batch.rows for batch in self._batches.values()):
                 self._cancelled.add(order.key)
 
     def _load_model(self, name: str) -> None:
         with self._loading:
-            loaded = load_model(self._load, name, self._models)
-        if isinstance(loaded, Ready):
+            loaded = server.load_model(self._load, name, self._models)
+        if isinstance(loaded, server.Ready):
             self.orders.put(loaded)
         else:
             self._report(loaded)
@@ -187,7 +177,7 @@ class BatchEngine:
         try:
             self._batches[name].join({key: request})
         except Exception as error:  # the visitor who waits for this reply is told
-            self._report(Broken(key, f"{type(error).__name__}: {error}"))
+            self._report(server.Broken(key, f"{type(error).__name__}: {error}"))
 
     def _decode(self, name: str) -> None:
         """One more token of all replies of a model; an error ends them all."""
@@ -199,12 +189,12 @@ class BatchEngine:
             for key, row in batch.sample():
                 if key not in cancelled:
                     reply = Reply(row.text, source, len(row.tokens), row.finish)
-                    self._report(Piece(key, reply))
+                    self._report(server.Piece(key, reply))
             batch.advance(cancelled)
         except Exception as error:  # the visitors who wait for these replies are told
             self._batches[name] = DecodingBatch(batch.decoder)
             for key in keys:
-                self._report(Broken(key, f"{type(error).__name__}: {error}"))
+                self._report(server.Broken(key, f"{type(error).__name__}: {error}"))
 
 
 def bytes_of_token(network: Any) -> int:
@@ -234,7 +224,7 @@ def main(descriptor: int, load: Callable[[str], Model] = load) -> None:
     connection = Connection(descriptor)
     lock = threading.Lock()
 
-    def report(event: Event) -> None:
+    def report(event: server.Event) -> None:
         with lock:
             connection.send(event)
 

@@ -9,18 +9,7 @@ import numpy as np
 
 from env import Accept, Observation, Offer, Policy, WalkAway
 from sauda.games.adapter import Messages, ParsedReply, Reply, Request
-from sauda.language.acts import (
-    RUPEES,
-    SELLING,
-    Dialogue,
-    Turn,
-    act_of,
-    context_of,
-    describe_item,
-    format_amount,
-    parse_act,
-    view,
-)
+from sauda.language import acts
 from sauda.language.spoken import announce
 
 Action = Offer | Accept | WalkAway
@@ -62,8 +51,8 @@ class RoleSeat:
 
 def price_said(obs: Observation, words: str) -> float | None:
     """The price that `words` propose, read by the parser of the dialogues."""
-    context = replace(context_of(obs.table, obs.agent, True), notes=obs.table.item.name)
-    price = parse_act(words, context).price
+    context = replace(acts.context_of(obs.table, obs.agent, True), notes=obs.table.item.name)
+    price = acts.parse_act(words, context).price
     return None if price is None else obs.priced(price)
 
 
@@ -73,21 +62,26 @@ def prompt(obs: Observation, decided: Action) -> Messages:
     An offer without words is told as its price. Raises IllegalAction where `decided` is no move.
     """
     table = obs.table
-    moves = [(move.agent, move.action) for move in table.moves if move.agent in SELLING]
+    moves = [(move.agent, move.action) for move in table.moves if move.agent in acts.SELLING]
     said = [
-        Turn(agent, announce(action) if action.message else format_amount(action.price, RUPEES))
+        acts.Turn(
+            agent,
+            announce(action) if action.message else acts.format_amount(action.price, acts.RUPEES),
+        )
         for agent, action in moves
     ]
-    act = act_of(decided, context_of(table, obs.agent, True))
-    (other,) = (agent for agent in SELLING if agent != obs.agent)
-    dialogue = Dialogue(
+    act = acts.act_of(decided, acts.context_of(table, obs.agent, True))
+    (other,) = (agent for agent in acts.SELLING if agent != obs.agent)
+    dialogue = acts.Dialogue(
         id="game",
         group="game",
-        scenario=describe_item(table.item.name, table.item.category, table.item.list_price, RUPEES),
+        scenario=acts.describe_item(
+            table.item.name, table.item.category, table.item.list_price, acts.RUPEES
+        ),
         values={obs.agent: {"limit": obs.reservation}, other: {}},
-        turns=(*said, Turn(obs.agent, UNSAID, act)),
-        currency=RUPEES,
+        turns=(*said, acts.Turn(obs.agent, UNSAID, act)),
+        currency=acts.RUPEES,
         list_price=table.item.list_price,
         notes=table.item.name,
     )
-    return view(dialogue, obs.agent).chat()[:-1]
+    return acts.view(dialogue, obs.agent).chat()[:-1]

@@ -23,17 +23,9 @@ from sauda.llm.types import Messages, Reply
 from sauda.records.seeds import SPLITS
 from sauda.records.store import read_lines
 from sauda.statistics import mean_interval
+from sauda.train import teacher_rows
 from sauda.train.common import Run, append, checkpoints_in
 from sauda.train.model import load_served
-from sauda.train.teacher_rows import (
-    ArenaRowSettings,
-    ArenaTaught,
-    RowSettings,
-    Taught,
-    round_action,
-    teach,
-    teach_arena,
-)
 
 TASKS = ("bazaar/open", "bazaar/rushed")  # of the acceptance check
 EVAL_TASKS = {"bazaar": "bazaar/open", "arena": "arena/market_round"}  # of checkpoints, by game
@@ -102,16 +94,20 @@ def _share(verdicts: Sequence[dict[str, Any]], name: str) -> float:
     return round(sum(verdict[name] for verdict in verdicts) / len(verdicts), 4)
 
 
-def holdout_states(prompts: int) -> Iterator[Taught]:
+def holdout_states(prompts: int) -> Iterator[teacher_rows.Taught]:
     """States of hold-out games, from the split's end, where no evaluation plays; tasks in turn."""
     for number in range(prompts):
         task = get_task(TASKS[number % len(TASKS)])
-        game = list(teach(task, SPLITS["holdout"][-1 - number], "listener", RowSettings()))
+        game = list(
+            teacher_rows.teach(
+                task, SPLITS["holdout"][-1 - number], "listener", teacher_rows.RowSettings()
+            )
+        )
         yield game[number % len(game)]
 
 
-def _judge_bazaar(state: Taught, move: Any) -> dict[str, Any]:
-    wanted = round_action(state.obs, state.move, RowSettings().near)
+def _judge_bazaar(state: teacher_rows.Taught, move: Any) -> dict[str, Any]:
+    wanted = teacher_rows.round_action(state.obs, state.move, teacher_rows.RowSettings().near)
     if isinstance(move, IllegalAction):
         return {"valid": False, "same": False, "off": None}
     off = None
@@ -120,16 +116,16 @@ def _judge_bazaar(state: Taught, move: Any) -> dict[str, Any]:
     return {"valid": True, "same": type(move) is type(wanted), "off": off}
 
 
-def arena_holdout_states(prompts: int) -> Iterator[ArenaTaught]:
+def arena_holdout_states(prompts: int) -> Iterator[teacher_rows.ArenaTaught]:
     """States of a lab in hold-out games of the arena, from the split's end; tasks in turn."""
-    settings = ArenaRowSettings()
+    settings = teacher_rows.ArenaRowSettings()
     for number in range(prompts):
         task = get_task(settings.tasks[number % len(settings.tasks)])
-        game = list(teach_arena(task, SPLITS["holdout"][-1 - number], settings))
+        game = list(teacher_rows.teach_arena(task, SPLITS["holdout"][-1 - number], settings))
         yield game[number % len(game)]
 
 
-def _judge_arena(state: ArenaTaught, action: Any) -> dict[str, Any]:
+def _judge_arena(state: teacher_rows.ArenaTaught, action: Any) -> dict[str, Any]:
     results = state.task.env.step(state.play.state, action).private[state.task.learner].results
     same = action.action_type == state.action.action_type
     valid = not isinstance(action, arena.Malformed)

@@ -37,38 +37,13 @@ from sauda.llm.registry import PlayerSpec
 from sauda.llm.turn import ModelGame, new_game, play_games, play_turn
 from sauda.records.seeds import is_unseen_listing
 from sauda.records.store import digest, read_lines, write
+from sauda.train import common, teacher_rows
 from sauda.train.checks import check_player
-from sauda.train.common import (
-    PlayerSettings,
-    Run,
-    init_adapter,
-    sample,
-    save_and_load,
-    save_run,
-    start_run,
-    train_to_end,
-    training_arguments,
-)
+from sauda.train.common import option
 from sauda.train.losses import soft_cross_entropy
 from sauda.train.model import tokenizer_of, trainable
 from sauda.train.self_play import Learner
 from sauda.train.sft import load_rows, train_on
-from sauda.train.teacher_rows import (
-    CLASSIC_MIX,
-    Action,
-    ArenaTaught,
-    Mix,
-    Row,
-    RowSettings,
-    find_teacher,
-    order_by_length,
-    reply_spans,
-    round_action,
-    supervise,
-    teacher_move,
-    to_lines,
-    training_seeds,
-)
 
 LEAST_CHANCE = 1e-4  # probability of a completion, below which it is left out
 TURNS = 5  # the stream that draws whose turn it is
@@ -79,37 +54,27 @@ TOY = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class DistillSettings(PlayerSettings):
+class DistillSettings(common.PlayerSettings):
     """Settings in the names of transformers' TrainingArguments; the defaults are what we report."""
 
     init_adapter: str = "sft"
-    full_fine_tuning: bool = field(
-        default=False, metadata={"help": "all weights learn, in fp32, and no adapter"}
+    full_fine_tuning: bool = option("all weights learn, in fp32, and no adapter", False)
+    teacher: str = option("of all tasks, also module:function; '' for each task's own", "")
+    shares: tuple[teacher_rows.Mix, ...] = (  # of a round's games
+        teacher_rows.Mix("bazaar/open", 0.60, "listener"),
+        teacher_rows.Mix("bazaar/rushed", 0.25, "listener"),
+        teacher_rows.Mix("bazaar/mute", 0.09, "bayesian"),
+        *teacher_rows.CLASSIC_MIX,
     )
-    teacher: str = field(
-        default="", metadata={"help": "of all tasks, also module:function; '' for each task's own"}
-    )
-    shares: tuple[Mix, ...] = (  # of a round's games
-        Mix("bazaar/open", 0.60, "listener"),
-        Mix("bazaar/rushed", 0.25, "listener"),
-        Mix("bazaar/mute", 0.09, "bayesian"),
-        *CLASSIC_MIX,
-    )
-    teacher_turns: tuple[float, ...] = field(
-        default=(1.0, 0.3), metadata={"help": "the teacher's share of turns, by round"}
-    )
+    teacher_turns: tuple[float, ...] = option("the teacher's share of turns, by round", (1.0, 0.3))
     hand: float = 3.0  # standard deviation of the error in the teacher's prices, in percent
-    deals_per_round: int = field(
-        default=240, metadata={"help": "deals that each round plays and learns from"}
-    )
+    deals_per_round: int = option("deals that each round plays and learns from", 240)
     games_at_once: int = 24  # games played in one batch; more crowd out the cache of prefixes
     label_sd: float = 1.5  # of a label's prices, in percent
     near: int = 1  # percent: a bid so near to the ask takes it
     late: int = 2  # replies of a deal from this one on, counted from 0, ...
     late_weight: float = 2.0  # ... weigh so much: openings that are off cost little
-    gradient_accumulation_steps: int = field(
-        default=1, metadata={"help": "passes per step of the optimizer"}
-    )
+    gradient_accumulation_steps: int = option("passes per step of the optimizer", 1)
     learning_rate: float = 5e-4
     first_seed: int = 20_000
     save_steps: int = 120
@@ -129,24 +94,18 @@ class DistillSettings(PlayerSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ArenaDistillSettings(PlayerSettings):
+class ArenaDistillSettings(common.PlayerSettings):
     """Settings of a lab of the GPU arena, which learns the teacher's picks in its own games."""
 
     init_adapter: str = "sft-arena"
-    rows: int = field(default=1_200, metadata={"help": "actions to learn from"})
-    tasks: tuple[str, ...] = field(
-        default=tuple(ARENA_TASKS), metadata={"help": "tasks of the games, with equal shares"}
-    )
+    rows: int = option("actions to learn from", 1_200)
+    tasks: tuple[str, ...] = option("tasks of the games, with equal shares", tuple(ARENA_TASKS))
     teacher: str = "broker"
     waits: float = 0.1  # share of the teacher's waits that is kept: they are frequent and alike
     games_at_once: int = 24
-    num_train_epochs: int = field(default=1, metadata={"help": "passes over the rows"})
-    gradient_accumulation_steps: int = field(
-        default=1, metadata={"help": "passes per step of the optimizer"}
-    )
-    max_steps: int = field(
-        default=-1, metadata={"help": "ends the run early, for a trial; -1 and 0 train on all rows"}
-    )
+    num_train_epochs: int = option("passes over the rows", 1)
+    gradient_accumulation_steps: int = option("passes per step of the optimizer", 1)
+    max_steps: int = option("ends the run early, for a trial; -1 and 0 train on all rows", -1)
     per_device_train_batch_size: int = 8
     learning_rate: float = 5e-4
     first_seed: int = 20_000
@@ -159,12 +118,14 @@ class ArenaDistillSettings(PlayerSettings):
 SETTINGS = {"bazaar": DistillSettings, "arena": ArenaDistillSettings}  # by game
 
 
-def train(settings: PlayerSettings, folder: Path | None = None, resume: bool = False) -> dict:
+def train(
+    settings: common.PlayerSettings, folder: Path | None = None, resume: bool = False
+) -> dict:
     """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do."""
     from transformers import TrainingArguments
 
-    run = start_run(settings, folder, resume)
-    network = trainable(run.base, init_adapter(settings), settings.full_fine_tuning)
+    run = common.start_run(settings, folder, resume)
+    network = trainable(run.base, common.init_adapter(settings), settings.full_fine_tuning)
     tokenizer = tokenizer_of(run.base)
     if settings.game == "arena":
         learner = Learner(network, tokenizer, run.base, settings.sampling)
@@ -174,7 +135,7 @@ def train(settings: PlayerSettings, folder: Path | None = None, resume: bool = F
     trainer = distill_trainer()(
         model=network,
         args=TrainingArguments(
-            **training_arguments(run),
+            **common.training_arguments(run),
             max_steps=steps_per_round * len(settings.teacher_turns),
             train_sampling_strategy="sequential",
             remove_unused_columns=False,
@@ -182,32 +143,32 @@ def train(settings: PlayerSettings, folder: Path | None = None, resume: bool = F
         train_dataset=rounds,
         data_collator=lambda rows: {"rows": rows},
     )
-    train_to_end(run, trainer)
-    served = save_and_load(run, trainer)
+    common.train_to_end(run, trainer)
+    served = common.save_and_load(run, trainer)
 
     first = rounds.deals(0)[0]
     learnt = {position + 1 for position, *_ in first["labels"]}
     labels = [i if n in learnt else -100 for n, i in enumerate(first["input_ids"])]
     figures = {
         "rounds": rounds.summary(),
-        "sample": sample(first["input_ids"], labels, tokenizer),
+        "sample": common.sample(first["input_ids"], labels, tokenizer),
     }
     publishes = not settings.full_fine_tuning  # an adapter is small enough
-    return save_run(run, trainer, check_player(run, served) | figures, publishes=publishes)
+    return common.save_run(run, trainer, check_player(run, served) | figures, publishes=publishes)
 
 
-def label_own_games(settings: ArenaDistillSettings, learner: Learner) -> list[Row]:
+def label_own_games(settings: ArenaDistillSettings, learner: Learner) -> list[teacher_rows.Row]:
     """The states of the learner's own games of the arena with the teacher's action at each.
 
     Raises ValueError where the seeds would leave the training split.
     """
-    rows: list[Row] = []
+    rows: list[teacher_rows.Row] = []
     player = learner.player_spec(settings.constrained)
     for number, name in enumerate(settings.tasks, 1):
         task, wanted = get_task(name), settings.rows * number // len(settings.tasks)
         seeds, teacher = (
-            training_seeds(task, settings.first_seed),
-            find_teacher(task, settings.teacher),
+            teacher_rows.training_seeds(task, settings.first_seed),
+            teacher_rows.find_teacher(task, settings.teacher),
         )
         while len(rows) < wanted:
             print(f"{len(rows)} of {settings.rows} actions", flush=True)
@@ -215,17 +176,21 @@ def label_own_games(settings: ArenaDistillSettings, learner: Learner) -> list[Ro
             games = [new_game(task, seed, (settings.seed,)) for seed in chosen]
             play_games(games, player)
             for game in games:
-                rows += supervise(task, game.play.seed, relabel(game, teacher), settings.waits)
+                rows += teacher_rows.supervise(
+                    task, game.play.seed, relabel(game, teacher), settings.waits
+                )
         del rows[wanted:]
     return rows
 
 
-def relabel(game: ModelGame, teacher: Policy) -> Iterator[ArenaTaught]:
+def relabel(game: ModelGame, teacher: Policy) -> Iterator[teacher_rows.ArenaTaught]:
     """The states of the learner in a game of the arena, and the teacher's action at each."""
     task = game.task
     for number, turn in enumerate(game.turns):
         stream = agent_stream(task, game.play.seed, task.learner, number)
-        yield ArenaTaught(task, number, turn.before, turn.obs, teacher(turn.obs, stream))
+        yield teacher_rows.ArenaTaught(
+            task, number, turn.before, turn.obs, teacher(turn.obs, stream)
+        )
 
 
 @dataclass(frozen=True)
@@ -240,7 +205,7 @@ class SoftRow:
     own: list[bool]  # whether the learner made the move; else the teacher did
 
 
-def label(obs: Observation, move: Action, sd: float, near: int) -> dict[str, float]:
+def label(obs: Observation, move: teacher_rows.Action, sd: float, near: int) -> dict[str, float]:
     """The probability of each completion at `obs`, around a teacher's `move`.
 
     Offers are normal with the standard deviation `sd` in percent, and say what the move says. What
@@ -274,7 +239,7 @@ def soft_tokens(row: SoftRow, tokenizer: Any, late: int, late_weight: float) -> 
     """
     ids: list[int] = []
     labels: list[tuple[int, list[int], list[float], float]] = []
-    turns = zip(row.labels, reply_spans(row.messages, tokenizer), strict=True)
+    turns = zip(row.labels, teacher_rows.reply_spans(row.messages, tokenizer), strict=True)
     for number, (chances, (read, reply)) in enumerate(turns):
         ids += read
         weight = late_weight if number >= late else 1.0
@@ -322,10 +287,10 @@ class Teacher:
     near: int
     hand: float = 0.0
 
-    def move(self, obs: Observation, seed: int, turn: int) -> Action:
+    def move(self, obs: Observation, seed: int, turn: int) -> teacher_rows.Action:
         """The teacher's move, before it is rounded."""
         stream = agent_stream(self.task, seed, self.task.learner, turn)
-        return teacher_move(self.policy, obs, stream, RowSettings())
+        return teacher_rows.teacher_move(self.policy, obs, stream, teacher_rows.RowSettings())
 
     def label(self, obs: Observation, seed: int, turn: int) -> dict[str, float]:
         """The probability of each completion at `obs`, around its move."""
@@ -340,7 +305,7 @@ class Teacher:
             text = str(rng.choice(list(chances), p=list(chances.values())))
             move = parse(text, obs)
         else:
-            move = round_action(obs, move, self.near)
+            move = teacher_rows.round_action(obs, move, self.near)
             text = completion(move, obs)
         request = Request(render(obs), 0)
         return ModelTurn(obs, request, Reply(text, "teacher"), ParsedReply(parse(text, obs), move))
@@ -405,7 +370,7 @@ class Rounds:
     ahead, so the last batch of a round is trained on after the next round's games were played.
     """
 
-    def __init__(self, run: Run, learner: Learner) -> None:
+    def __init__(self, run: common.Run, learner: Learner) -> None:
         self.settings, self.run, self.learner = run.settings, run, learner
         self._round: tuple[int, list[dict[str, Any]]] = (-1, [])  # the last one read
 
@@ -428,7 +393,7 @@ class Rounds:
         ]
         rng = np.random.default_rng([settings.seed, number])
         lengths = [len(deal["input_ids"]) for deal in deals]
-        return [deals[i] for i in order_by_length(lengths, settings.batch_size, rng)]
+        return [deals[i] for i in teacher_rows.order_by_length(lengths, settings.batch_size, rng)]
 
     def file(self, number: int) -> Path:
         """Where the deals of a round are kept."""
@@ -439,7 +404,7 @@ class Rounds:
         file = self.file(number)
         if not file.exists():
             self.learner.refresh()
-            write(file, to_lines(self.play(number)))
+            write(file, teacher_rows.to_lines(self.play(number)))
         return [SoftRow(**row) for row in read_lines(file)]
 
     def play(self, number: int) -> list[SoftRow]:
@@ -451,7 +416,7 @@ class Rounds:
             task = get_task(share.task)
             teacher = Teacher(
                 task,
-                find_teacher(task, settings.teacher or share.teacher),
+                teacher_rows.find_teacher(task, settings.teacher or share.teacher),
                 settings.label_sd,
                 settings.near,
                 settings.hand,
@@ -484,7 +449,7 @@ class Rounds:
                     "completions": sum(len(row.labels) for row in rows),
                     "own": sum(sum(row.own) for row in rows),
                     "task": dict(Counter(row.task for row in rows)),
-                    "sha256": digest(to_lines(rows)),
+                    "sha256": digest(teacher_rows.to_lines(rows)),
                 }
             )
         return rounds

@@ -18,7 +18,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
@@ -35,21 +35,9 @@ from sauda.llm.turn import ModelGame, new_game, play_games, play_turn
 from sauda.llm.types import Generate, ReplyError
 from sauda.records.seeds import SPLITS, is_unseen_game
 from sauda.records.store import digest, read_lines
+from sauda.train import common
 from sauda.train.checks import check_player
-from sauda.train.common import (
-    LOGGED,
-    PlayerSettings,
-    Run,
-    Stopped,
-    append,
-    init_adapter,
-    sample,
-    save_and_load,
-    save_run,
-    start_run,
-    train_to_end,
-    training_arguments,
-)
+from sauda.train.common import option
 from sauda.train.losses import scores_on_cpu
 from sauda.train.model import tokenizer_of, trainable
 from sauda.train.self_play import Learner
@@ -57,7 +45,7 @@ from sauda.train.self_play import Learner
 BRANCH, COMMON = 1, 0  # salts: of the replies that are compared; of all other replies
 TURN = 4  # a stream of its own: which turn is compared
 DPO_LOGGED = (
-    *LOGGED, "rewards/margins", "rewards/accuracies", "rewards/chosen", "rewards/rejected",
+    *common.LOGGED, "rewards/margins", "rewards/accuracies", "rewards/chosen", "rewards/rejected",
 )  # fmt: skip
 PAIRS = "pairs.jsonl"  # in a run's folder: a row per position that was compared
 JUDGING = Sampling(temperature=0.0, max_new_tokens=8)
@@ -74,10 +62,10 @@ TOY = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class DPOSettings(PlayerSettings):
+class DPOSettings(common.PlayerSettings):
     """Settings in the names of TRL's DPOConfig; the defaults are the numbers we report."""
 
-    pairs: int = field(default=500, metadata={"help": "pairs to learn from"})
+    pairs: int = option("pairs to learn from", 500)
     tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed")
     branches: int = 4  # replies that are compared, the game's own included
     batch_size: int = 24  # positions that are played side by side
@@ -85,21 +73,15 @@ class DPOSettings(PlayerSettings):
     patience: int = 200  # positions in a row without a pair, before it stops
     init_adapter: str = "sft"
     first_seed: int = 40_000
-    num_train_epochs: int = field(default=1, metadata={"help": "passes over the pairs"})
+    num_train_epochs: int = option("passes over the pairs", 1)
     # one pair per pass, because its two replies share their prompt
-    per_device_train_batch_size: int = field(
-        default=1, metadata={"help": "pairs per pass; lower where memory is short"}
-    )
-    gradient_accumulation_steps: int = field(
-        default=8, metadata={"help": "passes per step of the optimizer"}
-    )
+    per_device_train_batch_size: int = option("pairs per pass; lower where memory is short", 1)
+    gradient_accumulation_steps: int = option("passes per step of the optimizer", 8)
     learning_rate: float = 5e-5
     warmup_steps: float = 0.1
     beta: float = 0.1  # how near the learner stays to the adapter it started from
     save_steps: int = 10
-    threads: int = field(
-        default=1, metadata={"help": "of torch on a CPU, and players who look for pairs at a time"}
-    )
+    threads: int = option("of torch on a CPU, and players who look for pairs at a time", 1)
     stage: ClassVar[str] = "dpo"
 
 
@@ -111,8 +93,8 @@ def train(settings: DPOSettings, folder: Path | None = None, resume: bool = Fals
     from datasets import Dataset
     from trl import DPOConfig, DPOTrainer
 
-    run = start_run(settings, folder, resume)
-    network = trainable(run.base, init_adapter(settings))
+    run = common.start_run(settings, folder, resume)
+    network = trainable(run.base, common.init_adapter(settings))
     tokenizer = tokenizer_of(run.base)
     pairs = load_pairs(run, network)
     if run.base.device == "cpu":
@@ -120,7 +102,7 @@ def train(settings: DPOSettings, folder: Path | None = None, resume: bool = Fals
     trainer = DPOTrainer(
         model=network,
         args=DPOConfig(
-            **training_arguments(run),
+            **common.training_arguments(run),
             num_train_epochs=settings.num_train_epochs,
             beta=settings.beta,
             max_length=None,
@@ -139,20 +121,20 @@ def train(settings: DPOSettings, folder: Path | None = None, resume: bool = Fals
     )
     if run.base.device == "cpu":
         scores_on_cpu(network.get_base_model())
-    train_to_end(run, trainer)
-    served = save_and_load(run, trainer, DPO_LOGGED)
+    common.train_to_end(run, trainer)
+    served = common.save_and_load(run, trainer, DPO_LOGGED)
 
     first = trainer.train_dataset[0]
     prompt, chosen = first["prompt_ids"], first["chosen_ids"]
     spent = round(sum(row["seconds"] for row in read_lines(run.folder / PAIRS)), 1)
     figures = {
         "pairs": summarize_pairs(pairs) | {"seconds": spent},
-        "sample": sample(prompt + chosen, [-100] * len(prompt) + chosen, tokenizer),
+        "sample": common.sample(prompt + chosen, [-100] * len(prompt) + chosen, tokenizer),
     }
-    return save_run(run, trainer, check_player(run, served) | figures, DPO_LOGGED)
+    return common.save_run(run, trainer, check_player(run, served) | figures, DPO_LOGGED)
 
 
-def load_pairs(run: Run, network: Any) -> list[dict[str, Any]]:
+def load_pairs(run: common.Run, network: Any) -> list[dict[str, Any]]:
     """The run's pairs: those in its folder, and as many new ones as are missing."""
     import torch
 
@@ -217,11 +199,11 @@ def collect(
                 try:
                     row = approve(row, judge)
                 except ReplyError as error:
-                    raise Stopped(
+                    raise common.Stopped(
                         f"the judge gave no answer: {error}; {len(pairs)} pairs are kept in {file},"
                         " continue with --resume"
                     ) from error
-                append(file, row | {"seconds": round(spent / len(rows), 3)})
+                common.append(file, row | {"seconds": round(spent / len(rows), 3)})
                 fruitless = 0 if "chosen" in row else fruitless + 1
                 if "chosen" in row:
                     pairs.append(row)
@@ -229,7 +211,7 @@ def collect(
             if len(pairs) >= settings.pairs:
                 return pairs[: settings.pairs]
             if fruitless >= settings.patience:
-                raise Stopped(
+                raise common.Stopped(
                     f"{fruitless} positions in a row gave no pair: replies to the same position "
                     f"earn the same. {len(pairs)} pairs are kept in {file}"
                 )

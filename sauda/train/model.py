@@ -10,29 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sauda.llm import model as llm_model
 from sauda.llm.engine import Decoder, JointDecoder
-from sauda.llm.model import (
-    ADAPTERS,
-    BYTES,
-    MODELS,
-    TRAINED,
-    WEIGHTS,
-    CannotLoad,
-    Weights,
-    base_weights,
-    check_base,
-    free_memory,
-    load,
-    multiplies_bf16,
-    read_network,
-    smollm2,
-    with_adapter,
-)
 from sauda.llm.model import Model as ServedModel
 from sauda.records.store import renew_checksums, sha256, write_bytes
 
 TOY = "toy"
-BASES = {"mini": MODELS["mini"].base, "8b": MODELS["sauda-8b"].base}
+BASES = {"mini": llm_model.MODELS["mini"].base, "8b": llm_model.MODELS["sauda-8b"].base}
 PARAMETERS = {TOY: 3_219_776, "mini": 134_515_008, "8b": 8_030_261_248}
 ROW = 1.2  # times the weights: one row's activations; 16 on the small model took 5.2 GB on a CPU
 CHECKPOINTED = 2.0  # times the weights, activations computed again where they are needed
@@ -57,7 +41,7 @@ class Base:
     """A base model on disk, to train on."""
 
     name: str  # toy, mini, 8b, or a folder or repository
-    weights: Weights
+    weights: llm_model.Weights
     device: str  # cpu or cuda
     precision: str  # fp32, bf16 or nf4
     checkpointing: bool = False  # of activations, where the memory of a GPU is too small for all
@@ -75,21 +59,21 @@ def find_base(
     import torch
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    weights = toy(folder / "base") if name == TOY else base_weights(BASES.get(name, name))
+    weights = toy(folder / "base") if name == TOY else llm_model.base_weights(BASES.get(name, name))
     size = sum(file.stat().st_size for file in weights.folder.glob("*.safetensors"))
-    free = free_memory(device)
+    free = llm_model.free_memory(device)
     on_gpu = device == "cuda"
-    precision = "bf16" if name != TOY and (on_gpu or multiplies_bf16()) else "fp32"
-    size *= BYTES[precision] / BYTES["fp32" if name == TOY else "bf16"]
+    precision = "bf16" if name != TOY and (on_gpu or llm_model.multiplies_bf16()) else "fp32"
+    size *= llm_model.BYTES[precision] / llm_model.BYTES["fp32" if name == TOY else "bf16"]
     checkpointing = on_gpu and training_bytes(size, batch_size, copies) > free
     needed = training_bytes(size, batch_size, copies, checkpointing)
     if four_bits == "always" or (on_gpu and (four_bits == "gpu" or needed > free)):
-        small = size * BYTES["nf4"] / BYTES[precision]
+        small = size * llm_model.BYTES["nf4"] / llm_model.BYTES[precision]
         precision = "nf4"
         checkpointing = on_gpu
         needed = training_bytes(small, batch_size, checkpointing=checkpointing)  # it needs no copy
     if needed > free:
-        raise CannotLoad(
+        raise llm_model.CannotLoad(
             f"training {name} on {batch_size} rows a pass needs about {needed / 2**30:.1f} GiB of "
             f"memory on this {device.upper()}, and {free / 2**30:.1f} are free; lower "
             "--per-device-train-batch-size or choose a smaller model"
@@ -107,7 +91,7 @@ def training_bytes(
     return weights * (copies + (CHECKPOINTED if checkpointing else 1 + batch_size * ROW))
 
 
-def toy(folder: Path) -> Weights:
+def toy(folder: Path) -> llm_model.Weights:
     """A Llama of two layers with fixed random weights and the small model's tokenizer.
 
     It is drawn also where it is on disk already: what a run draws after it, such as a new adapter,
@@ -124,9 +108,9 @@ def toy(folder: Path) -> Weights:
     )  # fmt: skip
     network = LlamaForCausalLM(shape)
     if not (folder / "model.safetensors").exists():
-        AutoTokenizer.from_pretrained(smollm2().folder).save_pretrained(folder)
+        AutoTokenizer.from_pretrained(llm_model.smollm2().folder).save_pretrained(folder)
         network.save_pretrained(folder)
-    return base_weights(str(folder))
+    return llm_model.base_weights(str(folder))
 
 
 def read_base(base: Base) -> Any:
@@ -135,7 +119,7 @@ def read_base(base: Base) -> Any:
     On a CPU with AVX512-BF16, bitsandbytes packs 4-bit weights for inference in the first pass
     without gradients, such as a validation, and gradients through packed weights are wrong.
     """
-    network = read_network(base.weights.folder, None, base.precision, base.device)
+    network = llm_model.read_network(base.weights.folder, None, base.precision, base.device)
     if base.precision == "nf4":
         from bitsandbytes.nn import Linear4bit
 
@@ -176,12 +160,12 @@ def trainable(base: Base, adapter: Path | None, whole: bool = False) -> Any:
     from peft import get_peft_model
 
     if adapter is not None:
-        check_base(adapter, base.weights)
+        llm_model.check_base(adapter, base.weights)
     if whole:
-        return read_network(base.weights.folder, adapter, "fp32", base.device)
+        return llm_model.read_network(base.weights.folder, adapter, "fp32", base.device)
     if adapter is None:
         return get_peft_model(read_base(base), peft_config(LoRA()))
-    network = with_adapter(read_base(base), adapter, learns=True)
+    network = llm_model.with_adapter(read_base(base), adapter, learns=True)
     # checkpoints look there for the base's config, and need not ask the Hub
     network.peft_config["default"].base_model_name_or_path = str(base.weights.folder)
     return network
@@ -199,13 +183,13 @@ def load_served(learnt: Path, base: Base, threads: int) -> ServedModel:
     """
     if (learnt / ADAPTER_CONFIG).exists():
         name = f"{BASES.get(base.name, base.weights.folder)}+{learnt}"
-        served = load(name, threads=threads)
+        served = llm_model.load(name, threads=threads)
         if served.device == "cpu":
             return served
         network, precision, digest = served.decoder.network, served.precision, served.sha256
     else:
-        name, precision, digest = str(learnt), base.precision, sha256(learnt / WEIGHTS)
-        network = read_network(learnt, None, base.precision, base.device)
+        name, precision, digest = str(learnt), base.precision, sha256(learnt / llm_model.WEIGHTS)
+        network = llm_model.read_network(learnt, None, base.precision, base.device)
     on_cpu = base.device == "cpu"
     decoder = (Decoder if on_cpu else JointDecoder)(
         network, tokenizer_of(base), reuses_prefix=on_cpu
@@ -224,7 +208,7 @@ def save_adapter(network: Any, folder: Path, base: Base, about: Mapping[str, Any
     trained = {"base": base.name, "base_sha256": base.weights.sha256, **about}
     if not is_adapted(network):
         network.to(torch.bfloat16).save_pretrained(folder)
-        write_bytes(folder / TRAINED, (json.dumps(trained, indent=1) + "\n").encode())
+        write_bytes(folder / llm_model.TRAINED, (json.dumps(trained, indent=1) + "\n").encode())
         return
     network.save_pretrained(folder, selected_adapters=["default"])  # not the reference beside it
     numbers = {name: x.to(torch.float16) for name, x in load_file(folder / ADAPTER_WEIGHTS).items()}
@@ -234,7 +218,7 @@ def save_adapter(network: Any, folder: Path, base: Base, about: Mapping[str, Any
     config["target_modules"] = sorted(config["target_modules"])  # PEFT keeps a set, in any order
     content = json.dumps(config, indent=1, sort_keys=True) + "\n"
     write_bytes(folder / ADAPTER_CONFIG, content.encode())
-    write_bytes(folder / TRAINED, (json.dumps(trained, indent=1) + "\n").encode())
+    write_bytes(folder / llm_model.TRAINED, (json.dumps(trained, indent=1) + "\n").encode())
 
 
 def read_adapter(network: Any, folder: Path) -> None:
@@ -243,14 +227,14 @@ def read_adapter(network: Any, folder: Path) -> None:
     from safetensors.torch import load_model
 
     if not is_adapted(network):
-        load_model(network, folder / WEIGHTS)
+        load_model(network, folder / llm_model.WEIGHTS)
         return
     set_peft_model_state_dict(network, load_peft_weights(str(folder)))
 
 
-def publish(folder: Path, name: str, root: Path = ADAPTERS) -> dict[str, Any]:
+def publish(folder: Path, name: str, root: Path = llm_model.ADAPTERS) -> dict[str, Any]:
     """Copy an adapter to `root/name`, where `load` finds it; returns its name, hash and size."""
-    files = (ADAPTER_CONFIG, TRAINED, ADAPTER_WEIGHTS)
+    files = (ADAPTER_CONFIG, llm_model.TRAINED, ADAPTER_WEIGHTS)
     for file in files:
         write_bytes(root / name / file, (folder / file).read_bytes())
     renew_checksums([f"{root.name}/{name}/{file}" for file in files], root.parent)

@@ -25,46 +25,18 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sauda.experiments.runs import best_step, loss_and_perplexity
-from sauda.language.acts import (
-    GENERALIST,
-    SELLING,
-    Dialogue,
-    Turn,
-    View,
-    choose_views,
-    counts,
-    read_acts,
-    sides_of,
-    views,
-)
+from sauda.language import acts
 from sauda.llm.model import Model
 from sauda.records.store import digest
 from sauda.statistics import moving_average
-from sauda.train import common
+from sauda.train import common, model
 from sauda.train.checks import fault_in, reply_to
-from sauda.train.common import (
-    LOGGED,
-    Run,
-    StageSettings,
-    last_checkpoint,
-    log_steps,
-    option,
-    run_name,
-)
+from sauda.train.common import option
 from sauda.train.dialogues import SOURCES, load_dialogues, report_use, sequence, source_of
 from sauda.train.losses import score_tokens
-from sauda.train.model import (
-    FOUR_BITS,
-    Base,
-    LoRA,
-    peft_config,
-    read_adapter,
-    read_base,
-    tokenizer_of,
-)
 
 CONTROL, ONE_CYCLE, ONE_RATE = "control", "one-cycle", "one-rate"  # in the name of a control
-ROLES_LOGGED = (*LOGGED, "loss_average", "learning_rate_lowest", "step_time", "memory")
+ROLES_LOGGED = (*common.LOGGED, "loss_average", "learning_rate_lowest", "step_time", "memory")
 LEAST_SAID = 0.8  # share of replies that must name the price of the thought, and no other
 MOST_BROKEN = 0.05  # share of replies that may be broken text
 LAYER = re.compile(r"\.(?:layers|h|blocks)\.(\d+)\.")
@@ -72,11 +44,11 @@ TOY = {"dialogues": 8, "validation_dialogues": 2, "holdout_dialogues": 4, "save_
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoleSettings(StageSettings):
+class RoleSettings(common.StageSettings):
     """Settings in the names of transformers' TrainingArguments; the defaults are what we report."""
 
     role: str = option(
-        "buyer, seller (of a division: opener, responder), or generalist", GENERALIST
+        "buyer, seller (of a division: opener, responder), or generalist", acts.GENERALIST
     )
     source: str = option(f"{', '.join(SOURCES)}; without one, the shipped dialogues", "")
     data: str = option("local file of the source, as it is published", "")
@@ -86,7 +58,7 @@ class RoleSettings(StageSettings):
     dialogues: int = option("training dialogues to learn from, each from one side", 56)
     validation_dialogues: int = option("from its own sides, at every checkpoint", 10)
     holdout_dialogues: int = option("from each side, at the end", 32)
-    lora: LoRA = LoRA(r=32, lora_alpha=16)  # noqa: RUF009 (frozen)
+    lora: model.LoRA = model.LoRA(r=32, lora_alpha=16)  # noqa: RUF009 (frozen)
     lora_dropout: float = 0.1
     cycles: int = option("of the learning rate; 1 is a control for the cycles alone", 2)
     warmup_steps: float = 0.1  # share of a cycle; then a line to 0
@@ -108,8 +80,8 @@ class RoleSettings(StageSettings):
             raise ValueError("each of its sides needs a validation dialogue and a hold-out one")
         if not 0 < self.layer_decay <= 1:
             raise ValueError(f"--layer-decay lies in (0, 1], not at {self.layer_decay}")
-        if self.four_bits not in FOUR_BITS:
-            raise ValueError(f"--four-bits is {', '.join(FOUR_BITS)}; not {self.four_bits!r}")
+        if self.four_bits not in model.FOUR_BITS:
+            raise ValueError(f"--four-bits is {', '.join(model.FOUR_BITS)}; not {self.four_bits!r}")
         length, warmup = self.cycle
         last = self.max_steps - (self.cycle_count - 1) * length
         if last <= warmup:
@@ -128,7 +100,7 @@ class RoleSettings(StageSettings):
     def name(self) -> str:
         """The name of the run: roles-buyer, roles-buyer-control, roles-opener-deal_or_no_deal."""
         parts = (self.stage, self.role, self.control, self.source)
-        return run_name("-".join(filter(None, parts)), self.model, seed=self.seed)
+        return common.run_name("-".join(filter(None, parts)), self.model, seed=self.seed)
 
     @property
     def control(self) -> str:
@@ -141,12 +113,12 @@ class RoleSettings(StageSettings):
     @property
     def agents(self) -> tuple[str, ...]:
         """The two sides of the dialogues; ValueError for an unknown data set."""
-        return source_of(self.source).agents if self.source else SELLING
+        return source_of(self.source).agents if self.source else acts.SELLING
 
     @property
     def sides(self) -> tuple[str, ...]:
         """The sides whose turns are supervised; ValueError for a role that the data set lacks."""
-        return sides_of(self.role, self.agents)
+        return acts.sides_of(self.role, self.agents)
 
     @property
     def max_steps(self) -> int:
@@ -190,16 +162,16 @@ def train(settings: RoleSettings, folder: Path | None = None, resume: bool = Fal
     file = Path(settings.data) if settings.data else None
     dialogues = report_use(load_dialogues(settings.source, file, settings.hub))
     run = common.start_run(settings, folder, resume)
-    tokenizer = tokenizer_of(run.base)
-    taught = choose_views(dialogues, settings.sides, settings.dialogues, settings.seed)
+    tokenizer = model.tokenizer_of(run.base)
+    taught = acts.choose_views(dialogues, settings.sides, settings.dialogues, settings.seed)
     sequences = [sequence(view, tokenizer) for view in taught]
     network = make_network(settings, run.base)
     count = settings.validation_dialogues // len(settings.sides)
-    validation = views(dialogues, settings.sides, "validation", count)
+    validation = acts.views(dialogues, settings.sides, "validation", count)
     trainer = make_trainer(run, network, tokenizer, sequences, validation)
     common.train_to_end(run, trainer)
 
-    steps = log_steps(trainer.state.log_history)
+    steps = common.log_steps(trainer.state.log_history)
     means = moving_average([row["loss"] for row in steps], settings.smoothing)
     for row, mean in zip(steps, means, strict=True):
         row["loss_average"] = mean
@@ -210,7 +182,7 @@ def train(settings: RoleSettings, folder: Path | None = None, resume: bool = Fal
         if "eval_loss" in row
     ]
     best = best_step(validations)
-    read_adapter(network, run.folder / f"checkpoint-{best}")
+    model.read_adapter(network, run.folder / f"checkpoint-{best}")
     served = common.save_and_load(run, trainer, ROLES_LOGGED)
     in_loss = [label != -100 for row in sequences for label in row["labels"]]
     figures = judge_role(served, settings, dialogues, tokenizer) | {
@@ -218,7 +190,7 @@ def train(settings: RoleSettings, folder: Path | None = None, resume: bool = Fal
         "schedule": not settings.control,
         "taught": {
             "dialogues": len(taught),
-            **counts(taught),
+            **acts.counts(taught),
             "tokens": {"all": len(in_loss), "in_loss": sum(in_loss)},
             "sha256": digest([view.chat() for view in taught]),
         },
@@ -231,26 +203,26 @@ def train(settings: RoleSettings, folder: Path | None = None, resume: bool = Fal
     return common.save_run(run, trainer, figures, ROLES_LOGGED, publishes, must_pass=False)
 
 
-def make_network(settings: RoleSettings, base: Base) -> Any:
+def make_network(settings: RoleSettings, base: model.Base) -> Any:
     """The base with a new adapter, the same for every run of one seed."""
     from peft import get_peft_model, prepare_model_for_kbit_training
     from transformers import set_seed
 
     set_seed(settings.seed)
-    network = read_base(base)
+    network = model.read_base(base)
     if base.precision == "nf4":
         network = prepare_model_for_kbit_training(network, base.device != "cpu")
     elif base.device != "cpu":
         network.enable_input_require_grads()  # or checkpointed activations pass no gradient on
-    return get_peft_model(network, peft_config(settings.lora, settings.lora_dropout))
+    return get_peft_model(network, model.peft_config(settings.lora, settings.lora_dropout))
 
 
 def make_trainer(
-    run: Run,
+    run: common.Run,
     network: Any,
     tokenizer: Any,
     sequences: Sequence[dict[str, list[int]]],
-    validation: Sequence[View],
+    validation: Sequence[acts.View],
 ) -> Any:
     """A Trainer with the schedule of the settings, which validates at every checkpoint."""
     import torch
@@ -268,7 +240,7 @@ def make_trainer(
         "remove_unused_columns": False,
         "eval_strategy": "steps",
         "eval_steps": settings.save_steps,
-        "eval_on_start": not (run.resume and last_checkpoint(run.folder)),
+        "eval_on_start": not (run.resume and common.last_checkpoint(run.folder)),
         "metric_for_best_model": "loss",  # its checkpoint is not removed
     }
     return role_trainer()(
@@ -387,7 +359,7 @@ def step_figures(device: str) -> Any:
 
 
 def judge_role(
-    served: Model, settings: RoleSettings, dialogues: Sequence[Dialogue], tokenizer: Any
+    served: Model, settings: RoleSettings, dialogues: Sequence[acts.Dialogue], tokenizer: Any
 ) -> dict[str, Any]:
     """The losses of hold-out dialogues, and replies at some of their turns, checked.
 
@@ -395,7 +367,7 @@ def judge_role(
     """
     own = settings.sides
     sides = own if settings.control else settings.agents
-    judged = {s: views(dialogues, [s], "holdout", settings.holdout_dialogues) for s in sides}
+    judged = {s: acts.views(dialogues, [s], "holdout", settings.holdout_dialogues) for s in sides}
     print("measuring the loss of hold-out dialogues", flush=True)
     network = served.decoder.network  # what is served is what is measured
     losses = dialogue_losses(network, tokenizer, [v for seen in judged.values() for v in seen])
@@ -410,7 +382,9 @@ def judge_role(
     }
 
 
-def dialogue_losses(network: Any, tokenizer: Any, views: Sequence[View]) -> list[dict[str, Any]]:
+def dialogue_losses(
+    network: Any, tokenizer: Any, views: Sequence[acts.View]
+) -> list[dict[str, Any]]:
     """Per view: its dialogue and role, its supervised tokens, and the sum of their losses in nats.
 
     The network is in evaluation mode meanwhile: no dropout.
@@ -441,7 +415,7 @@ def dialogue_losses(network: Any, tokenizer: Any, views: Sequence[View]) -> list
 
 
 def speak(
-    model: Model, views: Sequence[View], own: Sequence[str], batch_size: int = 12
+    model: Model, views: Sequence[acts.View], own: Sequence[str], batch_size: int = 12
 ) -> list[dict[str, Any]]:
     """A reply of the model to one turn of each view, and the act that is read from it.
 
@@ -453,10 +427,10 @@ def speak(
     rows = []
     for (view, turn), reply in zip(asked, reply_to(model, chats, batch_size), strict=True):
         example = view.turns[turn]
-        said = Turn(view.role, reply.text.strip())
+        said = acts.Turn(view.role, reply.text.strip())
         turns = view.dialogue.turns
         heard = replace(view.dialogue, turns=(*turns[: example.turn], said))
-        act = read_acts(heard)[-1] if said.text else None
+        act = acts.read_acts(heard)[-1] if said.text else None
         rows.append(
             {
                 "dialogue": view.dialogue.id,
@@ -465,7 +439,9 @@ def speak(
                 "off_role": view.role not in own,
                 "intention": example.intention,
                 "text": reply.text,
-                "meant": asdict(turns[example.turn].act or read_acts(view.dialogue)[example.turn]),
+                "meant": asdict(
+                    turns[example.turn].act or acts.read_acts(view.dialogue)[example.turn]
+                ),
                 "read": act and asdict(act),
                 "tokens": reply.tokens,
                 "fault": fault_in(reply),

@@ -8,37 +8,18 @@ the rows and their tokens, stays in the run's folder; a folder made on one machi
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from sauda.records.store import digest, read_lines, write
+from sauda.train import common, teacher_rows
 from sauda.train.checks import check_player
-from sauda.train.common import (
-    Run,
-    StageSettings,
-    sample,
-    save_and_load,
-    save_run,
-    start_run,
-    train_to_end,
-    training_arguments,
-)
+from sauda.train.common import option
 from sauda.train.losses import score_tokens
 from sauda.train.model import LoRA, peft_config, read_base, tokenizer_of
-from sauda.train.teacher_rows import (
-    ArenaRowSettings,
-    Row,
-    RowSettings,
-    arena_rows,
-    encode_row,
-    make_rows,
-    order_by_length,
-    summarize_rows,
-    to_lines,
-)
 
 TOY = {
     "per_device_train_batch_size": 8, "save_steps": 2, "acceptance_prompts": 6, "eval_games": 2,
@@ -47,23 +28,17 @@ TOY = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class SFTStageSettings(StageSettings):
+class SFTStageSettings(common.StageSettings):
     """Settings in the names of TRL's SFTConfig, but for the rows that are learnt."""
 
-    lora_r: int = field(default=LoRA.r, metadata={"help": "rank of the adapter"})
-    lora_alpha: int = field(default=LoRA.lora_alpha, metadata={"help": "its scale, times the rank"})
-    num_train_epochs: int = field(default=1, metadata={"help": "passes over the rows"})
-    gradient_accumulation_steps: int = field(
-        default=1, metadata={"help": "passes per step of the optimizer"}
-    )
+    lora_r: int = option("rank of the adapter", LoRA.r)
+    lora_alpha: int = option("its scale, times the rank", LoRA.lora_alpha)
+    num_train_epochs: int = option("passes over the rows", 1)
+    gradient_accumulation_steps: int = option("passes per step of the optimizer", 1)
     learning_rate: float = 1e-3  # LoRA wants ten times the usual
     save_steps: int = 350
-    max_steps: int = field(
-        default=-1, metadata={"help": "ends the run early, for a trial; -1 and 0 train on all rows"}
-    )
-    eval_games: int = field(
-        default=24, metadata={"help": "training games that every checkpoint plays"}
-    )
+    max_steps: int = option("ends the run early, for a trial; -1 and 0 train on all rows", -1)
+    eval_games: int = option("training games that every checkpoint plays", 24)
     stage: ClassVar[str] = "sft"
 
     @property
@@ -73,17 +48,17 @@ class SFTStageSettings(StageSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SFTSettings(SFTStageSettings, RowSettings):
+class SFTSettings(SFTStageSettings, teacher_rows.RowSettings):
     """Settings of the buyer of the bazaar, for a GPU; on a CPU lower the rows and the passes."""
 
-    lora_r: int = field(default=16, metadata={"help": "rank of the adapter"})
-    lora_alpha: int = field(default=32, metadata={"help": "its scale, times the rank"})
+    lora_r: int = option("rank of the adapter", 16)
+    lora_alpha: int = option("its scale, times the rank", 32)
     per_device_train_batch_size: int = 32
     save_steps: int = 517
 
 
 @dataclass(frozen=True, kw_only=True)
-class ArenaSFTSettings(SFTStageSettings, ArenaRowSettings):
+class ArenaSFTSettings(SFTStageSettings, teacher_rows.ArenaRowSettings):
     """Settings of a lab of the GPU arena; an hour on one core."""
 
     per_device_train_batch_size: int = 8  # actions, of which a game has many
@@ -97,14 +72,16 @@ SETTINGS = {"bazaar": SFTSettings, "arena": ArenaSFTSettings}  # by game
 
 def train(settings: SFTStageSettings, folder: Path | None = None, resume: bool = False) -> dict:
     """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do."""
-    run = start_run(settings, folder, resume)
-    make = arena_rows if settings.game == "arena" else make_rows
+    run = common.start_run(settings, folder, resume)
+    make = teacher_rows.arena_rows if settings.game == "arena" else teacher_rows.make_rows
     rows = load_rows(run, lambda: make(settings))
     lora = peft_config(LoRA(settings.lora_r, settings.lora_alpha))
     return train_on(run, rows, read_base(run.base), lora)
 
 
-def train_on(run: Run, rows: Sequence[Row], network: Any, lora: Any = None) -> dict:
+def train_on(
+    run: common.Run, rows: Sequence[teacher_rows.Row], network: Any, lora: Any = None
+) -> dict:
     """Train `network`, with a new adapter by the config `lora` if given, on `rows` to the end."""
     from trl import SFTConfig
 
@@ -114,11 +91,11 @@ def train_on(run: Run, rows: Sequence[Row], network: Any, lora: Any = None) -> d
     batch = settings.per_device_train_batch_size * settings.gradient_accumulation_steps
     rng = np.random.default_rng(settings.seed)
     epochs = range(settings.num_train_epochs)
-    order = [i for _ in epochs for i in order_by_length(lengths, batch, rng)]
+    order = [i for _ in epochs for i in teacher_rows.order_by_length(lengths, batch, rng)]
     trainer = sft_trainer()(
         model=network,
         args=SFTConfig(
-            **training_arguments(run),
+            **common.training_arguments(run),
             max_steps=settings.max_steps or -1,
             num_train_epochs=1,  # the order holds all of them
             train_sampling_strategy="sequential",
@@ -128,40 +105,42 @@ def train_on(run: Run, rows: Sequence[Row], network: Any, lora: Any = None) -> d
         processing_class=tokenizer,
         peft_config=lora,
     )
-    train_to_end(run, trainer)
-    served = save_and_load(run, trainer)
+    common.train_to_end(run, trainer)
+    served = common.save_and_load(run, trainer)
 
     used = order[: trainer.state.global_step * batch]  # a run may end before it has used them all
     learnt = [rows[i] for i in sorted(set(used))]
     first = sequences[used[0]]
-    counts = summarize_rows(learnt)
+    counts = teacher_rows.summarize_rows(learnt)
     in_loss = [sum(label != -100 for label in labels) for labels in sequences["labels"]]
     counts["tokens"] = {
         "all": sum(lengths[i] for i in used),
         "in_loss": sum(in_loss[i] for i in used),
     }
     figures = {
-        "rows": counts | {"sha256": digest(to_lines(learnt))},
-        "sample": sample(first["input_ids"], first["labels"], tokenizer),
+        "rows": counts | {"sha256": digest(teacher_rows.to_lines(learnt))},
+        "sample": common.sample(first["input_ids"], first["labels"], tokenizer),
     }
-    return save_run(run, trainer, check_player(run, served) | figures)
+    return common.save_run(run, trainer, check_player(run, served) | figures)
 
 
-def load_rows(run: Run, make: Callable[[], Sequence[Row]]) -> list[Row]:
+def load_rows(
+    run: common.Run, make: Callable[[], Sequence[teacher_rows.Row]]
+) -> list[teacher_rows.Row]:
     """The run's rows, made once and then read from its folder."""
     file = run.folder / "rows.jsonl"
     if not file.exists():
-        write(file, to_lines(make()))
-    return [Row(**row) for row in read_lines(file)]
+        write(file, teacher_rows.to_lines(make()))
+    return [teacher_rows.Row(**row) for row in read_lines(file)]
 
 
-def load_sequences(run: Run, rows: Sequence[Row], tokenizer: Any) -> Any:
+def load_sequences(run: common.Run, rows: Sequence[teacher_rows.Row], tokenizer: Any) -> Any:
     """The Dataset of the rows' tokens, made once and then read from the run's folder."""
     from datasets import Dataset
 
     file = run.folder / "sequences.parquet"
     if not file.exists():
-        made = Dataset.from_list([encode_row(row, tokenizer) for row in rows])
+        made = Dataset.from_list([teacher_rows.encode_row(row, tokenizer) for row in rows])
         made.to_parquet(file)
     return Dataset.from_parquet(str(file), cache_dir=str(run.folder / "sequences"))
 

@@ -14,7 +14,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from itertools import chain, groupby, islice
 from pathlib import Path
@@ -53,7 +53,7 @@ from sauda.llm.registry import get_policy
 from sauda.policies.listener import Listener, believe
 from sauda.records import read_table
 from sauda.records.seeds import SPLITS, is_unseen_listing
-from sauda.train.common import named_object
+from sauda.train.common import named_object, option
 
 Action = Offer | Accept | WalkAway
 MIXTURE, BELIEFS, WAITS, LESSONS = 1, 2, 5, 6  # streams of their own, apart from the game's
@@ -79,12 +79,8 @@ CLASSIC_MIX = (
 class RowSettings:
     """Which games of the bazaar are played, by whom, and how many deals are kept."""
 
-    rows: int = field(
-        default=33_000, metadata={"help": "deals to learn from, each of them told twice"}
-    )
-    teacher: str = field(
-        default="", metadata={"help": "of all tasks, also module:function; '' for each task's own"}
-    )
+    rows: int = option("deals to learn from, each of them told twice", 33_000)
+    teacher: str = option("of all tasks, also module:function; '' for each task's own", "")
     mixes: tuple[Mix, ...] = (
         Mix("bazaar/open", 0.76, "listener"),
         Mix("bazaar/rushed", 0.14, "listener"),
@@ -100,12 +96,10 @@ class RowSettings:
     shift: float = 5.0  # standard deviation of that error, percent of the list price
     rises: tuple[float, float] = (1.0, 6.0)  # of the bold, percent of the list price
     within: float = 0.01  # a planner's bid is the mean of those that are worth so much less
-    asks: bool = field(default=False, metadata={"help": "whether a planner asks questions"})
+    asks: bool = option("whether a planner asks questions", False)
     beliefs: float = 0.04  # share of the deals that end with a question for the belief
     near: int = 1  # percent: a bid so near to the ask takes it
-    first_seed: int = field(
-        default=10_000, metadata={"help": "of the training split; a task's seeds run up from it"}
-    )
+    first_seed: int = option("of the training split; a task's seeds run up from it", 10_000)
 
 
 @dataclass(frozen=True)
@@ -310,10 +304,8 @@ def summarize_rows(rows: Sequence[Row]) -> dict[str, Any]:
 class ArenaRowSettings:
     """Which games of the arena are played, by whom, and how many actions are kept."""
 
-    rows: int = field(default=3_600, metadata={"help": "actions to learn from"})
-    tasks: tuple[str, ...] = field(
-        default=tuple(ARENA_TASKS), metadata={"help": "tasks of the games, with equal shares"}
-    )
+    rows: int = option("actions to learn from", 3_600)
+    tasks: tuple[str, ...] = option("tasks of the games, with equal shares", tuple(ARENA_TASKS))
     teacher: str = "broker"
     behaviour: tuple[tuple[str, float], ...] = (  # who moves, drawn anew at each action
         ("broker", 0.85),
@@ -321,9 +313,7 @@ class ArenaRowSettings:
         ("random", 0.07),
     )
     waits: float = 0.1  # share of the teacher's waits that is kept: they are frequent and alike
-    first_seed: int = field(
-        default=10_000, metadata={"help": "of the training split; seeds run up from it"}
-    )
+    first_seed: int = option("of the training split; seeds run up from it", 10_000)
 
 
 @dataclass(frozen=True)
