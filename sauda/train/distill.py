@@ -66,7 +66,7 @@ class DistillSettings(common.PlayerSettings):
         teacher_rows.Mix("bazaar/mute", 0.09, "bayesian"),
         *teacher_rows.CLASSIC_MIX,
     )
-    teacher_turns: tuple[float, ...] = option("the teacher's share of turns, by round", (1.0, 0.3))
+    teacher_turns: tuple[float, ...] = option("the teacher's share of turns, by round", (0.3, 0.1))
     hand: float = 3.0  # standard deviation of the error in the teacher's prices, in percent
     deals_per_round: int = option("deals that each round plays and learns from", 240)
     games_at_once: int = 24  # games played in one batch; more crowd out the cache of prefixes
@@ -75,7 +75,7 @@ class DistillSettings(common.PlayerSettings):
     late: int = 2  # replies of a deal from this one on, counted from 0, ...
     late_weight: float = 2.0  # ... weigh so much: openings that are off cost little
     gradient_accumulation_steps: int = option("passes per step of the optimizer", 1)
-    learning_rate: float = 5e-4
+    learning_rate: float = 1e-4  # at 5e-4 it lost what SFT had taught
     first_seed: int = 20_000
     save_steps: int = 120
     eval_games: int = 24
