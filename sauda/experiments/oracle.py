@@ -19,8 +19,8 @@ from sauda.experiments.base import experiment
 from sauda.experiments.batches import grades, play_cells
 from sauda.games.bazaar_columns import OPEN_MARKET, policies
 from sauda.policies import SLOW
+from sauda.policies.bazaar import Babbles, Echoes, Quotes, Says
 from sauda.policies.listener import GRID, Informed
-from sauda.policies.talk import Babbles, Echoes, Quotes, Says
 from sauda.policies.tuned import FAMILIES, FILE, Timed, at, load_family
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Number, Record

@@ -29,10 +29,11 @@ from sauda.llm.seller import (
     Decision,
     SellerSeat,
     brief,
-    check_text,
     choose_words,
     decide_move,
     seat_persona,
+    text_faults,
+    unquote,
 )
 from sauda.llm.turn import in_batches as batched_replies
 from sauda.llm.turn import seed_of, take_turns
@@ -221,11 +222,12 @@ def word_hashes() -> dict[str, str]:
     """The fingerprints of the prompt that asks for a seller's words, and of what checks them."""
     decisions = [decide_move(obs) for obs in positions(env.get_task("bazaar/open"), "seller")]
     asked = [brief(decision, persona) for persona in PERSONAS.values() for decision in decisions]
-    checked = [
-        check_text(text.format(price=env.rupees(d.price or 1), item=d.item.name), d).faults == ()
+    texts = [
+        (text.format(price=env.rupees(d.price or 1), item=d.item.name), d)
         for d in decisions
         for text in (d.action.message, *TEXTS["seller"])
     ]
+    checked = [not text_faults(unquote(text), d) for text, d in texts]
     return {"prompt": fingerprint(asked), "check": fingerprint(checked)}
 
 
@@ -277,10 +279,7 @@ def read_persona(answer: str) -> str:
 def settle_texts(played: Sequence[Game], tries: Sequence[Sequence[Tries]]) -> Said:
     """What the seller says after its checks: a try without faults, or else its scripted line."""
     return [
-        [
-            choose_words(d, [check_text(text, d) for text in one])
-            for d, one in zip(game.decisions, written, strict=True)
-        ]
+        [choose_words(d, one) for d, one in zip(game.decisions, written, strict=True)]
         for game, written in zip(played, tries, strict=True)
     ]
 

@@ -37,8 +37,8 @@ from sauda.llm.model import CACHE
 from sauda.llm.registry import PlayerSpec, get_policy, is_model
 from sauda.llm.sources import bazaar_prompt, models_behind
 from sauda.policies import BUYERS
+from sauda.policies.bazaar import Babbles, Keyed, Quotes, Says
 from sauda.policies.listener import Informed, Listener
-from sauda.policies.talk import Babbles, Keyed, Quotes, Says
 from sauda.records import read_table
 from sauda.records.schemas.base import Interval, ModelSource, Record
 from sauda.records.seeds import deal_at, first_seeds

@@ -7,7 +7,6 @@ is the mean over them; `deal_rate`, `rounds` and `ends` count deals.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -51,7 +50,7 @@ def policies(task: Task) -> Mapping[str, Policy]:
     if not market:
         return BUYERS
     found = {TUNED: Tuned(task.name)} if task.name in SEARCHED else {}
-    return MappingProxyType({**BUYERS, LEAVE: leave, **found})
+    return {**BUYERS, LEAVE: leave, **found}
 
 
 def slow_policies(task: Task) -> Mapping[str, Policy]:

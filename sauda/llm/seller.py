@@ -125,15 +125,15 @@ class SellerSeat:
         """The decision in the reply's words, or in the scripted ones after TRIES texts."""
         decision = decide_move(obs)
         texts = (*invalid_replies, reply.text)
-        attempts = [check_text(text, decision) for text in texts]
-        words = choose_words(decision, attempts)
+        words = choose_words(decision, texts)
+        faults = ["; ".join(text_faults(unquote(text), decision)) for text in texts]
         if words is None:
-            error = f"{'; '.join(attempts[-1].faults)}: {reply.text[:80]!r}"
+            error = f"{faults[-1]}: {reply.text[:80]!r}"
             return ParsedReply(decision.action, source=reply.source, error=error)
         source = reply.source
-        if attempts[-1].faults:
-            source = f"{SCRIPTED}: {len(attempts)} tries of {source} differed from the decision"
-        changes = tuple(f"said again: {'; '.join(a.faults)}" for a in attempts if a.faults)
+        if faults[-1]:
+            source = f"{SCRIPTED}: {len(texts)} tries of {source} differed from the decision"
+        changes = tuple(f"said again: {fault}" for fault in faults if fault)
         said = replace(decision.action, message=words)
         return ParsedReply(decision.action, said, source, changes)
 
@@ -239,25 +239,16 @@ PATTERNS = {row["name"]: row["words"] for row in _WORDS}
 SPOKEN = frozenset(PATTERNS["spoken"].split("|"))
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """One text of the model, as it came, and how it differs from the decision."""
-
-    text: str
-    faults: tuple[str, ...]
+def unquote(text: str) -> str:
+    """A text of the model without white space and quotation marks around it."""
+    return text.strip().strip('"“”').strip()
 
 
-def check_text(text: str, decision: Decision) -> Attempt:
-    """A whole text as an attempt; white space and quotation marks around it do not count."""
-    text = text.strip().strip('"“”').strip()
-    return Attempt(text, text_faults(text, decision))
-
-
-def choose_words(decision: Decision, attempts: Sequence[Attempt]) -> str | None:
-    """The words to use after these `attempts`; None where another attempt is due."""
-    if attempts and not attempts[-1].faults:
-        return attempts[-1].text
-    return None if len(attempts) < TRIES else decision.action.message
+def choose_words(decision: Decision, texts: Sequence[str]) -> str | None:
+    """The words to use after these texts of the model; None where another one is due."""
+    if texts and not text_faults(last := unquote(texts[-1]), decision):
+        return last
+    return None if len(texts) < TRIES else decision.action.message
 
 
 def text_faults(text: str, decision: Decision) -> tuple[str, ...]:

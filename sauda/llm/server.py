@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from sauda.fairness import PAGE, FairQueue, Limits, QueueFull, Visitor
 from sauda.llm.engine import DEFAULT_SAMPLING, ReplyRequest, Sampling
@@ -119,16 +119,6 @@ def load_model(load: Callable[[str], Any], name: str, models: dict[str, Any]) ->
     return Ready(name, model.source, time.monotonic() - began)
 
 
-class Engine(Protocol):
-    """Decodes replies. It reports events from its own threads."""
-
-    def send(self, order: Order) -> None:
-        """Carry out an order, later; returns at once."""
-
-    def restart(self) -> None:
-        """End everything that runs, and report Ended."""
-
-
 class Waiting(NamedTuple):
     """The request is in the queue; `place` 1 is next, and begins in about `seconds`."""
 
@@ -158,11 +148,15 @@ def call_later(seconds: float, call: Callable[[], None]) -> None:
 
 
 class ReplyService:
-    """Lets visitors take turns at the models of one engine. Thread-safe."""
+    """Lets visitors take turns at the models of one engine. Thread-safe.
+
+    An engine decodes replies and reports events from its own threads. `send` gives it an order and
+    returns at once; `restart` ends everything that runs, and it reports Ended.
+    """
 
     def __init__(
         self,
-        engine: Callable[[Report], Engine],
+        engine: Callable[[Report], Any],
         limits: Limits = LIMITS,
         reply_limit: float = REPLY_LIMIT,
         clock: Callable[[], float] = time.monotonic,

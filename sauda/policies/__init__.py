@@ -1,80 +1,68 @@
 """Contestants that need no network, by name: `BUYERS`, `SELLERS`, `LABS`.
 
-`bazaar.py` and `expert.py` hold buyers and sellers, `talk.py` scripts that speak, `tuned.py` the
-best script of each family. `listener.py` plans against an unknown seller of the open market, and
-solves the game against a known one. `arena.py` and `broker.py` hold labs, `arena_yardsticks.py`
-all gains from trade and the trader that sees all.
+`bazaar.py` holds buyers and sellers and scripts that speak, `tuned.py` the best script of each
+family. `listener.py` plans against an unknown seller of the open market, and solves the game
+against a known one. `arena.py` and `broker.py` hold labs, `arena_yardsticks.py` all gains from
+trade and the trader that sees all.
 """
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from env import Policy, aggressive, classic_seller, naive, rule_based, smart
 from sauda.policies import arena, bazaar
 from sauda.policies.broker import broker
-from sauda.policies.expert import expert
 from sauda.policies.listener import Listener
 
-BUYERS: Mapping[str, Policy] = MappingProxyType(
-    {
-        "expert": expert,
-        "wait": bazaar.wait,
-        "rule_based": rule_based,
-        "smart": smart,
-        "aggressive": aggressive,
-        "naive": naive,
-        "boulware": bazaar.boulware,
-        "linear": bazaar.linear,
-        "conceder": bazaar.conceder,
-        "tit_for_tat": bazaar.tit_for_tat,
-        "random": bazaar.random,
-    }
-)
+BUYERS: Mapping[str, Policy] = {
+    "expert": bazaar.expert,
+    "wait": bazaar.wait,
+    "rule_based": rule_based,
+    "smart": smart,
+    "aggressive": aggressive,
+    "naive": naive,
+    "boulware": bazaar.boulware,
+    "linear": bazaar.linear,
+    "conceder": bazaar.conceder,
+    "tit_for_tat": bazaar.tit_for_tat,
+    "random": bazaar.random,
+}
 
-SELLERS: Mapping[str, Policy] = MappingProxyType(
-    {
-        "boulware": bazaar.boulware,
-        "linear": bazaar.linear,
-        "conceder": bazaar.conceder,
-        "tit_for_tat": bazaar.tit_for_tat,
-        "schedule": classic_seller,
-        "random": bazaar.random,
-    }
-)
+SELLERS: Mapping[str, Policy] = {
+    "boulware": bazaar.boulware,
+    "linear": bazaar.linear,
+    "conceder": bazaar.conceder,
+    "tit_for_tat": bazaar.tit_for_tat,
+    "schedule": classic_seller,
+    "random": bazaar.random,
+}
 
 
-LABS: Mapping[str, Policy] = MappingProxyType(
-    {
-        "broker": broker,
-        "autarky": arena.autarky,
-        "rule_based_expert": arena.rule_based_expert,
-        "always_accept": arena.always_accept,
-        "greedy_hoarder": arena.greedy_hoarder,
-        "naive_plea": arena.naive_plea,
-        "random": arena.random,
-        "wait": arena.wait,
-    }
-)
-LAB_LABELS: Mapping[str, str] = MappingProxyType(
-    {
-        "broker": "The broker: plans its jobs exactly, trades by what others will take",
-        "autarky": "Books its own best plan and never trades: grade 0 is what a lab earns alone",
-        "rule_based_expert": "The published expert: weighs hours, pools, swaps",
-        "always_accept": "Takes the first offer, else hoards",
-        "greedy_hoarder": "All its blocks to the first job, never a trade",
-        "naive_plea": "Pleads, and believes whoever calls urgent",
-        "random": "A legal choice at random",
-        "wait": "Does nothing",
-    }
-)
+LABS: Mapping[str, Policy] = {
+    "broker": broker,
+    "autarky": arena.autarky,
+    "rule_based_expert": arena.rule_based_expert,
+    "always_accept": arena.always_accept,
+    "greedy_hoarder": arena.greedy_hoarder,
+    "naive_plea": arena.naive_plea,
+    "random": arena.random,
+    "wait": arena.wait,
+}
+LAB_LABELS: Mapping[str, str] = {
+    "broker": "The broker: plans its jobs exactly, trades by what others will take",
+    "autarky": "Books its own best plan and never trades: grade 0 is what a lab earns alone",
+    "rule_based_expert": "The published expert: weighs hours, pools, swaps",
+    "always_accept": "Takes the first offer, else hoards",
+    "greedy_hoarder": "All its blocks to the first job, never a trade",
+    "naive_plea": "Pleads, and believes whoever calls urgent",
+    "random": "A legal choice at random",
+    "wait": "Does nothing",
+}
 ZERO_GRADE = (
     "A grade of 0 is what a lab earns alone: autarky books its own best plan and never trades."
 )
-SLOW: Mapping[str, Policy] = MappingProxyType(  # buyers that only an explicit name selects
-    {
-        "listener": Listener(),  # reads and speaks
-        "reader": Listener(speaks=False),
-        "speaker": Listener(reads=False),
-        "bayesian": Listener(reads=False, speaks=False),
-    }
-)
+SLOW: Mapping[str, Policy] = {  # buyers that only an explicit name selects
+    "listener": Listener(),  # reads and speaks
+    "reader": Listener(speaks=False),
+    "speaker": Listener(reads=False),
+    "bayesian": Listener(reads=False, speaks=False),
+}

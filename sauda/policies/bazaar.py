@@ -1,14 +1,18 @@
 """Scripted contestants for the bazaar, each with its source.
 
-`wait` uses how the published sellers behave in general; no policy here knows the hidden values of
-an episode.
+`wait` and `expert` use how the published sellers behave in general; no policy here knows the hidden
+values of an episode. The last add words to the bids of another buyer of the open market: `Keyed`
+listens first, the others show what words do not do: a fixed phrase, a false price, babble, the
+seller's own words.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil
 
 import numpy as np
 
-from env import Accept, Observation, Offer, TimeDependent, WalkAway
+from env import Accept, Observation, Offer, Policy, TimeDependent, WalkAway, speech
+from env import market as rules
 
 Action = Offer | Accept | WalkAway
 
@@ -99,3 +103,196 @@ boulware = TimeDependent(exponent=0.25)
 linear = TimeDependent(exponent=1.0)
 conceder = TimeDependent(exponent=4.0)
 wait = Wait()
+
+
+# The classic expert: the best scripted buyer that we know for the published bazaar game.
+#
+# A published seller does not react to the buyer: its ask falls on a schedule to a floor and rests
+# there, and it sells as soon as a bid is near enough to its ask or as high as its next one. So the
+# expert bids the price at which the ask will come to rest and waits until the ask gets there. It
+# pays more only when waiting ends: at its last useful move (before the rounds or its deadline run
+# out) it bids the next ask, predicted from the last fall, and against rivals it does so one round
+# before a rival would take the ask.
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """What is public about one type of seller."""
+
+    floor: float  # share of the opening ask where the asks come to rest, at the usual markup
+    enough: float  # least bid that it accepts, as a share of the ask
+    equal_falls: bool = False  # its asks fall by equal steps, so a smaller step shows the floor
+
+
+# Floors: 1.05 of the cost (collaborative 1.02), which the usual opening ask doubles, times 1.15 for
+# the deceptive and 0.9 for the collaborative.
+HABITS = {
+    "default": Habits(1.05 / 2, 0.98, equal_falls=True),
+    "impatient": Habits(1.05 / 2, 0.98),
+    "deceptive": Habits(1.05 / (2 * 1.15), 1.0),
+    "collaborative": Habits(1.02 / (2 * 0.9), 0.95),
+}
+UNKNOWN = Habits(1.05 / 2, 1.0)  # a seller whose type is not disclosed: no discount on its ask
+
+# A seller that opens at the buyer's reservation price asks the list price; its floor is between
+# 0.26 and 0.66 of that. It may walk from a bid below 0.9 of the floor, and a bid above the floor
+# overpays: this is the best constant bid for floors that are uniform.
+LIST_PRICE_HOLD = 0.33
+JUST_SHORT = 0.98  # of the predicted next ask: a higher bid could be accepted
+SMALLER_FALL = 0.98  # of the fall before; rounding changes equal falls by less
+BLUFF = 0.08  # of the ask: what a fake concession takes off, for one round
+RIVALS_ACCEPT = 0.55  # of the budget; the `smart` buyer takes any ask from here down
+
+
+def expert(obs: Observation, rng: np.random.Generator) -> Accept | Offer | WalkAway:
+    """The expert's move: a bid, or an acceptance if its price is not below the ask.
+
+    It leaves only if its budget is below the smallest unit of money.
+    """
+    price = max(_price(obs), obs.bid or 0)
+    per_rupee = 10**obs.table.decimals
+    price = (
+        ceil(price * per_rupee - 1e-6) / per_rupee
+    )  # rounding down could miss the least accepted bid
+    if obs.ask <= min(price, obs.budget):
+        return Accept()
+    return bid(obs, price)
+
+
+def _price(obs: Observation) -> float:
+    """The price to bid now; at most the ask, but maybe above the budget."""
+    habits = HABITS.get(obs.table.seller_type, UNKNOWN)
+    next_ask = _next_ask(obs, habits)
+    if _useful_moves(obs) <= 1:
+        return next_ask
+    contested = any(rival.active for rival in obs.table.rivals)
+    if contested and next_ask <= RIVALS_ACCEPT * obs.reservation:
+        return next_ask
+    if _rests(obs, habits):
+        refused = obs.bid >= round(habits.enough * obs.table.asks[-2], 6)
+        return obs.ask if refused else habits.enough * obs.ask
+    return min(_hold(obs, habits), obs.ask)
+
+
+def _hold(obs: Observation, habits: Habits) -> float:
+    """The bid to repeat while the ask is falling."""
+    if not _has_list_price(obs):
+        # With several deals time is scarce: a bid at the floor is accepted a round earlier.
+        return habits.floor * obs.opening_ask * (1.0 if obs.table.deals > 1 else habits.enough)
+    hold = LIST_PRICE_HOLD * obs.opening_ask
+    if obs.drop is not None and obs.tells is not None and obs.tells.eye_contact == "avoidant":
+        # A seller looks away when its ask is near its floor, so a higher bid overpays little.
+        return max(hold, JUST_SHORT * (obs.ask - obs.drop))
+    return hold
+
+
+def _next_ask(obs: Observation, habits: Habits) -> float:
+    """The seller's next ask if it falls as before; the present ask if that is unknown."""
+    if obs.drop is None or _has_list_price(obs):
+        return obs.ask
+    if obs.table.seller_type == "deceptive" and obs.drop > BLUFF * obs.table.asks[-2]:
+        return obs.ask
+    return min(max(obs.ask - obs.drop, habits.floor * obs.opening_ask), obs.ask)
+
+
+def _rests(obs: Observation, habits: Habits) -> bool:
+    """Whether the ask has come to rest at its floor."""
+    asks = obs.table.asks
+    if habits.equal_falls and len(asks) > 2 and obs.drop > 0:
+        return obs.drop < SMALLER_FALL * (asks[-3] - asks[-2])
+    return obs.drop == 0
+
+
+def _has_list_price(obs: Observation) -> bool:
+    return obs.opening_ask >= obs.reservation
+
+
+def _useful_moves(obs: Observation) -> int:
+    """Moves left, this one included, before the rounds or the buyer's deadline run out."""
+    deadline = obs.own.get("deadline")
+    if deadline is None or obs.round >= deadline:
+        return obs.rounds_left
+    return min(obs.rounds_left, deadline - obs.round)
+
+
+# Scripts that speak
+
+FALSE_PRICE = 0.6  # of the list price: lower than what another shop may ask
+
+
+@dataclass(frozen=True)
+class Speaker:
+    """Another buyer that speaks; a subclass says what it says with a bid, "" for nothing."""
+
+    buyer: Policy
+
+    def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
+        action = self.buyer(obs, rng)
+        words = self.words(obs, action.price) if isinstance(action, Offer) else ""
+        return replace(action, message=words) if words else action
+
+    def words(self, obs: Observation, price: float) -> str:
+        """What it says with a bid of `price`."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Says(Speaker):
+    """Says the same with its first bid, or with every bid."""
+
+    text: str
+    every: bool = False
+
+    def words(self, obs: Observation, price: float) -> str:
+        return self.text if self.every or not obs.table.bids else ""
+
+
+@dataclass(frozen=True)
+class Keyed(Speaker):
+    """Says, once, what moves the type whose style it heard most."""
+
+    after: int = 2  # lines with a style that it waits for
+    since: int = 1  # the first round in which it speaks
+
+    def words(self, obs: Observation, price: float) -> str:
+        moves = obs.table.moves
+        styles = [speech.hear(m.action.message).style for m in moves if m.agent == "seller"]
+        styles = [style for style in styles if style]
+        has_spoken = any(move.action.message for move in moves if move.agent == "buyer")
+        if obs.round + 1 < self.since or has_spoken or len(styles) < max(1, self.after):
+            return ""
+        act, quote = rules.KEYS[max(styles, key=styles.count)], obs.own["quote"]
+        is_low = price < rules.CASH_FROM * obs.opening_ask
+        if (act == "outside" and not quote) or (act == "cash" and is_low):
+            return ""
+        return speech.buyer_line(act, quote or 0, 0.0)
+
+
+@dataclass(frozen=True)
+class Quotes(Speaker):
+    """Names another shop's price with its first bid: the one that it knows, or a false one."""
+
+    honest: bool
+
+    def words(self, obs: Observation, price: float) -> str:
+        false = round(FALSE_PRICE * obs.table.item.list_price)
+        named = obs.own["quote"] if self.honest else false
+        return speech.buyer_line("outside", named, 0.0) if named and not obs.table.bids else ""
+
+
+@dataclass(frozen=True)
+class Babbles(Speaker):
+    """Says one thing after the other, whatever it hears."""
+
+    acts: tuple[str, ...] = ("tea", "cash", "flaw", "ask_cost", "ask_time")
+
+    def words(self, obs: Observation, price: float) -> str:
+        return speech.buyer_line(self.acts[obs.round % len(self.acts)], 0, 0.0)
+
+
+@dataclass(frozen=True)
+class Echoes(Speaker):
+    """Repeats the seller's last words."""
+
+    def words(self, obs: Observation, price: float) -> str:
+        return obs.table.moves[-1].action.message

@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from env import Accept, Observation, Offer, WalkAway, conceded
-from sauda.policies.bazaar import bid
-from sauda.policies.talk import Keyed
+from sauda.policies.bazaar import Keyed, bid
 from sauda.records.store import ROOT, load
 
 FILE = "tuned.json"  # under artifacts/

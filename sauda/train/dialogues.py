@@ -107,30 +107,16 @@ def require(holds: bool, reason: str, detail: str = "") -> None:
 
 
 @dataclass(frozen=True)
-class LeftOut:
-    """A row that is not used."""
-
-    file: str
-    line: int  # from 1; the number of the row where a data set has no lines
-    reason: str  # few, so that they are counted
-    text: str  # the reason with its details
-
-    def __str__(self) -> str:
-        cut = self.text[:SHOWN_CHARACTERS] + " …" * (len(self.text) > SHOWN_CHARACTERS)
-        shown = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in cut)
-        return f"{self.file}:{self.line}: {''.join(shown)}"
-
-
-@dataclass(frozen=True)
 class Loaded:
     """The dialogues of a source that are used, and every row that is not."""
 
     dialogues: tuple[Dialogue, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[str, ...]  # file, line (from 1) and why, for each row that is not used
+    reasons: Mapping[str, int]  # how many rows are left out for each
 
     def counts(self) -> dict[str, int]:
         """How many rows are used, and how many are left out for each reason."""
-        return {"used": len(self.dialogues), **Counter(row.reason for row in self.left_out)}
+        return {"used": len(self.dialogues), **self.reasons}
 
 
 def report_use(loaded: Loaded) -> tuple[Dialogue, ...]:
@@ -164,7 +150,7 @@ def keep_usable(
     `file` is the name that reports and ids carry. See `check_dialogue` for `one_sided`.
     """
     first_lines: dict[object, int] = {}
-    dialogues, left_out = [], []
+    dialogues, left_out, reasons = [], [], Counter[str]()
     for line, row in enumerate(rows, 1):
         try:
             dialogue = read(row, f"{source}/{file}/{line}", currency)
@@ -175,8 +161,11 @@ def keep_usable(
             require(first == line, "duplicate", f"the dialogue of line {first} again")
             dialogues.append(dialogue)
         except NotUsed as error:
-            left_out.append(LeftOut(file, line, error.reason, str(error)))
-    return Loaded(tuple(dialogues), tuple(left_out))
+            cut = str(error)[:SHOWN_CHARACTERS] + " …" * (len(str(error)) > SHOWN_CHARACTERS)
+            shown = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in cut)
+            left_out.append(f"{file}:{line}: {''.join(shown)}")
+            reasons[error.reason] += 1
+    return Loaded(tuple(dialogues), tuple(left_out), reasons)
 
 
 def check_dialogue(dialogue: Dialogue, one_sided: bool = False) -> None:

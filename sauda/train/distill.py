@@ -21,7 +21,7 @@ broker's pick, and a round of own games is learnt as SFT learns.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby, islice
 from pathlib import Path
@@ -33,16 +33,14 @@ from env import ARENA_TASKS, Observation, Offer, Policy, Task, agent_stream, beg
 from sauda.experiments.regret import FIRST_SEED as FIRST_JUDGED
 from sauda.games.adapter import ModelTurn, ParsedReply, Reply, Request
 from sauda.games.bazaar_prompt import completion, parse, percent_of, render, schema, unit
-from sauda.llm.registry import PlayerSpec
-from sauda.llm.turn import ModelGame, new_game, play_games, play_turn
+from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games, play_turn
 from sauda.records.seeds import is_unseen_listing
 from sauda.records.store import digest, read_lines, write
 from sauda.train import common, teacher_rows
 from sauda.train.checks import check_player
 from sauda.train.common import option
 from sauda.train.losses import soft_cross_entropy
-from sauda.train.model import tokenizer_of, trainable
-from sauda.train.self_play import Learner
+from sauda.train.model import Learner, tokenizer_of, trainable
 from sauda.train.sft import load_rows, train_on
 
 LEAST_CHANCE = 1e-4  # probability of a completion, below which it is left out
@@ -163,7 +161,7 @@ def label_own_games(settings: ArenaDistillSettings, learner: Learner) -> list[te
     Raises ValueError where the seeds would leave the training split.
     """
     rows: list[teacher_rows.Row] = []
-    player = learner.player_spec(settings.constrained)
+    player = PlayerSpec(learner, settings.constrained)
     for number, name in enumerate(settings.tasks, 1):
         task, wanted = get_task(name), settings.rows * number // len(settings.tasks)
         seeds, teacher = (
@@ -311,15 +309,6 @@ class Teacher:
         return ModelTurn(obs, request, Reply(text, "teacher"), ParsedReply(parse(text, obs), move))
 
 
-@dataclass
-class SharedGame:
-    """A game whose turns are the learner's or the teacher's."""
-
-    game: ModelGame
-    rng: np.random.Generator  # draws whose turn it is, and the teacher's errors
-    own: list[bool] = field(default_factory=list)  # which turns were the learner's
-
-
 def play_shared(
     teacher: Teacher, seeds: Sequence[int], player: PlayerSpec, share: float, salt: tuple[int, ...]
 ) -> Iterator[SoftRow]:
@@ -327,40 +316,35 @@ def play_shared(
 
     A turn is the teacher's with the probability `share`. Deals about unseen listings are left out.
     """
-    games = [
-        SharedGame(
-            new_game(teacher.task, seed, salt), np.random.default_rng([seed, TURNS, *salt])
-        )
-        for seed in seeds
-    ]  # fmt: skip
-    while running := [each for each in games if each.game.running]:
-        for each in running:
-            each.own.append(each.rng.random() >= share)
-            if not each.own[-1]:
-                each.game.apply(teacher.turn(each.game, each.rng))
-        learners = [each.game for each in running if each.own[-1]]
-        if learners:
+    games = {seed: new_game(teacher.task, seed, salt) for seed in seeds}
+    # whose turn it is, and the teacher's errors
+    chance = {seed: np.random.default_rng([seed, TURNS, *salt]) for seed in seeds}
+    own: dict[int, list[bool]] = {seed: [] for seed in seeds}  # which turns were the learner's
+    while running := [seed for seed, game in games.items() if game.running]:
+        for seed in running:
+            own[seed].append(chance[seed].random() >= share)
+            if not own[seed][-1]:
+                games[seed].apply(teacher.turn(games[seed], chance[seed]))
+        if learners := [games[seed] for seed in running if own[seed][-1]]:
             play_turn(learners, player)
-    for each in games:
-        yield from label_game(each, teacher)
+    for seed, game in games.items():
+        yield from label_game(game, own[seed], teacher)
 
 
-def label_game(each: SharedGame, teacher: Teacher) -> Iterator[SoftRow]:
+def label_game(game: ModelGame, own: Sequence[bool], teacher: Teacher) -> Iterator[SoftRow]:
     """The deals of one game; in a forfeited deal the last reply is the teacher's."""
-    turns = list(enumerate(zip(each.game.turns, each.own, strict=True)))
-    for deal, group in groupby(turns, lambda turn: len(turn[1][0].obs.table.past)):
-        played = list(group)
-        first, last = played[0][1][0], played[-1][1][0]
-        if is_unseen_listing(first.obs.table.item):
+    seed = game.play.seed
+    for deal, group in groupby(enumerate(game.turns), lambda turn: len(turn[1].obs.table.past)):
+        numbers, turns = zip(*group, strict=True)
+        last = turns[-1]
+        if is_unseen_listing(last.obs.table.item):
             continue
-        seed = each.game.play.seed
-        labels = [teacher.label(turn.obs, seed, number) for number, (turn, _) in played]
+        labels = [teacher.label(t.obs, seed, n) for n, t in zip(numbers, turns, strict=True)]
         reply = max(labels[-1], key=labels[-1].get)
         if last.action is not None:
             reply = completion(last.action, last.obs)
         chat: list[dict[str, Any]] = [*render(last.obs), {"role": "assistant", "content": reply}]
-        own = [own_turn for _, (_, own_turn) in played]
-        yield SoftRow(teacher.task.name, seed, deal, chat, labels, own)
+        yield SoftRow(teacher.task.name, seed, deal, chat, labels, [own[n] for n in numbers])
 
 
 class Rounds:
@@ -428,7 +412,7 @@ class Rounds:
                 dealt += play_shared(
                     teacher,
                     list(islice(seeds, min(math.ceil(missing / per_game), settings.games_at_once))),
-                    self.learner.player_spec(settings.constrained),
+                    PlayerSpec(self.learner, settings.constrained),
                     settings.teacher_turns[number],
                     (settings.seed, number),
                 )

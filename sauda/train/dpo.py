@@ -14,14 +14,11 @@ import json
 import os
 import re
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any, ClassVar
 
 import numpy as np
@@ -39,8 +36,7 @@ from sauda.train import common
 from sauda.train.checks import check_player
 from sauda.train.common import option
 from sauda.train.losses import scores_on_cpu
-from sauda.train.model import tokenizer_of, trainable
-from sauda.train.self_play import Learner
+from sauda.train.model import Learner, tokenizer_of, trainable
 
 BRANCH, COMMON = 1, 0  # salts: of the replies that are compared; of all other replies
 TURN = 4  # a stream of its own: which turn is compared
@@ -81,7 +77,6 @@ class DPOSettings(common.PlayerSettings):
     warmup_steps: float = 0.1
     beta: float = 0.1  # how near the learner stays to the adapter it started from
     save_steps: int = 10
-    threads: int = option("of torch on a CPU, and players who look for pairs at a time", 1)
     stage: ClassVar[str] = "dpo"
 
 
@@ -96,7 +91,9 @@ def train(settings: DPOSettings, folder: Path | None = None, resume: bool = Fals
     run = common.start_run(settings, folder, resume)
     network = trainable(run.base, common.init_adapter(settings))
     tokenizer = tokenizer_of(run.base)
-    pairs = load_pairs(run, network)
+    learner = Learner(network, tokenizer, run.base, settings.sampling)
+    player = PlayerSpec(learner, settings.constrained)
+    pairs = collect(settings, player, run.folder / PAIRS, configured_judge())
     if run.base.device == "cpu":
         network.config.use_cache = False
     trainer = DPOTrainer(
@@ -134,25 +131,6 @@ def train(settings: DPOSettings, folder: Path | None = None, resume: bool = Fals
     return common.save_run(run, trainer, check_player(run, served) | figures, DPO_LOGGED)
 
 
-def load_pairs(run: common.Run, network: Any) -> list[dict[str, Any]]:
-    """The run's pairs: those in its folder, and as many new ones as are missing."""
-    import torch
-
-    settings, file = run.settings, run.folder / PAIRS
-    pairs = read_pairs(file)[: settings.pairs]
-    if len(pairs) == settings.pairs:
-        return pairs
-    tokenizer = tokenizer_of(run.base)
-    players = [
-        Learner(network, tokenizer, run.base, settings.sampling).player_spec(settings.constrained)
-        for _ in range(settings.threads if run.base.device == "cpu" else 1)
-    ]
-    torch.set_num_threads(1)  # per player
-    pairs = collect(settings, players, file, configured_judge())
-    torch.set_num_threads(settings.threads)
-    return pairs
-
-
 def configured_judge(environment: Mapping[str, str] = os.environ) -> Generate | None:
     """The endpoint's model that judges pairs; None where none is configured.
 
@@ -174,72 +152,39 @@ def by_gap(pairs: Sequence[Mapping[str, Any]], seed: int) -> list[Mapping[str, A
 
 
 def collect(
-    settings: DPOSettings,
-    players: Sequence[PlayerSpec],
-    file: Path,
-    judge: Generate | None = None,
+    settings: DPOSettings, player: PlayerSpec, file: Path, judge: Generate | None = None
 ) -> list[dict[str, Any]]:
-    """Add the missing pairs to `file`, each written immediately, and return all pairs.
+    """Add the missing pairs to `file`, each batch as it is found, and return all pairs.
 
-    The `players` are the same buyer, each with a prefix cache of its own, and compare positions in
-    parallel; a pair does not depend on their number. Raises Stopped where `settings.patience`
-    positions in a row give no pair, or where the judge fails, and ValueError where the training
-    split ends.
+    Raises Stopped where `settings.patience` positions in a row give no pair, or where the judge
+    fails, and ValueError where the training split ends.
     """
     tried = {(row["task"], row["seed"]) for row in read_lines(file)}
     pairs, fruitless = read_pairs(file), 0
     untried = (one for one in _instances(settings) if one not in tried)
-    if len(pairs) >= settings.pairs:
-        return pairs[: settings.pairs]
-    started = time.monotonic()
-    with closing(_in_parallel(settings, players, untried)) as batches:
-        for rows in batches:
-            spent, started = time.monotonic() - started, time.monotonic()
-            for row in rows:
-                try:
-                    row = approve(row, judge)
-                except ReplyError as error:
-                    raise common.Stopped(
-                        f"the judge gave no answer: {error}; {len(pairs)} pairs are kept in {file},"
-                        " continue with --resume"
-                    ) from error
-                common.append(file, row | {"seconds": round(spent / len(rows), 3)})
-                fruitless = 0 if "chosen" in row else fruitless + 1
-                if "chosen" in row:
-                    pairs.append(row)
-            print(f"{len(pairs)} of {settings.pairs} pairs", flush=True)
-            if len(pairs) >= settings.pairs:
-                return pairs[: settings.pairs]
-            if fruitless >= settings.patience:
+    while len(pairs) < settings.pairs:
+        if fruitless >= settings.patience:
+            raise common.Stopped(
+                f"{fruitless} positions in a row gave no pair: replies to the same position "
+                f"earn the same. {len(pairs)} pairs are kept in {file}"
+            )
+        started = time.monotonic()
+        rows = list(pair_instances(settings, player, list(islice(untried, settings.batch_size))))
+        spent = time.monotonic() - started
+        for row in rows:
+            try:
+                row = approve(row, judge)
+            except ReplyError as error:
                 raise common.Stopped(
-                    f"{fruitless} positions in a row gave no pair: replies to the same position "
-                    f"earn the same. {len(pairs)} pairs are kept in {file}"
-                )
-
-
-def _in_parallel(
-    settings: DPOSettings, players: Sequence[PlayerSpec], untried: Iterator[tuple[str, int]]
-) -> Iterator[list[dict[str, Any]]]:
-    """The rows of each batch of `untried`, in order; a player compares one batch at a time."""
-    free: SimpleQueue[PlayerSpec] = SimpleQueue()
-    for player in players:
-        free.put(player)
-
-    def compare_batch(batch: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
-        player = free.get()
-        try:
-            return list(pair_instances(settings, player, batch))
-        finally:
-            free.put(player)
-
-    with ThreadPoolExecutor(len(players)) as pool:
-        waiting: deque[Future[list[dict[str, Any]]]] = deque()
-        while True:
-            while len(waiting) < len(players):
-                waiting.append(
-                    pool.submit(compare_batch, list(islice(untried, settings.batch_size)))
-                )
-            yield waiting.popleft().result()
+                    f"the judge gave no answer: {error}; {len(pairs)} pairs are kept in {file},"
+                    " continue with --resume"
+                ) from error
+            common.append(file, row | {"seconds": round(spent / len(rows), 3)})
+            fruitless = 0 if "chosen" in row else fruitless + 1
+            if "chosen" in row:
+                pairs.append(row)
+        print(f"{len(pairs)} of {settings.pairs} pairs", flush=True)
+    return pairs[: settings.pairs]
 
 
 def read_pairs(file: Path) -> list[dict[str, Any]]:

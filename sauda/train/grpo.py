@@ -22,15 +22,14 @@ import numpy as np
 from env import IllegalAction, get_task
 from sauda.games import game_of
 from sauda.llm.engine import prompt_ids
-from sauda.llm.turn import ModelGame, new_game, play_games
+from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games
 from sauda.records.seeds import SPLITS, is_unseen_game
 from sauda.records.store import write
 from sauda.train import common
 from sauda.train.checks import check_player
 from sauda.train.common import LOGGED, PlayerSettings, Run, Stopped, option
 from sauda.train.losses import grpo_on_cpu
-from sauda.train.model import tokenizer_of, trainable
-from sauda.train.self_play import Learner, as_sequence
+from sauda.train.model import Learner, as_sequence, tokenizer_of, trainable
 
 SAMPLE = "sample.json"  # the run's first game, token by token
 # Of each step's games beside TRL's figures. The spread is the population's, within a group; TRL's
@@ -187,7 +186,7 @@ class Games:
         again = (self.settings.seed,) if self.settings.seed else ()  # 0 adds nothing: runs replay
         salts = [(step + 1, number, *again) for number in range(self.settings.num_generations)]
         games = [new_game(get_task(name), seed, salt) for name, seed in instances for salt in salts]
-        play_games(games, self.learner.player_spec(self.settings.constrained))
+        play_games(games, PlayerSpec(self.learner, self.settings.constrained))
         return games
 
     def reward(

@@ -140,7 +140,8 @@ def load_sequences(run: common.Run, rows: Sequence[teacher_rows.Row], tokenizer:
 
     file = run.folder / "sequences.parquet"
     if not file.exists():
-        made = Dataset.from_list([teacher_rows.encode_row(row, tokenizer) for row in rows])
+        encode = teacher_rows.label_tokens
+        made = Dataset.from_list([encode(row.messages, row.labels, tokenizer) for row in rows])
         made.to_parquet(file)
     return Dataset.from_parquet(str(file), cache_dir=str(run.folder / "sequences"))
 

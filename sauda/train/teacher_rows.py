@@ -381,11 +381,6 @@ def to_lines(rows: Sequence[Any]) -> str:
     return "".join(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in rows)
 
 
-def encode_row(row: Row, tokenizer: Any) -> dict[str, list[int]]:
-    """`row` as "input_ids" and "labels" of one length; labels are -100 at unsupervised tokens."""
-    return label_tokens(row.messages, row.labels, tokenizer)
-
-
 def label_tokens(
     messages: Sequence[Mapping[str, str]], labels: Sequence[str], tokenizer: Any
 ) -> dict[str, list[int]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sauda.records.store import REPOSITORY
-from sauda.train.self_play import Sampled
+from sauda.train.model import Sampled
 
 NOT_REPEATABLE = ("seconds", "step_time", "memory", "hardware", "origin", "resumed")
 

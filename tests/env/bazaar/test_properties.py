@@ -24,8 +24,7 @@ from env import (
 )
 from sauda.games import policies_of
 from sauda.policies import SELLERS
-from sauda.policies.bazaar import boulware, conceder, linear, random, tit_for_tat, wait
-from sauda.policies.expert import expert
+from sauda.policies.bazaar import boulware, conceder, expert, linear, random, tit_for_tat, wait
 
 BUYER_TASKS = [t for t in BAZAAR_TASKS.values() if t.learner == "buyer"]
 BRIEF = get_task("bazaar/sell")

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from env import TASKS, Accept, EndReason, Item, Observation, Offer, Table, WalkAway, rollout
-from sauda.policies.expert import expert
+from sauda.policies.bazaar import expert
 
 BUYER_TASKS = [t for t in TASKS.values() if t.learner == "buyer"]
 CHANCE = np.random.default_rng(0)

@@ -59,18 +59,17 @@ def test_every_pair_is_on_disk_at_once_and_none_is_looked_for_twice(tmp_path):
             return super().batch(chats, seeds, schemas)
 
     with pytest.raises(KeyboardInterrupt):
-        collect(FEW, [PlayerSpec(Dies())], file)
+        collect(FEW, PlayerSpec(Dies()), file)
     before = read_lines(file)
     assert len(before) == 6
     with file.open("ab") as half:
         half.write(b'{"task": "bazaar/op')  # a kill in the middle of a line
-    collected = collect(FEW, [PlayerSpec(Bidder())], file)
+    collected = collect(FEW, PlayerSpec(Bidder()), file)
     assert len(collected) == 6
     assert read_lines(file)[:6] == before
     tried = [(row["task"], row["seed"]) for row in read_lines(file)]
     assert len(tried) == len(set(tried))
-    three = [PlayerSpec(Bidder()) for _ in range(3)]  # side by side they find the same
-    whole = collect(FEW, three, tmp_path / "whole.jsonl")
+    whole = collect(FEW, PlayerSpec(Bidder()), tmp_path / "whole.jsonl")
     assert [row["chosen"] for row in collected] == [row["chosen"] for row in whole]
     counts = summarize_pairs(collected)
     assert counts["n"] == 6

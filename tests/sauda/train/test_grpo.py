@@ -12,8 +12,7 @@ from sauda.llm.turn import new_game, play_games
 from sauda.records.seeds import is_unseen_game
 from sauda.train import grpo
 from sauda.train.common import Run, Stopped
-from sauda.train.model import find_base, tokenizer_of, trainable
-from sauda.train.self_play import Learner, as_sequence
+from sauda.train.model import Learner, as_sequence, find_base, tokenizer_of, trainable
 from tests.support.training import Bidder
 
 pytestmark = [pytest.mark.xdist_group("model"), pytest.mark.model]

@@ -17,8 +17,15 @@ from sauda.llm.registry import get_policy
 from sauda.llm.turn import PlayerSpec, new_game, play_games
 from sauda.train.distill import Teacher, collate, play_shared, soft_tokens
 from sauda.train.losses import soft_cross_entropy
-from sauda.train.model import Base, find_base, read_adapter, save_adapter, tokenizer_of, trainable
-from sauda.train.self_play import Learner
+from sauda.train.model import (
+    Base,
+    Learner,
+    find_base,
+    read_adapter,
+    save_adapter,
+    tokenizer_of,
+    trainable,
+)
 from tests.support.training import Bidder
 
 pytestmark = [pytest.mark.xdist_group("model"), pytest.mark.model]

@@ -19,7 +19,7 @@ from sauda.train.losses import groups_of_similar_length, score_tokens, shared_pr
 from sauda.train.model import find_base, read_base, tokenizer_of
 from sauda.train.teacher_rows import (
     RowSettings,
-    encode_row,
+    label_tokens,
     lessons,
     make_rows,
     round_action,
@@ -126,7 +126,7 @@ def test_learnt_completions_follow_the_served_prompts(toy, sft_rows):
     tokenizer = tokenizer_of(toy)
     decoder = Decoder(read_base(toy), tokenizer)
     row = next(row for row in sft_rows if row.labels[0])
-    sequence = encode_row(row, tokenizer)
+    sequence = label_tokens(row.messages, row.labels, tokenizer)
     ids, labels = sequence["input_ids"], sequence["labels"]
     learnt = set()
     for state in teach(get_task(row.task), row.seed, "listener", SMALL):
