@@ -165,7 +165,7 @@ def label_own_games(settings: ArenaDistillSettings, learner: Learner) -> list[te
     for number, name in enumerate(settings.tasks, 1):
         task, wanted = get_task(name), settings.rows * number // len(settings.tasks)
         seeds, teacher = (
-            teacher_rows.training_seeds(task, settings.first_seed),
+            teacher_rows.training_seeds(name, settings.first_seed),
             teacher_rows.find_teacher(task, settings.teacher),
         )
         while len(rows) < wanted:
@@ -405,7 +405,9 @@ class Rounds:
                 settings.near,
                 settings.hand,
             )
-            seeds = _seeds(task, settings, number)
+            # rounds take turns at the seeds, so that none is played twice
+            first, rounds = settings.first_seed + number, len(settings.teacher_turns)
+            seeds = teacher_rows.training_seeds(task.name, first, rounds, FIRST_JUDGED)
             per_game = begin(task, settings.first_seed).state.table.deals
             dealt: list[SoftRow] = []
             while (missing := wanted - len(dealt)) > 0:
@@ -437,16 +439,6 @@ class Rounds:
                 }
             )
         return rounds
-
-
-def _seeds(task: Task, settings: DistillSettings, number: int) -> Iterator[int]:
-    """Training seeds of a round; ValueError where they run out.
-
-    Rounds take turns at the seeds, so that none is played twice.
-    """
-    rounds = len(settings.teacher_turns)
-    yield from range(settings.first_seed + number, FIRST_JUDGED, rounds)
-    raise ValueError(f"{task.name} has too few training seeds from {settings.first_seed}")
 
 
 def distill_trainer() -> Any:

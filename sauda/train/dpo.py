@@ -30,13 +30,14 @@ from sauda.llm.engine import Sampling
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.turn import ModelGame, new_game, play_games, play_turn
 from sauda.llm.types import Generate, ReplyError
-from sauda.records.seeds import SPLITS, is_unseen_game
+from sauda.records.seeds import is_unseen_game
 from sauda.records.store import digest, read_lines
 from sauda.train import common
 from sauda.train.checks import check_player
 from sauda.train.common import option
 from sauda.train.losses import scores_on_cpu
 from sauda.train.model import Learner, tokenizer_of, trainable
+from sauda.train.teacher_rows import training_seeds
 
 BRANCH, COMMON = 1, 0  # salts: of the replies that are compared; of all other replies
 TURN = 4  # a stream of its own: which turn is compared
@@ -193,11 +194,10 @@ def read_pairs(file: Path) -> list[dict[str, Any]]:
 
 
 def _instances(settings: DPOSettings) -> Iterator[tuple[str, int]]:
-    for number, seed in enumerate(range(settings.first_seed, SPLITS["train"][-1] + 1)):
+    for number, seed in enumerate(training_seeds(settings.stage, settings.first_seed)):
         name = settings.tasks[number % len(settings.tasks)]
         if not is_unseen_game(get_task(name), seed):
             yield name, seed
-    raise ValueError(f"too few training seeds for {settings.pairs} pairs")
 
 
 def pair_instances(

@@ -23,13 +23,14 @@ from env import IllegalAction, get_task
 from sauda.games import game_of
 from sauda.llm.engine import prompt_ids
 from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games
-from sauda.records.seeds import SPLITS, is_unseen_game
+from sauda.records.seeds import is_unseen_game
 from sauda.records.store import write
 from sauda.train import common
 from sauda.train.checks import check_player
 from sauda.train.common import LOGGED, PlayerSettings, Run, Stopped, option
 from sauda.train.losses import grpo_on_cpu
 from sauda.train.model import Learner, as_sequence, tokenizer_of, trainable
+from sauda.train.teacher_rows import training_seeds
 
 SAMPLE = "sample.json"  # the run's first game, token by token
 # Of each step's games beside TRL's figures. The spread is the population's, within a group; TRL's
@@ -116,14 +117,11 @@ def instances(settings: GRPOSettings) -> list[tuple[str, int]]:
     Raises ValueError where they would leave the training split.
     """
     chosen: list[tuple[str, int]] = []
-    seed = settings.first_seed
+    seeds = training_seeds(settings.stage, settings.first_seed)
     while len(chosen) < settings.max_steps * settings.prompts_per_step:
-        name = settings.tasks[len(chosen) % len(settings.tasks)]
-        if seed not in SPLITS["train"]:
-            raise ValueError(f"too few training seeds for {settings.max_steps} steps")
+        name, seed = settings.tasks[len(chosen) % len(settings.tasks)], next(seeds)
         if not is_unseen_game(get_task(name), seed):
             chosen.append((name, seed))
-        seed += 1
     return chosen
 
 

@@ -122,18 +122,15 @@ def make_rows(settings: RowSettings) -> list[Row]:
     After all of them they come again, retold. Raises ValueError where the seeds would leave the
     training split.
     """
-    all_rows: list[Row] = []
+    rows: list[Row] = []
     for mix in settings.mixes:
-        wanted, seed = round(settings.rows * mix.part), settings.first_seed
-        task = get_task(mix.task)
-        task_rows: list[Row] = []
-        while len(task_rows) < wanted:
-            if seed not in SPLITS["train"]:
-                raise ValueError(f"{mix.task} has too few training seeds for {wanted:,} rows")
-            task_rows.extend(conversations(task, seed, settings.teacher or mix.teacher, settings))
-            seed += 1
-        all_rows.extend(task_rows[:wanted])
-    return all_rows + [retell(row) for row in all_rows]
+        task, teacher = get_task(mix.task), settings.teacher or mix.teacher
+        games = (
+            conversations(task, seed, teacher, settings)
+            for seed in training_seeds(task.name, settings.first_seed)
+        )
+        rows += islice(chain.from_iterable(games), round(settings.rows * mix.part))
+    return rows + [retell(row) for row in rows]
 
 
 def retell(row: Row) -> Row:
@@ -353,16 +350,18 @@ def arena_rows(settings: ArenaRowSettings) -> list[Row]:
         task = get_task(name)
         games = (
             supervise(task, seed, teach_arena(task, seed, settings), settings.waits)
-            for seed in training_seeds(task, settings.first_seed)
+            for seed in training_seeds(name, settings.first_seed)
         )
         rows += islice(chain.from_iterable(games), wanted)
     return rows
 
 
-def training_seeds(task: Task, first: int) -> Iterator[int]:
-    """The seeds of the training split from `first` up; ValueError where they run out."""
-    yield from range(first, SPLITS["train"][-1] + 1)
-    raise ValueError(f"{task.name} has too few training seeds from {first}")
+def training_seeds(
+    name: str, first: int, step: int = 1, end: int = SPLITS["train"][-1] + 1
+) -> Iterator[int]:
+    """Seeds of the training split for the games of that name; ValueError where they run out."""
+    yield from range(first, end, step)
+    raise ValueError(f"{name} has too few training seeds from {first}")
 
 
 def supervise(task: Task, seed: int, states: Iterable[ArenaTaught], waits: float) -> Iterator[Row]:

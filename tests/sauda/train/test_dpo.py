@@ -80,7 +80,7 @@ def test_every_pair_is_on_disk_at_once_and_none_is_looked_for_twice(tmp_path):
 def test_replies_that_all_earn_the_same_stop_the_search_with_the_reason(tmp_path):
     settings = replace(FEW, patience=6)
     with pytest.raises(Stopped, match="earn the same"):
-        collect(settings, [PlayerSpec(Bidder(bids=(40,)))], tmp_path / "pairs.jsonl")
+        collect(settings, PlayerSpec(Bidder(bids=(40,))), tmp_path / "pairs.jsonl")
 
 
 @pytest.mark.parametrize(
