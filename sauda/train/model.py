@@ -19,6 +19,7 @@ from sauda.games.adapter import ModelTurn
 from sauda.llm import model as llm_model
 from sauda.llm.engine import Decoder, JointDecoder, Sampling, generation_mode, prompt_ids, replies
 from sauda.llm.model import Model as ServedModel
+from sauda.llm.model import free_memory
 from sauda.llm.types import Messages, Reply, Schema
 from sauda.records.store import renew_checksums, sha256, write_bytes
 
@@ -68,7 +69,7 @@ def find_base(
     device = "cuda" if torch.cuda.is_available() else "cpu"
     weights = toy(folder / "base") if name == TOY else llm_model.base_weights(BASES.get(name, name))
     size = sum(file.stat().st_size for file in weights.folder.glob("*.safetensors"))
-    free = llm_model.free_memory(device)
+    free = free_memory(device)
     on_gpu = device == "cuda"
     precision = "bf16" if name != TOY and (on_gpu or llm_model.multiplies_bf16()) else "fp32"
     size *= llm_model.BYTES[precision] / llm_model.BYTES["fp32" if name == TOY else "bf16"]
