@@ -19,14 +19,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from env import Accept, Offer, WalkAway, rollout, shares
+from env import Accept, Observation, Offer, Policy, WalkAway, rollout, shares
 from sauda.experiments.base import experiment
 from sauda.experiments.tournament import PAIR_TASK, scenario_seeds, task_against
 from sauda.games import BAZAAR
-from sauda.games.adapter import Messages, Reply, Schema
+from sauda.games.adapter import Messages, ParsedReply, Reply, Request, Schema
+from sauda.language import acts
 from sauda.language.acts import Acts
+from sauda.language.spoken import announce
 from sauda.llm.model import NamedModel, load_once
-from sauda.llm.role_seat import RoleSeat, price_said, prompt
 from sauda.llm.sources import model_source
 from sauda.llm.turn import ModelGame, in_batches, new_game, take_turns
 from sauda.llm.types import BatchGenerate
@@ -43,6 +44,7 @@ SEATS = {"buyer": BUYERS, "seller": SELLERS}  # with their scripts
 BASE, GENERALIST = "mini", "mini+roles-generalist"
 SPECIALISTS = {"buyer": "mini+roles-buyer", "seller": "mini+roles-seller"}  # by their own seat
 ADAPTERS = (*SPECIALISTS.values(), GENERALIST)
+UNSAID = "x"  # stands for the words that are asked for
 MOST = 1000  # hold-out scenarios that are looked through for those with a ZOPA
 LEVEL = 0.05  # of the whole family of contrasts
 MARGIN = 0.1  # of the share of the ZOPA, within which two players are called equivalent
@@ -167,12 +169,87 @@ def scenarios(games: int) -> list[int]:
     return seeds
 
 
+@dataclass(frozen=True)
+class RoleSeat:
+    """The seat in which `strategy` decides each move and a model says it.
+
+    The strategy must be a script that draws nothing. A price counts as it is read from the model's
+    words; words that hold no price to offer are no move.
+    """
+
+    strategy: Policy
+    tries = 1
+
+    def request(
+        self, obs: Observation, seed: int, invalid_replies: tuple[str, ...] = ()
+    ) -> Request:
+        return Request(role_prompt(obs, self._decide(obs)), seed)
+
+    def parse(
+        self, obs: Observation, reply: Reply, invalid_replies: tuple[str, ...] = ()
+    ) -> ParsedReply:
+        """The decided move as proposal, the move that was said as action; none without a price.
+
+        A price that differs from the decided one is a change.
+        """
+        decided, words = self._decide(obs), " ".join(reply.text.split())
+        if not isinstance(decided, Offer):
+            return ParsedReply(decided, replace(decided, message=words), reply.source)
+        price = price_said(obs, words)
+        if price is None:
+            error = f"expected the price {decided.price:g} in words, got {words[:80]!r}"
+            return ParsedReply(decided, None, reply.source, error=error)
+        changes = () if price == decided.price else (f"{decided.price:g} became {price:g}",)
+        return ParsedReply(decided, Offer(price, words), reply.source, changes)
+
+    def _decide(self, obs: Observation) -> Offer | Accept | WalkAway:
+        return self.strategy(obs, np.random.default_rng(0))
+
+
+def price_said(obs: Observation, words: str) -> float | None:
+    """The price that `words` propose, read by the parser of the dialogues."""
+    context = replace(acts.context_of(obs.table, obs.agent, True), notes=obs.table.item.name)
+    price = acts.parse_act(words, context).price
+    return None if price is None else obs.priced(price)
+
+
+def role_prompt(obs: Observation, decided: Offer | Accept | WalkAway) -> Messages:
+    """The chat in which a role says `decided`: the game so far in words, then the intention.
+
+    An offer without words is told as its price. Raises IllegalAction where `decided` is no move.
+    """
+    table = obs.table
+    moves = [(move.agent, move.action) for move in table.moves if move.agent in acts.SELLING]
+    said = [
+        acts.Turn(
+            agent,
+            announce(action) if action.message else acts.format_amount(action.price, acts.RUPEES),
+        )
+        for agent, action in moves
+    ]
+    act = acts.act_of(decided, acts.context_of(table, obs.agent, True))
+    (other,) = (agent for agent in acts.SELLING if agent != obs.agent)
+    dialogue = acts.Dialogue(
+        id="game",
+        group="game",
+        scenario=acts.describe_item(
+            table.item.name, table.item.category, table.item.list_price, acts.RUPEES
+        ),
+        values={obs.agent: {"limit": obs.reservation}, other: {}},
+        turns=(*said, acts.Turn(obs.agent, UNSAID, act)),
+        currency=acts.RUPEES,
+        list_price=table.item.list_price,
+        notes=table.item.name,
+    )
+    return acts.view(dialogue, obs.agent).chat()[:-1]
+
+
 @cache
 def prompt_hashes() -> dict[str, str]:
     """The fingerprints of a role's prompt and of the reading of a price from its words."""
     task, moves = task_against("acts(linear)"), (Offer(1000), Accept(), WalkAway())
     seen = [obs for seat in SEATS for obs in positions(task, seat)]
-    asked = [prompt(obs, move) for obs in seen for move in moves]
+    asked = [role_prompt(obs, move) for obs in seen for move in moves]
     said = [
         price_said(obs, words.format(price=f"{obs.reservation:.0f}"))
         for obs in seen
