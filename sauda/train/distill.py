@@ -22,7 +22,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, ClassVar
@@ -35,13 +35,13 @@ from sauda.games.adapter import ModelTurn, ParsedReply, Reply, Request
 from sauda.games.bazaar_prompt import completion, parse, percent_of, render, schema, unit
 from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games, play_turn
 from sauda.records.seeds import is_unseen_listing
-from sauda.records.store import digest, read_lines, write
+from sauda.records.store import digest
 from sauda.train import common, teacher_rows
 from sauda.train.checks import check_player
 from sauda.train.common import option
 from sauda.train.losses import soft_cross_entropy
 from sauda.train.model import Learner, tokenizer_of, trainable
-from sauda.train.sft import load_rows, train_on
+from sauda.train.sft import ROWS, train_on
 
 LEAST_CHANCE = 1e-4  # probability of a completion, below which it is left out
 TURNS = 5  # the stream that draws whose turn it is
@@ -127,7 +127,9 @@ def train(
     tokenizer = tokenizer_of(run.base)
     if settings.game == "arena":
         learner = Learner(network, tokenizer, run.base, settings.sampling)
-        return train_on(run, load_rows(run, lambda: label_own_games(settings, learner)), network)
+        label_games = partial(label_own_games, settings, learner)
+        rows = teacher_rows.load_rows(run.folder / ROWS, teacher_rows.Row, label_games)
+        return train_on(run, rows, network)
     rounds = Rounds(run, Learner(network, tokenizer, run.base, settings.sampling))
     steps_per_round = settings.deals_per_round // settings.batch_size
     trainer = distill_trainer()(
@@ -385,14 +387,11 @@ class Rounds:
 
     def rows(self, number: int) -> list[SoftRow]:
         """The deals of a round, played once and then read from the run's folder."""
-        file = self.file(number)
-        if not file.exists():
-            self.learner.refresh()
-            write(file, teacher_rows.to_lines(self.play(number)))
-        return [SoftRow(**row) for row in read_lines(file)]
+        return teacher_rows.load_rows(self.file(number), SoftRow, lambda: self.play(number))
 
     def play(self, number: int) -> list[SoftRow]:
         """Play and label the games of a round: each task's share of its deals."""
+        self.learner.refresh()
         settings = self.settings
         rows: list[SoftRow] = []
         for share, wanted in zip(settings.shares, settings.deals, strict=True):

@@ -7,20 +7,21 @@ The loss counts the completions alone and is computed by `losses.score_tokens`. 
 the rows and their tokens, stays in the run's folder; a folder made on one machine serves another.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from sauda.records.store import digest, read_lines, write
+from sauda.records.store import digest
 from sauda.train import common, teacher_rows
 from sauda.train.checks import check_player
 from sauda.train.common import option
 from sauda.train.losses import score_tokens
 from sauda.train.model import LoRA, peft_config, read_base, tokenizer_of
 
+ROWS = "rows.jsonl"  # in a run's folder
 TOY = {
     "per_device_train_batch_size": 8, "save_steps": 2, "acceptance_prompts": 6, "eval_games": 2,
     "rows": 64, "num_train_epochs": 1,
@@ -74,7 +75,8 @@ def train(settings: SFTStageSettings, folder: Path | None = None, resume: bool =
     """Run the stage to its end, as `start_run`, `train_to_end` and `save_run` do."""
     run = common.start_run(settings, folder, resume)
     make = teacher_rows.arena_rows if settings.game == "arena" else teacher_rows.make_rows
-    rows = load_rows(run, lambda: make(settings))
+    file = run.folder / ROWS
+    rows = teacher_rows.load_rows(file, teacher_rows.Row, lambda: make(settings))
     lora = peft_config(LoRA(settings.lora_r, settings.lora_alpha))
     return train_on(run, rows, read_base(run.base), lora)
 
@@ -122,16 +124,6 @@ def train_on(
         "sample": common.sample(first["input_ids"], first["labels"], tokenizer),
     }
     return common.save_run(run, trainer, check_player(run, served) | figures)
-
-
-def load_rows(
-    run: common.Run, make: Callable[[], Sequence[teacher_rows.Row]]
-) -> list[teacher_rows.Row]:
-    """The run's rows, made once and then read from its folder."""
-    file = run.folder / "rows.jsonl"
-    if not file.exists():
-        write(file, teacher_rows.to_lines(make()))
-    return [teacher_rows.Row(**row) for row in read_lines(file)]
 
 
 def load_sequences(run: common.Run, rows: Sequence[teacher_rows.Row], tokenizer: Any) -> Any:

@@ -13,7 +13,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from itertools import chain, groupby, islice
@@ -53,6 +53,7 @@ from sauda.llm.registry import get_policy
 from sauda.policies.listener import Listener, believe
 from sauda.records import read_table
 from sauda.records.seeds import SPLITS, is_unseen_listing
+from sauda.records.store import read_lines, write
 from sauda.train.common import named_object, option
 
 Action = Offer | Accept | WalkAway
@@ -378,6 +379,13 @@ def supervise(task: Task, seed: int, states: Iterable[ArenaTaught], waits: float
 def to_lines(rows: Sequence[Any]) -> str:
     """Rows of a dataclass as JSON lines."""
     return "".join(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in rows)
+
+
+def load_rows(file: Path, kind: type, make: Callable[[], Sequence[Any]]) -> list[Any]:
+    """Rows of a dataclass, made once and then read from their file."""
+    if not file.exists():
+        write(file, to_lines(make()))
+    return [kind(**row) for row in read_lines(file)]
 
 
 def label_tokens(
