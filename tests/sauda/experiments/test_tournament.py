@@ -12,10 +12,10 @@ from sauda.experiments.tournament import (
     PAIR_TASK,
     SCRIPTS,
     Pair,
-    Payoffs,
     Scenarios,
     columns,
     exploitability,
+    payoffs,
     play_pair,
     scenario_seeds,
     task_against,
@@ -55,21 +55,21 @@ def test_a_player_that_there_is_none_of_is_refused(name):
 
 # Three scenarios with the limits 100 and 60, one without a ZOPA.
 AT = Scenarios(
-    seeds=(1, 2, 3, 4),
-    list_price=np.array([120.0, 120, 120, 120]),
-    buyer=np.array([100.0, 100, 100, 50]),
-    seller=np.array([60.0, 60, 60, 60]),
-    discount=np.array([0.9, 0.9, 0.9, 0.9]),
+    seed=[1, 2, 3, 4],
+    list_price=[120] * 4,
+    buyer=[100, 100, 100, 50],
+    seller=[60] * 4,
+    discount=[0.9] * 4,
 )
 GAMES = {"end": "AABA", "price": [70, 110, None, 80], "rounds": [3, 1, 2, 1]}
 
 
 def test_shares_sum_to_one_with_a_zopa_and_time_costs_the_buyer_its_gain_and_not_its_loss():
-    won = Payoffs.of(GAMES, AT)
-    np.testing.assert_allclose(won.share["buyer"], [0.75, -0.25, 0, -30 / 120])
-    np.testing.assert_allclose(won.share["seller"], [0.25, 1.25, 0, 20 / 120])
-    np.testing.assert_allclose(won.utility["buyer"], [0.75 * 0.81, -0.25, 0, -0.25])
-    np.testing.assert_allclose(won.utility["seller"], won.share["seller"])
+    share, utility = payoffs(GAMES, AT).values()
+    np.testing.assert_allclose(share["buyer"], [0.75, -0.25, 0, -30 / 120])
+    np.testing.assert_allclose(share["seller"], [0.25, 1.25, 0, 20 / 120])
+    np.testing.assert_allclose(utility["buyer"], [0.75 * 0.81, -0.25, 0, -0.25])
+    np.testing.assert_allclose(utility["seller"], share["seller"])
 
 
 def test_the_exploiter_is_chosen_on_other_scenarios_than_it_is_measured_on():
