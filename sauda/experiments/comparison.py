@@ -379,10 +379,10 @@ def _play_cell(
     if not seeds:
         return kept
     if is_model(cell.policy):
-        play = partial(play_model, get_task(cell.task))
+        play = partial(play_columns, cell)
         played = play_model_batches(cell.policy, seeds, batch, folder, play, cell.task)
     else:
-        played = play_script(cell, seeds)
+        played = play_columns(cell, seeds)
     return join([kept, played]) if kept else played
 
 
@@ -399,8 +399,8 @@ def model_columns(task: Task, games: Sequence[ModelGame]) -> dict[str, Any]:
     return columns | {name: [count[name] for count in counts] for name in kind.MODEL_COUNTS}
 
 
-def play_script(cell: Cell, seeds: Sequence[int]) -> dict[str, Any]:
-    """The columns of a (task, policy) pair without weights; the model counts of a script are 0."""
+def play_columns(cell: Cell, seeds: Sequence[int]) -> dict[str, Any]:
+    """The columns of a (task, policy) pair, in one batch; the model counts of a script are 0."""
     if is_model(cell.policy):
         return play_model(get_task(cell.task), player_spec(cell.policy), seeds)
     counts = game_of(cell.task).columns.MODEL_COUNTS
@@ -507,7 +507,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     cells, kept = comparison.cells(), flat(recorded["episodes"])
     episodes = {cell: kept.get(cell) for cell in cells}
     scripted = {cell: seeds for cell, seeds in cells.items() if not _weights(cell.policy)}
-    episodes |= play_cells(play_script, scripted, workers)
+    episodes |= play_cells(play_columns, scripted, workers)
     return tabulate(comparison, episodes) | {"models": recorded["models"]}
 
 

@@ -10,7 +10,7 @@ also graded by how hard they are.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import LEAVE, TUNED
 from sauda.games.bazaar_prompt import HIGHEST, ask_belief, first_object, unit
 from sauda.llm.model import CACHE
-from sauda.llm.registry import PlayerSpec, get_policy, is_model
+from sauda.llm.registry import PlayerSpec, get_policy, is_model, player_spec
 from sauda.llm.sources import bazaar_prompt, models_behind
 from sauda.policies import BUYERS
 from sauda.policies.listener import Action, Belief, Informed, Listener, at_opening, believe
@@ -62,6 +62,11 @@ def states_of_model(player: PlayerSpec) -> States:
         return [read_stated(one.text, obs) for one, obs in zip(replies, seen, strict=True)]
 
     return ask
+
+
+def states_of_planner(planner: Listener) -> States:
+    """The beliefs of a planner, in the words that a model is asked for."""
+    return lambda seen, seeds: [Stated(*planner.stated(obs)) for obs in seen]
 
 
 def read_stated(text: str, obs: env.Observation) -> Stated | None:
@@ -154,31 +159,24 @@ def _score(stated: Stated, seller: Any, obs: env.Observation) -> dict[str, float
 
 
 def measure(name: str, seeds: Sequence[int]) -> dict[str, Any]:
-    """A script's or planner's own grades; of a planner also the games with what it states.
+    """A player's own grades, and if it states beliefs also the games with what it states.
 
     The games with the prior, which are those of all who state nothing, have the name "".
     """
     if not name:
         return play_believing(seeds, lambda seen, _: [None] * len(seen))
-    player = get_policy(env.get_task(TASK), name)
-    own = {"own": batches.round_all(batches.grades(TASK, player, seeds))}
-    if not isinstance(player, Listener):
-        return own
-    return own | play_believing(
-        seeds, lambda seen, _: [Stated(*player.stated(obs)) for obs in seen]
-    )
-
-
-def measure_model(name: str, seeds: Sequence[int]) -> dict[str, Any]:
-    """The same of a language model; its batches are kept on disk, so that a stop loses one."""
-
-    def play(player: PlayerSpec, some: Sequence[int]) -> dict[str, Any]:
-        own = batches.round_all(
-            game.grade for game in batches.play_together(env.get_task(TASK), player, some)
-        )
-        return {"own": own, **play_believing(some, states_of_model(player))}
-
-    return batches.play_model_batches(name, seeds, batches.BATCH, CACHE / "gap", play)
+    task, states = env.get_task(TASK), None
+    if is_model(name):
+        model = player_spec(name)
+        states = states_of_model(model)
+        own = [game.grade for game in batches.play_together(task, model, seeds)]
+    else:
+        player = get_policy(task, name)
+        own = batches.grades(task, player, seeds)
+        if isinstance(player, Listener):
+            states = states_of_planner(player)
+    believing = play_believing(seeds, states) if states else {}
+    return {"own": batches.round_all(own), **believing}
 
 
 # Difficulty ---------------------------------------------------------------------------------------
@@ -430,6 +428,8 @@ def gap(
     for name in scripts:
         get_policy(env.get_task(TASK), name)
     columns = batches.play_cells(measure, dict.fromkeys(("", *scripts), seeds), workers)
-    columns |= {name: measure_model(name, seeds) for name in players if is_model(name)}
+    for name in filter(is_model, players):
+        place, play = CACHE / "gap", partial(measure, name)
+        columns[name] = batches.play_model_batches(name, seeds, batches.BATCH, place, play)
     columns = {name: columns[""] | columns[name] for name in players}
     return {**summarize(columns, seeds), "models": models_behind(players, BAZAAR)}
