@@ -281,7 +281,7 @@ class ArenaModelComparison(Record):
     rows: list[ArenaModelRow]  # one row per task and policy
     stage_gains: list[StageGain]  # gain of each training stage
     rivalries: list[Rivalry]  # each training stage beside other policies
-    worlds: dict[str, evaluate.ArenaWorlds]  # what each seed deals the learner, by task
+    worlds: dict[str, dict[str, list[float]]]  # as in an evaluation of the arena
     episodes: dict[str, dict[str, ArenaModelColumns]]  # columns by task and policy
     models: dict[str, ModelSource]  # weights and sampling, by model name
 

@@ -65,23 +65,6 @@ Cells = dict[str, dict[str, Any]]  # a criterion's figures by side
 Value = Callable[[Game, Any, Decision], float | None]  # of a text; None where it does not count
 
 
-class SellerGame(Record):
-    """One game as it was played; no buyer reads the words."""
-
-    setting: Literal["published", "hard"]  # published or hostile buyers
-    buyer: str
-    persona: str  # persona of the seller
-    seed: int  # seed of the game
-    item: str  # name of the item
-    reservation: int  # the seller's reservation price, rupees
-    asks: list[int]  # the seller's asks, rupees
-    bids: list[int]  # the buyer's bids, rupees
-    kinds: list[str]  # kind of each of the seller's decisions
-    acts: list[str]  # act of the buyer that each decision answers, or empty
-    end: str  # how it ended
-    price: int | None  # price of the deal, rupees; null without one
-
-
 class _Sample(Record):
     n: int  # sample size
     of: str  # what `n` counts
@@ -125,7 +108,9 @@ class SellerModel(Record):
 class SellerQuality(Record):
     """A language model's words as a seller beside scripted lines, with every text."""
 
-    games: list[SellerGame]  # games, in order
+    # games in order: seed, item and limit, asks and bids in rupees, the kind of each decision of
+    # the seller and the buyer's act that it answers, and the end
+    games: list[dict[str, Any]]
     # texts by model, game, decision and try; the last is said if it has no fault
     tries: dict[str, list[list[list[str]]]]
     # the model's answer to which persona spoke, one per published game
