@@ -35,6 +35,7 @@ from sauda.statistics import paired_difference, share_of_gap
 BATCHES = CACHE / "ladder"  # the batches on disk
 Cells = Mapping[Cell, Columns]
 T = TypeVar("T", int, list[int])
+R, C = TypeVar("R"), TypeVar("C")  # the rows and the columns of a comparison
 
 # What is compared -------------------------------------------------------------------------------
 
@@ -246,19 +247,6 @@ class GapClosed(Record):
     high: float  # upper end of the 95 % interval
 
 
-class ModelComparison(Record):
-    """A language model bare and wrapped, beside no model, scripts, planners and an oracle."""
-
-    ends: dict[str, str]  # meaning of each letter of the columns' `end`
-    rows: list[ModelRow]  # one row per task and policy
-    stage_gains: list[StageGain]  # gain of each training stage, on all and on unseen listings
-    rivalries: list[Rivalry]  # each training stage beside other policies
-    # share of the gap to the planner that reads and speaks, per task and stage
-    gap_closed: list[GapClosed]
-    episodes: dict[str, dict[str, ModelColumns]]  # columns by task and policy
-    models: dict[str, ModelSource]  # weights and sampling, by model name
-
-
 class LabCounts(Record, Generic[T]):
     """What a model did as a lab: a number over all episodes, or a list of one per episode."""
 
@@ -274,16 +262,24 @@ class ArenaModelColumns(LabCounts[list[int]], evaluate.ArenaColumns):
     """Columns of an arena evaluation, with counts per episode."""
 
 
-class ArenaModelComparison(Record):
-    """A language model as a lab, untrained and trained, bare and constrained, beside scripts."""
-
+class _Compared(Record, Generic[R, C]):
     ends: dict[str, str]  # meaning of each letter of the columns' `end`
-    rows: list[ArenaModelRow]  # one row per task and policy
-    stage_gains: list[StageGain]  # gain of each training stage
+    rows: list[R]  # one row per task and policy
+    stage_gains: list[StageGain]  # gain of each training stage, on all seeds and on unseen ones
     rivalries: list[Rivalry]  # each training stage beside other policies
-    worlds: dict[str, dict[str, list[float]]]  # as in an evaluation of the arena
-    episodes: dict[str, dict[str, ArenaModelColumns]]  # columns by task and policy
+    # bazaar: share of the gap to the planner that reads and speaks, per task and stage
+    gap_closed: list[GapClosed] = None
+    worlds: dict[str, dict[str, list[float]]] = None  # arena: as in its evaluations
+    episodes: dict[str, dict[str, C]]  # columns by task and policy
     models: dict[str, ModelSource]  # weights and sampling, by model name
+
+
+class ModelComparison(_Compared[ModelRow, ModelColumns]):
+    """A language model bare and wrapped, beside no model, scripts, planners and an oracle."""
+
+
+class ArenaModelComparison(_Compared[ArenaModelRow, ArenaModelColumns]):
+    """A language model as a lab, untrained and trained, bare and constrained, beside scripts."""
 
 
 # The games --------------------------------------------------------------------------------------

@@ -14,6 +14,8 @@ from sauda.records.kinds import ArtifactError, Check, Kind, register_kind
 from sauda.records.schemas.base import Interval, Record
 from sauda.records.store import Artifact, sha256
 
+Tokens = list[dict[str, str | bool]]  # each with its "text", and whether it counts "in_loss"
+
 
 class RunBase(Record):
     """The base model that was trained."""
@@ -44,13 +46,6 @@ class Hardware(Record):
     cores: int  # CPU cores
     threads: int  # threads used by PyTorch
     packages: dict[str, str]  # versions of the training libraries
-
-
-class SampleToken(Record):
-    """One token of a training sequence."""
-
-    text: str  # the token
-    in_loss: bool  # whether it counts in the loss
 
 
 class RunStep(Record):
@@ -163,7 +158,7 @@ class TrainingRun(Record):
     rounds: list[DistillRound] = None  # distillation: its rounds
     games: GRPOGames = None  # GRPO: its games
     pairs: DPOPairs = None  # DPO: its pairs
-    sample: list[SampleToken]  # one training sequence, token by token
+    sample: Tokens  # one training sequence, token by token
     # adapter that training continued from; null for a new one
     init_adapter: InitAdapter | None = None
     # games played by the adapter of each checkpoint
@@ -259,7 +254,7 @@ class RoleRun(Record):
     hardware: Hardware  # the machine
     seconds: float  # seconds of training, validation included
     num_tokens: int  # tokens read in training
-    sample: list[SampleToken]  # one training dialogue, token by token
+    sample: Tokens  # one training dialogue, token by token
     adapter: RunAdapter | None = None  # the adapter that the run wrote; null for a control
 
 

@@ -9,7 +9,6 @@ no weights are needed.
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +44,7 @@ def verify(file: str, workers: int = 2, root: Path = ROOT) -> list[str]:
     if recorded != now:
         return [f"{file} was changed: its SHA-256 is {now}, and {CHECKSUMS} has {recorded}"]
     replayed = KINDS[artifact.kind].check.recompute(artifact, workers, root)
-    moved = {mark.place: mark.fault for mark in read_hashes(artifact) if mark.fault}
+    moved = moved_hashes(artifact)
     places = differences(artifact.data.as_json(), replayed, "data")
     return [*moved.values(), *(p for p in places if p.partition(": ")[0] not in moved)]
 
@@ -82,43 +81,30 @@ def _short(value: Any) -> str:
 # Fingerprints ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class RecordedHash:
-    """A fingerprint in an artifact's data: its place, its value, and that of today's code."""
-
-    place: str  # such as data.rows[0].hashes.task
-    recorded: str
-    today: str
-
-    @property
-    def fault(self) -> str:
-        """What is wrong with it, in a sentence; "" where nothing is."""
-        if self.recorded == self.today:
-            return ""
-        return (
-            f"{self.place}: recorded {self.recorded!r}, but today's code has "
-            f"{self.today!r}: what was measured is not what this code does"
-        )
+def moved_hashes(artifact: Artifact) -> dict[str, str]:
+    """What is wrong with each fingerprint in `artifact` that is not today's, by its place."""
+    return {
+        place: f"{place}: recorded {recorded!r}, but today's code has {today!r}: what was measured"
+        " is not what this code does"
+        for place, recorded, today in read_hashes(artifact)
+        if recorded != today
+    }
 
 
-def read_hashes(artifact: Artifact) -> list[RecordedHash]:
-    """Each fingerprint in `artifact`; none for a kind that records none.
+def read_hashes(artifact: Artifact) -> Iterator[tuple[str, str, str]]:
+    """Each fingerprint in `artifact`: its place, its value, and that of today's code.
 
     Raises ValueError where a row names a task or policy that is not there.
     """
     data = artifact.data.as_json()
-    today: dict[tuple[str | int, ...], str] = {}
     for i, row in enumerate(data.get("rows", ())):
         if "hashes" in row:
-            now = hashes(Cell(row["task"], row["policy"]))
-            today |= {("rows", i, "hashes", name): value for name, value in now.items()}
+            for name, now in hashes(Cell(row["task"], row["policy"])).items():
+                yield f"data.rows[{i}].hashes.{name}", row["hashes"][name], now
     if of_models := KINDS[artifact.kind].model_hashes():
-        for model in data["models"]:
-            today |= {("models", model, name): value for name, value in of_models.items()}
-    return [
-        RecordedHash(reduce(child, keys, "data"), reduce(lambda x, key: x[key], keys, data), value)
-        for keys, value in today.items()
-    ]
+        for model, source in data["models"].items():
+            for name, now in of_models.items():
+                yield child(child("data.models", model), name), source[name], now
 
 
 # Games that are played again --------------------------------------------------------------------

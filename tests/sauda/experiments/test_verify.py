@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 
 import sauda.__main__ as command_line
-from env import TASKS, rollout
+from sauda.experiments.episodes import episodes
 from sauda.experiments.evaluate import ORACLE, Cell, EvaluationSpec, evaluate
 from sauda.experiments.speeds import figure
-from sauda.experiments.verify import Sample, read_hashes, replay_row, verify
-from sauda.games.transcript import to_json
-from sauda.llm.registry import get_policy
+from sauda.experiments.verify import Sample, moved_hashes, read_hashes, replay_row, verify
 from sauda.records.kinds import FILES
 from sauda.records.store import CHECKSUMS, ROOT, load, renew_checksums, save, write
 from tests.support.cases import cases
@@ -31,9 +29,7 @@ def written_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("artifacts")
     config = EvaluationSpec((TASK, "classic/career_10"), ("rule_based", "naive"), episodes=4)
     save(EVALUATION, asdict(config), evaluate(config, workers=1), root)
-    names = ("naive", "rule_based")
-    episodes = [to_json(rollout(TASKS[TASK], get_policy(TASKS[TASK], n), 3), n) for n in names]
-    save(SHOWCASE, {"seed": 3}, {"episodes": episodes}, root)
+    save(SHOWCASE, {"seed": 3}, episodes(3), root)
     speeds = [figure("reply", "s", [0.1, 0.2, 0.4], p95=True)]
     save("bench.json", {}, {"machine": {}, "figures": speeds, "left_out": []}, root)
     write(root / "published.json", (ROOT / "published.json").read_text(encoding="utf-8"))
@@ -108,9 +104,8 @@ def hexadecimal(value: Any) -> Iterator[str]:
 def test_every_recorded_fingerprint_is_that_of_todays_code():
     for known in (known for known in FILES if (ROOT / known.file).exists()):
         artifact = load(known.file)
-        hashes = read_hashes(artifact)
-        assert [mark.fault for mark in hashes if mark.fault] == []
-        recorded = sorted(mark.recorded for mark in hashes)
+        assert moved_hashes(artifact) == {}
+        recorded = sorted(recorded for _, recorded, _ in read_hashes(artifact))
         assert recorded == sorted(hexadecimal(artifact.data.as_json())), known.file
 
 
