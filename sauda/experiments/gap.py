@@ -26,7 +26,7 @@ from sauda.llm.model import CACHE
 from sauda.llm.registry import PlayerSpec, get_policy, is_model, player_spec
 from sauda.llm.sources import bazaar_prompt, models_behind
 from sauda.policies import BUYERS
-from sauda.policies.listener import Action, Belief, Informed, Listener, at_opening, believe
+from sauda.policies.listener import Belief, Informed, Listener, at_opening, believe
 from sauda.records.schemas.base import Interval, ModelSource, Record
 from sauda.records.seeds import deal_at, first_seeds
 from sauda.records.store import ROOT, Artifact, load
@@ -224,48 +224,22 @@ def _width(deal: env.Instance) -> float:
 # One game -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Lost:
-    """What one move lost by the planner's reckoning, in expected grades, both at least 0."""
+def split_game(turns: Sequence[env.Turn]) -> tuple[float, float]:
+    """What a buyer lost by what it believed, and by what it made of that, in expected grades.
 
-    inference: float  # by what the buyer believed
-    control: float  # by what it made of its belief
-    best: Action
-
-
-@dataclass(frozen=True)
-class GameSplit:
-    """What a buyer lost in one game, move by move."""
-
-    moves: tuple[Lost, ...]
-
-    @property
-    def inference(self) -> float:
-        return sum(lost.inference for lost in self.moves)
-
-    @property
-    def control(self) -> float:
-        return sum(lost.control for lost in self.moves)
-
-    def unknown(self, informed: float, grade: float) -> float:
-        """What remains of the gap to an informed buyer: nobody could know it. Luck may turn it."""
-        return informed - grade - self.inference - self.control
-
-
-def split_game(turns: Sequence[env.Turn]) -> GameSplit:
-    """What the buyer's moves among the `turns` of a game of the open market lost.
-
-    A move loses what the planner's best move is worth more by the exact belief. As much of it as
-    the best move by the prior loses too is inference, the rest control.
+    Both are at least 0, sums over its moves among the `turns` of a game of the open market. A move
+    loses what the planner's best move is worth more by the exact belief. As much of it as the best
+    move by the prior loses too is inference, the rest control.
     """
-    split = []
+    inference = control = 0.0
     for turn in (turn for turn in turns if turn.agent == "buyer"):
         obs, now = turn.observation, believe(turn.observation)
         values = PLANNER.values(now, obs)
         lost = values.regret(env.WalkAway() if turn.action is None else turn.action)
         misled = values.regret(PLANNER.decide(adopt(obs, now, None), obs))
-        split.append(Lost(min(lost, misled), max(0.0, lost - misled), values.best(obs)))
-    return GameSplit(tuple(split))
+        inference += min(lost, misled)
+        control += max(0.0, lost - misled)
+    return inference, control
 
 
 class BeliefScore(Record):

@@ -25,7 +25,7 @@ from sauda.llm.registry import get_policy, is_model, player_spec
 from sauda.llm.sources import kinds_of_cpu
 from sauda.records.kinds import KINDS
 from sauda.records.seeds import SPLITS
-from sauda.records.store import CHECKSUMS, ROOT, Artifact, checksums, digest, load, sha256
+from sauda.records.store import CHECKSUMS, ROOT, Artifact, checksums, load, sha256
 from sauda.statistics import paired_difference
 
 NOTHING = "nothing"  # stands for a value that one side has not
@@ -121,16 +121,6 @@ class Sample:
     cpu_then: str = ""
     cpu_now: str = ""
 
-    @property
-    def differing(self) -> list[str]:
-        """The names of the columns that differ; empty where all came out the same."""
-        return [name for name in self.recorded if self.recorded[name] != self.replayed[name]]
-
-    @property
-    def digests(self) -> tuple[str, str]:
-        """The digests of the recorded and of the replayed columns."""
-        return digest(self.recorded), digest(self.replayed)
-
     def compare(self) -> tuple[str, list[str]]:
         """The verdict on a model in words, and the faults: none where the games agree.
 
@@ -151,12 +141,12 @@ class Sample:
         return verdict, [] if low <= 0 <= high else faults
 
 
-def verify_models(task_name: str, root: Path = ROOT) -> Iterator[Sample]:
+def verify_models(task_name: str) -> Iterator[Sample]:
     """Each trained stage's first games on a task, played again by the adapters that are kept.
 
     Raises ArtifactError, and ValueError for a task that was not played.
     """
-    artifact = load(comparison.COMPARISONS[game_of(task_name).name]().file, root)
+    artifact = load(comparison.COMPARISONS[game_of(task_name).name]().file)
     compared = comparison.read_comparison(artifact)
     yield from replay_stages(compared, artifact.data.as_json(), task_name)
 
