@@ -183,9 +183,9 @@ def differences_table(reproduction: Artifact) -> Markup:
     """Each deliberate difference with what policies score on both sides."""
     rows = []
     for rule in reproduction.data.rules:
-        measured = [row for row in reproduction.data.differences if row.difference == rule.name]
+        measured = [row for row in reproduction.data.differences if row.difference == rule["name"]]
         for number, row in enumerate(measured):
-            words = (rule.published, rule.ours) if number == 0 else ("", "")
+            words = (rule["published"], rule["ours"]) if number == 0 else ("", "")
             played = f"{_named(row.policy)} on {_named(row.task)}"
             rows.append((*words, played, won(row.published), won(row.measured)))
     heads = ("published game", "ours, and why", "played", "share there", "share here")

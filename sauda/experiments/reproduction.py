@@ -161,21 +161,13 @@ class Difference(Record):
     ends: dict[str, int]  # our deals by the way they ended
 
 
-class Rule(Record):
-    """One deliberate difference in words."""
-
-    name: str  # name of the rule
-    published: str  # the published rule
-    ours: str  # our rule and its reason
-
-
 class Reproduction(Record):
     """Our figures against those measured on the published game's own code."""
 
     rows: list[ComparedFigure]  # one row per task, policy and metric
     agreement: Agreement  # how many rows agree
     differences: list[Difference]  # outcomes where the rules differ on purpose
-    rules: list[Rule]  # those differences in words
+    rules: list[dict[str, str]]  # those differences in words: the lines of RULES
 
 
 @experiment(

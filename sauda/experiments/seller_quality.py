@@ -42,7 +42,7 @@ from sauda.llm.seller import (
     text_faults,
 )
 from sauda.records import read_table
-from sauda.records.schemas.base import Interval, Number, Record
+from sauda.records.schemas.base import Number, Record
 from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact
 from sauda.statistics import mean_interval, name_interval, pooled_share, wilson_interval
@@ -65,14 +65,14 @@ Cells = dict[str, dict[str, Any]]  # a criterion's figures by side
 Value = Callable[[Game, Any, Decision], float | None]  # of a text; None where it does not count
 
 
-class _Sample(Record):
+class SellerCell(Record):
+    """One side's figure for a criterion, with its 95 % interval."""
+
     n: int  # sample size
     of: str  # what `n` counts
-
-
-class SellerCell(Interval, _Sample):  # a last base's fields come first in the file
-    """One side's figure for a criterion."""
-
+    mean: float
+    low: float
+    high: float
     meets: bool | None  # whether the target is met; null without a target
 
 
