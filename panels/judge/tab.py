@@ -181,7 +181,7 @@ def learning_figure(judged: Artifact) -> go.Figure:
     """The share of games won, round by round: the adapting advocate against the control."""
     figure = go.Figure()
     for name, role in (("adapting", "buyer"), (judged.data.control, "scripted")):
-        cells = judged.data.curves[name].won
+        cells = judged.data.curves[name]["won"]
         figure.add_scatter(
             x=list(range(1, len(cells) + 1)),
             y=[cell.mean for cell in cells],

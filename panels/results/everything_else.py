@@ -14,7 +14,7 @@ from panels.ui.look import SERIES, folded, line_style, styled, table, trouble
 from panels.ui.provenance import provenance
 from panels.ui.tables import MISSING, with_interval
 from panels.ui.terms import TASK_TITLES, short
-from sauda.experiments.language import KINDS, BlindLanguage, BlindPriceRow, Language, PriceRow
+from sauda.experiments.language import KINDS, Language, PriceRow
 from sauda.experiments.reproduction import SideOutcome
 from sauda.experiments.seller_games import STUB
 from sauda.experiments.seller_quality import FILE as SELLER_FILE
@@ -115,7 +115,7 @@ def reading(artifact: Artifact) -> Markup:
     return HTML.reading(tells_table(data), prices_table(data.blind.prices), source)
 
 
-def tells_table(data: Language | BlindLanguage) -> Markup:
+def tells_table(data: Language) -> Markup:
     """Precision and recall of the tells, a row for every set and reader."""
     sets = {"the reader’s author": data.rows, "a blind writer": data.blind.rows}
     rows = [
@@ -129,7 +129,7 @@ def tells_table(data: Language | BlindLanguage) -> Markup:
     return table(columns, rows, "llrrr", "Tells")
 
 
-def prices_table(prices: Sequence[PriceRow | BlindPriceRow]) -> Markup:
+def prices_table(prices: Sequence[PriceRow]) -> Markup:
     """Right, refused and wrong readings of the blind writer's held-out sentences, by kind."""
     chosen = {row.kind: row for row in prices if (row.reader, row.split) == ("sauda", "held_out")}
     rows = []
@@ -183,9 +183,9 @@ def differences_table(reproduction: Artifact) -> Markup:
     """Each deliberate difference with what policies score on both sides."""
     rows = []
     for rule in reproduction.data.rules:
-        measured = [row for row in reproduction.data.differences if row.difference == rule.name]
+        measured = [row for row in reproduction.data.differences if row.difference == rule["name"]]
         for number, row in enumerate(measured):
-            words = (rule.published, rule.ours) if number == 0 else ("", "")
+            words = (rule["published"], rule["ours"]) if number == 0 else ("", "")
             played = f"{_named(row.policy)} on {_named(row.task)}"
             rows.append((*words, played, won(row.published), won(row.measured)))
     heads = ("published game", "ours, and why", "played", "share there", "share here")

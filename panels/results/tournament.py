@@ -24,13 +24,13 @@ from sauda.experiments.tournament import (
     SEATS,
     Pair,
     PairCell,
-    Payoffs,
     PlayerRank,
     Scenarios,
     ShownGame,
     Tournament,
     choose_shown,
     columns,
+    payoffs,
     play_pair,
 )
 from sauda.records.schemas.base import Interval
@@ -126,7 +126,7 @@ def pair_of(data: Tournament, buyer: object, seller: object) -> Pair | None:
 
 def games_of(data: Tournament, pair: Pair) -> Markup:
     """Three games of the pair as cards, played again."""
-    at = Scenarios.of_columns(data.scenarios)
+    at = data.scenarios
     then = data.games[pair.buyer][pair.seller].as_json()
     games = choose_shown(then, at)
     again = play_pair(pair, [game.seed for game in games])
@@ -143,8 +143,8 @@ def beside(
     places = [game.index for game in games]
     old = {name: [values[i] for i in places] for name, values in then.items()}
     new = {name: list(values) for name, values in columns(again).items()}
-    some = Scenarios.of([at.seeds[i] for i in places])
-    shares = tuple(float(Payoffs.of(played, some).share["buyer"].mean()) for played in (old, new))
+    some = Scenarios.of([at.seed[i] for i in places])
+    shares = tuple(float(payoffs(played, some)["share"]["buyer"].mean()) for played in (old, new))
     return side_by_side("the buyer’s mean share", shares, len(games), old, new)
 
 

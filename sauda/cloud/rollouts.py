@@ -12,12 +12,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from env import get_task
 from sauda.cloud import CloudFault
-from sauda.cloud.shards import Engine, compute_missing, keep_plan, read_pieces
+from sauda.cloud.shards import Engine, Piece, compute_missing, keep_plan, read_pieces
 from sauda.experiments.batches import join
 from sauda.experiments.comparison import model_columns, play_model
 from sauda.experiments.evaluate import EvaluationSpec, summarize_metric
@@ -133,11 +134,10 @@ class Rollouts:
         servers = Servers([Endpoint(url, **named) for url in self.servers])
         return PlayerSpec(servers, self.constrained)
 
-    def pieces(self) -> list["Games"]:
+    def pieces(self) -> list[Piece]:
         """The games, `batch` at a time."""
-        seeds = self.seeds()
-        some = [seeds[start : start + self.batch] for start in range(0, len(seeds), self.batch)]
-        return [Games(self, one[0], one[-1]) for one in some]
+        seeds, starts = self.seeds(), range(0, self.episodes, self.batch)
+        return [Piece(seeds[start : start + self.batch]) for start in starts]
 
     def as_json(self) -> dict[str, Any]:
         """What the games depend on: settings without the token, and the code.
@@ -150,24 +150,9 @@ class Rollouts:
         return settings
 
 
-@dataclass(frozen=True)
-class Games:
-    """A piece: the games of successive seeds."""
-
-    rollouts: Rollouts
-    first: int  # seed
-    last: int  # seed
-
-    @property
-    def file(self) -> str:
-        """Such as `seeds-50000-50049.json`."""
-        return f"seeds-{self.first}-{self.last}.json"
-
-
-def compute(piece: Games) -> dict[str, Any]:
+def compute(wanted: Rollouts, piece: Piece) -> dict[str, Any]:
     """The columns of a piece, who gave the replies, and the seconds it took, also of the CPU."""
-    wanted, seeds = piece.rollouts, range(piece.first, piece.last + 1)
-    task, player = get_task(wanted.task), wanted.spec()
+    task, player, seeds = get_task(wanted.task), wanted.spec(), piece.seeds
     began, cpu = time.monotonic(), time.process_time()
     if wanted.player:
         columns, sources = play_model(task, player, seeds), {}
@@ -204,7 +189,7 @@ def play_missing(wanted: Rollouts, folder: Path, run: Engine) -> int:
     """
     keep_plan(folder, wanted.as_json())
     try:
-        return compute_missing(folder, wanted.pieces(), compute, run)
+        return compute_missing(folder, wanted.pieces(), partial(compute, wanted), run)
     except ReplyError as error:
         raise CloudFault(f"{error}; the pieces before are kept") from error
 

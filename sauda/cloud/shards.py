@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from sauda.cloud import CloudFault
@@ -33,6 +33,7 @@ RETRIES = 5  # of an item whose node or worker died; what the function itself ra
 AHEAD = 4  # items that are handed to Ray for each of its CPUs
 KEPT = "what was computed before is kept: run the same command again"
 PLAN = "plan.json"
+EPISODES = 250  # of a piece that is not kept
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 # Computes a function of each item; yields (item, result) as results come, in any order.
@@ -134,6 +135,21 @@ def _with_the_same_code(digest: str, function: Callable[[Item], Result], item: I
 # Folders of pieces: `plan.json` says what is computed, each other file is a piece
 
 
+class Piece(NamedTuple):
+    """Games of successive seeds that are computed together and kept in one file."""
+
+    seeds: range
+    # Of an evaluation: its (task, policy) pair, without a policy the instances of its task.
+    names: Sequence[str] = ()
+    shard: int = 1
+
+    @property
+    def file(self) -> str:
+        """Such as `seeds-0-499.bazaar%2Fopen.linear.json`."""
+        names = [quote(name, safe="") for name in self.names if name]
+        return ".".join([f"seeds-{self.seeds[0]}-{self.seeds[-1]}", *names, "json"])
+
+
 def keep_plan(folder: Path, plan: Mapping[str, Any]) -> None:
     """Write the plan of a folder; ValueError naming what differs where it has another."""
     plan = json.loads(json.dumps(plan))
@@ -156,13 +172,13 @@ def read_plan(folder: Path) -> dict[str, Any]:
         raise ValueError(f"{folder} holds no {PLAN}; nothing was played there yet") from None
 
 
-def missing_pieces(folder: Path, pieces: Sequence[Any]) -> list[Any]:
+def missing_pieces(folder: Path, pieces: Sequence[Piece]) -> list[Piece]:
     """The pieces that are not in the folder yet."""
     return [piece for piece in pieces if not (folder / piece.file).exists()]
 
 
 def compute_missing(
-    folder: Path, pieces: Sequence[Any], compute: Callable[[Any], Any], run: Engine
+    folder: Path, pieces: Sequence[Piece], compute: Callable[[Piece], Any], run: Engine
 ) -> int:
     """Compute the pieces that are not in the folder, keep each, and return how many they were.
 
@@ -176,7 +192,7 @@ def compute_missing(
     return len(todo)
 
 
-def read_pieces(folder: Path, pieces: Sequence[Any]) -> list[Any]:
+def read_pieces(folder: Path, pieces: Sequence[Piece]) -> list[Any]:
     """The values of pieces that are all there; ValueError naming a file that holds no JSON."""
     values = []
     for piece in pieces:
@@ -190,23 +206,6 @@ def read_pieces(folder: Path, pieces: Sequence[Any]) -> list[Any]:
 
 
 # Evaluations
-
-
-@dataclass(frozen=True)
-class Piece:
-    """One (task, policy) pair over some seeds; without a policy, the instances of its task."""
-
-    shard: int  # from 1
-    first: int  # seed
-    last: int  # seed
-    task: str
-    policy: str = ""
-
-    @property
-    def file(self) -> str:
-        """Such as `seeds-0-499.bazaar%2Fopen.linear.json`."""
-        names = [quote(name, safe="") for name in (self.task, self.policy) if name]
-        return ".".join([f"seeds-{self.first}-{self.last}", *names, "json"])
 
 
 @dataclass(frozen=True)
@@ -241,9 +240,8 @@ class Plan:
         pieces = []
         for shard in range(1, self.shards + 1) if shards is None else shards:
             seeds = self.seeds(shard)
-            place = (shard, seeds[0], seeds[-1])
-            pieces += [Piece(*place, task) for task in self.config.tasks]
-            pieces += [Piece(*place, *cell) for cell in self.config.cells()]
+            pairs = [*(Cell(task, "") for task in self.config.tasks), *self.config.cells()]
+            pieces += [Piece(seeds, cell, shard) for cell in pairs]
         return pieces
 
     def as_json(self) -> dict[str, Any]:
@@ -253,10 +251,10 @@ class Plan:
 
 def compute(piece: Piece) -> dict[str, Any]:
     """The columns of a (task, policy) pair, or the instances of a task, over the seeds."""
-    seeds = range(piece.first, piece.last + 1)
-    if not piece.policy:
-        return game_of(piece.task).columns.worlds_of(piece.task, seeds)
-    return play_cell(Cell(piece.task, piece.policy), seeds)
+    cell = Cell(*piece.names)
+    if not cell.policy:
+        return game_of(cell.task).columns.worlds_of(cell.task, piece.seeds)
+    return play_cell(cell, piece.seeds)
 
 
 def play_pieces(plan: Plan, folder: Path, run: Engine, shards: Sequence[int] | None = None) -> int:
@@ -269,12 +267,12 @@ def play_pieces(plan: Plan, folder: Path, run: Engine, shards: Sequence[int] | N
     return compute_missing(folder, pieces, compute, run)
 
 
-def evaluate_on(run: Engine, config: EvaluationSpec, episodes: int = 250) -> dict[str, Any]:
+def evaluate_on(run: Engine, config: EvaluationSpec) -> dict[str, Any]:
     """The data of an evaluation as `evaluate` returns it, its pieces computed by `run`.
 
-    A piece has about so many episodes; none is kept. Raises CloudFault where workers died.
+    A piece has about EPISODES; none is kept. Raises CloudFault where workers died.
     """
-    plan = Plan(config, -(-config.episodes // episodes))
+    plan = Plan(config, -(-config.episodes // EPISODES))
     with tempfile.TemporaryDirectory() as folder:
         play_pieces(plan, Path(folder), run)
         return merge(Path(folder))[1]
@@ -305,7 +303,7 @@ def merge(folder: Path) -> tuple[Plan, dict[str, Any]]:
         )
     parts: dict[Cell, list[Any]] = {}
     for piece, value in zip(pieces, read_pieces(folder, pieces), strict=True):
-        parts.setdefault(Cell(piece.task, piece.policy), []).append(value)
+        parts.setdefault(Cell(*piece.names), []).append(value)
     whole = {cell: join(values) for cell, values in parts.items()}
     worlds = {task: whole.pop(Cell(task, "")) for task in plan.config.tasks}
     return plan, tabulate(plan.config, worlds, whole)

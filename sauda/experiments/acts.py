@@ -29,13 +29,10 @@ PARTS = ("tuning", "held_out")
 TUNING = 0.5  # the tuning part has the dialogues whose place is below it
 
 
-class _OfPart(Record):
-    part: Literal["tuning", "held_out"]  # seen while the rules were written, or held out
-
-
-class ActRow(_OfPart):
+class ActRow(Record):
     """One act in one part of the dialogues; intervals are Wilson's, over turns."""
 
+    part: Literal["tuning", "held_out"]  # seen while the rules were written, or held out
     intent: str  # name of the act
     annotated: int  # turns with words that are annotated so
     read: int  # turns that are read so
@@ -44,9 +41,10 @@ class ActRow(_OfPart):
     recall: Interval | None  # right of annotated; null where none is
 
 
-class ActPart(_OfPart):
+class ActPart(Record):
     """One part of the dialogues as a whole."""
 
+    part: Literal["tuning", "held_out"]  # as that of the rows
     dialogues: int
     n: int  # turns with words
     right: int  # turns whose act is read as annotated
@@ -58,30 +56,14 @@ class ActPart(_OfPart):
     usual_of: list[int]  # of those, annotated as the usual act
 
 
-class Confusion(_OfPart):
-    """How often one act is read as another."""
-
-    annotated: str  # name of the annotated act
-    read: str  # name of the act that is read
-    n: int  # turns with words
-
-
-class ActPrices(_OfPart):
-    """The prices of the annotated acts, beside the amounts found in the words of their turns."""
-
-    currency: str  # the declared currency of the texts
-    n: int  # turns with words whose act is annotated with a price
-    found: int  # turns in whose words that amount is found
-    found_rate: Interval  # found of n, Wilson's interval
-
-
 class Acts(Record):
     """How well dialogue acts are read, against the annotated acts of human dialogues."""
 
     parts: list[ActPart]  # accuracy, one row per part
     rows: list[ActRow]  # precision and recall, one row per part and act
-    confusion: list[Confusion]  # counts by annotated and read act
-    prices: list[ActPrices]  # amounts found, by declared currency
+    confusion: list[dict[str, str | int]]  # turns by part, annotated act and act that is read
+    # by part and declared currency: turns whose act has a price, and in how many words it is found
+    prices: list[dict[str, Any]]
     counts: dict[str, int]  # lines of the file: used, and left out by reason
 
 

@@ -13,20 +13,13 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, get_args
 
+from sauda.records import store
 from sauda.records.kinds import Check, Kind, Method, entry, register_kind
 from sauda.records.schemas.base import Record
-from sauda.records.store import (
-    ROOT,
-    Artifact,
-    new_artifact,
-    sha256,
-    to_tuple,
-    write,
-    write_artifact,
-)
 
 Data = Mapping[str, Any]  # a JSON value of the result type
-Replay = Callable[[Artifact, int, Path], Data]  # artifact, worker processes, folder of artifacts
+# Of an artifact, a number of worker processes, and the folder of the artifacts.
+Replay = Callable[[store.Artifact, int, Path], Data]
 Table = Callable[[Data], Iterable[Data]]  # the rows of a result that are printed
 
 EXPERIMENTS: dict[str, "Experiment"] = {}  # those that are imported, by name
@@ -88,24 +81,24 @@ class Experiment:
         return parser
 
     def run(
-        self, chosen: Mapping[str, Any], out: Path | None = None, root: Path = ROOT
-    ) -> tuple[Artifact, Path | None]:
+        self, chosen: Mapping[str, Any], out: Path | None = None, root: Path = store.ROOT
+    ) -> tuple[store.Artifact, Path | None]:
         """Call the function with these options; its result, and the file where it is saved.
 
         It is saved as `out` where that is given, else as the artifact, but only with the settings
         that this is registered with: others are saved nowhere.
         """
-        chosen = {name: to_tuple(value) for name, value in chosen.items()}
+        chosen = {name: store.to_tuple(value) for name, value in chosen.items()}
         settings = {name: chosen[name] for name in self.settings()}
-        config = settings | {name: sha256(path) for name, path in self.inputs.items()}
-        made = new_artifact(self.file, config, self.function(**chosen))
+        config = settings | {name: store.sha256(path) for name, path in self.inputs.items()}
+        made = store.new_artifact(self.file, config, self.function(**chosen))
         if out:
-            write(out, made.as_text())
+            store.write(out, made.as_text())
         elif settings == self.settings():
-            out = root / write_artifact(made, root).file
+            out = root / store.write_artifact(made, root).file
         return made, out
 
-    def replay(self, artifact: Artifact, workers: int, root: Path) -> Data:
+    def replay(self, artifact: store.Artifact, workers: int, root: Path) -> Data:
         """The result of calling the function again with the recorded settings."""
         chosen = {n: value for n, value in artifact.settings().items() if n not in self.inputs}
         how = {"workers": workers, "root": root}
@@ -130,7 +123,7 @@ def experiment(
     """
 
     def register(function: Callable[..., Data]) -> Experiment:
-        def repeat(artifact: Artifact, workers: int, root: Path) -> Data:
+        def repeat(artifact: store.Artifact, workers: int, root: Path) -> Data:
             if not replay:
                 return registered.replay(artifact, workers, root)
             models = {n: v for n, v in artifact.data.as_json().items() if n == "models"}

@@ -70,22 +70,20 @@ def play_model_batches(
     seeds: Sequence[int],
     batch: int,
     folder: Path,
-    play: Callable[[PlayerSpec, Sequence[int]], Any],
+    play: Callable[[Sequence[int]], Any],
     about: str = "",
 ) -> Any:
-    """`in_batches` of the games of the language model called `name`, `about` what they are of.
+    """`in_batches` of the games that the language model called `name` plays at `seeds`.
 
-    A batch's result depends on them, on its seeds and on the model's version.
+    A batch's result depends on what its games are `about`, its seeds and the model's version.
     """
-    player = player_spec(name)
-    version = version_of(load_once(player.weights) if player.weights else None)
-    return in_batches(
-        seeds,
-        batch,
-        folder,
-        lambda some: repr((name, about, list(some), version)),
-        lambda some: play(player, some),
-    )
+    weights = player_spec(name).weights
+    version = version_of(load_once(weights) if weights else None)
+
+    def key(some: Sequence[int]) -> str:
+        return repr((name, about, list(some), version))
+
+    return in_batches(seeds, batch, folder, key, play)
 
 
 def version_of(model: Model | None) -> tuple[Any, ...]:

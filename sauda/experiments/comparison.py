@@ -15,39 +15,15 @@ import numpy as np
 from tqdm import tqdm
 
 from env import ARENA_TASKS, Task, episode, get_task
-from sauda.experiments.batches import (
-    join,
-    play_cells,
-    play_model_batches,
-    play_together,
-    take_first,
-)
-from sauda.experiments.evaluate import (
-    ORACLE,
-    ArenaColumns,
-    ArenaRow,
-    ArenaWorlds,
-    BazaarColumns,
-    BazaarRow,
-    Cell,
-    hashes,
-    play_cell,
-    row,
-)
+from sauda.experiments import batches, evaluate
+from sauda.experiments.evaluate import ORACLE, Cell
 from sauda.games import ARENA, game_of
 from sauda.games import BAZAAR as BAZAAR_GAME
 from sauda.games.adapter import Columns, Game
 from sauda.games.bazaar_columns import LEAVE, OPEN_MARKET, TUNED
+from sauda.llm import sources
 from sauda.llm.model import CACHE, SAUDA, adapter_folder
 from sauda.llm.registry import PlayerSpec, is_model, player_spec
-from sauda.llm.sources import (
-    Played,
-    arena_prompt,
-    bazaar_prompt,
-    is_same_player,
-    models_behind,
-    with_cpus,
-)
 from sauda.llm.turn import ModelGame
 from sauda.llm.wrappers import WRAPPERS
 from sauda.records.kinds import Check, Kind, register_kind
@@ -59,6 +35,7 @@ from sauda.statistics import paired_difference, share_of_gap
 BATCHES = CACHE / "ladder"  # the batches on disk
 Cells = Mapping[Cell, Columns]
 T = TypeVar("T", int, list[int])
+R, C = TypeVar("R"), TypeVar("C")  # the rows and the columns of a comparison
 
 # What is compared -------------------------------------------------------------------------------
 
@@ -220,11 +197,11 @@ class ModelCounts(Record, Generic[T]):
     walked: T  # of those, games where this policy walks in the first one
 
 
-class ModelRow(ModelCounts[int], BazaarRow):
+class ModelRow(ModelCounts[int], evaluate.BazaarRow):
     """One policy on one task, with counts over all its episodes."""
 
 
-class ModelColumns(ModelCounts[list[int]], BazaarColumns):
+class ModelColumns(ModelCounts[list[int]], evaluate.BazaarColumns):
     """Columns of an evaluation, with counts per game."""
 
 
@@ -270,19 +247,6 @@ class GapClosed(Record):
     high: float  # upper end of the 95 % interval
 
 
-class ModelComparison(Record):
-    """A language model bare and wrapped, beside no model, scripts, planners and an oracle."""
-
-    ends: dict[str, str]  # meaning of each letter of the columns' `end`
-    rows: list[ModelRow]  # one row per task and policy
-    stage_gains: list[StageGain]  # gain of each training stage, on all and on unseen listings
-    rivalries: list[Rivalry]  # each training stage beside other policies
-    # share of the gap to the planner that reads and speaks, per task and stage
-    gap_closed: list[GapClosed]
-    episodes: dict[str, dict[str, ModelColumns]]  # columns by task and policy
-    models: dict[str, ModelSource]  # weights and sampling, by model name
-
-
 class LabCounts(Record, Generic[T]):
     """What a model did as a lab: a number over all episodes, or a list of one per episode."""
 
@@ -290,24 +254,32 @@ class LabCounts(Record, Generic[T]):
     tokens: T  # tokens generated; 0 for scripts
 
 
-class ArenaModelRow(LabCounts[int], ArenaRow):
+class ArenaModelRow(LabCounts[int], evaluate.ArenaRow):
     """One policy as a lab, with counts over all its episodes."""
 
 
-class ArenaModelColumns(LabCounts[list[int]], ArenaColumns):
+class ArenaModelColumns(LabCounts[list[int]], evaluate.ArenaColumns):
     """Columns of an arena evaluation, with counts per episode."""
 
 
-class ArenaModelComparison(Record):
-    """A language model as a lab, untrained and trained, bare and constrained, beside scripts."""
-
+class _Compared(Record, Generic[R, C]):
     ends: dict[str, str]  # meaning of each letter of the columns' `end`
-    rows: list[ArenaModelRow]  # one row per task and policy
-    stage_gains: list[StageGain]  # gain of each training stage
+    rows: list[R]  # one row per task and policy
+    stage_gains: list[StageGain]  # gain of each training stage, on all seeds and on unseen ones
     rivalries: list[Rivalry]  # each training stage beside other policies
-    worlds: dict[str, ArenaWorlds]  # what each seed deals the learner, by task
-    episodes: dict[str, dict[str, ArenaModelColumns]]  # columns by task and policy
+    # bazaar: share of the gap to the planner that reads and speaks, per task and stage
+    gap_closed: list[GapClosed] = None
+    worlds: dict[str, dict[str, list[float]]] = None  # arena: as in its evaluations
+    episodes: dict[str, dict[str, C]]  # columns by task and policy
     models: dict[str, ModelSource]  # weights and sampling, by model name
+
+
+class ModelComparison(_Compared[ModelRow, ModelColumns]):
+    """A language model bare and wrapped, beside no model, scripts, planners and an oracle."""
+
+
+class ArenaModelComparison(_Compared[ArenaModelRow, ArenaModelColumns]):
+    """A language model as a lab, untrained and trained, bare and constrained, beside scripts."""
 
 
 # The games --------------------------------------------------------------------------------------
@@ -323,23 +295,23 @@ def compare_models(
     others are played. A model whose games were played on several kinds of CPU names them all.
     """
     cells = comparison.cells()
-    models = models_behind({name for _, name in cells}, comparison.game)
+    models = sources.models_behind({name for _, name in cells}, comparison.game)
     kept = {} if recorded is None else load_kept(comparison, models, recorded)
     episodes = {
         cell: _play_cell(cell, seeds, comparison.batch, folder, kept.get(cell))
         for cell, seeds in tqdm(cells.items(), unit="cell", desc="playing", leave=False)
     }
     if recorded is not None:
-        models = with_cpus(models, recorded["models"], match_kept(episodes, kept))
+        models = sources.with_cpus(models, recorded["models"], match_kept(episodes, kept))
     return tabulate(comparison, episodes) | {"models": models}
 
 
-def match_kept(episodes: Cells, kept: Cells) -> Iterator[Played]:
+def match_kept(episodes: Cells, kept: Cells) -> Iterator[sources.Played]:
     """Per (task, policy) pair of a model: whether its games are kept, new, or both."""
     for cell, columns in episodes.items():
         if weights := _weights(cell[1]):
             had = len(kept[cell]["grade"]) if cell in kept else 0
-            yield Played(weights, had > 0, had < len(columns["grade"]))
+            yield sources.Played(weights, had > 0, had < len(columns["grade"]))
 
 
 def load_kept(
@@ -353,13 +325,13 @@ def load_kept(
         if cell not in episodes:
             continue
         if weights := _weights(cell.policy):
-            same = is_same_player(recorded["models"].get(weights), models[weights])
+            same = sources.is_same_player(recorded["models"].get(weights), models[weights])
         else:
-            same = then.get(cell) == hashes(cell)
+            same = then.get(cell) == evaluate.hashes(cell)
         had = len(episodes[cell]["grade"])
         count = len(seeds) if had >= len(seeds) else had - had % comparison.batch
         if same and count:
-            kept[cell] = take_first(episodes[cell], count)
+            kept[cell] = batches.take_first(episodes[cell], count)
     return kept
 
 
@@ -379,16 +351,16 @@ def _play_cell(
     if not seeds:
         return kept
     if is_model(cell.policy):
-        play = partial(play_model, get_task(cell.task))
-        played = play_model_batches(cell.policy, seeds, batch, folder, play, cell.task)
+        play = partial(play_columns, cell)
+        played = batches.play_model_batches(cell.policy, seeds, batch, folder, play, cell.task)
     else:
-        played = play_script(cell, seeds)
-    return join([kept, played]) if kept else played
+        played = play_columns(cell, seeds)
+    return batches.join([kept, played]) if kept else played
 
 
 def play_model(task: Task, player: PlayerSpec, seeds: Sequence[int]) -> dict[str, Any]:
     """The games of `seeds` in one batch, as an evaluation's columns and the model's counts."""
-    return model_columns(task, play_together(task, player, seeds))
+    return model_columns(task, batches.play_together(task, player, seeds))
 
 
 def model_columns(task: Task, games: Sequence[ModelGame]) -> dict[str, Any]:
@@ -399,12 +371,12 @@ def model_columns(task: Task, games: Sequence[ModelGame]) -> dict[str, Any]:
     return columns | {name: [count[name] for count in counts] for name in kind.MODEL_COUNTS}
 
 
-def play_script(cell: Cell, seeds: Sequence[int]) -> dict[str, Any]:
-    """The columns of a (task, policy) pair without weights; the model counts of a script are 0."""
+def play_columns(cell: Cell, seeds: Sequence[int]) -> dict[str, Any]:
+    """The columns of a (task, policy) pair, in one batch; the model counts of a script are 0."""
     if is_model(cell.policy):
         return play_model(get_task(cell.task), player_spec(cell.policy), seeds)
     counts = game_of(cell.task).columns.MODEL_COUNTS
-    return play_cell(cell, seeds) | {count: [0] * len(seeds) for count in counts}
+    return evaluate.play_cell(cell, seeds) | {count: [0] * len(seeds) for count in counts}
 
 
 # The tables -------------------------------------------------------------------------------------
@@ -419,9 +391,9 @@ def tabulate(comparison: Comparison, episodes: Cells) -> dict[str, Any]:
     rows = []
     for cell, columns in episodes.items():
         n, base = len(columns["grade"]), cell._replace(policy=comparison.baseline)
-        pair = {base: take_first(episodes[base], n), cell: columns}
+        pair = {base: batches.take_first(episodes[base], n), cell: columns}
         met = {name: facts[:n] for name, facts in worlds[cell.task].items()}
-        figures = row(cell, pair, met, comparison.baseline)
+        figures = evaluate.row(cell, pair, met, comparison.baseline)
         rows.append(figures | {count: sum(columns[count]) for count in game.MODEL_COUNTS})
     data = {
         "ends": dict(game.ENDS),
@@ -507,7 +479,7 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     cells, kept = comparison.cells(), flat(recorded["episodes"])
     episodes = {cell: kept.get(cell) for cell in cells}
     scripted = {cell: seeds for cell, seeds in cells.items() if not _weights(cell.policy)}
-    episodes |= play_cells(play_script, scripted, workers)
+    episodes |= batches.play_cells(play_columns, scripted, workers)
     return tabulate(comparison, episodes) | {"models": recorded["models"]}
 
 
@@ -529,5 +501,5 @@ CHECK = Check(
     "by --models",
     replay,
 )
-register_kind(Kind("model_comparison/4", ModelComparison, CHECK, bazaar_prompt))
-register_kind(Kind("arena_model_comparison/4", ArenaModelComparison, CHECK, arena_prompt))
+register_kind(Kind("model_comparison/4", ModelComparison, CHECK, sources.bazaar_prompt))
+register_kind(Kind("arena_model_comparison/4", ArenaModelComparison, CHECK, sources.arena_prompt))

@@ -18,7 +18,7 @@ from sauda.experiments.base import experiment, rows_of
 from sauda.experiments.comparison import BASE, BAYESIAN, BAZAAR, CLASSIC, LISTENER, OURS
 from sauda.games import BAZAAR as BAZAAR_GAME
 from sauda.games.bazaar_prompt import parse
-from sauda.games.transcript import from_json, to_json
+from sauda.games.transcript import to_json
 from sauda.llm.registry import PlayerSpec, get_policy, player_spec
 from sauda.llm.sources import bazaar_prompt, models_behind
 from sauda.llm.turn import ModelGame, new_game, play_games
@@ -68,32 +68,13 @@ class Episodes(Record):
     episodes: list[EpisodeRecord]  # one entry per task and policy
 
 
-def replay_scripts(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
-    """Each recorded episode as its policy plays it today, or why its recorded moves are illegal."""
-    episodes: list[dict[str, Any] | str] = []
-    for row in artifact.data.as_json()["episodes"]:
-        try:
-            from_json(row)
-        except ValueError as error:
-            episodes.append(f"no episode: {error}")
-        else:
-            episodes.append(play(row["task"], row["policy"], row["seed"]))
-    return {"episodes": episodes}
-
-
 def play(task_name: str, policy: str, seed: int) -> dict[str, Any]:
     """The episode of a scripted policy as JSON."""
     task = env.get_task(task_name)
     return to_json(env.rollout(task, get_policy(task, policy), seed), policy)
 
 
-@experiment(
-    "episodes/showcase.json",
-    Episodes,
-    checks="every move",
-    replay=replay_scripts,
-    table=rows_of("episodes"),
-)
+@experiment("episodes/showcase.json", Episodes, checks="every move", table=rows_of("episodes"))
 def episodes(seed: int = SEED) -> dict[str, Any]:
     """The data of the artifact: each task at one seed under four policies, and a deal by words."""
     shown = [

@@ -123,13 +123,6 @@ class ArenaExample(Record):
     amount: float  # what the step added to the component
 
 
-class ArenaWorlds(Record):
-    """What each seed of a task deals the learner; one value per seed, in credits."""
-
-    stake: list[float]  # value of the learner's first jobs
-    batna: list[float]  # the best utility from its own GPUs alone
-
-
 class Arena(Record):
     """Policies on arena tasks over the seeds of one split, among one or more sets of labs."""
 
@@ -137,7 +130,9 @@ class Arena(Record):
     rows: list[ArenaRow]  # one row per set of other labs, task and policy
     correlations: list[ArenaCorrelation]  # one row per set of labs and task
     examples: list[ArenaExample]  # one step per reward component that occurs
-    worlds: dict[str, ArenaWorlds]  # what the seeds deal, by task
+    # by task, per seed in credits: the value of the learner's first jobs ("stake"), and the best
+    # utility from its own GPUs alone ("batna")
+    worlds: dict[str, dict[str, list[float]]]
     # columns by other labs, task and policy
     episodes: dict[str, dict[str, dict[str, ArenaColumns]]]
 

@@ -10,7 +10,7 @@ also graded by how hard they are.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +23,10 @@ from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import LEAVE, TUNED
 from sauda.games.bazaar_prompt import HIGHEST, ask_belief, first_object, unit
 from sauda.llm.model import CACHE
-from sauda.llm.registry import PlayerSpec, get_policy, is_model
+from sauda.llm.registry import PlayerSpec, get_policy, is_model, player_spec
 from sauda.llm.sources import bazaar_prompt, models_behind
 from sauda.policies import BUYERS
-from sauda.policies.listener import Action, Belief, Informed, Listener, at_opening, believe
+from sauda.policies.listener import Belief, Informed, Listener, at_opening, believe
 from sauda.records.schemas.base import Interval, ModelSource, Record
 from sauda.records.seeds import deal_at, first_seeds
 from sauda.records.store import ROOT, Artifact, load
@@ -62,6 +62,11 @@ def states_of_model(player: PlayerSpec) -> States:
         return [read_stated(one.text, obs) for one, obs in zip(replies, seen, strict=True)]
 
     return ask
+
+
+def states_of_planner(planner: Listener) -> States:
+    """The beliefs of a planner, in the words that a model is asked for."""
+    return lambda seen, seeds: [Stated(*planner.stated(obs)) for obs in seen]
 
 
 def read_stated(text: str, obs: env.Observation) -> Stated | None:
@@ -154,31 +159,24 @@ def _score(stated: Stated, seller: Any, obs: env.Observation) -> dict[str, float
 
 
 def measure(name: str, seeds: Sequence[int]) -> dict[str, Any]:
-    """A script's or planner's own grades; of a planner also the games with what it states.
+    """A player's own grades, and if it states beliefs also the games with what it states.
 
     The games with the prior, which are those of all who state nothing, have the name "".
     """
     if not name:
         return play_believing(seeds, lambda seen, _: [None] * len(seen))
-    player = get_policy(env.get_task(TASK), name)
-    own = {"own": batches.round_all(batches.grades(TASK, player, seeds))}
-    if not isinstance(player, Listener):
-        return own
-    return own | play_believing(
-        seeds, lambda seen, _: [Stated(*player.stated(obs)) for obs in seen]
-    )
-
-
-def measure_model(name: str, seeds: Sequence[int]) -> dict[str, Any]:
-    """The same of a language model; its batches are kept on disk, so that a stop loses one."""
-
-    def play(player: PlayerSpec, some: Sequence[int]) -> dict[str, Any]:
-        own = batches.round_all(
-            game.grade for game in batches.play_together(env.get_task(TASK), player, some)
-        )
-        return {"own": own, **play_believing(some, states_of_model(player))}
-
-    return batches.play_model_batches(name, seeds, batches.BATCH, CACHE / "gap", play)
+    task, states = env.get_task(TASK), None
+    if is_model(name):
+        model = player_spec(name)
+        states = states_of_model(model)
+        own = [game.grade for game in batches.play_together(task, model, seeds)]
+    else:
+        player = get_policy(task, name)
+        own = batches.grades(task, player, seeds)
+        if isinstance(player, Listener):
+            states = states_of_planner(player)
+    believing = play_believing(seeds, states) if states else {}
+    return {"own": batches.round_all(own), **believing}
 
 
 # Difficulty ---------------------------------------------------------------------------------------
@@ -226,48 +224,22 @@ def _width(deal: env.Instance) -> float:
 # One game -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Lost:
-    """What one move lost by the planner's reckoning, in expected grades, both at least 0."""
+def split_game(turns: Sequence[env.Turn]) -> tuple[float, float]:
+    """What a buyer lost by what it believed, and by what it made of that, in expected grades.
 
-    inference: float  # by what the buyer believed
-    control: float  # by what it made of its belief
-    best: Action
-
-
-@dataclass(frozen=True)
-class GameSplit:
-    """What a buyer lost in one game, move by move."""
-
-    moves: tuple[Lost, ...]
-
-    @property
-    def inference(self) -> float:
-        return sum(lost.inference for lost in self.moves)
-
-    @property
-    def control(self) -> float:
-        return sum(lost.control for lost in self.moves)
-
-    def unknown(self, informed: float, grade: float) -> float:
-        """What remains of the gap to an informed buyer: nobody could know it. Luck may turn it."""
-        return informed - grade - self.inference - self.control
-
-
-def split_game(turns: Sequence[env.Turn]) -> GameSplit:
-    """What the buyer's moves among the `turns` of a game of the open market lost.
-
-    A move loses what the planner's best move is worth more by the exact belief. As much of it as
-    the best move by the prior loses too is inference, the rest control.
+    Both are at least 0, sums over its moves among the `turns` of a game of the open market. A move
+    loses what the planner's best move is worth more by the exact belief. As much of it as the best
+    move by the prior loses too is inference, the rest control.
     """
-    split = []
+    inference = control = 0.0
     for turn in (turn for turn in turns if turn.agent == "buyer"):
         obs, now = turn.observation, believe(turn.observation)
         values = PLANNER.values(now, obs)
         lost = values.regret(env.WalkAway() if turn.action is None else turn.action)
         misled = values.regret(PLANNER.decide(adopt(obs, now, None), obs))
-        split.append(Lost(min(lost, misled), max(0.0, lost - misled), values.best(obs)))
-    return GameSplit(tuple(split))
+        inference += min(lost, misled)
+        control += max(0.0, lost - misled)
+    return inference, control
 
 
 class BeliefScore(Record):
@@ -430,6 +402,8 @@ def gap(
     for name in scripts:
         get_policy(env.get_task(TASK), name)
     columns = batches.play_cells(measure, dict.fromkeys(("", *scripts), seeds), workers)
-    columns |= {name: measure_model(name, seeds) for name in players if is_model(name)}
+    for name in filter(is_model, players):
+        place, play = CACHE / "gap", partial(measure, name)
+        columns[name] = batches.play_model_batches(name, seeds, batches.BATCH, place, play)
     columns = {name: columns[""] | columns[name] for name in players}
     return {**summarize(columns, seeds), "models": models_behind(players, BAZAAR)}

@@ -57,22 +57,12 @@ HELD_OUT = 141 / 256  # share of texts; a little over half
 KEYWORDS = {row["signal"]: row["words"].split("|") for row in read_rows("keywords.csv")}
 
 
-Split = Literal["dev", "held_out"]
-
-
-class _Part(Record):
-    reader: str  # name of the reader
-    split: Split  # development or held-out sentences
-    language: str  # language of the sentences, or all
-
-
-class _KindPart(_Part):
-    kind: str  # kind of sentence, or all
-
-
-class ReadingRow(_Part):
+class ReadingRow(Record):
     """One reader's detection of one signal in one part of the sentences."""
 
+    reader: str  # name of the reader
+    split: Literal["dev", "held_out"]  # development or held-out sentences
+    language: str  # language of the sentences, or all
     n: int  # sentences
     signal: str  # name of the signal, or all
     true_positives: int  # true positives
@@ -83,7 +73,13 @@ class ReadingRow(_Part):
     f1: Interval | None  # F1; null where there is no label
 
 
-class _Prices(Record):
+class PriceRow(Record):
+    """One reader's prices in one part of the sentences."""
+
+    reader: str  # name of the reader
+    split: Literal["dev", "held_out"]  # development or held-out sentences
+    language: str  # language of the sentences, or all
+    kind: str = None  # of the blind writer's sentences: their kind, or all
     n: int  # sentences
     priced: int  # sentences that put one price on the table
     exact: int  # of those, read exactly
@@ -95,49 +91,14 @@ class _Prices(Record):
     false_positive_rate: Interval | None  # share of unpriced sentences read as a price
 
 
-class PriceRow(_Prices, _Part):  # a last base's fields come first in the file
-    """One reader's prices in one part of the sentences."""
-
-
-class BlindPriceRow(_Prices, _KindPart):
-    """The same for one kind of the blind writer's sentences."""
-
-
-class ReadSentence(Record):
-    """A labelled sentence, and what both readers read in it."""
-
-    text: str  # the sentence
-    language: str  # its language
-    split: Split  # development or held-out
-    signals: str  # labelled signals, separated by spaces
-    price: Number | None  # labelled price in rupees, or null
-    sauda_signals: str  # signals that our reader reads
-    keywords_signals: str  # signals that the list of keywords reads
-    sauda_price: Number | None  # price that our reader reads
-    keywords_price: Number | None  # price that the first digits give
-
-
-class BlindSentence(ReadSentence):
-    """The same for a sentence of the blind writer."""
-
-    kind: str  # kind of sentence
-
-
-class BlindLanguage(Record):
-    """The figures on sentences by a writer who never saw the reader."""
-
-    rows: list[ReadingRow]  # signals by reader, split and language
-    prices: list[BlindPriceRow]  # prices by reader, split and kind
-    sentences: list[BlindSentence]  # every sentence
-
-
 class Language(Record):
     """How well prices and tells are read in labelled sentences, beside a list of keywords."""
 
     rows: list[ReadingRow]  # signals by reader, split and language
-    prices: list[PriceRow]  # prices by reader, split and language
-    sentences: list[ReadSentence]  # every sentence
-    blind: BlindLanguage  # the same on the blind writer's sentences
+    prices: list[PriceRow]  # prices by reader, split and language; of the blind writer by kind
+    # every sentence with its labels, and the signals and the price that each reader finds in it
+    sentences: list[dict[str, str | Number | None]]
+    blind: "Language" = None  # the same on sentences by a writer who never saw the reader
 
 
 def read_sentences(path: Path = LABELLED) -> list[dict[str, Any]]:

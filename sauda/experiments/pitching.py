@@ -126,13 +126,6 @@ class AdvocateRow(Record):
     lies: float  # false claims a pitch
 
 
-class RoundCurve(Record):
-    """An advocate's figures round by round."""
-
-    won: list[Interval]  # share of seeds in which the round is won
-    total: list[Interval]  # mean total from the judge
-
-
 class Finding(Record):
     """One claim of a pitch, as the judge checked it."""
 
@@ -188,7 +181,8 @@ class Pitching(Record):
     early_rounds: int  # rounds in which each strategy is used once
     rows: list[AdvocateRow]  # one row per advocate
     learning: Interval  # gain over the control, late less early rounds
-    curves: dict[str, RoundCurve]  # figures by round, by advocate
+    # per round and advocate: the share of seeds in which it is "won", the judge's mean "total"
+    curves: dict[str, dict[str, list[Interval]]]
     # share of seeds that chose a strategy in each round, by advocate and strategy
     frequencies: dict[str, dict[str, list[float]]]
     wins: dict[str, list[int]]  # rounds won, one per seed, by advocate

@@ -15,18 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from env import (
-    Accept,
-    Bazaar,
-    Instance,
-    Observation,
-    Offer,
-    Policy,
-    Task,
-    WalkAway,
-    get_task,
-    rollout,
-)
+import env
 from sauda.experiments.base import experiment, rows_of
 from sauda.experiments.batches import play_cells
 from sauda.experiments.speeds import published_rows
@@ -36,7 +25,7 @@ from sauda.records import read_table
 from sauda.records.schemas.base import Number, Record
 from sauda.records.store import ROOT, load
 
-Draw = Callable[[np.random.Generator], Sequence[Instance]]
+Draw = Callable[[np.random.Generator], Sequence[env.Instance]]
 SEEDS = range(1_000)  # those of the published side
 CROWD = "marketplace_arena"
 GYM_WALK = 0.05  # walk probability of the seller in the published gym task of that name
@@ -47,77 +36,79 @@ RULES = Path(__file__).with_name("reproduction_rules.csv")
 
 # Buyers of both games. Those of EVERY_ROUND bid until the last round of a deal, so they show how
 # many rounds there are; the others make moves to which the two games reply differently.
-Action = Offer | Accept | WalkAway
+Action = env.Offer | env.Accept | env.WalkAway
 
 
-def hold(obs: Observation, rng: np.random.Generator) -> Action:
+def hold(obs: env.Observation, rng: np.random.Generator) -> Action:
     """Bids 0.45 of the opening ask in every round."""
     return _within_budget(obs, 0.45 * obs.opening_ask)
 
 
-def slow_climb(obs: Observation, rng: np.random.Generator) -> Action:
+def slow_climb(obs: env.Observation, rng: np.random.Generator) -> Action:
     """Bids 0.40 of the opening ask, then 0.02 more in every round."""
     return _within_budget(obs, (0.40 + 0.02 * obs.round) * obs.opening_ask)
 
 
-def random_climb(obs: Observation, rng: np.random.Generator) -> Action:
+def random_climb(obs: env.Observation, rng: np.random.Generator) -> Action:
     """Bids 0.40 of the opening ask, then a uniform draw of up to 0.04 more in every round."""
     if obs.bid is None:
         return _within_budget(obs, 0.40 * obs.opening_ask)
     return _within_budget(obs, obs.bid + rng.uniform(0, 0.04) * obs.opening_ask)
 
 
-def overbid(obs: Observation, rng: np.random.Generator) -> Action:
+def overbid(obs: env.Observation, rng: np.random.Generator) -> Action:
     """Bids a fifth above its budget."""
-    return Offer(obs.priced(1.2 * obs.reservation))
+    return env.Offer(obs.priced(1.2 * obs.reservation))
 
 
-def overbid_once(obs: Observation, rng: np.random.Generator) -> Action:
+def overbid_once(obs: env.Observation, rng: np.random.Generator) -> Action:
     """Plays `rule_based`, but bids 5 % above its budget in one move of twenty."""
     if rng.random() < 0.05:
-        return Offer(obs.priced(1.05 * obs.reservation))
+        return env.Offer(obs.priced(1.05 * obs.reservation))
     return BUYERS["rule_based"](obs, rng)
 
 
-def bid_then_leave(obs: Observation, rng: np.random.Generator) -> Action:
+def bid_then_leave(obs: env.Observation, rng: np.random.Generator) -> Action:
     """Bids 0.75 of the opening ask, then walks away."""
-    return WalkAway() if obs.round else _within_budget(obs, 0.75 * obs.opening_ask)
+    return env.WalkAway() if obs.round else _within_budget(obs, 0.75 * obs.opening_ask)
 
 
-def zero_first(obs: Observation, rng: np.random.Generator) -> Action:
+def zero_first(obs: env.Observation, rng: np.random.Generator) -> Action:
     """Bids nothing in the first round of a deal, then plays `wait`."""
-    return Offer(0.0) if obs.bid is None else BUYERS["wait"](obs, rng)
+    return env.Offer(0.0) if obs.bid is None else BUYERS["wait"](obs, rng)
 
 
-def rule_without_rounding(obs: Observation, rng: np.random.Generator) -> Action:
+def rule_without_rounding(obs: env.Observation, rng: np.random.Generator) -> Action:
     """Bids as `rule_based` in the fixed-price tasks, but does not round its bids."""
     ask = obs.opening_ask
     if obs.bid is None:
-        return Offer(ask * rng.uniform(0.25, 0.40))
-    return Offer(min(obs.bid + (ask - obs.bid) * rng.uniform(0.20, 0.35), 0.8 * obs.reservation))
+        return env.Offer(ask * rng.uniform(0.25, 0.40))
+    return env.Offer(
+        min(obs.bid + (ask - obs.bid) * rng.uniform(0.20, 0.35), 0.8 * obs.reservation)
+    )
 
 
 @dataclass(frozen=True)
 class AcceptLast:
     """A buyer that plays another one and accepts the ask in the last round."""
 
-    policy: Policy
+    policy: env.Policy
 
-    def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
-        return Accept() if obs.rounds_left <= 1 else self.policy(obs, rng)
+    def __call__(self, obs: env.Observation, rng: np.random.Generator) -> Action:
+        return env.Accept() if obs.rounds_left <= 1 else self.policy(obs, rng)
 
 
-def _within_budget(obs: Observation, price: float) -> Offer:
-    return Offer(obs.priced(min(price, obs.reservation)))
+def _within_budget(obs: env.Observation, price: float) -> env.Offer:
+    return env.Offer(obs.priced(min(price, obs.reservation)))
 
 
 EVERY_ROUND = {policy.__name__: policy for policy in (hold, slow_climb, random_climb)}
-REFERENCE_BUYERS: Mapping[str, Policy] = {
+REFERENCE_BUYERS: Mapping[str, env.Policy] = {
     **EVERY_ROUND,
     **{f"{name}_accept": AcceptLast(policy) for name, policy in EVERY_ROUND.items()},
     "overbid": overbid,
     "overbid_once": overbid_once,
-    "accept_first": lambda obs, rng: Accept(),  # the opening ask
+    "accept_first": lambda obs, rng: env.Accept(),  # the opening ask
     "bid_then_leave": bid_then_leave,
     "zero_first": zero_first,
     "unrounded": rule_without_rounding,
@@ -170,21 +161,13 @@ class Difference(Record):
     ends: dict[str, int]  # our deals by the way they ended
 
 
-class Rule(Record):
-    """One deliberate difference in words."""
-
-    name: str  # name of the rule
-    published: str  # the published rule
-    ours: str  # our rule and its reason
-
-
 class Reproduction(Record):
     """Our figures against those measured on the published game's own code."""
 
     rows: list[ComparedFigure]  # one row per task, policy and metric
     agreement: Agreement  # how many rows agree
     differences: list[Difference]  # outcomes where the rules differ on purpose
-    rules: list[Rule]  # those differences in words
+    rules: list[dict[str, str]]  # those differences in words: the lines of RULES
 
 
 @experiment(
@@ -241,27 +224,27 @@ def agreement(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
 def play(cell: tuple[str, str, bool], seeds: Sequence[int]) -> dict[str, Any]:
     """The columns of a task and "POLICY" or "POLICY, rivals POLICY"; True plays without rivals."""
     task_name, policies, alone = cell
-    game = get_task(f"classic/{task_name}")
+    game = env.get_task(f"classic/{task_name}")
     if alone:
         game = without_rivals(game)
     learner, *others = (NAMED[name] for name in policies.split(", rivals "))
     rivals = [agent for agent in game.opponents if agent != "seller"] if others else []
     game = replace(game, opponents={**game.opponents, **dict.fromkeys(rivals, *others)})
-    return episode_columns(game, [rollout(game, learner, seed) for seed in seeds])
+    return episode_columns(game, [env.rollout(game, learner, seed) for seed in seeds])
 
 
-def without_rivals(crowd: Task) -> Task:
+def without_rivals(crowd: env.Task) -> env.Task:
     """The task without rival buyers, as in the published gym environment."""
     names = ("rounds", "decimals", "seller_type", "manner")
     settings = {name: getattr(crowd.env, name) for name in names}
-    env = Bazaar(draw=partial(_who_may_walk, crowd.env.draw), **settings)
-    return replace(crowd, env=env, opponents={"seller": crowd.opponents["seller"]})
+    alone = env.Bazaar(draw=partial(_who_may_walk, crowd.env.draw), **settings)
+    return replace(crowd, env=alone, opponents={"seller": crowd.opponents["seller"]})
 
 
-def _who_may_walk(draw: Draw, rng: np.random.Generator) -> tuple[Instance, ...]:
+def _who_may_walk(draw: Draw, rng: np.random.Generator) -> tuple[env.Instance, ...]:
     """The drawn deals with the walk probability of the gym task."""
 
-    def may_walk(deal: Instance) -> Instance:
+    def may_walk(deal: env.Instance) -> env.Instance:
         terms = replace(deal.seller["terms"], walk_probability=GYM_WALK)
         return replace(deal, seller={**deal.seller, "terms": terms})
 

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
+from pydantic import ConfigDict
 
 from sauda.records.kinds import ArtifactError, Check, Kind, register_kind
 from sauda.records.schemas.base import Interval, Record
 from sauda.records.store import Artifact, sha256
 
-StepMetric = float | None
+Tokens = list[dict[str, str | bool]]  # each with its "text", and whether it counts "in_loss"
 
 
 class RunBase(Record):
@@ -26,12 +26,17 @@ class RunBase(Record):
     precision: str  # number format of its weights
 
 
-class RunAdapter(Record):
-    """The adapter that the run wrote."""
+class InitAdapter(Record):
+    """The adapter that training continued from."""
 
     name: str  # folder under adapters/
     sha256: str  # digest of its weights file
-    bytes: int  # size of that file
+
+
+class RunAdapter(InitAdapter):
+    """The adapter that the run wrote."""
+
+    bytes: int  # size of its weights file
 
 
 class Hardware(Record):
@@ -43,15 +48,14 @@ class Hardware(Record):
     packages: dict[str, str]  # versions of the training libraries
 
 
-class SampleToken(Record):
-    """One token of a training sequence."""
-
-    text: str  # the token
-    in_loss: bool  # whether it counts in the loss
-
-
 class RunStep(Record):
-    """One optimizer step; which metrics there are depends on the stage."""
+    """One optimizer step; its other metrics depend on the stage, under the names of TRL's logs.
+
+    GRPO's rewards are grades of the step's games, DPO's are implicit. Entropy and KL are in nats.
+    """
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, float | None]
 
     step: int  # optimizer step, from 1
     num_tokens: int  # tokens seen so far
@@ -59,27 +63,6 @@ class RunStep(Record):
     loss: float  # training loss
     learning_rate: float  # learning rate of the step
     grad_norm: float  # gradient norm before clipping
-    mean_token_accuracy: StepMetric = None  # SFT, DPO: share of tokens predicted
-    entropy: StepMetric = None  # mean token entropy, nats
-    reward: StepMetric = None  # GRPO: mean grade of the step's games
-    reward_min: StepMetric = None  # GRPO: lowest grade
-    reward_max: StepMetric = None  # GRPO: highest grade
-    reward_group_std: StepMetric = None  # GRPO: mean standard deviation within groups
-    frac_reward_zero_std: StepMetric = None  # GRPO: share of groups of equal grades
-    valid_rate: StepMetric = None  # GRPO: share of replies that hold a move
-    agreement_rate: StepMetric = None  # GRPO: share of games that end in a deal
-    kl: StepMetric = None  # GRPO: KL from the initial adapter, nats per token
-    # GRPO: trained tokens per game
-    completions_mean_length: StepMetric = Field(None, alias="completions/mean_length")
-    step_time: StepMetric = None  # GRPO: seconds of the step
-    # DPO: mean margin of the implicit rewards
-    rewards_margins: StepMetric = Field(None, alias="rewards/margins")
-    # DPO: share of pairs ranked as labelled
-    rewards_accuracies: StepMetric = Field(None, alias="rewards/accuracies")
-    # DPO: implicit reward of chosen replies
-    rewards_chosen: StepMetric = Field(None, alias="rewards/chosen")
-    # DPO: implicit reward of rejected replies
-    rewards_rejected: StepMetric = Field(None, alias="rewards/rejected")
 
 
 class AcceptanceCheck(Record):
@@ -113,14 +96,7 @@ class CheckpointEvaluation(Record):
     # bazaar: mean regret of its moves in five fixed positions per game, by the planner's values
     regret: Interval | None = None
     # mean distance of its offers there from the best price from the third turn on, % of the limit
-    price_error: StepMetric = None
-
-
-class InitAdapter(Record):
-    """The adapter that training continued from."""
-
-    name: str  # name of the adapter
-    sha256: str  # digest of its weights file
+    price_error: float | None = None
 
 
 class SFTData(Record):
@@ -182,7 +158,7 @@ class TrainingRun(Record):
     rounds: list[DistillRound] = None  # distillation: its rounds
     games: GRPOGames = None  # GRPO: its games
     pairs: DPOPairs = None  # DPO: its pairs
-    sample: list[SampleToken]  # one training sequence, token by token
+    sample: Tokens  # one training sequence, token by token
     # adapter that training continued from; null for a new one
     init_adapter: InitAdapter | None = None
     # games played by the adapter of each checkpoint
@@ -278,7 +254,7 @@ class RoleRun(Record):
     hardware: Hardware  # the machine
     seconds: float  # seconds of training, validation included
     num_tokens: int  # tokens read in training
-    sample: list[SampleToken]  # one training dialogue, token by token
+    sample: Tokens  # one training dialogue, token by token
     adapter: RunAdapter | None = None  # the adapter that the run wrote; null for a control
 
 

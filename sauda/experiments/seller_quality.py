@@ -42,7 +42,7 @@ from sauda.llm.seller import (
     text_faults,
 )
 from sauda.records import read_table
-from sauda.records.schemas.base import Interval, Number, Record
+from sauda.records.schemas.base import Number, Record
 from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact
 from sauda.statistics import mean_interval, name_interval, pooled_share, wilson_interval
@@ -65,31 +65,14 @@ Cells = dict[str, dict[str, Any]]  # a criterion's figures by side
 Value = Callable[[Game, Any, Decision], float | None]  # of a text; None where it does not count
 
 
-class SellerGame(Record):
-    """One game as it was played; no buyer reads the words."""
+class SellerCell(Record):
+    """One side's figure for a criterion, with its 95 % interval."""
 
-    setting: Literal["published", "hard"]  # published or hostile buyers
-    buyer: str
-    persona: str  # persona of the seller
-    seed: int  # seed of the game
-    item: str  # name of the item
-    reservation: int  # the seller's reservation price, rupees
-    asks: list[int]  # the seller's asks, rupees
-    bids: list[int]  # the buyer's bids, rupees
-    kinds: list[str]  # kind of each of the seller's decisions
-    acts: list[str]  # act of the buyer that each decision answers, or empty
-    end: str  # how it ended
-    price: int | None  # price of the deal, rupees; null without one
-
-
-class _Sample(Record):
     n: int  # sample size
     of: str  # what `n` counts
-
-
-class SellerCell(Interval, _Sample):  # a last base's fields come first in the file
-    """One side's figure for a criterion."""
-
+    mean: float
+    low: float
+    high: float
     meets: bool | None  # whether the target is met; null without a target
 
 
@@ -125,7 +108,9 @@ class SellerModel(Record):
 class SellerQuality(Record):
     """A language model's words as a seller beside scripted lines, with every text."""
 
-    games: list[SellerGame]  # games, in order
+    # games in order: seed, item and limit, asks and bids in rupees, the kind of each decision of
+    # the seller and the buyer's act that it answers, and the end
+    games: list[dict[str, Any]]
     # texts by model, game, decision and try; the last is said if it has no fault
     tries: dict[str, list[list[list[str]]]]
     # the model's answer to which persona spoke, one per published game

@@ -10,8 +10,7 @@ the matrix, the ranks and the exploitability.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from itertools import chain, islice, product
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
@@ -111,49 +110,31 @@ def scenario_seeds(n: int) -> tuple[int, ...]:
     return seeds
 
 
-@dataclass(frozen=True)
-class Scenarios:
-    """What n scenarios are about; every array has shape (n,)."""
+class Scenarios(Record):
+    """The scenarios, one value each; all pairs play all of them."""
 
-    seeds: Sequence[int]
-    list_price: np.ndarray
-    buyer: np.ndarray  # the buyer's reservation price
-    seller: np.ndarray  # the seller's
-    discount: np.ndarray  # factor on the buyer's gain for each round after the first
+    seed: list[int]  # hold-out seed
+    list_price: list[int]  # list price, rupees
+    buyer: list[int]  # the buyer's limit, rupees
+    seller: list[int]  # the seller's limit, rupees
+    discount: list[float]  # factor on the buyer's gain for each round after the first
 
     @classmethod
     def of(cls, seeds: Sequence[int]) -> "Scenarios":
         """The scenarios of `seeds`."""
         deals = [deal_at(PAIR_TASK, seed) for seed in seeds]
         return cls(
-            seeds,
-            np.array([deal.item.list_price for deal in deals], float),
-            np.array([deal.buyer["reservation"] for deal in deals], float),
-            np.array([deal.seller["reservation"] for deal in deals], float),
-            np.array([deal.buyer["discount"] for deal in deals]),
+            seed=list(seeds),
+            list_price=[deal.item.list_price for deal in deals],
+            buyer=[deal.buyer["reservation"] for deal in deals],
+            seller=[deal.seller["reservation"] for deal in deals],
+            discount=[deal.buyer["discount"] for deal in deals],
         )
 
-    @classmethod
-    def of_columns(cls, columns: Any) -> "Scenarios":
-        """The scenarios of an artifact: of its ScenarioColumns."""
-        prices = (columns.list_price, columns.buyer, columns.seller, columns.discount)
-        return cls(columns.seed, *(np.array(column, float) for column in prices))
-
-    @cached_property
+    @property
     def zopa(self) -> np.ndarray:
         """Whether some price serves both sides, shape (n,)."""
-        return self.buyer > self.seller
-
-    @cached_property
-    def width(self) -> np.ndarray:
-        """What shares are shares of: the ZOPA's width, the list price where there is no ZOPA."""
-        return np.where(self.zopa, self.buyer - self.seller, self.list_price)
-
-    def as_json(self) -> dict[str, Any]:
-        """The scenarios as columns."""
-        names = ("list_price", "buyer", "seller")
-        whole = {name: getattr(self, name).astype(int).tolist() for name in names}
-        return {"seed": list(self.seeds), **whole, "discount": self.discount.tolist()}
+        return np.array(self.buyer) > np.array(self.seller)
 
 
 # Their games -------------------------------------------------------------------------------------
@@ -184,29 +165,24 @@ def _letter(played: Episode) -> str:
     return {EndReason.AGREEMENT: "A", EndReason.DEADLINE: "D"}[played.end]
 
 
-@dataclass(frozen=True)
-class Payoffs:
-    """What both sides got in n scenarios; every array has shape (n,).
+def payoffs(played: Mapping[str, Any], at: Scenarios) -> dict[str, dict[str, np.ndarray]]:
+    """What both sides got in games in columns: "share" and "utility" by seat, shape (n,).
 
     A share is of the ZOPA, or of the list price where there is none; no deal counts 0. Utility is
     the share with the buyer's cost of time; time costs the seller nothing.
     """
-
-    share: Mapping[str, np.ndarray]  # by seat
-    utility: Mapping[str, np.ndarray]  # by seat
-
-    @classmethod
-    def of(cls, played: Mapping[str, Any], at: Scenarios) -> "Payoffs":
-        """The payoffs of games in columns."""
-        deal = np.array([end == "A" for end in played["end"]])
-        price = np.array([np.nan if price is None else price for price in played["price"]], float)
-        share = {
-            "buyer": np.where(deal, (at.buyer - price) / at.width, 0.0),
-            "seller": np.where(deal, (price - at.seller) / at.width, 0.0),
-        }
-        kept = at.discount ** np.maximum(0, np.array(played["rounds"]) - 1)
-        bought = np.where(share["buyer"] > 0, kept, 1.0) * share["buyer"]
-        return cls(share, {"buyer": bought, "seller": share["seller"]})
+    buyer, seller = np.array(at.buyer), np.array(at.seller)
+    width = np.where(at.zopa, buyer - seller, at.list_price)
+    price = np.array(played["price"], float)  # NaN where there is none
+    deal = np.array([end == "A" for end in played["end"]])
+    bought = np.where(deal, (buyer - price) / width, 0.0)
+    sold = np.where(deal, (price - seller) / width, 0.0)
+    kept = np.array(at.discount) ** np.maximum(0, np.array(played["rounds"]) - 1)
+    timed = np.where(bought > 0, kept, 1.0) * bought
+    return {
+        "share": {"buyer": bought, "seller": sold},
+        "utility": {"buyer": timed, "seller": sold},
+    }
 
 
 # The tournament ---------------------------------------------------------------------------------
@@ -253,16 +229,6 @@ class Exploited(Record):
     more: Interval  # the first less the second, paired by scenario
 
 
-class ScenarioColumns(Record):
-    """The scenarios, one value each; all pairs play all of them."""
-
-    seed: list[int]  # hold-out seed
-    list_price: list[int]  # list price, rupees
-    buyer: list[int]  # the buyer's limit, rupees
-    seller: list[int]  # the seller's limit, rupees
-    discount: list[float]  # factor on the buyer's gain for each round after the first
-
-
 class PairColumns(Record):
     """The games of one pair, one value per scenario."""
 
@@ -275,7 +241,7 @@ class Tournament(Record):
     """Every script that buys against every script that sells: matrix, ranks, who exploits whom."""
 
     ends: dict[str, str]  # what the letters of the columns `end` mean
-    scenarios: ScenarioColumns  # what the pairs play for
+    scenarios: Scenarios  # what the pairs play for
     cells: list[PairCell]  # one entry per pair
     ranks: list[PlayerRank]  # one entry per player and seat, the best first
     exploitability: list[Exploited]  # one entry per player and seat
@@ -300,7 +266,7 @@ def tournament(
     seeds = scenario_seeds(scenarios)
     at, names = Scenarios.of(seeds), {"buyer": buyers, "seller": sellers}
     played = {pair: columns(play_pair(pair, seeds)) for pair in pairs}
-    won = {pair: Payoffs.of(games, at) for pair, games in played.items()}
+    won = {pair: payoffs(games, at) for pair, games in played.items()}
     utility, share = (by_seat(won, buyers, sellers, of) for of in ("utility", "share"))
     best = [ranks(seat, names[seat], utility[seat], share[seat]) for seat in SEATS]
     exploited = [
@@ -319,25 +285,26 @@ def tournament(
 
 
 def by_seat(
-    won: Mapping[Pair, Payoffs], buyers: Sequence[str], sellers: Sequence[str], figure: str
+    won: Mapping[Pair, Any], buyers: Sequence[str], sellers: Sequence[str], figure: str
 ) -> dict[str, np.ndarray]:
     """A figure of each seat in every pair, shape (players of the seat, opponents, n)."""
     buyer, seller = (
-        np.array([[getattr(won[Pair(b, s)], figure)[seat] for s in sellers] for b in buyers])
+        np.array([[won[Pair(b, s)][figure][seat] for s in sellers] for b in buyers])
         for seat in SEATS
     )
     return {"buyer": buyer, "seller": seller.swapaxes(0, 1)}
 
 
-def cell(pair: Pair, played: Mapping[str, Any], won: Payoffs) -> dict[str, Any]:
+def cell(
+    pair: Pair, played: Mapping[str, Any], won: Mapping[str, Mapping[str, np.ndarray]]
+) -> dict[str, Any]:
     """The row of the matrix for one pair."""
     n = len(played["end"])
     return {
         "buyer": pair.buyer,
         "seller": pair.seller,
         "n": n,
-        "share": {seat: mean_of(won.share[seat]) for seat in SEATS},
-        "utility": {seat: mean_of(won.utility[seat]) for seat in SEATS},
+        **{name: {seat: mean_of(own[seat]) for seat in SEATS} for name, own in won.items()},
         "deal_rate": name_interval(wilson_interval(played["end"].count("A"), n)),
         "rounds": mean_of(np.array(played["rounds"], float)),
     }
@@ -403,9 +370,9 @@ def choose_shown(played: Mapping[str, Any], at: Scenarios) -> list[ShownGame]:
     Of equal utilities the lower seed comes first, so that the choice is the same every time. Empty
     without a ZOPA.
     """
-    utility = Payoffs.of(played, at).utility["buyer"]
-    ranked = sorted(at.zopa.nonzero()[0].tolist(), key=lambda i: (utility[i], at.seeds[i]))
+    utility = payoffs(played, at)["utility"]["buyer"]
+    ranked = sorted(at.zopa.nonzero()[0].tolist(), key=lambda i: (utility[i], at.seed[i]))
     if not ranked:
         return []
     places = {why: ranked[round(part * (len(ranked) - 1))] for why, part in SHOWN.items()}
-    return [ShownGame(why, index, at.seeds[index]) for why, index in places.items()]
+    return [ShownGame(why, index, at.seed[index]) for why, index in places.items()]

@@ -9,7 +9,6 @@ no weights are needed.
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from sauda.llm.registry import get_policy, is_model, player_spec
 from sauda.llm.sources import kinds_of_cpu
 from sauda.records.kinds import KINDS
 from sauda.records.seeds import SPLITS
-from sauda.records.store import CHECKSUMS, ROOT, Artifact, checksums, digest, load, sha256
+from sauda.records.store import CHECKSUMS, ROOT, Artifact, checksums, load, sha256
 from sauda.statistics import paired_difference
 
 NOTHING = "nothing"  # stands for a value that one side has not
@@ -45,7 +44,7 @@ def verify(file: str, workers: int = 2, root: Path = ROOT) -> list[str]:
     if recorded != now:
         return [f"{file} was changed: its SHA-256 is {now}, and {CHECKSUMS} has {recorded}"]
     replayed = KINDS[artifact.kind].check.recompute(artifact, workers, root)
-    moved = {mark.place: mark.fault for mark in read_hashes(artifact) if mark.fault}
+    moved = moved_hashes(artifact)
     places = differences(artifact.data.as_json(), replayed, "data")
     return [*moved.values(), *(p for p in places if p.partition(": ")[0] not in moved)]
 
@@ -82,43 +81,30 @@ def _short(value: Any) -> str:
 # Fingerprints ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class RecordedHash:
-    """A fingerprint in an artifact's data: its place, its value, and that of today's code."""
-
-    place: str  # such as data.rows[0].hashes.task
-    recorded: str
-    today: str
-
-    @property
-    def fault(self) -> str:
-        """What is wrong with it, in a sentence; "" where nothing is."""
-        if self.recorded == self.today:
-            return ""
-        return (
-            f"{self.place}: recorded {self.recorded!r}, but today's code has "
-            f"{self.today!r}: what was measured is not what this code does"
-        )
+def moved_hashes(artifact: Artifact) -> dict[str, str]:
+    """What is wrong with each fingerprint in `artifact` that is not today's, by its place."""
+    return {
+        place: f"{place}: recorded {recorded!r}, but today's code has {today!r}: what was measured"
+        " is not what this code does"
+        for place, recorded, today in read_hashes(artifact)
+        if recorded != today
+    }
 
 
-def read_hashes(artifact: Artifact) -> list[RecordedHash]:
-    """Each fingerprint in `artifact`; none for a kind that records none.
+def read_hashes(artifact: Artifact) -> Iterator[tuple[str, str, str]]:
+    """Each fingerprint in `artifact`: its place, its value, and that of today's code.
 
     Raises ValueError where a row names a task or policy that is not there.
     """
     data = artifact.data.as_json()
-    today: dict[tuple[str | int, ...], str] = {}
     for i, row in enumerate(data.get("rows", ())):
         if "hashes" in row:
-            now = hashes(Cell(row["task"], row["policy"]))
-            today |= {("rows", i, "hashes", name): value for name, value in now.items()}
+            for name, now in hashes(Cell(row["task"], row["policy"])).items():
+                yield f"data.rows[{i}].hashes.{name}", row["hashes"][name], now
     if of_models := KINDS[artifact.kind].model_hashes():
-        for model in data["models"]:
-            today |= {("models", model, name): value for name, value in of_models.items()}
-    return [
-        RecordedHash(reduce(child, keys, "data"), reduce(lambda x, key: x[key], keys, data), value)
-        for keys, value in today.items()
-    ]
+        for model, source in data["models"].items():
+            for name, now in of_models.items():
+                yield child(child("data.models", model), name), source[name], now
 
 
 # Games that are played again --------------------------------------------------------------------
@@ -134,16 +120,6 @@ class Sample:
     replayed: Columns
     cpu_then: str = ""
     cpu_now: str = ""
-
-    @property
-    def differing(self) -> list[str]:
-        """The names of the columns that differ; empty where all came out the same."""
-        return [name for name in self.recorded if self.recorded[name] != self.replayed[name]]
-
-    @property
-    def digests(self) -> tuple[str, str]:
-        """The digests of the recorded and of the replayed columns."""
-        return digest(self.recorded), digest(self.replayed)
 
     def compare(self) -> tuple[str, list[str]]:
         """The verdict on a model in words, and the faults: none where the games agree.
@@ -165,12 +141,12 @@ class Sample:
         return verdict, [] if low <= 0 <= high else faults
 
 
-def verify_models(task_name: str, root: Path = ROOT) -> Iterator[Sample]:
+def verify_models(task_name: str) -> Iterator[Sample]:
     """Each trained stage's first games on a task, played again by the adapters that are kept.
 
     Raises ArtifactError, and ValueError for a task that was not played.
     """
-    artifact = load(comparison.COMPARISONS[game_of(task_name).name]().file, root)
+    artifact = load(comparison.COMPARISONS[game_of(task_name).name]().file)
     compared = comparison.read_comparison(artifact)
     yield from replay_stages(compared, artifact.data.as_json(), task_name)
 

@@ -11,7 +11,7 @@ does the same throughout. Whoever loses nothing by that does not read.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -34,7 +34,7 @@ from sauda.experiments.batches import (
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import TUNED
 from sauda.llm.model import CACHE
-from sauda.llm.registry import PlayerSpec, get_policy, is_model
+from sauda.llm.registry import get_policy, is_model, player_spec
 from sauda.llm.sources import bazaar_prompt, models_behind
 from sauda.policies import BUYERS
 from sauda.policies.bazaar import Babbles, Keyed, Quotes, Says
@@ -299,13 +299,24 @@ def summarize(played: Mapping[Cell, Sequence[float]], types: Sequence[str]) -> d
     return {"played": rows, "worth": worth}
 
 
+def renew_grades(
+    play: Callable[[Cell, Sequence[int]], list[float]],
+    cells: Iterable[Cell],
+    rows: Sequence[Mapping[str, Any]],
+    workers: int,
+) -> dict[Cell, list[float]]:
+    """The grades of recorded rows by market and player, the first SAMPLE of `cells` played anew."""
+    played = {(row["market"], row["player"]): row["grades"] for row in rows}
+    seeds = first_seeds(min(SAMPLE, len(rows[0]["grades"])))
+    for cell, some in play_cells(play, dict.fromkeys(cells, seeds), workers).items():
+        played[cell] = some + played[cell][len(seeds) :]
+    return played
+
+
 def replay_words(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """Each player's first games played again, all figures computed again from the grades."""
     recorded = artifact.data.as_json()
-    seeds = first_seeds(min(SAMPLE, artifact.config["episodes"]))
-    played = play_cells(play, dict.fromkeys(CELLS, seeds), workers)
-    for row in recorded["played"]:
-        played[row["market"], row["player"]] += row["grades"][len(seeds) :]
+    played = renew_grades(play, CELLS, recorded["played"], workers)
     return recorded | summarize(played, recorded["types"])
 
 
@@ -328,24 +339,17 @@ def words(episodes: int = 1000, *, workers: int = 2) -> dict[str, Any]:
 
 
 def play_hearing(cell: Cell, seeds: Sequence[int]) -> list[float]:
-    """The grades of a script or planner in a market, one per seed."""
+    """The grades of any player in a market, one per seed."""
     ears, name = cell
+    if is_model(name):
+        games = play_together(EARS[ears], player_spec(name), seeds)
+        return round_all(game.grade for game in games)
     return round_all(grades(EARS[ears], get_policy(get_task("bazaar/open"), name), seeds))
 
 
-def play_model_hearing(name: str, ears: str, seeds: Sequence[int]) -> list[float]:
-    """The grades of a language model, its games in batches kept on disk."""
-
-    def play_some(player: PlayerSpec, some: Sequence[int]) -> list[float]:
-        return round_all(game.grade for game in play_together(EARS[ears], player, some))
-
-    return play_model_batches(name, seeds, BATCH, CACHE / "hearing", play_some, ears)
-
-
-def play_scripts(names: Sequence[str], seeds: Sequence[int], workers: int) -> dict[Cell, Any]:
-    """The grades of scripts and planners by market and player."""
-    cells = product(EARS, (name for name in names if not is_model(name)))
-    return play_cells(play_hearing, dict.fromkeys(cells, seeds), workers)
+def cells_of_scripts(names: Sequence[str]) -> list[Cell]:
+    """Each market with each script and planner."""
+    return list(product(EARS, (name for name in names if not is_model(name))))
 
 
 def rows_of_hearing(
@@ -368,10 +372,7 @@ def rows_of_hearing(
 def replay_hearing(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """The first games of scripts and planners played again, all figures computed again."""
     recorded, players = artifact.data.as_json(), artifact.settings()["players"]
-    played = {(row["market"], row["player"]): row["grades"] for row in recorded["rows"]}
-    seeds = first_seeds(min(SAMPLE, recorded["n"]))
-    again = play_scripts(players, seeds, workers)
-    played |= {cell: some + played[cell][len(seeds) :] for cell, some in again.items()}
+    played = renew_grades(play_hearing, cells_of_scripts(players), recorded["rows"], workers)
     return {"n": recorded["n"], "rows": rows_of_hearing(players, played)}
 
 
@@ -393,8 +394,11 @@ def hearing(
     seeds = first_seeds(episodes)
     for name in players:
         get_policy(get_task("bazaar/open"), name)
-    played = play_scripts(players, seeds, workers)
+    played = play_cells(play_hearing, dict.fromkeys(cells_of_scripts(players), seeds), workers)
     for ears, name in product(EARS, filter(is_model, players)):
-        played[ears, name] = play_model_hearing(name, ears, seeds)
+        play_model = partial(play_hearing, (ears, name))
+        played[ears, name] = play_model_batches(
+            name, seeds, BATCH, CACHE / "hearing", play_model, ears
+        )
     models = models_behind(players, BAZAAR)
     return {"n": episodes, "models": models, "rows": rows_of_hearing(players, played)}

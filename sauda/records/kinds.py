@@ -37,6 +37,7 @@ class Entry:
     command: str
     about: str
     tab: str
+    module: str = ""  # that registers its kind
 
 
 @dataclass(frozen=True)
@@ -67,18 +68,13 @@ ROOT = Path(__file__).resolve().parents[2] / "artifacts"
 RUN = "training_run/1"  # of a player; such a file is listed once it is there
 
 
-ROWS = read_table(Path(__file__).with_name("files.csv"))
-ENTRIES = {
-    row["file"]: Entry(
-        row["file"], row["kind"], f"python -m {row['command']}", row["about"], row["tab"]
-    )
-    for row in ROWS
-    if row["kind"] != RUN or (ROOT / row["file"]).exists()
-}
+LISTED = [
+    Entry(**row | {"command": f"python -m {row['command']}"})
+    for row in read_table(Path(__file__).with_name("files.csv"))
+]
+ENTRIES = {one.file: one for one in LISTED if one.kind != RUN or (ROOT / one.file).exists()}
 FILES = tuple(ENTRIES[file] for file in sorted(ENTRIES))
-
-
-MODULES = {row["kind"]: row["module"] for row in ROWS}
+MODULES = {one.kind: one.module for one in LISTED}
 
 
 class Kinds(dict[str, Kind]):

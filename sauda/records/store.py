@@ -91,10 +91,11 @@ def load(file: str, root: Path = ROOT) -> Artifact:
 
 def read_json(path: Path) -> Any:
     """The JSON value in a file; ValueError where it is none, or holds NaN or an infinity."""
-    return json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_constant)
+    return json.loads(path.read_text(encoding="utf-8"), parse_constant=refuse_constant)
 
 
-def _no_constant(name: str) -> float:
+def refuse_constant(name: str) -> float:
+    """For `json`, to raise ValueError at NaN and the infinities."""
     raise ValueError(f"{name} is no number")
 
 

@@ -15,19 +15,7 @@ from openenv.core.env_server import Action
 from pydantic import BaseModel, Field, model_validator
 from typing_extensions import TypedDict
 
-from env import (
-    MARKETS,
-    TASKS,
-    EndReason,
-    IllegalAction,
-    Play,
-    Task,
-    advance,
-    arena,
-    begin,
-    get_task,
-    move,
-)
+import env
 from sauda.games import game_of
 from sauda.records.seeds import SPLITS, draw_seed, seed_in_json
 from sauda.sessions import LearnerGame
@@ -51,10 +39,10 @@ MOST_IDS = 24
 MOST_CONDITIONS = 4
 
 BAZAAR = ("offer", "accept", "walk")
-ARENA = tuple(arena.KINDS)
+ARENA = tuple(env.arena.KINDS)
 FIELDS: Mapping[str, frozenset[str]] = {
     "bazaar": frozenset({"price", "message"}),
-    "arena": frozenset(arena.Action._fields) - {"action_type"},
+    "arena": frozenset(env.arena.Action._fields) - {"action_type"},
 }
 
 Number = (
@@ -105,7 +93,7 @@ class SaudaAction(Action):
         {},
         max_length=MOST_CONDITIONS,
         description="Arena: "
-        + "; ".join(f"{name}: {about}" for name, about in arena.CONDITIONS.items()),
+        + "; ".join(f"{name}: {about}" for name, about in env.arena.CONDITIONS.items()),
     )
 
 
@@ -117,12 +105,12 @@ def env_action(action: SaudaAction, task_name: str) -> Any:
     game = game_of(task_name)
     kinds = BAZAAR if game.name == "bazaar" else ARENA
     if action.action_type not in kinds:
-        raise IllegalAction(f"an action of the {game.name} is one of {', '.join(kinds)}")
+        raise env.IllegalAction(f"an action of the {game.name} is one of {', '.join(kinds)}")
     row = action.model_dump(exclude_defaults=True, exclude={"action_type", "metadata"})
     if foreign := sorted(row.keys() - FIELDS[game.name]):
-        raise IllegalAction(f"an action of the {game.name} has no {', '.join(foreign)}")
+        raise env.IllegalAction(f"an action of the {game.name} has no {', '.join(foreign)}")
     if action.action_type == "offer" and action.price is None:
-        raise IllegalAction("an offer needs a price")
+        raise env.IllegalAction("an offer needs a price")
     return game.columns.from_json({"action": action.action_type, **row})
 
 
@@ -131,7 +119,7 @@ class ServedGame(LearnerGame):
     """One episode in progress or over."""
 
     task_name: str
-    play: Play
+    play: env.Play
     episode_id: str
     began: float  # time.monotonic
     seed_is_chosen: bool
@@ -154,8 +142,8 @@ class ServedGame(LearnerGame):
         return WORST if lost else self.task.grade(self.play.state)
 
     @property
-    def end(self) -> EndReason | None:
-        return EndReason.FORFEIT if self.play.forfeit else self.task.env.end(self.play.state)
+    def end(self) -> env.EndReason | None:
+        return env.EndReason.FORFEIT if self.play.forfeit else self.task.env.end(self.play.state)
 
 
 def start(
@@ -165,9 +153,9 @@ def start(
 
     Raises ValueError for an unknown task.
     """
-    task = get_task(task_name)
-    play = begin(task, draw_seed() if seed is None else seed)
-    play = advance(task, task.opponents, play)
+    task = env.get_task(task_name)
+    play = env.begin(task, draw_seed() if seed is None else seed)
+    play = env.advance(task, task.opponents, play)
     return ServedGame(task_name, play, episode_id, now, seed is not None, is_entered)
 
 
@@ -181,10 +169,10 @@ def act(game: ServedGame, action: SaudaAction, now: float) -> ServedGame:
         return _forfeit(game, f"an episode has at most {MOST_STEPS} steps")
     task, before = game.task, game.play
     try:
-        play = move(task, before, env_action(action, game.task_name))
-    except IllegalAction as error:
+        play = env.move(task, before, env_action(action, game.task_name))
+    except env.IllegalAction as error:
         return replace(game, steps=game.steps + 1, error=str(error), parts={})
-    play = advance(task, task.opponents, play)
+    play = env.advance(task, task.opponents, play)
     after = replace(game, play=play, steps=game.steps + 1, error="")
     return replace(after, parts=_parts(before, after))
 
@@ -195,12 +183,12 @@ def _forfeit(game: ServedGame, why: str) -> ServedGame:
     return replace(after, parts=_parts(game.play, after))
 
 
-def _parts(before: Play, after: ServedGame) -> Mapping[str, float]:
+def _parts(before: env.Play, after: ServedGame) -> Mapping[str, float]:
     """The named parts of the reward for the learner's step and everybody's answers to it."""
     if after.task.learner == LEARNER:
         new = after.play.turns[len(before.turns) :]
-        step = arena.total(arena.episode_rewards(before.state, new, LEARNER))
-        return {part.name: getattr(step, part.name) for part in arena.COMPONENTS}
+        step = env.arena.total(env.arena.episode_rewards(before.state, new, LEARNER))
+        return {part.name: getattr(step, part.name) for part in env.arena.COMPONENTS}
     return {GRADE: after.grade} if after.over else {}
 
 
@@ -238,7 +226,7 @@ def task_cards() -> dict[str, TaskCard]:
             seats=list(task.env.agents),
             success=task.success,
         )
-        for task in TASKS.values()
+        for task in env.TASKS.values()
     }
 
 
@@ -251,7 +239,7 @@ def seeds_of(split: Any) -> range:
 
 def count_tasks(split: Any) -> int:
     """The number of tasks of a split, one per task name and seed; raises UnknownSplit."""
-    return len(TASKS) * len(seeds_of(split))
+    return len(env.TASKS) * len(seeds_of(split))
 
 
 def numbered_task(split: Any, index: Any) -> NumberedTask:
@@ -259,7 +247,7 @@ def numbered_task(split: Any, index: Any) -> NumberedTask:
 
     The tasks of one seed stand together: index 0 is the first task at the split's first seed.
     """
-    seeds, names = seeds_of(split), tuple(TASKS)
+    seeds, names = seeds_of(split), tuple(env.TASKS)
     whole = isinstance(index, int) and not isinstance(index, bool)
     if not whole or not 0 <= index < count_tasks(split):
         last = count_tasks(split) - 1
@@ -279,7 +267,7 @@ RULES: Mapping[str, str] = tomllib.loads(
 )
 
 
-def briefing(task: Task) -> str:
+def briefing(task: env.Task) -> str:
     """The rules of a task as the first observation says them: task, aim, moves, grading.
 
     A harness that gives a model the observation and the schema of an action, and nothing else, so
@@ -292,7 +280,7 @@ def briefing(task: Task) -> str:
     if game_of(task).name == "arena":
         moves = f"{RULES['arena_moves']}\n{describe_arena_types()}"
         return "\n\n".join((head, RULES["lab"], moves, f"{RULES['arena_grade']} {done}"))
-    market = MARKETS.get(task.name.removeprefix("bazaar/"))
+    market = env.MARKETS.get(task.name.removeprefix("bazaar/"))
     with_rivals = len(task.env.agents) > 2
     parts = {
         "sealed": with_rivals,
@@ -308,9 +296,9 @@ def briefing(task: Task) -> str:
 def describe_arena_types() -> str:
     """What each of the fourteen actions of a lab is for, and the fields that it takes."""
 
-    def line(name: str, kind: arena.Kind) -> str:
+    def line(name: str, kind: env.arena.Kind) -> str:
         needs = f" Needs {', '.join(kind.required)}." if kind.required else ""
         may = f" May have {', '.join(kind.optional)}." if kind.optional else ""
         return f"{name}: {kind.purpose}{needs}{may}"
 
-    return "\n".join(line(name, kind) for name, kind in arena.KINDS.items())
+    return "\n".join(line(name, kind) for name, kind in env.arena.KINDS.items())

@@ -22,20 +22,8 @@ from openenv.core.env_server import (
 from openenv.core.env_server.types import ResetResponse, StepResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from sauda.serve import leaderboard as boards
 from sauda.serve.game import ABOUT, NAME, VERSION, SaudaAction, TaskCard, UnknownSplit, task_cards
-from sauda.serve.leaderboard import (
-    HOURS,
-    RANKED,
-    SHOWN,
-    UNFINISHED,
-    Entry,
-    Unavailable,
-    check_task,
-    in_utc,
-    own_board,
-    record_of,
-    rules_of,
-)
 from sauda.serve.limits import Episodes, Limiter, Refused, address_of, json_object
 from sauda.serve.names import LONGEST_NAME, check_name
 from sauda.serve.observations import SaudaObservation, SaudaState
@@ -52,7 +40,7 @@ UNKNOWN = "You have no episode of this id; reset starts one under the id you nam
 RESET_EXAMPLE = {"task": "bazaar/open", "seed": 7, "episode_id": "my-episode"}
 STEP_EXAMPLE = {"episode_id": "my-episode", "action": {"action_type": "offer", "price": 500}}
 ENTER_EXAMPLE = {"name": "rising bids", "task": "bazaar/open"}
-TaskInQuery = Annotated[str, Query(description=f"One of {', '.join(RANKED)}.")]
+TaskInQuery = Annotated[str, Query(description=f"One of {', '.join(boards.RANKED)}.")]
 EntryInQuery = Annotated[str, Query(pattern="^[0-9a-f]{16}$", description="The id of an entry.")]
 
 
@@ -96,7 +84,7 @@ class Enter(BaseModel):
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [ENTER_EXAMPLE]})
 
     name: str = Field(max_length=4 * LONGEST_NAME, description="Of the agent, shown as text.")
-    task: str = RANKED[0]
+    task: str = boards.RANKED[0]
 
 
 class Entered(BaseModel):
@@ -107,7 +95,9 @@ class Entered(BaseModel):
     task: str
     games: int
     commitment: str = Field(description="SHA-256 of the seeds, which are shown once all is over.")
-    deadline: str = Field(description=f"{HOURS:.0f} hours from now; what is not over then is lost.")
+    deadline: str = Field(
+        description=f"{boards.HOURS:.0f} hours from now; what is not over then is lost."
+    )
 
 
 class BoardRow(BaseModel):
@@ -162,7 +152,7 @@ def sentences() -> Iterator[None]:
         yield
     except ValidationError:  # an observation that does not fit its own type is no mistake of theirs
         raise
-    except Unavailable as error:
+    except boards.Unavailable as error:
         raise Refused(503, str(error)) from None
     except (ValueError, IndexError) as error:
         raise Refused(422, str(error)) from None
@@ -279,7 +269,7 @@ def _add_leaderboard(app: FastAPI, state: Any) -> None:
     def enter(request: Request, body: Enter) -> Entered:
         """Enter an agent. Its games are drawn now and played by reset with the token."""
         with sentences():
-            name, task = check_name(body.name), check_task(body.task)
+            name, task = check_name(body.name), boards.check_task(body.task)
         if not state.entries.take(address_of(request.scope)):
             raise Refused(
                 429,
@@ -287,39 +277,41 @@ def _add_leaderboard(app: FastAPI, state: Any) -> None:
                 f" {ENTRIES_IN_ALL} times; try again later.",
             )
         with sentences():
-            ticket = own_board().enter(name, task, rules_of(task))
-        return Entered(**vars(ticket) | {"deadline": in_utc(ticket.deadline)})
+            ticket = boards.own_board().enter(name, task, boards.rules_of(task))
+        return Entered(**vars(ticket) | {"deadline": boards.in_utc(ticket.deadline)})
 
     @app.get("/leaderboard", **more)
     def leaderboard(
-        task: TaskInQuery = RANKED[0],
-        limit: Annotated[int, Query(ge=1, le=SHOWN)] = SHOWN,
+        task: TaskInQuery = boards.RANKED[0],
+        limit: Annotated[int, Query(ge=1, le=boards.SHOWN)] = boards.SHOWN,
         offset: Annotated[int, Query(ge=0, lt=2**31)] = 0,
     ) -> Rows:
         """The entries of a task whose games are all over, the best mean grade first."""
         with sentences():
-            now = own_board().rank(check_task(task), rules_of(task), limit, offset)
+            now = boards.own_board().rank(
+                boards.check_task(task), boards.rules_of(task), limit, offset
+            )
         rows = [row_of(entry) for entry in now.entries]
         return Rows(task=task, entries=rows, total=now.complete, being_played=now.being_played)
 
     @app.get("/leaderboard/games", **more)
     def games(entry: EntryInQuery) -> dict[str, Any]:
         """The record of a complete entry: seeds and actions, from which its row can be verified."""
-        board = own_board()
+        board = boards.own_board()
         with sentences():
             known = board.entry(entry)
             if known is not None:
-                return record_of(board, known)
+                return boards.record_of(board, known)
         raise Refused(404, "No complete entry has this id; its games are shown once all are over.")
 
     @app.get("/leaderboard/people", **more)
     def people() -> dict[str, Any]:
         """The games of people without their names: seeds, actions, and Sauda's grades beside."""
         with sentences():
-            return export(own_board())
+            return export(boards.own_board())
 
 
-def row_of(entry: Entry) -> BoardRow:
+def row_of(entry: boards.Entry) -> BoardRow:
     """The row of a complete entry."""
     return BoardRow(
         entry=entry.id,
@@ -328,8 +320,8 @@ def row_of(entry: Entry) -> BoardRow:
         score=entry.grade.mean,
         low=entry.grade.low,
         high=entry.grade.high,
-        episodes_completed=entry.n - entry.count[UNFINISHED],
+        episodes_completed=entry.n - entry.count[boards.UNFINISHED],
         total_episodes=entry.n,
         ends=dict(entry.count),
-        timestamp=in_utc(entry.created),
+        timestamp=boards.in_utc(entry.created),
     )

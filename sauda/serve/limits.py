@@ -16,6 +16,8 @@ from functools import lru_cache
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import Any, Generic, TypeVar
 
+from sauda.records.store import refuse_constant
+
 NO_ADDRESS = "unknown"  # a test client, or a socket that is no network socket
 HOME = 64  # bits of an IPv6 address; the others are whatever a caller chooses
 
@@ -72,17 +74,13 @@ def json_object(text: str | bytes, what: str) -> dict[str, Any]:
     NaN or half a surrogate pair.
     """
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
+        value = json.loads(text, parse_constant=refuse_constant)
         json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         raise ValueError(f"{what} is a JSON object; this one cannot be read.") from None
     if not isinstance(value, dict):
         raise ValueError(f"{what} is a JSON object; this is none.")
     return value
-
-
-def _refuse_constant(constant: str) -> None:
-    raise ValueError(f"{constant} is no number of JSON")
 
 
 class Limiter:

@@ -35,25 +35,7 @@ from sauda.games import game_of
 from sauda.games.transcript import to_json
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import ROOT, load
-from sauda.serve.game import (
-    ABOUT,
-    ARENA,
-    BLANK_IS_ABSENT,
-    DEFAULT_TASK,
-    FIELDS,
-    LONGEST_TEXT,
-    NAME,
-    RULES,
-    VERSION,
-    Identifier,
-    Number,
-    SaudaAction,
-    ServedGame,
-    act,
-    describe_arena_types,
-    start,
-    task_cards,
-)
+from sauda.serve import game as served
 from sauda.serve.limits import Episodes, Refused, address_of
 from sauda.serve.observations import arena_view, bazaar_view, outcome_of
 from sauda.sessions.review import oracle
@@ -66,7 +48,7 @@ OVER = "This game is over; review_game tells how it went, and new_game starts an
 FAILED = "The tool failed; the fault is the server's, and its log tells more."
 MOST_ACTIONS = 40  # of the legal ones, listed at a time
 LONGEST_NAME = 64  # characters of a task, a policy or the id of a game
-INSTRUCTIONS = f"{ABOUT} {RULES['mcp']}"
+INSTRUCTIONS = f"{served.ABOUT} {served.RULES['mcp']}"
 
 SHOWCASE, BEFORE_AFTER = "episodes/showcase.json", "episodes/before_after.json"
 GRADES = {
@@ -122,17 +104,17 @@ def read_games() -> tuple[Row, ...]:
 
 # The fields of an action, also as they follow from the game, or why there is none.
 Fields = dict[str, Any] | str
-Move = Fields | Callable[[ServedGame], Fields]
+Move = Fields | Callable[[served.ServedGame], Fields]
 
 
 @dataclass(frozen=True)
 class Room:
     """The games that are kept, for a caller at one network address."""
 
-    games: Episodes[ServedGame]
+    games: Episodes[served.ServedGame]
     address: str
 
-    def game(self, game_id: str) -> ServedGame:
+    def game(self, game_id: str) -> served.ServedGame:
         """The game as it is; Refused where none is kept under this id."""
         with self.games.use(game_id) as kept:
             return kept.content
@@ -150,13 +132,15 @@ class Room:
             fields = chosen(kept.content) if callable(chosen) else chosen
             if isinstance(fields, str):
                 raise IllegalAction(fields)
-            kept.content = game = act(kept.content, SaudaAction(**fields), time.monotonic())
+            kept.content = game = served.act(
+                kept.content, served.SaudaAction(**fields), time.monotonic()
+            )
         if game.error:
             raise IllegalAction(f"The rules refuse this move: {game.error}. Nothing has changed.")
         return view(game)
 
 
-def view(game: ServedGame) -> Row:
+def view(game: served.ServedGame) -> Row:
     """The game as its player's seat sees it; once it is over, with how it ended."""
     kind, obs = game_of(game.task_name).name, game.observation
     results = obs.own.results if kind == "arena" else ()
@@ -171,7 +155,7 @@ def view(game: ServedGame) -> Row:
     }
 
 
-def is_arena(game: ServedGame) -> bool:
+def is_arena(game: served.ServedGame) -> bool:
     """Whether a game is one of the GPU arena."""
     return game_of(game.task_name).name == "arena"
 
@@ -190,30 +174,32 @@ GameId = Annotated[Name, Field(description="What new_game returned.")]
 Message = Annotated[
     str,
     Field(
-        max_length=LONGEST_TEXT,
+        max_length=served.LONGEST_TEXT,
         description=f"What you say; in the arena at most {arena.LONGEST_MESSAGE} characters.",
     ),
 ]
 OfferId = Annotated[
-    Identifier | None, Field(description="GPU arena: which of the open offers to you; else none.")
+    served.Identifier | None,
+    Field(description="GPU arena: which of the open offers to you; else none."),
 ]
 # Without the bazaar's fields, which would mislead an agent.
 ArenaAction: type[BaseModel] = create_model(
     "ArenaAction",
     __config__=ConfigDict(extra="forbid"),
     __doc__="One action of a lab; fields that its type does not name stay out.",
-    __validators__={"blank_is_absent": BLANK_IS_ABSENT},
-    action_type=(Literal[ARENA], Field(description=describe_arena_types())),
+    __validators__={"blank_is_absent": served.BLANK_IS_ABSENT},
+    action_type=(Literal[served.ARENA], Field(description=served.describe_arena_types())),
     **{
         name: (field.annotation, field)
-        for name, field in SaudaAction.model_fields.items()
-        if name in FIELDS["arena"]
+        for name, field in served.SaudaAction.model_fields.items()
+        if name in served.FIELDS["arena"]
     },
 )
 
 
 def new_game(
-    room: Room, task: Annotated[Name, Field(description="A name of list_tasks.")] = DEFAULT_TASK
+    room: Room,
+    task: Annotated[Name, Field(description="A name of list_tasks.")] = served.DEFAULT_TASK,
 ) -> Row:
     """Sit down to a new game of a task, against scripted players.
 
@@ -228,7 +214,7 @@ def new_game(
     GPU arena: `own.jobs` earn base_value x urgency_multiplier once blocks with their GPU hours are
     booked before `deadline_round`. `own.batna` is what your lab can gain alone; trade for more.
     """
-    game = start(check_task(task), None, secrets.token_urlsafe(16), time.monotonic())
+    game = served.start(check_task(task), None, secrets.token_urlsafe(16), time.monotonic())
     room.games.keep(game.episode_id, room.address, game)
     return view(game)
 
@@ -237,7 +223,7 @@ def offer(
     room: Room,
     game_id: GameId,
     price: Annotated[
-        Number, Field(description="In rupees: your bid as buyer, your ask as seller.")
+        served.Number, Field(description="In rupees: your bid as buyer, your ask as seller.")
     ],
     message: Message = "",
 ) -> Row:
@@ -261,7 +247,7 @@ def reject(room: Room, game_id: GameId, offer_id: OfferId = None, message: Messa
     """
     answer = {"offer_id": offer_id, "message": message}
 
-    def stand(game: ServedGame) -> Fields:
+    def stand(game: served.ServedGame) -> Fields:
         table = game.observation.table
         own = table.asks if game.task.learner == "seller" else table.bids
         if not own:
@@ -294,7 +280,7 @@ TaskName = Annotated[Name, Field(description="A name of list_tasks, such as baza
 
 def list_tasks(room: Room) -> Row:
     """The tasks by name: what is played, your seat, and the least grade that is a success."""
-    return {"tasks": {name: card.model_dump() for name, card in task_cards().items()}}
+    return {"tasks": {name: card.model_dump() for name, card in served.task_cards().items()}}
 
 
 def view_game(room: Room, game_id: GameId) -> Row:
@@ -306,7 +292,8 @@ def legal_actions(
     room: Room,
     game_id: GameId,
     action_type: Annotated[
-        Literal[ARENA] | None, Field(description="List those of this type; else one of each.")
+        Literal[served.ARENA] | None,
+        Field(description="List those of this type; else one of each."),
     ] = None,
 ) -> Row:
     """GPU arena: how many actions of each type are open to you now, with examples to take.
@@ -397,8 +384,8 @@ class McpServer:
 
     def __init__(self, gate: FairGate) -> None:
         self.gate = gate
-        self.games = Episodes[ServedGame](UNKNOWN, KEPT_SECONDS)
-        self._server = Server(NAME, VERSION, INSTRUCTIONS)
+        self.games = Episodes[served.ServedGame](UNKNOWN, KEPT_SECONDS)
+        self._server = Server(served.NAME, served.VERSION, INSTRUCTIONS)
         self._server.list_tools()(self._list_tools)
         # Arguments are checked below, where a fault becomes a sentence.
         self._server.call_tool(validate_input=False)(self._call)

@@ -22,20 +22,14 @@ from sauda.fairness import FairGate, QueueFull
 from sauda.records.seeds import LEADERBOARD, SPLITS, whole_seed
 from sauda.serve import game as games
 from sauda.serve import leaderboard
+from sauda.serve import observations as seen
 from sauda.serve.game import SaudaAction
 from sauda.serve.limits import Limiter, is_this_machine, json_object
-from sauda.serve.observations import (
-    SaudaObservation,
-    SaudaState,
-    observation_of,
-    reward_rubric,
-    state_of,
-)
 
 LONGEST_ID = 255  # characters of an episode id
 
 
-class SaudaEnvironment(Environment[SaudaAction, SaudaObservation, SaudaState]):
+class SaudaEnvironment(Environment[SaudaAction, seen.SaudaObservation, seen.SaudaState]):
     """One episode at a time of any task. Sessions share nothing.
 
     It also lists the numbered tasks of the splits, as OpenEnv's `TaskProvider`.
@@ -44,7 +38,7 @@ class SaudaEnvironment(Environment[SaudaAction, SaudaObservation, SaudaState]):
     SUPPORTS_CONCURRENT_SESSIONS = True
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        super().__init__(rubric=reward_rubric())
+        super().__init__(rubric=seen.reward_rubric())
         self._clock = clock
         self._game: games.ServedGame | None = None
         self._place: leaderboard.Place | None = None  # in an entry of the leaderboard
@@ -57,7 +51,7 @@ class SaudaEnvironment(Environment[SaudaAction, SaudaObservation, SaudaState]):
         split: Any = None,
         index: Any = None,
         entry: Any = None,
-    ) -> SaudaObservation:
+    ) -> seen.SaudaObservation:
         """Start an episode of `task` at `seed`, or of the numbered task `index` of `split`.
 
         Without a task it is `bazaar/open`; without a seed it is one that nobody knows. With the
@@ -83,7 +77,7 @@ class SaudaEnvironment(Environment[SaudaAction, SaudaObservation, SaudaState]):
 
     def step(
         self, action: SaudaAction, timeout_s: float | None = None, **options: Any
-    ) -> SaudaObservation:
+    ) -> seen.SaudaObservation:
         """Make a move; an illegal one changes nothing, and the observation's `error` says why.
 
         A move of the leaderboard is stored before it is answered. Raises ValueError where no
@@ -102,17 +96,17 @@ class SaudaEnvironment(Environment[SaudaAction, SaudaObservation, SaudaState]):
         observation.reward = self._apply_rubric(action, observation)
         return observation
 
-    def _observation(self) -> SaudaObservation:
-        observation = observation_of(self._game)
+    def _observation(self) -> seen.SaudaObservation:
+        observation = seen.observation_of(self._game)
         if self._place is not None:
             place = self._place
             observation.metadata["entry"] = {"game": place.number, "games": place.games}
         return observation
 
     @property
-    def state(self) -> SaudaState:
+    def state(self) -> seen.SaudaState:
         """The public state of the episode."""
-        return state_of(self._game)
+        return seen.state_of(self._game)
 
     def get_metadata(self) -> EnvironmentMetadata:
         """Name, description and version."""

@@ -135,10 +135,10 @@ def review(game: Game) -> Review:
     turns = [game.play.turns[i] for i in moves_of(game)]
     if not is_planned(game):
         return Review(game, tuple(_review_moves(game, turns)))
-    split, grade = split_game(game.play.turns), game.task.grade(game.play.state)
-    unknown = split.unknown(informed_grade(game.task, game.play.seed), grade)
+    gap = informed_grade(game.task, game.play.seed) - game.task.grade(game.play.state)
+    inference, control = split_game(game.play.turns)
     planned = tuple(weigh(number, turn) for number, turn in enumerate(turns))
-    return Review(game, planned, Gap(split.inference, split.control, unknown))
+    return Review(game, planned, Gap(inference, control, gap - inference - control))
 
 
 def weigh(number: int, turn: Turn) -> OwnMove:

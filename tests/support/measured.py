@@ -66,7 +66,7 @@ def model_comparison() -> Artifact:
         patch.setattr(comparison, "is_model", lambda name: name.startswith("null"))
         patch.setattr(evaluate, "hashes", lambda cell: same)
         episodes = {
-            cell: comparison.play_script(
+            cell: comparison.play_columns(
                 cell._replace(policy=STAGES.get(cell.policy, cell.policy)), seeds
             )
             for cell, seeds in compared.cells().items()

@@ -14,7 +14,7 @@ from panels.results.tournament import (
     named_in_address,
     seats,
 )
-from sauda.experiments.tournament import Pair, Payoffs, Scenarios, choose_shown
+from sauda.experiments.tournament import Pair, choose_shown, payoffs
 from sauda.records.store import load
 
 CELL = re.compile(r'<td class="([^"]*)"[^>]*data-buyer="([^"]*)" data-seller="([^"]*)">([^<]*)<')
@@ -63,9 +63,9 @@ PAIR = Pair("linear", "boulware")
 
 def test_three_games_of_a_pair_come_out_as_recorded(data):
     games = data.games[PAIR.buyer][PAIR.seller].as_json()
-    at = Scenarios.of_columns(data.scenarios)
+    at = data.scenarios
     chosen = choose_shown(games, at)
-    share = Payoffs.of(games, at).share["buyer"][[game.index for game in chosen]].mean()
+    share = payoffs(games, at)["share"]["buyer"][[game.index for game in chosen]].mean()
     cards = games_of(data, PAIR)
     assert f"Equal: the buyer’s mean share recorded {share:.3f}, played now {share:.3f}" in cards
     assert "All 3 columns of these games came out as recorded." in cards

@@ -1,6 +1,5 @@
 """Before and after: games are chosen by rule and made again from the replies."""
 
-import json
 import re
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 from sauda.experiments.episodes import SIDES, before_after, choose
 from sauda.experiments.verify import verify
 from sauda.games.transcript import from_json
-from sauda.records.store import Artifact, load, renew_checksums, save, write
+from sauda.records.store import Artifact, load, save
 from tests.support.measured import GARBAGE, PLAYERS
 
 FILE = before_after.file
@@ -34,36 +33,31 @@ def artifact(root) -> Artifact:
 # The rule
 
 
-def picked(gains, zopa=None, deals=None):
-    n = len(gains)
-    after = [0.1 + gain for gain in gains]
-    return choose(range(10, 10 + n), [0.1] * n, after, zopa or [True] * n, deals or [True] * n)
+YES, NO = True, False
 
 
 @pytest.mark.parametrize(
-    ("gains", "best", "low", "middle", "high"),
+    ("gains", "zopa", "deals", "picks"),
     [
-        ([0.1, 0.5, -0.2, 0.3, 0.0], 11, 12, 10, 13),
-        ([0.4, 0.1, 0.3, 0.2], 10, 11, 13, 12),  # the lower of two neighbours
-        ([0.2, 0.2, 0.2, 0.2], 10, 10, 11, 12),  # all equal: by seed
-        ([0.5], 10, 10, 10, 10),
-        ([n / 20 for n in range(21)], 30, 12, 20, 28),
+        ([0.1, 0.5, -0.2, 0.3, 0.0], None, None, (11, 12, 10, 13)),
+        ([0.4, 0.1, 0.3, 0.2], None, None, (10, 11, 13, 12)),  # the lower of two neighbours
+        ([0.2, 0.2, 0.2, 0.2], None, None, (10, 10, 11, 12)),  # all equal: by seed
+        ([0.5], None, None, (10, 10, 10, 10)),
+        ([n / 20 for n in range(21)], None, None, (30, 12, 20, 28)),
+        # the best ends in a deal, percentiles are of games with a ZOPA
+        ([0.9, 0.3, 0.2, 0.1], [NO, YES, YES, YES], [NO, NO, YES, YES], (12, 13, 12, 12)),
+        ([0.3, 0.1], [NO, NO], [YES, YES], (10,)),
     ],
 )
-def test_games_are_chosen_by_the_gain_and_then_the_lowest_seed(gains, best, low, middle, high):
-    assert picked(gains) == {"best": best, "10th": low, "50th": middle, "90th": high}
-
-
-def test_the_best_game_ends_in_a_deal_and_the_percentiles_are_of_games_with_a_zopa():
-    picks = picked([0.9, 0.3, 0.2, 0.1], [False, True, True, True], [False, False, True, True])
-    assert picks == {"best": 12, "10th": 13, "50th": 12, "90th": 12}
-    assert picked([0.3, 0.1], [False, False], [True, True]) == {"best": 10}
-    assert list(picked([0.3, 0.1], [True, True], [False, False])) == ["10th", "50th", "90th"]
+def test_games_are_chosen_by_the_gain_and_then_the_lowest_seed(gains, zopa, deals, picks):
+    n, after = len(gains), [0.1 + gain for gain in gains]
+    chosen = choose(range(10, 10 + n), [0.1] * n, after, zopa or [YES] * n, deals or [YES] * n)
+    assert chosen == dict(zip(("best", "10th", "50th", "90th"), picks, strict=False))
 
 
 def test_differences_that_are_equal_but_for_rounding_tie():
     assert 0.3 - 0.2 != 0.4 - 0.3
-    picks = choose((5, 6), (0.2, 0.3), (0.3, 0.4), (True, True), (True, True))
+    picks = choose((5, 6), (0.2, 0.3), (0.3, 0.4), (YES, YES), (YES, YES))
     assert set(picks.values()) == {5}
 
 
@@ -108,9 +102,9 @@ def test_a_recorded_artifact_is_verified_without_faults(root):
 
 
 def test_a_changed_reply_is_found_by_the_move_that_it_makes(root, tmp_path):
-    content = json.loads((root / FILE).read_text(encoding="utf-8"))
-    content["data"]["tasks"][0]["chosen"][0]["after"]["replies"][0] = '{"offer":1}'
-    write(tmp_path / FILE, json.dumps(content))
-    renew_checksums([FILE], tmp_path)
+    recorded = load(FILE, root)
+    data = recorded.data.as_json()
+    data["tasks"][0]["chosen"][0]["after"]["replies"][0] = '{"offer":1}'
+    save(FILE, recorded.config, data, tmp_path)
     faults = verify(FILE, root=tmp_path)
     assert any(re.match(r".*\.after\.moves\[1\]\.price: recorded", fault) for fault in faults)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 
 import sauda.__main__ as command_line
-from env import TASKS, rollout
+from sauda.experiments.episodes import episodes
 from sauda.experiments.evaluate import ORACLE, Cell, EvaluationSpec, evaluate
 from sauda.experiments.speeds import figure
-from sauda.experiments.verify import Sample, read_hashes, replay_row, verify
-from sauda.games.transcript import to_json
-from sauda.llm.registry import get_policy
+from sauda.experiments.verify import Sample, moved_hashes, read_hashes, replay_row, verify
 from sauda.records.kinds import FILES
 from sauda.records.store import CHECKSUMS, ROOT, load, renew_checksums, save, write
 from tests.support.cases import cases
@@ -31,28 +29,12 @@ def written_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("artifacts")
     config = EvaluationSpec((TASK, "classic/career_10"), ("rule_based", "naive"), episodes=4)
     save(EVALUATION, asdict(config), evaluate(config, workers=1), root)
-    names = ("naive", "rule_based")
-    episodes = [to_json(rollout(TASKS[TASK], get_policy(TASKS[TASK], n), 3), n) for n in names]
-    save(SHOWCASE, {"seed": 3}, {"episodes": episodes}, root)
+    save(SHOWCASE, {"seed": 3}, episodes(3), root)
     speeds = [figure("reply", "s", [0.1, 0.2, 0.4], p95=True)]
     save("bench.json", {}, {"machine": {}, "figures": speeds, "left_out": []}, root)
     write(root / "published.json", (ROOT / "published.json").read_text(encoding="utf-8"))
     renew_checksums(["published.json"], root)
     return root
-
-
-@pytest.fixture
-def changed(written_root: Path, tmp_path: Path) -> Callable[..., list[str]]:
-    """Verifies a copy of one file with `change` made to its content and a new checksum."""
-
-    def check(file: str, change: Callable[[Any], None]) -> list[str]:
-        content = json.loads((written_root / file).read_text(encoding="utf-8"))
-        change(content)
-        write(tmp_path / file, json.dumps(content))
-        renew_checksums([file], tmp_path)
-        return verify(file, workers=1, root=tmp_path)
-
-    return check
 
 
 @pytest.mark.parametrize("file", [EVALUATION, SHOWCASE, "bench.json", "published.json"])
@@ -63,14 +45,15 @@ def test_a_new_artifact_is_verified_without_faults(written_root: Path, file: str
 @pytest.mark.parametrize(
     ("file", "keys", "value", "place"), cases("changed_artifacts.csv", "changed")
 )
-def test_a_changed_value_is_named_by_its_place(changed, file, keys, value, place):
-    def change(content: Any) -> None:
-        part, path = content["data"], [int(x) if x.isdigit() else x for x in keys.split()]
-        for key in path[:-1]:
-            part = part[key]
-        part[path[-1]] = json.loads(value)
-
-    faults = changed(file, change)
+def test_a_changed_value_is_named_by_its_place(written_root, tmp_path, file, keys, value, place):
+    recorded = load(file, written_root)
+    data = part = recorded.data.as_json()
+    *path, last = (int(x) if x.isdigit() else x for x in keys.split())
+    for key in path:
+        part = part[key]
+    part[last] = json.loads(value)
+    save(file, recorded.config, data, tmp_path)
+    faults = verify(file, workers=1, root=tmp_path)
     assert faults[0].startswith(place)
     assert all(not fault.startswith(place) for fault in faults[1:])
 
@@ -108,9 +91,8 @@ def hexadecimal(value: Any) -> Iterator[str]:
 def test_every_recorded_fingerprint_is_that_of_todays_code():
     for known in (known for known in FILES if (ROOT / known.file).exists()):
         artifact = load(known.file)
-        hashes = read_hashes(artifact)
-        assert [mark.fault for mark in hashes if mark.fault] == []
-        recorded = sorted(mark.recorded for mark in hashes)
+        assert moved_hashes(artifact) == {}
+        recorded = sorted(recorded for _, recorded, _ in read_hashes(artifact))
         assert recorded == sorted(hexadecimal(artifact.data.as_json())), known.file
 
 
@@ -144,6 +126,5 @@ def test_a_models_games_come_out_to_the_last_digit_or_on_another_cpu_on_average(
 @pytest.mark.parametrize("policy", [ORACLE, "null+steering"])
 def test_a_scripted_row_comes_out_as_recorded(policy):
     sample = replay_row(model_comparison(), Cell("bazaar/open", policy), 3)
-    assert sample.differing == []
-    assert sample.digests[0] == sample.digests[1]
+    assert sample.recorded == sample.replayed
     assert len(sample.seeds) == len(sample.recorded["grade"]) == 3
