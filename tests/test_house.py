@@ -5,14 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.source import (
-    MODULES,
-    TESTS,
-    for_every,
-    functions,
-    imports,
-    tree,
-)
+from tests.support.source import MODULES, TESTS, for_every, functions, imports, tree
 
 MOST_FUNCTION_LINES = 60
 OURS = {"app", "benchmarks", "env", "panels", "sauda", "tests"}

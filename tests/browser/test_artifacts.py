@@ -12,14 +12,7 @@ from benchmarks.page import running_app
 from panels.artifacts.tab import ADDRESS, PROGRAMS
 from sauda.records.kinds import FILES
 from sauda.records.store import REPOSITORY
-from tests.support.page import (
-    bubbles,
-    say,
-    show_question,
-    show_tab,
-    unfold,
-    violations,
-)
+from tests.support.page import bubbles, say, show_question, show_tab, unfold, violations
 
 
 def test_the_zip_of_all_artifacts_is_made_when_it_is_asked_for(open_page):

@@ -5,16 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.page import (
-    LOADED,
-    bubbles,
-    buying,
-    problem,
-    say,
-    selling,
-    settle,
-    show_tab,
-)
+from tests.support.page import LOADED, bubbles, buying, problem, say, selling, settle, show_tab
 
 REPLIED = 30_000
 WORDS = (

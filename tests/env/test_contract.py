@@ -86,9 +86,6 @@ def states(played: Task, game: Episode) -> Iterator[Any]:
             yield state
 
 
-# It ends
-
-
 @every_bazaar_task
 def test_a_game_ends_within_its_limit_of_rounds(played: Task):
     seats = len(played.env.agents)
@@ -124,9 +121,6 @@ def test_a_market_ends_within_its_rounds_and_everyone_settles(played: Task):
             assert game.final.private[lab].results[-1].code == "final_settlement", name
 
 
-# It is a value and plays again
-
-
 @every_arena_task
 def test_a_grade_is_the_surplus_as_a_share_of_the_stake(played: Task):
     for name, game in games(played):
@@ -152,9 +146,6 @@ def test_a_game_read_from_its_json_is_the_same_game(played: Task):
         assert from_json(json.loads(json.dumps(to_json(game, name)))) == game, name
 
 
-# It keeps secrets
-
-
 @every_task
 def test_no_observation_reads_what_others_alone_know(played: Task):
     for _, game in games(played):
@@ -164,8 +155,6 @@ def test_no_observation_reads_what_others_alone_know(played: Task):
                 seen = played.env.observe(replace(state, private=blanked), agent)
                 assert seen == played.env.observe(state, agent)
 
-
-# It counts forfeits
 
 GARBAGE = [None, "32", {"action": "offer", "price": 32}, ("offer", 32), 32, Offer, Accept]
 FORBIDDEN_PRICES = [
@@ -200,9 +189,6 @@ def test_a_policy_that_returns_no_action_forfeits(played: Task, garbage: Any):
 @pytest.mark.parametrize("price", FORBIDDEN_PRICES, ids=lambda p: f"{type(p).__name__}")
 def test_a_policy_that_names_a_forbidden_price_forfeits(played: Task, price: Any):
     must_forfeit(played, always(Offer(price)))
-
-
-# It stays what it was
 
 
 def golden(name: str) -> str:

@@ -111,9 +111,6 @@ def test_nobody_is_lost_and_no_limit_is_passed(events):
     assert ran == entered
 
 
-# The gate
-
-
 class Visit:
     """A request of `address` at a gate, from its arrival until `leave`."""
 

@@ -1,36 +1,18 @@
 """The arena's worlds and plans: what is drawn, from which stream, and the exact assignment."""
 
-from collections import Counter
 from itertools import product
 
 import numpy as np
 import pytest
 
 from env import ARENA_TASKS, arena, begin
-from tests.support.arena_games import block, job
 
 SEEDS = range(200)
-TABLE = {  # labs, rounds, blocks a lab, jobs a lab
-    "arena/single_trade": ({2}, 3, 2, 1),
-    "arena/market_round": ({3}, 5, 3, 2),
-    "arena/coalition_market": ({4, 5}, 9, 4, 3),
-}
+NUMBERS = {"arena/single_trade": 1, "arena/market_round": 1, "arena/coalition_market": 2}  # of labs
 
 
 def start(name: str, seed: int) -> arena.State:
     return begin(ARENA_TASKS[name], seed).state
-
-
-@pytest.mark.parametrize("name", TABLE)
-def test_a_world_has_the_size_of_its_task(name: str):
-    labs, rounds, blocks, jobs = TABLE[name]
-    worlds = [start(name, seed) for seed in SEEDS]
-    assert {len(world.market.labs) for world in worlds} == labs
-    for world in worlds:
-        assert world.market.max_rounds == rounds
-        owners = Counter(b.owner_lab_id for b in world.market.blocks.values())
-        assert set(owners.values()) == {blocks}
-        assert {len(world.private[lab].jobs) for lab in world.market.labs} == {jobs}
 
 
 def test_what_one_lab_does_changes_neither_shocks_nor_another_lab_s_luck():
@@ -48,20 +30,14 @@ def test_what_one_lab_does_changes_neither_shocks_nor_another_lab_s_luck():
                 assert one.private[lab].chance == two.private[lab].chance
 
 
-@pytest.mark.parametrize("name", TABLE)
+@pytest.mark.parametrize("name", NUMBERS)
 def test_only_labs_blocks_and_opening_offers_can_tell_the_seed_of_a_market(name: str):
     opened: dict[int, set] = {}
     for seed in range(50):
         market = start(name, seed).market
         bare = market._replace(labs={}, blocks={}, market_pressure="", offers={}, messages=())
         opened.setdefault(len(market.labs), set()).add(repr(bare))
-    assert sum(map(len, opened.values())) == len(TABLE[name][0])  # one for each number of labs
-
-
-def test_labs_own_what_others_need():
-    for name in TABLE:
-        alone = [start(name, seed).private["lab_0"] for seed in SEEDS]
-        assert sum(own.batna for own in alone) < 0.4 * sum(own.stake for own in alone)
+    assert sum(map(len, opened.values())) == NUMBERS[name]
 
 
 @pytest.mark.parametrize("name", ["arena/market_round", "arena/coalition_market"])
@@ -84,9 +60,6 @@ def test_a_shock_is_announced_in_the_round_before_it_strikes():
         struck = {shock.round_index: shock.kind for shock in state.market.shock_history}
         assert struck == {r: kind for r, kind in announced.items() if kind}
         assert "demand_surge" in struck.values()
-
-
-# Plans
 
 
 def by_hand(blocks, jobs, now: int, horizon: int) -> float:
@@ -115,12 +88,3 @@ def test_the_plan_is_as_good_as_the_best_of_all_assignments(now: int):
         used = [b for part in plan.parts for b in part.block_ids]
         assert len(used) == len(set(used))
         assert plan.gain == pytest.approx(sum(part.gain for part in plan.parts))
-
-
-def test_a_plan_in_the_head():
-    blocks = [block("a"), block("b"), block("c", gpus=1)]  # 4, 4 and 2 hours, energy 2 each
-    jobs = [job("six", hours=6, value=60.0), job("four", hours=4, value=50.0)]
-    plan = arena.best_plan(blocks, jobs, 0, 5)
-    assert plan.gain == 60 - 4 + 50 - 2
-    assert arena.best_plan(blocks[:2], jobs, 0, 5).gain == 60 - 4  # eight hours: not both
-    assert arena.best_plan(blocks[:1], jobs, 0, 5).parts == (arena.Part("four", ("a",), 48),)

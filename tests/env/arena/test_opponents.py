@@ -35,9 +35,6 @@ def bid(state: arena.State, payment: float, requested: tuple[str, ...], gives=()
     return do(state, 0, "send_offer", target_lab_id="lab_1", **fields)
 
 
-# What a trade is worth
-
-
 @every_archetype
 def test_a_block_that_can_be_spared_goes_for_the_margin_and_a_needed_one_for_its_worth(kind: str):
     margin = arena.margin(seen(world(kind), 1), "lab_0", ("d",))
@@ -91,17 +88,6 @@ def test_a_better_offer_is_never_less_likely_taken():
         assert counted[kind, False, True] > 5
 
 
-@every_archetype
-def test_a_lab_keeps_its_blocks_for_bids_until_waiting_would_cost(kind: str):
-    for start, done in ((0, "allocate_to_job"), (6, "wait")):  # hours that run out, and later ones
-        blocks, jobs = [block("c", lab=1, start=start)], {1: [job("j1", deadline=9)]}
-        state = market(blocks, jobs, archetypes={1: kind}, rounds=9)
-        assert decide(state).action_type == done
-
-
-# What moves the margin
-
-
 @pytest.mark.parametrize(
     ("kind", "text", "lowers"),
     [
@@ -149,9 +135,6 @@ def test_first_words_do_not_tell_the_archetype():
     words = {word for counts in said.values() for word in counts}
     best = sum(max(share.get(word, 0.0) for share in shares.values()) for word in words)
     assert best / len(said) < 0.5  # right answers of the best classifier, archetypes equally likely
-
-
-# Offers that are not meant
 
 
 @every_archetype

@@ -31,26 +31,6 @@ def paid(breakdown: arena.Breakdown) -> dict[str, float]:
     }
 
 
-def test_a_booking_earns_what_was_not_promised_yet():
-    # The plan promised 38, half of it counted; the job pays 40, the energy costs 2.
-    breakdown = act(world(), "allocate_to_job", job_id="j0", block_ids=("a",))
-    assert paid(breakdown) == {
-        "job_utility_score": (40 - 19) / 40,
-        "budget_efficiency_score": -2 / 40,
-    }
-    assert breakdown.normalized_reward == pytest.approx((38 - 19) / 40)
-
-
-def test_a_trade_counts_its_credits_and_half_of_what_it_does_to_the_plan():
-    state = take(world(), "wait")
-    fields = {"requested_block_ids": ("a",), "payment": 30.0}
-    state = take(state, "send_offer", target_lab_id="lab_0", **fields)
-    while state.market.queue[0] != "lab_0":
-        state = take(state, "wait")
-    # By now one of a's hours is gone and with it the plan: a sale is pure gain.
-    assert paid(act(state, "accept_offer", offer_id="o_1")) == {"deal_quality_score": 30 / 40}
-
-
 def test_a_shock_that_strikes_the_plan_is_its_own_component():
     blocks = [block("a", start=1, rounds=4, gpus=1), block("c", lab=1)]
     state = market(blocks, {0: [job("j0")], 1: [job("j1")]}, shocks={1: "capacity_failure"})

@@ -60,9 +60,6 @@ def prices(game: Episode, agent: str) -> list[list[float]]:
     return list(deals.values())
 
 
-# Replay
-
-
 @given(games(), st.floats(0, 1))
 def test_playing_on_from_any_state_gives_the_same_rest_of_the_game(drawn, share: float):
     played, _, policy, seed = drawn
@@ -72,9 +69,6 @@ def test_playing_on_from_any_state_gives_the_same_rest_of_the_game(drawn, share:
         taken_up = move(played, taken_up, turn.action)
     seats = {**played.opponents, played.learner: policy}
     assert episode(played, advance(played, seats, taken_up)) == whole
-
-
-# Reason
 
 
 @given(games(buyer_tasks))
@@ -103,9 +97,6 @@ def limit_of(instance: Instance, buyer: str) -> float:
 def test_a_seller_never_sells_below_its_own_reservation_price(seller: str, buyer: str, seed: int):
     game = play(BRIEF, {"seller": SELLERS[seller], "buyer": ANY_PRICE[buyer]}, seed)
     assert game.payoffs["seller"] >= 0
-
-
-# Concessions
 
 
 @given(buyer_tasks, st.sampled_from([*OURS.values(), expert]), seeds)

@@ -194,9 +194,6 @@ def test_once_the_game_is_over_nothing_can_be_done_in_it():
     assert 'data-press="send"' in answer(ended["visit"], "begin", task=WORLD, seed="5")["floor"]
 
 
-# Addresses
-
-
 def test_an_address_opens_the_world_that_it_names_and_no_secret_seed_stands_in_one():
     game = tab.follow(at().fill(search=f"?task={WORLD}&seed=7")).game
     assert (game.task_name, game.play.seed) == (WORLD, 7)
@@ -214,9 +211,6 @@ def test_an_address_that_names_no_world_is_answered_in_words(query):
     assert opened["visit"].game == new_game(TASK, str(SEED))
     assert 'role="alert"' in opened["top"]
     assert "<b>x" not in opened["top"]
-
-
-# Players
 
 
 class Served(Booker):

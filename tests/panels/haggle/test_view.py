@@ -89,9 +89,6 @@ def test_in_hindi_only_names_and_the_command_are_latin(task):
     assert set(re.findall(r"[A-Za-z]+", text)) <= set(names)
 
 
-# The review
-
-
 def test_against_a_model_the_bars_show_what_was_on_the_table():
     """A buyer's prices are percents of the list price."""
     game = start("bazaar/sell", "mini", 3)
@@ -117,9 +114,6 @@ def test_a_loss_of_grade_alone_is_told_as_grade():
     assert found.missed.rupees == 0
     if found.costliest:
         assert f"{found.missed.grade:.2f} of the grade" in review_shown(found, IN_ENGLISH)
-
-
-# What Sauda hears
 
 
 def said(speech: Speech, language: str = "en", draw: float = 0.0, use: str = "seen") -> str:

@@ -101,8 +101,7 @@ def test_without_a_trusted_proxy_the_address_is_that_of_the_connection():
 
 
 @pytest.mark.parametrize(
-    "forwarded_for",
-    ["203.0.113.9", "192.0.2.1, 203.0.113.9", "192.0.2.1, 203.0.113.9, 10.1.2.3"],
+    "forwarded_for", ["203.0.113.9", "192.0.2.1, 203.0.113.9", "192.0.2.1, 203.0.113.9, 10.1.2.3"]
 )
 def test_behind_a_trusted_proxy_the_address_is_the_last_hop_that_is_not_trusted(forwarded_for):
     assert visitor("10.0.0.7", forwarded_for, INTERNAL).address == "203.0.113.9"

@@ -52,9 +52,6 @@ def test_the_oldest_session_goes_where_there_are_too_many(holder):
     assert list(holder.session_data) == ["one", "three"]
 
 
-# The page
-
-
 def call(site: Site, name: str, session: str, *data: object) -> list:
     """The outputs of the first event outside the queue whose function is `name`."""
     number = site.event_number(*name.rsplit(".", 1))

@@ -157,9 +157,6 @@ def test_a_table_holds_all_digits_for_its_file_and_escapes_texts():
     assert data_table([], "Rows") == ""
 
 
-# Files for download: few, small, whole, and never in the way of the page
-
-
 def test_a_link_holds_the_whole_text_under_its_name():
     link = text_link('a"><b>.json', "₹1,200 <b>", "JSON")
     held = re.search(r'base64,([^"]+)"', link)[1]

@@ -222,8 +222,6 @@ def test_a_job_that_is_ended_leaves_nothing_running_and_the_next_finishes_its_st
     assert not running(tmp_path)
 
 
-# Shards as jobs
-
 FAKE = """#!/usr/bin/env bash
 echo "$@" >> "$CALLS"
 case "$*" in
@@ -290,9 +288,6 @@ def test_a_dry_run_shows_the_jobs_with_their_cost_and_submits_nothing(monkeypatc
     assert "hf_not_to_be_seen" not in out
     assert command.main(["shards", "submit", *arguments, "--shard", "4"]) == 2
     assert "numbered from 1 to 3; there is no 4" in capsys.readouterr().err
-
-
-# Runs that are kept
 
 
 def run_in(folder: Path, steps: int, torn: int = 0) -> Path:

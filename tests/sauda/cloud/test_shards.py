@@ -108,9 +108,6 @@ def test_the_commands_play_two_shards_and_merge_their_table(tmp_path, capsys):
     assert (tmp_path / "parts" / "plan.json").exists()
 
 
-# Engines
-
-
 def squared(number: int) -> int:
     if number == 13:
         raise ValueError("13 is not squared")

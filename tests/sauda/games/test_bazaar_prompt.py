@@ -8,16 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from env import (
-    BAZAAR_TASKS,
-    Accept,
-    IllegalAction,
-    Observation,
-    Offer,
-    WalkAway,
-    get_task,
-    rollout,
-)
+from env import BAZAAR_TASKS, Accept, IllegalAction, Observation, Offer, WalkAway, get_task, rollout
 from sauda.games import BAZAAR
 from sauda.games.bazaar_prompt import completion, parse, render, schema
 from sauda.llm.turn import PlayerSpec

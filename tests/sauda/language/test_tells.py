@@ -8,9 +8,6 @@ from sauda.experiments.verify import verify
 from sauda.language.tells import SIGNALS, Tell, read
 from tests.support.cases import cases
 
-# What is said and what is not
-
-
 CASES = [(check, *row) for check in ("span", "all", "among", "none", "any")
          for row in cases("tells.csv", check)]  # fmt: skip
 

@@ -27,8 +27,6 @@ from sauda.llm.types import NotReady, Reply, ReplyError, ReplyRefused, ReplyTime
 
 REQUEST = ReplyRequest([{"role": "user", "content": "60?"}], 7, None, DEFAULT_SAMPLING)
 
-# Crashes
-
 
 class Process:
     """An engine whose events the test reports, under a clock that the test sets."""

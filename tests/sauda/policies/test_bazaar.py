@@ -11,18 +11,6 @@ CHANCE = np.random.default_rng(0)
 
 
 @pytest.mark.parametrize(
-    ("asks", "bids", "bid"),
-    [
-        ((1000, 900), (400,), 500),  # the ask fell by 100
-        ((1000, 1000), (400,), 400),  # it did not move
-        ((1000,), (), 300),  # the opening: 0.3 of the ask
-    ],
-)
-def test_a_tit_for_tat_buyer_raises_by_what_the_ask_fell(asks, bids, bid):
-    assert tit_for_tat(seen(asks, bids), CHANCE) == Offer(bid)
-
-
-@pytest.mark.parametrize(
     ("bids", "ask"),
     [
         ((400, 450), 950),  # the bid rose by 50

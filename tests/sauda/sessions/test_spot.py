@@ -4,13 +4,7 @@ import pytest
 
 from env import IllegalAction
 from sauda.llm.types import Reply
-from sauda.sessions.spot import (
-    answer_duel,
-    ask_both,
-    live_duel,
-    make_guess,
-    without_open_ask,
-)
+from sauda.sessions.spot import answer_duel, ask_both, live_duel, make_guess, without_open_ask
 
 
 def says(text):
