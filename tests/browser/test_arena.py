@@ -13,13 +13,6 @@ def last(page: Page):
     return page.locator("#arena-last")
 
 
-def leave_market(page: Page) -> None:
-    page.get_by_text("Pool, hold a block, talk or leave").click()
-    page.get_by_label("Move", exact=True).select_option("Leave the market")
-    settle(page)
-    page.get_by_role("button", name="Do it", exact=True).click()
-
-
 @pytest.mark.journey
 def test_a_visitor_bids_for_a_block_in_words_and_reloads(open_page):
     page = open_page(tab="GPU arena")
@@ -68,28 +61,6 @@ def test_the_expert_is_watched_from_the_first_screen_and_its_advice_taken(open_p
     page.get_by_role("button", name="Pause").click()
     expect(watch).to_be_visible()
     assert violations(page) == []
-    open_page.assert_no_trouble()
-
-
-def test_a_player_acts_for_the_visitor_who_ends_the_game_and_looks_up_the_players_row(open_page):
-    page = open_page(tab="GPU arena")
-    page.get_by_text("Let another player act for you").click()
-    page.get_by_role("button", name="Step", exact=True).click()
-    expect(last(page)).to_contain_text("Your lab")
-    page.get_by_role("link", name="Its row in Results").locator("visible=true").click()
-    expect(page).to_have_url(re.compile(r"tab=results&part=arena&row=broker"))
-    expect(page.locator("#results-arena-figure tr.sauda-pointed")).to_contain_text("broker")
-    page.go_back()
-    expect(last(page)).to_contain_text("Your lab")
-
-    leave_market(page)
-    end = page.locator("#arena-end")
-    expect(end).to_contain_text("than it could make alone")
-    expect(end).to_contain_text("1 by broker, 1 by you")
-    expect(end).to_contain_text("rank in this world")
-    for name in ("Advice", "Step", "Run"):
-        expect(page.get_by_role("button", name=name, exact=True)).to_be_disabled()
-    expect(page.locator("#arena-hand")).to_be_hidden()
     open_page.assert_no_trouble()
 
 

@@ -193,10 +193,6 @@ def test_the_card_leads_on_to_another_opponent_a_friend_and_the_row_in_results(o
 NAMES = {"English", "Hinglish", "Sauda", "Haggle", "linear"}  # of languages, players
 
 
-def bot(page) -> list[str]:
-    return page.locator("#haggle-chat [data-testid=bot]").all_inner_texts()
-
-
 def test_a_game_in_hindi_shows_no_latin_words_besides_names(open_page):
     page = selling(open_page)
     page.locator("#haggle-language").get_by_text("हिन्दी").click()
@@ -221,24 +217,6 @@ def test_a_game_in_hindi_shows_no_latin_words_besides_names(open_page):
     assert page.locator("#haggle-market input").input_value() == "कुछ भी"
     assert "नमस्ते" in bubbles(page)
     open_page.assert_no_trouble()
-
-
-def test_a_click_meant_for_the_move_before_is_not_a_second_move(open_page):
-    page = buying(open_page)
-    page.get_by_label("Market").click()
-    page.get_by_role("option", name="Ten deals with one seller").click()
-    settle(page)
-    page.evaluate(
-        """() => {
-            const button = [...document.querySelectorAll('button')]
-                .find(b => b.textContent.includes('Accept ₹60'));
-            button.click();
-            setTimeout(() => button.click(), 5);
-        }"""
-    )
-    settle(page)
-    closed = [text for text in bubbles(page) if text.startswith("(Deal")]
-    assert len(closed) <= 1
 
 
 def prices(text: str) -> set[str]:

@@ -80,33 +80,6 @@ def test_markup_with_a_price_stands_in_the_chat_as_it_was_typed(open_page, seat)
     open_page.assert_no_trouble()
 
 
-def test_markup_pitched_to_the_judge_is_quoted_as_it_was_typed(open_page):
-    page = open_page(tab="Judge")
-    pitch = page.locator("#judge-pitch textarea")
-    for markup in TOGETHER:
-        with nothing_new(page, address_of(page)):
-            pitch.fill(markup)
-            page.get_by_role("button", name="Judge it").click()
-            expect(page.locator("#judge-verdict blockquote")).to_have_text(markup)
-    open_page.assert_no_trouble()
-
-
-def test_markup_said_to_a_lab_is_quoted_as_it_was_typed(open_page):
-    page = open_page(tab="GPU arena")
-    page.get_by_role("button", name="Wait for the next round").click()
-    expect(page.locator("#arena-last")).to_contain_text("Your lab")  # it draws a table of rewards
-    page.get_by_text("Pool, hold a block, talk or leave").click()
-    for markup in TOGETHER:
-        page.get_by_label("Move", exact=True).select_option("Say")
-        settle(page)
-        with nothing_new(page, address_of(page)):
-            page.get_by_label("What you say").fill(markup)
-            page.get_by_role("button", name="Do it", exact=True).click()
-            expect(page.locator("#arena-last")).to_contain_text(f"“{markup}”")
-            expect(page.locator("#arena-floor")).to_contain_text(f"“{markup}”")
-    open_page.assert_no_trouble()
-
-
 def test_markup_in_a_seed_or_an_address_is_answered_in_words(open_page):
     page = open_page(query="tab=<img src=x onerror=fetch('/x')>&run=<h1>loud</h1>")
     assert page.locator("main img[src=x]").count() == 0

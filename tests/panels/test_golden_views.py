@@ -1,6 +1,5 @@
 """What a visitor sees of one game of each kind, in the middle and at the end, as plain text."""
 
-import csv
 import re
 from dataclasses import replace
 from datetime import date
@@ -24,8 +23,8 @@ from sauda.records.store import load
 from sauda.sessions import arena, bazaar, review
 from sauda.sessions.daily import bargain_of, encode
 from sauda.sessions.spot import load_duel
+from tests.support.cases import rows
 from tests.support.golden import assert_golden, plain, without_numbers
-from tests.support.source import ROOT
 
 # A game against the task's own sellers, one with rivals, one of several deals, and the other seat.
 DAY = date(2026, 1, 5)
@@ -87,9 +86,7 @@ def priced(game: bazaar.Game, share: float) -> str:
 def test_a_visitor_reads_the_same_answers_to_what_is_typed(language: str):
     """In tests/cases/chats.csv "2x" is twice the list price."""
     lines = []
-    with (ROOT / "tests" / "cases" / "chats.csv").open(encoding="utf-8", newline="") as rows:
-        chats = list(csv.DictReader(rows))
-    for chat in chats:
+    for chat in rows("chats.csv"):
         game, talk = bazaar.start(chat["task"], chat["opponent"], 5), SILENT
         for text in chat["typed"].split("|"):
             shares = re.split(r"([\d.]+)x", text)

@@ -3,7 +3,6 @@
 A ZOPA of 70 rupees (budget 100, cost 30) stands behind nearly every number here.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -17,10 +16,6 @@ from tests.support.cases import cases
 
 def published(check: str):
     return pytest.mark.parametrize("row", cases("published_game.csv", check), ids=":".join)
-
-
-def asks(name: str, buyer: Callable[..., Any], seed: int = 0) -> tuple[float, ...]:
-    return rollout(get_task(f"classic/{name}"), buyer, seed).final.table.asks
 
 
 def seller_of(name: str) -> Any:

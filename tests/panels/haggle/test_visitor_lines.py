@@ -4,7 +4,6 @@
 4 small talk, 5 numbers.
 """
 
-import csv
 from dataclasses import replace
 
 import pytest
@@ -18,21 +17,15 @@ from sauda.language.money import prices
 from sauda.language.small_talk import kind_of_talk
 from sauda.language.stances import relative
 from sauda.sessions.bazaar import Game, start
-from tests.support.source import ROOT
+from tests.support.cases import rows
 
 ASKS = {"several", "unclear", "vague", "each", "no_own", "no_theirs", "nothing_yet"}
 
 
-def rows(part: str, *names: str) -> list[dict[str, str]]:
-    found = []
-    for name in names:
-        with (ROOT / "tests" / "cases" / name).open(encoding="utf-8", newline="") as lines:
-            found += [row for row in csv.DictReader(lines) if row["part"] in part]
-    return found
-
-
-PRICES = rows("25", "visitor_lines.csv", "price_lines.csv")
-ACCEPTANCES, TALK = rows("3", "visitor_talk.csv"), rows("4", "visitor_talk.csv")
+LINES = [*rows("visitor_lines.csv"), *rows("price_lines.csv")]
+PRICES = [row for row in LINES if row["part"] in "25"]
+ACCEPTANCES, TALK = ([row for row in rows("visitor_talk.csv") if row["part"] == part]
+                     for part in "34")  # fmt: skip
 LAMP = {"seat": "buyer", "item": "lamp", "list_price": "2400", "limit": "1500", "standing": "1800",
         "own": "900"}  # fmt: skip
 by_id = {"argnames": "row", "ids": lambda row: row["id"]}

@@ -4,9 +4,7 @@ import json
 import random
 import re
 import tempfile
-import uuid
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from inspect import signature
 from types import SimpleNamespace
@@ -34,7 +32,6 @@ from tests.support.site import Site
 
 pytestmark = pytest.mark.slow
 
-AT_ONCE = 45  # more than the 40 threads that serve files
 FILE = {"path": "http://127.0.0.1:9/large", "meta": {"_type": "gradio.FileData"}}
 FILES = [
     FILE,
@@ -75,11 +72,6 @@ def assert_answers(site: Site) -> None:
         assert client.get("/").status_code == 200
         event = client.post("/gradio_api/call/play", json=GAME).json()["event_id"]
         assert "event: complete" in client.get(f"/gradio_api/call/play/{event}").text
-
-
-def at_once(count: int, call: Callable[[int], Any]) -> list[Any]:
-    with ThreadPoolExecutor(count) as pool:
-        return list(pool.map(call, range(count)))
 
 
 def opening(part: Any) -> Any:
@@ -176,20 +168,6 @@ def test_a_value_that_its_component_cannot_hold_is_refused_by_its_label(site, ca
             refused.add(type(part))
     assert refused == {*kinds}
     assert "Traceback" not in capfd.readouterr().err
-
-
-def test_45_calls_at_once_leave_the_page_answering(site):
-    begin = site.event_number("haggle.callbacks", "begin")
-
-    def call(_: int) -> int:
-        return posted(site, "run/predict", usual_call(site, begin, uuid.uuid4().hex))[0]
-
-    def wrong(seed: int) -> int:
-        return posted(site, *crafted_call(site, begin, random.Random(seed)))[0]
-
-    assert set(at_once(AT_ONCE, call)) == {200}
-    at_once(AT_ONCE, wrong)
-    assert_answers(site)
 
 
 def test_no_event_takes_a_file_whatever_way_it_comes(site):

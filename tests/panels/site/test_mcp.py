@@ -81,30 +81,6 @@ def test_a_fresh_agent_haggles_in_each_seat_and_learns_only_then_what_was_hidden
     run(visit())
 
 
-def test_a_fresh_agent_runs_a_lab_of_the_arena_to_the_end(agent):
-    async def visit() -> None:
-        async with agent() as session:
-            game = await told(session, "new_game", task="arena/single_trade")
-            here = {"game_id": game["game_id"]}
-            while not game["over"]:
-                offers = [
-                    each["offer_id"]
-                    for each in game["arena"]["offers"]
-                    if each["to_lab_id"] == game["seat"] and each["status"] == "pending"
-                ]
-                if offers:
-                    game = await told(session, "reject", offer_id=offers[0], **here)
-                    continue
-                legal = await told(session, "legal_actions", action_type="allocate_to_job", **here)
-                action = next(iter(legal["actions"]), {"action_type": "wait"})
-                game = await told(session, "arena_action", action=action, **here)
-            review = await told(session, "review_game", **here)
-            assert review["outcome"]["end"] == game["outcome"]["end"] == "deadline"
-            assert review["oracle"]["grade"] >= review["outcome"]["grade"] - 1e-3
-
-    run(visit())
-
-
 @pytest.mark.parametrize("newest", [False, True], ids=["pinned", "newest"])
 def test_the_printed_client_runs_with_the_pinned_package_and_with_the_newest(site, newest):
     """In a process of its own, where the newest stands before the pinned one."""

@@ -30,14 +30,6 @@ def test_a_message_tells_what_is_meant_in_it_and_nothing_asked_denied_reported_o
         assert found == wanted
 
 
-@pytest.mark.parametrize("fault", ["scratches", "dents", "rust"])
-def test_a_denied_fault_still_tells_of_the_condition(fault: str):
-    (plain,) = read(f"it has {fault}")
-    (denied,) = read(f"it has no {fault}")
-    assert plain.explanation.startswith("Says that")
-    assert denied.explanation == plain.explanation.replace("Says", "Denies", 1)
-
-
 def test_an_intensifier_raises_a_score_and_a_softener_lowers_it():
     (plain,), (strong,), (weak,) = map(
         read, ["it is broken", "it is very broken", "it is slightly broken"]

@@ -1,10 +1,8 @@
 """The language-model seller: code decides, words are checked, the listing is data."""
 
-import csv
 import json
 import re
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,11 +30,11 @@ from sauda.llm.seller import (
 from sauda.llm.turn import LLMPolicy, attempt_seeds, one_by_one, take_turns
 from sauda.llm.types import Reply
 from sauda.policies import BUYERS
+from tests.support.cases import rows
 
 OPEN = get_task("bazaar/open")
 JACKET = Item("leather bomber jacket", "Textiles and clothing", "very_good", 2000)
-with open(Path(__file__).parents[2] / "cases" / "seller_words.csv", encoding="utf-8") as file:
-    WORDS = [tuple(row.values()) for row in csv.DictReader(file)]
+WORDS = [tuple(row.values()) for row in rows("seller_words.csv")]
 SAYS = {
     "": SILENT,
     "firm": speech.Speech("firm"),

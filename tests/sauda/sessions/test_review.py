@@ -12,12 +12,6 @@ SINGLE, SELLING = "classic/single_deal", "bazaar/sell"
 MARKET = ("bazaar/open", "bazaar/rushed")
 
 
-def played(game: Game, *actions) -> Game:
-    for action in actions:
-        game = answer(game, action)
-    return game
-
-
 def by_button(game: Game, pick: int) -> Game:
     """The game played out by quick button `pick`, by walking away where it is off."""
     while not game.over:

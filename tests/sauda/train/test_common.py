@@ -15,12 +15,11 @@ from sauda.commands.train import read_settings
 from sauda.experiments.verify import verify
 from sauda.llm.model import TRAINED, CannotLoad, load
 from sauda.records.kinds import FILES
-from sauda.records.store import ROOT, DamagedFile, read_lines
+from sauda.records.store import ROOT, DamagedFile
 from sauda.records.store import load as load_artifact
 from sauda.train import STAGES, common, sft
 from sauda.train.common import Stopped, run_name
 from sauda.train.grpo import GRPOSettings
-from sauda.train.model import find_base
 from sauda.train.teacher_rows import Mix
 from tests.support.cases import cases
 from tests.support.training import repeatable, start_training, trained
@@ -132,15 +131,6 @@ def test_a_checkpoint_without_its_last_file_does_not_count(tmp_path):
         common.check_finite({"loss": float("nan")}, 3, tmp_path)
 
 
-def test_a_line_half_written_by_a_kill_is_cut_off_and_none_before_it(tmp_path):
-    common.append(log := tmp_path / "rows.jsonl", {"step": 1})
-    with log.open("a") as file:
-        file.write('{"step": 2, "lo')
-    assert read_lines(log) == [{"step": 1}]
-    common.append(log, {"step": 3})
-    assert read_lines(log) == [{"step": 1}, {"step": 3}]
-
-
 @pytest.mark.model
 def test_a_run_ends_after_its_minutes_with_what_it_has(tmp_path):
     brief = replace(TOY, minutes=1e-6)
@@ -244,11 +234,6 @@ def test_a_run_on_the_hub_is_brought_back_and_keeps_every_checkpoint(tmp_path, m
     assert common.training_arguments(replace(run, settings=replace(TOY, eval_games=0)))[
         "save_total_limit"
     ]
-
-
-@pytest.fixture(scope="module")
-def toy(tmp_path_factory):
-    return find_base("toy", tmp_path_factory.mktemp("toy"), 4)
 
 
 def test_an_adapter_that_fails_its_check_is_refused_and_not_published(tmp_path, monkeypatch):

@@ -1,6 +1,5 @@
 """Dialogues: what is used, what is left out with its file, line and reason, the shipped set."""
 
-import csv
 from pathlib import Path
 
 import pytest
@@ -8,12 +7,11 @@ from datasets import Dataset
 
 from sauda.language.acts import Act, read_acts
 from sauda.train.dialogues import LONGEST, from_file, from_hub, load_shipped
+from tests.support.cases import rows
 from tests.support.dialogues import DIVISION, LAMP, MIRROR, craigslist_row, lines
 
 CB, DOND = "craigslist_bargains", "deal_or_no_deal"
-
-
-CASES = list(csv.DictReader((Path(__file__).parents[2] / "cases/dialogue_rows.csv").open()))
+CASES = rows("dialogue_rows.csv")
 
 
 @pytest.fixture
