@@ -116,14 +116,6 @@ def box(page: Page):
     return page.locator("#haggle-price :is(input, textarea)")
 
 
-def finish(page: Page) -> Page:
-    """The page after the visitor has left, with the review of the game."""
-    page.get_by_role("button", name="Walk away").click()
-    page.locator("#haggle-review .sauda-own").wait_for()
-    settle(page)
-    return page
-
-
 @pytest.mark.journey
 def test_a_reload_finds_the_game_and_what_was_typed_and_each_tab_has_its_own(open_page):
     first, second = selling(open_page), buying(open_page)
@@ -156,7 +148,9 @@ def test_a_reload_finds_the_game_and_what_was_typed_and_each_tab_has_its_own(ope
 def test_the_card_leads_on_to_another_opponent_a_friend_and_the_row_in_results(open_page):
     page = selling(open_page)
     item = page.locator(".sauda-brief h3").inner_text()
-    finish(page)
+    page.get_by_role("button", name="Walk away").click()
+    page.locator("#haggle-review .sauda-own").wait_for()
+    settle(page)
     expect(page.locator("#haggle-price")).to_be_hidden()
     link = page.locator("#haggle-card .sauda-share").get_attribute("href")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -179,14 +173,11 @@ def test_the_card_leads_on_to_another_opponent_a_friend_and_the_row_in_results(o
     row = page.locator("#results-market-figure .sauda-pointed")
     expect(row).to_contain_text("linear", timeout=20_000)
     expect(row).to_be_in_viewport()
-
     page.go_back()
     page.locator("#haggle-badge a", has_text="Reproduce").click()
     picked = page.locator("#results-market-row")
     expect(picked).to_have_value("bazaar/open linear")
     expect(picked).to_be_in_viewport()
-    page.get_by_role("button", name="Reproduce", exact=True).locator("visible=true").click()
-    expect(page.locator("#results-market-reproduced")).to_contain_text("Equal: mean grade")
     open_page.assert_no_trouble()
 
 

@@ -1,9 +1,13 @@
-"""The page as a visitor's browser draws it: readable, fitting a phone, from one host."""
+"""The page in a browser: readable, fitting a phone, from one host, markup shown as it was typed."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
+from playwright.sync_api import Page, expect
 
 from panels import PANELS
-from tests.support.page import overflow, settle, show_tab, violations
+from tests.support.page import bubbles, buying, overflow, say, selling, settle, show_tab, violations
 
 TITLES = [panel.TITLE for panel in PANELS]
 WIDE = 1280
@@ -37,4 +41,75 @@ def test_every_part_of_training_judge_and_artifacts_keeps_wcag(open_page):
             faults[part.inner_text()] = violations(page)
     assert faults
     assert not any(faults.values()), faults
+    open_page.assert_no_trouble()
+
+
+MARKUP = (
+    '<img src=x onerror="fetch(`/x`)">',
+    '<svg onload="fetch(`/x`)"><circle r=x /></svg>',
+    "<form action=/x><input name=q><button>go</button></form>",
+    '<a href="/x">press</a>',
+    "<h1>loud</h1>",
+    "<iframe src=/x></iframe>",
+    "<style>body {display: none}</style>",
+    "<script>fetch('/x')</script>",
+    '<pre class="mermaid">graph TD; a-->b</pre>',
+    "<thinking>hm</thinking>",
+    "![x](http://x.example/x.png)",
+    "[press](javascript:alert) [press](http://x.example) <http://x.example>",
+    "javascript:alert() http://x.example www.x.example",
+    "&lt;b&gt; &amp; &nbsp;|",
+    "**bold** _low_ `code` ~~gone~~ # head | a | b |",
+    r"$$\frac{a}{b}$$ $a$ \(a\)",
+    "{{value}} ${value}",
+)
+ELEMENTS = (
+    "img, form, a, h1, iframe, style:not(svg *), script, em, strong, del, "
+    "code:not([class], pre > *), .katex, .mermaid, input[name=q], circle[r=x]"
+)
+OWN = ("/gradio_api/", "/assets/", "/static/", "/theme.css")
+
+
+@contextmanager
+def nothing_new(page: Page, address: str) -> Iterator[None]:
+    """Fail where the tab on show gained an element of ELEMENTS, or asked for more than Gradio's."""
+    events: list[str] = []
+    page.on("request", lambda request: events.append(request.url))
+    page.on("dialog", lambda dialog: events.append(f"dialog: {dialog.message}"))
+    before = elements(page)
+    yield
+    settle(page)
+    assert elements(page) == before
+    own = tuple(address + path for path in OWN)
+    assert [url for url in events if not url.startswith(own)] == []
+
+
+def elements(page: Page) -> list[str]:
+    """The beginning of each element of ELEMENTS on the tab on show."""
+    tab = page.locator(".sauda-tabs > [role=tabpanel]:visible")
+    return tab.locator(ELEMENTS).evaluate_all("all => all.map(one => one.outerHTML.slice(0, 80))")
+
+
+@pytest.mark.parametrize("seat", [buying, selling])
+def test_markup_with_a_price_stands_in_the_chat_as_it_was_typed(open_page, seat):
+    page = seat(open_page)
+    price = page.get_by_role("button", name="Open at ₹").inner_text().removeprefix("Open ")
+    text = f"{' '.join(MARKUP)} {price}"
+    with nothing_new(page, open_page.address):
+        say(page, text)
+        expect(page.locator("#haggle-problem")).to_be_empty()
+        assert text in bubbles(page)
+    open_page.assert_no_trouble()
+
+
+def test_markup_in_a_seed_or_an_address_is_answered_in_words(open_page):
+    page = open_page(query="tab=<img src=x onerror=fetch('/x')>&run=<h1>loud</h1>")
+    assert page.locator("main img[src=x]").count() == 0
+    show_tab(page, "Training")
+    expect(page.get_by_text("Not all of the link could be read")).to_be_visible()
+    show_tab(page, "GPU arena")
+    page.locator("#arena-seed").fill(MARKUP[0])
+    with nothing_new(page, open_page.address):
+        page.locator("#arena-seed").press("Enter")
+        expect(page.locator("#arena-problem")).to_contain_text("A seed is a whole number")
     open_page.assert_no_trouble()

@@ -21,12 +21,9 @@ from sauda.games import policies_of
 from sauda.llm.types import Reply
 from sauda.sessions.bazaar import Game, after_reply, answer, start
 from sauda.sessions.review import review
+from tests.support.golden import plain
 
 IN_ENGLISH, IN_HINDI = translator(ENGLISH), translator(HINDI)
-
-
-def words(html: str) -> str:
-    return " ".join(re.sub(r"<[^>]*>", " ", html).split())
 
 
 @pytest.mark.parametrize("seat", [BUY, SELL])
@@ -74,7 +71,7 @@ def test_in_hindi_only_names_and_the_command_are_latin(task):
         game = answer(game, WalkAway())
     shown = card(game, IN_HINDI) + result(game, IN_HINDI, HINDI)
     shown += review_shown(review(game), IN_HINDI, HINDI)
-    text = re.sub(r"python -m sauda play [^।<]*", "", words(shown))
+    text = re.sub(r"python -m sauda play [^।<]*", "", plain(shown))
     scripts = policies_of(game.task)
     known = [*scripts, *map(policy_label, scripts), *TYPES, "n"]
     names = " ".join(known).replace("_", " ").split()

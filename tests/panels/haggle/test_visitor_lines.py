@@ -17,7 +17,7 @@ from sauda.language.money import prices
 from sauda.language.small_talk import kind_of_talk
 from sauda.language.stances import relative
 from sauda.sessions.bazaar import Game, start
-from tests.support.cases import rows
+from tests.support.cases import cases, rows
 
 ASKS = {"several", "unclear", "vague", "each", "no_own", "no_theirs", "nothing_yet"}
 
@@ -94,15 +94,8 @@ def test_small_talk_is_answered_fittingly(row):
     assert waits or kind in row["kinds"].split("|"), row["text"]
 
 
-REFUSALS = (
-    "I won't pay {}, that is too much|{} is too much|I can't do {}|{}? no way|{} zyada hai"
-    "|There is no way I give you {}|I would never spend {} on that|{} mein nahi lunga"
-    "|itna nahi, {} bahut mehnga hai|{} तो बहुत ज़्यादा है|मैं {} नहीं दूँगा|why should I pay {}?"
-)
-
-
-@pytest.mark.parametrize("text", REFUSALS.split("|"))
-def test_no_game_closes_at_a_price_that_the_visitor_refuses(text):
+@pytest.mark.parametrize(("text", "_"), cases("relative_prices.csv", "refuse"))
+def test_no_game_closes_at_a_price_that_the_visitor_refuses(text, _):
     for task, seed in (("classic/single_deal", 5), ("bazaar/open", 1), ("bazaar/rushed", 2)):
         game = start(task, "", seed)
         after, talk = converse(game, SILENT, text.format(f"{game.observation.ask:g}"))
@@ -110,28 +103,20 @@ def test_no_game_closes_at_a_price_that_the_visitor_refuses(text):
         assert talk.exchanges[-1].kind in ("refused", "press")
 
 
-@pytest.mark.parametrize(
-    ("text", "does", "price"),
-    [
-        ("let us split the difference", "propose", 1350),
-        ("30% off the list price", "propose", 1680),
-        ("75 % of your price", "propose", 1350),
-        ("200 less than my last offer", "propose", 700),
-        ("mere last daam se 100 zyada", "propose", 1000),
-        ("कीमत में 15 प्रतिशत की छूट दीजिए", "propose", 1530),
-        ("200 off, no, 1200", "offer", 1200),
-        ("I'd say 1200, that is 600 less", "offer", 1200),
-    ],
-)
-def test_a_relative_price_is_worked_out_and_a_yes_offers_it(text, does, price):
+RELATIVE = [(does, *row) for does in ("propose", "offer")
+            for row in cases("relative_prices.csv", does)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("does", "text", "price"), RELATIVE)
+def test_a_relative_price_is_worked_out_and_a_yes_offers_it(does, text, price):
     row = LAMP | {"limit": "2300", "text": text}
-    assert outcome(row)[:2] == (does, price)
+    assert outcome(row)[:2] == (does, int(price))
     if does == "propose":
         game = game_of(row)
         asked = play_text(game, text)
         assert asked.play == game.play
-        assert f"₹{price:,}" in chat_of(asked).messages[-1]["content"]
-        assert play_text(asked, "yes").play.turns[len(game.play.turns)].action.price == price
+        assert f"₹{int(price):,}" in chat_of(asked).messages[-1]["content"]
+        assert play_text(asked, "yes").play.turns[len(game.play.turns)].action.price == int(price)
 
 
 @pytest.mark.parametrize("yes", ["yes", "haan", "that works for me"])

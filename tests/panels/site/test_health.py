@@ -55,17 +55,6 @@ def test_every_answer_has_the_security_headers_and_may_stand_in_a_frame_of_a_spa
     assert "x-frame-options" not in headers
 
 
-def test_a_page_that_is_about_to_end_takes_no_new_call(site):
-    site.served.is_open = False
-    try:
-        answer = site.shared.post("/gradio_api/call/play", json={"data": []})
-        assert answer.status_code == 503
-        assert answer.json()["error"].startswith("The page is being restarted")
-        assert site.shared.get("/").status_code == 200
-    finally:
-        site.served.is_open = True
-
-
 def test_what_runs_is_finished_before_the_page_ends():
     """SIGTERM comes while an answer is awaited; the blocks are closed after it, never before."""
     closed, served = [], Served(Hosts(()), PageCache(), None, None)

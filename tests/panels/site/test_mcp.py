@@ -4,8 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,6 @@ pytestmark = pytest.mark.slow
 PATH = "/gradio_api/mcp"
 HEADERS = {"accept": "application/json, text/event-stream"}
 NEWEST = Path(sys.prefix) / "mcp-newest"  # today's client, installed by `make`
-Agent = Callable[[], AbstractAsyncContextManager[ClientSession]]
 
 
 @pytest.fixture(scope="module")
@@ -31,22 +29,6 @@ def site() -> Iterator[Site]:
     """A page without tabs behind the page's own guard."""
     with toy_models(), served_page(without_tabs) as page:
         yield page
-
-
-@pytest.fixture
-def agent(site) -> Agent:
-    """Connects a fresh agent."""
-
-    @asynccontextmanager
-    async def connected():
-        async with (
-            streamable_http_client(f"{site.address}{PATH}/") as (read, write, _),
-            ClientSession(read, write) as session,
-        ):
-            await session.initialize()
-            yield session
-
-    return connected
 
 
 async def told(session: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -58,9 +40,13 @@ async def told(session: ClientSession, tool: str, **arguments: Any) -> dict[str,
 
 
 @pytest.mark.parametrize(("task", "seat"), [("bazaar/open", "buyer"), ("bazaar/sell", "seller")])
-def test_a_fresh_agent_haggles_in_each_seat_and_learns_only_then_what_was_hidden(agent, task, seat):
+def test_a_fresh_agent_haggles_in_each_seat_and_learns_only_then_what_was_hidden(site, task, seat):
     async def visit() -> None:
-        async with agent() as session:
+        async with (
+            streamable_http_client(f"{site.address}{PATH}/") as (read, write, _),
+            ClientSession(read, write) as session,
+        ):
+            await session.initialize()
             game = await told(session, "new_game", task=task)
             here, own = {"game_id": game["game_id"]}, game["bazaar"]["own"]["reservation"]
             assert game["seat"] == seat

@@ -1,6 +1,7 @@
-"""The prompt and the parser: what a language model reads, and what its words do."""
+"""What a language model reads, what its words do, and its behaviour as it is counted."""
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,6 +11,9 @@ from hypothesis import strategies as st
 
 from env import BAZAAR_TASKS, Accept, IllegalAction, Observation, Offer, WalkAway, get_task, rollout
 from sauda.games import BAZAAR
+from sauda.games import bazaar_columns as module
+from sauda.games.adapter import ModelTurn, ParsedReply, Request
+from sauda.games.bazaar_columns import BEHAVIOUR, behaviour_metrics
 from sauda.games.bazaar_prompt import completion, parse, render, schema
 from sauda.llm.turn import PlayerSpec
 from sauda.llm.types import Reply
@@ -142,3 +146,51 @@ def limits_that_fit(bids, list_price):
     limits = np.arange(max(bids), 1.5 * list_price)
     bids = np.array(bids)[:, None]
     return list(limits[(np.round(limits * np.round(100 * bids / limits) / 100) == bids).all(0)])
+
+
+def turns_of(*moves, limit=800.0, ask=900.0):
+    """Turns in which a buyer with that limit made these moves; None is a forfeit."""
+    obs = seen(asks=(1000.0, ask), reservation=limit)
+    parsed = [ParsedReply(move or ValueError(), move) for move in moves]
+    return [ModelTurn(obs, Request((), 0), Reply("", ""), one) for one in parsed]
+
+
+@pytest.mark.parametrize(
+    ("moves", "counted"),
+    [
+        ((Offer(400), Offer(500), Offer(500)), {}),
+        ((Offer(500), Offer(400), Offer(450)), {"retreats": 2}),
+        ((Offer(500, "₹500 is my last bid."), Offer(500)), {}),
+        ((Offer(500, "Aakhri baat, ₹500."), Offer(520)), {"broken": 1}),
+        ((Offer(500, "₹500 final"), Accept()), {"broken": 1, "over_limit": 1}),
+        ((Offer(801),), {"over_limit": 1}),
+        ((None,), {}),
+        ((WalkAway("last word"),), {}),
+    ],
+)
+def test_words_and_limits_are_kept_or_not(moves, counted):
+    assert (
+        behaviour_metrics(turns_of(*moves), market=False) == dict.fromkeys(BEHAVIOUR, 0) | counted
+    )
+
+
+@pytest.mark.parametrize(
+    ("due", "moves", "counted"),
+    [
+        (WalkAway(), (WalkAway(),), {"walk_due": 1, "walked": 1}),
+        (WalkAway(), (Offer(10), WalkAway()), {"walk_due": 1}),  # only the first position counts
+        (WalkAway(), (None,), {"walk_due": 1}),
+        (Offer(300), (Accept(),), {}),
+    ],
+)
+def test_a_due_walk_counts_once_per_game(monkeypatch, due, moves, counted):
+    monkeypatch.setattr(module, "PLANNER", lambda obs, rng: due)
+    metrics = behaviour_metrics(turns_of(*moves, ask=700.0), market=True)
+    metrics |= dict.fromkeys(("retreats", "broken", "over_limit"), 0)
+    assert metrics == dict.fromkeys(BEHAVIOUR, 0) | counted
+
+
+def test_the_wrapper_s_move_counts_and_not_what_the_model_proposed():
+    (turn,) = turns_of(Offer(801))
+    kept = replace(turn, parsed=replace(turn.parsed, action=Offer(800), changes=("held",)))
+    assert behaviour_metrics([kept], market=False)["over_limit"] == 0
