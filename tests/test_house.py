@@ -150,31 +150,24 @@ def test_no_heavy_package_is_imported_with_the_module(path: Path):
         assert not heavy, f"line {line} imports {module} at import; do it where it is used"
 
 
-def imported_of(names: set[str], by: str) -> list[str]:
-    """Which of `names` a new process has imported after `import {by}`."""
+ALL_COMMANDS = ", ".join(sorted({f"sauda.commands.{module}" for module, _ in COMMANDS.values()}))
+
+
+@pytest.mark.parametrize(
+    ("by", "names"),
+    [
+        ("env", {"sauda", "panels", "gradio", "scipy"}),
+        ("sauda.__main__", {"numpy", "env", "sauda.records"}),  # the index of the commands
+        pytest.param(ALL_COMMANDS, HEAVY | {"gradio", "panels"}, marks=pytest.mark.slow),
+        pytest.param("app", HEAVY, marks=pytest.mark.slow),
+    ],
+)
+def test_nothing_comes_along_that_would_take_seconds(by, names):
     code = f"import {by}, sys; print(*sorted({names} & set(sys.modules)))"
     run = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120
     )
-    assert run.returncode == 0, run.stderr
-    return run.stdout.split()
-
-
-@pytest.mark.slow
-def test_the_page_is_imported_without_torch_and_its_kin():
-    assert imported_of(HEAVY, by="app") == []
-
-
-@pytest.mark.slow
-def test_the_commands_are_imported_without_the_page_and_torch():
-    """Every command would start seconds later; the index imports none of them."""
-    assert imported_of({"numpy", "env", "sauda.records"}, by="sauda.__main__") == []
-    modules = {f"sauda.commands.{module}" for module, _ in COMMANDS.values()}
-    assert imported_of(HEAVY | {"gradio", "panels"}, by=", ".join(sorted(modules))) == []
-
-
-def test_the_games_are_imported_without_the_player_and_the_page():
-    assert imported_of({"sauda", "panels", "gradio", "scipy"}, by="env") == []
+    assert (run.returncode, run.stdout.split()) == (0, []), run.stderr
 
 
 @pytest.mark.slow

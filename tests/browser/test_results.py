@@ -10,15 +10,7 @@ from panels.results.models import buyer_name
 from panels.results.reproduce import SCRIPTED
 from panels.results.tab import QUESTIONS
 from sauda.experiments.comparison import OURS
-from tests.support.page import (
-    DRAWN,
-    overflow,
-    questions,
-    settle,
-    show_question,
-    unfold,
-    violations,
-)
+from tests.support.page import DRAWN, overflow, questions, settle, show_question, unfold, violations
 
 
 def test_a_question_shows_its_verdict_one_figure_and_details_that_unfold(open_page):

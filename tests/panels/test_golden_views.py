@@ -78,10 +78,6 @@ def test_a_visitor_sees_the_same_of_a_lab_after_six_steps():
     assert_golden("views-arena.txt", "\n".join(map(plain, shown)) + "\n")
 
 
-def priced(game: bazaar.Game, share: float) -> str:
-    return f"{share * game.observation.table.item.list_price:.0f}"
-
-
 @pytest.mark.parametrize("language", [ENGLISH, HINGLISH, HINDI])
 def test_a_visitor_reads_the_same_answers_to_what_is_typed(language: str):
     """In tests/cases/chats.csv "2x" is twice the list price."""
@@ -90,7 +86,8 @@ def test_a_visitor_reads_the_same_answers_to_what_is_typed(language: str):
         game, talk = bazaar.start(chat["task"], chat["opponent"], 5), SILENT
         for text in chat["typed"].split("|"):
             shares = re.split(r"([\d.]+)x", text)
-            shares[1::2] = [priced(game, float(share)) for share in shares[1::2]]
+            list_price = game.observation.table.item.list_price
+            shares[1::2] = [f"{float(share) * list_price:.0f}" for share in shares[1::2]]
             game, talk = converse(game, talk, "".join(shares))
         lines.append(f"# {chat['task']} {chat['opponent']}")
         for message in chat_of(game, talk, language).messages:

@@ -14,15 +14,11 @@ RNG = np.random.default_rng(0)  # scripted labs draw nothing
 every_archetype = pytest.mark.parametrize("kind", arena.ARCHETYPES)
 
 
-def past_the_others(state: arena.State, lab: int) -> arena.State:
-    """The state at the next turn of lab number `lab`."""
-    while state.market.queue[0] != f"lab_{lab}":
+def decide(state: arena.State) -> arena.Action:
+    """What lab_1 does at its next turn."""
+    while state.market.queue[0] != "lab_1":
         state = take(state, "send_message", message="pass")
-    return state
-
-
-def decide(state: arena.State, lab: int = 1) -> arena.Action:
-    return arena.scripted_lab(seen(past_the_others(state, lab), lab), RNG)
+    return arena.scripted_lab(seen(state, 1), RNG)
 
 
 def world(kind: str = "cooperative", **more) -> arena.State:
@@ -147,7 +143,6 @@ def test_a_lab_answers_a_bid_of_a_quarter_of_its_price_and_leaves_a_lower_one_al
         assert decide(bid(world(kind), share * price, ("d",))).action_type == answer
 
 
-SEEDS = range(200)
 NUMBERS = {"arena/single_trade": 1, "arena/market_round": 1, "arena/coalition_market": 2}  # of labs
 
 
@@ -178,16 +173,6 @@ def test_only_labs_blocks_and_opening_offers_can_tell_the_seed_of_a_market(name:
         bare = market._replace(labs={}, blocks={}, market_pressure="", offers={}, messages=())
         opened.setdefault(len(market.labs), set()).add(repr(bare))
     assert sum(map(len, opened.values())) == NUMBERS[name]
-
-
-@pytest.mark.parametrize("name", ["arena/market_round", "arena/coalition_market"])
-def test_a_third_of_the_markets_open_with_an_offer_worth_taking(name: str):
-    task, worth = ARENA_TASKS[name], 0
-    for seed in SEEDS:
-        obs = task.env.observe(start(name, seed), "lab_0")
-        assert len(obs.incoming) <= len(obs.others)
-        worth += any(arena.offer_gain(obs, offer) >= 5 for offer in obs.incoming)
-    assert worth >= len(SEEDS) / 3
 
 
 def test_a_shock_is_announced_in_the_round_before_it_strikes():

@@ -14,12 +14,11 @@ import pytest
 
 from env import IllegalAction, arena
 from panels.gpu_arena import players, tab
-from panels.gpu_arena.offers import offers
 from panels.gpu_arena.players import LONER, SEED, TASK, made_by
 from panels.gpu_arena.tab import BEGINNINGS, REGIONS, named_in_address, new_game
 from panels.gpu_arena.view import settlement
 from panels.gpu_arena.visit import ASK, PAY, Visit
-from panels.gpu_arena.words import EXPERT, PUBLISHED, suggested_price
+from panels.gpu_arena.words import EXPERT, PUBLISHED
 from panels.results.evaluation import DRAWN
 from panels.results.reproduce import rows_of
 from panels.site.visitor import CALLER
@@ -30,7 +29,6 @@ from sauda.llm.types import NotReady
 from sauda.records.seeds import SPLITS
 from sauda.records.store import load
 from sauda.sessions.arena import standings
-from tests.support.arena_games import block, job, market, seen, take
 from tests.support.golden import assert_golden, plain
 from tests.support.models import Booker
 
@@ -269,31 +267,6 @@ def test_a_model_moves_once_it_has_loaded_and_is_named_at_the_end(monkeypatch):
 def test_a_player_without_a_row_cannot_be_picked(name):
     with pytest.raises(ValueError, match="the policies of lab_0 are broker"):
         players.policy_of(name, PAGE)
-
-
-ENERGY = 2.0  # of each block
-
-
-def price(lab: int, given: tuple[str, ...], received: tuple[str, ...], **work) -> float | None:
-    """What is suggested to lab_0, whose job the one block serves that `lab` has."""
-    obs = seen(market([block("b", lab)], {0: [job("j", **work)]}), 0)
-    return suggested_price(obs, "lab_1", given, received)
-
-
-def test_an_offer_to_another_lab_is_not_valued():
-    state = market([block("own", 0), block("theirs", 1)], {0: [job("j")]}, labs=3)
-    asked = {"block_ids": ("theirs",), "conditions": (("ask", 9.0),)}
-    state = take(take(state, "wait"), "send_offer", target_lab_id="lab_2", **asked)
-    shown = str(offers(seen(state, 0)))
-    assert "lab_1 offers lab_2 theirs for 9.00 credits" in shown
-    assert "worth" not in shown
-    assert "<button" not in shown
-
-
-def test_a_suggested_price_is_one_that_pays_and_none_where_no_price_does():
-    assert 0 < price(1, (), ("b",), value=80.0) < 80.0 - ENERGY
-    assert price(1, (), ("b",), hours=40) is None
-    assert price(0, ("b",), ()) < -(40.0 - ENERGY)
 
 
 def test_the_first_world_is_the_recorded_one_of_the_median_gain():

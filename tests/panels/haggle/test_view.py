@@ -19,8 +19,9 @@ from panels.results.models import policy_label
 from panels.ui.look import as_typed
 from sauda.games import policies_of
 from sauda.llm.types import Reply
-from sauda.sessions.bazaar import Game, after_reply, answer, start
+from sauda.sessions.bazaar import after_reply, answer, start
 from sauda.sessions.review import review
+from tests.support.cases import each
 from tests.support.golden import plain
 
 IN_ENGLISH, IN_HINDI = translator(ENGLISH), translator(HINDI)
@@ -39,29 +40,11 @@ def test_nothing_hidden_is_shown_before_the_end(seat):
         assert (card(game), board_of(game)) == ("", ())
 
 
-def own_bubbles(game: Game, *texts: str) -> list[str]:
-    """The visitor's bubbles after these texts, their tags of HTML left out."""
-    talk = SILENT
-    for text in texts:
-        game, talk = converse(game, talk, text)
-    own = [m["content"] for m in bubbles(chat_of(game, talk).messages) if m["role"] == "user"]
-    return [Markup(text.replace("</b> ", "</b> · ")).striptags() for text in own]
-
-
-@pytest.mark.parametrize(
-    ("text", "bubble"),
-    [
-        ("₹30.", "₹30"),
-        ("30 rupees", "₹30"),
-        ("30 for this old thing", "₹30 · 30 for this old thing"),
-        ("तीस रुपये", "तीस रुपये = ₹30"),
-        ("I have thirty rupees on me", "thirty rupees = ₹30 · I have thirty rupees on me"),
-        ("₹30 <b>now</b>", "₹30 · ₹30 <b>now</b>"),
-        ("deal", "₹60 · deal"),
-    ],
-)
-def test_an_own_bubble_shows_the_price_that_was_read_and_words_that_were_read_as_it(text, bubble):
-    assert own_bubbles(start("classic/single_deal", "", 5), text) == [bubble]
+@each("talk.csv", "bubble")
+def test_an_own_bubble_shows_the_price_that_was_read_and_words_that_were_read_as_it(text, expect):
+    game, talk = converse(start("classic/single_deal", "", 5), SILENT, text)
+    (own,) = (m["content"] for m in bubbles(chat_of(game, talk).messages) if m["role"] == "user")
+    assert Markup(own.replace("</b> ", "</b> · ")).striptags() == expect
 
 
 @pytest.mark.parametrize("task", ["bazaar/sell", "bazaar/open", "classic/read_the_tells"])

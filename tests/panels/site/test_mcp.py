@@ -14,6 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from panels.artifacts.tab import ADDRESS, PROGRAMS
 from sauda.serve.openenv import SocketLimits
+from tests.support.cases import cases
 from tests.support.coroutines import run
 from tests.support.lanes import unavailable
 from tests.support.site import Site, served_page, toy_models, without_tabs
@@ -21,6 +22,7 @@ from tests.support.site import Site, served_page, toy_models, without_tabs
 pytestmark = pytest.mark.slow
 PATH = "/gradio_api/mcp"
 HEADERS = {"accept": "application/json, text/event-stream"}
+REFUSED = cases("mcp_refused.csv", "call")
 NEWEST = Path(sys.prefix) / "mcp-newest"  # today's client, installed by `make`
 
 
@@ -115,13 +117,8 @@ MALFORMED = [
     {"jsonrpc": "2.0", "id": {}, "method": "tools/list"},
     {"jsonrpc": "2.0", "id": 1, "method": "reset", "params": {}},
     {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": []},
-    call("step", {}), call(None, {}), call("new_game", []), call("new_game", {"seed": 7}),
-    call("new_game", {"task": "../../etc/passwd"}), call("new_game", {"task": ["bazaar/open"]}),
-    call("offer", {}), call("offer", {"game_id": "x", "price": "1e999"}),
-    call("offer", {"game_id": None, "price": True}), call("view_game", {"game_id": "x" * 65}),
-    call("arena_action", {"game_id": "x", "action": {"action_type": "sell"}}),
-    call("arena_action", {"game_id": "x", "action": '{"action_type": ["wait"]}'}),
-    call("get_transcripts", {"task": "bazaar/open", "policy": 7}),
+    call(None, {}), call("new_game", []), call("new_game", {"task": "../../etc/passwd"}),
+    *(call(tool, json.loads(arguments)) for _, tool, arguments, _ in REFUSED),
 ]  # fmt: skip
 
 

@@ -46,6 +46,10 @@ def test_games_through_two_servers_are_those_of_the_model_itself(tmp_path):
 
 
 def test_games_stop_where_no_server_answers_and_resume_where_they_were(tmp_path):
+    def stops_after_one(function, items):
+        yield items[0], function(items[0])
+        raise KeyboardInterrupt
+
     with server(401) as (bad, _), pytest.raises(CloudFault, match=r"401.*before are kept"):
         play_missing(replace(wanted(bad), batch=4), tmp_path, here)
     with server(haggles) as (good, requests):
@@ -58,11 +62,6 @@ def test_games_stop_where_no_server_answers_and_resume_where_they_were(tmp_path)
     assert summarize_games(games, tmp_path)["n"] == 8
     with pytest.raises(ValueError, match="another plan, which differs in model"):
         play_missing(replace(games, model="other"), tmp_path, here)
-
-
-def stops_after_one(function, items):
-    yield items[0], function(items[0])
-    raise KeyboardInterrupt
 
 
 class Named:

@@ -71,11 +71,11 @@ def sold_by(task, generate, persona="fair", item=None):
     if item is None:
         return task
     draw = task.env.draw
-    return replace(task, env=replace(task.env, draw=lambda rng: put_on_sale(draw(rng), item)))
 
+    def on_sale(rng):
+        return tuple(replace(instance, item=item) for instance in draw(rng))
 
-def put_on_sale(instances, item):
-    return tuple(replace(instance, item=item) for instance in instances)
+    return replace(task, env=replace(task.env, draw=on_sale))
 
 
 def test_asks_stay_above_the_floor_never_rise_and_no_lower_bid_is_taken():

@@ -96,8 +96,7 @@ def loot(obs: arena.Observation) -> Action | None:
 
 
 def pitch_spam(obs: arena.Observation) -> Action:
-    text = f"Deadline, reliability, fair allocation, guarantee: {len(obs.market.messages)}."
-    return Action("make_pitch", message=text)
+    return Action("make_pitch", message=f"Deadline, fair, guarantee: {len(obs.market.messages)}.")
 
 
 def book(obs: arena.Observation) -> Action | None:

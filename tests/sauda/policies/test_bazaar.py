@@ -49,10 +49,7 @@ def test_each_family_bids_by_its_numbers_and_never_below_its_own_bid():
     assert Matching(**STAYS, opening=0.4, rise=2.0)(seen(), RNG) == Offer(600)  # the ask fell 100
     assert Fixed(**STAYS, share=0.7)(seen(), RNG) == Offer(700)
     assert Fixed(**STAYS, share=0.2)(seen(), RNG) == Offer(400)
-
-
-def test_it_takes_an_ask_that_is_no_higher_than_its_own_next_bid():
-    assert Fixed(**STAYS, share=0.95)(seen(), RNG) == Accept()
+    assert Fixed(**STAYS, share=0.95)(seen(), RNG) == Accept()  # the ask is no higher
 
 
 def test_it_leaves_an_ask_too_far_above_its_limit_once_it_may():

@@ -18,7 +18,7 @@ from sauda.records.kinds import FILES
 from sauda.records.store import ROOT, DamagedFile
 from sauda.records.store import load as load_artifact
 from sauda.train import STAGES, common, sft
-from sauda.train.common import Stopped, run_name
+from sauda.train.common import Stopped
 from sauda.train.grpo import GRPOSettings
 from sauda.train.teacher_rows import Mix
 from tests.support.cases import cases
@@ -88,21 +88,6 @@ def test_a_committed_run_is_the_one_that_its_registered_command_makes(known):
     recorded |= recorded.pop("data", {})
     for name in (recorded.keys() & made.keys()) - {*MACHINE, "tasks", "shares", "mixes"}:
         assert recorded[name] == made[name], name
-
-
-@pytest.mark.parametrize(
-    ("made", "name"),
-    [
-        (sft.SFTSettings(seed=1), "sft-seed1"),
-        (sft.ArenaSFTSettings(model="8b"), "sft-arena-8b"),
-        (GRPOSettings(init_adapter="distill"), "grpo-from-distill"),
-        (GRPOSettings(init_adapter=""), "grpo-from-base"),
-        (GRPOSettings(init_adapter="runs/sft/adapter"), "grpo"),
-    ],
-)
-def test_a_run_is_named_for_what_is_unusual_of_it(made, name):
-    assert made.name == name
-    assert run_name("distill", "mini", full=True) == "distill-full"
 
 
 def test_a_run_is_resumed_with_other_threads_and_with_nothing_else_changed(tmp_path):
