@@ -25,12 +25,11 @@ from panels.site.visitor import CALLER
 from panels.ui.tables import with_interval
 from sauda.fairness import PAGE
 from sauda.llm.server import Failed, Loading, Ready
-from sauda.llm.types import NotReady
+from sauda.llm.types import NotReady, Reply
 from sauda.records.seeds import SPLITS
 from sauda.records.store import load
 from sauda.sessions.arena import standings
 from tests.support.golden import assert_golden, plain
-from tests.support.models import Booker
 
 WORLD, LAB = "arena/single_trade", "mini+sft-arena"
 HAND = "arena/market_round", "98"  # a world whose blocks and jobs the cases below name
@@ -216,8 +215,8 @@ def test_an_address_that_names_no_world_is_answered_in_words(query):
     assert "<b>x" not in opened["top"]
 
 
-class Served(Booker):
-    """A model of the page at a stage; it replies at once."""
+class Served:
+    """A model of the page at a stage; it books the first part of its plan, or waits."""
 
     def __init__(self, stage) -> None:
         self.stage, self.asked_by = stage, None
@@ -231,6 +230,10 @@ class Served(Booker):
     def for_visitor(self, visitor) -> "Served":
         self.asked_by = visitor
         return self
+
+    def __call__(self, messages, seed, schema=None):
+        books = "\nbook: " in messages[1]["content"]
+        return Reply('{"book":1}' if books else '{"wait":true}', "booker", 9, "stop")
 
 
 def test_every_player_shows_a_measured_grade_of_its_own_and_leads_to_its_row():

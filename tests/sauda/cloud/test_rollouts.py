@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import ClassVar
 
 import pytest
 
@@ -14,10 +15,25 @@ from sauda.llm.backends import RetryPolicy
 from sauda.llm.turn import PlayerSpec
 from sauda.llm.types import Reply, ReplyError
 from tests.support.endpoint import openai, server
-from tests.support.models import Haggler
 
 QUICK = RetryPolicy(attempt_timeout=5.0, total_timeout=6.0, attempts=2, first_pause=0.01)
 TASK = "bazaar/open"
+
+
+class Haggler:
+    """Bids 50, then 75 percent of its limit, then accepts; sells at 150, 120, then accepts."""
+
+    PRICES: ClassVar = {"buy": (50, 75), "sell": (150, 120)}
+
+    def __call__(self, messages, seed, schema=None):
+        seat = "sell" if "haggle to sell" in messages[0]["content"] else "buy"
+        made = sum(message["role"] == "assistant" for message in messages)
+        prices = self.PRICES[seat]
+        move = {"offer": prices[made]} if made < len(prices) else {"accept": True}
+        return Reply(json.dumps(move), "haggler", 5, "stop")
+
+    def batch(self, chats, seeds, schemas):
+        return [self(*request) for request in zip(chats, seeds, schemas, strict=True)]
 
 
 def haggles(body: dict) -> dict:
