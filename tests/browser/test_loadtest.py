@@ -5,7 +5,7 @@ import pytest
 from benchmarks.load import FILE, MIXES, REVIEW, play_mix
 from sauda.experiments.speeds import recompute_load
 from sauda.records.store import load, save
-from tests.support.coroutines import run
+from tests.support.running import run
 
 SCRIPTED = {"start of a game", "scripted reply"}
 pytestmark = pytest.mark.model  # visitors of scripts wait until the model is loaded, too

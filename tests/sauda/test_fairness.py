@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sauda.fairness import FairGate, FairQueue, Limits, QueueFull, Visitor
 from sauda.llm.server import LIMITS
-from tests.support.coroutines import run
+from tests.support.running import run
 
 TWO = replace(LIMITS, running=2, waiting=8, running_of_address=1, waiting_of_address=4)
 

@@ -30,8 +30,8 @@ from sauda.llm.backends import THIS_PAGE
 from sauda.llm.server import Failed, Loading, Ready, Waiting
 from sauda.llm.types import NotReady, ReplyRefused, ReplyTimeout
 from sauda.sessions.bazaar import answer, start
-from tests.support.coroutines import run
 from tests.support.haggle import Model, screen_of, visit_to
+from tests.support.running import run
 
 STAGES = bare_stages("bazaar/open")
 

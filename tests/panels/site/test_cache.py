@@ -16,7 +16,7 @@ from panels.site.serving import LONGEST, MINUTE, OncePerMinute
 from panels.site.visitor import INTERNAL, NO_SESSION, trusted_proxies, visitor_of
 from sauda.fairness import Visitor
 from sauda.serve.limits import NO_ADDRESS, Refused
-from tests.support.coroutines import run
+from tests.support.running import run
 
 PAGE = b"<html>" + b"a table " * 1000
 
@@ -99,20 +99,7 @@ def test_the_page_gets_a_first_view_and_its_own_words_for_links():
     )
 
 
-class Clock:
-    now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def log(clock):
+def log(clock=lambda: 100.0) -> tuple[logging.Logger, io.StringIO]:
     """A logger of its own, and what it wrote."""
     written, logger = io.StringIO(), logging.Logger("page")
     handler = logging.StreamHandler(written)
@@ -121,16 +108,16 @@ def log(clock):
     return logger, written
 
 
-def test_a_kind_is_written_once_a_minute_with_the_number_left_out(log, clock):
-    logger, written = log
+def test_a_kind_is_written_once_a_minute_with_the_number_left_out():
+    moment = 0.0
+    logger, written = log(lambda: 100 + moment)
     for moment in (0, 1, MINUTE - 1, MINUTE):
-        clock.now = 100 + moment
         logger.warning("refused %s", moment)
     assert written.getvalue().splitlines() == ["refused 0", f"refused {MINUTE} (2 more like it)"]
 
 
-def test_kinds_do_not_silence_one_another(log):
-    logger, written = log
+def test_kinds_do_not_silence_one_another():
+    logger, written = log()
     for error in (ValueError, KeyError, ValueError):
         try:
             raise error("x")
@@ -143,8 +130,8 @@ def test_kinds_do_not_silence_one_another(log):
     assert written.getvalue().count("Traceback") == 2
 
 
-def test_an_entry_is_one_short_line_whatever_was_sent(log):
-    logger, written = log
+def test_an_entry_is_one_short_line_whatever_was_sent():
+    logger, written = log()
     logger.warning("cannot read %s", "a\nb" * 10_000)
     (line,) = written.getvalue().splitlines()
     assert len(line) <= LONGEST

@@ -15,8 +15,7 @@ from mcp.client.streamable_http import streamable_http_client
 from panels.artifacts.tab import ADDRESS, PROGRAMS
 from sauda.serve.openenv import SocketLimits
 from tests.support.cases import cases
-from tests.support.coroutines import run
-from tests.support.lanes import unavailable
+from tests.support.running import run, unavailable
 from tests.support.site import Site, served_page, toy_models, without_tabs
 
 pytestmark = pytest.mark.slow

@@ -42,8 +42,7 @@ from sauda.serve.leaderboard import GAMES as GAMES_OF_AN_ENTRY
 from sauda.serve.leaderboard import own_board
 from sauda.serve.limits import Limiter
 from sauda.serve.openenv import SaudaEnvironment, SocketLimits
-from tests.support.coroutines import run
-from tests.support.lanes import unavailable
+from tests.support.running import run, unavailable
 from tests.support.served_games import played, wire_actions
 from tests.support.site import PATIENCE, Site
 

@@ -10,7 +10,7 @@ import pytest
 from panels.haggle.words import HINDI, translator
 from panels.site import sessions
 from panels.site.sessions import Page, Sessions
-from tests.support.coroutines import run
+from tests.support.running import run
 from tests.support.site import Site
 
 

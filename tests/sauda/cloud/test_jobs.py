@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import psutil
 import pytest
 from huggingface_hub import HfApi, JobHardware
 from huggingface_hub.errors import HfHubHTTPError
@@ -159,15 +160,8 @@ def started(job: TrainingJob, python: str | Path = sys.executable) -> subprocess
 
 def running(folder: Path) -> list[str]:
     """The command lines of live processes that name `folder`."""
-    lines = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            line = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-        except OSError:  # it has ended
-            continue
-        if str(folder) in line:
-            lines.append(line)
-    return lines
+    lines = [" ".join(one.info["cmdline"] or ()) for one in psutil.process_iter(["cmdline"])]
+    return [line for line in lines if str(folder) in line]
 
 
 # A Python whose training has checkpoints without a network in them and a child beside it. It waits
