@@ -420,11 +420,10 @@ def test_an_entry_that_cannot_be_is_refused_with_a_sentence(site):
         return answer.status_code
 
     assert status(name="x" * SocketLimits().frame_bytes) == 413
-    for name in ("", "../../etc/passwd", "a\nb", "x" * 41, "x" * 5_000, 7, None):
-        assert status(name=name) == 422
-    for task in ("classic/single_deal", "../../etc/passwd", None, 3):
-        assert status(name="a", task=task) == 422
-    assert status(name="a", seed=7) == 422
+    for wrong in ({"name": "../../etc/passwd"}, {"name": "x" * 41}, {"name": 7}, {"name": None},
+                  {"task": "classic/single_deal"}, {"task": "../../etc/passwd"}, {"task": 3},
+                  {"seed": 7}):  # fmt: skip
+        assert status(**{"name": "a"} | wrong) == 422
     for entry in ("../../etc/passwd", "0" * 15, "' OR 1=1 --", "%00"):
         answer = site.shared.get("/leaderboard/games", params={"entry": entry})
         assert answer.status_code == 422

@@ -49,15 +49,8 @@ def test_an_answer_names_public_prices_alone_and_asks_for_one(language, seat):
             text = answer_to(kind, OPENED, seat, language, (), seed)
             assert {mention.amount for mention in prices(text)} <= public, text
             assert not re.search(r"[{}#]", text)
-            if language == "hi":
-                assert not re.search(r"[A-Za-z]", text)
-
-
-@pytest.mark.parametrize("language", ANSWERS)
-@pytest.mark.parametrize("seat", SEATS)
-def test_an_answer_that_must_come_again_is_the_one_said_longest_ago(language, seat):
-    for kind in [*ANSWERS[language]["both"], *ANSWERS[language][seat]]:
-        said: list[str] = []
+            assert language != "hi" or not re.search(r"[A-Za-z]", text)
+        said: list[str] = []  # what must come again is what was said longest ago
         for seed in range(40):
             said.append(answer_to(kind, OPENED, seat, language, said, seed))
         several = len(set(said))
