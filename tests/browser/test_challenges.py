@@ -90,21 +90,3 @@ def test_a_recorded_pair_is_told_apart_and_the_tally_is_kept(open_page):
     page.reload()
     expect(page.locator("#spot-tally")).to_contain_text("right of 1.", timeout=DRAWN)
     open_page.assert_no_trouble()
-
-
-def test_a_friend_who_comes_by_a_link_picks_the_language_there(open_page):
-    page = open_page(query="tab=haggle&part=daily")
-    expect(page.locator("#daily-brief h3")).to_be_visible(timeout=DRAWN)
-    page.locator("#daily-language").get_by_text("हिन्दी").click()
-    parts = page.locator(".sauda-subtabs [role=tab]:visible")
-    expect(parts.nth(1)).to_have_text("आज का सौदा")
-    expect(page.locator("#daily-price")).to_contain_text("आपका दाम")
-    parts.nth(2).click()
-    expect(page.locator("#spot-language input:checked")).to_have_value("hi")
-    parts.nth(0).click()
-    expect(page.locator("#haggle-price")).to_contain_text("आपका दाम")
-    page.locator("#haggle-language").get_by_text("English").click()
-    parts.nth(1).click()
-    expect(page.locator("#daily-language input:checked")).to_have_value("en")
-    expect(page.locator("#daily-price")).to_contain_text("Your price")
-    open_page.assert_no_trouble()

@@ -100,16 +100,3 @@ def test_markup_with_a_price_stands_in_the_chat_as_it_was_typed(open_page, seat)
         expect(page.locator("#haggle-problem")).to_be_empty()
         assert text in bubbles(page)
     open_page.assert_no_trouble()
-
-
-def test_markup_in_a_seed_or_an_address_is_answered_in_words(open_page):
-    page = open_page(query="tab=<img src=x onerror=fetch('/x')>&run=<h1>loud</h1>")
-    assert page.locator("main img[src=x]").count() == 0
-    show_tab(page, "Training")
-    expect(page.get_by_text("Not all of the link could be read")).to_be_visible()
-    show_tab(page, "GPU arena")
-    page.locator("#arena-seed").fill(MARKUP[0])
-    with nothing_new(page, open_page.address):
-        page.locator("#arena-seed").press("Enter")
-        expect(page.locator("#arena-problem")).to_contain_text("A seed is a whole number")
-    open_page.assert_no_trouble()

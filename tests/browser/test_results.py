@@ -8,24 +8,8 @@ from playwright.sync_api import expect
 from panels.results.leaderboard import CODE, HERE
 from panels.results.models import buyer_name
 from panels.results.reproduce import SCRIPTED
-from panels.results.tab import QUESTIONS
 from sauda.experiments.comparison import OURS
 from tests.support.page import DRAWN, overflow, questions, settle, show_question, unfold, violations
-
-
-def test_a_question_shows_its_verdict_one_figure_and_details_that_unfold(open_page):
-    page = open_page(tab="Results")
-    for question in QUESTIONS[:-1]:  # the last sub-tab holds what answers no question
-        show_question(page, question.title)
-        part = f"#results-{question.name}"
-        expect(page.locator(f"{part}-verdict .sauda-answer")).to_have_text(re.compile(r"^\w.+\.$"))
-        expect(page.locator(f"{part}-figure")).to_be_visible()
-        unfold(page, "The numbers of this figure")
-        with page.expect_download() as download:
-            page.locator(f"[data-file='results-{question.name}.csv']").click()
-        assert download.value.suggested_filename == f"results-{question.name}.csv"
-        assert download.value.path().read_text(encoding="utf-8-sig").startswith('"task",')
-    open_page.assert_no_trouble()
 
 
 @pytest.mark.journey

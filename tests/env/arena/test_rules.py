@@ -190,6 +190,17 @@ def test_a_shock_spares_what_is_reserved(kind: str, struck: dict[str, float]):
     assert after["b"] == before["b"]._replace(**struck)
 
 
+def test_the_job_of_a_surge_raises_what_a_lab_that_stays_could_earn_alone():
+    task = ARENA_TASKS["arena/coalition_market"]
+    raised = 0
+    for seed in range(20):
+        first = begin(task, seed).state
+        stays, leaves = (rollout(task, LABS[name], seed).final for name in ("wait", "autarky"))
+        assert leaves.private["lab_0"].batna == first.private["lab_0"].batna
+        raised += stays.private["lab_0"].batna > first.private["lab_0"].batna
+    assert raised
+
+
 @pytest.mark.parametrize(("bid", "cost"), [(None, 0.1), (5.0, 0.1), (12.0, 0.0)])
 def test_a_made_up_rival_bid_costs_reputation_when_the_round_closes(bid: float, cost: float):
     state = market([block("b_0_0")], {}, labs=3)
