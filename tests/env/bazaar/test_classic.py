@@ -8,7 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from env import Accept, IllegalAction, Offer, WalkAway, begin, bonus, get_task, rollout, shares
+from env import (
+    Accept,
+    EndReason,
+    IllegalAction,
+    Offer,
+    WalkAway,
+    begin,
+    bonus,
+    get_task,
+    rollout,
+    shares,
+)
 from env.bazaar.sealed_bids import BUYERS, MultiBuyerState
 from sauda.llm.registry import get_policy
 from sauda.policies import BUYERS as CONTESTANTS
@@ -43,6 +54,12 @@ def after(*moves: Any, seed: int = 0) -> MultiBuyerState:
 def sold(state: MultiBuyerState) -> tuple[str, float | None]:
     (deal,) = state.table.past
     return deal.buyer, deal.price
+
+
+def test_the_best_bid_wins_and_pays_its_price():
+    state = after(50, 40, 30, Accept())
+    assert (sold(state), RULES.end(state)) == (("buyer", 50), EndReason.AGREEMENT)
+    assert RULES.payoffs(state) == {"seller": 20, "buyer": 50, "rival_1": 0, "rival_2": 0}
 
 
 def test_the_seller_must_ask_for_more_than_the_best_bid_of_the_round():
