@@ -12,7 +12,7 @@ from sauda.experiments.evaluate import EvaluationSpec, evaluate
 from sauda.llm.model import packaged_file
 from sauda.records.seeds import LEADERBOARD
 from sauda.records.store import Artifact, new_artifact
-from tests.support.lanes import FULL, QUICK, unavailable
+from tests.support.running import FULL, QUICK, unavailable
 
 TESTS = Path(__file__).parent
 BROWSER, SITE = TESTS / "browser", TESTS / "panels" / "site"

@@ -1,90 +1,213 @@
-"""The house rules: the length of a function; what tests may reach for and skip."""
+"""The house rules. Imports point one way, app -> panels -> sauda -> env -> numpy, and nothing heavy
+comes along; a function fits on a screen; tests reach for no private names.
+
+`benchmarks` stand above them all: nothing imports them.
+"""
 
 import ast
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-from tests.support.source import (
-    MODULES,
-    TESTS,
-    for_every,
-    functions,
-    imports,
-    tree,
-)
+import env
+from sauda.commands import COMMANDS
+from sauda.records.store import REPOSITORY as ROOT
 
+LAYERS = ("benchmarks", "app", "panels", "sauda", "env")  # each may import those after it
+ROOMS = (  # the same inside sauda
+    "__main__", "commands", "serve", "cloud", "sessions", "train", "experiments", "llm", "games",
+    "policies", "language", "records", "statistics", "fairness",
+)  # fmt: skip
+PACKAGES = {layer: sorted((ROOT / layer).rglob("*.py")) for layer in LAYERS}
+MODULES = [ROOT / "app.py", *(path for paths in PACKAGES.values() for path in paths)]
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
+HEAVY = {"torch", "transformers", "peft", "trl"}
 MOST_FUNCTION_LINES = 60
-OURS = {"app", "benchmarks", "env", "panels", "sauda", "tests"}
 NAMED_TUPLE = {"_asdict", "_fields", "_replace", "_make"}  # public, in spite of the underscore
 OVERRIDDEN = {"_get_per_token_logps_and_entropies"}  # TRL's hook, which our trainer replaces
 
-every_module = for_every(MODULES)
-every_test_module = for_every(TESTS)
+
+@cache
+def tree(path: Path) -> ast.Module:
+    """The syntax tree of a file, parsed once, its relative imports written out in full."""
+    parsed = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    for node in ast.walk(parsed):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            folder = path.parents[node.level - 1].relative_to(ROOT)
+            node.module = ".".join([*folder.parts, *([node.module] if node.module else [])])
+            node.level = 0
+    return parsed
+
+
+def imports(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, tuple[str, ...], int]]:
+    """Every import of a `tree`: the module, the names taken from it, the line."""
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, (), node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module, tuple(alias.name for alias in node.names), node.lineno
+
+
+def all_imports(path: Path) -> Iterator[tuple[str, tuple[str, ...], int]]:
+    yield from imports(ast.walk(tree(path)))
+
+
+def at_import(node: ast.AST) -> Iterator[ast.AST]:
+    """Every node that runs when the module is imported: not the bodies of functions."""
+    for child in ast.iter_child_nodes(node):
+        yield child
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield from at_import(child)
+
+
+def module_name(path: Path) -> str:
+    """The dotted name: `sauda.train.sft` of sauda/train/sft.py, `env` of env/__init__.py."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+NAMES = {module_name(path) for path in MODULES}
+
+
+def imported_modules(path: Path) -> Iterator[tuple[str, int]]:
+    """The dotted name and line of each import: `from sauda import train` gives `sauda.train`."""
+    for module, names, line in all_imports(path):
+        submodules = [f"{module}.{name}" for name in names if f"{module}.{name}" in NAMES]
+        yield from ((name, line) for name in submodules)
+        if len(submodules) < max(len(names), 1):
+            yield module, line
+
+
+def for_every(paths: Iterable[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
+    """Make one test of a rule for `path`: it names every file that breaks the rule.
+
+    A test a file and rule would be thousands, and take longer to collect than to run.
+    """
+
+    def decorate(rule: Callable[[Path], None]) -> Callable[[], None]:
+        def test() -> None:
+            faults = []
+            for path in paths:
+                try:
+                    rule(path)
+                except AssertionError as error:
+                    faults.append(f"{path.relative_to(ROOT)}: {error}")
+            assert not faults, "\n".join(faults)
+
+        test.__name__, test.__doc__ = rule.__name__, rule.__doc__
+        return test
+
+    return decorate
+
+
+@for_every(PACKAGES["sauda"])
+def test_a_room_of_sauda_imports_only_itself_and_the_rooms_below(path: Path):
+    room = module_name(path).split(".")[1:2]
+    if not room:
+        return  # sauda/__init__.py is in no room
+    above = ROOMS[: ROOMS.index(room[0])]
+    for module, line in imported_modules(path):
+        package, *rest = module.split(".")
+        if package == "sauda" and rest:
+            assert rest[0] in ROOMS, f"line {line} imports {module}, a room without a place"
+            assert rest[0] not in above, f"line {line} imports {module} from a room above"
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    """Imports inside functions count too: they hide a circle and do not break it."""
+    graph = {
+        module_name(path): {name for name, _ in imported_modules(path)} - {module_name(path)}
+        for path in MODULES
+    }
+    TopologicalSorter(graph).prepare()  # raises CycleError with the circle's modules
+
+
+@for_every(PACKAGES["env"])
+def test_the_games_need_numpy_and_the_standard_library_only(path: Path):
+    allowed = {"env", "numpy", *sys.stdlib_module_names}
+    if path.parent == ROOT / "env" / "adapters":
+        allowed |= {"gymnasium", "openenv", "pettingzoo"}
+    for module, _, line in all_imports(path):
+        assert module.split(".")[0] in allowed, f"line {line} imports {module}"
+
+
+@for_every([path for path in MODULES if path not in PACKAGES["env"]])
+def test_other_packages_import_only_the_public_names_of_the_games(path: Path):
+    for module, names, line in all_imports(path):
+        if module.split(".")[0] == "env":
+            assert module == "env", f"line {line} imports {module}; take the name from env"
+            assert set(names) <= set(env.__all__), f"line {line} imports a name env has not"
+
+
+@for_every(MODULES)
+def test_no_heavy_package_is_imported_with_the_module(path: Path):
+    for module, _, line in imports(at_import(tree(path))):
+        heavy = module.split(".")[0] in HEAVY
+        assert not heavy, f"line {line} imports {module} at import; do it where it is used"
+
+
+ALL_COMMANDS = ", ".join(sorted({f"sauda.commands.{module}" for module, _ in COMMANDS.values()}))
+
+
+@pytest.mark.parametrize(
+    ("by", "names"),
+    [
+        ("env", {"sauda", "panels", "gradio", "scipy"}),
+        ("sauda.__main__", {"numpy", "env", "sauda.records"}),  # the index of the commands
+        pytest.param(ALL_COMMANDS, HEAVY | {"gradio", "panels"}, marks=pytest.mark.slow),
+        pytest.param("app", HEAVY, marks=pytest.mark.slow),
+    ],
+)
+def test_nothing_comes_along_that_would_take_seconds(by, names):
+    code = f"import {by}, sys; print(*sorted({names} & set(sys.modules)))"
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert (run.returncode, run.stdout.split()) == (0, []), run.stderr
 
 
 @pytest.mark.slow
-@every_module
+@for_every(MODULES)
 def test_a_function_fits_on_a_screen(path: Path):
-    for function in functions(path):
-        lines = function.end_lineno - function.lineno + 1
-        assert lines <= MOST_FUNCTION_LINES, f"{path}: {function.name} has {lines} lines"
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines = node.end_lineno - node.lineno + 1
+            assert lines <= MOST_FUNCTION_LINES, f"{node.name} has {lines} lines"
 
 
 @pytest.mark.slow
-@every_test_module
+@for_every(TESTS)
 def test_tests_import_no_other_test_module(path: Path):
-    for module, _, line in imports(ast.walk(tree(path))):
+    for module, _, line in all_imports(path):
         shared = module.startswith("tests.support.") or module.split(".")[0] != "tests"
-        assert shared, f"{path}:{line} imports {module}; what tests share stands in tests/support/"
+        assert shared, f"line {line} imports {module}; what tests share stands in tests/support/"
 
 
 @pytest.mark.slow
-@every_test_module
+@for_every(TESTS)
 def test_tests_use_no_private_name_of_ours(path: Path):
-    """Neither by import, nor as an attribute, nor by `monkeypatch.setattr(module, "_name", …)`."""
-    used = [*private_imports(path), *private_attributes(path), *private_strings(path)]
-    assert not used, f"{path}: {used}"
+    """Neither by import, nor as an attribute, nor by `monkeypatch.setattr(module, "_name", …)`.
 
-
-def private_imports(path: Path) -> list[str]:
-    """Imported names of ours that begin with an underscore."""
-    return [
-        f"line {line}: {name} of {module}"
-        for module, names, line in imports(ast.walk(tree(path)))
-        for name in names
-        if module.split(".")[0] in OURS and is_private(name)
-    ]
-
-
-def private_attributes(path: Path) -> list[str]:
-    """Attributes with an underscore, but those of the test's own classes and of named tuples."""
-    return [
-        f"line {node.lineno}: {ast.unparse(node)}"
-        for node in ast.walk(tree(path))
-        if isinstance(node, ast.Attribute)
-        and is_private(node.attr)
-        and not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"))
-    ]
-
-
-def private_strings(path: Path) -> list[str]:
-    """Private names that are handed to `setattr` or `getattr` as strings."""
-    return [
-        f"line {node.lineno}: {argument.value}"
-        for node in ast.walk(tree(path))
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("setattr", "getattr"))
-        for argument in node.args
-        if isinstance(argument, ast.Constant)
-        and isinstance(argument.value, str)
-        and any(map(is_private, argument.value.split(".")))
-    ]
+    A test's own classes, and named tuples, have attributes with an underscore.
+    """
+    own = {*LAYERS, "tests"}
+    used = [name for module, names, _ in all_imports(path) if module.split(".")[0] in own
+            for name in names if is_private(name)]  # fmt: skip
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Attribute) and is_private(node.attr):
+            itself = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+            used += [] if itself else [ast.unparse(node)]
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("setattr", "getattr")):
+            texts = [a.value for a in node.args if isinstance(a, ast.Constant)]
+            used += [t for t in texts if isinstance(t, str) and any(map(is_private, t.split(".")))]
+    assert not used, used
 
 
 def is_private(name: str) -> bool:
     """Whether a name says by its underscore that its module keeps it to itself."""
-    return (
-        name.startswith("_")
-        and not name.startswith("__")
-        and name not in (NAMED_TUPLE | OVERRIDDEN)
-    )
+    public = name.startswith("__") or name in NAMED_TUPLE | OVERRIDDEN
+    return name.startswith("_") and not public

@@ -8,11 +8,11 @@ import sys
 import threading
 import tomllib
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from pathlib import Path
 
 from packaging.requirements import Requirement
 
-ROOT = Path(__file__).resolve().parents[1]
+from sauda.records.store import REPOSITORY as ROOT
+
 LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")  # of a container
 DEV = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8")  # what tests and training add
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

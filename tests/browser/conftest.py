@@ -10,8 +10,8 @@ from playwright.sync_api import Browser, expect, sync_playwright
 from benchmarks.page import TRUSTED, running_app
 from benchmarks.screenshots import CHROMIUM_FLAGS
 from sauda.serve.leaderboard import VARIABLE
-from tests.support.lanes import unavailable
 from tests.support.page import PageOpener
+from tests.support.running import unavailable
 
 SHOWN = 20_000  # milliseconds: the model may have to play a whole game on a busy machine
 expect.set_options(timeout=SHOWN)

@@ -12,16 +12,6 @@ from sauda.sessions.daily import bargain_of, player, today
 from tests.support.page import DRAWN, overflow, settle, violations
 
 
-def a_day_whose_seller_stays() -> tuple[date, int]:
-    """A past day, and a bid of half the ask that its seller answers with another ask."""
-    for number in range(1, 60):
-        game = bargain_of(day := today() - timedelta(days=number))
-        bid = round(game.observation.ask / 2)
-        if not answer(game, Offer(bid)).over:
-            return day, bid
-    raise AssertionError("no seller of the last 60 days stays")
-
-
 def a_day_and_bids_that_win_it() -> tuple[date, list[int]]:
     """A past day, and rising bids of which the seller takes the last, to the buyer's gain."""
     for number in range(1, 60):
@@ -78,27 +68,6 @@ def test_a_days_bargain_is_played_kept_and_sent_to_a_friend_who_plays_first(open
     open_page.assert_no_trouble()
 
 
-def test_a_running_bargain_and_the_words_typed_survive_a_reload_and_a_new_tab(open_page):
-    day, bid = a_day_whose_seller_stays()
-    page = open_page(query=f"tab=haggle&part=daily&day={day}")
-    box = page.locator("#daily-price :is(input, textarea)")
-    expect(page.locator("#daily-brief h3")).to_be_visible(timeout=DRAWN)
-    box.fill(f"{bid} please")
-    box.press("Enter")
-    expect(page.locator("#daily-brief")).to_contain_text("1 of")
-    expect(box).to_have_value("")
-    box.fill("not yet said")
-    settle(page)
-    page.reload()
-    expect(page.locator("#daily-brief")).to_contain_text("1 of", timeout=DRAWN)
-    expect(page.locator("#daily-chat [data-testid=user]")).to_contain_text(f"{bid} please")
-    expect(box).to_have_value("not yet said")
-    again = page.context.new_page()
-    again.goto(page.url)
-    expect(again.locator("#daily-brief")).to_contain_text("1 of", timeout=DRAWN)
-    open_page.assert_no_trouble()
-
-
 @pytest.mark.journey
 def test_a_recorded_pair_is_told_apart_and_the_tally_is_kept(open_page):
     page = open_page(width=390, query="tab=haggle&part=spot")
@@ -120,22 +89,4 @@ def test_a_recorded_pair_is_told_apart_and_the_tally_is_kept(open_page):
     settle(page)  # no answer is on its way any more
     page.reload()
     expect(page.locator("#spot-tally")).to_contain_text("right of 1.", timeout=DRAWN)
-    open_page.assert_no_trouble()
-
-
-def test_a_friend_who_comes_by_a_link_picks_the_language_there(open_page):
-    page = open_page(query="tab=haggle&part=daily")
-    expect(page.locator("#daily-brief h3")).to_be_visible(timeout=DRAWN)
-    page.locator("#daily-language").get_by_text("हिन्दी").click()
-    parts = page.locator(".sauda-subtabs [role=tab]:visible")
-    expect(parts.nth(1)).to_have_text("आज का सौदा")
-    expect(page.locator("#daily-price")).to_contain_text("आपका दाम")
-    parts.nth(2).click()
-    expect(page.locator("#spot-language input:checked")).to_have_value("hi")
-    parts.nth(0).click()
-    expect(page.locator("#haggle-price")).to_contain_text("आपका दाम")
-    page.locator("#haggle-language").get_by_text("English").click()
-    parts.nth(1).click()
-    expect(page.locator("#daily-language input:checked")).to_have_value("en")
-    expect(page.locator("#daily-price")).to_contain_text("Your price")
     open_page.assert_no_trouble()

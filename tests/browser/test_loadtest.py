@@ -2,10 +2,10 @@
 
 import pytest
 
-from benchmarks.load import FILE, GREEDY, MIXES, POLITE, REVIEW, play_mix
+from benchmarks.load import FILE, MIXES, REVIEW, play_mix
 from sauda.experiments.speeds import recompute_load
 from sauda.records.store import load, save
-from tests.support.coroutines import run
+from tests.support.running import run
 
 SCRIPTED = {"start of a game", "scripted reply"}
 pytestmark = pytest.mark.model  # visitors of scripts wait until the model is loaded, too
@@ -29,12 +29,3 @@ def test_visitors_of_a_short_mix_are_all_answered_and_counted_as_the_artifact_ha
     data = {"machine": {}, "mixes": [{"state": "now", "commit": None, **mix}]}
     save(FILE, {"mixes": list(MIXES)}, data, tmp_path)
     assert recompute_load(load(FILE, tmp_path).data.as_json()) == data
-
-
-@pytest.mark.slow
-def test_a_client_with_30_model_games_is_refused_some_and_a_polite_visitor_is_not(server):
-    mix = run(play_mix("greedy client", 40.0, server))
-    rows = {row["what"]: row for row in mix["rows"]}
-    assert rows[GREEDY]["refused"] > 0
-    assert rows[POLITE]["n"] > 0
-    assert (rows[POLITE]["refused"], rows[POLITE]["reasons"]) == (0, {})

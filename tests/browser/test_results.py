@@ -8,35 +8,8 @@ from playwright.sync_api import expect
 from panels.results.leaderboard import CODE, HERE
 from panels.results.models import buyer_name
 from panels.results.reproduce import SCRIPTED
-from panels.results.tab import QUESTIONS
 from sauda.experiments.comparison import OURS
-from tests.support.page import (
-    DRAWN,
-    overflow,
-    questions,
-    settle,
-    show_question,
-    show_tab,
-    unfold,
-    violations,
-)
-
-ANSWERED = QUESTIONS[:-1]  # the last sub-tab holds what answers no question
-
-
-def test_a_question_shows_its_verdict_one_figure_and_details_that_unfold(open_page):
-    page = open_page(tab="Results")
-    for question in ANSWERED:
-        show_question(page, question.title)
-        part = f"#results-{question.name}"
-        expect(page.locator(f"{part}-verdict .sauda-answer")).to_have_text(re.compile(r"^\w.+\.$"))
-        expect(page.locator(f"{part}-figure")).to_be_visible()
-        unfold(page, "The numbers of this figure")
-        with page.expect_download() as download:
-            page.locator(f"[data-file='results-{question.name}.csv']").click()
-        assert download.value.suggested_filename == f"results-{question.name}.csv"
-        assert download.value.path().read_text(encoding="utf-8-sig").startswith('"task",')
-    open_page.assert_no_trouble()
+from tests.support.page import DRAWN, overflow, questions, settle, show_question, unfold, violations
 
 
 @pytest.mark.journey
@@ -69,18 +42,8 @@ def test_every_folded_part_unfolds_with_its_figures_as_wide_as_the_page(open_pag
     open_page.assert_no_trouble()
 
 
-def test_a_cell_plays_its_pair_and_the_explorer_pages_through_examples(open_page):
-    page = open_page(tab="Results")
-    show_question(page, "Who beats whom?")
-    page.locator("#results-players-figure td[data-buyer=linear][data-seller=boulware]").click()
-    games = page.locator("#results-players-games")
-    expect(games.locator(".sauda-card")).to_have_count(3, timeout=DRAWN)
-    expect(games).to_contain_text("Equal: ")
-    expect(page.locator("#results-players-buyer input")).to_have_value("Linear")
-    settle(page)
-    assert violations(page, "#results-players-games") == []
-
-    show_tab(page, "Training")
+def test_the_explorer_pages_through_examples(open_page):
+    page = open_page(tab="Training")
     page.get_by_role("tab", name="Data explorer").click()
     place = page.locator("#data-place")
     expect(place).to_contain_text("Example 1 of", timeout=DRAWN)

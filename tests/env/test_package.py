@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.support.source import ROOT
+from sauda.records.store import REPOSITORY as ROOT
 
 POLICY = re.search(r"```python\n(from env import.*?)```", (ROOT / "README.md").read_text(), re.S)
 

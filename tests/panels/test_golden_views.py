@@ -1,6 +1,5 @@
 """What a visitor sees of one game of each kind, in the middle and at the end, as plain text."""
 
-import csv
 import re
 from dataclasses import replace
 from datetime import date
@@ -24,8 +23,8 @@ from sauda.records.store import load
 from sauda.sessions import arena, bazaar, review
 from sauda.sessions.daily import bargain_of, encode
 from sauda.sessions.spot import load_duel
+from tests.support.cases import rows
 from tests.support.golden import assert_golden, plain, without_numbers
-from tests.support.source import ROOT
 
 # A game against the task's own sellers, one with rivals, one of several deals, and the other seat.
 DAY = date(2026, 1, 5)
@@ -79,21 +78,16 @@ def test_a_visitor_sees_the_same_of_a_lab_after_six_steps():
     assert_golden("views-arena.txt", "\n".join(map(plain, shown)) + "\n")
 
 
-def priced(game: bazaar.Game, share: float) -> str:
-    return f"{share * game.observation.table.item.list_price:.0f}"
-
-
 @pytest.mark.parametrize("language", [ENGLISH, HINGLISH, HINDI])
 def test_a_visitor_reads_the_same_answers_to_what_is_typed(language: str):
     """In tests/cases/chats.csv "2x" is twice the list price."""
     lines = []
-    with (ROOT / "tests" / "cases" / "chats.csv").open(encoding="utf-8", newline="") as rows:
-        chats = list(csv.DictReader(rows))
-    for chat in chats:
+    for chat in rows("chats.csv"):
         game, talk = bazaar.start(chat["task"], chat["opponent"], 5), SILENT
         for text in chat["typed"].split("|"):
             shares = re.split(r"([\d.]+)x", text)
-            shares[1::2] = [priced(game, float(share)) for share in shares[1::2]]
+            list_price = game.observation.table.item.list_price
+            shares[1::2] = [f"{float(share) * list_price:.0f}" for share in shares[1::2]]
             game, talk = converse(game, talk, "".join(shares))
         lines.append(f"# {chat['task']} {chat['opponent']}")
         for message in chat_of(game, talk, language).messages:

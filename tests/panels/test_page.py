@@ -201,9 +201,6 @@ def test_all_slots_of_the_queue_can_be_taken_at_once(events):
     assert sum(slots.values()) <= THREADS
 
 
-# The tabs
-
-
 @pytest.mark.parametrize("name", ["mini+/etc/passwd", "../../x", "belief", ""])
 def test_a_name_that_cannot_be_picked_is_played_in_no_tab(name, no_models, events):
     with pytest.raises(ValueError, match="the policies of bazaar/open are expert"):

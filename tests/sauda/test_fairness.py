@@ -1,7 +1,7 @@
 """Who is next, who waits, who is refused: the queue as a value, and the gate of an event loop."""
 
 import asyncio
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sauda.fairness import FairGate, FairQueue, Limits, QueueFull, Visitor
 from sauda.llm.server import LIMITS
-from tests.support.coroutines import run
+from tests.support.running import run
 
 TWO = replace(LIMITS, running=2, waiting=8, running_of_address=1, waiting_of_address=4)
 
@@ -111,24 +111,10 @@ def test_nobody_is_lost_and_no_limit_is_passed(events):
     assert ran == entered
 
 
-# The gate
-
-
-class Visit:
-    """A request of `address` at a gate, from its arrival until `leave`."""
-
-    def __init__(self, gate: FairGate, address: str, session: str = "", size: int = 0) -> None:
-        self.inside, self._leaving = False, asyncio.Event()
-        self.task = asyncio.create_task(self._stay(gate.place(address, session, size)))
-
-    async def _stay(self, place: AbstractAsyncContextManager) -> None:
-        async with place:
-            self.inside = True
-            await self._leaving.wait()
-
-    async def leave(self) -> None:
-        self._leaving.set()
-        await settle()
+async def stay(gate: FairGate) -> None:
+    """A request of one address at a gate, until it is cancelled."""
+    async with gate.place("a", "", 0):
+        await asyncio.Event().wait()
 
 
 async def settle() -> None:
@@ -139,14 +125,14 @@ async def settle() -> None:
 def test_who_leaves_the_queue_or_at_the_very_moment_of_entering_holds_no_place():
     async def play() -> None:
         gate = FairGate(Limits(running=1))
-        first, second, third = (Visit(gate, "a") for _ in range(3))
+        first, second, third = (asyncio.create_task(stay(gate)) for _ in range(3))
         await settle()
-        second.task.cancel()
+        second.cancel()
         await settle()
         assert gate.waiting == 1
-        first.task.cancel()
+        first.cancel()
         await asyncio.sleep(0)  # the first has left; the third is let in and not yet awake
-        third.task.cancel()
+        third.cancel()
         await settle()
         assert (gate.running, gate.waiting) == (0, 0)
 

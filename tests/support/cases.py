@@ -1,4 +1,4 @@
-"""Cases that are data: a file of tests/cases whose first column names what is checked."""
+"""Cases that are data: the files of tests/cases."""
 
 import csv
 from pathlib import Path
@@ -8,8 +8,14 @@ import pytest
 CASES = Path(__file__).parents[1] / "cases"
 
 
+def rows(file: str) -> list[dict[str, str]]:
+    """The rows of `file` by the names of its columns, in order."""
+    with (CASES / file).open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
 def cases(file: str, check: str) -> list[tuple[str, ...]]:
-    """The other columns of each row of `file` for `check`, in order."""
+    """The other columns of each row of `file` whose first names `check`, in order."""
     with (CASES / file).open(encoding="utf-8", newline="") as lines:
         return [tuple(row) for first, *row in csv.reader(lines) if first == check]
 

@@ -1,27 +1,11 @@
 """Language models of a few lines, for the tests of what stands around a model."""
 
-import json
-from typing import Any, ClassVar
-
-from sauda.llm.types import Reply
+from typing import Any
 
 CHAT_TEMPLATE = """{% for message in messages %}<|im_start|>{{ message.role }}
 {{ message.content }}<|im_end|>
 {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
 {% endif %}"""
-
-
-class Booker:
-    """Books the first part of its plan, or waits; at times it writes nonsense."""
-
-    def __call__(self, messages, seed, schema=None):
-        if seed % 5 == 0:
-            return Reply("hm", "booker", 1, "stop")
-        books = "\nbook: " in messages[1]["content"]
-        return Reply('{"book":1}' if books else '{"wait":true}', "booker", 9, "stop")
-
-    def batch(self, chats, seeds, schemas):
-        return [self(*request) for request in zip(chats, seeds, schemas, strict=True)]
 
 
 def tiny_network() -> tuple[Any, Any]:
@@ -45,19 +29,3 @@ def tiny_network() -> tuple[Any, Any]:
         num_attention_heads=4, num_key_value_heads=2, eos_token_id=2, pad_token_id=2,
     )  # fmt: skip
     return LlamaForCausalLM(config).eval(), tokenizer
-
-
-class Haggler:
-    """Bids 50, then 75 percent of its limit, then accepts; sells at 150, 120, then accepts."""
-
-    PRICES: ClassVar = {"buy": (50, 75), "sell": (150, 120)}
-
-    def __call__(self, messages, seed, schema=None):
-        seat = "sell" if "haggle to sell" in messages[0]["content"] else "buy"
-        made = sum(message["role"] == "assistant" for message in messages)
-        prices = self.PRICES[seat]
-        move = {"offer": prices[made]} if made < len(prices) else {"accept": True}
-        return Reply(json.dumps(move), "haggler", 5, "stop")
-
-    def batch(self, chats, seeds, schemas):
-        return [self(*request) for request in zip(chats, seeds, schemas, strict=True)]

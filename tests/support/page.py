@@ -11,10 +11,7 @@ LOADED = 120_000  # milliseconds: a busy machine takes a minute to import torch
 # that fails for another reason stands among the failed requests.
 LEFT_OPEN = ("AbortError: signal is aborted without reason", "Connection errored out.")
 DRAWN = 60_000  # milliseconds: Results has a dozen plots, and tests share the cores
-WCAG = {
-    "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"],
-    "resultTypes": ["violations"],
-}
+WCAG = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], "resultTypes": ["violations"]}
 SETTLED = """([quiet, limit]) => new Promise(done => {
     let timer = setTimeout(still, quiet);
     const last = setTimeout(finish, limit);

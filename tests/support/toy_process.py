@@ -4,9 +4,7 @@ Its replies are nonsense, decoded as real ones are. With `--no-network` before t
 network at all and starts at once; some words in a prompt then disturb it on purpose.
 """
 
-import os
 import queue
-import signal
 import sys
 import time
 
@@ -18,7 +16,7 @@ from sauda.llm.types import Reply
 from tests.support.models import tiny_network
 
 NO_NETWORK = "--no-network"
-CRASH, HANG = "please crash", "please hang"
+HANG = "please hang"
 SLOW = "please take your time"
 
 
@@ -51,16 +49,9 @@ class NoNetwork:
             if isinstance(order, Load):
                 self._report(Ready(order.name, "no network", 0.0))
             elif isinstance(order, Begin):
-                disturb(order.request.messages[-1]["content"])
+                if order.request.messages[-1]["content"] == HANG:
+                    time.sleep(60)
                 self._report(Piece(order.key, Reply("sixty", "no network", 1, "stop")))
-
-
-def disturb(words: str) -> None:
-    """End or stop this process where the words of a prompt say so."""
-    if words == CRASH:
-        os.kill(os.getpid(), signal.SIGKILL)
-    elif words == HANG:
-        time.sleep(60)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ GAMES = (
     *ARENA_TASKS,
 )
 some_tasks = pytest.mark.parametrize("task_name", GAMES)
-ACCEPT, WALK = 0, 1
+ACCEPT = 0
 gymnasium.register("sauda/Masked-test", BargainingEnv)
 
 

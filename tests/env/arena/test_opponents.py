@@ -1,7 +1,8 @@
-"""The scripted labs: what they take, refuse, say and do, and that a better offer is never worse."""
+"""The arena's scripted labs, its worlds and what is drawn in them, and the exact assignment."""
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 import pytest
@@ -13,15 +14,11 @@ RNG = np.random.default_rng(0)  # scripted labs draw nothing
 every_archetype = pytest.mark.parametrize("kind", arena.ARCHETYPES)
 
 
-def past_the_others(state: arena.State, lab: int) -> arena.State:
-    """The state at the next turn of lab number `lab`."""
-    while state.market.queue[0] != f"lab_{lab}":
+def decide(state: arena.State) -> arena.Action:
+    """What lab_1 does at its next turn."""
+    while state.market.queue[0] != "lab_1":
         state = take(state, "send_message", message="pass")
-    return state
-
-
-def decide(state: arena.State, lab: int = 1) -> arena.Action:
-    return arena.scripted_lab(seen(past_the_others(state, lab), lab), RNG)
+    return arena.scripted_lab(seen(state, 1), RNG)
 
 
 def world(kind: str = "cooperative", **more) -> arena.State:
@@ -33,9 +30,6 @@ def world(kind: str = "cooperative", **more) -> arena.State:
 def bid(state: arena.State, payment: float, requested: tuple[str, ...], gives=()) -> arena.State:
     fields = {"requested_block_ids": requested, "block_ids": gives, "payment": payment}
     return do(state, 0, "send_offer", target_lab_id="lab_1", **fields)
-
-
-# What a trade is worth
 
 
 @every_archetype
@@ -91,17 +85,6 @@ def test_a_better_offer_is_never_less_likely_taken():
         assert counted[kind, False, True] > 5
 
 
-@every_archetype
-def test_a_lab_keeps_its_blocks_for_bids_until_waiting_would_cost(kind: str):
-    for start, done in ((0, "allocate_to_job"), (6, "wait")):  # hours that run out, and later ones
-        blocks, jobs = [block("c", lab=1, start=start)], {1: [job("j1", deadline=9)]}
-        state = market(blocks, jobs, archetypes={1: kind}, rounds=9)
-        assert decide(state).action_type == done
-
-
-# What moves the margin
-
-
 @pytest.mark.parametrize(
     ("kind", "text", "lowers"),
     [
@@ -151,9 +134,6 @@ def test_first_words_do_not_tell_the_archetype():
     assert best / len(said) < 0.5  # right answers of the best classifier, archetypes equally likely
 
 
-# Offers that are not meant
-
-
 @every_archetype
 def test_a_lab_answers_a_bid_of_a_quarter_of_its_price_and_leaves_a_lower_one_alone(kind: str):
     price = arena.margin(seen(world(kind), 1), "lab_0", ("d",))  # it can spare d
@@ -161,3 +141,75 @@ def test_a_lab_answers_a_bid_of_a_quarter_of_its_price_and_leaves_a_lower_one_al
     assert unasked.action_type != "counter_offer"
     for share, answer in ((0.26, "counter_offer"), (0.24, unasked.action_type)):
         assert decide(bid(world(kind), share * price, ("d",))).action_type == answer
+
+
+NUMBERS = {"arena/single_trade": 1, "arena/market_round": 1, "arena/coalition_market": 2}  # of labs
+
+
+def start(name: str, seed: int) -> arena.State:
+    return begin(ARENA_TASKS[name], seed).state
+
+
+def test_what_one_lab_does_changes_neither_shocks_nor_another_lab_s_luck():
+    size = arena.SIZES["arena/coalition_market"]
+    fewer = arena.Size(size.labs, size.max_rounds, size.blocks, jobs=1, shocks=size.shocks)
+    for seed in range(20):
+        one, two = (
+            arena.GpuBudgetNegotiationEnv("x", s).reset(np.random.default_rng(seed))
+            for s in (size, fewer)
+        )
+        if len(one.market.labs) == len(two.market.labs):  # other jobs, yet the same fate
+            assert one.private["nature"].shocks == two.private["nature"].shocks
+            assert one.private["nature"].frail == two.private["nature"].frail
+            for lab in one.market.labs:
+                assert one.private[lab].chance == two.private[lab].chance
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_only_labs_blocks_and_opening_offers_can_tell_the_seed_of_a_market(name: str):
+    opened: dict[int, set] = {}
+    for seed in range(50):
+        market = start(name, seed).market
+        bare = market._replace(labs={}, blocks={}, market_pressure="", offers={}, messages=())
+        opened.setdefault(len(market.labs), set()).add(repr(bare))
+    assert sum(map(len, opened.values())) == NUMBERS[name]
+
+
+def test_a_shock_is_announced_in_the_round_before_it_strikes():
+    for seed in range(20):
+        task = ARENA_TASKS["arena/coalition_market"]
+        state, announced = start(task.name, seed), {}
+        while state.market.queue:
+            announced[state.market.round_index + 1] = state.market.announced
+            state = task.env.step(state, arena.Action("wait"))
+        struck = {shock.round_index: shock.kind for shock in state.market.shock_history}
+        assert struck == {r: kind for r, kind in announced.items() if kind}
+        assert "demand_surge" in struck.values()
+
+
+def by_hand(blocks, jobs, now: int, horizon: int) -> float:
+    """The best assignment, by trying them all."""
+    best = 0.0
+    for serves in product(range(len(jobs) + 1), repeat=len(blocks)):
+        total = 0.0
+        for index, work in enumerate(jobs):
+            assigned = [b for b, to in zip(blocks, serves, strict=True) if to == index]
+            added = arena.booking_gain(work, assigned, now, horizon) if assigned else 0.0
+            total += -1e9 if added is None else added
+        best = max(best, total)
+    return best
+
+
+@pytest.mark.parametrize("now", [0, 2])
+def test_the_plan_is_as_good_as_the_best_of_all_assignments(now: int):
+    for seed in range(60):
+        world = start("arena/coalition_market", seed)
+        blocks = list(world.market.blocks.values())[2:7]
+        jobs = [*world.private["lab_1"].jobs[:2], world.private["lab_2"].jobs[0]]
+        jobs = [work._replace(joint=False) for work in jobs]
+        blocks = [b for b in blocks if b.start_round + b.duration > now]
+        plan = arena.best_plan(blocks, jobs, now, 9)
+        assert plan.gain == pytest.approx(by_hand(blocks, jobs, now, 9))
+        used = [b for part in plan.parts for b in part.block_ids]
+        assert len(used) == len(set(used))
+        assert plan.gain == pytest.approx(sum(part.gain for part in plan.parts))

@@ -28,27 +28,12 @@ def with_market(state: arena.State, **fields) -> arena.State:
     return replace(state, market=state.market._replace(**fields))
 
 
-def with_pitch(state: arena.State, text: str, round_index: int, lab: str = "lab_0") -> arena.State:
-    """The state with an earlier pitch on the message board."""
-    message = Message(lab, None, round_index, text, "neutral", "pitch")
-    return with_market(state, messages=(*state.market.messages, message))
-
-
-def total(text: str, state: arena.State | None = None, lab: str = "lab_0") -> float:
-    return arena.judge(state or table(), lab, text).total
+def total(text: str, state: arena.State | None = None) -> float:
+    return arena.judge(state or table(), "lab_0", text).total
 
 
 def statuses(text: str, state: arena.State | None = None) -> list[str]:
     return [f.status for f in arena.judge(state or table(), "lab_0", text).findings]
-
-
-# What counts
-
-
-def test_one_true_claim_of_full_strength_is_worth_six_tenths_of_a_dimension():
-    verdict = arena.judge(table(), "lab_0", HOURS)
-    assert verdict.scores == dict.fromkeys(arena.DIMENSIONS, 0) | {"evidence": 0.6}
-    assert verdict.total == pytest.approx(0.6 / FULL_MARKS)
 
 
 def test_the_points_of_the_findings_add_up_to_the_scores_and_these_to_the_total():
@@ -66,9 +51,6 @@ def test_a_true_claim_is_worth_the_same_in_other_words(way):
     said = [text for text, of in cases("pitch_claims.csv", "same worth") if of == way]
     (worth,) = {total(text) for text in said}
     assert worth > 0
-
-
-# What does not
 
 
 WORTHLESS = [
@@ -99,24 +81,14 @@ def test_a_lie_costs_more_than_it_could_have_brought_beside_a_truth():
     assert statuses("Our reputation is 1.0.") == ["false"]
 
 
-# Novelty
-
-
-@pytest.fixture
-def fourth() -> arena.State:
-    """The table in round 4, a job of 8 hours due in round 5 open."""
+def test_a_fact_told_in_the_last_three_rounds_counts_nothing_in_whatever_words():
     state = with_market(table(), round_index=4)
     own = state.private["lab_0"]._replace(jobs=(job("j_0", 8, deadline=5),))
-    return State(state.market, {**state.private, "lab_0": own})
-
-
-def test_a_fact_told_in_the_last_three_rounds_counts_nothing_in_whatever_words(fourth):
-    later = with_pitch(fourth, HOURS, 2)
+    fourth = State(state.market, {**state.private, "lab_0": own})
+    told = Message("lab_0", None, 2, HOURS, "neutral", "pitch")
+    later = with_market(fourth, messages=(*fourth.market.messages, told))
     assert total("Our job requires eight hours.", later) == 0.0 < total(HOURS, fourth)
     assert statuses(HOURS, later) == ["repeated"]
-
-
-# Every kind of claim
 
 
 def offer(name: str, sender: str, to: str, status: str, payment: float = 0.0, **fields) -> Offer:
@@ -137,13 +109,9 @@ def busy() -> arena.State:
     state = State(state.market, {**state.private, "lab_0": own})
     sold = offer("o_1", "lab_0", "lab_1", "accepted", 5.0, given=("b_1_1",))
     bid = offer("o_2", "lab_0", "lab_1", "active", 7.5, requested=("b_1_0",))
+    trades = {"closed": {"o_1": sold}, "offers": {"o_2": bid}}
     return with_market(
-        state,
-        blocks=blocks,
-        coalitions={"c_1": pool},
-        closed={"o_1": sold},
-        offers={"o_2": bid},
-        market_pressure="high",
+        state, blocks=blocks, coalitions={"c_1": pool}, market_pressure="high", **trades
     )
 
 
@@ -160,9 +128,6 @@ def test_each_kind_of_claim_is_checked_against_the_state(check, text, dimension)
     assert check == "false" or finding.dimension == dimension
 
 
-# Nothing leaks
-
-
 def test_a_verdict_does_not_depend_on_what_others_know_or_nature_holds():
     state = busy()
     blank = State(state.market, dict.fromkeys(state.private) | {"lab_0": state.private["lab_0"]})
@@ -170,17 +135,7 @@ def test_a_verdict_does_not_depend_on_what_others_know_or_nature_holds():
         assert arena.judge(state, "lab_0", text) == arena.judge(blank, "lab_0", text)
 
 
-# The decision
-
-
 PITCHES = {"lab_0": HOURS, "lab_1": "We need 5 GPU-hours.", "lab_2": "Our reputation is 0.65."}
-
-
-def test_the_best_pitch_wins_by_its_margin():
-    decision = arena.decide(table(), PITCHES)
-    assert decision.winner == "lab_0"
-    assert decision.margins == {"lab_0": 0.0875, "lab_1": -0.25, "lab_2": -0.0875}
-    assert decision.reason == "lab_0 wins with 0.25, most of it for evidence."
 
 
 def test_reputation_parts_equals_and_nothing_else_does():
@@ -192,8 +147,9 @@ def test_reputation_parts_equals_and_nothing_else_does():
 
 
 def test_the_winner_takes_the_pot_and_no_money_is_made():
-    state = table()
-    after = arena.award(state, arena.decide(state, PITCHES))
+    state, decision = table(), arena.decide(table(), PITCHES)
+    after = arena.award(state, decision)
+    assert (decision.winner, decision.margins["lab_0"]) == ("lab_0", -decision.margins["lab_2"])
     budgets = [after.private[lab].budget for lab in state.market.labs]
     assert budgets == [102.0, 99.0, 99.0]
     for lab in state.market.labs:
@@ -209,17 +165,12 @@ def test_a_claim_about_a_named_job_is_checked_against_that_job():
         1: [job("j_1_0", 6, deadline=3)],
     }
     state = market(blocks, jobs, labs=2)
-    assert statuses("Our job j_0_0 needs 3 GPU-hours.", state) == ["holds"]
-    assert statuses("Our job j_0_1 needs 3 GPU-hours.", state) == ["false"]
-    assert statuses("Our job j_0_9 needs 3 GPU-hours.", state) == ["false"]
-    assert statuses("Our job j_1_0 needs 6 GPU-hours.", state) == ["other"]
-    assert (
-        statuses("Our job j_0_1 needs 8 GPU-hours and is due in 2 rounds.", state) == ["holds"] * 2
-    )
-    assert statuses("Our job j_0_0 needs 3 GPU-hours and is due in 2 rounds.", state) == [
-        "holds",
-        "false",
-    ]
+    for name, hours, due, found in (
+        ("j_0_0", 3, "", ["holds"]), ("j_0_1", 3, "", ["false"]), ("j_0_9", 3, "", ["false"]),
+        ("j_1_0", 6, "", ["other"]), ("j_0_1", 8, " and is due in 2 rounds", ["holds", "holds"]),
+        ("j_0_0", 3, " and is due in 2 rounds", ["holds", "false"]),
+    ):  # fmt: skip
+        assert statuses(f"Our job {name} needs {hours} GPU-hours{due}.", state) == found
 
 
 @pytest.mark.parametrize("lab", ["lab_1", "lab_9", "nobody", ""])

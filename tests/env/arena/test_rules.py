@@ -1,10 +1,15 @@
-"""The arena's rules in small markets: budgets of 100, blocks whose energy costs 2."""
+"""The arena's rules in small markets, and its reward, true to the utility.
+
+Budgets are 100; the energy of a block costs 2.
+"""
 
 import json
+from functools import reduce
+from operator import add
 
 import pytest
 
-from env import ARENA_TASKS, arena, begin, rollout
+from env import ARENA_TASKS, Policy, arena, begin, rollout
 from sauda.policies import LABS
 from tests.support.arena_games import ENV, block, do, job, market, next_round, result, seen, take
 from tests.support.cases import cases
@@ -20,50 +25,6 @@ def each(check: str):
     return pytest.mark.parametrize(("given", "code"), cases("arena_actions.csv", check))
 
 
-def budget(state: arena.State, lab: int) -> float:
-    return state.private[f"lab_{lab}"].budget
-
-
-def owner(state: arena.State, name: str) -> str:
-    return state.market.blocks[name].owner_lab_id
-
-
-# Turns
-
-
-def test_every_lab_acts_twice_a_round_in_the_order_of_the_seats():
-    state = two_labs(labs=3)
-    order = []
-    while state.market.round_index == 0:
-        order.append(state.market.queue[0])
-        state = take(state, "send_message", message="hello")
-    assert order == ["lab_0", "lab_1", "lab_2"] * 2
-
-
-# Booking
-
-
-def test_a_booking_earns_the_value_and_pays_the_energy():
-    own = take(two_labs(), "allocate_to_job", job_id="j0", block_ids=("a",)).private["lab_0"]
-    assert (own.job_value, own.energy, own.budget, own.utility) == (40, 2, 98, 38)
-    assert own.jobs[0].completed
-
-
-def test_hours_run_out_as_rounds_pass():
-    state = next_round(two_labs())  # of two rounds of two GPUs one is gone
-    state = take(state, "allocate_to_job", job_id="j0", block_ids=("a",))
-    assert result(state, 0) == "insufficient_capacity"
-    state = do(state, 0, "allocate_to_job", job_id="j0", block_ids=("a", "b"))
-    assert (result(state, 0), state.private["lab_0"].job_value) == ("job_allocated", 40)
-
-
-def test_hours_after_the_deadline_earn_a_third_or_so():
-    blocks = [block("a", start=1, rounds=2)]  # rounds 1 and 2; the deadline is round 2
-    state = market(blocks, {0: [job("j0", deadline=2)]})
-    state = take(state, "allocate_to_job", job_id="j0", block_ids=("a",))
-    assert state.private["lab_0"].job_value == pytest.approx(20 + 0.35 * 20)
-
-
 def test_partial_credit_adds_up_over_bookings():
     parts = [block("a", gpus=1), block("b", gpus=1)]
     state = market(parts, {0: [job("j0", partial_credit_allowed=True)]})
@@ -77,36 +38,20 @@ def test_partial_credit_adds_up_over_bookings():
 @each("booking")
 def test_a_booking_that_cannot_be_is_refused(given: str, code: str):
     blocks = [
-        block("a"),
-        block("c", lab=1),
-        block("dead", status="failed"),
-        block("used", status="used"),
-        block("shaky", reliability=0.79),
-        block("past", start=5),
-        block("small", gpus=1),
+        block("a"), block("c", lab=1), block("dead", status="failed"), block("used", status="used"),
+        block("shaky", reliability=0.79), block("past", start=5), block("small", gpus=1),
         block("dear", energy_cost=101.0),
-    ]
+    ]  # fmt: skip
     booking = {"job_id": "j0", "block_ids": tuple(json.loads(given))}
     state = take(market(blocks, {0: [job("j0")]}), "allocate_to_job", **booking)
     assert result(state, 0) == code
-    assert budget(state, 0) == 100
-
-
-# Trades
+    assert state.private["lab_0"].budget == 100
 
 
 def offered(payment: float = 10.0, **more) -> arena.State:
     """lab_0 bids for block c of lab_1."""
     fields = {"target_lab_id": "lab_1", "requested_block_ids": ("c",), "payment": payment}
     return take(two_labs(), "send_offer", **(fields | more))
-
-
-def test_an_accepted_offer_moves_blocks_and_credits():
-    state = take(offered(block_ids=("a",)), "accept_offer", offer_id="o_1")
-    assert (owner(state, "a"), owner(state, "c")) == ("lab_1", "lab_0")
-    assert (budget(state, 0), budget(state, 1)) == (90, 110)
-    assert state.market.closed["o_1"].status == "accepted"
-    assert [lab.reputation for lab in state.market.labs.values()] == [0.71, 0.71]
 
 
 def test_an_offer_lapses_after_the_second_round_that_follows():
@@ -159,9 +104,6 @@ def test_an_action_is_the_same_after_json():
     assert arena.action_from(action.as_json()) == action
 
 
-# Reservations
-
-
 def test_a_reserved_block_cannot_be_asked_for_and_its_reservation_lapses():
     state = take(take(two_labs(), "wait"), "reserve_capacity", block_ids=("c",))
     state = next_round(state)
@@ -169,9 +111,6 @@ def test_a_reserved_block_cannot_be_asked_for_and_its_reservation_lapses():
     assert result(do(state, 0, "send_offer", **terms), 0) == "unavailable_block"
     state = next_round(next_round(state))
     assert state.market.blocks["c"].status == "available"
-
-
-# Coalitions
 
 
 def test_a_joint_job_takes_blocks_of_two_labs():
@@ -205,15 +144,6 @@ def test_a_coalition_needs_consent():
     assert (result(agreed, 1), len(seen(agreed, 0).coalitions)) == ("coalition_created", 1)
 
 
-def test_a_pooled_block_serves_the_partner_who_pays_half_of_the_gain():
-    state = take(pooled(), "allocate_to_job", job_id="j0", block_ids=("c",))
-    own, other = state.private["lab_0"], state.private["lab_1"]
-    # The job pays 40 for 2 of energy; half of the 38 that remain goes to the owner of c.
-    assert (own.job_value, own.pool, own.budget) == (40, -19, 100 - 2 - 19)
-    assert (other.pool, other.budget) == (19, 119)
-    assert state.market.coalitions["c_1"].commitments == ()
-
-
 @pytest.mark.parametrize("way", ["job", "release"])
 def test_taking_a_block_back_breaks_the_coalition_and_costs(way: str):
     state = do(pooled(), 0, "send_message", message="well?")
@@ -231,20 +161,14 @@ def test_taking_a_block_back_breaks_the_coalition_and_costs(way: str):
 
 
 def test_a_failed_commitment_is_excused():
-    state = market(
-        [block("c", lab=1, rounds=5)],
-        {0: [job("j0")], 1: [job("j1")]},
-        shocks={1: "capacity_failure"},
-    )
+    jobs = {0: [job("j0")], 1: [job("j1")]}
+    state = market([block("c", lab=1, rounds=5)], jobs, shocks={1: "capacity_failure"})
     state = take(state, "form_coalition", target_lab_id="lab_1")
     state = take(state, "commit_to_coalition", coalition_id="c_1", block_ids=("c",))
     state = next_round(state)
     coalition = state.market.coalitions["c_1"]
     assert (coalition.breach_status, coalition.active) == ("excused", True)
     assert state.private["lab_1"].breaches == 0
-
-
-# Shocks
 
 
 def test_a_failure_strikes_what_is_not_reserved_first():
@@ -257,23 +181,13 @@ def test_a_failure_strikes_what_is_not_reserved_first():
 
 @pytest.mark.parametrize(
     ("kind", "struck"),
-    [
-        ("reliability_degradation", {"reliability": 0.78}),
-        ("energy_spike", {"energy_cost": 4.0}),
-    ],
+    [("reliability_degradation", {"reliability": 0.78}), ("energy_spike", {"energy_cost": 4.0})],
 )
 def test_a_shock_spares_what_is_reserved(kind: str, struck: dict[str, float]):
     state = take(two_labs(shocks={1: kind}), "reserve_capacity", block_ids=("a",))
     before, after = state.market.blocks, next_round(state).market.blocks
     assert after["a"] == before["a"]
     assert after["b"] == before["b"]._replace(**struck)
-
-
-def test_reliability_falls_and_demand_surges():
-    state = next_round(two_labs(shocks={1: "reliability_degradation", 2: "demand_surge"}))
-    assert state.market.blocks["a"].reliability == 0.78
-    state = next_round(state)
-    assert [j.job_id for j in state.private["lab_0"].jobs] == ["j0", "surge_lab_0"]
 
 
 def test_the_job_of_a_surge_raises_what_a_lab_that_stays_could_earn_alone():
@@ -285,9 +199,6 @@ def test_the_job_of_a_surge_raises_what_a_lab_that_stays_could_earn_alone():
         assert leaves.private["lab_0"].batna == first.private["lab_0"].batna
         raised += stays.private["lab_0"].batna > first.private["lab_0"].batna
     assert raised
-
-
-# Talk
 
 
 @pytest.mark.parametrize(("bid", "cost"), [(None, 0.1), (5.0, 0.1), (12.0, 0.0)])
@@ -307,3 +218,97 @@ def test_a_made_up_rival_bid_costs_reputation_when_the_round_closes(bid: float, 
 def test_the_first_group_of_words_decides_the_signal(given: str, code: str):
     posted = take(two_labs(), "send_message", message=given).market.messages[0]
     assert (posted.signal, posted.from_lab_id, posted.to_lab_id) == (code, "lab_0", None)
+
+
+every_policy = pytest.mark.parametrize("policy", LABS.values(), ids=LABS.keys())
+
+
+def world(**more) -> arena.State:
+    """lab_0 owns a (4 hours), lab_1 owns c (4 hours); jobs of 40 and 60; the stake is 40."""
+    blocks = [block("a", rounds=4, gpus=1), block("c", lab=1)]
+    return market(blocks, {0: [job("j0")], 1: [job("j1", value=60.0)]}, **more)
+
+
+def act(state: arena.State, kind: str, lab: str = "lab_0", **fields) -> arena.Breakdown:
+    return arena.reward(state, arena.Action(kind, **fields), lab)
+
+
+def paid(breakdown: arena.Breakdown) -> dict[str, float]:
+    """The components that are not 0."""
+    return {
+        name: pytest.approx(part)
+        for name, part in breakdown._asdict().items()
+        if part and name != "normalized_reward"
+    }
+
+
+def test_a_shock_that_strikes_the_plan_is_its_own_component():
+    blocks = [block("a", start=1, rounds=4, gpus=1), block("c", lab=1)]
+    state = market(blocks, {0: [job("j0")], 1: [job("j1")]}, shocks={1: "capacity_failure"})
+    state = take(take(state, "wait"), "send_message", message="hi")
+    assert paid(act(state, "wait", lab="lab_0")) == {"market_adaptation_score": -19 / 40}
+
+
+def test_a_pool_pays_both_its_members():
+    blocks = [block("a", gpus=1), block("c", lab=1)]
+    state = take(market(blocks, {0: [job("j0")], 1: []}), "form_coalition", target_lab_id="lab_1")
+    state = take(state, "commit_to_coalition", coalition_id="c_1", block_ids=("c",))
+    booking = {"job_id": "j0", "block_ids": ("c",)}
+    assert paid(act(state, "allocate_to_job", **booking)) == {
+        "job_utility_score": 40 / 40,
+        "coalition_reliability_score": -19 / 40,
+        "budget_efficiency_score": -2 / 40,
+    }
+    owner = act(state, "allocate_to_job", lab="lab_1", **booking)
+    assert paid(owner) == {"coalition_reliability_score": 19}  # without jobs the stake is 1
+
+
+def test_refused_and_malformed_actions_cost_what_the_rules_say():
+    refused = act(world(), "allocate_to_job", job_id="j0", block_ids=("c",))
+    assert paid(refused) == {"invalid_action_penalty": -0.10}
+    malformed = arena.reward(world(), arena.action_from({"action_type": "rob"}), "lab_0")
+    assert paid(malformed) == {"invalid_action_penalty": -0.15}
+
+
+def test_the_third_equal_action_in_a_row_is_spam_unless_it_waits():
+    state = world(rounds=9)
+    for _ in range(2):
+        state = do(state, 0, "make_pitch", message="Give it all to us.")
+    while state.market.queue[0] != "lab_0":
+        state = take(state, "wait")
+    third = act(state, "make_pitch", message="Give it all to us.")
+    assert third.spam_penalty == -0.05
+    assert act(state, "make_pitch", message="Something else.").spam_penalty == 0
+    idle = world(rounds=9)
+    for _ in range(4):
+        assert act(idle, "wait").spam_penalty == 0
+        idle = take(take(idle, "wait"), "wait")
+
+
+def test_a_breach_is_punished_once_and_only_at_who_broke_it():
+    state = take(world(), "form_coalition", target_lab_id="lab_1")
+    state = take(state, "commit_to_coalition", coalition_id="c_1", block_ids=("c",))
+    state = take(state, "send_message", message="thanks")
+    breach = {"job_id": "j1", "block_ids": ("c",)}
+    assert act(state, "allocate_to_job", lab="lab_1", **breach).breach_penalty == -0.20
+    other = act(state, "allocate_to_job", lab="lab_0", **breach)
+    assert (other.breach_penalty, other.coalition_reliability_score) == (0, 5 / 40)
+
+
+@every_policy
+@pytest.mark.parametrize("name", ARENA_TASKS)
+def test_components_sum_to_the_reward_and_rewards_to_the_utility(name: str, policy: Policy):
+    task = ARENA_TASKS[name]
+    for seed in range(4):
+        game = rollout(task, policy, seed)
+        first = begin(task, seed).state
+        rewards = arena.episode_rewards(first, game.turns, "lab_0")
+        assert len(rewards) == len(game.trajectory("lab_0"))
+        for breakdown in rewards:
+            assert reduce(add, breakdown[:-1]) == breakdown.normalized_reward
+        whole = arena.total(rewards)
+        penalties = sum(whole[7:10])
+        own = game.final.private["lab_0"]
+        planned = first.private["lab_0"].batna
+        potential = (own.utility - arena.PLAN_WEIGHT * planned) / own.stake
+        assert whole.normalized_reward - penalties == pytest.approx(potential, abs=1e-3)

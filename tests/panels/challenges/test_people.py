@@ -28,9 +28,8 @@ def visit(language: str = ENGLISH, text: str = "", token: str = "") -> PeopleVis
     return PeopleVisit(None, None, text, "", language, address=NO_ADDRESS, token=token)
 
 
-def entered_visit(screen, board) -> PeopleVisit:
-    shown = enter(screen, "Asha", True, visit())
-    return shown[screen.page.visit]
+def entered_visit(screen) -> PeopleVisit:
+    return enter(screen, "Asha", True, visit())[screen.page.visit]
 
 
 @pytest.mark.parametrize(("name", "consent"), [("Asha", False), ("Asha", "yes"), ("Sauda 2", True)])
@@ -42,19 +41,19 @@ def test_nobody_enters_without_consent_or_with_a_name_of_ours(screen, board, nam
 
 
 def test_an_address_enters_so_often_and_no_more(screen, board):
-    entered_visit(screen, board)
+    entered_visit(screen)
     assert "sauda-bad" in enter(screen, "Bela", True, visit())[screen.page.head]
 
 
 def test_a_move_that_cannot_be_stored_is_not_made(screen, board):
-    there = entered_visit(screen, board)
+    there = entered_visit(screen)
     shown = haggle.send(screen, replace(there, text="₹1", token="none"))
     assert "sauda-bad" in shown[screen.page.moves]
     assert screen.page.visit not in shown
 
 
 def test_a_browser_finds_its_game_again_and_plays_to_the_end(screen, board):
-    there = entered_visit(screen, board)
+    there = entered_visit(screen)
     for number in range(1, GAMES + 1):
         shown = haggle.send(screen, replace(there, text="I walk away"))
         game, page = shown[screen.page.visit].game, screen.page

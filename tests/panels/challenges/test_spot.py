@@ -52,13 +52,6 @@ def shown(updates) -> str:
     return json.dumps([v for part, v in updates.items() if not isinstance(part, gr.State)])
 
 
-def spoken(duel) -> list[str]:
-    """The words of both recorded buyers in the exchanges on show."""
-    shown = [turn for side in duel.sides for one in side.exchanges()[: duel.shown] for turn in one]
-    own = [turn.action.message for turn in shown if turn.agent == "buyer"]
-    return [json.dumps(words)[1:-1] for words in own if words]
-
-
 def recorded(spot) -> dict:
     return events.deal_recorded(spot, SessionGeneration(), None)
 
@@ -100,7 +93,11 @@ def test_a_recorded_pair_says_so_and_hides_who_is_who_until_the_guess(spot):
         names = [side.policy for side in updates[spot.page.duel].sides]
         assert not any(f'title="{name}"' in sent for name in names)
         assert "untrained" not in sent
-        assert any(words in sent for words in spoken(updates[spot.page.duel]))
+        duel = updates[spot.page.duel]
+        turns = [turn for side in duel.sides for one in side.exchanges()[: duel.shown]
+                 for turn in one]  # fmt: skip
+        own = [turn.action.message for turn in turns if turn.agent == "buyer"]
+        assert any(json.dumps(words)[1:-1] in sent for words in own if words)
         assert "GRPO" not in sent
 
 

@@ -9,25 +9,27 @@ import time
 from typing import Any
 from urllib.parse import unquote_plus, urlencode
 
+import numpy as np
 import pytest
 
 from env import IllegalAction, arena
 from panels.gpu_arena import players, tab
-from panels.gpu_arena.players import SEED, TASK
+from panels.gpu_arena.players import LONER, SEED, TASK, made_by
 from panels.gpu_arena.tab import BEGINNINGS, REGIONS, named_in_address, new_game
 from panels.gpu_arena.view import settlement
 from panels.gpu_arena.visit import ASK, PAY, Visit
 from panels.gpu_arena.words import EXPERT, PUBLISHED
+from panels.results.evaluation import DRAWN
 from panels.results.reproduce import rows_of
 from panels.site.visitor import CALLER
 from panels.ui.tables import with_interval
 from sauda.fairness import PAGE
 from sauda.llm.server import Failed, Loading, Ready
-from sauda.llm.types import NotReady
+from sauda.llm.types import NotReady, Reply
+from sauda.records.seeds import SPLITS
 from sauda.records.store import load
 from sauda.sessions.arena import standings
 from tests.support.golden import assert_golden, plain
-from tests.support.models import Booker
 
 WORLD, LAB = "arena/single_trade", "mini+sft-arena"
 HAND = "arena/market_round", "98"  # a world whose blocks and jobs the cases below name
@@ -194,9 +196,6 @@ def test_once_the_game_is_over_nothing_can_be_done_in_it():
     assert 'data-press="send"' in answer(ended["visit"], "begin", task=WORLD, seed="5")["floor"]
 
 
-# Addresses
-
-
 def test_an_address_opens_the_world_that_it_names_and_no_secret_seed_stands_in_one():
     game = tab.follow(at().fill(search=f"?task={WORLD}&seed=7")).game
     assert (game.task_name, game.play.seed) == (WORLD, 7)
@@ -216,11 +215,8 @@ def test_an_address_that_names_no_world_is_answered_in_words(query):
     assert "<b>x" not in opened["top"]
 
 
-# Players
-
-
-class Served(Booker):
-    """A model of the page at a stage; it replies at once."""
+class Served:
+    """A model of the page at a stage; it books the first part of its plan, or waits."""
 
     def __init__(self, stage) -> None:
         self.stage, self.asked_by = stage, None
@@ -234,6 +230,10 @@ class Served(Booker):
     def for_visitor(self, visitor) -> "Served":
         self.asked_by = visitor
         return self
+
+    def __call__(self, messages, seed, schema=None):
+        books = "\nbook: " in messages[1]["content"]
+        return Reply('{"book":1}' if books else '{"wait":true}', "booker", 9, "stop")
 
 
 def test_every_player_shows_a_measured_grade_of_its_own_and_leads_to_its_row():
@@ -270,3 +270,14 @@ def test_a_model_moves_once_it_has_loaded_and_is_named_at_the_end(monkeypatch):
 def test_a_player_without_a_row_cannot_be_picked(name):
     with pytest.raises(ValueError, match="the policies of lab_0 are broker"):
         players.policy_of(name, PAGE)
+
+
+def test_the_first_world_is_the_recorded_one_of_the_median_gain():
+    evaluation = load("evaluation/arena-train.json")
+    columns = evaluation.data.episodes[DRAWN][TASK]
+    gain = np.array(columns[EXPERT].grade) - np.array(columns[LONER].grade)
+    median = np.argsort(gain, kind="stable")[(len(gain) - 1) // 2]
+    assert SPLITS["train"][int(median)] == SEED
+    assert evaluation.config["split"] == "train"
+    for name in (EXPERT, LONER):
+        assert np.isclose(columns[name].utility[SEED], made_by(name))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from env import Accept, Offer, WalkAway, begin, get_task
+from env import Offer, WalkAway, begin, get_task
 from panels.haggle import callbacks
 from panels.haggle.game_view import IN_ENGLISH
 from panels.haggle.layout import FIRST, Request, Visit
@@ -28,10 +28,10 @@ from panels.haggle.screen import Screen
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
 from sauda.llm.backends import THIS_PAGE
 from sauda.llm.server import Failed, Loading, Ready, Waiting
-from sauda.llm.types import NotReady, Reply, ReplyRefused, ReplyTimeout
-from sauda.sessions.bazaar import after_reply, answer, start
-from tests.support.coroutines import run
+from sauda.llm.types import NotReady, ReplyRefused, ReplyTimeout
+from sauda.sessions.bazaar import answer, start
 from tests.support.haggle import Model, screen_of, visit_to
+from tests.support.running import run
 
 STAGES = bare_stages("bazaar/open")
 
@@ -405,18 +405,6 @@ def test_what_if_goes_back_in_the_reviewed_game_and_keeps_the_first(screen, buyi
     assert review_after(screen, branched[page.visit]) == [""]
     for number in (None, 5, "0"):
         assert list(callbacks.what_if(screen, number, ended)) == [page.moves]
-
-
-def test_a_review_of_a_sale_to_a_model_asks_it_nothing():
-    screen = screen_of(Model())  # which has no reply left
-    game = after_reply(
-        answer(start("bazaar/sell", "mini", 3), Offer(900)), Reply('{"offer":50}', "m")
-    )
-    asked = callbacks.send(screen, visit_to(game, "deal"))[screen.page.visit]
-    ended = callbacks.send(screen, replace(asked, text="deal"))[screen.page.visit]
-    assert ended.game.play.turns[-1].action == Accept("deal")
-    shown = review_after(screen, ended)[-1]
-    assert "Leaving here was better." in shown
 
 
 def test_after_a_game_of_the_market_the_effect_of_the_words_is_told(screen):

@@ -1,29 +1,51 @@
-"""What a visitor finds on opening the page: a shared game, a new one, and why no former one."""
+"""What a visitor finds on opening the page: a shared game, a new one, who can be chosen and why."""
 
 import json
-from urllib.parse import parse_qsl
+import re
+from dataclasses import replace
+from urllib.parse import parse_qs, parse_qsl
 
 import pytest
 
 from env import WalkAway
+from panels.haggle.game_view import opponent_badge, score
 from panels.haggle.layout import FIRST, PICKS
 from panels.haggle.opponents import (
     ANY_ITEM,
     ANY_SELLER,
     BUY,
     HIDDEN,
+    MARKET,
+    SCRIPTED_BUYERS,
     SELL,
+    SERVED,
+    bare_stages,
+    buyer_models,
     chosen_opponent,
+    game_at,
     market_choices,
+    measured,
+    model_name,
     new_game,
+    opponent_choices,
+    opponent_name,
+    stages_of,
+    values,
 )
 from panels.haggle.result import to_query
 from panels.haggle.resume import open_page, open_pickers, read_kept, shared_game
 from panels.haggle.screen import Screen
 from panels.haggle.words import ENGLISH, HINDI, translator
+from panels.results.models import buyer_name
+from panels.results.reproduce import rows_of
+from panels.results.winners import contest, heat_map
+from sauda.experiments.comparison import OURS
 from sauda.llm.backends import THIS_PAGE
+from sauda.llm.registry import player_spec, row_name
 from sauda.llm.server import Loading
-from sauda.sessions.bazaar import Game, answer
+from sauda.policies import BUYERS
+from sauda.records.store import load
+from sauda.sessions.bazaar import answer
 from tests.support.haggle import Model, screen_of
 
 BACKENDS = (THIS_PAGE,)
@@ -38,11 +60,6 @@ def kept(session: str = "gone", moved: bool = True, **picks: object) -> str:
 
 def open_tab(screen: Screen, text: str = "", query: dict | None = None) -> dict:
     return open_page(screen, text, query or {}, "a session")
-
-
-def pickers(screen: Screen, updates: dict) -> dict:
-    """What the pickers show beside the game that was opened."""
-    return open_pickers(screen, updates[screen.page.visit])
 
 
 @pytest.fixture
@@ -66,7 +83,7 @@ def test_choices_that_the_page_does_not_have_are_those_it_opens_with():
 
 def test_the_first_visit_fills_the_items_alone_and_learns_the_session(screen):
     page, updates = screen.page, open_tab(screen)
-    (items,) = pickers(screen, updates).values()
+    (items,) = open_pickers(screen, updates[page.visit]).values()
     assert items.choices == market_choices(SELL)
     assert updates[page.session] == "a session"
     assert 'id="haggle-problem"></div>' in updates[page.moves]
@@ -79,7 +96,7 @@ def test_a_game_that_is_gone_is_told_with_its_reason_and_the_choices_stay(screen
     updates = open_tab(screen, kept(**picks))
     assert translator(language)("gone") in updates[page.moves]
     assert updates[page.visit].game.opponent == "firm"
-    drawn = pickers(screen, updates)
+    drawn = open_pickers(screen, updates[page.visit])
     shown = [drawn[part].value for part in (page.seat, page.market, page.opponent)]
     assert shown == [BUY, "bazaar/open", "firm"]
     assert drawn[page.language].value == language
@@ -90,7 +107,7 @@ def test_a_shared_game_comes_before_the_one_that_the_tab_kept(screen):
     game = updates[page.visit].game
     assert (game.task_name, game.play.seed, game.opponent) == ("bazaar/sell", 7, "linear")
     assert translator(HINDI)("shared_game") in updates[page.moves]
-    drawn = pickers(screen, updates)
+    drawn = open_pickers(screen, updates[page.visit])
     assert (drawn[page.seat].value, drawn[page.opponent].value) == (SELL, "linear")
 
 
@@ -107,7 +124,11 @@ def test_a_stage_in_a_link_is_loaded_while_a_script_plays():
     assert "loading" in updates[screen.page.brief]
 
 
-@pytest.mark.parametrize("wrong", [{"seed": "x"}, {"against": "nobody"}, {"task": "<b>x</b>"}])
+@pytest.mark.parametrize(
+    "wrong",
+    [{"seed": "x"}, {"seed": "-7"}, {"seed": "<b>7</b>"}, {"against": "nobody"}, {"against": ""},
+     {"against": "mini+/etc/passwd"}, {"task": "<b>x</b>"}, {"task": "arena/market_round"}],
+)  # fmt: skip
 def test_a_link_to_no_game_is_told_and_a_new_game_begins(screen, wrong):
     page, updates = screen.page, open_tab(screen, query=SHARED | wrong)
     assert "The link names no game" in updates[page.moves]
@@ -116,23 +137,18 @@ def test_a_link_to_no_game_is_told_and_a_new_game_begins(screen, wrong):
 
 
 @pytest.mark.parametrize(
-    "former",
-    [
-        {"task": "bazaar/bluff", "seed": "7", "against": "hidden"},
-        {"task": "bazaar/crowd", "seed": "7", "against": "hidden"},
-        {"task": "bazaar/open", "seed": "7", "against": "firm"},
-        {"task": "bazaar/rushed", "seed": "7", "against": "hidden", "ask": "1"},
-    ],
-)
-def test_a_link_to_a_game_of_the_former_market_says_so_and_the_choices_stay(screen, former):
+    ("task", "against", "more"),
+    [("bluff", "hidden", {}), ("crowd", "hidden", {}), ("open", "firm", {}),
+     ("rushed", "hidden", {"ask": "1"})],
+)  # fmt: skip
+def test_a_link_to_a_game_of_the_former_market_says_so_and_the_choices_stay(
+    screen, task, against, more
+):
+    former = {"task": f"bazaar/{task}", "seed": "7", "against": against, **more}
     page, updates = screen.page, open_tab(screen, kept(**CHOSEN), former)
     assert translator(HINDI)("gone_market") in updates[page.moves]
     assert updates[page.visit].game.opponent == CHOSEN["opponent"]
     assert not updates[page.visit].game.over
-
-
-def opened(query: str) -> Game:
-    return shared_game(dict(parse_qsl(query.removeprefix("?"))))
 
 
 @pytest.mark.parametrize(
@@ -148,7 +164,7 @@ def opened(query: str) -> Game:
 )
 def test_a_link_opens_the_same_game_for_a_friend(choice):
     game = new_game(*choice)
-    again = opened(to_query(answer(game, WalkAway())))
+    again = shared_game(dict(parse_qsl(to_query(answer(game, WalkAway())).removeprefix("?"))))
     assert (again.task_name, again.opponent, again.hidden) == (
         game.task_name, game.opponent, game.hidden
     )  # fmt: skip
@@ -162,17 +178,74 @@ def test_a_game_that_runs_has_no_link():
         to_query(new_game(SELL, ANY_ITEM, "linear"))
 
 
+IN_ENGLISH = translator(ENGLISH)
+
+
+def test_every_stage_with_a_row_is_offered_bare_and_with_its_measured_wrappers():
+    offered = values(opponent_choices(SELL, ANY_ITEM))
+    assert offered[: len(SERVED)] == list(SERVED)
+    assert {"mini", *bare_stages(MARKET)} - {OURS} <= set(offered)
+    assert {HIDDEN, "listener", *BUYERS} <= set(offered)
+    assert OURS not in offered  # under this name; it is the one that the page serves
+    for name in buyer_models():
+        assert player_spec(name).weights
+        assert name in SERVED or name in measured()
+
+
+def test_a_stage_is_offered_once_it_has_a_row_and_an_adapter():
+    entry = measured()["mini"]
+    names = ("mini", OURS, f"{OURS}+honest", "mini+untold")
+    assert stages_of(dict.fromkeys(names, entry), [*names, "mini+without-row"]) == ("mini", OURS)
+
+
+def test_every_score_is_that_of_the_row_in_results_that_it_links_to():
+    files = ("evaluation/market-holdout.json", "evaluation/model-comparison.json")
+    field = contest(map(load, files))
+    table = heat_map(field, "Grades", {})
+    rows = rows_of([load(file) for file in files])
+    scored = [name for name in (*buyer_models(), *SCRIPTED_BUYERS) if score(name, IN_ENGLISH)]
+    assert len(scored) > len(BUYERS)
+    for name in scored:
+        shown, row = str(score(name, IN_ENGLISH)), row_name(name)
+        entry = next(entry for entry in field[MARKET] if entry.policy == row)
+        verb = "wins" if entry.interval.mean >= 0 else "loses"
+        assert f"{verb} {abs(entry.interval.mean):.0%} of what can be won [" in shown
+        assert f"n = {entry.n}" in shown
+        link = re.search(r'href="\?tab=results&amp;part=market&amp;row=([^"]+)"', shown)[1]
+        assert link == row.replace("+", "%2B")
+        assert f'data-row="{row}"' in table
+        again = parse_qs(re.search(r'href="\?([^"]*again=[^"]+)"', shown)[1].replace("&amp;", "&"))
+        assert again["again"][0] in rows
+
+
 @pytest.mark.parametrize(
-    "query",
+    "choice", [(SELL, ANY_ITEM, HIDDEN), (BUY, "bazaar/open", ANY_SELLER)], ids=str
+)
+def test_a_hidden_opponent_is_named_and_scored_at_the_end_alone_and_a_link_leads_to_it(choice):
+    game = new_game(*choice)
+    name = opponent_name(game.opponent, IN_ENGLISH)
+    shown = str(opponent_badge(game, Model(), IN_ENGLISH))
+    assert name not in shown
+    assert IN_ENGLISH("row_link") not in shown
+    ended = replace(game, play=replace(game.play, forfeit=True))
+    revealed = str(opponent_badge(ended, Model(), IN_ENGLISH))
+    assert f"<b>{name}</b>" in revealed
+    assert (IN_ENGLISH("row_link") in revealed) == (choice[0] == SELL)
+    again = game_at(game.task_name, game.play.seed, chosen_opponent(game))
+    assert (again.opponent, again.hidden) == (game.opponent, True)
+
+
+@pytest.mark.parametrize(
+    ("opponent", "name", "short"),
     [
-        "task=bazaar/sell&seed=7&against=nobody",
-        "task=bazaar/sell&seed=7&against=mini%2B/etc/passwd",
-        "task=arena/market_round&seed=7&against=hidden",
-        "task=bazaar/open&seed=7",
-        "task=bazaar/open&seed=-7&against=hidden",
-        "task=bazaar/open&seed=<b>7</b>&against=hidden",
+        ("sauda-mini+honest", f"{buyer_name(OURS)}, guard rails on", "Sauda"),
+        ("mini", "Untrained base, guard rails off", "Untrained base"),
+        ("mini+constrained", "Untrained base, held to legal moves", "Untrained base"),
+        ("mini:firm", "SmolLM2, firm", "SmolLM2"),
     ],
 )
-def test_a_link_to_what_the_page_does_not_offer_is_refused(query):
-    with pytest.raises(ValueError, match=r"Choose a market|a seed is a whole number"):
-        opened(query)
+def test_a_model_is_named_by_its_stage_and_rails_and_in_a_sentence_by_who_it_is(
+    opponent, name, short
+):
+    assert opponent_name(opponent, IN_ENGLISH) == name
+    assert model_name(opponent, IN_ENGLISH) == short

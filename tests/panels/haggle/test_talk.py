@@ -18,6 +18,7 @@ from sauda.language.small_talk import HIGHEST_ASK
 from sauda.llm.seller import decide_move
 from sauda.llm.types import Reply, ReplyError, ReplyRefused, ReplyTimeout
 from sauda.sessions.bazaar import after_reply, answer, back, propose, start
+from tests.support.cases import each
 
 LANGUAGES = (ENGLISH, HINGLISH, HINDI)
 PRICE = re.compile(r"₹[\d,.]*\d")
@@ -62,29 +63,8 @@ def test_a_visitors_words_are_the_message_and_their_price_the_bid():
     assert play_text(buying(), "walk away").play.state.table.past[0].by == "buyer"
 
 
-@pytest.mark.parametrize(
-    ("kind", "texts"),
-    [
-        ("rule_ask", "95"), ("rule_budget", "500"), ("greeting", "namaste"), ("unclear", "Rs.2o"),
-        ("no_own", "10 rupees more"), ("several", "450 or 500"), ("zero", "-50"), ("high", "1e308"),
-        ("nonsense", "NaN|<script>alert('x')</script>"),
-        ("past", "I paid 50 for it last year|20 mein khareeda tha|बीस रुपये में लिया था"),
-    ],
-)  # fmt: skip
-def test_a_text_that_makes_no_move_is_talk_or_names_the_rule(kind, texts):
-    assert {kind_of(buying(), text) for text in texts.split("|")} == {kind}
-
-
-ORDINARY_TALK = (
-    "no deal|I don't accept|I can't accept that|sorry, no|no wait|let me think about it"
-    "|let me think|you can do better|come on|be serious|really?|hmm|sure|good|wow ok"
-    "|what do you think of it?|go to hell|tell me a joke|help|क्या हाल है|अच्छा|सही है|नहीं चलेगा"
-    "|mujhe manzoor nahi|nahi chalega|achha ji|सोचने दो|yes please|ok bye"
-)
-
-
-@pytest.mark.parametrize("text", ORDINARY_TALK.split("|"))
-def test_ordinary_talk_makes_no_move_and_is_understood(text):
+@each("talk.csv", "ordinary")
+def test_ordinary_talk_makes_no_move_and_is_understood(text, expect):
     assert kind_of(buying(), text) != "nonsense"
 
 
@@ -189,18 +169,14 @@ def in_the_same_words(game) -> str:
     return words.get(ask.kind, counter).format(item=ask.item.name, price=price)
 
 
-def sentences(lines: list[str]) -> list[str]:
-    """The sentences of all lines, prices apart."""
-    parts = [part for line in lines for part in re.split(r"(?<=[.?!।])\s+", line)]
-    return [part for part in (PRICE.sub("#", part) for part in parts) if re.search(r"\w{2}", part)]
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_sentence_of_a_classic_seller_is_said_twice_in_a_game(language):
     for seed in range(6):
         game = start("classic/deceptive_seller", "", seed)
         shown = said(bought_up(game, in_the_same_words), language=language)
-        told = sentences(shown)
+        parts = [part for line in shown for part in re.split(r"(?<=[.?!।])\s+", line)]
+        told = [PRICE.sub("#", part) for part in parts]
+        told = [part for part in told if re.search(r"\w{2}", part)]
         assert len(told) == len(set(told)), told
         assert language != HINDI or not LATIN.search(" ".join(shown))
 
@@ -277,35 +253,12 @@ def test_a_models_own_words_are_said_where_they_fit_its_move(message, is_said):
     assert rupees(game.observation.bid) in line
 
 
-def test_no_seller_names_a_lower_price_after_a_last_one():
-    promise = re.compile("last|final|there I stop|cannot go|Here I end", re.IGNORECASE)
-    for seed in range(20):
-        shown = said(bought_up(start("classic/single_deal", "", seed)))
-        assert not any(promise.search(line) for line in shown[1:-2]), shown
-
-
-@pytest.mark.parametrize(
-    ("text", "act"),
-    [
-        ("what did you pay for it?", "ask_cost"),
-        ("aapko kitne ka pada?", "ask_cost"),
-        ("चाय पिएँगे?", "tea"),
-        ("the shop next door asks 900", "outside"),
-    ],
-)
-def test_words_without_a_price_wait_for_one_and_go_with_it(text, act):
+@each("talk.csv", "waits")
+def test_words_without_a_price_wait_for_one_and_go_with_it(text, expect):
     game, talk = converse(start("bazaar/open", "fair", 5), SILENT, text)
     assert not [turn for turn in game.play.turns if turn.agent == "buyer"]
     bid = game.observation.reservation // 3
     after, talk = converse(game, talk, f"{bid}")
-    assert act_in(after.observation.table.moves[1].action.message)[0] == act
+    assert act_in(after.observation.table.moves[1].action.message)[0] == expect
     silent, _ = converse(after, talk, f"{bid + 10}")
     assert act_in(silent.observation.table.moves[3].action.message)[0] == ""
-
-
-def test_nonsense_and_insults_make_no_move_without_a_price():
-    game, talk = start("bazaar/open", "fair", 5), SILENT
-    for text in ("asdf qwer", "you thief", "😀", "चोर कहीं के"):
-        game, talk = converse(game, talk, text)
-    assert not [turn for turn in game.play.turns if turn.agent == "buyer"]
-    assert len(talk.exchanges) == 4

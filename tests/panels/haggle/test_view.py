@@ -4,7 +4,6 @@ What each kind of game shows stands in the golden views and chats.
 """
 
 import re
-from itertools import permutations
 
 import pytest
 from markupsafe import Markup
@@ -19,22 +18,13 @@ from panels.haggle.words import ENGLISH, HINDI, translator
 from panels.results.models import policy_label
 from panels.ui.look import as_typed
 from sauda.games import policies_of
-from sauda.language.lines import translate_phrases
 from sauda.llm.types import Reply
-from sauda.sessions.bazaar import Game, after_reply, answer, start
+from sauda.sessions.bazaar import after_reply, answer, start
 from sauda.sessions.review import review
+from tests.support.cases import each
+from tests.support.golden import plain
 
 IN_ENGLISH, IN_HINDI = translator(ENGLISH), translator(HINDI)
-
-
-def played(game: Game, *actions) -> Game:
-    for action in actions:
-        game = answer(game, action)
-    return game
-
-
-def words(html: str) -> str:
-    return " ".join(re.sub(r"<[^>]*>", " ", html).split())
 
 
 @pytest.mark.parametrize("seat", [BUY, SELL])
@@ -50,29 +40,11 @@ def test_nothing_hidden_is_shown_before_the_end(seat):
         assert (card(game), board_of(game)) == ("", ())
 
 
-def own_bubbles(game: Game, *texts: str) -> list[str]:
-    """The visitor's bubbles after these texts, their tags of HTML left out."""
-    talk = SILENT
-    for text in texts:
-        game, talk = converse(game, talk, text)
-    own = [m["content"] for m in bubbles(chat_of(game, talk).messages) if m["role"] == "user"]
-    return [Markup(text.replace("</b> ", "</b> · ")).striptags() for text in own]
-
-
-@pytest.mark.parametrize(
-    ("text", "bubble"),
-    [
-        ("₹30.", "₹30"),
-        ("30 rupees", "₹30"),
-        ("30 for this old thing", "₹30 · 30 for this old thing"),
-        ("तीस रुपये", "तीस रुपये = ₹30"),
-        ("I have thirty rupees on me", "thirty rupees = ₹30 · I have thirty rupees on me"),
-        ("₹30 <b>now</b>", "₹30 · ₹30 <b>now</b>"),
-        ("deal", "₹60 · deal"),
-    ],
-)
-def test_an_own_bubble_shows_the_price_that_was_read_and_words_that_were_read_as_it(text, bubble):
-    assert own_bubbles(start("classic/single_deal", "", 5), text) == [bubble]
+@each("talk.csv", "bubble")
+def test_an_own_bubble_shows_the_price_that_was_read_and_words_that_were_read_as_it(text, expect):
+    game, talk = converse(start("classic/single_deal", "", 5), SILENT, text)
+    (own,) = (m["content"] for m in bubbles(chat_of(game, talk).messages) if m["role"] == "user")
+    assert Markup(own.replace("</b> ", "</b> · ")).striptags() == expect
 
 
 @pytest.mark.parametrize("task", ["bazaar/sell", "bazaar/open", "classic/read_the_tells"])
@@ -82,14 +54,11 @@ def test_in_hindi_only_names_and_the_command_are_latin(task):
         game = answer(game, WalkAway())
     shown = card(game, IN_HINDI) + result(game, IN_HINDI, HINDI)
     shown += review_shown(review(game), IN_HINDI, HINDI)
-    text = re.sub(r"python -m sauda play [^।<]*", "", words(shown))
+    text = re.sub(r"python -m sauda play [^।<]*", "", plain(shown))
     scripts = policies_of(game.task)
     known = [*scripts, *map(policy_label, scripts), *TYPES, "n"]
     names = " ".join(known).replace("_", " ").split()
     assert set(re.findall(r"[A-Za-z]+", text)) <= set(names)
-
-
-# The review
 
 
 def test_against_a_model_the_bars_show_what_was_on_the_table():
@@ -103,23 +72,6 @@ def test_against_a_model_the_bars_show_what_was_on_the_table():
     shown = on_the_table(answer(game, WalkAway()), IN_ENGLISH)
     assert re.findall(r">(\d+%)<", shown) == shares
     assert f"The most, {shares[-1]}, was on the table before your move 3." in shown
-
-
-def test_a_loss_of_grade_alone_is_told_as_grade():
-    """Without a ZOPA nothing but time can be lost by staying."""
-    games = (start("bazaar/open", "", seed) for seed in range(100))
-    game = next(
-        game
-        for game in games
-        if game.observation.reservation < game.play.state.private["seller"]["reservation"]
-    )
-    found = review(played(game, Offer(1), WalkAway()))
-    assert found.missed.rupees == 0
-    if found.costliest:
-        assert f"{found.missed.grade:.2f} of the grade" in review_shown(found, IN_ENGLISH)
-
-
-# What Sauda hears
 
 
 def said(speech: Speech, language: str = "en", draw: float = 0.0, use: str = "seen") -> str:
@@ -152,14 +104,6 @@ def test_a_buyer_sees_which_act_the_seller_heard():
     game = answer(start("bazaar/open", "firm", 5), Offer(300, "cash, right now"))
     assert "cash at once" in reading(game, IN_ENGLISH, ENGLISH)
     assert reading(start("classic/single_deal", "", 5), IN_ENGLISH, ENGLISH) == ""
-
-
-def test_a_line_told_in_another_language_tells_the_same():
-    speech = Speech("fair", "cost", "about", 1200, "hedge", "caught")
-    for language, other in permutations(("en", "hinglish", "hi"), 2):
-        for use in ("seen", "unseen"):
-            line = said(speech, language, 0.5, use)
-            assert translate_phrases(line, other) == said(speech, other, 0.5, use)
 
 
 def test_the_words_of_both_sides_enter_the_chat_escaped():

@@ -4,7 +4,6 @@
 4 small talk, 5 numbers.
 """
 
-import csv
 from dataclasses import replace
 
 import pytest
@@ -13,26 +12,20 @@ from env import Accept, Item, Move, Offer, WalkAway, speech
 from env.bazaar.types import State
 from panels.haggle.conversation import SILENT, WORDS_WAIT, NoMove, chat_of, converse, play_text
 from panels.haggle.opponents import SELLING_TASK
-from sauda.language.lines import ANSWERS, hindi_names
+from sauda.language.lines import hindi_names
 from sauda.language.money import prices
 from sauda.language.small_talk import kind_of_talk
 from sauda.language.stances import relative
 from sauda.sessions.bazaar import Game, start
-from tests.support.source import ROOT
+from tests.support.cases import cases, rows
 
 ASKS = {"several", "unclear", "vague", "each", "no_own", "no_theirs", "nothing_yet"}
 
 
-def rows(part: str, *names: str) -> list[dict[str, str]]:
-    found = []
-    for name in names:
-        with (ROOT / "tests" / "cases" / name).open(encoding="utf-8", newline="") as lines:
-            found += [row for row in csv.DictReader(lines) if row["part"] in part]
-    return found
-
-
-PRICES = rows("25", "visitor_lines.csv", "price_lines.csv")
-ACCEPTANCES, TALK = rows("3", "visitor_talk.csv"), rows("4", "visitor_talk.csv")
+LINES = [*rows("visitor_lines.csv"), *rows("price_lines.csv")]
+PRICES = [row for row in LINES if row["part"] in "25"]
+ACCEPTANCES, TALK = ([row for row in rows("visitor_talk.csv") if row["part"] == part]
+                     for part in "34")  # fmt: skip
 LAMP = {"seat": "buyer", "item": "lamp", "list_price": "2400", "limit": "1500", "standing": "1800",
         "own": "900"}  # fmt: skip
 by_id = {"argnames": "row", "ids": lambda row: row["id"]}
@@ -101,15 +94,8 @@ def test_small_talk_is_answered_fittingly(row):
     assert waits or kind in row["kinds"].split("|"), row["text"]
 
 
-REFUSALS = (
-    "I won't pay {}, that is too much|{} is too much|I can't do {}|{}? no way|{} zyada hai"
-    "|There is no way I give you {}|I would never spend {} on that|{} mein nahi lunga"
-    "|itna nahi, {} bahut mehnga hai|{} तो बहुत ज़्यादा है|मैं {} नहीं दूँगा|why should I pay {}?"
-)
-
-
-@pytest.mark.parametrize("text", REFUSALS.split("|"))
-def test_no_game_closes_at_a_price_that_the_visitor_refuses(text):
+@pytest.mark.parametrize(("text", "_"), cases("relative_prices.csv", "refuse"))
+def test_no_game_closes_at_a_price_that_the_visitor_refuses(text, _):
     for task, seed in (("classic/single_deal", 5), ("bazaar/open", 1), ("bazaar/rushed", 2)):
         game = start(task, "", seed)
         after, talk = converse(game, SILENT, text.format(f"{game.observation.ask:g}"))
@@ -117,28 +103,20 @@ def test_no_game_closes_at_a_price_that_the_visitor_refuses(text):
         assert talk.exchanges[-1].kind in ("refused", "press")
 
 
-@pytest.mark.parametrize(
-    ("text", "does", "price"),
-    [
-        ("let us split the difference", "propose", 1350),
-        ("30% off the list price", "propose", 1680),
-        ("75 % of your price", "propose", 1350),
-        ("200 less than my last offer", "propose", 700),
-        ("mere last daam se 100 zyada", "propose", 1000),
-        ("कीमत में 15 प्रतिशत की छूट दीजिए", "propose", 1530),
-        ("200 off, no, 1200", "offer", 1200),
-        ("I'd say 1200, that is 600 less", "offer", 1200),
-    ],
-)
-def test_a_relative_price_is_worked_out_and_a_yes_offers_it(text, does, price):
+RELATIVE = [(does, *row) for does in ("propose", "offer")
+            for row in cases("relative_prices.csv", does)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("does", "text", "price"), RELATIVE)
+def test_a_relative_price_is_worked_out_and_a_yes_offers_it(does, text, price):
     row = LAMP | {"limit": "2300", "text": text}
-    assert outcome(row)[:2] == (does, price)
+    assert outcome(row)[:2] == (does, int(price))
     if does == "propose":
         game = game_of(row)
         asked = play_text(game, text)
         assert asked.play == game.play
-        assert f"₹{price:,}" in chat_of(asked).messages[-1]["content"]
-        assert play_text(asked, "yes").play.turns[len(game.play.turns)].action.price == price
+        assert f"₹{int(price):,}" in chat_of(asked).messages[-1]["content"]
+        assert play_text(asked, "yes").play.turns[len(game.play.turns)].action.price == int(price)
 
 
 @pytest.mark.parametrize("yes", ["yes", "haan", "that works for me"])
@@ -148,17 +126,6 @@ def test_a_condition_is_named_before_the_deal_is_closed(yes):
     assert "condition" in chat_of(game, talk).messages[-1]["content"]
     closed, _ = converse(game, talk, yes)
     assert closed.play.state.table.past[-1].price == float(row["standing"])
-
-
-@pytest.mark.parametrize("language", ANSWERS)
-@pytest.mark.parametrize("seat", ["buyer", "seller"])
-def test_each_kind_of_talk_has_answers_that_name_no_price_of_their_own(language, seat):
-    kinds = {kind for row in TALK for kind in row["kinds"].split("|")} - {"price"}
-    for kind in kinds | {"refused", "listed", "elsewhere", "rival", "past", "supposed"}:
-        lines = ANSWERS[language][seat].get(kind) or ANSWERS[language]["both"][kind]
-        assert len(set(lines)) > 1, kind
-        told = [line.format(item="lamp", condition="", list="", own="", most="") for line in lines]
-        assert not any(map(prices, told))
 
 
 def test_neither_a_plain_word_nor_an_item_of_the_catalogue_is_an_insult():

@@ -100,9 +100,6 @@ def test_an_advocates_negotiations_come_out_again(judged, advocate):
     assert "≠" not in told
 
 
-# Training
-
-
 def test_the_selectors_curves_are_those_of_its_log(selector):
     for final in selector.data.final:
         task = final.task

@@ -1,15 +1,9 @@
-"""What the page says of itself and how it ends; missing artifacts and a full disk."""
+"""What the page says of itself and how it ends; missing artifacts."""
 
-import builtins
-import errno
-import io
 import json
-import os
 import signal
-import tempfile
 import threading
 import time
-import uuid
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,7 +11,6 @@ import pytest
 
 from panels.gpu_arena import players
 from panels.haggle import game_view, opponents
-from panels.haggle.screen import Visit
 from panels.site.cache import PageCache
 from panels.site.gate import HEADERS, Served
 from panels.site.hosts import Hosts
@@ -27,7 +20,6 @@ from sauda.cloud import space
 from sauda.llm import backends
 from sauda.llm.server import Loading
 from sauda.records import store
-from sauda.sessions.bazaar import Game
 from tests.support.endpoint import server
 from tests.support.site import Site
 
@@ -53,17 +45,6 @@ def test_every_answer_has_the_security_headers_and_may_stand_in_a_frame_of_a_spa
     assert {name: headers[name] for name in HEADERS} == HEADERS
     assert "https://huggingface.co" in headers["content-security-policy"]
     assert "x-frame-options" not in headers
-
-
-def test_a_page_that_is_about_to_end_takes_no_new_call(site):
-    site.served.is_open = False
-    try:
-        answer = site.shared.post("/gradio_api/call/play", json={"data": []})
-        assert answer.status_code == 503
-        assert answer.json()["error"].startswith("The page is being restarted")
-        assert site.shared.get("/").status_code == 200
-    finally:
-        site.served.is_open = True
 
 
 def test_what_runs_is_finished_before_the_page_ends():
@@ -151,44 +132,3 @@ def test_events_of_every_tab_answer_while_no_artifact_can_be_read(site: Site, no
         assert answered.status_code == 200, (event.fn.__module__, event.fn.__name__, answered.text)
         called += 1
     assert called > 40
-
-
-@pytest.fixture
-def full_disk(monkeypatch):
-    """No file can be written, and no folder made, until the test ends."""
-    opened = builtins.open
-
-    def full(*given, **more):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    def only_to_read(file, mode="r", *given, **more):
-        return full() if set(mode) & set("wax+") else opened(file, mode, *given, **more)
-
-    monkeypatch.setattr(builtins, "open", only_to_read)
-    monkeypatch.setattr(io, "open", only_to_read)
-    monkeypatch.setattr(os, "mkdir", full)
-    monkeypatch.setattr(tempfile, "mkdtemp", full)
-    with pytest.raises(OSError, match="No space"):
-        Path(tempfile.gettempdir(), uuid.uuid4().hex).write_text("")
-
-
-def called(site: Site, module: str, name: str, data: list, session: str) -> str:
-    return site.call(site.event_number(module, name), data, session)
-
-
-def kept_game(site: Site, session: str) -> Game:
-    states = OPEN[session].state_data.values()
-    return next(state.game for state in states if isinstance(state, Visit))
-
-
-def test_a_game_goes_on_while_the_disk_is_full(site, full_disk):
-    session = uuid.uuid4().hex
-    choice = ["buy", "classic/career_10", "hidden", "this page", "en"]
-    called(site, "haggle.callbacks", "begin", [None, *choice], session)
-    turns = len(kept_game(site, session).play.turns)
-    for share in (0.4, 0.45):
-        bid = str(round(share * kept_game(site, session).observation.opening_ask))
-        text = called(site, "haggle.callbacks", "send", [None, bid], session)
-        assert 'role="alert"' not in text, text
-        assert len(kept_game(site, session).play.turns) > turns
-        turns = len(kept_game(site, session).play.turns)

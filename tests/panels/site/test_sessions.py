@@ -10,7 +10,7 @@ import pytest
 from panels.haggle.words import HINDI, translator
 from panels.site import sessions
 from panels.site.sessions import Page, Sessions
-from tests.support.coroutines import run
+from tests.support.running import run
 from tests.support.site import Site
 
 
@@ -50,9 +50,6 @@ def test_the_oldest_session_goes_where_there_are_too_many(holder):
     for name in ("one", "two", "one", "three"):
         assert holder[name]
     assert list(holder.session_data) == ["one", "three"]
-
-
-# The page
 
 
 def call(site: Site, name: str, session: str, *data: object) -> list:

@@ -61,14 +61,12 @@ def test_html_parts_escape_what_they_are_given(part):
     assert "&lt;b&gt;" in part
 
 
-def test_every_task_has_a_title_of_its_own():
+def test_every_task_has_a_title_of_its_own_and_says_what_it_is_about():
     assert set(TASK_TITLES) == set(TASKS)
     assert len(set(TASK_TITLES.values())) == len(TASK_TITLES)
     assert task_choices(["bazaar/open"]) == [("Open market", "bazaar/open")]
     assert task_title("none/such") == "none/such"
-
-
-def test_a_tasks_rounds_are_counted_from_1():
+    # Rounds are counted from 1.
     assert "in round 1" in TASKS["arena/market_round"].about  # the engine's count, from 0
     assert task_about("arena/market_round").endswith("the first in round 2.")
     assert "in round 2" in titled("arena/market_round")
@@ -155,9 +153,6 @@ def test_a_table_holds_all_digits_for_its_file_and_escapes_texts():
     assert 'data-csv="">–<' in shown
     assert "&lt;b&gt;" in shown
     assert data_table([], "Rows") == ""
-
-
-# Files for download: few, small, whole, and never in the way of the page
 
 
 def test_a_link_holds_the_whole_text_under_its_name():

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import psutil
 import pytest
 from huggingface_hub import HfApi, JobHardware
 from huggingface_hub.errors import HfHubHTTPError
@@ -159,15 +160,8 @@ def started(job: TrainingJob, python: str | Path = sys.executable) -> subprocess
 
 def running(folder: Path) -> list[str]:
     """The command lines of live processes that name `folder`."""
-    lines = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            line = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-        except OSError:  # it has ended
-            continue
-        if str(folder) in line:
-            lines.append(line)
-    return lines
+    lines = [" ".join(one.info["cmdline"] or ()) for one in psutil.process_iter(["cmdline"])]
+    return [line for line in lines if str(folder) in line]
 
 
 # A Python whose training has checkpoints without a network in them and a child beside it. It waits
@@ -221,8 +215,6 @@ def test_a_job_that_is_ended_leaves_nothing_running_and_the_next_finishes_its_st
     assert sorted(checkpoints_in(kept)) == [1, 2, 3, 4]
     assert not running(tmp_path)
 
-
-# Shards as jobs
 
 FAKE = """#!/usr/bin/env bash
 echo "$@" >> "$CALLS"
@@ -290,9 +282,6 @@ def test_a_dry_run_shows_the_jobs_with_their_cost_and_submits_nothing(monkeypatc
     assert "hf_not_to_be_seen" not in out
     assert command.main(["shards", "submit", *arguments, "--shard", "4"]) == 2
     assert "numbered from 1 to 3; there is no 4" in capsys.readouterr().err
-
-
-# Runs that are kept
 
 
 def run_in(folder: Path, steps: int, torn: int = 0) -> Path:

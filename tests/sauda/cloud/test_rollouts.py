@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import ClassVar
 
 import pytest
 
@@ -14,10 +15,25 @@ from sauda.llm.backends import RetryPolicy
 from sauda.llm.turn import PlayerSpec
 from sauda.llm.types import Reply, ReplyError
 from tests.support.endpoint import openai, server
-from tests.support.models import Haggler
 
 QUICK = RetryPolicy(attempt_timeout=5.0, total_timeout=6.0, attempts=2, first_pause=0.01)
 TASK = "bazaar/open"
+
+
+class Haggler:
+    """Bids 50, then 75 percent of its limit, then accepts; sells at 150, 120, then accepts."""
+
+    PRICES: ClassVar = {"buy": (50, 75), "sell": (150, 120)}
+
+    def __call__(self, messages, seed, schema=None):
+        seat = "sell" if "haggle to sell" in messages[0]["content"] else "buy"
+        made = sum(message["role"] == "assistant" for message in messages)
+        prices = self.PRICES[seat]
+        move = {"offer": prices[made]} if made < len(prices) else {"accept": True}
+        return Reply(json.dumps(move), "haggler", 5, "stop")
+
+    def batch(self, chats, seeds, schemas):
+        return [self(*request) for request in zip(chats, seeds, schemas, strict=True)]
 
 
 def haggles(body: dict) -> dict:
@@ -46,6 +62,10 @@ def test_games_through_two_servers_are_those_of_the_model_itself(tmp_path):
 
 
 def test_games_stop_where_no_server_answers_and_resume_where_they_were(tmp_path):
+    def stops_after_one(function, items):
+        yield items[0], function(items[0])
+        raise KeyboardInterrupt
+
     with server(401) as (bad, _), pytest.raises(CloudFault, match=r"401.*before are kept"):
         play_missing(replace(wanted(bad), batch=4), tmp_path, here)
     with server(haggles) as (good, requests):
@@ -58,11 +78,6 @@ def test_games_stop_where_no_server_answers_and_resume_where_they_were(tmp_path)
     assert summarize_games(games, tmp_path)["n"] == 8
     with pytest.raises(ValueError, match="another plan, which differs in model"):
         play_missing(replace(games, model="other"), tmp_path, here)
-
-
-def stops_after_one(function, items):
-    yield items[0], function(items[0])
-    raise KeyboardInterrupt
 
 
 class Named:

@@ -15,7 +15,7 @@ from sauda import __main__ as command
 from sauda.cloud import CloudFault, shards
 from sauda.cloud.shards import Plan, engine, merge, play_pieces
 from sauda.experiments.evaluate import EvaluationSpec, evaluate
-from tests.support.lanes import unavailable
+from tests.support.running import unavailable
 
 BAZAAR = EvaluationSpec(
     ("classic/career_10", "bazaar/open"), ("rule_based", "linear"), episodes=13, split="holdout"
@@ -106,9 +106,6 @@ def test_the_commands_play_two_shards_and_merge_their_table(tmp_path, capsys):
     assert command.main(["shards", "merge", *folder]) == 0
     assert "bazaar/open" in capsys.readouterr().out
     assert (tmp_path / "parts" / "plan.json").exists()
-
-
-# Engines
 
 
 def squared(number: int) -> int:

@@ -16,6 +16,7 @@ from sauda import __main__ as command
 from sauda.cloud import CloudFault
 from sauda.cloud.space import MOST_FILE, Staged, import_faults, stage, staging_faults, upload
 from sauda.records.store import REPOSITORY
+from tests.support.cases import cases
 
 TOKEN = "hf_" + "a1" * 17  # put together here, so that no file holds it
 FILES = {
@@ -46,25 +47,12 @@ def test_the_committed_page_has_no_fault_and_leaves_its_tests_behind(tmp_path):
     assert staged.commit == subprocess.run(head, capture_output=True, text=True).stdout.strip()
 
 
-@pytest.mark.parametrize(
-    ("file", "old", "new", "fault"),
-    [
-        ("README.md", "sdk: gradio\n", "sdk: docker\n", "sdk is gradio, not 'docker'"),
-        ("README.md", '"3.12"', '"3.11"', "python_version is one of 3.10, 3.12, as text"),
-        ("README.md", '"3.12"', "3.12", "as text, not 3.12"),
-        ("README.md", "6.31.0", "6.30.0", "sdk_version is 6.30.0, and requirements.txt has"),
-        ("README.md", "app_file: app.py", "app_file: main.py", "the app_file main.py is not"),
-        ("requirements.txt", "==6.31.0", ">=6", "names no exact version"),
-        ("app.py", "import json", f"import json\nT = '{TOKEN}'", "app.py:2: looks like a token"),
-        ("app.py", "import json", "U = 'https://me:secret1@x.org'", "address with a password"),
-        ("app.py", "import json", "-----BEGIN PRIVATE KEY-----", "looks like a private key"),
-        ("app.py", "import json", "#" * (MOST_FILE + 1), "20.0 MiB; the most are 20"),
-    ],
-)
+@pytest.mark.parametrize(("file", "old", "new", "fault"), cases("space_faults.csv", "staged"))
 def test_each_fault_is_named_in_one_line_that_repeats_no_secret(folder, file, old, new, fault):
     assert staging_faults(folder) == []
     text = (folder / file).read_text()
     assert old in text
+    new = new.format(token=TOKEN, large="#" * (MOST_FILE + 1))
     (folder / file).write_text(text.replace(old, new, 1))
     found = staging_faults(folder)
     assert any(fault in line for line in found), found

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from env import ARENA_TASKS, advance, arena, begin, get_task, move, rollout
+from sauda.games.arena_columns import events
 from sauda.games.arena_prompt import completion, options, parse, render, schema
 from sauda.policies import LABS
 from sauda.policies.broker import broker
@@ -112,3 +113,20 @@ def test_the_teachers_action_is_learnt_where_another_policy_moves():
     rows = arena_rows(config)
     assert {kind_of(row.labels[0]) for row in rows} - {"wait"}  # though every move made was to wait
     assert {row.deal for row in rows} == {0, 1, 2, 3, 4}  # five waits, and the rounds are out
+
+
+MARKET = ARENA_TASKS["arena/coalition_market"]
+
+
+def test_events_tell_every_action_and_every_shock_and_their_rewards_add_up():
+    played = rollout(MARKET, LABS["broker"], 5)
+    recorded = events(played, "lab_0")
+    shocks = played.final.market.shock_history
+    assert [event.words for event in recorded if not event.lab] == [s.message for s in shocks]
+    assert len(recorded) == len(played.turns) + len(shocks)
+    own = [event for event in recorded if event.reward is not None]
+    steps = arena.episode_rewards(begin(MARKET, 5).state, played.turns, "lab_0")
+    assert tuple(event.reward for event in own) == steps
+    assert own[-1].cumulative == pytest.approx(arena.total(steps).normalized_reward)
+    rounds = [event.round_index for event in recorded]
+    assert rounds == sorted(rounds)

@@ -1,11 +1,13 @@
 """Episodes on paper: what is written is what was played, and nothing else can be read."""
 
 import copy
+import json
 
 import pytest
 
 from env import Accept, EndReason, IllegalAction, Offer, get_task, rollout
 from sauda.games.transcript import from_json, to_json
+from tests.support.cases import cases
 
 SINGLE = "classic/single_deal"
 
@@ -36,22 +38,10 @@ def test_a_forfeit_is_written_with_its_reason_and_read_as_a_forfeit():
     assert again.payoffs == {"buyer": 0, "seller": 0}
 
 
-@pytest.mark.parametrize(
-    ("number", "change", "fault"),
-    [
-        (2, {"price": 101}, "move 2 breaks the rules: the budget is ₹100"),
-        (2, {"price": -1}, "move 2 breaks the rules: a price is a positive int or float"),
-        (2, {"price": "20"}, "move 2 breaks the rules: a price is a positive int or float"),
-        (2, {"price": 20.001}, "move 2 breaks the rules: prices here have at most 2 decimals"),
-        (3, {"price": 19}, "move 3 breaks the rules: the buyer already bids ₹20"),
-        (1, {"action": "accept"}, "move 1 breaks the rules: there is no bid to accept yet"),
-        (2, {"agent": "seller"}, "move 2 is by seller, but buyer is to act"),
-        (2, {"action": "shout"}, "move 2 is no move: an action is one of offer, accept, walk"),
-    ],
-)
+@pytest.mark.parametrize(("number", "change", "fault"), cases("refused_moves.csv", "transcript"))
 def test_a_recorded_move_that_could_not_be_made_is_refused_by_its_number(number, change, fault):
     row = copy.deepcopy(played(Offer(20), Accept()))
-    row["moves"][number - 1] |= change
+    row["moves"][int(number) - 1] |= json.loads(change)
     with pytest.raises(ValueError, match=f"^{fault}"):
         from_json(row)
 

@@ -1,4 +1,4 @@
-"""The act of an utterance, by what was said before it and by how a deal closes."""
+"""The act of an utterance, by what was said before and by how a deal closes; tells."""
 
 from dataclasses import replace
 
@@ -19,6 +19,7 @@ from env import (
     rollout,
     speech,
 )
+from sauda.experiments.verify import verify
 from sauda.language.acts import (
     DOLLARS,
     Context,
@@ -34,6 +35,7 @@ from sauda.language.acts import (
 )
 from sauda.language.lines import LINES
 from sauda.language.spoken import Decided
+from sauda.language.tells import SIGNALS, Tell, read
 from sauda.llm.registry import get_policy
 from sauda.train.dialogues import from_file
 from tests.support.cases import cases
@@ -54,16 +56,6 @@ CONTEXTS = {
 LABELLED = [(context, *row) for context in CONTEXTS for row in cases("acts.csv", context)]
 
 
-def acts_of(*texts: str, list_price: float | None = 500.0, **fields) -> list[str]:
-    """The acts that are read from words said in turn, the buyer first."""
-    turns = tuple(Turn(("buyer", "seller")[i % 2], text) for i, text in enumerate(texts))
-    values = {"buyer": {"target": 350.0}, "seller": {"target": 500.0}}
-    dialogue = Dialogue(
-        "test/1", "lamp 500", "item: lamp", values, turns, DOLLARS, list_price, **fields
-    )
-    return [str(act) for act in read_acts(dialogue)]
-
-
 @pytest.mark.parametrize(("context", "text", "meant", "read_as"), LABELLED)
 def test_an_utterance_is_read_as_it_is_meant_or_wrongly_as_the_file_says(
     context, text, meant, read_as
@@ -74,13 +66,16 @@ def test_an_utterance_is_read_as_it_is_meant_or_wrongly_as_the_file_says(
 
 
 def test_a_dialogue_is_read_in_the_light_of_what_was_read_before():
-    assert acts_of(
-        "Hi there", "Hello", "Does it work?", "It works well", "I give you $300", "Make it $450",
-        "$300 and no more", "400", "400 then",
-    ) == [
-        "intro", "unknown", "inquire", "inform", "init-price(300)", "counter-price(450)",
-        "insist(300)", "counter-price(400)", "agree(400)",
-    ]  # fmt: skip
+    said = {
+        "Hi there": "intro", "Hello": "unknown", "Does it work?": "inquire",
+        "It works well": "inform", "I give you $300": "init-price(300)",
+        "Make it $450": "counter-price(450)", "$300 and no more": "insist(300)",
+        "400": "counter-price(400)", "400 then": "agree(400)",
+    }  # fmt: skip
+    turns = tuple(Turn(("buyer", "seller")[i % 2], text) for i, text in enumerate(said))
+    values = {"buyer": {"target": 350.0}, "seller": {"target": 500.0}}
+    dialogue = Dialogue("test/1", "lamp 500", "item: lamp", values, turns, DOLLARS, 500.0)
+    assert list(map(str, read_acts(dialogue))) == list(said.values())
 
 
 @given(st.text(max_size=200), st.sampled_from(list(CONTEXTS.values())))
@@ -175,3 +170,60 @@ def test_the_round_trip_is_exact(name):
 def test_a_name_that_is_no_script_is_refused(task, name, fault):
     with pytest.raises(ValueError, match=fault):
         get_policy(get_task(task), name)
+
+
+CASES = [(check, *row) for check in ("span", "all", "among", "none", "any")
+         for row in cases("tells.csv", check)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("check", "text", "signals", "note"), CASES)
+def test_a_message_tells_what_is_meant_in_it_and_nothing_asked_denied_reported_or_alike(
+    check: str, text: str, signals: str, note: str
+):
+    tells, wanted = read(text), set(signals.split())
+    found = {tell.signal for tell in tells}
+    if check == "span":
+        (tell,) = (tell for tell in tells if tell.signal == signals)
+        assert tell.text == note
+        assert 0 < tell.score <= 1
+    elif check == "any":  # a negator stands outside the scope of what it would deny
+        assert found
+    elif check == "among":
+        assert wanted <= found
+    else:
+        assert found == wanted
+
+
+def test_an_intensifier_raises_a_score_and_a_softener_lowers_it():
+    (plain,), (strong,), (weak,) = map(
+        read, ["it is broken", "it is very broken", "it is slightly broken"]
+    )
+    assert weak.score < plain.score < strong.score <= 1
+
+
+PIECES = st.sampled_from(
+    [
+        *("not", "no", "nahi", "नहीं", "if", "agar", "kya", "said", "he", "?", "!", ",", ".", "'"),
+        *("urgent", "jaldi", "final", "scratch", "student", "other", "buyers", "last", "kam", "se"),
+        *("500", "₹", "saat", "sau", "hu", '"', "-", "\ud800", "\x00", "🙂", "क्", "़", "\n", "ﷺ"),
+    ]
+)
+
+
+def assert_whole(text: str, tells: tuple[Tell, ...]) -> None:
+    ends = dict.fromkeys(SIGNALS, 0)
+    assert list(tells) == sorted(tells, key=lambda tell: tell.start)
+    for tell in tells:
+        assert ends[tell.signal] <= tell.start < tell.end <= len(text)
+        assert text[tell.start : tell.end] == tell.text
+        assert 0 < tell.score <= 1
+        ends[tell.signal] = tell.end
+
+
+@given(st.lists(PIECES, max_size=30).map(" ".join))
+def test_any_mixture_of_what_matters_is_read_with_whole_spans(text: str):
+    assert_whole(text, read(text))
+
+
+def test_every_labelled_sentence_is_read_as_it_was_measured():
+    assert verify("language.json") == []

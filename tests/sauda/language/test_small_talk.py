@@ -1,13 +1,16 @@
-"""Small talk is recognised, and answered from public facts alone."""
+"""Prices and small talk as people type them: what is read, and what a visitor is told."""
 
 import re
+from contextlib import suppress
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
-from env import Item, Table
-from sauda.language import money
+from env import Item, Table, rupees
+from sauda.language import money, numerals
 from sauda.language.lines import ANSWERS
-from sauda.language.money import prices
+from sauda.language.money import HIGHEST_PRICE, find_price, price, prices
 from sauda.language.phrases import language_of
 from sauda.language.small_talk import answer_to, small_talk
 from sauda.language.stances import read_stances
@@ -46,17 +49,96 @@ def test_an_answer_names_public_prices_alone_and_asks_for_one(language, seat):
             text = answer_to(kind, OPENED, seat, language, (), seed)
             assert {mention.amount for mention in prices(text)} <= public, text
             assert not re.search(r"[{}#]", text)
-            if language == "hi":
-                assert not re.search(r"[A-Za-z]", text)
-
-
-@pytest.mark.parametrize("language", ANSWERS)
-@pytest.mark.parametrize("seat", SEATS)
-def test_an_answer_that_must_come_again_is_the_one_said_longest_ago(language, seat):
-    for kind in [*ANSWERS[language]["both"], *ANSWERS[language][seat]]:
-        said: list[str] = []
+            assert language != "hi" or not re.search(r"[A-Za-z]", text)
+        said: list[str] = []  # what must come again is what was said longest ago
         for seed in range(40):
             said.append(answer_to(kind, OPENED, seat, language, said, seed))
         several = len(set(said))
         assert several > 1, kind
         assert all(len(set(said[i : i + several])) == several for i in range(40 - several)), kind
+
+
+ANY_TEXT = st.text(st.characters() | st.sampled_from("0123456789₹-.,ek/% "), max_size=200)
+WHOLE_PRICES = st.integers(1, 10_00_00_000)
+
+
+@each("money.csv", "price")
+def test_a_price_is_read_as_a_person_would_read_it(text, expect):
+    assert price(text) == float(expect)
+
+
+@each("money.csv", "prices")
+def test_every_price_of_a_text_is_read_in_order(text, expect):
+    assert [mention.amount for mention in prices(text)] == [float(x) for x in expect.split()]
+
+
+@each("money.csv", "refused")
+def test_a_message_without_one_good_price_is_told_what_was_read(text, expect):
+    with pytest.raises(ValueError, match=re.escape(expect)):
+        price(text)
+
+
+@each("money.csv", "found")
+def test_the_one_price_that_is_meant_is_found_in_whole_rupees(text, expect):
+    assert repr(find_price(text)) == (expect or "None")
+
+
+def test_a_huge_message_is_refused_with_its_length():
+    with pytest.raises(ValueError, match="this message has 1,00,00,000"):
+        price("₹1," * 3_333_333 + "₹")
+
+
+@given(ANY_TEXT)
+def test_any_text_is_a_whole_price_or_none_and_a_price_or_a_refusal(text):
+    amount = find_price(text)
+    assert amount is None or 0 < amount <= HIGHEST_PRICE
+    with suppress(ValueError):
+        assert 0 < price(text) <= HIGHEST_PRICE
+
+
+@given(WHOLE_PRICES)
+def test_a_price_reads_back_as_it_was_written(amount):
+    for text in (rupees(amount), f"{amount}", f"{amount:,}", f"{float(amount)}"):
+        assert price(text) == amount
+    assert price(rupees(amount / 100)) == amount / 100
+
+
+def number_words(kind: str) -> list[str]:
+    """The usual word of each number of a kind, in order."""
+    rows = numerals.read_rows("number_words.csv")
+    return [row["words"].split()[0] for row in rows if row["kind"] == kind]
+
+
+HINDI, DEVANAGARI = number_words("hindi")[:100], number_words("hindi")[100:]
+ONES, TENS = number_words("english")[:20], number_words("english")[20:]
+ENGLISH = ONES + [
+    tens if ones == "zero" else f"{tens} {ones}" for tens in TENS for ones in ONES[:10]
+]
+
+
+@pytest.mark.parametrize(
+    ("below_hundred", "multipliers", "currency"),
+    [
+        (ENGLISH, ("crore", "lakh", "thousand", "hundred"), "rupees"),
+        (HINDI, ("crore", "lakh", "hazaar", "sau"), "rupaye"),
+        (DEVANAGARI, ("करोड़", "लाख", "हज़ार", "सौ"), "रुपये"),
+    ],
+)
+@given(amount=WHOLE_PRICES)
+def test_a_price_in_words_reads_as_its_amount(below_hundred, multipliers, currency, amount):
+    assume(not 0 < amount % 100_000 < 100 or amount < 100_000)  # "ek lakh bees" is refused
+    number_words, rest = [], amount
+    for multiplier, worth in zip(multipliers, (10_000_000, 100_000, 1_000, 100), strict=True):
+        times, rest = divmod(rest, worth)
+        number_words += [below_hundred[times], multiplier] if times else []
+    number_words += [below_hundred[rest]] if rest else []
+    assert price(" ".join([*number_words, currency])) == amount
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [(0, "₹0"), (999, "₹999"), (120_000, "₹1,20,000"), (31.5, "₹31.50"), (0.999, "₹1"),
+     (-31.25, "−₹31.25"), (-0.001, "₹0")],
+)  # fmt: skip
+def test_rupees_are_written_the_indian_way(amount, text):
+    assert rupees(amount) == text

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from env import Accept, Item, Offer, Table, WalkAway, rupees, speech
+from env import Accept, Item, Offer, Table, WalkAway, speech
 from env.bazaar import classic
 from sauda.language import money
 from sauda.language.lines import (
@@ -117,19 +117,6 @@ def test_a_bid_with_an_act_is_said_as_that_act_at_that_price(act, language, spok
             assert {mention.amount for mention in money.prices(text)} == {price} | outside
             assert not repeats(text, said)
             said.append(text)
-
-
-@pytest.mark.parametrize("language", LINES)
-def test_a_whole_game_of_acts_and_plain_bids_repeats_no_line(language):
-    said: list[str] = []
-    for number, act in enumerate([*ACTS, *[""] * 5]):
-        price, message = 400 + 10 * number, speech.buyer_line(act, 800, 0.0) if act else ""
-        decided = bid(price, message, language, tuple(said), min(number, 6), "a scratch, chai?")
-        text = retell(decided, announce(decided.action) if message else "", (), number)
-        assert speech.act_in(text)[0] == act
-        assert rupees(price) in text
-        assert not repeats(text, said)
-        said.append(text)
 
 
 def test_a_line_that_a_seller_takes_for_another_act_is_refused():

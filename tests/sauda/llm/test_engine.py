@@ -9,7 +9,6 @@ import pytest
 import torch
 
 from env import get_task, rollout
-from sauda.games import BAZAAR
 from sauda.games.bazaar_prompt import parse, render, schema
 from sauda.llm import process
 from sauda.llm.engine import (
@@ -25,7 +24,6 @@ from sauda.llm.engine import (
 from sauda.llm.model import Model
 from sauda.llm.process import BatchEngine, bytes_of_token
 from sauda.llm.server import Begin
-from sauda.llm.turn import PlayerSpec
 from sauda.policies.bazaar import linear
 from tests.support.models import tiny_network
 
@@ -164,12 +162,6 @@ def test_a_constrained_reply_is_a_move_and_a_free_one_beside_it_is_as_alone(tiny
             parse(reply.text, positions[number])
         else:
             assert reply.text == some(chats[number], number).text
-
-
-def test_a_model_that_knows_nothing_still_plays_whole_games_under_a_grammar(tiny):
-    policy = PlayerSpec(model(tiny, Sampling(max_new_tokens=200)), constrained=True).policy(BAZAAR)
-    for seed in range(3):
-        assert rollout(get_task("bazaar/rushed"), policy, seed).end != "forfeit"
 
 
 def test_a_price_is_the_median_of_its_distribution(tiny):

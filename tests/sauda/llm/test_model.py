@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -12,22 +11,20 @@ from sauda.games.bazaar_prompt import render, schema
 from sauda.llm.engine import Decoder, Sampling
 from sauda.llm.model import (
     CONVERTED_SHA256,
-    HUB,
     CannotLoad,
     Model,
     NoWeights,
     chat_tokenizer,
     choose_precision,
-    find_model,
     load,
     multiplies_bf16,
     smollm2,
 )
 from sauda.llm.turn import PlayerSpec
 from sauda.policies.bazaar import linear
+from sauda.records.store import REPOSITORY
 from tests.support.models import tiny_network
 
-ROOT = Path(__file__).parents[3]
 GREEDY = Sampling(temperature=0.0, max_new_tokens=12)
 CHAT = [
     {"role": "system", "content": "You sell a lamp. Your limit is ₹1,065."},
@@ -54,13 +51,6 @@ def test_the_precision_is_the_first_whose_weights_fit():
     assert choose_precision(135_000_000, gib // 2, "cpu") == "bf16"  # fp32 has no room
     with pytest.raises(CannotLoad, match=r"need 5\.6 GiB .* and 4\.0 are free"):
         choose_precision(8_000_000_000, 4 * gib, "cuda")
-
-
-def test_any_base_may_take_any_adapter_by_name():
-    assert find_model("mini") == (HUB, "")
-    assert find_model("sauda-mini").base == find_model("mini+sft").base == HUB
-    assert find_model("mini+sft").adapter == "sft"
-    assert find_model("a/b+c/d") == ("a/b", "c/d")
 
 
 @needs_weights
@@ -115,5 +105,7 @@ def test_without_zero_gpu_the_decorator_changes_nothing_and_brings_no_torch():
         " own_service(); f = lambda: 1;"
         " print(on_gpu(f) is f, 'torch' in sys.modules)"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=REPOSITORY
+    )
     assert run.stdout.split() == ["True", "False"], run.stderr

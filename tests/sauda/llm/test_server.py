@@ -27,8 +27,6 @@ from sauda.llm.types import NotReady, Reply, ReplyError, ReplyRefused, ReplyTime
 
 REQUEST = ReplyRequest([{"role": "user", "content": "60?"}], 7, None, DEFAULT_SAMPLING)
 
-# Crashes
-
 
 class Process:
     """An engine whose events the test reports, under a clock that the test sets."""
@@ -161,12 +159,9 @@ def test_a_hanging_reply_ends_in_time_and_the_next_one_works():
     assert worker([], 0).finish == "stop"
 
 
-def test_a_broken_reply_says_what_broke():
+def test_a_broken_reply_says_what_broke_and_closing_one_stops_the_model():
     with pytest.raises(ReplyError, match="out of memory"):
         ready(Slow(broken_at=3))([], 0)
-
-
-def test_closing_a_reply_stops_the_model():
     slow = Slow(pause=0.05)
     reply = ready(slow).stream([], 0)
     next(reply)

@@ -1,25 +1,20 @@
-"""The scripted contestants by hand numbers."""
+"""The bazaar's scripts: by hand numbers, tuned ones, the planner and the oracle beside it."""
+
+from dataclasses import fields
 
 import numpy as np
 import pytest
 
-from env import Accept, Offer
-from sauda.policies.bazaar import tit_for_tat
+from env import Accept, Offer, WalkAway, begin, get_task, rollout, speech, zopa_width
+from sauda.games import policies_of
+from sauda.policies import BUYERS, SLOW
+from sauda.policies.bazaar import leave, tit_for_tat
+from sauda.policies.listener import Informed, Listener, at_opening, believe
+from sauda.policies.tuned import FAMILIES, Fixed, Matching, Timed, at, load_best
+from sauda.records.seeds import deal_at
 from tests.support.bazaar_games import seen
 
 CHANCE = np.random.default_rng(0)
-
-
-@pytest.mark.parametrize(
-    ("asks", "bids", "bid"),
-    [
-        ((1000, 900), (400,), 500),  # the ask fell by 100
-        ((1000, 1000), (400,), 400),  # it did not move
-        ((1000,), (), 300),  # the opening: 0.3 of the ask
-    ],
-)
-def test_a_tit_for_tat_buyer_raises_by_what_the_ask_fell(asks, bids, bid):
-    assert tit_for_tat(seen(asks, bids), CHANCE) == Offer(bid)
 
 
 @pytest.mark.parametrize(
@@ -40,3 +35,92 @@ def test_tit_for_tat_accepts_a_price_as_good_as_its_own_next_one_in_both_seats()
     assert tit_for_tat(seen((1000, 650), (400,)), CHANCE) == Accept()
     obs = seen((1000, 700), (400, 800), reservation=500, agent="seller")
     assert tit_for_tat(obs, CHANCE) == Accept()
+
+
+RNG = np.random.default_rng(0)
+STAYS = {"leaves_from": 1.0, "leaves_above": 2.0}
+OPEN = "bazaar/open"
+MARKET = get_task(OPEN)
+
+
+def test_each_family_bids_by_its_numbers_and_never_below_its_own_bid():
+    timed = Timed(**STAYS, exponent=1.0, opening=0.3, final=1.0)
+    assert timed(seen(), RNG) == Offer(400)  # one of seven steps from 300 to 1,000
+    assert Matching(**STAYS, opening=0.4, rise=2.0)(seen(), RNG) == Offer(600)  # the ask fell 100
+    assert Fixed(**STAYS, share=0.7)(seen(), RNG) == Offer(700)
+    assert Fixed(**STAYS, share=0.2)(seen(), RNG) == Offer(400)
+    assert Fixed(**STAYS, share=0.95)(seen(), RNG) == Accept()  # the ask is no higher
+
+
+def test_it_leaves_an_ask_too_far_above_its_limit_once_it_may():
+    high = seen(asks=(1500.0, 1400.0))
+    assert Fixed(leaves_from=0.0, leaves_above=1.3, share=0.7)(high, RNG) == WalkAway()
+    assert Fixed(leaves_from=0.5, leaves_above=1.3, share=0.7)(high, RNG) == Offer(700)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_point_of_the_search_is_a_script_within_its_bounds(family):
+    kind = FAMILIES[family]
+    size = len(fields(kind))
+    low, high = at(kind, [-1.0] * size), at(kind, [2.0] * size)
+    for known in fields(kind):
+        ends = known.metadata["low"], known.metadata["high"]
+        assert (getattr(low, known.name), getattr(high, known.name)) == pytest.approx(ends)
+
+
+def test_tuned_plays_what_the_search_found_best_on_training_games():
+    player = policies_of(MARKET)["tuned"]
+    assert rollout(MARKET, player, 7).turns == rollout(MARKET, load_best(OPEN), 7).turns
+    with pytest.raises(ValueError, match="nothing was tuned for classic/single_deal"):
+        load_best("classic/single_deal")
+    assert "tuned" not in policies_of(get_task("classic/single_deal"))
+    assert "tuned" in policies_of(get_task("bazaar/mute"))
+
+
+def test_who_leaves_at_once_scores_where_nothing_could_be_shared_and_nowhere_else():
+    for seed in range(60):
+        (deal,) = begin(MARKET, seed).state.private["nature"]
+        shared = zopa_width(deal.buyer["reservation"], deal.seller["reservation"]) > 0
+        assert MARKET.grade(rollout(MARKET, leave, seed).final) == (0.0 if shared else 1.0)
+
+
+def positions(seed: int, buyer="conceder"):
+    turns = rollout(MARKET, BUYERS[buyer], seed).trajectory("buyer")
+    return [turn.observation for turn in turns]
+
+
+def test_the_oracle_gains_nothing_by_a_retreat_and_never_makes_one():
+    for seed in range(12):
+        oracle = Informed.of(deal_at(MARKET, seed))
+        assert oracle.solution.gain_of_retreat == 0
+        bids = rollout(MARKET, oracle, seed).final.table.bids
+        assert list(bids) == sorted(bids)
+
+
+def test_words_bring_a_belief_nearer_the_truth():
+    def surprise(reads: bool) -> float:
+        total = 0.0
+        for seed in range(30):
+            belief = believe(positions(seed)[-1], reads)
+            right = belief.sellers.kind == deal_at(MARKET, seed).seller["stance"].kind
+            total += np.log(belief.weights[right].sum() + 1e-9)
+        return total
+
+    assert surprise(reads=True) > surprise(reads=False) + 5
+
+
+def test_before_the_first_bid_there_is_nothing_to_learn_but_the_opening():
+    early, late = positions(3)[0], positions(3)[-1]
+    assert at_opening(late) == early
+    stated = believe(at_opening(late)).stated()
+    assert stated == Listener().stated(early)
+    assert stated[0] < stated[1]
+
+
+def test_bids_only_rise_and_nothing_is_said_twice():
+    for seed in range(4):
+        table = rollout(MARKET, SLOW["listener"], seed).final.table
+        assert list(table.bids) == sorted(table.bids)
+        said = [speech.act_in(m.action.message)[0] for m in table.moves if m.agent == "buyer"]
+        said = [act for act in said if act]
+        assert len(said) == len(set(said))

@@ -1,15 +1,16 @@
-"""Entries: games that nobody can discard, rows computed from them, seeds that nobody finds."""
+"""Entries of agents and people: games that nobody can discard, rows computed from them."""
 
 import contextlib
 import json
 import multiprocessing
 import signal
+import sqlite3
 from multiprocessing.connection import Connection
 
 import numpy as np
 import pytest
 
-from env import TASKS
+from env import TASKS, Offer, WalkAway
 from sauda.__main__ import main as sauda_command
 from sauda.games import policies_of
 from sauda.records.seeds import DAILY, LEADERBOARD, SPLITS, draw_seed
@@ -18,6 +19,7 @@ from sauda.serve.leaderboard import (
     FILE,
     RANKED,
     UNFINISHED,
+    VERSIONS,
     Board,
     Entry,
     Storage,
@@ -32,6 +34,8 @@ from sauda.serve.leaderboard import (
 from sauda.serve.mcp import grades_of
 from sauda.serve.names import check_name, is_reserved
 from sauda.serve.openenv import SaudaEnvironment
+from sauda.serve.people import TASK, drop_own_words, export, next_bargain, record_moves, tally
+from sauda.sessions.bazaar import answer
 from sauda.statistics import mean_interval
 from tests.support.cases import cases
 from tests.support.entries import OPEN, entered, move_of, play_all, played_on
@@ -128,27 +132,23 @@ def test_entries_are_ranked_by_their_mean_and_read_in_pages(board):
     assert board.entries(OPEN, "rules of yesterday") == []
 
 
-def names(check: str):
-    return pytest.mark.parametrize(
-        "name", [json.loads(text) for (text,) in cases("agent_names.csv", check)]
-    )
+REFUSED = {
+    "none": "a name has 1 to 40 characters",
+    "taken": "is one of a policy, a model or the project",
+}
 
 
-@names("none")
-def test_a_name_that_is_none_or_hides_letters_is_refused(name):
-    with pytest.raises(ValueError, match="a name has 1 to 40 characters"):
-        check_name(name)
-
-
-@names("taken")
-def test_no_agent_takes_the_name_of_a_policy_a_model_or_the_project_or_a_look_alike(name):
-    with pytest.raises(ValueError, match="is one of a policy, a model or the project"):
-        check_name(name)
-
-
-@names("kept")
-def test_a_name_of_any_script_that_only_shares_a_part_with_a_policy_is_kept_as_written(name):
-    assert check_name(f" {name} ") == name
+@pytest.mark.parametrize(
+    ("check", "text"),
+    [(check, *row) for check in (*REFUSED, "kept") for row in cases("agent_names.csv", check)],
+)
+def test_a_name_that_hides_letters_or_is_like_one_of_ours_is_refused_and_others_kept(check, text):
+    name = json.loads(text)
+    if check == "kept":  # of any script; it may share a part with a policy's
+        assert check_name(f" {name} ") == name
+    else:
+        with pytest.raises(ValueError, match=REFUSED[check]):
+            check_name(name)
 
 
 @pytest.mark.parametrize("task", RANKED)
@@ -236,8 +236,8 @@ def seeds_of(board: Board, entry: str) -> list[int]:
     return [int(seed) for (seed,) in rows]
 
 
-def said_before_the_end(board: Board) -> tuple[str, str, list[str]]:
-    """An entry of which two games of three are over: its id, its token, all that was sent."""
+def test_no_seed_is_found_from_what_is_sent_before_the_end(board):
+    """Of an entry of which two games of three are over."""
     ticket = entered(board)
     said = [json.dumps(vars(ticket))]
     for _ in range(2):
@@ -248,12 +248,7 @@ def said_before_the_end(board: Board) -> tuple[str, str, list[str]]:
     said.append(environment.state.model_dump_json())
     said.append(repr(board.rank(OPEN, rules_of(OPEN))))
     said.append(repr(board.entry(ticket.entry)))
-    return ticket.entry, ticket.token, said
-
-
-def test_no_seed_is_found_from_what_is_sent_before_the_end(board):
-    entry, _, said = said_before_the_end(board)
-    text, seeds = "\n".join(said), seeds_of(board, entry)
+    text, seeds = "\n".join(said), seeds_of(board, ticket.entry)
     for seed in seeds:
         for written in (str(seed), f"{seed:x}", str(seed)[:12], f"{seed:x}"[:10]):
             assert written not in text
@@ -282,3 +277,86 @@ def test_a_reset_of_an_entry_takes_no_seed_and_no_task(board):
     for wrong in ("", "x" * 1000, token[:-1], token.swapcase(), 7, ["x"], "' OR 1=1 --"):
         with pytest.raises(ValueError, match="token"):
             environment.reset(entry=wrong)
+
+
+def bid(game, share: float, words: str = ""):
+    price = int(share * game.observation.reservation)
+    return answer(game, Offer(price, f"{price} rupees, {words}" if words else ""))
+
+
+def play_entry(board, name: str, games: int = 2) -> str:
+    """A person's entry that is played to its end; its token."""
+    token = board.enter(name, TASK, rules_of(TASK), games, person=True).token
+    for _ in range(games):
+        _, game = next_bargain(board, token)
+        game = bid(game, 0.4, "my aunt Meera says it is scratched")
+        record_moves(board, token, game)
+        if not game.over:
+            record_moves(board, token, answer(game, WalkAway()))
+    return token
+
+
+def test_a_persons_games_are_kept_without_words_and_can_be_verified(board):
+    play_entry(board, "Asha")
+    (entry,) = board.entries(TASK, rules_of(TASK))
+    record = record_of(board, entry)
+    assert (entry.person, entry.n) == (1, 2)
+    assert "Meera" not in json.dumps(record)
+    assert list(entry_faults(record)) == []
+
+
+def test_a_move_is_kept_with_what_the_seller_hears_in_it():
+    assert drop_own_words(Offer(400, "400, and tea for us both?")).message
+    assert drop_own_words(Offer(400, "400 for my aunt Meera")).message == ""
+
+
+def test_only_the_games_of_the_entry_are_stored(board):
+    first, second = (
+        board.enter(name, TASK, rules_of(TASK), 1, person=True).token for name in ("Asha", "Bela")
+    )
+    _, game = next_bargain(board, first)
+    with pytest.raises(ValueError, match="another tab"):
+        record_moves(board, second, bid(game, 0.3))
+
+
+def test_people_and_sauda_are_compared_on_the_same_games_alone(board):
+    assert tally(board) is None
+    play_all(entered(board, "an agent"))
+    token = board.enter("Asha", TASK, rules_of(TASK), 2, person=True).token
+    for sauda in (0.5, None):  # the second game was never played by Sauda
+        place, game = next_bargain(board, token)
+        record_moves(board, token, answer(game, WalkAway()))
+        if sauda is not None:
+            board.pair(place, sauda, 0.75)
+    found = tally(board)
+    mine = board.entry(place.entry).grades[0]
+    assert (found.people, found.n) == (1, 1)
+    assert (found.person.mean, found.sauda.mean, found.oracle.mean) == (mine, 0.5, 0.75)
+    assert found.difference.mean == pytest.approx(mine - 0.5)
+
+
+def test_the_export_names_nobody(board):
+    play_entry(board, "Asha")
+    play_all(entered(board, "an agent"))
+    shown = export(board)
+    (person,) = shown["people"]
+    assert len(person["games"]) == 2
+    assert all(name not in json.dumps(shown) for name in ("Asha", "agent", "Meera"))
+
+
+def test_a_file_of_the_first_version_takes_people_and_the_new_name_of_the_sale(tmp_path):
+    file = tmp_path / "leaderboard.sqlite"
+    with sqlite3.connect(file) as connection:
+        for statement in VERSIONS[0]:
+            connection.execute(statement)
+        entry = "INSERT INTO entries VALUES (?, ?, 'n', ?, 'r', 'c', 0, 9, 0, 0)"
+        tasks = ("bazaar/seller_brief", "bazaar/open")
+        connection.executemany(entry, [(task, task, task) for task in tasks])
+        connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    storage = Storage(file)
+    with storage.transaction() as connection:
+        connection.execute("INSERT INTO days VALUES ('2026-11-27', 'a', 0.5)")
+    entries = storage.rows("SELECT task, person FROM entries ORDER BY task")
+    assert [tuple(row) for row in entries] == [("bazaar/open", 0), ("bazaar/sell", 0)]
+    storage.close()

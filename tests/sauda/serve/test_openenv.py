@@ -18,7 +18,7 @@ from sauda.serve.game import ARENA, BAZAAR, SaudaAction
 from sauda.serve.observations import observation_of, state_of
 from sauda.serve.openenv import LATER, LEAVES, SaudaEnvironment, SocketLimits, Sockets
 from tests.support.cases import cases
-from tests.support.coroutines import run
+from tests.support.running import run
 from tests.support.served_games import blinded, played, wire_actions
 
 every_task = pytest.mark.parametrize("task_name", TASKS)

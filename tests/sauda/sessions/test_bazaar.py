@@ -1,10 +1,11 @@
-"""A visitor's game: moves, buttons, doubts, the opponent it is against, comparison at its end."""
+"""A visitor's game: moves, doubts, the opponent, comparison at its end, and what each move cost."""
 
 from itertools import product
 
+import numpy as np
 import pytest
 
-from env import BAZAAR_TASKS, Accept, IllegalAction, Offer, WalkAway
+from env import BAZAAR_TASKS, Accept, IllegalAction, Offer, Turn, WalkAway
 from sauda.games import policies_of
 from sauda.llm.types import Reply
 from sauda.sessions.bazaar import (
@@ -23,6 +24,7 @@ from sauda.sessions.bazaar import (
     standings,
     start,
 )
+from sauda.sessions.review import NOTHING, OwnMove, Worth, oracle, review, worth
 
 SINGLE, SELLING = "classic/single_deal", "bazaar/sell"
 SEEDS = range(1_000_000, 1_000_006)
@@ -75,9 +77,8 @@ def test_every_button_makes_a_legal_move_and_no_two_show_one_price_or_take_one_b
 
 @every_task
 def test_the_comparison_holds_the_visitor_and_every_policy_best_grade_first(task_name: str):
-    game = start(task_name, "", 1_000_000)
-    while not game.over:
-        game = answer(game, quick_moves(game.observation)[1].action or WalkAway())
+    *_, last = states(task_name, "", 1_000_000, 1)
+    game = answer(last, quick_moves(last.observation)[1].action or WalkAway())
     rows = standings(game)
     assert sorted(row.name for row in rows) == sorted(["you", *policies_of(game.task)])
     assert [row.visitor for row in rows].count(True) == 1
@@ -172,16 +173,9 @@ def test_a_price_behind_the_own_last_one_is_asked_back_and_then_made(
     assert (own.asks if task_name == SELLING else own.bids)[-1] == back
 
 
-def of_type(kind: str, *bids: tuple[float, str]) -> Game:
-    """A game with an open-market seller of a type after bids, in shares of the opening ask."""
-    game = start("bazaar/open", kind, 5)
-    for share, words in bids:
-        game = answer(game, Offer(round(share * game.observation.opening_ask), words))
-    return game
-
-
 def test_a_lower_bid_is_asked_back_and_the_seller_reminds_of_the_one_that_stands():
-    game = of_type("firm", (0.45, ""))
+    game = start("bazaar/open", "firm", 5)
+    game = answer(game, Offer(round(0.45 * game.observation.opening_ask)))
     asked = propose(game, Offer(game.observation.bid - 10))
     assert asked.unconfirmed is not None
     assert asked.play is game.play
@@ -202,3 +196,131 @@ def test_the_planner_buys_from_a_visitor_in_whole_rupees_within_its_limit():
     assert bids
     assert all(bid == int(bid) and bid <= limit for bid in bids)
     assert list(bids) == sorted(bids)
+
+
+MARKET = ("bazaar/open", "bazaar/rushed")
+
+
+def at_random(task_name: str, opponent: str, seed: int) -> Game:
+    """A game of a visitor who also takes prices back and crosses the own limit."""
+    game, rng = start(task_name, opponent, seed), np.random.default_rng(seed)
+    while not game.over:
+        obs, kind = game.observation, rng.random()
+        price = int(obs.reservation * rng.uniform(0.3, 1.6)) + 1
+        action = Accept() if kind < 0.08 else WalkAway() if kind < 0.12 else Offer(price)
+        try:
+            game = answer(game, action)
+        except IllegalAction:  # over the purse, or under the bid that stands
+            continue
+    return game
+
+
+@pytest.mark.parametrize(
+    ("task_name", "opponent"),
+    [
+        (SELLING, "naive"),
+        (SELLING, "listener"),
+        (SINGLE, ""),
+        ("classic/read_the_tells", ""),
+        ("classic/career_10", ""),
+        *[(task, "") for task in MARKET],
+    ],
+)
+def test_a_review_advises_no_price_beyond_the_own_limit_and_none_taken_back(task_name, opponent):
+    advised = 0
+    for seed in range(20, 26):
+        game = at_random(task_name, opponent, seed)
+        for move in review(game).moves:
+            obs, sells = move.turn.observation, game.you == "seller"
+            assert move.cost >= NOTHING
+            assert (move.better is None) == (move.cost == NOTHING)
+            if not isinstance(move.better, Offer) or move.better.price == obs.bid:
+                continue
+            advised += 1
+            price, asks = move.better.price, obs.table.asks
+            assert price >= obs.reservation if sells else price <= obs.reservation
+            if sells:
+                assert not asks or price <= asks[-1]
+            else:
+                assert price >= (obs.bid or 0)
+    assert advised > 0
+
+
+@pytest.fixture(scope="module")
+def bought() -> Game:
+    """An open-market game whose buyer opens low, then pays far too much."""
+    game = start("bazaar/open", "", 7)
+    list_price = game.observation.table.item.list_price
+    game = answer(game, Offer(round(0.3 * list_price)))
+    return answer(game, Accept())
+
+
+def test_paying_an_early_ask_is_the_costliest_move_of_a_game(bought):
+    found = review(bought)
+    assert found.costliest is found.moves[-1]
+    assert found.missed.grade == pytest.approx(sum(move.cost.grade for move in found.moves))
+    assert isinstance(found.costliest.better, Offer)
+
+
+def test_the_parts_of_a_gap_add_up_to_what_a_buyer_that_knows_the_seller_gets_more(bought):
+    gap = review(bought).gap
+    more = oracle("bazaar/open", 7).grade - bought.task.grade(bought.play.state)
+    assert gap.inference + gap.control + gap.unknown == pytest.approx(more)
+    assert min(gap.inference, gap.control) >= 0
+
+
+@pytest.mark.parametrize(
+    ("task_name", "opponent", "pick"),
+    [
+        (SELLING, "tit_for_tat", 2),
+        (SELLING, "rule_based", 1),
+        (SINGLE, "", 1),
+        ("classic/marketplace_arena", "", 1),
+        ("classic/read_the_tells", "", 2),
+    ],
+)
+def test_a_better_move_earns_what_it_says(task_name, opponent, pick):
+    """The costs add up to the difference between the best that is known and what was earned."""
+    *_, last = states(task_name, opponent, 6, pick)
+    game = answer(last, quick_moves(last.observation)[pick].action or WalkAway())
+    found = review(game)
+    assert found.moves
+    for move in found.moves:
+        if move.better is None:
+            continue
+        position = back(game, move.number)
+        after = answer(position, move.better)
+        closed = len(after.play.state.table.past) > len(position.play.state.table.past)
+        if closed:
+            earned = worth(game.task, after.play) - worth(game.task, position.play)
+            rest = sum(other.cost.grade for other in found.moves[move.number + 1 :])
+            assert earned.grade >= move.cost.grade - rest - 1e-9
+
+
+def test_a_model_that_buys_is_not_asked_what_else_it_would_have_paid():
+    game = answer(start(SELLING, "mini", 3), Offer(900))
+    game = answer(after_reply(game, Reply('{"offer":80}', "canned")), WalkAway())
+    (bid,) = game.play.state.table.bids
+    assert bid > game.observation.reservation
+    first, last = review(game).moves
+    assert first.better is None
+    assert (last.better, last.deal.price) == (Accept(), bid)
+
+
+@pytest.mark.parametrize(
+    ("beyond", "cost", "kind"),
+    [(0, 0.0, "best"), (-9, 0.01, "good"), (0, 0.04, "inaccuracy"), (0, 0.1, "mistake"),
+     (0, 0.3, "blunder"), (1, 0.3, "loss")],
+)  # fmt: skip
+def test_a_move_is_of_a_class_by_its_cost_or_beyond_the_own_limit(beyond, cost, kind):
+    game = start("bazaar/open", "firm", 5)
+    limit = int(game.observation.reservation)
+    turn = Turn("buyer", game.observation, Offer(limit + beyond))
+    assert OwnMove(0, turn, Worth(cost, 0)).kind == kind
+
+
+def test_the_oracle_gains_nothing_by_words_that_nobody_hears():
+    spoken, mute = ([oracle(f"bazaar/{name}", seed).grade for seed in range(8)]
+                    for name in ("open", "mute"))  # fmt: skip
+    assert all(one >= other for one, other in zip(spoken, mute, strict=True))
+    assert spoken != mute

@@ -1,10 +1,11 @@
-"""The bargain of the day: its seed, its link, how the scripts play it."""
+"""The bargain of the day, its seed and link; two hidden buyers before one seller."""
 
 from datetime import date, timedelta
 
 import pytest
 
-from env import Accept, Offer, WalkAway, get_task
+from env import Accept, IllegalAction, Offer, WalkAway, get_task
+from sauda.llm.types import Reply
 from sauda.sessions.bazaar import answer
 from sauda.sessions.daily import (
     TASK,
@@ -19,6 +20,7 @@ from sauda.sessions.daily import (
     today,
 )
 from sauda.sessions.review import informed_grade
+from sauda.sessions.spot import answer_duel, ask_both, live_duel, make_guess, without_open_ask
 
 DAY = date(2026, 11, 23)
 
@@ -76,19 +78,51 @@ def test_a_link_of_the_former_market_says_that_its_market_is_gone():
         replay(DAY, "1AAF3AAHh____q-1H")
 
 
-def changed(code: str) -> list[str]:
-    """The code cut, and changed, at each of its letters."""
-    return [code[:end] for end in range(len(code))] + [
-        code[:at] + ("A" if letter != "A" else "B") + code[at + 1 :]
-        for at, letter in enumerate(code)
-    ]
-
-
 def test_a_link_that_was_cut_or_changed_anywhere_is_refused():
     code = encode(played(DAY, 0.3, 0.4, Accept()))
     more = [code + "AAAA", code * 9, f" {code}", code + "=", "1é", "1<b>x</b>"]
-    for other in [*changed(code), *more]:
+    more += [code[:end] for end in range(len(code))]
+    more += [code[:at] + "AB"[letter == "A"] + code[at + 1 :] for at, letter in enumerate(code)]
+    for other in more:
         with pytest.raises(BadLink):
             replay(DAY, other)
     with pytest.raises(BadLink):
         replay(DAY + timedelta(days=1), code)
+
+
+def says(text):
+    """A model that replies with `text` to everything."""
+    return lambda messages, seed, schema=None: Reply(text, "canned", 9, "stop")
+
+
+def asked(duel, price, *texts):
+    """The duel after an ask and an answer of each side that is there."""
+    duel = ask_both(duel, price)
+    for number in duel.waiting:
+        duel = answer_duel(duel, number, says(texts[number]))
+    return duel
+
+
+@pytest.fixture
+def live():
+    return live_duel(("mini", "sauda-mini"), 7)
+
+
+def asks(duel):
+    return [[turn.action.price for turn, *_ in side.exchanges()] for side in duel.sides]
+
+
+def test_nothing_can_be_guessed_before_both_have_answered(live):
+    for duel in (live, ask_both(live, live.item.list_price)):
+        assert not duel.can_guess
+        with pytest.raises(IllegalAction, match="nothing to guess"):
+            make_guess(duel, 0)
+
+
+def test_an_ask_without_all_its_answers_can_be_taken_back(live):
+    price = live.item.list_price
+    first = asked(live, price, '{"offer":40}', '{"offer":41}')
+    one = answer_duel(ask_both(first, price - 1), 0, says('{"offer":42}'))
+    assert asks(without_open_ask(one)) == asks(first)
+    assert without_open_ask(one).has_more
+    assert without_open_ask(first) == first

@@ -1,6 +1,5 @@
 """Dialogues: what is used, what is left out with its file, line and reason, the shipped set."""
 
-import csv
 from pathlib import Path
 
 import pytest
@@ -8,12 +7,11 @@ from datasets import Dataset
 
 from sauda.language.acts import Act, read_acts
 from sauda.train.dialogues import LONGEST, from_file, from_hub, load_shipped
+from tests.support.cases import rows
 from tests.support.dialogues import DIVISION, LAMP, MIRROR, craigslist_row, lines
 
 CB, DOND = "craigslist_bargains", "deal_or_no_deal"
-
-
-CASES = list(csv.DictReader((Path(__file__).parents[2] / "cases/dialogue_rows.csv").open()))
+CASES = rows("dialogue_rows.csv")
 
 
 @pytest.fixture
@@ -43,11 +41,6 @@ def test_a_malformed_row_is_named_and_costs_its_own_line_alone(case, file):
     assert str(loaded.left_out[0]).startswith(f"dialogues.json:2: {case['reason']}")
 
 
-def said(words: str) -> dict:
-    """A row whose second turn has these words."""
-    return craigslist_row([LAMP[0], (1, words, "inform", -1), *LAMP[2:]])
-
-
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
@@ -62,7 +55,8 @@ def said(words: str) -> dict:
     ],
 )
 def test_words_that_no_model_should_read_leave_their_dialogue_out(words, reason, file):
-    file.write_text(lines(craigslist_row(), said(words)))
+    said = craigslist_row([LAMP[0], (1, words, "inform", -1), *LAMP[2:]])
+    file.write_text(lines(craigslist_row(), said))
     assert from_file(CB, file).counts() == {"used": 1, reason: 1}
 
 

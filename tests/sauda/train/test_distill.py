@@ -2,17 +2,7 @@
 
 import pytest
 
-from env import (
-    ARENA_TASKS,
-    Accept,
-    Offer,
-    WalkAway,
-    advance,
-    agent_stream,
-    begin,
-    get_task,
-    rollout,
-)
+from env import ARENA_TASKS, Accept, Offer, WalkAway, agent_stream, begin, get_task, rollout
 from sauda.games import arena_prompt
 from sauda.llm.registry import get_policy
 from sauda.llm.turn import PlayerSpec, new_game
@@ -55,13 +45,8 @@ def toy(tmp_path_factory):
     return find_base("toy", tmp_path_factory.mktemp("toy"), 4)
 
 
-def first_observation(seed=10_001):
-    play = advance(OPEN, OPEN.opponents, begin(OPEN, seed))
-    return OPEN.env.observe(play.state, "buyer")
-
-
 def test_a_label_is_normal_around_the_teachers_price_and_sums_to_one():
-    obs = first_observation()
+    obs = new_game(OPEN, 10_001).observation
     chances = label(obs, Offer(0.4 * obs.table.item.list_price), sd=1.5, near=1)
     assert sum(chances.values()) == pytest.approx(1)
     assert max(chances, key=chances.get) == '{"offer":40}'

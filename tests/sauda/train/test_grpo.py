@@ -12,14 +12,28 @@ from sauda.llm.turn import new_game, play_games
 from sauda.records.seeds import is_unseen_game
 from sauda.train import grpo
 from sauda.train.common import Run, Stopped
-from sauda.train.model import Learner, as_sequence, find_base, tokenizer_of, trainable
-from tests.support.training import Bidder
+from sauda.train.model import Learner, Sampled, as_sequence, find_base, tokenizer_of, trainable
 
 pytestmark = [pytest.mark.xdist_group("model"), pytest.mark.model]
 TOY = grpo.GRPOSettings(
     model="toy", init_adapter="", prompts_per_step=2, num_generations=4, max_steps=3,
     per_device_train_batch_size=4, constrained=True, save_steps=1, acceptance_prompts=3,
 )  # fmt: skip
+
+
+class Bidder:
+    """Canned replies whose tokens are known: a move as canonical text, or with spaces."""
+
+    def __init__(self, tokenizer, *texts):
+        self.tokenizer, self.texts = tokenizer, texts
+
+    def batch(self, chats, seeds, schemas):
+        turns = [sum(m["role"] == "assistant" for m in chat) for chat in chats]
+        return [self.sampled(self.texts[n % len(self.texts)]) for n in turns]
+
+    def sampled(self, text):
+        ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        return Sampled(text, "canned", len(ids), "object", ids=tuple(ids))
 
 
 @pytest.fixture(scope="module")
