@@ -18,7 +18,6 @@ from panels.results.everything_else import PUBLISHED, in_words, published_figure
 from panels.results.models import FILE as COMPARISON
 from panels.results.models import (
     FORM,
-    GAIN,
     LAB_FILE,
     TRAINED,
     Lead,
@@ -40,6 +39,7 @@ from panels.results.question import (
     side,
 )
 from panels.results.training import stages
+from panels.ui.html import SAY
 from panels.ui.look import Cell, table, with_minus_signs
 from panels.ui.provenance import provenance
 from panels.ui.tables import MISSING, with_interval
@@ -153,43 +153,21 @@ def leads(field: Field, watched: Sequence[str] = ()) -> Iterator[str]:
     Says who of `watched` did not play it.
     """
     for task, entries in field.items():
-        best = entries[0]
-        text = f"{short(task)}: {best.label} {with_interval(best.interval, FORM)}"
-        text += f", n = {best.n:,}"
-        if len(entries) > 1 and (ahead := lead(*entries[:2])):
-            own = f" and {best.label} {ahead.first:{FORM}}"
-            text += (
-                f"; {with_interval(ahead.gain, GAIN)} over {entries[1].label}, which scores"
-                f" {ahead.second:{FORM}}{'' if ahead.n == best.n else own} on the same"
-                f" {ahead.n:,} seeds"
-            )
-        absent = [each for each in watched if each not in {entry.policy for entry in entries}]
-        if absent:
-            text += f"; not played by {listed(list(map(buyer_name, absent)))}"
-        yield text
+        second = entries[1] if len(entries) > 1 else None
+        played = {entry.policy for entry in entries}
+        absent = [buyer_name(each) for each in watched if each not in played]
+        yield SAY.leads(task, entries[0], second, second and lead(entries[0], second), absent)
 
 
 def place_of(field: Field, policy: str) -> str:
     """A policy's place and grade on each task that it played; "" where it played none."""
     places = [
-        f"{place} of {len(entries)} in the {short(task)} ({with_interval(entry.interval, FORM)})"
-        for task, entries in field.items()
+        (place, len(entries), entry)
+        for entries in field.values()
         for place, entry in enumerate(entries, 1)
         if entry.policy == policy
     ]
-    return f"{capital(buyer_name(policy))} takes place {listed(places)}." if places else ""
-
-
-def counts_told(field: Field) -> str:
-    """On how many seeds the rows were played, and why two means of one policy may differ."""
-    counts = [entry.n for entry in entries_of(field)]
-    low, high = min(counts), max(counts)
-    if low == high:
-        return f"Every row has n = {low:,} hold-out seeds."
-    return (
-        f"Rows use {low:,} to {high:,} hold-out seeds (hover for n). The verdict compares policies"
-        " on shared seeds only, so its means can differ."
-    )
+    return SAY.places(buyer_name(policy), places) if places else ""
 
 
 # The map -----------------------------------------------------------------------------------------
@@ -198,6 +176,12 @@ def counts_told(field: Field) -> str:
 def entries_of(field: Field) -> list[Entry]:
     """Every entry, task by task."""
     return [entry for entries in field.values() for entry in entries]
+
+
+def counts_told(field: Field) -> str:
+    """On how many seeds the rows were played, and why two means of one policy may differ."""
+    counts = [entry.n for entry in entries_of(field)]
+    return SAY.counts(min(counts), max(counts))
 
 
 def heat_map(field: Field, caption: str, bounds: Mapping[str, Interval]) -> Markup:
@@ -264,12 +248,7 @@ def tuned_sentence(comparison: Artifact, task: str) -> str:
     lead = gain_on_same_seeds(comparison, task, OURS, TUNED)
     if lead is None:
         return ""
-    place = {"above": "less than", "unclear": "level with", "below": "more than"}[side(lead.gain)]
-    return (
-        f"The script whose numbers did best in a search on training games scores"
-        f" {lead.second:{FORM}}, {place} Sauda (Sauda less the script:"
-        f" {with_interval(lead.gain, GAIN)}, n = {lead.n})."
-    )
+    return SAY.tuned(lead, side(lead.gain))
 
 
 def market_answer(holdout: Artifact, comparison: Artifact, oracle: Artifact) -> Answer:

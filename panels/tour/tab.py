@@ -36,7 +36,7 @@ from panels.tour.facts import MARKET
 from panels.training.runs import sample
 from panels.transcripts.before_after import FILE, typical
 from panels.transcripts.episodes import awaited_model, within
-from panels.ui.html import macros
+from panels.ui.html import SAY, macros
 from panels.ui.look import PALETTE, QUEUED, note, trouble
 from panels.ui.offers import ending
 from panels.ui.pictures import SAUDA, goods, picture
@@ -241,28 +241,14 @@ def compared(games: Sequence[Episode], again: Sequence[Episode]) -> str:
         for side, then, now in zip(SIDES, games, again, strict=True)
         if [turn.action for turn in then.turns] != [turn.action for turn in now.turns]
     ]
-    if not apart:
-        return "Played now, in this page: both games came out move by move as recorded."
-    return (
-        f"Played now, in this page: the game {' and the game '.join(apart)} training took other"
-        " moves than the recorded one. Recorded games were played in batches, and another kind of"
-        " CPU may round differently."
-    )
+    return SAY.played_again(apart)
 
 
 def about(pair: ChosenPair, games: Sequence[Episode], deals: int) -> str:
     """Which game is shown, and how it was chosen; a deal was possible in `deals` games."""
     item = games[0].final.private["nature"][0].item
-    among = f"the {deals} games in which a deal is possible"
-    chosen = f"The {pair.why} percentile of the gain in {among}."
-    if pair.why not in PERCENTILES:
-        chosen = "Of the games that end in a deal, this one improved most."
-    elif PERCENTILES[pair.why] == 0.5:
-        chosen = f"The median of {among}."
-    return (
-        f"{capital(item.name)}, list price {rupees(item.list_price)}, seed {pair.seed}: the same"
-        f" seller before and after training. {chosen}"
-    )
+    price, quantile = rupees(item.list_price), PERCENTILES.get(pair.why)
+    return SAY.race(item, price, pair, quantile, deals)
 
 
 def _build_race() -> None:

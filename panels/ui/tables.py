@@ -1,7 +1,8 @@
 """Figures of artifacts as text and as tables that a visitor sorts, searches and saves."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from markupsafe import Markup
@@ -11,38 +12,42 @@ from sauda.records.schemas.base import Interval
 
 MISSING = "–"
 
-Line = Mapping[str, Any]  # one row of a table: a value per heading
+Column = str | Callable[[Any], Any]  # an attribute of a table's rows, or a function of a row
 
 
-def with_interval(figures: Interval, form: str = ".3f") -> str:
+def with_interval(figures: Interval, form: str = "z.3f") -> str:
     """A mean with its interval: "0.412 [0.395, 0.430]"."""
     mean, low, high = (format(getattr(figures, key), form) for key in ("mean", "low", "high"))
     return with_minus_signs(f"{mean} [{low}, {high}]")
 
 
 def data_table(
-    lines: Sequence[Line],
+    rows: Iterable[Any],
     caption: str,
     form: str = "z.3f",
     forms: Mapping[str, str] | None = None,
+    columns: Mapping[str, Column] | None = None,
     file: str = "",
 ) -> Markup:
     """A table of numbers, intervals and texts; tables.js sorts it, searches it and saves it.
 
-    `form` is the format of fractions and intervals, `forms` are others by heading. The CSV file
-    called `file` has all digits, and an interval in three columns. Without `lines` it is empty.
+    `columns` are by heading; without them a row is a mapping from headings. `form` is the format of
+    fractions and intervals, `forms` are others by heading. The CSV file called `file` has all
+    digits, and an interval in three columns. Without `rows` it is empty.
     """
-    if not lines:
+    rows, forms = list(rows), forms or {}
+    if not rows:
         return Markup("")
-    heads, forms = list(lines[0]), forms or {}
-    rows = [[_cell(line[head], forms.get(head, form)) for head in heads] for line in lines]
-    kinds = {head: {type(line[head]) for line in lines} for head in heads}
-    drawn = table(
-        [_head(head, any(issubclass(kind, Interval) for kind in kinds[head])) for head in heads],
-        rows,
-        "".join("l" if kinds[head] <= {str, Markup} else "r" for head in heads),
-        caption,
-    )
+    columns = columns or {head: itemgetter(head) for head in rows[0]}
+    gets = {h: attrgetter(of) if isinstance(of, str) else of for h, of in columns.items()}
+    values = {head: [get(row) for row in rows] for head, get in gets.items()}
+    heads, align = [], ""
+    for head, column in values.items():
+        kinds = set(map(type, column))
+        heads.append(_head(head, any(issubclass(kind, Interval) for kind in kinds)))
+        align += "l" if kinds <= {str, Markup} else "r"
+    cells = ([_cell(value, forms.get(head, form)) for value in of] for head, of in values.items())
+    drawn = table(heads, zip(*cells, strict=True), align, caption)
     file = file or re.sub(r"\W+", "-", caption[:40]).strip("-").lower() + ".csv"
     return PARTS.data(file, drawn)
 
