@@ -18,9 +18,8 @@ from panels.results.models import policy_label
 from panels.results.question import HTML, Part
 from panels.ui.html import SAY
 from panels.ui.provenance import load_or_say, provenance
-from panels.ui.tables import data_table
+from panels.ui.tables import WhiskerRow, data_table, whisker_rows
 from panels.ui.terms import short, task_about, task_choices, task_title, with_tooltips
-from panels.ui.whisker_rows import WhiskerRow, whisker_rows
 from sauda.experiments.evaluate import ArenaRow, BazaarRow, compare_rows
 from sauda.experiments.oracle import OracleRow
 from sauda.policies import LABS, ZERO_GRADE

@@ -28,9 +28,8 @@ from panels.transcripts.view import columns, longest
 from panels.ui.html import SAY
 from panels.ui.look import PARTS, QUIET_UNCHECKED, as_typed, folded, trouble
 from panels.ui.provenance import folded_commands, load_or_say, provenance, side_by_side
-from panels.ui.tables import with_interval
+from panels.ui.tables import WhiskerRow, whisker_rows, with_interval
 from panels.ui.terms import task_choices
-from panels.ui.whisker_rows import WhiskerRow, whisker_rows
 from panels.ui.wiring import PRESS, Updates, lay_out_address, pick_in_address
 from sauda.experiments.comparison import BASE, BAYESIAN, LISTENER, ORACLE, OURS, TUNED
 from sauda.experiments.oracle import OracleRow

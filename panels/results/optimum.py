@@ -29,9 +29,8 @@ from panels.results.winners import ORACLE_FILE
 from panels.ui.html import SAY
 from panels.ui.look import table
 from panels.ui.provenance import provenance
-from panels.ui.tables import data_table, with_interval
+from panels.ui.tables import data_table, whisker_rows, with_interval
 from panels.ui.terms import listed, short
-from panels.ui.whisker_rows import whisker_rows
 from sauda.experiments.comparison import BAYESIAN, LEAVE, LISTENER, ORACLE, OURS, TUNED
 from sauda.experiments.gap import FILE as GAP_FILE
 from sauda.experiments.gap import Gap, GapRow

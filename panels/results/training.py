@@ -44,9 +44,8 @@ from panels.results.question import (
 from panels.ui.html import SAY
 from panels.ui.look import SERIES, folded, line_style, styled, table, whiskers
 from panels.ui.provenance import provenance
-from panels.ui.tables import data_table
+from panels.ui.tables import WhiskerRow, data_table, whisker_rows
 from panels.ui.terms import capital, listed, short, task_choices, task_title, tasks_listed
-from panels.ui.whisker_rows import WhiskerRow, whisker_rows
 from sauda.experiments.comparison import (
     BASE,
     BAYESIAN,

@@ -42,9 +42,8 @@ from panels.results.training import stages
 from panels.ui.html import SAY
 from panels.ui.look import Cell, table, with_minus_signs
 from panels.ui.provenance import provenance
-from panels.ui.tables import MISSING, with_interval
+from panels.ui.tables import MISSING, WhiskerRow, whisker_rows, with_interval
 from panels.ui.terms import capital, listed, short, task_choices, tasks_listed
-from panels.ui.whisker_rows import WhiskerRow, whisker_rows
 from sauda.experiments.comparison import LAB, LISTENER, ORACLE, OURS, TUNED
 from sauda.experiments.evaluate import ArenaRow
 from sauda.policies import LAB_LABELS, ZERO_GRADE

@@ -23,8 +23,7 @@ from panels.training.curves import TITLES, evaluation_trace, recorded, with_gaps
 from panels.training.runs import machine
 from panels.ui.html import SAY
 from panels.ui.look import SERIES, line_style, styled, table, with_minus_signs
-from panels.ui.tables import with_interval
-from panels.ui.whisker_rows import WhiskerRow, whisker_rows
+from panels.ui.tables import WhiskerRow, whisker_rows, with_interval
 from sauda.cloud.jobs import flavor
 from sauda.experiments.comparison import (
     AUTARKY,
