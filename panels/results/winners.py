@@ -14,7 +14,7 @@ from markupsafe import Markup
 from env import arena
 from panels.results import evaluation
 from panels.results.evaluation import DRAWN
-from panels.results.everything_else import PUBLISHED, in_words, published_figure
+from panels.results.everything_else import PUBLISHED, in_words, published_figure, published_rows
 from panels.results.models import FILE as COMPARISON
 from panels.results.models import (
     FORM,
@@ -79,21 +79,15 @@ def contest(evaluations: Iterable[Artifact | None]) -> Field:
 
     The arena's other labs are those that each world draws.
     """
-    return ranked(
-        entry
-        for evaluation in evaluations
-        if evaluation is not None
-        for entry in _entries(evaluation)
-    )
-
-
-def _entries(evaluation: Artifact) -> Iterator[Entry]:
-    episodes = evaluation.data.episodes.get(DRAWN, evaluation.data.episodes)
-    for row in evaluation.data.rows:
-        is_drawn = getattr(row, "others", DRAWN) == DRAWN
-        if is_drawn and row.policy != ORACLE and not row.task.startswith(CLASSIC):
-            grades = episodes[row.task][row.policy].grade
-            yield entry_of(row.task, row.policy, row.grade, grades, row.hashes)
+    entries = []
+    for artifact in filter(None, evaluations):
+        episodes = artifact.data.episodes.get(DRAWN, artifact.data.episodes)
+        for row in artifact.data.rows:
+            is_drawn = getattr(row, "others", DRAWN) == DRAWN
+            if is_drawn and row.policy != ORACLE and not row.task.startswith(CLASSIC):
+                grades = episodes[row.task][row.policy].grade
+                entries.append(entry_of(row.task, row.policy, row.grade, grades, row.hashes))
+    return ranked(entries)
 
 
 def entry_of(
@@ -128,7 +122,10 @@ def winners_sentence(field: Field) -> str:
     """Who wins which tasks; where the lead's interval does not lie above 0, between whom it is."""
     tasks_of: dict[tuple[str, ...], list[str]] = {}
     for task, entries in field.items():
-        tasks_of.setdefault(_winners(entries), []).append(task)
+        ahead = lead(*entries[:2]) if len(entries) > 1 else None
+        is_sure = len(entries) == 1 or (ahead is not None and side(ahead.gain) == "above")
+        best = tuple(entry.label for entry in entries[: 1 if is_sure else 2])
+        tasks_of.setdefault(best, []).append(task)
     told = []
     for winners, tasks in sorted(tasks_of.items(), key=lambda item: len(item[0])):
         names, where = listed(winners), tasks_listed(tasks)
@@ -137,13 +134,6 @@ def winners_sentence(field: Field) -> str:
             f"{names} wins {where}" if is_clear else f"no clear winner between {names} in {where}"
         )
     return capital("; ".join(told))
-
-
-def _winners(entries: Sequence[Entry]) -> tuple[str, ...]:
-    """The best, or the best two where the lead of the first is not shown, by their labels."""
-    ahead = lead(*entries[:2]) if len(entries) > 1 else None
-    is_sure = len(entries) == 1 or (ahead is not None and side(ahead.gain) == "above")
-    return tuple(entry.label for entry in entries[: 1 if is_sure else 2])
 
 
 def leads(field: Field, watched: Sequence[str] = ()) -> Iterator[str]:
@@ -294,15 +284,6 @@ def arena_verdict(field: Field, comparison: Artifact) -> Verdict:
 # The reward and the actions ----------------------------------------------------------------------
 
 
-def component_figure(row: ArenaRow) -> go.Figure:
-    """The mean of each reward component over a policy's episodes, with its interval."""
-    rows = [
-        WhiskerRow(short_name(component.name), row.components[component.name], "scripted")
-        for component in arena.COMPONENTS
-    ]
-    return whisker_rows({policy_label(row.policy): rows}, "mean, share of the stake", FORM)
-
-
 def short_name(name: str) -> str:
     """A component's name as words, without its suffix "_score" or "_penalty"."""
     return name.removesuffix("_score").removesuffix("_penalty").replace("_", " ")
@@ -335,7 +316,12 @@ def reward_design(evaluation: Artifact) -> Part:
         most = " and ".join(f"{short_name(name)} {cell.mean:+.3f}" for name, cell in largest)
         count, label = len(arena.COMPONENTS), policy_label(policy)
         told = HTML.reward(count, arena.PLAN_WEIGHT, row, label, most)
-        return component_figure(row), told + component_table(evaluation, row) + source
+        bars = [
+            WhiskerRow(short_name(part.name), row.components[part.name], "scripted")
+            for part in arena.COMPONENTS
+        ]
+        figure = whisker_rows({label: bars}, "mean, share of the stake", FORM)
+        return figure, told + component_table(evaluation, row) + source
 
     labels = [(f"{name}: {LAB_LABELS.get(name, '')}", name) for name in policies]
     pickers = [
@@ -391,15 +377,13 @@ def player_worth(published: Artifact, rules: Artifact, policy: str, own: str) ->
 
 def _published_row(published: Artifact, figure_id: str, column: str, value: str) -> dict:
     """The row of TASK in a published figure whose `column` holds `value`."""
-    figure = next(figure for figure in published.data.figures if figure.id == figure_id)
-    rows = [dict(zip(figure.columns, row, strict=True)) for row in figure.rows]
+    rows = published_rows(published, figure_id)
     return next(row for row in rows if (row[column], row["task"]) == (value, TASK))
 
 
 def published_rewards(published: Artifact) -> go.Figure:
     """The published scripts and language models, with a standard deviation to either side."""
-    figure = next(f for f in published.data.figures if f.id == "arena-trained-llm")
-    rows = [dict(zip(figure.columns, row, strict=True)) for row in figure.rows]
+    rows = published_rows(published, "arena-trained-llm")
     groups = {}
     for task in ("single_trade", "market_round", TASK):
         groups[short(f"arena/{task}")] = [

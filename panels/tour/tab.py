@@ -67,11 +67,20 @@ def build() -> None:
     gr.HTML(HTML.title() + _or_what_makes_it(lambda: HTML.about(facts.in_short(facts.chain()))))
     _build_race()
     try:
-        _learnt()
+        runs, comparison = facts.chain(), load(COMPARISON)
+        with gr.Row(elem_id="tour-learnt", elem_classes="sauda-story"):
+            with gr.Column(min_width=320):
+                gr.HTML(HTML.learnt(runs[0].data.rows.rows))
+                gr.Plot(facts.curve(runs, comparison), show_label=False, elem_id="tour-curve")
+            with gr.Column(min_width=320):
+                gr.HTML(HTML.gained(facts.gain(comparison)))
+                gr.Plot(facts.grades_figure(comparison), show_label=False, elem_id="tour-grades")
     except ArtifactError as error:
         gr.HTML(missing(error))
-    parts = map(_or_what_makes_it, (_ran, _compared, _rewards, _games))
-    gr.HTML(Markup("").join([*parts, HTML.sections()]), elem_classes="sauda-story")
+    parts = map(_or_what_makes_it, (_ran, _compared, _rewards))
+    labs, _ = load_or_say(LAB_FILE)
+    games = HTML.games(facts.lab_sentence(labs)) + HTML.sections()
+    gr.HTML(Markup("").join([*parts, games]), elem_classes="sauda-story")
 
 
 def _or_what_makes_it(part: Callable[[], Markup]) -> Markup:
@@ -80,18 +89,6 @@ def _or_what_makes_it(part: Callable[[], Markup]) -> Markup:
         return part()
     except ArtifactError as error:
         return missing(error)
-
-
-def _learnt() -> None:
-    """Lay out how Sauda learnt beside what it gained."""
-    runs, comparison = facts.chain(), load(COMPARISON)
-    with gr.Row(elem_id="tour-learnt", elem_classes="sauda-story"):
-        with gr.Column(min_width=320):
-            gr.HTML(HTML.learnt(runs[0].data.rows.rows))
-            gr.Plot(facts.curve(runs, comparison), show_label=False, elem_id="tour-curve")
-        with gr.Column(min_width=320):
-            gr.HTML(HTML.gained(facts.gain(comparison)))
-            gr.Plot(facts.grades_figure(comparison), show_label=False, elem_id="tour-grades")
 
 
 def _ran() -> Markup:
@@ -116,12 +113,6 @@ def _rewards() -> Markup:
     agree = agreement.within_three + agreement.without_error_equal
     learnt = sample(facts.chain()[-1])
     return HTML.rewards(prompts, len(arena.COMPONENTS), learnt, agree, agreement.figures)
-
-
-def _games() -> Markup:
-    """Both games; how the model fares as a lab stands with the second."""
-    comparison, _ = load_or_say(LAB_FILE)
-    return HTML.games(facts.lab_sentence(comparison))
 
 
 # The race -----------------------------------------------------------------------------------------

@@ -24,32 +24,25 @@ def font_faces() -> str:
     return _read("fonts.css").replace("FONTS", f"gradio_api/file={quote(str(FONTS))}")
 
 
-def _variables() -> str:
-    light, dark = (
-        " ".join(f"--sauda-{role}: {pair[mode]};" for role, pair in PALETTE.items())
-        for mode in (0, 1)
-    )
-    return f":root {{ {light} }}\n.dark {{ {dark} }}"
-
-
-def _rgb(colour: str) -> str:
-    """`#RRGGBB` as plotly writes it into the style of an SVG element."""
-    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return f"rgb({red}, {green}, {blue})"
-
-
-def _dark_figures() -> str:
-    """Rules that repaint, on a dark page, a figure drawn in the light colours of this module."""
+def _palette_rules() -> str:
+    """The palette as variables; and, on a dark page, figures that were drawn in light colours."""
+    rules = []
+    for page, mode in ((":root", 0), (".dark", 1)):
+        values = " ".join(f"--sauda-{role}: {pair[mode]};" for role, pair in PALETTE.items())
+        rules.append(f"{page} {{ {values} }}")
     pairs = dict(PALETTE.values()) | {series.light: series.dark for series in SERIES.values()}
-    return "\n".join(
-        f'.dark .js-plotly-plot [style*="{part}: {_rgb(light)}"] {{ {part}: {dark} !important; }}'
-        for light, dark in pairs.items()
-        for part in ("stroke", "fill")
-    )
+    for light, dark in pairs.items():
+        red, green, blue = bytes.fromhex(light[1:])  # as plotly writes it into an SVG element
+        rules += [
+            f'.dark .js-plotly-plot [style*="{part}: rgb({red}, {green}, {blue})"]'
+            f" {{ {part}: {dark} !important; }}"
+            for part in ("stroke", "fill")
+        ]
+    return "\n".join(rules)
 
 
 SCENE = _read("scene.css")  # of the Tour, which the first view shows before the page is drawn
-CSS = "\n".join((font_faces(), _variables(), _dark_figures(), _read("look.css"), SCENE))
+CSS = "\n".join((font_faces(), _palette_rules(), _read("look.css"), SCENE))
 
 # The stylesheet goes into the head as it stands: Gradio rewrites what `launch(css=…)` is given, and
 # in doing so breaks `:is(a, b)`, media queries on the page itself and shorthands with variables.
