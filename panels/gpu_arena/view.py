@@ -29,9 +29,9 @@ from panels.gpu_arena.words import (
     why,
     with_names,
 )
-from panels.ui.curve import curve
 from panels.ui.html import macros
 from panels.ui.look import note, short_seed, table
+from panels.ui.offers import curve
 from panels.ui.terms import capital, listed, short, shown_round, term
 from sauda.policies import LABS
 from sauda.sessions.arena import (

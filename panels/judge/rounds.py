@@ -11,9 +11,9 @@ from markupsafe import Markup
 from env import arena
 from panels.gpu_arena.view import papers
 from panels.gpu_arena.words import job_names
-from panels.ui.curve import curve
 from panels.ui.html import macros
 from panels.ui.look import note, trouble
+from panels.ui.offers import curve
 from panels.ui.provenance import side_by_side
 from panels.ui.terms import capital
 from sauda.experiments import pitching

@@ -16,10 +16,10 @@ from markupsafe import Markup
 from env import ARENA_TASKS, TASKS, arena
 from panels.results.models import policy_label
 from panels.results.question import HTML, Part
+from panels.ui.html import SAY
 from panels.ui.provenance import load_or_say, provenance
-from panels.ui.tables import data_table, with_interval
-from panels.ui.terms import listed, short, task_about, task_choices, task_title, with_tooltips
-from panels.ui.whisker_rows import WhiskerRow, whisker_rows
+from panels.ui.tables import WhiskerRow, data_table, whisker_rows
+from panels.ui.terms import short, task_about, task_choices, task_title, with_tooltips
 from sauda.experiments.evaluate import ArenaRow, BazaarRow, compare_rows
 from sauda.experiments.oracle import OracleRow
 from sauda.policies import LABS, ZERO_GRADE
@@ -59,11 +59,6 @@ class Game:
     bounds: Mapping[str, OracleRow]  # by task: what knowing the seller would score
 
 
-def other_split(view: View) -> str:
-    """The seeds that the view does not show."""
-    return next(split for split in SPLITS if split != view.split)
-
-
 def rows_of(evaluation: Artifact, view: View) -> list[Row]:
     """The rows of the chosen task, the best first; in the arena as the worlds draw the labs."""
     rows = [
@@ -93,21 +88,15 @@ def caption(game: Game, evaluation: Artifact, view: View) -> str:
     leaders = [
         policy_label(row.policy) for row in rows if getattr(row, view.metric).mean == best.mean
     ]
-    lead = f"{listed(leaders)} {'share the lead' if leaders[1:] else 'leads'}"
-    told = (
-        f"{lead} with {with_interval(best, form)}, {policy_label(rows[-1].policy)} is last with"
-        f" {with_interval(worst, form)}; n = {rows[0].n:,} episodes per policy, whiskers are 95 %"
-        " bootstrap intervals of the mean."
-    )
-    if view.metric == "grade" and (bound := game.bounds.get(view.task)):
-        told += f" The oracle is the best response to the known seller, n = {bound.n:,}."
-    return told
+    bound = game.bounds.get(view.task) if view.metric == "grade" else None
+    last = policy_label(rows[-1].policy)
+    return SAY.evaluation(leaders, best, last, worst, form, rows[0].n, bound)
 
 
 def details(game: Game, evaluation: Artifact, view: View, other: Artifact) -> Markup:
     """The figure's numbers with every other measured column; `other` has the other seeds."""
     metric = game.metrics[view.metric]
-    elsewhere = SPLITS[other_split(view)].lower()
+    (elsewhere,) = (title.lower() for split, title in SPLITS.items() if split != view.split)
     less = f"less {policy_label(evaluation.config['baseline'])}"
     moved = f"change on {elsewhere}"
     lines = []
@@ -121,7 +110,7 @@ def details(game: Game, evaluation: Artifact, view: View, other: Artifact) -> Ma
     forms = {less: f"+{metric.form}", moved: f"+{metric.form}"} | FORMS
     name = f"{metric.label}, {short(view.task)}, {SPLITS[view.split].lower()}"
     file = f"{view.task}-{view.split}-{view.metric}.csv".replace("/", "-")
-    return data_table(lines, f"{name}; 95 % intervals", metric.form, forms, file)
+    return data_table(lines, f"{name}; 95 % intervals", metric.form, forms, file=file)
 
 
 def change(row: Row, other: Artifact, metric: str) -> float | None:
@@ -183,25 +172,6 @@ def measured(row: Row) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def reward_agreement(evaluation: Artifact, view: View) -> str:
-    """What a grade of 0 is, and how far the reward follows the utility over all policies."""
-    rows = {(row.task, row.others): row for row in evaluation.data.correlations}
-    row = rows[view.task, DRAWN]
-    told = f"{ZERO_GRADE} " if view.metric == "grade" else ""
-    return told + (
-        "Reward against utility as a share of the stake, all policies together: r ="
-        f" {with_interval(row.correlation, 'z.3f')}, n = {row.n:,} episodes. It is"
-        " below 1 because of penalties and of what a world gives to start with."
-    )
-
-
-def arena_in_short(evaluations: Sequence[Artifact]) -> Markup:
-    """What the arena is made of, counted in its code, and how many episodes were played."""
-    codes = {code for kind in arena.KINDS.values() for code in (*kind.success, *kind.failures)}
-    played = sum(row.n for evaluation in evaluations for row in evaluation.data.rows)
-    return HTML.arena_in_short(arena, len(ARENA_TASKS), len(codes), len(LABS), played)
-
-
 # The part of a question --------------------------------------------------------------------------
 
 
@@ -217,11 +187,16 @@ def part(game: Game) -> Part | Markup:
         for task in evaluation.config["tasks"]
     }
     tasks = [task for task in game.tasks if (task, "holdout") in played]
-    lead = arena_in_short(evaluations) if game is ARENA else ""
+    lead = Markup("")
+    if game is ARENA:  # what it is made of, and how many episodes were played
+        codes = {code for kind in arena.KINDS.values() for code in (*kind.success, *kind.failures)}
+        count = sum(row.n for evaluation in evaluations for row in evaluation.data.rows)
+        lead = HTML.arena_in_short(arena, len(ARENA_TASKS), len(codes), len(LABS), count)
 
     def draw(*chosen: str) -> tuple[go.Figure, Markup]:
         view = View(*chosen)
-        own, other = (played[view.task, split] for split in (view.split, other_split(view)))
+        own = played[view.task, view.split]
+        (other,) = (played[view.task, split] for split in SPLITS if split != view.split)
         return figure(game, own, view), below(game, own, other, view) + lead
 
     splits = [(label, name) for name, label in SPLITS.items()]
@@ -241,7 +216,10 @@ def part(game: Game) -> Part | Markup:
 def below(game: Game, evaluation: Artifact, other: Artifact, view: View) -> Markup:
     """What stands below the figure: the task, sentences and numbers; `other` has other seeds."""
     sentences = [caption(game, evaluation, view)]
-    sentences += [reward_agreement(evaluation, view)] if game is ARENA else []
+    if game is ARENA:
+        rows = {(row.task, row.others): row for row in evaluation.data.correlations}
+        zero = ZERO_GRADE if view.metric == "grade" else ""
+        sentences.append(SAY.reward_agreement(rows[view.task, DRAWN], zero))
     n = evaluation.config["episodes"]
     return (
         HTML.about_task(view.task, task_about(view.task))

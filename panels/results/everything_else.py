@@ -227,12 +227,10 @@ _CODE = re.compile("`([^`]+)`")
 SYSTEMS = {"bazaar": "Haggling buyer", "arena": "GPU arena", "agreemate": "AgreeMate"}
 
 
-def published_names(published: Artifact) -> list[tuple[str, str]]:
-    """(label, id) of every published figure, by system."""
-    return [
-        (f"{SYSTEMS[figure.system]}: {in_words(figure.title)}", figure.id)
-        for figure in sorted(published.data.figures, key=lambda f: list(SYSTEMS).index(f.system))
-    ]
+def published_rows(published: Artifact, figure_id: str) -> list[dict]:
+    """The rows of a published figure by its columns."""
+    figure = next(figure for figure in published.data.figures if figure.id == figure_id)
+    return [dict(zip(figure.columns, row, strict=True)) for row in figure.rows]
 
 
 def published_figure(published: Artifact, figure_id: str) -> Markup:
@@ -264,7 +262,9 @@ def in_words(text: object) -> object:
 
 def reported(published: Artifact) -> Part:
     """The published figures, each with its caveat."""
-    names = published_names(published)
+    order = list(SYSTEMS)
+    figures = sorted(published.data.figures, key=lambda figure: order.index(figure.system))
+    names = [(f"{SYSTEMS[each.system]}: {in_words(each.title)}", each.id) for each in figures]
     chosen = next(i for _, i in names if i == "scaling-ladder")
     below = provenance(published, f"n = {len(names)} figures") + HTML.not_replayed()
 

@@ -25,11 +25,11 @@ from panels.results.question import (
 )
 from panels.results.winners import Entry, Field
 from panels.transcripts.view import columns, longest
+from panels.ui.html import SAY
 from panels.ui.look import PARTS, QUIET_UNCHECKED, as_typed, folded, trouble
 from panels.ui.provenance import folded_commands, load_or_say, provenance, side_by_side
-from panels.ui.tables import with_interval
-from panels.ui.terms import capital, short, task_choices
-from panels.ui.whisker_rows import WhiskerRow, whisker_rows
+from panels.ui.tables import WhiskerRow, whisker_rows, with_interval
+from panels.ui.terms import task_choices
 from panels.ui.wiring import PRESS, Updates, lay_out_address, pick_in_address
 from sauda.experiments.comparison import BASE, BAYESIAN, LISTENER, ORACLE, OURS, TUNED
 from sauda.experiments.oracle import OracleRow
@@ -125,25 +125,11 @@ def verdict(now: Standing, measured: Sequence[Entry]) -> Verdict:
     best = next((row for row in measured if row.policy != ORACLE), None)
     lines = []
     if best is not None:
-        lines.append(
-            f"best measured: {best.label} {with_interval(best.interval, FORM)}, n = {best.n:,}"
-        )
+        lines.append(f"best measured: {best.label} {with_interval(best.interval)}, n = {best.n:,}")
     if now.being_played:
         lines.append(f"entries that are being played: {now.being_played}")
-    if not now.entries:
-        told = f"No agent has entered the {short(now.task)} yet; the code below enters one"
-        return Verdict(f"{told}.", tuple(lines))
-    first, count = now.entries[0], now.complete
-    lead = f"“{first.name}” leads {count:,} {'entry' if count == 1 else 'entries'}"
-    told = f"In the {short(now.task)}, {lead} with {with_interval(first.grade, FORM)}"
-    if best is not None:
-        beside = {
-            "above": ", more than",
-            "below": ", less than",
-            "unclear": "; its interval meets that of",
-        }[side(first.grade, best.interval)]
-        told += f"{beside} {best.label}, the best that was measured here"
-    return Verdict(f"{capital(told)}.", tuple(lines))
+    apart = side(now.entries[0].grade, best.interval) if now.entries and best else None
+    return Verdict(SAY.board(now, best, apart), tuple(lines))
 
 
 @lru_cache(maxsize=len(RANKED))

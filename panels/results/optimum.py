@@ -10,6 +10,7 @@ from panels.results.models import (
     FORM,
     PLANNERS,
     buyer_name,
+    named,
     policy_label,
     rows_by_policy,
     series_role,
@@ -25,18 +26,17 @@ from panels.results.question import (
     side,
 )
 from panels.results.winners import ORACLE_FILE
+from panels.ui.html import SAY
 from panels.ui.look import table
 from panels.ui.provenance import provenance
-from panels.ui.tables import data_table, with_interval
+from panels.ui.tables import data_table, whisker_rows, with_interval
 from panels.ui.terms import listed, short
-from panels.ui.whisker_rows import whisker_rows
 from sauda.experiments.comparison import BAYESIAN, LEAVE, LISTENER, ORACLE, OURS, TUNED
 from sauda.experiments.gap import FILE as GAP_FILE
 from sauda.experiments.gap import Gap, GapRow
-from sauda.experiments.oracle import Exploit, OracleRow
-from sauda.experiments.words import HEARING, OPEN, Hearing, Words, Worth
+from sauda.experiments.oracle import OracleRow
+from sauda.experiments.words import HEARING, OPEN, Hearing, Words
 from sauda.llm.registry import is_model
-from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 
 GAIN = "+z.3f"  # of differences of grades
@@ -80,79 +80,55 @@ def optimum_verdict(
         for task, buyers in found.items()
         if buyers
     }
-    sentence = (
-        f"Knowing the seller, a buyer can score {_span([r.informed.mean for r in bounds])} of 1"
-    )
+    scores = [row.informed.mean for row in bounds]
     if not best:
-        return Verdict(f"{sentence}; no buyer without that knowledge has been played.")
+        return Verdict(SAY.optimum(scores, (), ()))
     beside = {row.task: row for row in bounds if row.task in best}
-    shares = [best[task].interval.mean / row.informed.mean for task, row in beside.items()]
-    sentence += f"; the best buyer that does not know it reaches {_span(shares, '.0%')} of that"
-    room = {task: side(row.informed, best[task].interval) for task, row in beside.items()}
     told = clauses(
-        room,
+        {task: side(row.informed, best[task].interval) for task, row in beside.items()},
         unclear="no room above it is shown in {}",
         below="it scores more than the bound, which therefore does not hold, in {}",
     )
-    sentence = "; ".join([sentence, *told])
+    shares = [best[task].interval.mean / row.informed.mean for task, row in beside.items()]
     lines = []
     for row in bounds:
-        text = f"{short(row.task)}: {with_interval(row.informed, FORM)}, n = {row.n:,}"
-        if buyer := best.get(row.task):
-            name = buyer.label.removeprefix(BEST)
-            text += f"; {name} {with_interval(buyer.interval, FORM)}, n = {buyer.n:,}"
-        lines.append(text)
-    return Verdict(f"{sentence}.", tuple(lines))
-
-
-def _span(values: Sequence[float], form: str = FORM) -> str:
-    low, high = format(min(values), form), format(max(values), form)
-    return low if low == high else f"{low} to {high}"
+        buyer = best.get(row.task)
+        lines.append(SAY.bound(row, buyer, buyer and buyer.label.removeprefix(BEST)))
+    return Verdict(SAY.optimum(scores, shares, told), tuple(lines))
 
 
 def players_table(row: OracleRow) -> Markup:
     """Mean grade of every player on a task, and its share of the informed oracle's; best first."""
-    lines = [
-        {"player": BOUND, "mean grade": row.informed, "of the bound": 1.0},
-        {"player": "the same, saying nothing", "mean grade": row.silent, "of the bound": None},
-    ]
-    lines += [
-        {"player": policy_label(cell.policy), "mean grade": cell, "of the bound": cell.share}
-        for cell in sorted(row.policies, key=lambda cell: -cell.mean)
-    ]
+    players = [(BOUND, row.informed, 1.0), ("the same, saying nothing", row.silent, None)]
+    cells = sorted(row.policies, key=lambda cell: -cell.mean)
+    players += [(policy_label(cell.policy), cell, cell.share) for cell in cells]
+    heads = ("player", "mean grade", "of the bound")
     caption = (
         f"The {short(row.task)}, n = {row.n:,} hold-out seeds; in {row.no_zopa:.0%} of them no"
         " price serves both sides"
     )
+    lines = [dict(zip(heads, player, strict=True)) for player in players]
     return data_table(lines, caption, FORM, {"of the bound": ".0%"})
 
 
 def exploits(bounds: Sequence[OracleRow]) -> Markup:
     """Whether any exploit beats the best honest script by more than noise, and all exploits."""
-    searched = [(row, [*row.exploits, *row.search.best]) for row in bounds if row.search]
-    paying = [
-        f"“{cell.what}” in the {short(row.task)}"
-        for row, cells in searched
-        for cell in cells
-        if side(cell.gain) == "above"
-    ]
-    tried = sum(len(row.exploits) + row.search.tried for row, _ in searched)
-    tables = Markup("").join(exploits_table(row, cells) for row, cells in searched)
-    return HTML.exploits(tried, listed(paying), tables)
-
-
-def exploits_table(row: OracleRow, cells: Sequence[Exploit]) -> Markup:
-    """Every exploit of a task: its grade, and what it gains over the best honest script."""
-    less = f"less {policy_label(row.honest)}"
-    lines = [
-        {"way to play": cell.what, "mean grade": cell, less: cell.gain}
-        for cell in sorted(cells, key=lambda cell: -cell.mean)
-    ]
-    caption = (
-        f"Exploits in the {short(row.task)}, paired by seed, n = {row.n:,}; random scripts are the"
-        " best of the search"
-    )
-    return data_table(lines, caption, FORM, {less: GAIN})
+    paying, tables, tried = [], [], 0
+    for row in bounds:
+        if not row.search:
+            continue
+        cells, task = [*row.exploits, *row.search.best], short(row.task)
+        paying += [f"“{c.what}” in the {task}" for c in cells if side(c.gain) == "above"]
+        tried += len(row.exploits) + row.search.tried
+        less = f"less {policy_label(row.honest)}"
+        caption = (
+            f"Exploits in the {task}, paired by seed, n = {row.n:,}; random scripts are the best"
+            " of the search"
+        )
+        cells.sort(key=lambda cell: -cell.mean)
+        columns = {"way to play": "what", "mean grade": lambda cell: cell, less: "gain"}
+        tables.append(data_table(cells, caption, FORM, {less: GAIN}, columns))
+    return HTML.exploits(tried, listed(paying), Markup("").join(tables))
 
 
 def optimum_answer(oracle: Artifact, comparison: Artifact) -> Answer:
@@ -190,6 +166,18 @@ PARTS = {
     "inference": "inference: lost by what it believes of the seller",
     "control": "control: lost by what it makes of its belief",
 }
+DIFFICULTY = {  # of the games in a bin
+    "no price serves both": "{0.no_zopa:.0%}",
+    "between the limits": "{0.width:.0%} of the list",
+    "bluffers": "{0.bluffers:.0%}",
+    "another buyer waits": "{0.rivals:.0%}",
+    "short of time": "{0.pressed:.0%}",
+}
+BELIEFS = {
+    "positions": "n", "stated": "stated", "limit inside its range": "held",
+    "inside the planner’s": "own_held", "width": "width", "planner’s width": "own_width",
+    "type right": "right", "planner’s type right": "own_right",
+}  # fmt: skip
 UNCERTAINTY = "uncertainty: lost by the planner, which does not know the seller"
 
 
@@ -197,26 +185,11 @@ def gap_verdict(data: Gap) -> Verdict:
     """What the planner itself loses, and where Sauda, or else the tuned script, loses the rest."""
     by_name = {row.player: row for row in data.rows}
     row = by_name.get(OURS, by_name.get(TUNED))
-    sentence = (
-        f"Of a bound of {data.oracle.mean:{FORM}}, {with_interval(data.uncertainty, FORM)} is lost"
-        " even by the planner that reads and speaks, since it does not know the seller"
-    )
     if row is None:
-        return Verdict(f"{sentence}.")
-    name = buyer_name(row.player)
-    whole = f"{name} scores {with_interval(row.grade, FORM)}, n = {data.n:,}"
-    believed = _cost(row.inference, "what it believes of the seller")
-    made = _cost(row.control, "what it makes of that")
-    return Verdict(f"{sentence}; {name} {believed}, and {made}.", (f"{whole}.",))
-
-
-def _cost(lost: Interval, by: str) -> str:
-    """What an interval says of a loss, as a phrase."""
-    return {
-        "above": f"loses {with_interval(lost, FORM)} by {by}",
-        "below": f"beats the planner by {by} ({with_interval(lost, GAIN)} lost)",
-        "unclear": f"shows no loss by {by} ({with_interval(lost, GAIN)})",
-    }[side(lost)]
+        return Verdict(SAY.gap(data, "", None, ()))
+    name, sides = buyer_name(row.player), (side(row.inference), side(row.control))
+    whole = f"{name} scores {with_interval(row.grade)}, n = {data.n:,}."
+    return Verdict(SAY.gap(data, name, row, sides), (whole,))
 
 
 def bins_table(data: Gap) -> Markup:
@@ -226,37 +199,25 @@ def bins_table(data: Gap) -> Markup:
         (policy_label(row.player), row.bins)
         for row in sorted(data.rows, key=lambda row: -row.grade.mean)
     ]
+    rows = [(name, *(with_interval(cell) for cell in cells)) for name, cells in players]
+    rows += [(what, *map(form.format, data.bins)) for what, form in DIFFICULTY.items()]
     return table(
         ("player", *(f"{part.name}, n = {part.n}" for part in data.bins)),
-        [
-            *((name, *(with_interval(cell, FORM) for cell in cells)) for name, cells in players),
-            ("no price serves both", *(f"{part.no_zopa:.0%}" for part in data.bins)),
-            ("between the limits", *(f"{part.width:.0%} of the list" for part in data.bins)),
-            ("bluffers", *(f"{part.bluffers:.0%}" for part in data.bins)),
-            ("another buyer waits", *(f"{part.rivals:.0%}" for part in data.bins)),
-            ("short of time", *(f"{part.pressed:.0%}" for part in data.bins)),
-        ],
+        rows,
         caption="Mean grade by difficulty: fifths of the games by what the bound expects",
     )
 
 
 def beliefs_table(rows: Sequence[GapRow]) -> Markup:
     """How good the stated beliefs are, beside those of the planner in the same positions."""
-    lines = [
-        {
-            "player": policy_label(row.player), "positions": stated.n, "stated": stated.stated,
-            "limit inside its range": stated.held, "inside the planner’s": stated.own_held,
-            "width": stated.width, "planner’s width": stated.own_width,
-            "type right": stated.right, "planner’s type right": stated.own_right,
-        }
-        for row in rows
-        if (stated := row.beliefs)
-    ]  # fmt: skip
+    columns = {"player": named("player")} | {
+        head: f"beliefs.{field}" for head, field in BELIEFS.items()
+    }
     caption = (
         "Stated beliefs: a range meant to hold the limit with 80 %, its width by list price, and a"
         " pick of four types"
     )
-    return data_table(lines, caption, ".0%")
+    return data_table((row for row in rows if row.beliefs), caption, ".0%", columns=columns)
 
 
 def gap_answer(artifact: Artifact) -> Answer:
@@ -319,18 +280,16 @@ def words_verdict(data: Words) -> Verdict:
     """What reading and speaking add to a buyer that plans, and what is worth nothing."""
     worth = {row.what: row for row in data.worth}
     told = {what: with_interval(row.all, GAIN) for what, row in worth.items()}
-    leads = {"above": "adds", "unclear": "adds nothing that is shown:", "below": "costs"}
     types = "; ".join(
         f"{name} {with_interval(getattr(worth[BOTH], name), GAIN)}" for name in SELLER_TYPES
     )
+    unseen = told["reading and speaking, unseen phrases"]
     return Verdict(
-        f"To a buyer that plans, reading and speaking {leads[side(worth[BOTH].all)]} {told[BOTH]}"
-        f" of a grade (n = {len(data.types):,}, on the same seeds).",
+        SAY.words(side(worth[BOTH].all), told[BOTH], len(data.types)),
         (
             f"Reading alone: {told[READING]}; speaking on top of it: {told[SPEAKING]}.",
             f"By type of seller: {types}.",
-            "In phrases that its reader has never seen:"
-            f" {told['reading and speaking, unseen phrases']}.",
+            f"In phrases that its reader has never seen: {unseen}.",
         ),
     )
 
@@ -342,16 +301,6 @@ def words_rows(data: Words) -> list[Measured]:
         Measured(label, played[name].grade, role, "bazaar/open", len(data.types))
         for name, (label, role) in PLAYERS.items()
     ]
-
-
-def worth_table(rows: Sequence[Worth]) -> Markup:
-    """Differences of two players on the same seeds, over all games and by type of seller."""
-    lines = [
-        {"worth of": row.what, "all games": row.all}
-        | {name: getattr(row, name) for name in SELLER_TYPES}
-        for row in rows
-    ]
-    return data_table(lines, "Difference of the mean grade, paired by seed; 95 % intervals", GAIN)
 
 
 def hearing_table(data: Hearing) -> Markup:
@@ -370,7 +319,8 @@ def hearing_table(data: Hearing) -> Markup:
 def words_answer(words: Artifact, hearing: Artifact) -> Answer:
     """Mean grades of buyers that read, speak, do both or neither."""
     data, rows = words.data, words_rows(words.data)
-    worth = worth_table(data.worth)
+    columns = {"worth of": "what", "all games": "all"} | {name: name for name in SELLER_TYPES}
+    worth = "Difference of the mean grade, paired by seed; 95 % intervals"
     heard = hearing_table(hearing.data) + provenance(hearing)
     return Answer(
         words_verdict(data),
@@ -380,7 +330,9 @@ def words_answer(words: Artifact, hearing: Artifact) -> Answer:
         "buyer",
         [words],
         details={
-            "What each thing is worth: questions, fixed phrases, lies, misreading": worth,
+            "What each thing is worth: questions, fixed phrases, lies, misreading": data_table(
+                data.worth, worth, GAIN, columns=columns
+            ),
             "Who loses what with other words in its ears": heard,
         },
     )

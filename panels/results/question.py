@@ -19,9 +19,8 @@ from panels.results.models import FORM, policy_label
 from panels.ui.html import macros
 from panels.ui.look import QUIET, folded, with_minus_signs
 from panels.ui.provenance import load_or_say, provenance
-from panels.ui.tables import data_table
+from panels.ui.tables import WhiskerRow, data_table, whisker_rows
 from panels.ui.terms import short, task_title, tasks_listed
-from panels.ui.whisker_rows import WhiskerRow, whisker_rows
 from panels.ui.wiring import (
     Address,
     Updates,

@@ -8,23 +8,23 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import Episode
-from panels.results.models import FORM, policy_label
+from panels.results.models import named, policy_label
 from panels.results.question import HTML, Answer, Measured, Question, Verdict
 from panels.results.winners import heat_cell
 from panels.transcripts.before_after import dealt
 from panels.transcripts.view import outcome, talk
+from panels.ui.html import SAY
 from panels.ui.look import QUEUED, QUIET, Cell, note, scrolled, table, trouble
 from panels.ui.offers import SMALL, offer_chart, offers_of
 from panels.ui.provenance import side_by_side
 from panels.ui.tables import data_table, with_interval
-from panels.ui.terms import capital, could_be_won, listed
+from panels.ui.terms import capital, could_be_won
 from panels.ui.wiring import Address, Updates, event_value, in_address, on_address
 from sauda.experiments.tournament import (
     PAIR_TASK,
     SEATS,
     Pair,
     PairCell,
-    PlayerRank,
     Scenarios,
     ShownGame,
     Tournament,
@@ -157,55 +157,26 @@ def card(game: ShownGame, episode: Episode) -> Markup:
     return HTML.pair_game(capital(game.why), *parts, outcome(episode, grade))
 
 
-def ranks_table(data: Tournament) -> Markup:
-    """Ranks of buyers and sellers, the best first."""
-    lines = [
-        {
-            "seat": DOES[row.seat], "rank": row.rank, "player": policy_label(row.player),
-            "utility": row.utility, "share of what could be won": row.share,
-        }
-        for row in data.ranks
-    ]  # fmt: skip
-    ranks = data_table(lines, "Ranks, the best first; 95 % intervals")
-    return HTML.ranks(ranks, could_be_won())
-
-
-def exploited_table(data: Tournament) -> Markup:
-    """What the best opponent takes from each player."""
-    lines = [
-        {
-            "seat": DOES[row.seat], "player": policy_label(row.player),
-            "most is taken by": policy_label(row.by) if row.taken.mean else "nobody",
-            "it takes": row.taken, "all opponents": row.usual, "difference": row.more, "n": row.n,
-        }
-        for row in data.exploitability
-    ]  # fmt: skip
-    return HTML.exploited(data_table(lines, "Utilities; 95 % intervals"))
+RANKS = {
+    "seat": lambda row: DOES[row.seat], "rank": "rank", "player": named("player"),
+    "utility": "utility", "share of what could be won": "share",
+}  # fmt: skip
+EXPLOITED = {
+    "seat": lambda row: DOES[row.seat], "player": named("player"),
+    "most is taken by": lambda row: policy_label(row.by) if row.taken.mean else "nobody",
+    "it takes": "taken", "all opponents": "usual", "difference": "more", "n": "n",
+}  # fmt: skip
 
 
 def verdict(data: Tournament) -> Verdict:
     """Who is first in each seat."""
-    ranks = {seat: [row for row in data.ranks if row.seat == seat] for seat in SEATS}
-    n = len(data.scenarios.seed)
-    lines = [
-        f"{capital(policy_label(row.player))}, {DOING[seat]}: share of what could be won"
-        f" {with_interval(row.share, FORM)}, with the cost of time"
-        f" {with_interval(row.utility, FORM)}, n = {n} scenarios with each opponent."
-        for seat, rows in ranks.items()
-        for row in rows
-        if row.rank == 1
-    ]
-    told = "; ".join(_first(seat, rows) for seat, rows in ranks.items())
-    return Verdict(f"{capital(told)}.", tuple(lines))
-
-
-def _first(seat: str, rows: Sequence[PlayerRank]) -> str:
-    """Who is first in a seat, as a clause."""
-    names = [policy_label(row.player) for row in rows if row.rank == 1]
-    among = f"among {len(rows)} scripted {seat}s"
-    if len(names) == 1:
-        return f"{names[0]} is first {among}"
-    return f"{listed(names)} share the first rank {among}, as their difference may be chance"
+    told, lines, n = [], [], len(data.scenarios.seed)
+    for seat in SEATS:
+        ranks = [row for row in data.ranks if row.seat == seat]
+        first = {policy_label(row.player): row for row in ranks if row.rank == 1}
+        told.append(SAY.first_of_seat(list(first), len(ranks), seat))
+        lines += [SAY.first_rank(name, DOING[seat], row, n) for name, row in first.items()]
+    return Verdict(f"{capital('; '.join(told))}.", tuple(lines))
 
 
 def players_answer(artifact: Artifact) -> Answer:
@@ -215,6 +186,8 @@ def players_answer(artifact: Artifact) -> Answer:
         Measured(pair_name(cell.buyer, cell.seller), cell.share.buyer, "", "scripts alone", cell.n)
         for cell in data.cells
     ]
+    ranks = data_table(data.ranks, "Ranks, the best first; 95 % intervals", columns=RANKS)
+    taken = data_table(data.exploitability, "Utilities; 95 % intervals", columns=EXPLOITED)
     return Answer(
         verdict(data),
         lambda address: build_map(data, address),
@@ -222,8 +195,8 @@ def players_answer(artifact: Artifact) -> Answer:
         what="pair",
         sources=[artifact],
         details={
-            "Ranks of buyers and sellers": ranks_table(data),
-            "What the best opponent takes from each player": exploited_table(data),
+            "Ranks of buyers and sellers": HTML.ranks(ranks, could_be_won()),
+            "What the best opponent takes from each player": HTML.exploited(taken),
         },
     )
 

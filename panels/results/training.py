@@ -13,7 +13,6 @@ from markupsafe import Markup
 
 from panels.results.models import (
     FILE,
-    FORM,
     GAIN,
     LAB_FILE,
     LAB_STAGES,
@@ -23,6 +22,7 @@ from panels.results.models import (
     best_script,
     buyer_name,
     gain_on_same_seeds,
+    named,
     policy_label,
     rows_by_policy,
     series_role,
@@ -41,11 +41,11 @@ from panels.results.question import (
     no_row,
     side,
 )
+from panels.ui.html import SAY
 from panels.ui.look import SERIES, folded, line_style, styled, table, whiskers
 from panels.ui.provenance import provenance
-from panels.ui.tables import data_table, with_interval
+from panels.ui.tables import WhiskerRow, data_table, whisker_rows
 from panels.ui.terms import capital, listed, short, task_choices, task_title, tasks_listed
-from panels.ui.whisker_rows import WhiskerRow, whisker_rows
 from sauda.experiments.comparison import (
     BASE,
     BAYESIAN,
@@ -110,10 +110,8 @@ def verdict(comparison: Artifact) -> Verdict:
     lines = []
     for task, gain in gains.items():
         rows = rows_by_policy(comparison, task)
-        lines.append(
-            f"{short(task)}: {rows[BASE].grade.mean:{FORM}} to {rows[OURS].grade.mean:{FORM}},"
-            f" gain {with_interval(gain.interval, GAIN)}, n = {gain.n:,}"
-        )
+        before, after = rows[BASE].grade.mean, rows[OURS].grade.mean
+        lines.append(SAY.gained(task, before, after, gain.interval, gain.n))
     lines.append("Mean grade, 1 at best; hold-out seeds, bare, paired by seed.")
     return Verdict(f"{opening}: {buyer_name(OURS)} {', and '.join(told)}.", tuple(lines))
 
@@ -249,14 +247,8 @@ def stage_figure(artifact: Artifact, task: str) -> go.Figure:
     return styled(figure, 340)
 
 
-def rows_of(artifact: Artifact, task: str) -> list[ModelRow | ArenaModelRow]:
-    """The rows of one task, the best grade first."""
-    rows = rows_by_policy(artifact, task).values()
-    return sorted(rows, key=lambda row: -row.grade.mean)
-
-
 def policies_table(artifact: Artifact, task: str) -> Markup:
-    """Every policy's grade, its difference to the base, and counts."""
+    """Every policy's grade, its difference to the base, and counts; the best grade first."""
     baseline = artifact.config["baseline"]
     lines = [
         {
@@ -266,10 +258,16 @@ def policies_table(artifact: Artifact, task: str) -> Markup:
             "less the base": None if row.policy == baseline else row.grade.paired(),
             **counts(row),
         }
-        for row in rows_of(artifact, task)
+        for row in best_first(artifact, task)
     ]
     told = f"{task_title(task)}: each row on the first n hold-out seeds; 95 % intervals"
     return data_table(lines, told, forms=FORMS)
+
+
+def best_first(artifact: Artifact, task: str) -> list[ModelRow | ArenaModelRow]:
+    """The rows of one task, the best grade first."""
+    rows = rows_by_policy(artifact, task).values()
+    return sorted(rows, key=lambda row: -row.grade.mean)
 
 
 def counts(row: ModelRow | ArenaModelRow) -> dict[str, Any]:
@@ -283,48 +281,19 @@ def counts(row: ModelRow | ArenaModelRow) -> dict[str, Any]:
     return jobs | {"actions": row.actions, "valid actions": row.valid} | invalid
 
 
-def gains_table(artifact: Artifact, task: str) -> Markup:
-    """The gain of each stage over the one it trains further."""
-    lines = [
-        {
-            "from": policy_label(gain.before), "to": policy_label(gain.after), "on": ON[gain.on],
-            "n": gain.n, "difference": gain.interval,
-        }
-        for gain in artifact.data.stage_gains
-        if gain.task == task
-    ]  # fmt: skip
-    told = f"{task_title(task)}: gain of each stage, bare, paired by seed; 95 % intervals"
-    return data_table(lines, told, GAIN)
-
-
-def rivals_table(artifact: Artifact, task: str) -> Markup:
-    """Each stage compared with scripts and planners."""
-    lines = [
-        {
-            "stage": policy_label(row.policy), "compared with": policy_label(row.rival),
-            "n": row.n, "difference": row.interval,
-        }
-        for row in artifact.data.rivalries
-        if row.task == task
-    ]  # fmt: skip
-    told = f"{task_title(task)}: each stage, bare, compared with others by seed; 95 % intervals"
-    return data_table(lines, told, GAIN)
-
-
-def behaviour_table(artifact: Artifact, task: str) -> Markup:
-    """How often each model of the bazaar breaks its own offers and limit, and leaves when due."""
-    lines = [
-        {
-            "policy": policy_label(row.policy), "moves": row.moves,
-            "bids below its own": row.retreats, "beyond its last word": row.broken,
-            "over its limit": row.over_limit, "left when due": row.walked,
-            "times due": row.walk_due,
-        }
-        for row in rows_of(artifact, task)
-        if isinstance(row, ModelRow) and is_model(row.policy) and not row.policy.startswith("null")
-    ]  # fmt: skip
-    told = f"{task_title(task)}: moves as proposed; leaving is due where the planner leaves"
-    return data_table(lines, told)
+# Columns of the tables of stages; "policy" and the like stand in words.
+STEPS = {
+    "from": named("before"), "to": named("after"), "on": lambda row: ON[row.on], "n": "n",
+    "difference": "interval",
+}  # fmt: skip
+RIVALS = {
+    "stage": named("policy"), "compared with": named("rival"), "n": "n", "difference": "interval",
+}  # fmt: skip
+BEHAVIOUR = {
+    "policy": named("policy"), "moves": "moves", "bids below its own": "retreats",
+    "beyond its last word": "broken", "over its limit": "over_limit", "left when due": "walked",
+    "times due": "walk_due",
+}  # fmt: skip
 
 
 def stages(artifact: Artifact) -> Part:
@@ -333,11 +302,24 @@ def stages(artifact: Artifact) -> Part:
     tasks = list(dict.fromkeys(row.task for row in artifact.data.rows))
 
     def draw(task: str) -> tuple[go.Figure, Markup]:
+        title = task_title(task)
+        steps = (row for row in artifact.data.stage_gains if row.task == task)
+        rivals = (row for row in artifact.data.rivalries if row.task == task)
+        models = (
+            row
+            for row in best_first(artifact, task)
+            if isinstance(row, ModelRow) and is_model(row.policy) and NULL not in row.policy
+        )
+        gained = f"{title}: gain of each stage, bare, paired by seed; 95 % intervals"
+        compared = f"{title}: each stage, bare, compared with others by seed; 95 % intervals"
+        broke = f"{title}: moves as proposed; leaving is due where the planner leaves"
         tables = {
             "Every policy as a table": policies_table(artifact, task),
-            "Gain of each stage": gains_table(artifact, task),
-            "Each stage compared with scripts and planners": rivals_table(artifact, task),
-            "Moves that break an own offer or limit": behaviour_table(artifact, task),
+            "Gain of each stage": data_table(steps, gained, GAIN, columns=STEPS),
+            "Each stage compared with scripts and planners": data_table(
+                rivals, compared, GAIN, columns=RIVALS
+            ),
+            "Moves that break an own offer or limit": data_table(models, broke, columns=BEHAVIOUR),
         }
         told = [folded(title, body) for title, body in tables.items() if body]
         told.append(provenance(artifact, f"paired hold-out episodes; {weights(artifact)}"))
@@ -371,26 +353,10 @@ def wrapper_verdict(comparison: Artifact) -> Verdict:
         unclear="it shows no difference from no model in {} (the interval holds 0)",
     )
     task, lead = next(iter(gains.items()))
-    sentence = (
-        f"The published wrapper {work}: in the {short(task)} it scores {lead.second:{FORM}} without"
-        f" any model and {lead.first:{FORM}} around Sauda (n = {lead.n:,})."
-        f" {_need(comparison, task)}."
-    )
-    return Verdict(sentence, (f"Around Sauda {', and '.join(told)}.", *evidence))
-
-
-def _need(comparison: Artifact, task: str) -> str:
-    """Whether Sauda wins less without the published wrapper, and what it wins then."""
     bare = rows_by_policy(comparison, task)[OURS]
-    scores = f"scores {bare.grade.mean:{FORM}} (n = {bare.n:,})"
-    lead = gain_on_same_seeds(comparison, task, OURS, f"{OURS}+{STEERING}")
-    if lead is None:
-        return f"Sauda alone {scores}"
-    return {
-        "above": f"Sauda needs none: alone it {scores}",
-        "below": f"Sauda needs one: alone it {scores}",
-        "unclear": f"Sauda alone {scores}, no clear difference",
-    }[side(lead.gain)]
+    alone = gain_on_same_seeds(comparison, task, OURS, f"{OURS}+{STEERING}")
+    sentence = SAY.wrapper(work, task, lead, alone and side(alone.gain), bare)
+    return Verdict(sentence, (f"Around Sauda {', and '.join(told)}.", *evidence))
 
 
 def wrapper_gains(comparison: Artifact, stage: str, wrapper: str) -> dict[str, Lead]:
@@ -406,13 +372,9 @@ def wrapper_gains(comparison: Artifact, stage: str, wrapper: str) -> dict[str, L
 def _added(comparison: Artifact) -> Iterator[str]:
     """What the served stage and the base add to the wrappers around them, by task."""
     for stage, wrapper in ((OURS, STEERING), (BASE, STEERING), (OURS, HONEST)):
-        told = [
-            f"{short(task)} {with_interval(lead.gain, GAIN)}, n = {lead.n:,}"
-            for task, lead in wrapper_gains(comparison, stage, wrapper).items()
-        ]
-        if told:
+        if leads := wrapper_gains(comparison, stage, wrapper):
             inside = AROUND[stage] if stage == OURS else f"the {AROUND[stage]}"
-            yield f"{capital(wrapper)}, {inside} instead of no model: {'; '.join(told)}."
+            yield SAY.added(wrapper, inside, leads)
 
 
 def wrapper_answer(comparison: Artifact) -> Answer:

@@ -14,11 +14,10 @@ from markupsafe import Markup
 from env import arena
 from panels.results import evaluation
 from panels.results.evaluation import DRAWN
-from panels.results.everything_else import PUBLISHED, in_words, published_figure
+from panels.results.everything_else import PUBLISHED, in_words, published_figure, published_rows
 from panels.results.models import FILE as COMPARISON
 from panels.results.models import (
     FORM,
-    GAIN,
     LAB_FILE,
     TRAINED,
     Lead,
@@ -40,11 +39,11 @@ from panels.results.question import (
     side,
 )
 from panels.results.training import stages
+from panels.ui.html import SAY
 from panels.ui.look import Cell, table, with_minus_signs
 from panels.ui.provenance import provenance
-from panels.ui.tables import MISSING, with_interval
+from panels.ui.tables import MISSING, WhiskerRow, whisker_rows, with_interval
 from panels.ui.terms import capital, listed, short, task_choices, tasks_listed
-from panels.ui.whisker_rows import WhiskerRow, whisker_rows
 from sauda.experiments.comparison import LAB, LISTENER, ORACLE, OURS, TUNED
 from sauda.experiments.evaluate import ArenaRow
 from sauda.policies import LAB_LABELS, ZERO_GRADE
@@ -80,21 +79,15 @@ def contest(evaluations: Iterable[Artifact | None]) -> Field:
 
     The arena's other labs are those that each world draws.
     """
-    return ranked(
-        entry
-        for evaluation in evaluations
-        if evaluation is not None
-        for entry in _entries(evaluation)
-    )
-
-
-def _entries(evaluation: Artifact) -> Iterator[Entry]:
-    episodes = evaluation.data.episodes.get(DRAWN, evaluation.data.episodes)
-    for row in evaluation.data.rows:
-        is_drawn = getattr(row, "others", DRAWN) == DRAWN
-        if is_drawn and row.policy != ORACLE and not row.task.startswith(CLASSIC):
-            grades = episodes[row.task][row.policy].grade
-            yield entry_of(row.task, row.policy, row.grade, grades, row.hashes)
+    entries = []
+    for artifact in filter(None, evaluations):
+        episodes = artifact.data.episodes.get(DRAWN, artifact.data.episodes)
+        for row in artifact.data.rows:
+            is_drawn = getattr(row, "others", DRAWN) == DRAWN
+            if is_drawn and row.policy != ORACLE and not row.task.startswith(CLASSIC):
+                grades = episodes[row.task][row.policy].grade
+                entries.append(entry_of(row.task, row.policy, row.grade, grades, row.hashes))
+    return ranked(entries)
 
 
 def entry_of(
@@ -129,7 +122,10 @@ def winners_sentence(field: Field) -> str:
     """Who wins which tasks; where the lead's interval does not lie above 0, between whom it is."""
     tasks_of: dict[tuple[str, ...], list[str]] = {}
     for task, entries in field.items():
-        tasks_of.setdefault(_winners(entries), []).append(task)
+        ahead = lead(*entries[:2]) if len(entries) > 1 else None
+        is_sure = len(entries) == 1 or (ahead is not None and side(ahead.gain) == "above")
+        best = tuple(entry.label for entry in entries[: 1 if is_sure else 2])
+        tasks_of.setdefault(best, []).append(task)
     told = []
     for winners, tasks in sorted(tasks_of.items(), key=lambda item: len(item[0])):
         names, where = listed(winners), tasks_listed(tasks)
@@ -140,56 +136,27 @@ def winners_sentence(field: Field) -> str:
     return capital("; ".join(told))
 
 
-def _winners(entries: Sequence[Entry]) -> tuple[str, ...]:
-    """The best, or the best two where the lead of the first is not shown, by their labels."""
-    ahead = lead(*entries[:2]) if len(entries) > 1 else None
-    is_sure = len(entries) == 1 or (ahead is not None and side(ahead.gain) == "above")
-    return tuple(entry.label for entry in entries[: 1 if is_sure else 2])
-
-
 def leads(field: Field, watched: Sequence[str] = ()) -> Iterator[str]:
     """For every task its best policy with its grade and its lead over the next, with n.
 
     Says who of `watched` did not play it.
     """
     for task, entries in field.items():
-        best = entries[0]
-        text = f"{short(task)}: {best.label} {with_interval(best.interval, FORM)}"
-        text += f", n = {best.n:,}"
-        if len(entries) > 1 and (ahead := lead(*entries[:2])):
-            own = f" and {best.label} {ahead.first:{FORM}}"
-            text += (
-                f"; {with_interval(ahead.gain, GAIN)} over {entries[1].label}, which scores"
-                f" {ahead.second:{FORM}}{'' if ahead.n == best.n else own} on the same"
-                f" {ahead.n:,} seeds"
-            )
-        absent = [each for each in watched if each not in {entry.policy for entry in entries}]
-        if absent:
-            text += f"; not played by {listed(list(map(buyer_name, absent)))}"
-        yield text
+        second = entries[1] if len(entries) > 1 else None
+        played = {entry.policy for entry in entries}
+        absent = [buyer_name(each) for each in watched if each not in played]
+        yield SAY.leads(task, entries[0], second, second and lead(entries[0], second), absent)
 
 
 def place_of(field: Field, policy: str) -> str:
     """A policy's place and grade on each task that it played; "" where it played none."""
     places = [
-        f"{place} of {len(entries)} in the {short(task)} ({with_interval(entry.interval, FORM)})"
-        for task, entries in field.items()
+        (place, len(entries), entry)
+        for entries in field.values()
         for place, entry in enumerate(entries, 1)
         if entry.policy == policy
     ]
-    return f"{capital(buyer_name(policy))} takes place {listed(places)}." if places else ""
-
-
-def counts_told(field: Field) -> str:
-    """On how many seeds the rows were played, and why two means of one policy may differ."""
-    counts = [entry.n for entry in entries_of(field)]
-    low, high = min(counts), max(counts)
-    if low == high:
-        return f"Every row has n = {low:,} hold-out seeds."
-    return (
-        f"Rows use {low:,} to {high:,} hold-out seeds (hover for n). The verdict compares policies"
-        " on shared seeds only, so its means can differ."
-    )
+    return SAY.places(buyer_name(policy), places) if places else ""
 
 
 # The map -----------------------------------------------------------------------------------------
@@ -198,6 +165,12 @@ def counts_told(field: Field) -> str:
 def entries_of(field: Field) -> list[Entry]:
     """Every entry, task by task."""
     return [entry for entries in field.values() for entry in entries]
+
+
+def counts_told(field: Field) -> str:
+    """On how many seeds the rows were played, and why two means of one policy may differ."""
+    counts = [entry.n for entry in entries_of(field)]
+    return SAY.counts(min(counts), max(counts))
 
 
 def heat_map(field: Field, caption: str, bounds: Mapping[str, Interval]) -> Markup:
@@ -264,12 +237,7 @@ def tuned_sentence(comparison: Artifact, task: str) -> str:
     lead = gain_on_same_seeds(comparison, task, OURS, TUNED)
     if lead is None:
         return ""
-    place = {"above": "less than", "unclear": "level with", "below": "more than"}[side(lead.gain)]
-    return (
-        f"The script whose numbers did best in a search on training games scores"
-        f" {lead.second:{FORM}}, {place} Sauda (Sauda less the script:"
-        f" {with_interval(lead.gain, GAIN)}, n = {lead.n})."
-    )
+    return SAY.tuned(lead, side(lead.gain))
 
 
 def market_answer(holdout: Artifact, comparison: Artifact, oracle: Artifact) -> Answer:
@@ -316,15 +284,6 @@ def arena_verdict(field: Field, comparison: Artifact) -> Verdict:
 # The reward and the actions ----------------------------------------------------------------------
 
 
-def component_figure(row: ArenaRow) -> go.Figure:
-    """The mean of each reward component over a policy's episodes, with its interval."""
-    rows = [
-        WhiskerRow(short_name(component.name), row.components[component.name], "scripted")
-        for component in arena.COMPONENTS
-    ]
-    return whisker_rows({policy_label(row.policy): rows}, "mean, share of the stake", FORM)
-
-
 def short_name(name: str) -> str:
     """A component's name as words, without its suffix "_score" or "_penalty"."""
     return name.removesuffix("_score").removesuffix("_penalty").replace("_", " ")
@@ -357,7 +316,12 @@ def reward_design(evaluation: Artifact) -> Part:
         most = " and ".join(f"{short_name(name)} {cell.mean:+.3f}" for name, cell in largest)
         count, label = len(arena.COMPONENTS), policy_label(policy)
         told = HTML.reward(count, arena.PLAN_WEIGHT, row, label, most)
-        return component_figure(row), told + component_table(evaluation, row) + source
+        bars = [
+            WhiskerRow(short_name(part.name), row.components[part.name], "scripted")
+            for part in arena.COMPONENTS
+        ]
+        figure = whisker_rows({label: bars}, "mean, share of the stake", FORM)
+        return figure, told + component_table(evaluation, row) + source
 
     labels = [(f"{name}: {LAB_LABELS.get(name, '')}", name) for name in policies]
     pickers = [
@@ -413,15 +377,13 @@ def player_worth(published: Artifact, rules: Artifact, policy: str, own: str) ->
 
 def _published_row(published: Artifact, figure_id: str, column: str, value: str) -> dict:
     """The row of TASK in a published figure whose `column` holds `value`."""
-    figure = next(figure for figure in published.data.figures if figure.id == figure_id)
-    rows = [dict(zip(figure.columns, row, strict=True)) for row in figure.rows]
+    rows = published_rows(published, figure_id)
     return next(row for row in rows if (row[column], row["task"]) == (value, TASK))
 
 
 def published_rewards(published: Artifact) -> go.Figure:
     """The published scripts and language models, with a standard deviation to either side."""
-    figure = next(f for f in published.data.figures if f.id == "arena-trained-llm")
-    rows = [dict(zip(figure.columns, row, strict=True)) for row in figure.rows]
+    rows = published_rows(published, "arena-trained-llm")
     groups = {}
     for task in ("single_trade", "market_round", TASK):
         groups[short(f"arena/{task}")] = [

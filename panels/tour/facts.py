@@ -21,10 +21,9 @@ from panels.results.models import (
 )
 from panels.training.curves import TITLES, evaluation_trace, recorded, with_gaps
 from panels.training.runs import machine
+from panels.ui.html import SAY
 from panels.ui.look import SERIES, line_style, styled, table, with_minus_signs
-from panels.ui.tables import with_interval
-from panels.ui.terms import listed
-from panels.ui.whisker_rows import WhiskerRow, whisker_rows
+from panels.ui.tables import WhiskerRow, whisker_rows, with_interval
 from sauda.cloud.jobs import flavor
 from sauda.experiments.comparison import (
     AUTARKY,
@@ -53,7 +52,6 @@ DRAWN = 500  # most steps in the chart, which is about as many pixels wide
 POINTS = "+.0f"  # of differences, in percentage points
 LAB_TASK = "arena/market_round"  # of the sentence about the lab
 CONTENDERS = (f"{BASE}+{CONSTRAINED}", LEAVE, TUNED, BAYESIAN, LISTENER)  # of the figure
-COUNTS = ("No player", "One player", "Two players", "Three players", "Four players")
 
 
 def chain(stage: str = SAUDA) -> list[Artifact]:
@@ -69,12 +67,10 @@ def chain(stage: str = SAUDA) -> list[Artifact]:
 
 def in_short(runs: Sequence[Artifact]) -> str:
     """Model, training time, hardware and cost of the chain of `runs` in a sentence."""
-    millions = PARAMETERS[runs[0].data.base.name] / 1e6
-    minutes = sum(run.data.seconds for run in runs) / 60
-    spent = f"{minutes:.0f} minutes" if minutes < 90 else f"{minutes / 60:.1f} hours"
-    machines, costs = ", then ".join(dict.fromkeys(map(machine, runs))), [*map(cost, runs)]
-    rented = "" if None in costs else f" without a GPU: about ${sum(costs):.2f} of rented time"
-    return f"{millions:.0f} million parameters, trained for {spent} on {machines}{rented}."
+    minutes, costs = sum(run.data.seconds for run in runs) / 60, [*map(cost, runs)]
+    machines = list(dict.fromkeys(map(machine, runs)))
+    dollars = None if None in costs else sum(costs)
+    return SAY.in_short(PARAMETERS[runs[0].data.base.name], minutes, machines, dollars)
 
 
 def cost(run: Artifact) -> float | None:
@@ -185,13 +181,8 @@ def gain(comparison: Artifact) -> str:
         fault = f"artifacts/{comparison.file} lacks a trained model on {MARKET}"
         raise ArtifactError(fault, command)
     closed = place.gap_closed
-    share = with_interval(Interval(mean=closed.share, low=closed.low, high=closed.high), PERCENT)
-    return (
-        f"Training took the model from {place.base:{PERCENT}} to"
-        f" {with_interval(place.row.grade, PERCENT)} of the best outcome, on {place.row.n} games"
-        f" that it never trained on. That is {share} of the way to {buyer_name(LISTENER)}, whose"
-        " moves SFT copied."
-    )
+    share = Interval(mean=closed.share, low=closed.low, high=closed.high)
+    return SAY.progress(place, share, buyer_name(LISTENER))
 
 
 def grades_figure(comparison: Artifact) -> go.Figure:
@@ -220,12 +211,8 @@ def still_ahead(comparison: Artifact) -> str:
     ours = rows[OURS].grade.mean
     others = [row for name, row in rows.items() if name != ORACLE and not is_model(name)]
     ahead = sorted((row for row in others if row.grade.mean > ours), key=lambda r: -r.grade.mean)
-    if not ahead:
-        return f"{COUNTS[0]} without a language model scores more, n = {rows[OURS].n}."
-    count = COUNTS[len(ahead)] if len(ahead) < len(COUNTS) else f"{len(ahead)} players"
-    names = listed([f"{buyer_name(row.policy)} ({row.grade.mean:{PERCENT}})" for row in ahead])
-    verb = "scores" if len(ahead) == 1 else "score"
-    return f"{count} without a language model still {verb} more: {names}."
+    names = [f"{buyer_name(row.policy)} ({row.grade.mean:{PERCENT}})" for row in ahead]
+    return SAY.still_ahead(names, rows[OURS].n)
 
 
 def why_behind(comparison: Artifact) -> str:
@@ -250,11 +237,8 @@ def points(difference: Interval) -> str:
 def what_pays(words: Artifact) -> str:
     """What reading and speaking are worth to a planner in the open market, with n."""
     worth = {row.what: row.all for row in words.data.worth}
-    return (
-        f"Reading and speaking add {points(worth['reading and speaking'])} percentage points to a"
-        f" planner; reading alone {points(worth['reading'])} (n = {len(words.data.types):,} games,"
-        " paired by seed)."
-    )
+    both, reading = points(worth["reading and speaking"]), points(worth["reading"])
+    return SAY.pays(both, reading, len(words.data.types))
 
 
 def lab_sentence(comparison: Artifact | None) -> str:
@@ -262,14 +246,4 @@ def lab_sentence(comparison: Artifact | None) -> str:
     if comparison is None:
         return ""
     rows = rows_by_policy(comparison, LAB_TASK)
-    model, alone = rows[LAB], rows[AUTARKY].grade.mean
-    if model.grade.high < alone:
-        verdict = "still earns less than one that never trades"
-    elif model.grade.low > alone:
-        verdict = "earns more than one that never trades"
-    else:
-        verdict = "earns about as much as one that never trades"
-    return (
-        f"As a lab the model {verdict} (mean grades {model.grade.mean:z.3f} and {alone:z.3f},"
-        f" n = {model.n})."
-    )
+    return SAY.as_a_lab(rows[LAB], rows[AUTARKY].grade.mean)

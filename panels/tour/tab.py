@@ -36,7 +36,7 @@ from panels.tour.facts import MARKET
 from panels.training.runs import sample
 from panels.transcripts.before_after import FILE, typical
 from panels.transcripts.episodes import awaited_model, within
-from panels.ui.html import macros
+from panels.ui.html import SAY, macros
 from panels.ui.look import PALETTE, QUEUED, note, trouble
 from panels.ui.offers import ending
 from panels.ui.pictures import SAUDA, goods, picture
@@ -67,11 +67,20 @@ def build() -> None:
     gr.HTML(HTML.title() + _or_what_makes_it(lambda: HTML.about(facts.in_short(facts.chain()))))
     _build_race()
     try:
-        _learnt()
+        runs, comparison = facts.chain(), load(COMPARISON)
+        with gr.Row(elem_id="tour-learnt", elem_classes="sauda-story"):
+            with gr.Column(min_width=320):
+                gr.HTML(HTML.learnt(runs[0].data.rows.rows))
+                gr.Plot(facts.curve(runs, comparison), show_label=False, elem_id="tour-curve")
+            with gr.Column(min_width=320):
+                gr.HTML(HTML.gained(facts.gain(comparison)))
+                gr.Plot(facts.grades_figure(comparison), show_label=False, elem_id="tour-grades")
     except ArtifactError as error:
         gr.HTML(missing(error))
-    parts = map(_or_what_makes_it, (_ran, _compared, _rewards, _games))
-    gr.HTML(Markup("").join([*parts, HTML.sections()]), elem_classes="sauda-story")
+    parts = map(_or_what_makes_it, (_ran, _compared, _rewards))
+    labs, _ = load_or_say(LAB_FILE)
+    games = HTML.games(facts.lab_sentence(labs)) + HTML.sections()
+    gr.HTML(Markup("").join([*parts, games]), elem_classes="sauda-story")
 
 
 def _or_what_makes_it(part: Callable[[], Markup]) -> Markup:
@@ -80,18 +89,6 @@ def _or_what_makes_it(part: Callable[[], Markup]) -> Markup:
         return part()
     except ArtifactError as error:
         return missing(error)
-
-
-def _learnt() -> None:
-    """Lay out how Sauda learnt beside what it gained."""
-    runs, comparison = facts.chain(), load(COMPARISON)
-    with gr.Row(elem_id="tour-learnt", elem_classes="sauda-story"):
-        with gr.Column(min_width=320):
-            gr.HTML(HTML.learnt(runs[0].data.rows.rows))
-            gr.Plot(facts.curve(runs, comparison), show_label=False, elem_id="tour-curve")
-        with gr.Column(min_width=320):
-            gr.HTML(HTML.gained(facts.gain(comparison)))
-            gr.Plot(facts.grades_figure(comparison), show_label=False, elem_id="tour-grades")
 
 
 def _ran() -> Markup:
@@ -116,12 +113,6 @@ def _rewards() -> Markup:
     agree = agreement.within_three + agreement.without_error_equal
     learnt = sample(facts.chain()[-1])
     return HTML.rewards(prompts, len(arena.COMPONENTS), learnt, agree, agreement.figures)
-
-
-def _games() -> Markup:
-    """Both games; how the model fares as a lab stands with the second."""
-    comparison, _ = load_or_say(LAB_FILE)
-    return HTML.games(facts.lab_sentence(comparison))
 
 
 # The race -----------------------------------------------------------------------------------------
@@ -241,28 +232,14 @@ def compared(games: Sequence[Episode], again: Sequence[Episode]) -> str:
         for side, then, now in zip(SIDES, games, again, strict=True)
         if [turn.action for turn in then.turns] != [turn.action for turn in now.turns]
     ]
-    if not apart:
-        return "Played now, in this page: both games came out move by move as recorded."
-    return (
-        f"Played now, in this page: the game {' and the game '.join(apart)} training took other"
-        " moves than the recorded one. Recorded games were played in batches, and another kind of"
-        " CPU may round differently."
-    )
+    return SAY.played_again(apart)
 
 
 def about(pair: ChosenPair, games: Sequence[Episode], deals: int) -> str:
     """Which game is shown, and how it was chosen; a deal was possible in `deals` games."""
     item = games[0].final.private["nature"][0].item
-    among = f"the {deals} games in which a deal is possible"
-    chosen = f"The {pair.why} percentile of the gain in {among}."
-    if pair.why not in PERCENTILES:
-        chosen = "Of the games that end in a deal, this one improved most."
-    elif PERCENTILES[pair.why] == 0.5:
-        chosen = f"The median of {among}."
-    return (
-        f"{capital(item.name)}, list price {rupees(item.list_price)}, seed {pair.seed}: the same"
-        f" seller before and after training. {chosen}"
-    )
+    price, quantile = rupees(item.list_price), PERCENTILES.get(pair.why)
+    return SAY.race(item, price, pair, quantile, deals)
 
 
 def _build_race() -> None:

@@ -3,10 +3,12 @@
 A value of a log may be missing.
 """
 
+import csv
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -60,50 +62,26 @@ class Metric:
 
     name: str
     label: str
-    unit: str = ""
-    log: bool = False  # may be drawn on a logarithmic axis
-    noisy: bool = True  # drawn as points with a moving average; otherwise as one line
+    unit: str
+    log: bool  # may be drawn on a logarithmic axis
+    noisy: bool  # drawn as points with a moving average; otherwise as one line
 
 
-LOSS = Metric("loss", "loss", log=True)
-LEARNING_RATE = Metric("learning_rate", "learning rate", noisy=False)
-GRAD_NORM = Metric("grad_norm", "gradient norm", log=True)
-ENTROPY = Metric("entropy", "entropy", "nats per token")
-TOKEN_ACCURACY = Metric("mean_token_accuracy", "mean token accuracy", "share")
-REWARD = Metric("reward", "reward", "mean grade of the step’s games")
-REWARD_STD = Metric("reward_group_std", "reward std within groups", "of grades")
-EVALUATION = Metric("grade", "checkpoint evaluation", "mean grade", noisy=False)
-OF_CHECKPOINTS = (
-    EVALUATION,
-    Metric("regret", "regret of its moves", "mean grade given away", noisy=False),
-    Metric("price_error", "price error of its moves", "% of the limit, from turn 3", noisy=False),
-)
-METRICS: Mapping[str, tuple[Metric, ...]] = {
-    "sft": (
-        Metric("loss", "loss", "nats per supervised token", log=True), TOKEN_ACCURACY, EVALUATION,
-        LEARNING_RATE, GRAD_NORM, ENTROPY,
-    ),
-    "distill": (
-        Metric("loss", "cross-entropy with soft labels", "nats per labelled token", log=True),
-        *OF_CHECKPOINTS, TOKEN_ACCURACY, LEARNING_RATE, GRAD_NORM, ENTROPY,
-    ),
-    "grpo": (
-        REWARD, REWARD_STD,
-        Metric("frac_reward_zero_std", "zero reward std", "share of groups"),
-        Metric("valid_rate", "valid replies", "share of replies with a legal action"),
-        Metric("agreement_rate", "agreement rate", "share of games"),
-        LEARNING_RATE, LOSS, GRAD_NORM, ENTROPY,
-        Metric("kl", "KL to the initial model", "nats per token"),
-        Metric("completions/mean_length", "completion length", "tokens per game or arena action"),
-    ),
-    "dpo": (
-        Metric("rewards/margins", "reward margin", "of the implicit rewards"),
-        Metric("rewards/accuracies", "accuracy", "share of pairs in the right order"),
-        Metric("rewards/chosen", "chosen reply", "implicit reward"),
-        Metric("rewards/rejected", "rejected reply", "implicit reward"),
-        LEARNING_RATE, LOSS, GRAD_NORM, TOKEN_ACCURACY, ENTROPY,
-    ),
-}  # fmt: skip
+def _metrics() -> dict[str, list[Metric]]:
+    """The curves of each stage in their order; "shared" are those by which runs are compared."""
+    metrics: dict[str, list[Metric]] = {}
+    with Path(__file__).with_name("metrics.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            flags = bool(row["log"]), bool(row["noisy"])
+            metric = Metric(row["name"], row["label"], row["unit"], *flags)
+            metrics.setdefault(row["stage"], []).append(metric)
+    return metrics
+
+
+METRICS = _metrics()
+REWARD, REWARD_STD = METRICS["grpo"][:2]
+OF_CHECKPOINTS = METRICS["distill"][1:4]
+EVALUATION = OF_CHECKPOINTS[0]
 
 
 @dataclass(frozen=True)
@@ -363,14 +341,14 @@ def _traces(log: Log, metric: Metric, view: View, at: Values, drawn: Values) -> 
     style, raw = line_style(log.role), log.values(metric)
     if all(x is None for x in at):
         return
-    if metric is EVALUATION:
+    if metric == EVALUATION:
         yield evaluation_trace(log.evaluations, at, style)
         return
     line = {"x": at, "y": drawn, "mode": "lines", "line": style["line"]}
     if not metric.noisy:
         yield line | {"hovertemplate": f"{metric.label} %{{y:.2e}}<extra></extra>"}
         return
-    if metric is REWARD and log.known(REWARD_STD):
+    if metric == REWARD and log.known(REWARD_STD):
         x, y = band(at, drawn, averaged(log, REWARD_STD, view.smoothing))
         yield {
             "x": x, "y": y, "mode": "lines", "fill": "toself", "line": {"width": 0},
@@ -407,9 +385,8 @@ def _faint(colour: str) -> str:
 
 # All runs -----------------------------------------------------------------------------------------
 
-EACH_LOSS = Metric("loss", "loss", "as each stage defines it")
 GRADES = (EVALUATION, REWARD)  # which differ in scale from game to game
-SHARED_METRICS = (EVALUATION, EACH_LOSS, REWARD, TOKEN_ACCURACY, ENTROPY, LEARNING_RATE, GRAD_NORM)
+SHARED_METRICS = METRICS["shared"]
 SMOOTHING = 0.9  # of the moving average of what is noisy
 
 
@@ -427,9 +404,9 @@ def together(logs: list[Log], metric: Metric, over: str, scripts: Rows) -> go.Fi
     """
     drawn = comparable(logs, metric)
     # The choice above the figure says the label of an evaluation.
-    title = metric.unit if metric is EVALUATION else metric.label
+    title = metric.unit if metric == EVALUATION else metric.label
     figure = line_chart((_line(log, metric, over) for log in drawn), SCALES[over], title)
-    if metric is EVALUATION and drawn:
+    if metric == EVALUATION and drawn:
         at = [x for log in drawn for x in x_values(log.rows_of(metric), over)]
         draw_scripts(figure, "y", at, drawn[0], metric, scripts)
     return figure.update_xaxes(rangemode="tozero")
@@ -445,7 +422,7 @@ def _line(log: Log, metric: Metric, over: str) -> Trace:
     values = averaged(log, metric, SMOOTHING)
     *_, last = (y for x, y in zip(at, values, strict=True) if None not in (x, y))
     named = {"name": f"{log.name}: {readable(last)}", "showlegend": True}
-    if metric is EVALUATION:
+    if metric == EVALUATION:
         trace = evaluation_trace(log.evaluations, at, style)
         # thin and in the run's colour: there are too many for the curves to be seen behind them
         trace["error_y"] |= {"color": style["line"]["color"], "thickness": 1, "width": 0}

@@ -10,13 +10,11 @@ from typing import Any
 import gradio as gr
 from markupsafe import Markup
 
-from panels.ui.html import macros
+from panels.ui.html import SAY, macros
 from panels.ui.look import QUEUED, QUIET, heading, in_columns, note, table, trouble
 from panels.ui.provenance import load_or_say, provenance
-from panels.ui.tables import with_interval
 from panels.ui.wiring import Updates, bound, fill_on_opening, region
 from sauda.experiments.acts import FILE as ACTS_FILE
-from sauda.experiments.acts import Acts
 from sauda.language.acts import (
     INTENTS,
     PARTS,
@@ -135,29 +133,12 @@ def counts_table(made: Corpus) -> Markup:
     )
 
 
-def agreement(data: Acts) -> str:
-    """How often acts are read as annotated in human dialogues that the rules were not tuned on."""
-    (part,) = (row for row in data.parts if row.part == "held_out")
-    return (
-        "In human dialogues the act parser agrees with the annotation in"
-        f" {with_interval(part.accuracy)} of the turns (n = {part.n:,} turns with words in"
-        f" {part.dialogues:,} held-out dialogues of CraigslistBargains; always reading"
-        f" “{part.usual}” agrees in {with_interval(part.usual_accuracy)}). Published rules made"
-        " these annotations, not people, and the parser follows the same rules: this is agreement"
-        " with rules."
-    )
-
-
 def loss_mask(view: View, tokenizer: Any) -> Markup:
     """The dialogue as a training sequence with the tokens in the loss marked, and their number."""
     taught = sequence(view, tokenizer)
     tokens = list(zip(taught["input_ids"], taught["labels"], strict=True))
     learnt = sum(label != IGNORED for _, label in tokens)
-    told = (
-        f"One training sequence: the whole dialogue from the {view.role}’s side."
-        f" {learnt:,} of {len(tokens):,} tokens are in the loss, and marked: the {view.role}’s"
-        " words with the token that ends each turn. The others are context."
-    )
+    told = SAY.loss_mask(view.role, learnt, len(tokens))
     pieces = [  # of neighbouring tokens, for a letter may take several
         {"in_loss": in_loss, "text": tokenizer.decode([token for token, _ in run])}
         for in_loss, run in groupby(tokens, key=lambda token: token[1] != IGNORED)
@@ -226,7 +207,9 @@ def _counted(made: Corpus) -> Markup:
     """How many examples there are of each act, and how well acts are read."""
     artifact, read = load_or_say(ACTS_FILE)
     if artifact is not None:
-        told = Markup("<p>{}</p>").format(agreement(artifact.data))
+        # in human dialogues that the rules were not tuned on
+        (part,) = (row for row in artifact.data.parts if row.part == "held_out")
+        told = Markup("<p>{}</p>").format(SAY.acts_read(part))
         read = heading("How well are acts read?") + told + provenance(artifact)
     return in_columns(region("training-counts", counts_table(made)), region("training-acts", read))
 

@@ -10,9 +10,9 @@ import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.results.models import policy_label
+from panels.results.models import named, policy_label
 from panels.training.curves import curve, line_chart
-from panels.ui.html import macros
+from panels.ui.html import SAY, macros
 from panels.ui.look import (
     QUIET,
     badge,
@@ -26,8 +26,6 @@ from panels.ui.terms import term
 from panels.ui.wiring import Updates, fill_on_opening
 from sauda.experiments.role_play import (
     DOING,
-    Contrast,
-    SaidContrast,
     SaidRow,
     contrasts_of,
     contrasts_verdict,
@@ -35,7 +33,7 @@ from sauda.experiments.role_play import (
     price_verdict,
 )
 from sauda.experiments.role_play import FILE as SAID_FILE
-from sauda.experiments.roles import FILE, NAMES, RoleContrast, cause_sentences, schedule_verdict
+from sauda.experiments.roles import FILE, NAMES, cause_sentences, schedule_verdict
 from sauda.experiments.runs import RoleReply, RoleRun
 from sauda.experiments.speeds import PublishedFigure
 from sauda.records.store import Artifact
@@ -67,63 +65,33 @@ Figures = Mapping[str, PublishedFigure]  # by id
 # What roles say in games --------------------------------------------------------------------------
 
 
+OWN = "difference from the script’s own"
+SAID = {
+    "model": named("model"),
+    "says the moves of the": lambda row: f"{row.seat}, off role" if row.off_role else row.seat,
+    "n": "n", "prices said as decided": "said", "offers": "offers", "at another price": "wrong",
+    "games forfeited": "unsaid", "share won": "share", OWN: "difference",
+}  # fmt: skip
+SAID_CONTRASTS = {
+    "question": lambda row: SAID_QUESTIONS[row.question], "model": named("model"),
+    "compared with": named("beside"), "seat": "seat", "n": "n", "difference": "difference",
+}  # fmt: skip
+SHARES = {
+    "player": lambda row: _player(row.player, row.seat),
+    "compared with": lambda row: _player(row.beside, row.seat),
+    "doing": lambda row: DOING[row.seat], "n": "n", "difference in share": "difference",
+    "p": "p", "p, Holm": "adjusted",
+}  # fmt: skip
+
+
+def _player(name: str, seat: str) -> str:
+    return policy_label(name) + " (off role)" * is_off_role(name, seat)
+
+
 def said_table(rows: Sequence[SaidRow]) -> Markup:
     """One row per model and seat: offers said rightly, wrongly, not at all, and the share won."""
-    own = "difference from the script’s own"
-    lines = [
-        {
-            "model": policy_label(row.model),
-            "says the moves of the": f"{row.seat}, off role" if row.off_role else row.seat,
-            "n": row.n,
-            "prices said as decided": row.said,
-            "offers": row.offers,
-            "at another price": row.wrong,
-            "games forfeited": row.unsaid,
-            "share won": row.share,
-            own: row.difference,
-        }
-        for row in rows
-    ]
-    forms = {"share won": "z.3f", own: "+z.3f"}
-    return data_table(lines, "Moves of a script in a model’s words", "z.2f", forms)
-
-
-def said_contrasts(contrasts: Sequence[SaidContrast]) -> Markup:
-    """How much more often one model says the decided price than another, paired by scenario."""
-    lines = [
-        {
-            "question": SAID_QUESTIONS[row.question],
-            "model": policy_label(row.model),
-            "compared with": policy_label(row.beside),
-            "seat": row.seat,
-            "n": row.n,
-            "difference": row.difference,
-        }
-        for row in contrasts
-    ]
-    return data_table(lines, "Share of prices said as decided", "+.2f")
-
-
-def share_table(rows: Sequence[Contrast]) -> Markup:
-    """One row per contrast: the share of one player less that of another."""
-
-    def player(name: str, seat: str) -> str:
-        return policy_label(name) + " (off role)" * is_off_role(name, seat)
-
-    lines = [
-        {
-            "player": player(row.player, row.seat),
-            "compared with": player(row.beside, row.seat),
-            "doing": DOING[row.seat],
-            "n": row.n,
-            "difference in share": row.difference,
-            "p": row.p,
-            "p, Holm": row.adjusted,
-        }
-        for row in rows
-    ]
-    caption = "Share won with a script’s moves in a model’s words"
-    return data_table(lines, caption, ".4f", {"difference in share": "+z.3f"})
+    forms = {"share won": "z.3f", OWN: "+z.3f"}
+    return data_table(rows, "Moves of a script in a model’s words", "z.2f", forms, SAID)
 
 
 def games_told() -> Markup:
@@ -132,11 +100,15 @@ def games_told() -> Markup:
     if artifact is None:
         return missing
     rows, contrasts = artifact.data.rows, contrasts_of(artifact.data)
+    said = data_table(
+        artifact.data.contrasts, "Share of prices said as decided", "+.2f", columns=SAID_CONTRASTS
+    )
+    caption = "Share won with a script’s moves in a model’s words"
     return HTML.games(
         price_verdict(rows),
-        said_table(rows) + said_contrasts(artifact.data.contrasts),
+        said_table(rows) + said,
         with_minus_signs(contrasts_verdict(contrasts, policy_label)) if contrasts else "",
-        share_table(contrasts),
+        data_table(contrasts, caption, ".4f", {"difference in share": "+z.3f"}, SHARES),
         provenance(artifact, f"n = {rows[0].n} games per model and seat"),
     )
 
@@ -251,23 +223,13 @@ def _published_rows(
         )
 
 
-def contrast_table(contrasts: Sequence[RoleContrast]) -> Markup:
-    """Differences of the hold-out loss, paired by dialogue, with their intervals."""
-    lines = [
-        {
-            "question": QUESTIONS[row.question],
-            "run": term(plain(row.run), row.run),
-            "compared with": term(plain(row.baseline), row.baseline),
-            "on": f"the {row.role}'s turns",
-            "n": row.n,
-            "loss": row.loss,
-            "of the other": row.baseline_loss,
-            "difference": row.difference,
-        }
-        for row in contrasts
-    ]
-    caption = "Loss on hold-out dialogues, nats per token"
-    return data_table(lines, caption, ".3f", {"difference": "+.3f"})
+CONTRASTS = {
+    "question": lambda row: QUESTIONS[row.question],
+    "run": lambda row: term(plain(row.run), row.run),
+    "compared with": lambda row: term(plain(row.baseline), row.baseline),
+    "on": lambda row: f"the {row.role}'s turns",
+    "n": "n", "loss": "loss", "of the other": "baseline_loss", "difference": "difference",
+}  # fmt: skip
 
 
 def reply_table(replies: list[RoleReply], name: str) -> Markup:
@@ -302,16 +264,15 @@ def check_line(runs: Runs) -> str:
 
     A run below the share that the acceptance check asks for is marked as failed.
     """
-    parts = []
-    for name, run in runs.items():
-        off = [_said(row) for row in run.data.replies if row.off_role]
-        check = run.data.acceptance
-        part = f"{plain(name)} {check.valid:.0%} of {check.n}" + ", failed" * (not check.passed)
-        parts.append(part + (f", off role {sum(off) / len(off):.0%} of {len(off)}" if off else ""))
-    return (
-        f"Replies that name the price they were told, of which {LEAST_SAID:.0%} are asked:"
-        f" {'; '.join(parts)}."
-    )
+    told = [
+        (
+            plain(name),
+            run.data.acceptance,
+            [_said(row) for row in run.data.replies if row.off_role],
+        )
+        for name, run in runs.items()
+    ]
+    return SAY.prices_named(LEAST_SAID, told)
 
 
 # Layout -------------------------------------------------------------------------------------------
@@ -354,8 +315,10 @@ def _above(compared: Artifact | None) -> Markup:
     if compared is None:
         return HTML.introduction() + games_told()
     rows = compared.data.contrasts
+    caption = "Loss on hold-out dialogues, nats per token"
+    losses = data_table(rows, caption, ".3f", {"difference": "+.3f"}, CONTRASTS)
     causes = with_minus_signs(" ".join(cause_sentences(rows)))
-    schedule = HTML.schedule(schedule_verdict(rows), causes, contrast_table(rows))
+    schedule = HTML.schedule(schedule_verdict(rows), causes, losses)
     return HTML.introduction() + schedule + games_told()
 
 

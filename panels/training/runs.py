@@ -29,13 +29,12 @@ from panels.training.curves import (
     scripted_rows,
     stack,
 )
-from panels.ui.html import macros
+from panels.ui.html import SAY, macros
 from panels.ui.look import QUIET, heading, note, table, trouble
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
-from panels.ui.terms import short, tasks_listed, with_tooltips
+from panels.ui.terms import short, with_tooltips
 from panels.ui.wiring import Updates, fill_on_opening, queried, region
-from sauda.experiments.runs import TrainingRun
 from sauda.records.kinds import training_runs
 from sauda.records.store import ROOT, Artifact
 
@@ -72,14 +71,7 @@ def overview(runs: Runs) -> Markup:
         )
     bazaar, _ = load_or_say(FILE)
     helps = heading(headline(bazaar), "Gains by task are in Results.") if bazaar else ""
-    how = (
-        "Hold-out gain: mean grade less that of the stage before, paired by seed, in"
-        f" {tasks_listed(list(GAIN_TASKS.values()))}. Last checkpoint: mean grade on training"
-        " games. Brackets are 95 % intervals. SFT copies a teacher, distillation learns a stronger"
-        " teacher’s moves in the model’s own games, GRPO plays for the grade, DPO learns from"
-        " pairs of replies. The first figure has grades and rewards of bazaar runs only: those of"
-        " the arena use another scale."
-    )
+    how = SAY.overview(list(GAIN_TASKS.values()))
     shown = region("training-overview", table(COLUMNS, rows, "lrrrrrl", "Every run"))
     return Markup("{}{}{}").format(helps, shown, note(with_tooltips(how)))
 
@@ -101,27 +93,6 @@ def headline(comparison: Artifact) -> str:
 
 
 # One run ------------------------------------------------------------------------------------------
-
-
-def learnt_from(data: TrainingRun, game: str) -> tuple[str, str, str]:
-    """How much a run learnt from, of what, and a note on it."""
-    if rows := data.rows:
-        note = "one a state" if game == "arena" else f"of {rows.rows:,} dialogues"
-        return f"{rows.completions:,}", "moves trained on", note
-    if games := data.games:
-        groups = sum(games.task.values())
-        seeds = f"seeds {games.first_seed:,} to {games.last_seed:,}"
-        note = f"{groups:,} groups of {games.num_generations}; {seeds}"
-        return f"{groups * games.num_generations:,}", "games played", note
-    if rounds := data.rounds:
-        deals, own = sum(r.rows for r in rounds), sum(r.own for r in rounds)
-        states = sum(r.completions for r in rounds)
-        note = f"of {deals:,} deals in {len(rounds)} rounds; in {own / states:.0%} it moved itself"
-        return f"{states:,}", "labelled states", note
-    if pairs := data.pairs:
-        note = f"searched for {pairs.seconds / 60:.0f} min; grades {pairs.gap:.3f} apart"
-        return f"{pairs.n:,}", "pairs of replies", note
-    return "–", "training data", "not in the log"
 
 
 def mix(run: Artifact) -> Markup:
@@ -179,7 +150,7 @@ def draw_view(view: View, runs: Runs, scripts: Rows) -> tuple[go.Figure, Markup]
         view.run,
         f"gradio_api/file={quote(str(ROOT / run.file))}",
         captions(log, view),
-        HTML.summary(log.name, run.data, learnt_from(run.data, log.game)),
+        HTML.summary(log.name, run.data, log.game),
         sample(run),
         mix(run),
         provenance(run, f"n = {len(run.data.log)} steps"),

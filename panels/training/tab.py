@@ -10,10 +10,10 @@ from markupsafe import Markup
 from panels.results.models import policy_label
 from panels.training import data, roles, runs
 from panels.training.curves import curve, line_chart
+from panels.ui.html import SAY
 from panels.ui.look import QUIET, SERIES, heading, note
 from panels.ui.provenance import load_or_say, offer_again, one_by_one, provenance, side_by_side
-from panels.ui.tables import with_interval
-from panels.ui.terms import short, task_choices
+from panels.ui.terms import task_choices
 from panels.ui.wiring import Updates, bound, fill_on_opening
 from sauda.records.store import Artifact
 from sauda.statistics import moving_average
@@ -61,11 +61,7 @@ def _rows(selector: Artifact, task: str) -> list[SelectorEpisode]:
 def outcome(selector: Artifact, task: str) -> str:
     """The policy that the selector ends on, and its gain over the expert, as text."""
     final = next(row for row in selector.data.final if row.task == task)
-    return (
-        f"In the {short(task)} the selector ends on {policy_label(final.policy)}: reward"
-        f" {with_interval(final.less_expert, '+.3f')} over the rule based expert on {final.n}"
-        " hold-out worlds (paired, 95 % bootstrap interval)."
-    )
+    return SAY.selected(final, policy_label(final.policy))
 
 
 def played_again(selector: Artifact, task: str) -> Iterator[Markup]:

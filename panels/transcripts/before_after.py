@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from env import EndReason, Episode, Turn, get_task, shares, zopa_width
 from panels.results.models import policy_label, weights
-from panels.ui.html import macros
+from panels.ui.html import SAY, macros
 from panels.ui.look import QUIET, heading, note, stat, strip
 from panels.ui.offers import SMALL, ending, offer_chart, offers_of
 from panels.ui.provenance import load_or_say, provenance, side_by_side
@@ -67,16 +67,7 @@ def explained(artifact: Artifact, task_name: str) -> Markup:
     row = _of(artifact, task_name)
     gains = [experiment.gain(b, a) for b, a in zip(row.before, row.after, strict=True)]
     won, lost = (sum(sign * g > 0 for g in gains) for sign in (1, -1))
-    verdict = (
-        f"Better in {won} of {len(gains)} games, worse in {lost}, the same in "
-        f"{len(gains) - won - lost}."
-    )
-    if any(row.acts.values()):
-        told = []
-        for side in SIDES:
-            acts = (f"{act.replace('_', ' ')} {n:,}" for act, n in row.acts[side].items())
-            told.append(f"{side} training {', '.join(acts) or 'none'}")
-        verdict += f" Speech acts: {'; '.join(told)}."
+    verdict = SAY.better(won, lost, len(gains), {side: row.acts[side] for side in SIDES})
     return heading(verdict) + note(HTML.rule(row, short(task_name)))
 
 

@@ -11,10 +11,9 @@ from env import ARENA_TASKS, Deal, EndReason, Episode, arena, begin, get_task, r
 from panels.results.models import policy_label
 from panels.transcripts.before_after import FILE
 from panels.transcripts.episodes import player_title
-from panels.ui.curve import curve
 from panels.ui.downloads import text_link
 from panels.ui.html import macros
-from panels.ui.offers import SMALL, deal_turns, ending, offer_chart, offers_of
+from panels.ui.offers import SMALL, curve, deal_turns, ending, offer_chart, offers_of
 from sauda.games import BAZAAR
 from sauda.games.arena_columns import Event, events
 from sauda.games.transcript import to_json, to_markdown

@@ -1,9 +1,9 @@
-"""The offers of one deal as a picture: asks and bids over rounds, how it ended, the ZOPA once over.
+"""Offers of one deal as a picture, with its end and the ZOPA once over; lines that grow in a game.
 
 Drawn as SVG in the page's own colours: it follows light and dark and redraws with a chat reply.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import floor, log10
 
@@ -178,3 +178,47 @@ def nice_ticks(low: float, high: float, count: int = 4) -> list[float]:
     return [
         round((first + i) * step, 10) for i in range(count + 2) if (first + i - 1) * step < high
     ]
+
+
+# Lines that grow with a game ----------------------------------------------------------------------
+
+CURVE = (420, 170)  # width and height of the viewBox
+CURVE_LEFT, CURVE_RIGHT, CURVE_TOP, CURVE_BOTTOM = 44, 12, 12, 32
+
+
+def curve(
+    lines: Mapping[str, Sequence[float]],
+    length: int,
+    unit: str,
+    sentence: str,
+    x_name: str = "step",
+    span: Sequence[float] = (),
+) -> Markup:
+    """Each line against 0, 1, …; the axis has room for `length` steps, or for those there are.
+
+    The first line takes the buyer's style, the second the seller's; two lines are labelled. `unit`
+    names the vertical axis, which holds the values of `span`, too; `sentence` is the description
+    for screen readers.
+    """
+    values = [*span, *(value for line in lines.values() for value in line)]
+    steps = max(length, *(len(line) - 1 for line in lines.values()), 1)
+    ticks = nice_ticks(min(0.0, *values), max(0.0, *values, min(values) + 0.1), count=3)
+    low, high = ticks[0], ticks[-1]
+    right, base = CURVE[0] - CURVE_RIGHT, CURVE[1] - CURVE_BOTTOM
+
+    def x(step: float) -> float:
+        return round(CURVE_LEFT + (right - CURVE_LEFT) * step / steps, 1)
+
+    def y(value: float) -> float:
+        share = (value - low) / (high - low)
+        return round(base - (base - CURVE_TOP) * share, 1)
+
+    levels = [(y(tick), f"{tick:g}") for tick in ticks]
+    drawn = Markup("")
+    styled = zip(("buyer", "seller"), lines.items(), strict=False)
+    for i, (style, (name, line)) in enumerate(styled):
+        points = [(x(step), y(value)) for step, value in enumerate(line)]
+        name_at = CURVE_LEFT + 8 + 150 * i, CURVE_TOP
+        drawn += HTML.line(style, points, name if len(lines) > 1 else "", name_at)
+    title = f"{x_name}s; {unit}"
+    return HTML.chart(CURVE, CURVE_LEFT, right, sentence, levels, 6, title, CURVE[1] - 8, drawn)

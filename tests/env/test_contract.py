@@ -58,9 +58,14 @@ def stubborn(obs: Observation, rng: np.random.Generator) -> Offer:
     return Offer(10**-obs.table.decimals)
 
 
-@cache
 def games(played: Task) -> tuple[tuple[str, Episode], ...]:
     """Every contestant and three blunt policies at a few seeds: (policy, episode)."""
+    return games_of(played.name)
+
+
+@cache
+def games_of(name: str) -> tuple[tuple[str, Episode], ...]:
+    played = TASKS[name]
     if played.name in ARENA_TASKS:
         babble = arena.action_from("no action at all")
         blunt = {"leaving": always(arena.Action("finish")), "babbling": always(babble)}

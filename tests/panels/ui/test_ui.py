@@ -16,9 +16,8 @@ from panels.ui import look, provenance
 from panels.ui.downloads import Downloads, NotWritten, offered, text_link
 from panels.ui.look import PALETTE, SERIES
 from panels.ui.offers import Offers, offer_chart
-from panels.ui.tables import data_table
+from panels.ui.tables import WhiskerRow, data_table, whisker_rows
 from panels.ui.terms import TASK_TITLES, task_about, task_choices, task_title, titled
-from panels.ui.whisker_rows import WhiskerRow, whisker_rows
 from panels.ui.wiring import in_address, lay_out_address, pick_in_address, queried
 from sauda.records.schemas.base import Interval
 from sauda.records.store import load
