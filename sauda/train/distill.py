@@ -96,7 +96,7 @@ class ArenaDistillSettings(common.PlayerSettings):
     """Settings of a lab of the GPU arena, which learns the teacher's picks in its own games."""
 
     init_adapter: str = "sft-arena"
-    rows: int = option("actions to learn from", 1_200)
+    rows: int = option("actions to learn from", 720)
     tasks: tuple[str, ...] = option("tasks of the games, with equal shares", tuple(ARENA_TASKS))
     teacher: str = "broker"
     waits: float = 0.1  # share of the teacher's waits that is kept: they are frequent and alike
@@ -105,9 +105,9 @@ class ArenaDistillSettings(common.PlayerSettings):
     gradient_accumulation_steps: int = option("passes per step of the optimizer", 1)
     max_steps: int = option("ends the run early, for a trial; -1 and 0 train on all rows", -1)
     per_device_train_batch_size: int = 8
-    learning_rate: float = 5e-4
+    learning_rate: float = 1e-4  # at 5e-4 it lost what SFT had taught
     first_seed: int = 20_000
-    save_steps: int = 90
+    save_steps: int = 30
     eval_games: int = 16
     stage: ClassVar[str] = "distill"
     game: ClassVar[str] = "arena"
