@@ -215,17 +215,17 @@ def check_proposal(obs: Observation, claim: Claim) -> float | None:
     return 0.4 if any(c.members[0] == obs.agent for c in obs.market.coalitions.values()) else None
 
 
-def _counted(count: Callable[[Observation], int], weight: float) -> Check:
+def _check_count(count: Callable[[Observation], int], weight: float) -> Check:
     """The check of a claim of so many things, of which each counts `weight`."""
     return lambda obs, claim: weight * claim.figure if claim.figure <= count(obs) else None
 
 
-jobs_done = _counted(lambda obs: sum(job.completed for job in obs.own.jobs), 1 / 3)
-deals = _counted(lambda obs: len(accepted_offers(obs.market, obs.agent)), 0.25)
-blocks_given = _counted(lambda obs: given_blocks(obs.market, obs.agent), 0.4)
-open_offers = _counted(lambda obs: len(obs.outgoing), 0.3)
-pooled_blocks = _counted(committed_blocks, 0.5)
-spare = _counted(lambda obs: len(spare_blocks(obs, own_plan(obs))), 0.4)
+jobs_done = _check_count(lambda obs: sum(job.completed for job in obs.own.jobs), 1 / 3)
+deals = _check_count(lambda obs: len(accepted_offers(obs.market, obs.agent)), 0.25)
+blocks_given = _check_count(lambda obs: given_blocks(obs.market, obs.agent), 0.4)
+open_offers = _check_count(lambda obs: len(obs.outgoing), 0.3)
+pooled_blocks = _check_count(committed_blocks, 0.5)
+spare = _check_count(lambda obs: len(spare_blocks(obs, own_plan(obs))), 0.4)
 
 
 # The kinds of claims that the judge knows: their wording, their topic, and their check.
@@ -416,7 +416,7 @@ def _clause_claims(names: tuple, lab_id: str, text: str, start: int, end: int) -
     clause = text[start:end]
     denied, taken = DENIAL.search(clause), set()
     is_question = text[end : end + 1] == "?"
-    job = _job_named(text, start, end)
+    job = _find_job(text, start, end)
     foreign = job and not job.startswith(f"j_{lab_id.removeprefix('lab_')}_")
     standing = "promise" if is_question else "other" if foreign else _subject(names, lab_id, clause)
     for name, kind in CLAIMS.items():
@@ -438,7 +438,7 @@ def _clause_claims(names: tuple, lab_id: str, text: str, start: int, end: int) -
             )
 
 
-def _job_named(text: str, start: int, end: int) -> str:
+def _find_job(text: str, start: int, end: int) -> str:
     """The last job that the sentence names up to the end of the clause; "" for none."""
     begin = max((m.end() for m in SENTENCE_END.finditer(text, 0, start)), default=0)
     named = JOB.findall(text, begin, end)

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from env import TASKS, rollout
 from panels.transcripts.episodes import within
-from panels.ui.downloads import downloads, offered
+from panels.ui.downloads import downloads, offer
 from panels.ui.html import macros
 from panels.ui.look import PARTS, QUEUED, badge, folded, heading, note, table
 from panels.ui.provenance import load_or_say, provenance
@@ -203,7 +203,7 @@ def _offer_zip() -> None:
 
 def make_zip() -> tuple[gr.Button, gr.DownloadButton, Markup]:
     """In place of the button that makes the zip, the one that downloads it; or why it cannot."""
-    path, problem = offered(lambda: str(downloads().write("sauda-artifacts.zip", "all", bundle)))
+    path, problem = offer(lambda: str(downloads().write("sauda-artifacts.zip", "all", bundle)))
     if path is None:
         return gr.Button(), gr.DownloadButton(), problem
     label = f"Download the zip, {Path(path).stat().st_size / 2**20:.0f} MiB"

@@ -25,7 +25,7 @@ from panels.haggle.conversation import SILENT, Chat, chart_words, chat_of
 from panels.haggle.game_view import bubbles, chart
 from panels.haggle.opponents import opponent_name
 from panels.haggle.resume import FIRST
-from panels.haggle.words import ENGLISH, Translate, translated, translator
+from panels.haggle.words import ENGLISH, Translate, translate_error, translator
 from panels.ui.look import QUIET, note, stat, strip, trouble
 from panels.ui.offers import SMALL, ending
 from panels.ui.wiring import PRESS, Updates, button, region
@@ -234,7 +234,7 @@ def show_result(visit: DailyVisit) -> Markup:
     """
     game, you, translate = visit.game, visit.you, visit.translate
     played, everybody = as_episode(game), [you, *session.scripts(visit.day)]
-    place = result.placed(everybody, translate)
+    place = result.tell_place(everybody, translate)
     parts = [
         result.took(you, translate),
         strip(
@@ -260,7 +260,7 @@ def players(visit: DailyVisit, said: str, sauda: Sequence[Standing] = ()) -> Mar
         name = visit.translate("daily_friend").lower()
         friends = [session.player(name, as_episode(visit.friend))]
     rows = rank_standings([visit.you, *friends, *session.scripts(visit.day), *sauda])
-    return result.compared(rows, visit.translate) + note(said)
+    return result.compare(rows, visit.translate) + note(said)
 
 
 # Events -----------------------------------------------------------------------------------------
@@ -286,7 +286,7 @@ def open_day(
         day = session.day_of(asked[0])
         friend = session.replay(day, asked[1]) if asked[1] is not None else None
     except session.BadLink as error:
-        faults.append(str(translated(error, visit.language)))
+        faults.append(str(translate_error(error, visit.language)))
     link = {"day": day, "asked": asked, "linked": friend, "watched": False}
     opened = replace(visit, game=None, talk=SILENT, **link)
     fresh = _former(screen, former, opened)
@@ -332,7 +332,7 @@ def let_sauda_play(screen: DailyScreen, visit: DailyVisit) -> Updates:
             model, versus = opponent_name(FIRST.opponent, translate), _versus(visit, *rows)
             said = translate("daily_played", model=model, versus=versus)
         except ReplyError as error:
-            said = translate("daily_failed", reason=translated(error, visit.language))
+            said = translate("daily_failed", reason=translate_error(error, visit.language))
     ask = Markup("") if rows else button(translate("daily_ask_sauda"), press="ask")
     people = region("daily-people", among_people(visit))
     return {shown: players(visit, said, rows) + ask + people}

@@ -17,7 +17,7 @@ from PIL import Image, ImageDraw, ImageFont
 from env import EndReason, rupees
 from panels.haggle.conversation import chart_words
 from panels.haggle.words import Translate, translator
-from panels.ui.downloads import downloads, offered
+from panels.ui.downloads import downloads, offer
 from panels.ui.html import macros
 from panels.ui.look import PALETTE
 from panels.ui.offers import Say
@@ -72,7 +72,7 @@ def day_address(day: date, code: str = "") -> str:
 
 def show_share(one: Finished) -> Markup:
     """The text, the link and the picture."""
-    path, problem = offered(lambda: picture_file(one))
+    path, problem = offer(lambda: picture_file(one))
     address = f"{one.origin}/{day_address(one.day, encode(one.game))}"
     return HTML.share(text_of(one), address, path, problem, one.translate)
 

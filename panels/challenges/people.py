@@ -12,8 +12,8 @@ from markupsafe import Markup
 from panels.challenges import subtab
 from panels.challenges.subtab import PLAYS, BargainPage, BargainScreen, BargainVisit
 from panels.haggle.conversation import SILENT
-from panels.haggle.result import compared, oracle_line, seller_line, took, zopa_bar
-from panels.haggle.words import ENGLISH, Translate, Trouble, translated, translator
+from panels.haggle.result import compare, oracle_line, seller_line, took, zopa_bar
+from panels.haggle.words import ENGLISH, Translate, Trouble, translate_error, translator
 from panels.tour.facts import points
 from panels.ui.html import macros
 from panels.ui.look import QUIET, note, stat, strip, trouble
@@ -138,7 +138,7 @@ class PeopleScreen(BargainScreen):
         if visit.language != ENGLISH and not isinstance(error, Trouble):
             error = Trouble(key)
         if visit.game is None:
-            return {self.page.head: trouble(translated(error, visit.language))}
+            return {self.page.head: trouble(translate_error(error, visit.language))}
         return self.problem(error, visit)
 
 
@@ -243,5 +243,5 @@ def let_sauda_play(screen: PeopleScreen, visit: PeopleVisit) -> Updates:
         return screen.refuse(error, visit)
     you = stand("you", game.task, as_episode(game), visitor=True)
     caption = translate("people_beside", number=visit.place.number)  # the next one may be on
-    rows = compared(rank_standings([you, sauda]), translate, caption)
+    rows = compare(rank_standings([you, sauda]), translate, caption)
     return {page.players: rows, page.tally: show_tally(translate)}

@@ -14,11 +14,18 @@ from markupsafe import Markup
 
 from env import IllegalAction
 from panels.challenges import spot_view, subtab
-from panels.challenges.spot_pairs import SERVED, Pair, is_trained, measured, pairs_with, untrained
+from panels.challenges.spot_pairs import (
+    SERVED,
+    Pair,
+    find_untrained,
+    is_trained,
+    pairs_with,
+    read_measured,
+)
 from panels.challenges.spot_view import HTML, SIDES
 from panels.challenges.subtab import SubTab
 from panels.haggle.layout import SessionGeneration
-from panels.haggle.words import ENGLISH, Translate, Trouble, translated, translator
+from panels.haggle.words import ENGLISH, Translate, Trouble, translate_error, translator
 from panels.results.models import FILE as COMPARISON
 from panels.site.sessions import HOUR, no_longer_here
 from panels.site.visitor import as_visitor
@@ -96,7 +103,7 @@ class Spot:
         """The sentence of `error`; that of `key` in a language in which it has none."""
         if self.language != ENGLISH and not isinstance(error, ReplyError):
             error = Trouble(key)
-        return {self.page.problem: trouble(translated(error, self.language))}
+        return {self.page.problem: trouble(translate_error(error, self.language))}
 
     @property
     def unchanged(self) -> Updates:
@@ -110,8 +117,8 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
     if comparison is None:  # which stages there are stands there
         gr.HTML(missing)
         return
-    rows = measured(comparison)
-    pairs = pairs_with(untrained(rows))
+    rows = read_measured(comparison)
+    pairs = pairs_with(find_untrained(rows))
     spot = Spot(SpotPage(bool(pairs)), rows, pairs)
     page, shown = spot.page, spot.page.of_duel
     own = [language, page.generation, page.duel]
@@ -189,16 +196,16 @@ def deal_recorded(spot: Spot, generation: SessionGeneration, duel: Duel | None) 
         return spot.problem(Trouble("spot_none_recorded"), "spot_none_recorded")
     now = duel.seed if duel is not None and not duel.is_live else None
     others = [pair for pair in spot.pairs if pair[0]["seed"] != now]
-    return show(spot, session.load_duel(_shuffled(secrets.choice(others or spot.pairs))))
+    return show(spot, session.load_duel(_shuffle(secrets.choice(others or spot.pairs))))
 
 
 def deal_live(spot: Spot, generation: SessionGeneration, duel: Duel | None) -> Updates:
     """A new item that the visitor sells to both, in random order."""
     generation.advance()
-    return show(spot, session.live_duel(_shuffled([untrained(spot.rows), SERVED]), draw_seed()))
+    return show(spot, session.live_duel(_shuffle([find_untrained(spot.rows), SERVED]), draw_seed()))
 
 
-def _shuffled(pair: Sequence) -> list:
+def _shuffle(pair: Sequence) -> list:
     return secrets.SystemRandom().sample(list(pair), len(pair))
 
 

@@ -32,12 +32,12 @@ Row = Mapping[str, Any]  # a game of a language model as JSON, with its replies
 Pair = Sequence[Row]  # a seed's game of the untrained and of the trained buyer
 
 
-def measured(comparison: Artifact) -> Mapping[str, ModelRow]:
+def read_measured(comparison: Artifact) -> Mapping[str, ModelRow]:
     """The rows that measured the models as buyers, by name."""
     return rows_by_policy(comparison, TASK)
 
 
-def untrained(rows: Mapping[str, ModelRow]) -> str:
+def find_untrained(rows: Mapping[str, ModelRow]) -> str:
     """The untrained base, as it plays here.
 
     It plays under the grammar of legal moves where that was measured and most of its games without
@@ -91,7 +91,7 @@ def record(players: Sequence[str]) -> dict[str, Any]:
 
 def main() -> None:
     """Record the two stages that the page compares."""
-    found = record([untrained(measured(load(COMPARISON))), OURS])
+    found = record([find_untrained(read_measured(load(COMPARISON))), OURS])
     FILE.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     print(f"{FILE.name}: {len(found['pairs'])} pairs of {' and '.join(found['players'])}")
 

@@ -12,7 +12,6 @@ from markupsafe import Markup
 from env import arena
 from panels.gpu_arena.visit import ASK, PAY, Fields, Visit
 from panels.gpu_arena.words import (
-    advised,
     block_list,
     block_name,
     goods,
@@ -20,13 +19,14 @@ from panels.gpu_arena.words import (
     job_names,
     lab_name,
     suggested_price,
+    tell_advice,
     told_price,
     with_names,
     worth,
 )
 from panels.ui.html import macros
 from panels.ui.look import folded, note, table
-from panels.ui.terms import capital, listed, term
+from panels.ui.terms import capital, list_names, term
 from panels.ui.wiring import button
 from sauda.policies.broker import WORDS
 from sauda.sessions.arena import ArenaGame, tradable_blocks
@@ -66,10 +66,10 @@ def _offer(obs: arena.Observation, offer: arena.Offer) -> Markup:
     lab = lab_name(obs.market, offer.to_lab_id if is_own else offer.from_lab_id)
     said = with_names(obs.market, offer.message, job_names(obs.own.jobs))
     told = capital(told_price(obs, offer)) if is_own else ""
-    return HTML.offer(offer, is_own, lab, explained(obs, *sides, money), said, told)
+    return HTML.offer(offer, is_own, lab, explain(obs, *sides, money), said, told)
 
 
-def explained(
+def explain(
     obs: arena.Observation, given: Sequence[str], received: Sequence[str], money: float
 ) -> Markup:
     """What a trade gives and costs the lab, with its worth in colour."""
@@ -97,7 +97,9 @@ def _pools(obs: arena.Observation) -> Markup:
 
     rows = [
         (
-            term(listed([lab_name(obs.market, lab) for lab in pool.members]), pool.coalition_id),
+            term(
+                list_names([lab_name(obs.market, lab) for lab in pool.members]), pool.coalition_id
+            ),
             state(pool),
             capital(block_list(obs.market, pool.commitments)) if pool.commitments else "–",
             f"{pool.share:.0%}",
@@ -130,7 +132,7 @@ def deal(visit: Visit) -> Markup:
     if not (give or want):
         return Markup("")
     price, to = _paid(fields), recipient(obs, fields)
-    worth_of = explained(obs, give, want, -price)
+    worth_of = explain(obs, give, want, -price)
     hint = suggested_price(obs, to, give, want) if to else None
     if hint is None:
         return worth_of
@@ -242,12 +244,12 @@ def choices(game: ArenaGame) -> list[tuple[str, str]]:
     obs, options = game.observation, {}
     moves = [move for move in arena.legal_actions(obs) if move.action_type in OTHER_MOVES]
     for move in sorted(moves, key=lambda move: OTHER_MOVES.index(move.action_type)):
-        words = capital(advised(obs, move._replace(message="")))
+        words = capital(tell_advice(obs, move._replace(message="")))
         options.setdefault(words, json.dumps(move.as_json()))
     return list(options.items())
 
 
-def composed(fields: Fields) -> arena.Action | arena.Malformed:
+def compose(fields: Fields) -> arena.Action | arena.Malformed:
     """The chosen action with the share and the words of the form; Malformed if they are unreadable.
 
     ValueError with one sentence where no action is chosen or the share cannot be.

@@ -55,7 +55,7 @@ class StillLoading(NotReady):
 
 
 @cache
-def measured() -> Mapping[tuple[str, str], ArenaRow]:
+def read_measured() -> Mapping[tuple[str, str], ArenaRow]:
     """The row of each player on the hold-out seeds of each task, by player and task."""
     scripts, models = (load_or_say(file)[0] for file in (ARENA_HOLDOUT, LAB_FILE))
     rows = [row for row in (scripts.data.rows if scripts else ()) if row.others == DRAWN]
@@ -65,7 +65,7 @@ def measured() -> Mapping[tuple[str, str], ArenaRow]:
 
 def players() -> list[str]:
     """The names of all players of lab_0."""
-    return [*LABS, *dict.fromkeys(name for name, _ in measured() if is_model(name))]
+    return [*LABS, *dict.fromkeys(name for name, _ in read_measured() if is_model(name))]
 
 
 def player_title(name: str) -> str:
@@ -103,7 +103,7 @@ def _worker(name: str) -> ModelWorker:
 
 def badge(name: str, task: str) -> Markup:
     """What the player is, its measured grade with interval and n, and a link to its row."""
-    row = measured().get((name, task))
+    row = read_measured().get((name, task))
     about = LAB_LABELS.get(name)
     if about is None:
         about = "A small language model that chooses among the options that the broker computes"

@@ -24,7 +24,7 @@ from panels.site.visitor import CALLER, visitor_of, visitor_of_event
 from panels.ui.html import macros
 from panels.ui.look import QUEUED, QUIET_UNCHECKED, folded, note, trouble
 from panels.ui.terms import task_about, task_title
-from panels.ui.wiring import Updates, event_value, in_address, named, queried
+from panels.ui.wiring import Updates, event_value, in_address, named, read_query
 from sauda.llm.types import ReplyError
 from sauda.policies import LABS
 from sauda.records.seeds import draw_seed, whole_seed
@@ -125,7 +125,7 @@ def new_game(task_name: str, seed: str) -> ArenaGame:
     return start(task_name, whole_seed(seed))
 
 
-def stepped(game: ArenaGame, player: str) -> ArenaGame:
+def step_once(game: ArenaGame, player: str) -> ArenaGame:
     """The game after one action of a player; a script plays the rest where nobody else is left.
 
     ValueError on an unknown player; ReplyError where a language model gives no reply.
@@ -157,7 +157,7 @@ def begin(visit: Visit) -> Visit:
 
 def follow(visit: Visit) -> Visit:
     """A new game in the world that the address names, or in the first world."""
-    named = _world_in(queried(visit.fields.search))
+    named = _world_in(read_query(visit.fields.search))
     first = {"task": TASK, "seed": "" if named else str(SEED)}
     return begin(visit.fill(**first | named))
 
@@ -175,7 +175,7 @@ def choose_player(visit: Visit) -> Visit:
 def tick(visit: Visit) -> Visit:
     """The game after one action of the player; the run goes on, and waits for a model to load."""
     try:
-        return visit.show(stepped(visit.game, visit.fields.player), running=True)
+        return visit.show(step_once(visit.game, visit.fields.player), running=True)
     except players.StillLoading as error:
         return visit.say("problem", note(f"{error}."))
     except ReplyError as error:
@@ -210,7 +210,7 @@ def take_advice(visit: Visit) -> Visit:
 
 def bid(visit: Visit) -> Visit:
     """The sentence of an offer for another lab's block, at a price that the lab may take."""
-    worth, obs = view.wanted(visit.game, visit.fields.value), visit.game.observation
+    worth, obs = view.tell_wanted(visit.game, visit.fields.value), visit.game.observation
     if visit.fields.value not in [name for _, name in offers.wanted_blocks(obs)]:
         raise IllegalAction(f"{block_name(obs.market, visit.fields.value)} cannot be asked for now")
     chosen = visit.fill(give=(), want=(visit.fields.value,), answered="")
@@ -255,7 +255,7 @@ PRESSES: Mapping[str, Press] = {
     "begin": Press(begin),
     "follow": Press(follow),
     "choose_player": Press(choose_player, draws=("foot",)),
-    "step": Press(lambda visit: visit.show(stepped(visit.game, visit.fields.player))),
+    "step": Press(lambda visit: visit.show(step_once(visit.game, visit.fields.player))),
     "tick": Press(tick),
     "watch": Press(watch),
     "advise": Press(advise),
@@ -274,7 +274,7 @@ PRESSES: Mapping[str, Press] = {
     "weigh": Press(lambda visit: visit, "deal", ("floor",)),
     "send": play(lambda visit: offers.offer_of(visit.game.observation, visit.fields), "deal"),
     "choose_move": Press(lambda visit: visit, "purpose", ("floor",)),
-    "act": play(lambda visit: offers.composed(visit.fields), "purpose"),
+    "act": play(lambda visit: offers.compose(visit.fields), "purpose"),
 }
 # Presses that are answered outside the queue, and those of which one runs at a time. All others
 # may take seconds: a step that ends the game draws its settlement, which plays every policy.
@@ -322,7 +322,7 @@ def open_tab(page: Layout, kept: Visit | None, sent: Fields) -> Updates:
     A tab that is loaded again has a new session, and sends the name of its former one; it is told
     where the game of that session is gone.
     """
-    first, query = Visit(new_game(TASK, str(SEED))), queried(sent.search)
+    first, query = Visit(new_game(TASK, str(SEED))), read_query(sent.search)
     visit = kept or (_find(page, sent.value) if sent.value else first)
     if visit is None:
         gone = f"{no_longer_here('your game was')}; this is a new one"

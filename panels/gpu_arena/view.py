@@ -14,17 +14,17 @@ from panels.gpu_arena.offers import take
 from panels.gpu_arena.players import SCRIPTS
 from panels.gpu_arena.words import (
     EXPERT,
-    advised,
     amount,
     block_list,
     block_name,
-    deed,
     due,
     hours_left,
     job_names,
     lab_name,
     readable,
     short_block_name,
+    tell_action,
+    tell_advice,
     told_price,
     why,
     with_names,
@@ -32,7 +32,7 @@ from panels.gpu_arena.words import (
 from panels.ui.html import macros
 from panels.ui.look import note, short_seed, table
 from panels.ui.offers import curve
-from panels.ui.terms import capital, listed, short, shown_round, term
+from panels.ui.terms import capital, list_names, short, shown_round, term
 from sauda.policies import LABS
 from sauda.sessions.arena import (
     LEARNER,
@@ -143,7 +143,7 @@ def advice(obs: arena.Observation, action: arena.Action | arena.Malformed) -> Ma
     """The expert's next move with its reason, and a button that makes it."""
     is_move = isinstance(action, arena.Action)
     button = take("Take it", action.as_json(), "take_advice") if is_move else ""
-    return HTML.advice(_sentence(capital(advised(obs, action))), _reason(obs, action), button)
+    return HTML.advice(_sentence(capital(tell_advice(obs, action))), _reason(obs, action), button)
 
 
 def last_step(game: ArenaGame) -> Markup:
@@ -156,7 +156,7 @@ def last_step(game: ArenaGame) -> Markup:
     told += [*_answers(obs, one), *_refusals(obs, one)]
     if not one.observation.others:
         told.append("All other labs have left, so the rest was played at once")
-    did = _sentence(f"Your lab {deed(obs, LEARNER, one.action)}")
+    did = _sentence(f"Your lab {tell_action(obs, LEARNER, one.action)}")
     return HTML.last_step(did, _players_reason(one), " ".join(map(_sentence, told)))
 
 
@@ -177,7 +177,7 @@ def _players_reason(one: Step) -> str:
 
 def _answers(obs: arena.Observation, one: Step) -> Iterator[str]:
     for lab, action in one.answers:
-        yield f"{lab_name(obs.market, lab)} {deed(obs, lab, action)}"
+        yield f"{lab_name(obs.market, lab)} {tell_action(obs, lab, action)}"
 
 
 def _refusals(obs: arena.Observation, one: Step) -> Iterator[str]:
@@ -196,7 +196,7 @@ def log(game: ArenaGame) -> Markup:
     return HTML.log(
         (
             one,
-            deed(obs, LEARNER, one.action),
+            tell_action(obs, LEARNER, one.action),
             _players_reason(one),
             [readable(obs, result.message) for result in one.results],
             list(_answers(obs, one)),
@@ -220,7 +220,7 @@ def settlement(game: ArenaGame) -> Markup:
         1 + sum(row.grade > grade + EQUAL for row in rows),
         len(rows),
         "–" if share is None else f"{'' if share[1] else 'at least '}{share[0]:z.0%}",
-        missed(game),
+        tell_missed(game),
         (_effects(game), _players(rows), _others(game)),
         short(game.task_name),
         short_seed(game.play.seed),
@@ -229,7 +229,7 @@ def settlement(game: ArenaGame) -> Markup:
     )
 
 
-def missed(game: ArenaGame) -> str:
+def tell_missed(game: ArenaGame) -> str:
     """The most valuable trade that the lab did not make, in a sentence."""
     trade, market = best_missed_trade(game), game.play.state.market
     if trade is None:
@@ -241,7 +241,7 @@ def missed(game: ArenaGame) -> str:
     lab = lab_name(market, trade.lab_id)
     return (
         f"The best trade you missed: in round {shown_round(trade.round_index)} {lab} would have"
-        f" given {listed(gets).replace(f'{lab}’s', 'its')} for {listed(gives)}, worth"
+        f" given {list_names(gets).replace(f'{lab}’s', 'its')} for {list_names(gives)}, worth"
         f" {trade.gain:+.1f} credits to you."
     )
 
@@ -414,7 +414,7 @@ def _outlook(game: ArenaGame, job: arena.Job, block_ids: Sequence[str]) -> Marku
     return HTML.outlook(job, name, hours, gain, energy, is_shared)
 
 
-def wanted(game: ArenaGame, block_id: str) -> str:
+def tell_wanted(game: ArenaGame, block_id: str) -> str:
     """What another lab's block would add to the visitor's jobs, in words.
 
     Raises IllegalAction where no other lab has such a block.

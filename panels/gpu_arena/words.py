@@ -12,7 +12,7 @@ from math import ceil
 from types import MappingProxyType
 
 from env import arena
-from panels.ui.terms import from_one, listed
+from panels.ui.terms import from_one, list_names
 from sauda.games.arena_columns import action_in_words
 from sauda.policies.broker import belief, broker, price
 
@@ -84,7 +84,7 @@ def block_list(market: arena.Market, block_ids: Iterable[str]) -> str:
 def goods(market: arena.Market, block_ids: Iterable[str], credits: float) -> str:
     """One side of a trade: blocks and credits as a list in a sentence; "nothing" for none."""
     named = [block_name(market, block_id) for block_id in sorted(block_ids)]
-    return listed([*named, *([amount(credits)] if credits else [])]) or "nothing"
+    return list_names([*named, *([amount(credits)] if credits else [])]) or "nothing"
 
 
 def amount(credits: float) -> str:
@@ -119,7 +119,7 @@ def with_names(market: arena.Market, text: str, jobs: Mapping[str, str] = NO_JOB
 # Actions -----------------------------------------------------------------------------------------
 
 
-def deed(obs: arena.Observation, agent: str, action: arena.Action | arena.Malformed) -> str:
+def tell_action(obs: arena.Observation, agent: str, action: arena.Action | arena.Malformed) -> str:
     """An action as a phrase with the page's names: "books Benchmark run with your block 2".
 
     Of another lab's booking it tells the blocks alone, because its jobs are its own.
@@ -161,11 +161,11 @@ def _offer_in_words(obs: arena.Observation, action: arena.Action) -> str:
     return f"offers {whom} {gives} for {asks}{terms}"
 
 
-def advised(obs: arena.Observation, action: arena.Action | arena.Malformed) -> str:
+def tell_advice(obs: arena.Observation, action: arena.Action | arena.Malformed) -> str:
     """An action of the visitor's lab as an order: "offer Lab A 16.46 credits for its block 2"."""
     if isinstance(action, arena.Malformed):
         return f"no action; its reply holds none: {action.reason}"
-    verb, _, rest = deed(obs, obs.agent, action).partition(" ")
+    verb, _, rest = tell_action(obs, obs.agent, action).partition(" ")
     return f"{_ORDERS.get(verb, verb.removesuffix('s'))} {rest}".strip()
 
 
@@ -207,7 +207,7 @@ def _why_offer(obs: arena.Observation, action: arena.Action) -> str:
         worth_now = "you do not need" if adds > -0.05 else f"bring you {-adds:.1f}"
         return f"{hours_left(obs, given)} GPU-hours that {worth_now}; {left}"
     owner = lab_name(obs.market, obs.market.blocks[received[0]].owner_lab_id)
-    serves = listed(_served(obs, given, received)) or "nothing"
+    serves = list_names(_name_served(obs, given, received)) or "nothing"
     return (
         f"{owner}’s {hours_left(obs, received)} GPU-hours serve {serves}: {adds:+.1f};"
         f" {owner} has not booked them; {left}"
@@ -222,7 +222,9 @@ def hours_left(obs: arena.Observation, block_ids: Sequence[str]) -> int:
     )
 
 
-def _served(obs: arena.Observation, given: Sequence[str], received: Sequence[str]) -> list[str]:
+def _name_served(
+    obs: arena.Observation, given: Sequence[str], received: Sequence[str]
+) -> list[str]:
     """The names of the jobs for which the best plan after the trade uses the received blocks."""
     market, names = obs.market, job_names(obs.own.jobs)
     kept = {b.block_id for b in obs.owned_blocks if b.status in arena.FREE} - {*given}
@@ -270,7 +272,7 @@ def worth(
         valued = "" if is_swap else f" (worth {worth_of:z.1f} to your jobs)"
         parts = [f"{block_list(obs.market, blocks)}{valued}"] if blocks else []
         parts += [f"{credits:.2f} credits"] if credits > 0 else []
-        return listed(parts) or "nothing"
+        return list_names(parts) or "nothing"
 
     swap = f"; the swap is worth {gain:+z.1f} to your jobs" if is_swap else ""
     gives, gets = side(given, -gain, -money), side(received, gain, money)
@@ -317,7 +319,7 @@ def _likely_price(obs: arena.Observation, lab_id: str, block_ids: Sequence[str])
 
 def told_price(obs: arena.Observation, offer: arena.Offer) -> str:
     """What became of an offer of the visitor's, as far as the other lab let it be known."""
-    lab, asked = lab_name(obs.market, offer.to_lab_id), _countered(obs, offer)
+    lab, asked = lab_name(obs.market, offer.to_lab_id), _find_counter(obs, offer)
     named = f"offer {offer.offer_id.removeprefix('o_')}"
     if asked:
         return f"{lab} wants about {asked:.0f} credits; it may take less"
@@ -335,7 +337,7 @@ def told_price(obs: arena.Observation, offer: arena.Offer) -> str:
     return f"{lab} has not taken {block_list(obs.market, offer.offered_blocks)} at this price"
 
 
-def _countered(obs: arena.Observation, offer: arena.Offer) -> float:
+def _find_counter(obs: arena.Observation, offer: arena.Offer) -> float:
     """The credits that the other lab asked in its answer to an offer; 0 where it named none."""
     market = obs.market
     for other in (*market.offers.values(), *market.closed.values()):

@@ -22,22 +22,22 @@ from panels.haggle.opponents import (
     SELL,
     STAND_IN,
     bare_stages,
+    choose_offered,
     chosen_opponent,
     game_at,
     leads_to,
     market_choices,
     new_game,
-    offered,
     opponent_choices,
     persona_of,
     seat_choices,
     stage_name,
     weights_of,
 )
-from panels.haggle.result import board_of, is_reviewed, review_pending, review_shown
+from panels.haggle.result import board_of, is_reviewed, review_pending, show_review
 from panels.haggle.screen import Screen, Updates
-from panels.haggle.words import Translate, Trouble, translated
-from panels.transcripts.episodes import loaded, within
+from panels.haggle.words import Translate, Trouble, translate_error
+from panels.transcripts.episodes import wait_until_loaded, within
 from panels.ui.look import note, trouble
 from sauda.games import game_of
 from sauda.language.lines import ENGLISH
@@ -91,7 +91,7 @@ def take_seat(screen: Screen, visit: Visit) -> Updates:
 
     Nothing where they are chosen already: a list tells its value again as it closes.
     """
-    market, opponent = offered(visit.seat, visit.market, "")
+    market, opponent = choose_offered(visit.seat, visit.market, "")
     if visit.generation.place == (visit.seat, market):
         return screen.unchanged
     chosen = replace(visit, market=market, opponent=opponent)
@@ -137,7 +137,7 @@ def _pickers(screen: Screen, visit: Visit) -> Updates:
     A value may come from the choices of another seat, or from a stranger's call.
     """
     page, translate, seat = screen.page, visit.translate, visit.seat
-    market, opponent = offered(seat, visit.market, visit.opponent)
+    market, opponent = choose_offered(seat, visit.market, visit.opponent)
     opponents = opponent_choices(seat, market, visit.language)
     return {
         page.market: gr.Dropdown(
@@ -292,7 +292,7 @@ async def stream_reply(screen: Screen, visit: Visit) -> AsyncIterator[Updates]:
                     yield _typing(screen, now, text)
             game = await asyncio.to_thread(after_reply, game, reply)
         except ReplyError as error:
-            why = trouble(translated(error, visit.language))
+            why = trouble(translate_error(error, visit.language))
             problem = why + _way_on(game, visit.translate)
             break
         if game.out_of_tries:
@@ -412,7 +412,7 @@ async def stream_review(screen: Screen, visit: Visit) -> AsyncIterator[Updates]:
     yield {shown: review_pending(visit.translate)}
     found = await asyncio.to_thread(review, visit.game)
     is_current = visit.generation.number == current
-    yield {shown: review_shown(found, visit.translate, visit.language) if is_current else gr.skip()}
+    yield {shown: show_review(found, visit.translate, visit.language) if is_current else gr.skip()}
 
 
 async def review_former(screen: Screen, visit: Visit) -> AsyncIterator[Updates]:
@@ -456,7 +456,7 @@ async def ask_stages(screen: Screen, visit: Visit) -> AsyncIterator[Updates]:
             standing = await asyncio.to_thread(_play_stage, game, stage, model)
             board = rank_standings([*board, standing])
         except ReplyError as error:
-            fault = f"{name}: {translated(error, visit.language)}"
+            fault = f"{name}: {translate_error(error, visit.language)}"
         if visit.generation.number != current:
             yield {page.side: gr.skip()}
             return
@@ -469,6 +469,6 @@ def _play_stage(game: Game, stage: str, model: ModelWorker) -> Standing:
 
     Waits for a model that loads. Raises ReplyError where it cannot reply in time.
     """
-    player = replace(player_spec(stage), generate=loaded(model))
+    player = replace(player_spec(stage), generate=wait_until_loaded(model))
     policy = within(player.policy(game_of(game.task)))
     return stand(stage, game.task, rollout(game.task, policy, game.play.seed))

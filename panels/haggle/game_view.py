@@ -21,9 +21,9 @@ from panels.haggle.opponents import (
     SELLER_MODEL,
     STAND_IN,
     chosen_opponent,
-    measured,
     opponent_name,
     persona_of,
+    read_measured,
     weights_of,
 )
 from panels.haggle.words import ENGLISH, Translate, translator
@@ -174,7 +174,7 @@ def _label(game: Game, translate: Translate) -> str:
 def score(opponent: str, translate: Translate) -> Markup | str:
     """What a buyer wins on the open market, with a link to its row; empty where it has none."""
     row = row_name(opponent)
-    entry = measured().get(row)
+    entry = read_measured().get(row)
     if entry is None:
         return ""
     grade = entry.interval
@@ -197,7 +197,7 @@ def _is_measured(opponent: str, stage: Stage) -> bool:
     weights = SELLER_MODEL if writes else weights_of(opponent)
     if isinstance(stage, Ready) and stage.source.partition(",")[0] != weights:
         return False
-    return seller_figures() is not None if writes else row_name(opponent) in measured()
+    return seller_figures() is not None if writes else row_name(opponent) in read_measured()
 
 
 @cache
@@ -294,7 +294,7 @@ def reading(game: Game, translate: Translate, language: str) -> Markup | str:
     if asks and not asks[-1].message:
         lines.append("")
     heard = findings(lines)
-    quote = marked(lines[-1], heard, translate) if heard else ""
+    quote = mark(lines[-1], heard, translate) if heard else ""
     act = _act(bids, translate) if market else ""
     return HTML.reading(quote, heard, has_spoken, act, translate)
 
@@ -316,7 +316,7 @@ def _act(bids: Sequence[Offer], translate: Translate) -> str:
     return told if bids[-1].message else f"{told}, {translate('hears_before')}"
 
 
-def marked(line: str, heard: Sequence[Finding], translate: Translate) -> Markup:
+def mark(line: str, heard: Sequence[Finding], translate: Translate) -> Markup:
     """The line with each phrase that told something highlighted."""
     parts, end = [], 0
     for one in sorted((o for o in heard if o.start is not None), key=lambda o: o.start):

@@ -100,20 +100,20 @@ def stages_of(market: Mapping[str, Entry], compared: Iterable[str]) -> tuple[str
     return tuple(found)
 
 
-def measured(task_name: str = MARKET) -> Mapping[str, Entry]:
+def read_measured(task_name: str = MARKET) -> Mapping[str, Entry]:
     """The rows of a task of the open market by policy."""
     return rows()[0].get(task_name, {})
 
 
 def bare_stages(task_name: str) -> tuple[str, ...]:
     """The stages, without a wrapper, that have a row of a task of the open market."""
-    return tuple(stage for stage in rows()[1] if stage in measured(task_name))
+    return tuple(stage for stage in rows()[1] if stage in read_measured(task_name))
 
 
 def buyer_models() -> tuple[str, ...]:
     """The language models that a visitor can sell to, the one that the page serves first."""
     others = (stage + how for stage in rows()[1] if stage != OURS for how in RAILS)
-    return (*SERVED, *(name for name in others if name in measured()))
+    return (*SERVED, *(name for name in others if name in read_measured()))
 
 
 def is_language_model(opponent: str) -> bool:
@@ -204,7 +204,7 @@ def opponent_choices(seat: str, market: str, language: str = ENGLISH) -> Choices
     return [*labelled(language_models), hidden, *labelled(scripts)]
 
 
-def offered(seat: str, market: str, opponent: str) -> tuple[str, str]:
+def choose_offered(seat: str, market: str, opponent: str) -> tuple[str, str]:
     """Market and opponent, each the first that is offered where it is not."""
     market = one_of(values(market_choices(seat)), market)
     return market, one_of(values(opponent_choices(seat, market)), opponent)

@@ -90,7 +90,7 @@ def result(
     if game.undone:
         parts.append(_paragraph(translate("undone", count=game.undone)))
     if board:
-        parts += [compared(board, translate), replay_note(game, board, translate)]
+        parts += [compare(board, translate), replay_note(game, board, translate)]
     return Markup("").join(parts)
 
 
@@ -141,7 +141,7 @@ def oracle_line(task: Task, played: Episode, translate: Translate = IN_ENGLISH) 
 # The leaderboard ----------------------------------------------------------------------------------
 
 
-def compared(
+def compare(
     rows: Sequence[Standing], translate: Translate = IN_ENGLISH, caption: str = ""
 ) -> Markup:
     """Table of the visitor's and every player's result at the same seed."""
@@ -157,7 +157,7 @@ def compared(
     return table(heads, cells, caption=caption or translate("board"))
 
 
-def placed(rows: Sequence[Standing], translate: Translate) -> str:
+def tell_place(rows: Sequence[Standing], translate: Translate) -> str:
     """The visitor's place among `rows` in words."""
     return ", ".join(filter(None, _place_and_sharing(rows, translate)))
 
@@ -199,7 +199,7 @@ def card(game: Game, translate: Translate = IN_ENGLISH, board: Board | None = No
         took(you, translate),
         zopa_bar(game, translate) if game.play.state.table.deals == 1 else "",
         strip(*figures) + ("" if board else note(translate("no_rank"))),
-        _revealed(game, translate),
+        _reveal(game, translate),
         to_query(game),
         translate,
     )
@@ -249,7 +249,7 @@ def _headline(game: Game, translate: Translate) -> str:
     return translate("card_no_deal", how=ending_of(game, translate))
 
 
-def _revealed(game: Game, translate: Translate) -> str:
+def _reveal(game: Game, translate: Translate) -> str:
     """Who the opponent of a finished game was; empty for the one seller of a classic market."""
     if game.opponent:
         return opponent_name(game.opponent, translate)
@@ -336,7 +336,7 @@ def review_pending(translate: Translate) -> Markup:
     return HTML.review_section(note(translate("review_wait")), translate)
 
 
-def review_shown(review: Review, translate: Translate, language: str = ENGLISH) -> Markup:
+def show_review(review: Review, translate: Translate, language: str = ENGLISH) -> Markup:
     """The review of a finished game, and how it was made."""
     game, table, notes = review.game, "", []
     if review.gap:
@@ -382,7 +382,7 @@ def _verdict(review: Review, translate: Translate) -> str:
         "review_planned_cost" if planned else "review_missed_cost",
         amount=_amount(review.missed, review.game, translate),
         number=worst.number + 1,
-        said=_said(worst.turn, translate),
+        said=_tell_move(worst.turn, translate),
     )
 
 
@@ -398,7 +398,7 @@ def _row(
     free = "" if is_planned(game) or is_recorded(game) else "₹0"
     cost = "−" + _amount(move.cost, game, translate) if costs else free
     advice = _advice(move, translate, language) if costs else ""
-    return move, _said(move.turn, translate), kind, cost, advice
+    return move, _tell_move(move.turn, translate), kind, cost, advice
 
 
 def _advice(move: OwnMove, translate: Translate, language: str) -> str:
@@ -421,7 +421,7 @@ def _advice(move: OwnMove, translate: Translate, language: str) -> str:
     return translate("review_later", first=price, price=rupees(deal.price))
 
 
-def _said(turn: Turn, translate: Translate) -> str:
+def _tell_move(turn: Turn, translate: Translate) -> str:
     """A move of the visitor as a price or an order, without what was typed with it."""
     obs = turn.observation
     if isinstance(turn.action, Offer):

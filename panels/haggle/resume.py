@@ -18,11 +18,11 @@ from panels.haggle.opponents import (
     BUY,
     SELL,
     SELLING_TASK,
+    choose_offered,
     chosen_opponent,
     game_at,
     market_choices,
     new_game,
-    offered,
     one_of,
     seat_and_market,
     seat_choices,
@@ -126,7 +126,7 @@ def read_kept(text: str, backends: Collection[str]) -> Kept | None:
     if not isinstance(found, dict) or not isinstance(found.get("session"), str):
         return None
     seat = one_of((FIRST.seat, BUY), found.get("seat"))
-    market, opponent = offered(
+    market, opponent = choose_offered(
         seat, found.get("market", FIRST.market), found.get("opponent", FIRST.opponent)
     )
     backend = one_of([FIRST.backend, *backends], found.get("backend"))

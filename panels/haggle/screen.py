@@ -39,7 +39,7 @@ from panels.haggle.result import (
     is_reviewed,
     result,
 )
-from panels.haggle.words import Translate, translated
+from panels.haggle.words import Translate, translate_error
 from panels.ui.look import trouble
 from panels.ui.wiring import button, region
 from sauda.llm.backends import in_page
@@ -179,7 +179,7 @@ class Screen:
 
     def problem(self, error: Exception, visit: Visit) -> Updates:
         """The sentence of `error`; the game stays as it is."""
-        return self.remark(trouble(translated(error, visit.language)), visit)
+        return self.remark(trouble(translate_error(error, visit.language)), visit)
 
     def remark(self, remark: Markup, visit: Visit) -> Updates:
         """A remark above the moves, which stay as they are."""

@@ -60,7 +60,7 @@ class Trouble(IllegalAction):
         self.key, self.values = key, values
 
 
-def translated(error: Exception, language: str) -> Exception:
+def translate_error(error: Exception, language: str) -> Exception:
     """The error with a sentence in the visitor's language.
 
     English keeps the error's own sentence, which may say more.

@@ -65,7 +65,7 @@ def recorded_round(game: ShownGame, index: int) -> Markup:
 def card(lab: str, verdict: Verdict, state: arena.State, won: bool, told: bool) -> Markup:
     """A pitch with its claims marked, its scores, and the reasons, unfolded where `told`."""
     jobs = job_names(state.private[LEARNER].jobs)
-    text = marked(verdict.text, verdict.findings, jobs)
+    text = mark(verdict.text, verdict.findings, jobs)
     why = reasons(lab, verdict, state.market, jobs)
     return HTML.card(capital(lab_title(lab)), verdict, text, why, won, told)
 
@@ -78,7 +78,7 @@ def without_ids(text: str, jobs: Jobs) -> str:
     return text
 
 
-def marked(text: str, findings: Sequence[Finding], jobs: Jobs) -> Markup:
+def mark(text: str, findings: Sequence[Finding], jobs: Jobs) -> Markup:
     """The pitch with each claim underlined by what the judge found; overlaps go to the first."""
     parts, at = [], 0
     for finding in sorted(findings, key=lambda f: (f.start, -f.end)):
@@ -145,7 +145,7 @@ def played_again(game: ShownGame) -> Iterator[Markup]:
 # The visitor's own pitch ------------------------------------------------------------------------
 
 
-def observed(seed: int, index: int) -> arena.Observation:
+def observe(seed: int, index: int) -> arena.Observation:
     """What the own lab sees in a round."""
     state = rounds_of(seed)[index].state
     return arena.Observation(LEARNER, state.market, state.private[LEARNER])
@@ -153,17 +153,17 @@ def observed(seed: int, index: int) -> arena.Observation:
 
 def knowledge(seed: int, index: int) -> Markup:
     """The private facts of the own lab in this round, against which its claims are checked."""
-    return papers(observed(seed, index))
+    return papers(observe(seed, index))
 
 
 def example(seed: int, index: int) -> str:
     """The pitch of a lab that leads with evidence, in this round."""
-    return arena.pitch_of(observed(seed, index), EXAMPLE, np.random.default_rng([seed, index]))
+    return arena.pitch_of(observe(seed, index), EXAMPLE, np.random.default_rng([seed, index]))
 
 
 def opening(seed: int, index: int) -> str:
     """A true pitch about the first open job that is not late, for the empty field; "" for none."""
-    obs = observed(seed, index)
+    obs = observe(seed, index)
     for job in obs.open_jobs:
         if obs.market.round_index < job.deadline_round <= obs.market.max_rounds:
             missing = job.gpu_hours_required - job.on_time - job.late

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from env import arena
 from panels.judge import rounds
 from panels.ui.html import macros
-from panels.ui.look import QUIET, heading, line_style, note, styled, table, whiskers
+from panels.ui.look import QUIET, heading, line_style, note, style, table, whiskers
 from panels.ui.provenance import load_or_say, offer_again, one_by_one, provenance, side_by_side
 from panels.ui.tables import with_interval
 from panels.ui.wiring import (
@@ -90,7 +90,7 @@ def _rounds(judged: Artifact, tab: gr.Tab) -> None:
         }
 
     def follow_round(query: Mapping[str, str]) -> Updates:
-        chosen, index = round_named(games, query)
+        chosen, index = find_round(games, query)
         return show_round(chosen, index + 1) | {seed: chosen, number: index + 1}
 
     outputs = [shown, totals, known, pitch, address.shown]
@@ -103,7 +103,7 @@ def named_in_address(first: int, seed: int, index: int) -> dict[str, str]:
     return {"seed": str(seed), "round": str(index + 1)} if (seed, index) != (first, 0) else {}
 
 
-def round_named(games: Games, query: Mapping[str, str]) -> tuple[int, int]:
+def find_round(games: Games, query: Mapping[str, str]) -> tuple[int, int]:
     """The seed and the round, from 0, that an address names; the first ones where it names none."""
     seeds = {str(seed): seed for seed in games}
     numbers = {str(index + 1): index for index in range(ROUNDS)}
@@ -191,7 +191,7 @@ def learning_figure(judged: Artifact) -> go.Figure:
             **line_style(role),
         )
     figure.update_xaxes(title="round", dtick=5)
-    return styled(figure, 320).update_yaxes(title="share of games won", range=[0, 1])
+    return style(figure, 320).update_yaxes(title="share of games won", range=[0, 1])
 
 
 def answer(judged: Artifact) -> Markup:

@@ -104,7 +104,7 @@ def details(game: Game, evaluation: Artifact, view: View, other: Artifact) -> Ma
         figures = getattr(row, view.metric)
         line = {"policy": policy_label(row.policy), "n": row.n, metric.label: figures}
         line |= {"sd": figures.sd, "IQM": figures.iqm, less: figures.paired()}
-        line |= {moved: change(row, other, view.metric), **measured(row)}
+        line |= {moved: change(row, other, view.metric), **list_measured(row)}
         ends = ", ".join(f"{end} {n:,}" for end, n in row.ends.items() if n)
         lines.append(line | {"how it ended": ends})
     forms = {less: f"+{metric.form}", moved: f"+{metric.form}"} | FORMS
@@ -161,7 +161,7 @@ def bazaar_game(oracle: Artifact) -> Game:
     )
 
 
-def measured(row: Row) -> dict[str, Any]:
+def list_measured(row: Row) -> dict[str, Any]:
     """What a row measures beside the metrics that can be chosen, for the table."""
     if isinstance(row, BazaarRow):
         return {"success": row.success_rate, "deals": row.deal_rate, "rounds": row.rounds}

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from panels.results.models import policy_label
 from panels.results.question import HTML, Answer, Part, Question
-from panels.ui.look import SERIES, folded, line_style, styled, table, trouble
+from panels.ui.look import SERIES, folded, line_style, style, table, trouble
 from panels.ui.provenance import provenance
 from panels.ui.tables import MISSING, with_interval
 from panels.ui.terms import TASK_TITLES, short
@@ -166,7 +166,7 @@ def agreement_figure(reproduction: Artifact) -> go.Figure:
         dash = "dot" if abs(z) == 3 else "dash"
         figure.add_vline(x=z, line={"color": SERIES["oracle"].light, "width": 1, "dash": dash})
     figure.update_xaxes(title="difference in standard errors", range=[-4, 4], dtick=1)
-    return styled(figure, height=340).update_yaxes(showgrid=True)
+    return style(figure, height=340).update_yaxes(showgrid=True)
 
 
 def agreement_table(reproduction: Artifact) -> Markup:
@@ -186,10 +186,10 @@ def differences_table(reproduction: Artifact) -> Markup:
         measured = [row for row in reproduction.data.differences if row.difference == rule["name"]]
         for number, row in enumerate(measured):
             words = (rule["published"], rule["ours"]) if number == 0 else ("", "")
-            played = f"{_named(row.policy)} on {_named(row.task)}"
+            played = f"{_name(row.policy)} on {_name(row.task)}"
             rows.append((*words, played, won(row.published), won(row.measured)))
     heads = ("published game", "ours, and why", "played", "share there", "share here")
-    plain = [[_CODE.sub(lambda code: _named(code[1]), cell) for cell in row] for row in rows]
+    plain = [[_CODE.sub(lambda code: _name(code[1]), cell) for cell in row] for row in rows]
     return table(heads, plain, align="lllrr")
 
 
@@ -201,12 +201,12 @@ def won(side: SideOutcome) -> str:
     return deals if side.surplus is None else f"{side.surplus:.3f}, {deals}"
 
 
-def _named(code: str) -> str:
+def _name(code: str) -> str:
     """A policy or a task in words, or several policies: "hold, rivals hold"."""
     return in_words(code).replace("_", " ")
 
 
-def reproduced(reproduction: Artifact) -> tuple[go.Figure, Markup]:
+def tell_reproduction(reproduction: Artifact) -> tuple[go.Figure, Markup]:
     """How our classic game compares with its source."""
     return agreement_figure(reproduction), (
         HTML.agreement(reproduction.data.agreement)
@@ -260,7 +260,7 @@ def in_words(text: object) -> object:
     return told.replace("_", " ") if told.isidentifier() else told
 
 
-def reported(published: Artifact) -> Part:
+def list_reported(published: Artifact) -> Part:
     """The published figures, each with its caveat."""
     order = list(SYSTEMS)
     figures = sorted(published.data.figures, key=lambda figure: order.index(figure.system))
@@ -291,9 +291,9 @@ def else_answer(
         },
         parts={
             "Does the classic game play like the published one?": Part(
-                "classic", partial(reproduced, reproduction)
+                "classic", partial(tell_reproduction, reproduction)
             ),
-            "What the source documents report": reported(published),
+            "What the source documents report": list_reported(published),
         },
     )
 

@@ -107,7 +107,7 @@ def references(field: Field, bounds: Sequence[OracleRow]) -> dict[str, list[Entr
     return found
 
 
-def drawn(rows: Sequence[Entry]) -> list[Entry]:
+def choose_drawn(rows: Sequence[Entry]) -> list[Entry]:
     """Those rows that the figure has: the bound, ALWAYS, and the best of the other scripts."""
     scripts = [
         row.policy
@@ -142,7 +142,7 @@ def figure(now: Standing, measured: Measurements) -> go.Figure:
         WhiskerRow(as_typed(f"{cut(entry.name)}, n = {entry.n}"), entry.grade, "visitor")
         for entry in now.entries[:DRAWN]
     ]
-    rows = drawn(measured.references.get(now.task, ()))
+    rows = choose_drawn(measured.references.get(now.task, ()))
     groups = {"Entered, hidden games": entered, "Measured on hold-out seeds": rows}
     shown = {title: rows for title, rows in groups.items() if rows}
     return whisker_rows(shown, "mean grade, 1 at best", FORM)
@@ -207,10 +207,10 @@ def transcript(entry: AgentEntry, number: int, game: StoredGame) -> Markup:
     again = replay_game(entry.task, game.seed, game.actions)
     moves = {entry.name: episode_of(again)}
     story = columns(moves, longest(moves)) if game.actions else Markup("<p>Nobody moved.</p>")
-    return HTML.board_game(head, reproduced(game, again), story, entry.id)
+    return HTML.board_game(head, tell_reproduced(game, again), story, entry.id)
 
 
-def reproduced(game: StoredGame, again: ServedGame) -> Markup:
+def tell_reproduced(game: StoredGame, again: ServedGame) -> Markup:
     """The stored grade beside that of the same moves played again; "" where the game had no end."""
     now = end_and_grade(again)
     if game.end == UNFINISHED or now is None:

@@ -30,7 +30,7 @@ from panels.ui.html import SAY
 from panels.ui.look import table
 from panels.ui.provenance import provenance
 from panels.ui.tables import data_table, whisker_rows, with_interval
-from panels.ui.terms import listed, short
+from panels.ui.terms import list_names, short
 from sauda.experiments.comparison import BAYESIAN, LEAVE, LISTENER, ORACLE, OURS, TUNED
 from sauda.experiments.gap import FILE as GAP_FILE
 from sauda.experiments.gap import Gap, GapRow
@@ -128,7 +128,7 @@ def exploits(bounds: Sequence[OracleRow]) -> Markup:
         cells.sort(key=lambda cell: -cell.mean)
         columns = {"way to play": "what", "mean grade": lambda cell: cell, less: "gain"}
         tables.append(data_table(cells, caption, FORM, {less: GAIN}, columns))
-    return HTML.exploits(tried, listed(paying), Markup("").join(tables))
+    return HTML.exploits(tried, list_names(paying), Markup("").join(tables))
 
 
 def optimum_answer(oracle: Artifact, comparison: Artifact) -> Answer:

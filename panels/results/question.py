@@ -20,7 +20,7 @@ from panels.ui.html import macros
 from panels.ui.look import QUIET, folded, with_minus_signs
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import WhiskerRow, data_table, whisker_rows
-from panels.ui.terms import short, task_title, tasks_listed
+from panels.ui.terms import list_tasks, short, task_title
 from panels.ui.wiring import (
     Address,
     Updates,
@@ -66,7 +66,7 @@ def clauses(sides: Mapping[str, Side], **phrases: str) -> list[str]:
     The tasks stand in the place of "{}" in the phrase of their side.
     """
     return [
-        phrase.format(tasks_listed([task for task in sides if sides[task] == each]))
+        phrase.format(list_tasks([task for task in sides if sides[task] == each]))
         for each, phrase in phrases.items()
         if each in sides.values()
     ]

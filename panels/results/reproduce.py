@@ -17,7 +17,7 @@ from panels.transcripts.episodes import within
 from panels.ui.html import macros
 from panels.ui.look import folded, note, trouble
 from panels.ui.provenance import PLAYS_AGAIN, one_by_one, side_by_side
-from panels.ui.terms import capital, listed, task_title
+from panels.ui.terms import capital, list_names, task_title
 from panels.ui.wiring import PRESS, Address, Updates, button, event_value, in_address, pick_list
 from sauda.experiments.evaluate import Cell
 from sauda.experiments.verify import Sample, cells, needs_weights, replay_row
@@ -91,8 +91,8 @@ def cpus(artifact: Artifact, policy: str) -> Markup | str:
     kinds = kinds_of_cpu(artifact.data.models[player_spec(policy).weights].cpu)
     now = cpu_features()
     is_one = " ".join(now) in kinds
-    told = [listed(kind.split()) for kind in kinds]
-    return HTML.cpus(told, listed(now), is_one, gpu_of_this_process()) if kinds else ""
+    told = [list_names(kind.split()) for kind in kinds]
+    return HTML.cpus(told, list_names(now), is_one, gpu_of_this_process()) if kinds else ""
 
 
 def cpu_features() -> list[str]:
@@ -145,7 +145,7 @@ def build(
     def reproduce(request: gr.Request, event: gr.EventData) -> Iterator[Updates]:
         picked = str(event_value(event, "picked"))
         shown = named(picked) if picked in rows else {}
-        for part in as_visitor(partial(reproduced, rows, picked))(request):
+        for part in as_visitor(partial(reproduce, rows, picked))(request):
             yield shown | {result: part}
 
     form.click(reproduce, None, [result, address.shown], **PLAYS_AGAIN)
@@ -158,7 +158,7 @@ def link_to(part: str, row: str, words: str) -> Markup:
     return HTML.inpage(query, words)
 
 
-def reproduced(rows: Rows, label: str) -> Iterator[Markup]:
+def reproduce(rows: Rows, label: str) -> Iterator[Markup]:
     """The result of playing the row called `label` again, after a word that it begins."""
     if label not in rows:
         yield trouble(ValueError("pick one of the rows of this list"))

@@ -236,7 +236,7 @@ def build_map(data: Tournament, address: Address) -> None:
         yield from show_games(name, *(event_value(event, seat) for seat in Pair._fields))
 
     def follow_pair(query: Mapping[str, str]) -> Updates:
-        name, pair = map_named(data, query)
+        name, pair = find_map(data, query)
         if pair is None:
             updates = {buyer: buyers[0], seller: sellers[0], shown: None, games: note(ASK)}
         else:
@@ -262,7 +262,7 @@ def named_in_address(figure: str, pair: Pair | None) -> dict[str, str]:
     return named if pair is None else named | pair._asdict()
 
 
-def map_named(data: Tournament, query: Mapping[str, str]) -> tuple[str, Pair | None]:
+def find_map(data: Tournament, query: Mapping[str, str]) -> tuple[str, Pair | None]:
     """The figure and the pair that an address names; the first figure where it names none."""
     figure = query["figure"] if query.get("figure") in FIGURES else FIRST
     return figure, pair_of(data, *(query.get(seat) for seat in Pair._fields))

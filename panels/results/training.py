@@ -42,10 +42,10 @@ from panels.results.question import (
     side,
 )
 from panels.ui.html import SAY
-from panels.ui.look import SERIES, folded, line_style, styled, table, whiskers
+from panels.ui.look import SERIES, folded, line_style, table, whiskers
 from panels.ui.provenance import provenance
 from panels.ui.tables import WhiskerRow, data_table, whisker_rows
-from panels.ui.terms import capital, listed, short, task_choices, task_title, tasks_listed
+from panels.ui.terms import capital, list_names, list_tasks, short, task_choices, task_title
 from sauda.experiments.comparison import (
     BASE,
     BAYESIAN,
@@ -147,8 +147,8 @@ def caption(comparison: Artifact) -> Markup:
             for gain in gains
             if side(gain.interval) == "below"
         ]
-        lost += [f"{name} ({listed(losses)})"] if losses else []
-    return HTML.gains_caption(tasks_listed(market_tasks(comparison)[1:]), "; ".join(lost))
+        lost += [f"{name} ({list_names(losses)})"] if losses else []
+    return HTML.gains_caption(list_tasks(market_tasks(comparison)[1:]), "; ".join(lost))
 
 
 def step_label(gain: StageGain) -> str:
@@ -244,7 +244,7 @@ def stage_figure(artifact: Artifact, task: str) -> go.Figure:
     figure.update_layout(showlegend=False, yaxis={"title": "grade, 1 at best", "range": span})
     broken = [label.replace(" + ", "<br>+ ") for label in labels]  # upright on a phone, too
     figure.update_xaxes(tickvals=list(at.values()), ticktext=broken, tickangle=0)
-    return styled(figure, 340)
+    return style(figure, 340)
 
 
 def policies_table(artifact: Artifact, task: str) -> Markup:
@@ -337,7 +337,7 @@ def stages(artifact: Artifact) -> Part:
 def wrapper_verdict(comparison: Artifact) -> Verdict:
     """Whether the published steering wins more around the served model than around no model."""
     gains = wrapper_gains(comparison, OURS, STEERING)
-    evidence = tuple(_added(comparison))
+    evidence = tuple(_tell_added(comparison))
     if not gains:
         missing = no_row(comparison, f"{OURS}+{STEERING}")
         return Verdict(f"Not measured yet around {buyer_name(OURS)}.", (*evidence, missing))
@@ -369,7 +369,7 @@ def wrapper_gains(comparison: Artifact, stage: str, wrapper: str) -> dict[str, L
     return {task: lead for task, lead in leads.items() if lead is not None}
 
 
-def _added(comparison: Artifact) -> Iterator[str]:
+def _tell_added(comparison: Artifact) -> Iterator[str]:
     """What the served stage and the base add to the wrappers around them, by task."""
     for stage, wrapper in ((OURS, STEERING), (BASE, STEERING), (OURS, HONEST)):
         if leads := wrapper_gains(comparison, stage, wrapper):

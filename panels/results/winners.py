@@ -43,7 +43,7 @@ from panels.ui.html import SAY
 from panels.ui.look import Cell, table, with_minus_signs
 from panels.ui.provenance import provenance
 from panels.ui.tables import MISSING, WhiskerRow, whisker_rows, with_interval
-from panels.ui.terms import capital, listed, short, task_choices, tasks_listed
+from panels.ui.terms import capital, list_names, list_tasks, short, task_choices
 from sauda.experiments.comparison import LAB, LISTENER, ORACLE, OURS, TUNED
 from sauda.experiments.evaluate import ArenaRow
 from sauda.policies import LAB_LABELS, ZERO_GRADE
@@ -87,7 +87,7 @@ def contest(evaluations: Iterable[Artifact | None]) -> Field:
             if is_drawn and row.policy != ORACLE and not row.task.startswith(CLASSIC):
                 grades = episodes[row.task][row.policy].grade
                 entries.append(entry_of(row.task, row.policy, row.grade, grades, row.hashes))
-    return ranked(entries)
+    return rank(entries)
 
 
 def entry_of(
@@ -99,7 +99,7 @@ def entry_of(
     return Entry(label, grade, role, task, len(grades), policy, grades, rules)
 
 
-def ranked(entries: Iterable[Entry]) -> Field:
+def rank(entries: Iterable[Entry]) -> Field:
     """The entries by task; of a policy's entries on a task the first counts."""
     by_task: dict[str, dict[str, Entry]] = {}
     for entry in entries:
@@ -128,7 +128,7 @@ def winners_sentence(field: Field) -> str:
         tasks_of.setdefault(best, []).append(task)
     told = []
     for winners, tasks in sorted(tasks_of.items(), key=lambda item: len(item[0])):
-        names, where = listed(winners), tasks_listed(tasks)
+        names, where = list_names(winners), list_tasks(tasks)
         is_clear = len(winners) == 1
         told.append(
             f"{names} wins {where}" if is_clear else f"no clear winner between {names} in {where}"
@@ -167,7 +167,7 @@ def entries_of(field: Field) -> list[Entry]:
     return [entry for entries in field.values() for entry in entries]
 
 
-def counts_told(field: Field) -> str:
+def tell_counts(field: Field) -> str:
     """On how many seeds the rows were played, and why two means of one policy may differ."""
     counts = [entry.n for entry in entries_of(field)]
     return SAY.counts(min(counts), max(counts))
@@ -248,7 +248,7 @@ def market_answer(holdout: Artifact, comparison: Artifact, oracle: Artifact) -> 
     return Answer(
         market_verdict(field, comparison),
         heat_map(field, "Mean grade on hold-out seeds, 1 at best", bounds),
-        HTML.market_caption(counts_told(field), tuned_sentence(comparison, TUNED_ON)),
+        HTML.market_caption(tell_counts(field), tuned_sentence(comparison, TUNED_ON)),
         entries_of(field),
         sources=(holdout, comparison, oracle),
         replayed=((holdout, comparison), LISTENER),
@@ -274,7 +274,7 @@ def arena_verdict(field: Field, comparison: Artifact) -> Verdict:
             below="scores less than it would alone in {}",
             unclear="shows no difference from working alone in {}",
         )
-        trained, missing = f"model {listed(told)}", []
+        trained, missing = f"model {list_names(told)}", []
     else:
         trained, missing = "lab has not been played", [no_row(comparison, LAB)]
     sentence = f"{winners_sentence(field)}; the trained {trained}."
@@ -425,7 +425,7 @@ def arena_answer(
     return Answer(
         arena_verdict(field, comparison),
         heat_map(field, caption, {}),
-        HTML.arena_caption(counts_told(field)),
+        HTML.arena_caption(tell_counts(field)),
         entries_of(field),
         sources=sources,
         replayed=(sources, "broker"),

@@ -168,7 +168,7 @@ class Gate:
         if body:
             _json(body)
         async with _place(door.gate, scope, "", body):
-            await door.app(dict(scope), replayed(body, receive), send)
+            await door.app(dict(scope), replay_body(body, receive), send)
 
     async def _call(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let Gradio answer a call, which names its session and no file.
@@ -189,7 +189,7 @@ class Gate:
                 raise BUSY
         CALLER.set(Visitor(session, address))
         async with _place(served.calls, scope, session, body):
-            await self.app(dict(scope), replayed(body, receive), send)
+            await self.app(dict(scope), replay_body(body, receive), send)
 
 
 @asynccontextmanager
@@ -241,7 +241,7 @@ async def _bytes(receive: Receive, most: int) -> bytes:
     return b"".join(parts)
 
 
-def replayed(body: bytes, receive: Receive) -> Receive:
+def replay_body(body: bytes, receive: Receive) -> Receive:
     """A `receive` that brings `body` first, and then what `receive` brings."""
     messages = iter([{"type": "http.request", "body": body, "more_body": False}])
 

@@ -77,7 +77,7 @@ def build() -> None:
                 gr.Plot(facts.grades_figure(comparison), show_label=False, elem_id="tour-grades")
     except ArtifactError as error:
         gr.HTML(missing(error))
-    parts = map(_or_what_makes_it, (_ran, _compared, _rewards))
+    parts = map(_or_what_makes_it, (_ran, _compare, _rewards))
     labs, _ = load_or_say(LAB_FILE)
     games = HTML.games(facts.lab_sentence(labs)) + HTML.sections()
     gr.HTML(Markup("").join([*parts, games]), elem_classes="sauda-story")
@@ -99,7 +99,7 @@ def _ran() -> Markup:
     return Markup("").join([facts.stages(runs, comparison), *sources])
 
 
-def _compared() -> Markup:
+def _compare() -> Markup:
     """What beats Sauda and why, and what words are worth."""
     comparison, words = load(COMPARISON), load("words.json")
     ahead, behind = facts.still_ahead(comparison), facts.why_behind(comparison)
@@ -143,7 +143,7 @@ def race(games: Sequence[Episode], pair: ChosenPair, rival: str = BEFORE) -> Mar
 def _move(turn: Turn, replies: Sequence[str]) -> tuple[str, str]:
     """A move in bold, and in plain: a price, and the act that the buyer says with it; the order."""
     if turn.action is None:
-        return "", _quoted(replies)
+        return "", _quote(replies)
     if isinstance(turn.action, Offer):
         act = act_of(turn.action.message) if turn.agent == "buyer" else ""
         return rupees(turn.action.price), f" · {act.replace('_', ' ')}" if act else ""
@@ -151,7 +151,7 @@ def _move(turn: Turn, replies: Sequence[str]) -> tuple[str, str]:
     return capital(in_words(MARKET, silent)), ""
 
 
-def _quoted(replies: Sequence[str]) -> str:
+def _quote(replies: Sequence[str]) -> str:
     """The last reply of a model, cut, where it is no move."""
     return f"wrote “{replies[-1][:WRITTEN].strip()}”, which is no move"
 
@@ -184,7 +184,7 @@ def _scale(
 def _end(label: str, game: Episode, replies: Sequence[str]) -> tuple[str, bool, str]:
     """Whose game it was, whether it won anything, and how it ended."""
     (share,) = shares(game.final, get_task(game.task).learner)
-    wrote = f"; it {_quoted(replies)}" if replies and game.end == EndReason.FORFEIT else ""
+    wrote = f"; it {_quote(replies)}" if replies and game.end == EndReason.FORFEIT else ""
     return label, share > 0, outcome(game) + wrote
 
 
@@ -225,7 +225,7 @@ def recorded_games(pair: ChosenPair) -> list[Episode]:
     return [from_json(getattr(pair, side).as_json()) for side in SIDES]
 
 
-def compared(games: Sequence[Episode], again: Sequence[Episode]) -> str:
+def compare(games: Sequence[Episode], again: Sequence[Episode]) -> str:
     """Whether the games that were played again made the recorded moves, in a sentence."""
     apart = [
         side
@@ -275,7 +275,7 @@ def play_beside(pair: ChosenPair, games: Sequence[Episode], name: str) -> Iterat
     except ReplyError as error:
         yield race(games, pair) + trouble(error)
         return
-    told = compared(games, played) if name == BEFORE else "Played now, in this page."
+    told = compare(games, played) if name == BEFORE else "Played now, in this page."
     yield race(played, pair, name) + note(told)
 
 

@@ -16,7 +16,7 @@ import gradio as gr
 import plotly.graph_objects as go
 
 from env import ARENA_TASKS
-from panels.ui.look import PALETTE, QUIET, SERIES, line_style, styled, whiskers, with_minus_signs
+from panels.ui.look import PALETTE, QUIET, SERIES, line_style, style, whiskers, with_minus_signs
 from panels.ui.provenance import load_or_say
 from sauda.experiments.comparison import TUNED
 from sauda.experiments.evaluate import BazaarRow
@@ -158,7 +158,7 @@ def curve(name: str, role: str, x: Sequence, y: Sequence, hover: str, **more: An
 
 def line_chart(traces: Iterable[Trace], x_title: str, y_title: str, **y_axis: Any) -> go.Figure:
     """A figure of such curves; `y_axis` are other properties of the vertical axis."""
-    figure = styled(go.Figure(list(traces)), HEIGHT)
+    figure = style(go.Figure(list(traces)), HEIGHT)
     return figure.update_xaxes(title=x_title).update_yaxes(title=y_title, **y_axis)
 
 
@@ -222,7 +222,7 @@ def x_values(rows: Sequence[Row], over: str) -> Values:
     return [None if (at := row.get(field)) is None else at / per for row in rows]
 
 
-def averaged(log: Log, metric: Metric, smoothing: float) -> Values:
+def average(log: Log, metric: Metric, smoothing: float) -> Values:
     """The moving average of a noisy metric, with its gaps; the values of others as they are."""
     values = log.values(metric)
     return with_gaps(values, smoothing) if metric.noisy else values
@@ -289,7 +289,7 @@ def stack(log: Log, view: View, scripts: Rows) -> go.Figure:
             "spikethickness": 1,
         },
     )  # fmt: skip
-    figure = styled(figure, PANEL * len(axes) + TOP + BOTTOM)
+    figure = style(figure, PANEL * len(axes) + TOP + BOTTOM)
     return figure.update_layout(margin={"l": 56, "r": 16, "t": TOP, "b": BOTTOM})
 
 
@@ -309,7 +309,7 @@ def _panel(figure: go.Figure, axis: str, log: Log, metric: Metric, view: View) -
         layout |= {"range": [0, 2 * constant]}  # or Plotly gives it the axis from -1 to 1
     figure.update_layout({f"yaxis{axis.removeprefix('y')}": layout})
     at = x_values(log.rows_of(metric), view.over)
-    drawn = drawable(averaged(log, metric, view.smoothing), log_axis)
+    drawn = drawable(average(log, metric, view.smoothing), log_axis)
     # An axis without a trace is not laid out, and what lies over it is not either.
     for trace in list(_traces(log, metric, view, at, drawn)) or [{"x": [None], "y": [None]}]:
         figure.add_trace({"type": "scatter", "name": log.name} | trace | {"yaxis": axis})
@@ -349,7 +349,7 @@ def _traces(log: Log, metric: Metric, view: View, at: Values, drawn: Values) -> 
         yield line | {"hovertemplate": f"{metric.label} %{{y:.2e}}<extra></extra>"}
         return
     if metric == REWARD and log.known(REWARD_STD):
-        x, y = band(at, drawn, averaged(log, REWARD_STD, view.smoothing))
+        x, y = band(at, drawn, average(log, REWARD_STD, view.smoothing))
         yield {
             "x": x, "y": y, "mode": "lines", "fill": "toself", "line": {"width": 0},
             "fillcolor": _faint(SERIES[log.role].light), "hoverinfo": "skip", "name": "std",
@@ -419,7 +419,7 @@ def _line(log: Log, metric: Metric, over: str) -> Trace:
     """
     at, style = x_values(log.rows_of(metric), over), line_style(log.role)
     style["line"] |= {"dash": "dash" if log.game == "arena" else "dot" if log.seed else "solid"}
-    values = averaged(log, metric, SMOOTHING)
+    values = average(log, metric, SMOOTHING)
     *_, last = (y for x, y in zip(at, values, strict=True) if None not in (x, y))
     named = {"name": f"{log.name}: {readable(last)}", "showlegend": True}
     if metric == EVALUATION:

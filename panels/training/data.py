@@ -193,7 +193,7 @@ def build(tab: gr.Tab) -> None:
 
     def fill(_: str) -> Updates:
         source = provenance(artifact, f"n = {len(made.dialogues)} dialogues")
-        return search(first, "", ANY, 0) | {below: _counted(made) + source}
+        return search(first, "", ANY, 0) | {below: _count(made) + source}
 
     events = [role.input, words.change, act.input]
     gr.on(events, search, chosen, shown, trigger_mode="always_last", **QUIET)
@@ -203,7 +203,7 @@ def build(tab: gr.Tab) -> None:
     fill_on_opening(tab, fill, [*shown, below])
 
 
-def _counted(made: Corpus) -> Markup:
+def _count(made: Corpus) -> Markup:
     """How many examples there are of each act, and how well acts are read."""
     artifact, read = load_or_say(ACTS_FILE)
     if artifact is not None:

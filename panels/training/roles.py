@@ -94,7 +94,7 @@ def said_table(rows: Sequence[SaidRow]) -> Markup:
     return data_table(rows, "Moves of a script in a model’s words", "z.2f", forms, SAID)
 
 
-def games_told() -> Markup:
+def tell_games() -> Markup:
     """What roles say in games; what makes the record where it is missing."""
     artifact, missing = load_or_say(SAID_FILE)
     if artifact is None:
@@ -313,13 +313,13 @@ def build(tab: gr.Tab) -> None:
 def _above(compared: Artifact | None) -> Markup:
     """What a role is, whether its schedule helps, and what roles say in games."""
     if compared is None:
-        return HTML.introduction() + games_told()
+        return HTML.introduction() + tell_games()
     rows = compared.data.contrasts
     caption = "Loss on hold-out dialogues, nats per token"
     losses = data_table(rows, caption, ".3f", {"difference": "+.3f"}, CONTRASTS)
     causes = with_minus_signs(" ".join(cause_sentences(rows)))
     schedule = HTML.schedule(schedule_verdict(rows), causes, losses)
-    return HTML.introduction() + schedule + games_told()
+    return HTML.introduction() + schedule + tell_games()
 
 
 def _below(runs: Runs, figures: Figures, compared: Artifact | None, missing: Markup) -> Markup:

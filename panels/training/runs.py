@@ -23,7 +23,7 @@ from panels.training.curves import (
     Rows,
     Runs,
     View,
-    averaged,
+    average,
     build_together,
     recorded,
     scripted_rows,
@@ -34,7 +34,7 @@ from panels.ui.look import QUIET, heading, note, table, trouble
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.terms import short, with_tooltips
-from panels.ui.wiring import Updates, fill_on_opening, queried, region
+from panels.ui.wiring import Updates, fill_on_opening, read_query, region
 from sauda.records.kinds import training_runs
 from sauda.records.store import ROOT, Artifact
 
@@ -127,7 +127,7 @@ def captions(log: Log, view: View) -> Markup:
     """How the curves are to be read, and their first and last values for who cannot see them."""
     evaluated, on_log_axis = log.known(EVALUATION), [each for each in log.metrics if each.log]
     curves = [
-        (each.label, [y for y in averaged(log, each, view.smoothing) if y is not None])
+        (each.label, [y for y in average(log, each, view.smoothing) if y is not None])
         for each in log.metrics
     ]
     return HTML.captions(
@@ -226,7 +226,7 @@ def build_runs(runs: Runs, tab: gr.Tab) -> None:
         return dict(zip((figure, below), draw_view(View(*values), runs, scripts), strict=True))
 
     def restore(search: str) -> Updates:
-        query = queried(search)
+        query = read_query(search)
         named = query if query.get("tab") == "training" else {}
         view, unread = from_query(named, first, list(runs))
         picks = dict(zip(inputs, astuple(view), strict=True))

@@ -62,7 +62,7 @@ def choices(artifact: Artifact, task_name: str) -> list[tuple[str, str]]:
     return [(f"{RANKS[why]}: {pair.difference:+.3f}", why) for why, pair in pairs.items()]
 
 
-def explained(artifact: Artifact, task_name: str) -> Markup:
+def explain(artifact: Artifact, task_name: str) -> Markup:
     """In how many games training won more, what was said, and how the games were chosen."""
     row = _of(artifact, task_name)
     gains = [experiment.gain(b, a) for b, a in zip(row.before, row.after, strict=True)]
@@ -79,7 +79,7 @@ def named_in_address(artifact: Artifact, task_name: str, why: str) -> dict[str, 
     return {"task": task_name, "game": why}
 
 
-def pair_named(artifact: Artifact, query: Mapping[str, str]) -> tuple[str, ChosenPair]:
+def find_pair(artifact: Artifact, query: Mapping[str, str]) -> tuple[str, ChosenPair]:
     """The task and the pair that an address names; the first ones where it names none."""
     tasks = [row.task for row in artifact.data.tasks]
     task_name = query["task"] if query.get("task") in tasks else tasks[0]
@@ -199,7 +199,7 @@ def _why(turn: Turn, reply: str) -> str:
     return f"forfeits: this reply holds no legal move ({why}):"
 
 
-def reproduced(pair: ChosenPair) -> Markup:
+def reproduce(pair: ChosenPair) -> Markup:
     """Both games played again now from the recorded replies, beside their records."""
     parts = []
     for side in SIDES:
@@ -308,7 +308,7 @@ def build(tab: gr.Tab) -> None:
     def show(task_name: str, pair: ChosenPair) -> Updates:
         return {
             shown: pair_of_games(pair),
-            chosen_by: explained(artifact, task_name) + source,
+            chosen_by: explain(artifact, task_name) + source,
             where: task_name,
             which: gr.Radio(choices(artifact, task_name), value=pair.why),
             result: "",
@@ -323,13 +323,13 @@ def build(tab: gr.Tab) -> None:
         return show(task_name, chosen(task_name, why))
 
     def follow_pair(query: Mapping[str, str]) -> Updates:
-        return show(*pair_named(artifact, query))
+        return show(*find_pair(artifact, query))
 
     def show_step(task_name: str, why: str, step: int) -> Updates:
         return {shown: pair_of_games(chosen(task_name, why), int(step))}
 
     def reproduce(task_name: str, why: str) -> Markup:
-        return reproduced(chosen(task_name, why))
+        return reproduce(chosen(task_name, why))
 
     choice = [where, which]
     outputs = [shown, chosen_by, *choice, result, address.shown, *player.controls]

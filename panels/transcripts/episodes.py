@@ -103,10 +103,10 @@ def by_model(task_name: str, seed: int, name: str) -> Episode:
 
 def awaited_model(name: str) -> ModelWorker:
     """The model called `name` of this page, loaded, for the visitor whose event runs."""
-    return loaded(in_page(name).for_visitor(visitor_of_event()))
+    return wait_until_loaded(in_page(name).for_visitor(visitor_of_event()))
 
 
-def loaded(model: ModelWorker) -> ModelWorker:
+def wait_until_loaded(model: ModelWorker) -> ModelWorker:
     """`model` once it has loaded or failed to; ReplyError where it takes too long."""
     if isinstance(model.wait(LOADS_WITHIN), Loading):
         raise ReplyError("the model is still loading; try again in a minute")

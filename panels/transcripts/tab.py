@@ -186,11 +186,11 @@ def _any_game(tab: gr.Tab) -> None:
         "concurrency_limit": 2,
     }
     wiring.with_closed(
-        [page.policies], [page.task.input], wiring.queued(change_task, page),
+        [page.policies], [page.task.input], wiring.queue(change_task, page),
         [page.task, page.episodes, page.seed], everything, **patient,
     )  # fmt: skip
     chosen = [page.seed.submit, page.seed.blur, page.policies.input]
-    gr.on(chosen, wiring.queued(replay, page), page.of_choice, page.of_episodes, **patient)
+    gr.on(chosen, wiring.queue(replay, page), page.of_choice, page.of_episodes, **patient)
     wiring.on_address(page.address, wiring.bound(from_address, page), everything, patient)
     show = wiring.bound(show_step, page)
     page.player.wire(

@@ -97,7 +97,7 @@ def text_link(name: str, text: str, words: str) -> Markup:
     ).format(name, b64encode(text.encode()).decode(), words)
 
 
-def offered(make: Callable[[], str]) -> tuple[str | None, Markup]:
+def offer(make: Callable[[], str]) -> tuple[str | None, Markup]:
     """The path that `make` returns, for a download button; or None and the sentence on why not."""
     try:
         return make(), Markup("")

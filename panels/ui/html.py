@@ -12,7 +12,7 @@ from panels.ui.look import badge, code, folded, heading, note, scrolled, stat, s
 from panels.ui.pictures import goods, picture
 from panels.ui.tables import with_interval
 from panels.ui.templates import TEMPLATES, macros
-from panels.ui.terms import capital, could_be_won, listed, nothing_to_win, short, tasks_listed
+from panels.ui.terms import capital, could_be_won, list_names, list_tasks, nothing_to_win, short
 from panels.ui.wiring import button, pick_list
 
 __all__ = ["SAY", "macros"]
@@ -23,7 +23,7 @@ TEMPLATES.globals |= {"table": table, "with_interval": with_interval}
 TEMPLATES.filters["pm"] = with_interval
 TEMPLATES.globals |= {"goods": goods, "picture": picture}
 TEMPLATES.globals |= {"could_be_won": could_be_won, "nothing_to_win": nothing_to_win}
-TEMPLATES.globals |= {"capital": capital, "listed": listed, "tasks_listed": tasks_listed}
+TEMPLATES.globals |= {"capital": capital, "listed": list_names, "tasks_listed": list_tasks}
 TEMPLATES.filters["num"] = lambda value, form="z.3f": format(value, form)
 
 

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from panels.ui.templates import TEMPLATES, macros
-from panels.ui.terms import titled, with_tooltips
+from panels.ui.terms import title, with_tooltips
 from sauda.records.schemas.base import Interval
 
 PALETTE: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -150,7 +150,7 @@ TEMPLATE = go.layout.Template(
 )
 
 
-def styled(fig: go.Figure, height: int = 360) -> go.Figure:
+def style(fig: go.Figure, height: int = 360) -> go.Figure:
     """`fig` in our template at `height` px, its title removed: the heading above says it.
 
     It follows light and dark without a redraw: the page's CSS repaints the SVG's text, rules and
@@ -214,10 +214,10 @@ def table(
     it. Cells are escaped, but for what `badge` and its like return. Wide tables scroll sideways.
     """
     align = align or "l" + "r" * (len(columns) - 1)
-    heads = [_drawn(cell, side, "col") for cell, side in zip(columns, align, strict=True)]
+    heads = [_draw(cell, side, "col") for cell, side in zip(columns, align, strict=True)]
     drawn = [
         [
-            _drawn(cell, side, "" if place else "row")
+            _draw(cell, side, "" if place else "row")
             for place, (cell, side) in enumerate(zip(cells, align, strict=True))
         ]
         for cells in rows
@@ -225,14 +225,14 @@ def table(
     return PARTS.table(heads, drawn, caption, classes)
 
 
-def _drawn(cell: object, side: str, scope: str) -> tuple[object, ...]:
+def _draw(cell: object, side: str, scope: str) -> tuple[object, ...]:
     """A cell as the template takes it; one with a `scope` heads its column or its row."""
     cell = cell if isinstance(cell, Cell) else Cell(cell)
     shown = cell.shown
     if scope == "col":
         shown = with_tooltips(shown)
     else:
-        shown = titled(with_minus_signs(shown) if side == "r" and isinstance(shown, str) else shown)
+        shown = title(with_minus_signs(shown) if side == "r" and isinstance(shown, str) else shown)
     if scope and shown != "":  # "" heads nothing
         return "th", side, shown, {**cell.attributes, "scope": scope}, cell.classes
     return "td", side, shown, cell.attributes, cell.classes

@@ -5,7 +5,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from panels.ui.terms import shown_round, term, titled, with_tooltips
+from panels.ui.terms import shown_round, term, title, with_tooltips
 
 TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent.parent / "templates"),
@@ -14,7 +14,7 @@ TEMPLATES = Environment(
     lstrip_blocks=True,
     undefined=StrictUndefined,
 )
-TEMPLATES.globals |= {"shown_round": shown_round, "term": term, "titled": titled}
+TEMPLATES.globals |= {"shown_round": shown_round, "term": term, "titled": title}
 TEMPLATES.globals |= {"with_tooltips": with_tooltips}
 
 

@@ -72,7 +72,7 @@ def task_choices(tasks: Iterable[str]) -> list[tuple[str, str]]:
     return [(task_title(task), task) for task in tasks]
 
 
-def titled(value: object) -> object:
+def title(value: object) -> object:
     """A task's name as its title with a tooltip; any other value as it is."""
     if not isinstance(value, str) or value not in TASK_TITLES:
         return value
@@ -116,14 +116,14 @@ def nothing_to_win(words: str) -> Markup:
 # Words in a sentence ------------------------------------------------------------------------------
 
 
-def listed(names: Sequence[str]) -> str:
+def list_names(names: Sequence[str]) -> str:
     """The names as a phrase: "a, b and c"."""
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
-def tasks_listed(tasks: Iterable[str]) -> str:
+def list_tasks(tasks: Iterable[str]) -> str:
     """The titles of the tasks: "the open market and the hurried market"."""
-    return listed([f"the {short(task)}" for task in tasks])
+    return list_names([f"the {short(task)}" for task in tasks])
 
 
 def capital(text: str) -> str:

@@ -21,7 +21,7 @@ def bound(callback: Callable, *values: Any) -> Callable:
     return named(partial(callback, *values), callback)
 
 
-def queued(callback: Callable, *values: Any) -> Callable:
+def queue(callback: Callable, *values: Any) -> Callable:
     """`bound` for an event of the queue in which `visitor_of_event` is asked."""
     return as_visitor(partial(callback, *values))
 
@@ -124,7 +124,7 @@ def in_address(values: Mapping[str, Any]) -> Markup:
     return Markup('<span data-query="{}"></span>').format(urlencode(values, safe=",/"))
 
 
-def queried(search: object) -> dict[str, str]:
+def read_query(search: object) -> dict[str, str]:
     """The values of a query string such as "?tab=judge&round=3"; any client can send anything."""
     return dict(parse_qsl(search.removeprefix("?"))) if isinstance(search, str) else {}
 
@@ -145,7 +145,7 @@ def on_address(
     own, outputs = names or address.names, list(dict.fromkeys([*outputs, address.shown]))
 
     def filled(search: str) -> Updates:
-        query = queried(search)
+        query = read_query(search)
         here = (query.get("tab"), query.get("part", address.part)) == (address.tab, address.part)
         values = {name: query[name] for name in own if here and name in query}
         updates = show(values)
@@ -155,7 +155,7 @@ def on_address(
 
     def followed(search: str, request: gr.Request) -> Updates:
         CALLER.set(visitor_of(request))
-        query = queried(search)
+        query = read_query(search)
         values = {name: query[name] for name in own if name in query}
         return {address.shown: gr.skip()} if is_of_another(values, query) else show(values)
 

@@ -92,24 +92,27 @@ def variants(task: Task) -> dict[str, tuple[Task, Policy]]:
     size = task.env.size
     off = {
         "words": (task, replace(broker, speaks=False)),
-        "reputation": (replace(task, opponents=dict.fromkeys(task.opponents, unreputed)), broker),
+        "reputation": (
+            replace(task, opponents=dict.fromkeys(task.opponents, ignore_reputation)),
+            broker,
+        ),
         "standing": (replace(task, env=PoorStanding(task.env.name, size)), broker),
     }
     if size.coalitions:
         off["coalitions"] = (_sized(task, coalitions=False), broker)
     if size.shocks:
-        off["shocks"] = (task, unwarned)
+        off["shocks"] = (task, ignore_warning)
         off["no_shocks"] = (_sized(task, shocks=()), broker)
     return off
 
 
-def unreputed(obs: arena.Observation, rng: np.random.Generator) -> arena.Action:
+def ignore_reputation(obs: arena.Observation, rng: np.random.Generator) -> arena.Action:
     """A scripted lab that takes every lab for one of fair reputation."""
     labs = {name: lab._replace(reputation=FAIR) for name, lab in obs.market.labs.items()}
     return arena.scripted_lab(obs._replace(market=obs.market._replace(labs=labs)), rng)
 
 
-def unwarned(obs: arena.Observation, rng: np.random.Generator) -> arena.Action:
+def ignore_warning(obs: arena.Observation, rng: np.random.Generator) -> arena.Action:
     """The broker that does not see which shock is announced."""
     return broker(obs._replace(market=obs.market._replace(announced="")), rng)
 

@@ -402,7 +402,7 @@ def tabulate(comparison: Comparison, episodes: Cells) -> dict[str, Any]:
         "rivalries": list(rivalries(comparison, episodes)),
     }
     if comparison.goal:
-        data["gap_closed"] = list(gap_closed(comparison, episodes))
+        data["gap_closed"] = list(measure_gap_closed(comparison, episodes))
     if any(worlds.values()):
         data["worlds"] = worlds
     nested = {
@@ -437,7 +437,7 @@ def rivalries(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, Any
             yield {"task": task_name, "policy": policy, "rival": rival} | _difference(*grades)
 
 
-def gap_closed(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, Any]]:
+def measure_gap_closed(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, Any]]:
     """The share of the gap between base and goal that each stage closes, per task with a goal."""
     for task_name, stage in product(_tasks(episodes), comparison.stages):
         grades = _grades(episodes, task_name, stage, comparison.baseline, comparison.goal)

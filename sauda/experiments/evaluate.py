@@ -196,14 +196,14 @@ def play_cell(
     """One (task, policy) pair over `seeds` as columns; `policy_of` gives the policy of a name."""
     task = get_task(cell.task)
     if cell.policy == ORACLE:
-        episodes = [rollout(task, informed(task, seed), seed) for seed in seeds]
+        episodes = [rollout(task, play_informed(task, seed), seed) for seed in seeds]
     else:
         learner = policy_of(task, cell.policy)
         episodes = [rollout(task, learner, seed) for seed in seeds]
     return game_of(task).columns.episode_columns(task, episodes)
 
 
-def informed(task: Task, seed: int) -> Informed:
+def play_informed(task: Task, seed: int) -> Informed:
     """The best response to the seller of the open market that `seed` draws."""
     speaks = not MARKETS[task.name.removeprefix("bazaar/")].mute
     return Informed.of(deal_at(task, seed), speaks)
@@ -315,7 +315,7 @@ def policy_hash(task_name: str, policy_name: str) -> str:
     """
     task = get_task(task_name)
     if policy_name == ORACLE:
-        played = [rollout(task, informed(task, seed), seed) for seed in fingerprint.FEW]
+        played = [rollout(task, play_informed(task, seed), seed) for seed in fingerprint.FEW]
         return fingerprint.of_turns(task, played)
     if not is_model(policy_name):
         return fingerprint.of_policy(task, get_policy(task, policy_name))

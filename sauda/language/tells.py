@@ -134,7 +134,7 @@ class Scope:
         self.line = line
         self.clauses = _clauses(line)  # of each word
         self.unreal = _unreal(line, self.clauses)
-        self.quoted = _quoted(line)
+        self.quoted = _find_quoted(line)
 
     def means(self, found: Found) -> bool:
         """Whether a phrase is the writer's own and in the present, stated or denied."""
@@ -299,7 +299,7 @@ def _says(line: Sequence[Word], i: int) -> bool:
     return False
 
 
-def _quoted(line: Sequence[Word]) -> set[int]:
+def _find_quoted(line: Sequence[Word]) -> set[int]:
     """The words that are quoted. A quotation at the very start of the text does not count."""
     marks = [
         i

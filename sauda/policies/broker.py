@@ -163,7 +163,7 @@ class Broker:
     ) -> Iterator[Option]:
         """Books a partner's pooled blocks, with its own, where that adds most to its plan."""
         share = max((pool.share for pool in obs.coalitions), default=1.0)
-        gain, job_id, ids = pooled_booking(obs, plan, _pooled(obs), share, joint)
+        gain, job_id, ids = pooled_booking(obs, plan, _find_pooled(obs), share, joint)
         if gain > self.least_gain:
             action = arena.Action("allocate_to_job", job_id=job_id, block_ids=ids)
             yield Option("book", action, gain)
@@ -191,7 +191,7 @@ class Broker:
                 continue
             blocks = [b for b in market.blocks.values() if b.owner_lab_id == lab.lab_id]
             theirs = tuple(b.block_id for b in blocks if b.status in arena.FREE)
-            theirs += _pooled(obs)
+            theirs += _find_pooled(obs)
             for share, signal, chance in self._proposals(obs, lab.lab_id):
                 gain = chance * pooled_booking(obs, plan, theirs, share, joint)[0]
                 if gain > best:
@@ -511,7 +511,7 @@ def _to_trade(obs: arena.Observation, plan: arena.Plan) -> list[arena.Block]:
     return [block for block in spare if block.block_id != kept]
 
 
-def _pooled(obs: arena.Observation) -> tuple[str, ...]:
+def _find_pooled(obs: arena.Observation) -> tuple[str, ...]:
     """The blocks in its coalitions that others committed."""
     ids = (block_id for pool in obs.coalitions for block_id in pool.commitments)
     return tuple(b for b in ids if obs.market.blocks[b].owner_lab_id != obs.agent)

@@ -29,7 +29,7 @@ from env import (
     WalkAway,
     get_task,
 )
-from sauda.experiments.evaluate import informed
+from sauda.experiments.evaluate import play_informed
 from sauda.experiments.gap import split_game
 from sauda.policies.arena_yardsticks import play_all_seeing
 from sauda.policies.listener import Listener, MoveValues, believe
@@ -253,7 +253,7 @@ class Oracle:
 
 def informed_grade(task: Task, seed: int) -> float:
     """The expected grade of a buyer of the open market that knows the seller, and its key."""
-    return informed(task, seed).expected
+    return play_informed(task, seed).expected
 
 
 @lru_cache(maxsize=256)

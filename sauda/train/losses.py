@@ -29,7 +29,7 @@ def score_tokens(model: Any, input_ids: Any, labels: Any, temperature: float = 1
     shared keys and values as through copies.
     """
     return Scored(
-        *_supervised(
+        *_apply_to_supervised(
             model, input_ids, labels, lambda x, targets: _results(x / temperature, targets)
         )
     )
@@ -56,7 +56,7 @@ def soft_cross_entropy(
             likeliest = tokens[labels].gather(-1, chances[labels].argmax(-1, keepdim=True))[:, 0]
         return loss, entropy, logits.argmax(-1) == likeliest
 
-    return _supervised(model, input_ids, places, results)
+    return _apply_to_supervised(model, input_ids, places, results)
 
 
 @contextmanager
@@ -76,7 +76,7 @@ def in_bf16(model: Any) -> Iterator[None]:
         yield
 
 
-def _supervised(
+def _apply_to_supervised(
     model: Any, input_ids: Any, labels: Any, results: Callable[[Any, Any], Sequence[Any]]
 ) -> list[Any]:
     """`results` of the logits and labels of all supervised tokens, row by row."""

@@ -9,14 +9,14 @@ import pytest
 
 from env import Accept, Offer, WalkAway
 from panels.challenges import daily, spot
-from panels.challenges.spot_pairs import measured, pairs_with, untrained
+from panels.challenges.spot_pairs import find_untrained, pairs_with, read_measured
 from panels.gpu_arena import view
 from panels.gpu_arena.offers import offers
 from panels.gpu_arena.words import EXPERT
 from panels.haggle import callbacks as haggle
 from panels.haggle.conversation import SILENT, chat_of, converse
 from panels.haggle.game_view import brief, chart, reading
-from panels.haggle.result import card, result, review_shown
+from panels.haggle.result import card, result, show_review
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
 from sauda.llm.backends import THIS_PAGE
 from sauda.records.store import load
@@ -56,7 +56,7 @@ def test_a_visitor_sees_the_same_of_a_game_of_each_kind(language: str):
             game = bazaar.answer(game, WalkAway())
         translate = translator(language)
         shown = [result(game, translate, language), reading(game, translate, language)]
-        judged = review_shown(review.review(game), translator(language), language)
+        judged = show_review(review.review(game), translator(language), language)
         lines += ["## over", *parts(game, language), *map(plain, [*shown, judged])]
     assert_golden(f"views-{language}.txt", "\n".join(lines) + "\n")
 
@@ -126,10 +126,10 @@ def test_a_visitor_sees_the_same_of_a_bargain_of_the_day_and_of_a_friends(langua
 
 @pytest.mark.parametrize("language", [ENGLISH, HINGLISH, HINDI])
 def test_a_visitor_sees_the_same_of_a_recorded_pair_before_and_after_the_guess(language: str):
-    rows = measured(load("evaluation/model-comparison.json"))
+    rows = read_measured(load("evaluation/model-comparison.json"))
     with gr.Blocks():
         page = spot.SpotPage(True)
-    pairs = pairs_with(untrained(rows))
+    pairs = pairs_with(find_untrained(rows))
     hall = spot.Spot(page, rows, pairs, language=language)
     duel = replace(load_duel(pairs[0]), shown=3)
     shown = told(spot.words(hall) | spot.show(hall, duel), page.title, page.about, page.columns)

@@ -9,8 +9,8 @@ import pytest
 from env import Offer, get_task, rupees
 from panels.challenges import spot as events
 from panels.challenges.spot import Spot, tally_of
-from panels.challenges.spot_pairs import SEEDS, both_move, is_trained, measured, pairs_with
-from panels.challenges.spot_pairs import untrained as untrained_of
+from panels.challenges.spot_pairs import SEEDS, both_move, is_trained, pairs_with, read_measured
+from panels.challenges.spot_pairs import find_untrained as untrained_of
 from panels.haggle.layout import SessionGeneration
 from panels.ui.look import with_minus_signs
 from sauda.experiments.comparison import OURS
@@ -25,7 +25,7 @@ UNTRAINED = "mini+constrained"  # bare, the base ends its games at once
 def spot() -> Spot:
     with gr.Blocks():
         page = events.SpotPage(True)
-    rows = measured(load("evaluation/model-comparison.json"))
+    rows = read_measured(load("evaluation/model-comparison.json"))
     return Spot(page, rows, pairs_with(untrained_of(rows)))
 
 

@@ -123,7 +123,7 @@ def test_who_takes_every_advice_plays_the_game_of_the_expert():
         (action,) = re.findall(r'data-value="([^"]+)"', visit.advice)
         visit = after(visit, "take_advice", action.replace("&#34;", '"'))
     while not watched.over:
-        watched = tab.stepped(watched, EXPERT)
+        watched = tab.step_once(watched, EXPERT)
     assert [step.action for step in visit.game.steps] == [step.action for step in watched.steps]
 
 
@@ -259,7 +259,7 @@ def test_a_model_moves_once_it_has_loaded_and_is_named_at_the_end(monkeypatch):
     model.stage = Ready(LAB, "toy", 1.0)
     game = new_game(WORLD, "3")
     while not game.over:
-        game = tab.stepped(game, LAB)
+        game = tab.step_once(game, LAB)
     assert model.asked_by == PAGE
     assert {type(step.action) for step in game.steps} <= {arena.Action, arena.Malformed}
     assert LAB in {row.name for row in standings(game)}

@@ -24,11 +24,11 @@ from panels.haggle.opponents import (
     chosen_opponent,
     game_at,
     market_choices,
-    measured,
     model_name,
     new_game,
     opponent_choices,
     opponent_name,
+    read_measured,
     stages_of,
     values,
 )
@@ -189,11 +189,11 @@ def test_every_stage_with_a_row_is_offered_bare_and_with_its_measured_wrappers()
     assert OURS not in offered  # under this name; it is the one that the page serves
     for name in buyer_models():
         assert player_spec(name).weights
-        assert name in SERVED or name in measured()
+        assert name in SERVED or name in read_measured()
 
 
 def test_a_stage_is_offered_once_it_has_a_row_and_an_adapter():
-    entry = measured()["mini"]
+    entry = read_measured()["mini"]
     names = ("mini", OURS, f"{OURS}+honest", "mini+untold")
     assert stages_of(dict.fromkeys(names, entry), [*names, "mini+without-row"]) == ("mini", OURS)
 

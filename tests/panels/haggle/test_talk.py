@@ -12,7 +12,7 @@ from env import Accept, IllegalAction, Offer, rupees
 from env.bazaar.speech import act_in, hear
 from panels.haggle.conversation import LONGEST, MOST, SILENT, NoMove, chat_of, converse, play_text
 from panels.haggle.opponents import SELLING_TASK
-from panels.haggle.words import ENGLISH, HINDI, HINGLISH, Trouble, translated, translator
+from panels.haggle.words import ENGLISH, HINDI, HINGLISH, Trouble, translate_error, translator
 from sauda.language.lines import ANSWERS
 from sauda.language.small_talk import HIGHEST_ASK
 from sauda.llm.seller import decide_move
@@ -107,9 +107,9 @@ def test_the_words_that_an_answer_tells_to_say_make_the_move(language):
     ids=str,
 )
 def test_an_error_is_told_in_hindi_and_in_english_with_its_own_sentence(error):
-    assert translated(error, ENGLISH) is error
-    assert DEVANAGARI.search(str(translated(error, HINDI)))
-    assert not LATIN.search(str(translated(error, HINDI)))
+    assert translate_error(error, ENGLISH) is error
+    assert DEVANAGARI.search(str(translate_error(error, HINDI)))
+    assert not LATIN.search(str(translate_error(error, HINDI)))
 
 
 # What is asked back

@@ -11,9 +11,9 @@ from markupsafe import Markup
 from env import TYPES, Offer, WalkAway, rupees
 from env.bazaar.speech import Speech, say
 from panels.haggle.conversation import SILENT, chat_of, converse
-from panels.haggle.game_view import brief, bubbles, chart, findings, limits, marked, reading
+from panels.haggle.game_view import brief, bubbles, chart, findings, limits, mark, reading
 from panels.haggle.opponents import BUY, SELL, SELLING_TASK
-from panels.haggle.result import board_of, card, on_the_table, result, review_shown
+from panels.haggle.result import board_of, card, on_the_table, result, show_review
 from panels.haggle.words import ENGLISH, HINDI, translator
 from panels.results.models import policy_label
 from panels.ui.look import as_typed
@@ -53,7 +53,7 @@ def test_in_hindi_only_names_and_the_command_are_latin(task):
     while not game.over:
         game = answer(game, WalkAway())
     shown = card(game, IN_HINDI) + result(game, IN_HINDI, HINDI)
-    shown += review_shown(review(game), IN_HINDI, HINDI)
+    shown += show_review(review(game), IN_HINDI, HINDI)
     text = re.sub(r"python -m sauda play [^।<]*", "", plain(shown))
     scripts = policies_of(game.task)
     known = [*scripts, *map(policy_label, scripts), *TYPES, "n"]
@@ -87,7 +87,7 @@ def test_each_thing_that_is_heard_stands_beside_the_phrase_that_told_it(language
     assert found["claim"].cost == 310
     for one in found.values():
         assert line[one.start : one.start + len(one.phrase)] == one.phrase
-    shown = marked(line, list(found.values()), IN_ENGLISH)
+    shown = mark(line, list(found.values()), IN_ENGLISH)
     assert shown.count("<mark") == 4
     assert Markup(shown).striptags() == Markup(line).striptags()
 

@@ -37,7 +37,7 @@ def test_claims_are_marked_and_the_text_stays_whole_and_escaped():
             dimension="evidence", status="false", start=4, end=8, reason="overlaps", points=-0.2
         ),
     ]
-    shown = str(rounds.marked("<b>abc</b>", findings, {}))
+    shown = str(rounds.mark("<b>abc</b>", findings, {}))
     assert shown.count("<mark") == 1
     assert '<mark class="sauda-good" title="why">abc</mark>' in shown
     assert shown.startswith("&lt;b&gt;")
@@ -130,6 +130,6 @@ def test_the_selectors_episodes_come_out_again_and_a_changed_record_is_told(sele
 def test_the_address_of_a_round_leads_back_to_it_and_the_first_needs_none(judged):
     games = {game.seed: game for game in judged.data.shown}
     first, other = list(games)[:2]
-    assert tab.round_named(games, tab.named_in_address(first, other, 2)) == (other, 2)
+    assert tab.find_round(games, tab.named_in_address(first, other, 2)) == (other, 2)
     assert tab.named_in_address(first, first, 0) == {}
-    assert tab.round_named(games, {"seed": "<b>", "round": "0"}) == (first, 0)
+    assert tab.find_round(games, {"seed": "<b>", "round": "0"}) == (first, 0)

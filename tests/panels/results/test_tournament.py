@@ -9,8 +9,8 @@ from panels.results.tournament import (
     FIRST,
     LEAST,
     draw_map,
+    find_map,
     games_of,
-    map_named,
     named_in_address,
     seats,
 )
@@ -46,7 +46,7 @@ def test_the_best_buyer_against_each_seller_is_framed(data):
 
 def test_the_address_of_a_map_and_a_pair_leads_back_to_both(data):
     for figure, pair in ((FIRST, Pair("linear", "boulware")), ("rounds", None)):
-        assert map_named(data, named_in_address(figure, pair)) == (figure, pair)
+        assert find_map(data, named_in_address(figure, pair)) == (figure, pair)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_the_address_of_a_map_and_a_pair_leads_back_to_both(data):
     [{}, {"figure": "<b>"}, {"buyer": "linear"}, {"buyer": "x" * 99, "seller": {}}],
 )
 def test_an_address_that_names_no_map_and_no_pair_opens_the_first_map(data, query):
-    assert map_named(data, query) == (FIRST, None)
+    assert find_map(data, query) == (FIRST, None)
     assert named_in_address(FIRST, None) == {}
 
 

@@ -156,9 +156,9 @@ def market_cases() -> Iterator[tuple[str, Verdict]]:
         ],
     }  # fmt: skip
     for name, entries in fields.items():
-        field = winners.ranked(entries)
+        field = winners.rank(entries)
         yield name, winners.market_verdict(field, comparison())
-        yield f"{name}, leads", Verdict(winners.counts_told(field), tuple(winners.leads(field)))
+        yield f"{name}, leads", Verdict(winners.tell_counts(field), tuple(winners.leads(field)))
 
 
 def bound_cases() -> Iterator[tuple[str, Verdict]]:
@@ -238,7 +238,7 @@ def test_the_caption_of_the_gains_names_losses_and_the_figure_each_step():
 
 def test_the_map_marks_the_best_of_a_task_and_tells_losses_apart():
     losing = [-grade for grade in AHEAD]
-    field = winners.ranked([entry(OPEN, "linear", losing), entry(RUSHED, OURS, AHEAD)])
+    field = winners.rank([entry(OPEN, "linear", losing), entry(RUSHED, OURS, AHEAD)])
     text = str(winners.heat_map(field, "Grades", {}))
     assert '<td class="sauda-r sauda-cell-below sauda-best" style="--heat: 100%"' in text
     assert ">−0.550<" in text

@@ -112,7 +112,7 @@ def no_artifacts(request, monkeypatch):
     monkeypatch.setattr(store, "read_json", read)
     kept = (
         game_view.score, game_view.seller_figures, opponents.opponent_choices, opponents.rows,
-        players.measured,
+        players.read_measured,
     )  # fmt: skip
     for cache in kept:
         cache.cache_clear()

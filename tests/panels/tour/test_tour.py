@@ -72,9 +72,9 @@ def test_a_reply_that_is_no_move_is_quoted_short_and_escaped():
 def test_games_played_again_are_compared_move_by_move():
     pair = typical(games_before_and_after(), facts.MARKET)
     games = tab.recorded_games(pair)
-    assert "move by move as recorded" in tab.compared(games, games)
+    assert "move by move as recorded" in tab.compare(games, games)
     other = [games[1], games[1]]
-    assert "before training took other moves" in tab.compared(games, other)
+    assert "before training took other moves" in tab.compare(games, other)
 
 
 def test_without_artifacts_it_is_the_header_alone(monkeypatch):

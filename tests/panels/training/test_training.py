@@ -18,7 +18,7 @@ from panels.training.curves import (
 )
 from panels.training.data import ANY, TONES, corpus, dialogue_view, intent_of, loss_mask
 from panels.training.runs import from_query
-from panels.ui.wiring import queried
+from panels.ui.wiring import read_query
 from sauda.experiments.role_play import SaidRow, price_verdict
 from sauda.experiments.roles import NAMES
 from sauda.language.acts import INTENTS, view
@@ -118,7 +118,7 @@ def test_the_page_draws_the_same_curves_and_words_of_runs_that_nobody_trained():
 
 @pytest.mark.parametrize("shown", [View("sft"), View("grpo", "time", 0.9, True)])
 def test_a_link_opens_what_it_was_made_of(shown):
-    query = queried(shown.to_query())
+    query = read_query(shown.to_query())
     assert query["tab"] == "training"
     assert from_query(query, View("sft"), ("sft", "grpo")) == (shown, "")
 

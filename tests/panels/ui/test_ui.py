@@ -13,12 +13,12 @@ import pytest
 
 from env import TASKS
 from panels.ui import look, provenance
-from panels.ui.downloads import Downloads, NotWritten, offered, text_link
+from panels.ui.downloads import Downloads, NotWritten, offer, text_link
 from panels.ui.look import PALETTE, SERIES
 from panels.ui.offers import Offers, offer_chart
 from panels.ui.tables import WhiskerRow, data_table, whisker_rows
-from panels.ui.terms import TASK_TITLES, task_about, task_choices, task_title, titled
-from panels.ui.wiring import in_address, lay_out_address, pick_in_address, queried
+from panels.ui.terms import TASK_TITLES, task_about, task_choices, task_title, title
+from panels.ui.wiring import in_address, lay_out_address, pick_in_address, read_query
 from sauda.records.schemas.base import Interval
 from sauda.records.store import load
 
@@ -68,7 +68,7 @@ def test_every_task_has_a_title_of_its_own_and_says_what_it_is_about():
     # Rounds are counted from 1.
     assert "in round 1" in TASKS["arena/market_round"].about  # the engine's count, from 0
     assert task_about("arena/market_round").endswith("the first in round 2.")
-    assert "in round 2" in titled("arena/market_round")
+    assert "in round 2" in title("arena/market_round")
     assert task_about("bazaar/open") == TASKS["bazaar/open"].about
 
 
@@ -83,7 +83,7 @@ def test_values_come_back_out_of_the_query_string_that_holds_them_and_none_leave
     held = in_address(values)
     assert "<b>" not in held
     query = held.removeprefix('<span data-query="').removesuffix('"></span>')
-    assert queried("?" + html.unescape(query)) == values
+    assert read_query("?" + html.unescape(query)) == values
     assert in_address({}) == '<span data-query=""></span>'
 
 
@@ -197,7 +197,7 @@ def test_a_full_disk_is_a_sentence_and_leaves_no_part_of_a_file(tmp_path):
         files.write("a", "1", fill)
     assert on_disk(files) == []
     assert not files.sizes
-    path, sentence = offered(lambda: str(files.write("a", "1", fill)))
+    path, sentence = offer(lambda: str(files.write("a", "1", fill)))
     assert path is None
     assert sentence.startswith('<p class="sauda-bad" role="alert">The file for download could')
     assert write(files, "a", "1").read_text() == "1"  # there is room again
