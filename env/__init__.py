@@ -7,7 +7,7 @@ names stand under `env.arena`, those of the open market under `env.market` and `
 """
 
 from . import arena
-from .amounts import group_digits, conceded, rupees, zopa_width
+from .amounts import conceded, group_digits, rupees, zopa_width
 from .bazaar import market, speech
 from .bazaar.classic import aggressive, classic_seller, naive, rule_based, smart
 from .bazaar.market import MARKETS, TYPES, with_seller_type

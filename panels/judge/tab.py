@@ -10,7 +10,7 @@ from markupsafe import Markup
 from env import arena
 from panels.judge import rounds
 from panels.ui.html import macros
-from panels.ui.look import QUIET, heading, line_style, note, style, table, whiskers
+from panels.ui.look import QUIET, heading, line_style, note, style_figure, table, whiskers
 from panels.ui.provenance import load_or_say, offer_again, one_by_one, provenance, side_by_side
 from panels.ui.tables import with_interval
 from panels.ui.wiring import (
@@ -191,7 +191,7 @@ def learning_figure(judged: Artifact) -> go.Figure:
             **line_style(role),
         )
     figure.update_xaxes(title="round", dtick=5)
-    return style(figure, 320).update_yaxes(title="share of games won", range=[0, 1])
+    return style_figure(figure, 320).update_yaxes(title="share of games won", range=[0, 1])
 
 
 def answer(judged: Artifact) -> Markup:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from panels.results.models import policy_label
 from panels.results.question import HTML, Answer, Part, Question
-from panels.ui.look import SERIES, folded, line_style, style, table, trouble
+from panels.ui.look import SERIES, folded, line_style, style_figure, table, trouble
 from panels.ui.provenance import provenance
 from panels.ui.tables import MISSING, with_interval
 from panels.ui.terms import TASK_TITLES, short
@@ -166,7 +166,7 @@ def agreement_figure(reproduction: Artifact) -> go.Figure:
         dash = "dot" if abs(z) == 3 else "dash"
         figure.add_vline(x=z, line={"color": SERIES["oracle"].light, "width": 1, "dash": dash})
     figure.update_xaxes(title="difference in standard errors", range=[-4, 4], dtick=1)
-    return style(figure, height=340).update_yaxes(showgrid=True)
+    return style_figure(figure, height=340).update_yaxes(showgrid=True)
 
 
 def agreement_table(reproduction: Artifact) -> Markup:

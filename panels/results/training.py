@@ -42,7 +42,7 @@ from panels.results.question import (
     side,
 )
 from panels.ui.html import SAY
-from panels.ui.look import SERIES, folded, line_style, table, whiskers
+from panels.ui.look import SERIES, folded, line_style, style_figure, table, whiskers
 from panels.ui.provenance import provenance
 from panels.ui.tables import WhiskerRow, data_table, whisker_rows
 from panels.ui.terms import capital, list_names, list_tasks, short, task_choices, task_title
@@ -244,7 +244,7 @@ def stage_figure(artifact: Artifact, task: str) -> go.Figure:
     figure.update_layout(showlegend=False, yaxis={"title": "grade, 1 at best", "range": span})
     broken = [label.replace(" + ", "<br>+ ") for label in labels]  # upright on a phone, too
     figure.update_xaxes(tickvals=list(at.values()), ticktext=broken, tickangle=0)
-    return style(figure, 340)
+    return style_figure(figure, 340)
 
 
 def policies_table(artifact: Artifact, task: str) -> Markup:

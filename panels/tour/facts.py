@@ -22,7 +22,7 @@ from panels.results.models import (
 from panels.training.curves import TITLES, evaluation_trace, recorded, with_gaps
 from panels.training.runs import machine
 from panels.ui.html import SAY
-from panels.ui.look import SERIES, line_style, table, with_minus_signs
+from panels.ui.look import SERIES, line_style, style_figure, table, with_minus_signs
 from panels.ui.tables import WhiskerRow, whisker_rows, with_interval
 from sauda.cloud.jobs import flavor
 from sauda.experiments.comparison import (
@@ -156,7 +156,7 @@ def curve(runs: Sequence[Artifact], comparison: Artifact) -> go.Figure:
         yaxis={"title": "of the best outcome", "domain": [0.42, 0.92], "tickformat": ".0%"},
         yaxis2={"title": "loss", "domain": [0, 0.32], "rangemode": "tozero", "anchor": "x"},
     )
-    return style(figure, 420).update_layout(legend={"y": 1.04})
+    return style_figure(figure, 420).update_layout(legend={"y": 1.04})
 
 
 def _player(run: Artifact) -> str:

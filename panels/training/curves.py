@@ -16,7 +16,15 @@ import gradio as gr
 import plotly.graph_objects as go
 
 from env import ARENA_TASKS
-from panels.ui.look import PALETTE, QUIET, SERIES, line_style, style, whiskers, with_minus_signs
+from panels.ui.look import (
+    PALETTE,
+    QUIET,
+    SERIES,
+    line_style,
+    style_figure,
+    whiskers,
+    with_minus_signs,
+)
 from panels.ui.provenance import load_or_say
 from sauda.experiments.comparison import TUNED
 from sauda.experiments.evaluate import BazaarRow
@@ -158,7 +166,7 @@ def curve(name: str, role: str, x: Sequence, y: Sequence, hover: str, **more: An
 
 def line_chart(traces: Iterable[Trace], x_title: str, y_title: str, **y_axis: Any) -> go.Figure:
     """A figure of such curves; `y_axis` are other properties of the vertical axis."""
-    figure = style(go.Figure(list(traces)), HEIGHT)
+    figure = style_figure(go.Figure(list(traces)), HEIGHT)
     return figure.update_xaxes(title=x_title).update_yaxes(title=y_title, **y_axis)
 
 
@@ -289,7 +297,7 @@ def stack(log: Log, view: View, scripts: Rows) -> go.Figure:
             "spikethickness": 1,
         },
     )  # fmt: skip
-    figure = style(figure, PANEL * len(axes) + TOP + BOTTOM)
+    figure = style_figure(figure, PANEL * len(axes) + TOP + BOTTOM)
     return figure.update_layout(margin={"l": 56, "r": 16, "t": TOP, "b": BOTTOM})
 
 

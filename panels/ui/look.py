@@ -150,7 +150,7 @@ TEMPLATE = go.layout.Template(
 )
 
 
-def style(fig: go.Figure, height: int = 360) -> go.Figure:
+def style_figure(fig: go.Figure, height: int = 360) -> go.Figure:
     """`fig` in our template at `height` px, its title removed: the heading above says it.
 
     It follows light and dark without a redraw: the page's CSS repaints the SVG's text, rules and

@@ -17,7 +17,7 @@ from panels.ui.look import (
     PARTS,
     SERIES,
     Cell,
-    style,
+    style_figure,
     table,
     whiskers,
     with_minus_signs,
@@ -123,7 +123,7 @@ def whisker_rows(groups: Mapping[str, Sequence[WhiskerRow]], axis: str, form: st
     cells = [row.interval for rows in groups.values() for row in rows]
     ends = [0.0, *(end for cell in cells for end in (cell.low, cell.high))]
     room = 0.03 * (max(ends) - min(ends) or 1)
-    figure = style(figure, height=round(PITCH * (place + 0.4)) + FOOT)
+    figure = style_figure(figure, height=round(PITCH * (place + 0.4)) + FOOT)
     figure.update_layout(showlegend=False, margin={"l": 16, "t": 4, "b": FOOT - 16})
     figure.update_xaxes(
         title=axis, range=[min(ends) - room, max(ends) + room], showgrid=True, zeroline=True
