@@ -145,7 +145,7 @@ def build(
     def reproduce(request: gr.Request, event: gr.EventData) -> Iterator[Updates]:
         picked = str(event_value(event, "picked"))
         shown = named(picked) if picked in rows else {}
-        for part in as_visitor(partial(reproduce, rows, picked))(request):
+        for part in as_visitor(partial(play_row_again, rows, picked))(request):
             yield shown | {result: part}
 
     form.click(reproduce, None, [result, address.shown], **PLAYS_AGAIN)
@@ -158,7 +158,7 @@ def link_to(part: str, row: str, words: str) -> Markup:
     return HTML.inpage(query, words)
 
 
-def reproduce(rows: Rows, label: str) -> Iterator[Markup]:
+def play_row_again(rows: Rows, label: str) -> Iterator[Markup]:
     """The result of playing the row called `label` again, after a word that it begins."""
     if label not in rows:
         yield trouble(ValueError("pick one of the rows of this list"))

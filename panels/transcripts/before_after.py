@@ -199,7 +199,7 @@ def _why(turn: Turn, reply: str) -> str:
     return f"forfeits: this reply holds no legal move ({why}):"
 
 
-def reproduce(pair: ChosenPair) -> Markup:
+def replay_both(pair: ChosenPair) -> Markup:
     """Both games played again now from the recorded replies, beside their records."""
     parts = []
     for side in SIDES:
@@ -329,7 +329,7 @@ def build(tab: gr.Tab) -> None:
         return {shown: pair_of_games(chosen(task_name, why), int(step))}
 
     def reproduce(task_name: str, why: str) -> Markup:
-        return reproduce(chosen(task_name, why))
+        return replay_both(chosen(task_name, why))
 
     choice = [where, which]
     outputs = [shown, chosen_by, *choice, result, address.shown, *player.controls]

@@ -11,7 +11,7 @@ from env import arena
 from panels.results import optimum, winners
 from panels.results.models import LAB_FILE, policy_label, rows_by_policy
 from panels.results.question import HTML, section
-from panels.results.reproduce import SCRIPTED, draw_sample, reproduce, rows_of
+from panels.results.reproduce import SCRIPTED, draw_sample, play_row_again, rows_of
 from panels.results.training import TRAINING, policies_table, stage_figure
 from sauda.experiments.verify import replay_row
 from sauda.records.store import load
@@ -65,7 +65,7 @@ def test_every_component_stands_with_its_formula_and_its_measured_step(arena_eva
 
 def test_a_script_comes_out_as_recorded_and_says_so_with_both_means():
     artifact = load(MARKET)
-    begins, ends = map(str, reproduce(rows_of([artifact]), "bazaar/open linear"))
+    begins, ends = map(str, play_row_again(rows_of([artifact]), "bazaar/open linear"))
     mean = fmean(artifact.data.episodes["bazaar/open"]["linear"].grade[:SCRIPTED])
     assert f"Playing {SCRIPTED} games" in begins
     assert f"recorded {mean:.3f}, played now {mean:.3f}, n = {SCRIPTED} games." in ends
@@ -87,7 +87,7 @@ def test_a_game_that_differs_is_shown_as_such_and_a_loss_of_nothing_as_0():
 
 
 def test_a_row_that_is_not_in_the_list_is_answered_in_words():
-    (only,) = reproduce({}, "<b>x</b>")
+    (only,) = play_row_again({}, "<b>x</b>")
     assert "Pick one of the rows" in only
 
 

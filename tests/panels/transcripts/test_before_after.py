@@ -11,7 +11,7 @@ from panels.transcripts.before_after import (
     longest,
     named_in_address,
     pair_of_games,
-    reproduce,
+    replay_both,
     typical,
 )
 from sauda.experiments.comparison import OURS
@@ -74,7 +74,7 @@ def test_a_step_shows_that_many_moves_and_the_end_only_at_the_end(record):
 
 def test_both_games_come_out_of_their_replies_as_recorded(record):
     pair = typical(record, TASK)
-    shown = str(reproduce(pair))
+    shown = str(replay_both(pair))
     assert shown.count("<b>Equal: grade ") == 2
     grade = f"recorded {pair.after.grade:.3f}, played now {pair.after.grade:.3f}, n = 1 game."
     assert grade in shown
@@ -83,7 +83,7 @@ def test_both_games_come_out_of_their_replies_as_recorded(record):
 def test_a_record_that_the_replies_do_not_give_is_told(record):
     pair = typical(record, TASK)
     wrong = pair.model_copy(update={"after": pair.after.model_copy(update={"grade": 0.5})})
-    assert "Not the same in grade." in reproduce(wrong)
+    assert "Not the same in grade." in replay_both(wrong)
 
 
 def test_the_address_of_a_pair_leads_back_to_it(record):
