@@ -128,7 +128,7 @@ def test_the_line_says_n_commit_and_date_and_the_commands_are_folded():
     artifact = load("evaluation/market-holdout.json")
     line = str(provenance.provenance(artifact, "n = 400"))
     shown, _, commands = line.partition("<details")
-    assert "n = 400 · commit " in shown
+    assert "n = 400\N{NO-BREAK SPACE}· commit " in shown
     assert artifact.made["created"][:10] in shown
     assert "python -m sauda" not in shown
     assert f"python -m sauda verify {artifact.file}" in commands
