@@ -22,6 +22,11 @@ from time import monotonic
 
 ROOT = Path(__file__).parents[2]
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", "runs", ".hypothesis")
+COMMIT = (
+    ["init", "-q"],
+    ["add", "-A"],
+    ["-c", "user.name=mutate", "-c", "user.email=mutate@example.org", "commit", "-qm", "copied"],
+)
 RECORDED = "tests/sauda/policies/test_recorded.py"  # games of all scripts, in both games
 WHOLE_PAGE = ("tests/panels/test_page.py", "tests/panels/test_golden_views.py")
 LONGEST = 600  # seconds of a room's tests without a fault
@@ -44,6 +49,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "sauda"
         shutil.copytree(ROOT, copy, ignore=LEFT_OUT)
+        for command in COMMIT:  # some commands ask which commit they are run at
+            subprocess.run(["git", *command], cwd=copy, check=True)
         for number, (path, line, what, source) in enumerate(faults, 1):
             tests = tests_of(path)
             limit = 30 + 4 * seconds_without_fault(copy, tests)
