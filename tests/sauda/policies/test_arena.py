@@ -9,7 +9,7 @@ import pytest
 from env import ARENA_TASKS, Policy, arena, begin, rollout
 from sauda.policies import LABS
 from sauda.policies.arena_yardsticks import gains_from_trade, play_all_seeing
-from tests.support.arena_games import block, job, market, seen, take
+from tests.support.arena_games import block, do, job, market, seen, take
 
 SEEDS = range(60)
 RNG = np.random.default_rng(0)
@@ -40,6 +40,9 @@ def clearly_above(one: np.ndarray, other: np.ndarray) -> bool:
 every_task = pytest.mark.parametrize("name", ARENA_TASKS)
 
 
+# How they rank
+
+
 @pytest.mark.slow
 @every_task
 def test_the_broker_beats_the_published_expert_chance_and_waiting(name: str):
@@ -47,6 +50,9 @@ def test_the_broker_beats_the_published_expert_chance_and_waiting(name: str):
     for weaker in ("rule_based_expert", "greedy_hoarder", "random", "naive_plea", "wait"):
         for column in (0, 1):
             assert clearly_above(broker[:, column], figures(weaker, name)[:, column])
+
+
+# Alone
 
 
 @pytest.mark.nightly
@@ -65,12 +71,39 @@ def test_autarky_has_a_grade_of_0_and_never_trades(name: str):
         }
 
 
+# What they do in small markets
+
+
+def test_the_broker_takes_what_helps_and_not_what_harms():
+    state = market([block("a"), block("c", lab=1)], {0: [job("j0")], 1: []})
+    cheap = do(state, 1, "send_offer", target_lab_id="lab_0", block_ids=("c",))
+    assert LABS["broker"](seen(cheap, 0), RNG).action_type != "accept_offer"  # it needs no more
+    ruin = do(
+        state, 1, "send_offer", target_lab_id="lab_0", requested_block_ids=("a",), payment=5.0
+    )
+    assert LABS["broker"](seen(ruin, 0), RNG).action_type != "accept_offer"
+    needy = market([block("c", lab=1, rounds=3)], {0: [job("j0")], 1: []})
+    fields = {"block_ids": ("c",), "conditions": (("ask", 10.0),)}
+    offer = do(needy, 1, "send_offer", target_lab_id="lab_0", **fields)
+    assert LABS["broker"](seen(offer, 0), RNG) == Action("accept_offer", offer_id="o_1")
+
+
+def test_the_broker_bids_for_what_its_job_lacks_and_less_than_it_gains():
+    state = market([block("c", lab=1)], {0: [job("j0")], 1: []})
+    bid = LABS["broker"](seen(state, 0), RNG)
+    assert (bid.action_type, bid.requested_block_ids) == ("send_offer", ("c",))
+    assert 0 < bid.payment < 38
+
+
 def test_the_broker_uses_a_pool_that_pays():
     state = market([block("c", lab=1)], {0: [job("j0")], 1: []})
     state = take(state, "form_coalition", target_lab_id="lab_1")
     state = take(state, "commit_to_coalition", coalition_id="c_1", block_ids=("c",))
     booking = LABS["broker"](seen(state, 0), RNG)
     assert booking == Action("allocate_to_job", job_id="j0", block_ids=("c",))
+
+
+# Exploits
 
 
 def in_turn(*choices: Callable[[arena.Observation], Action | None]) -> Policy:
@@ -95,8 +128,19 @@ def loot(obs: arena.Observation) -> Action | None:
     return None
 
 
+def repeated_ids(obs: arena.Observation) -> Action | None:
+    """One block, named as often as the job wants hours."""
+    for work in obs.open_jobs:
+        for b in obs.owned_blocks:
+            if b.status == "available" and b.reliability >= work.min_reliability:
+                ids = (b.block_id,) * work.gpu_hours_required
+                return Action("allocate_to_job", job_id=work.job_id, block_ids=ids)
+    return None
+
+
 def pitch_spam(obs: arena.Observation) -> Action:
-    return Action("make_pitch", message=f"Deadline, fair, guarantee: {len(obs.market.messages)}.")
+    text = f"Deadline, reliability, fair allocation, guarantee: {len(obs.market.messages)}."
+    return Action("make_pitch", message=text)
 
 
 def book(obs: arena.Observation) -> Action | None:
@@ -108,8 +152,16 @@ def book(obs: arena.Observation) -> Action | None:
     )
 
 
+def coalition_spam(obs: arena.Observation) -> Action | None:
+    others = [lab.lab_id for lab in obs.others]
+    turn = len(obs.market.coalitions) + obs.market.round_index
+    return Action("form_coalition", others[turn % len(others)]) if others else None
+
+
 EXPLOITS = {
+    "coalition spam after work": in_turn(book, coalition_spam),
     "looting, then work": in_turn(loot, book),
+    "repeated ids": in_turn(repeated_ids),
     "pitch spam after work": in_turn(book, pitch_spam),
 }
 
@@ -121,6 +173,9 @@ def test_no_exploit_pays_as_well_as_honest_planning(exploit: str, name: str):
     cheat, broker = played(EXPLOITS[exploit], name, range(40)), figures("broker", name)[:40]
     for column in (0, 1):
         assert clearly_above(broker[:, column], cheat[:, column])
+
+
+# Bounds
 
 
 def test_the_gains_from_trade_in_a_market_that_fits_in_the_head():
