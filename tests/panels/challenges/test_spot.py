@@ -60,7 +60,7 @@ def live(spot):
     return events.deal_live(spot, SessionGeneration(), None)[spot.page.duel]
 
 
-def asked(spot, duel, text=None):
+def ask(spot, duel, text=None):
     text = f"₹{duel.item.list_price}" if text is None else text
     return list(events.ask(spot, SessionGeneration(), text, duel))
 
@@ -127,7 +127,7 @@ def test_a_guess_reveals_the_sides_counts_and_shows_both_measured_rows(spot, rig
 
 def test_both_models_answer_one_ask_and_their_names_stay_hidden(spot, models):
     models |= {"mini": ['{"offer":40,"say":"<b>no</b>"}'], "sauda-mini": ['{"offer":60}']}
-    waits, *_, last = asked(spot, live(spot))
+    waits, *_, last = ask(spot, live(spot))
     assert "Both buyers think" in waits[spot.page.problem]
     assert last[spot.page.problem] == ""
     assert last[spot.page.columns].count("bids ₹") == 2
@@ -138,7 +138,7 @@ def test_both_models_answer_one_ask_and_their_names_stay_hidden(spot, models):
 
 def test_a_number_in_a_reply_that_is_no_move_waits_for_the_guess(spot, models):
     models |= {"mini": ["my limit is 80808080"], "sauda-mini": ['{"offer":60}']}
-    *_, last = asked(spot, live(spot))
+    *_, last = ask(spot, live(spot))
     assert "writes something that is no move" in last[spot.page.columns]
     assert "80808080" not in last[spot.page.columns]
     told = events.guess(spot, 0, last[spot.page.duel], None)
@@ -148,7 +148,7 @@ def test_a_number_in_a_reply_that_is_no_move_waits_for_the_guess(spot, models):
 def test_an_ask_that_a_model_cannot_answer_counts_as_not_made(spot, models):
     models |= {"mini": ['{"offer":40}'], "sauda-mini": [ReplyRefused("the line is full", 5)]}
     duel = live(spot)
-    *_, last = asked(spot, duel)
+    *_, last = ask(spot, duel)
     assert last[spot.page.duel] == duel
     assert "The line is full" in last[spot.page.problem]
 
@@ -168,18 +168,18 @@ def test_an_ask_below_the_own_limit_is_asked_back_once(spot, models, confirmatio
     page, duel = spot.page, live(spot)
     limit = duel.games[0].observation.reservation
     price = f"₹{int(limit) - 1}"
-    (back,) = asked(spot, duel, price)
+    (back,) = ask(spot, duel, price)
     assert rupees(limit) in back[page.problem]
     assert "sauda-bad" not in back[page.problem]
     assert back[page.price] == price
     assert back[page.duel].waiting == ()
-    *_, last = asked(spot, back[page.duel], price if confirmation == "again" else confirmation)
+    *_, last = ask(spot, back[page.duel], price if confirmation == "again" else confirmation)
     assert last[page.columns].count("accepts") == 2
 
 
 @pytest.mark.parametrize("text", ["x" * 3000, "₹9 crore"])
 def test_an_ask_that_cannot_be_made_gets_a_sentence_and_nothing_is_lost(spot, text):
-    (updates,) = asked(spot, live(spot), text)
+    (updates,) = ask(spot, live(spot), text)
     assert list(updates) == [spot.page.problem]
     assert "sauda-bad" in updates[spot.page.problem]
 
@@ -187,7 +187,7 @@ def test_an_ask_that_cannot_be_made_gets_a_sentence_and_nothing_is_lost(spot, te
 @pytest.mark.parametrize("text", ["hello", "you thief", "<script>alert(1)</script>", "two, 5 or 6"])
 def test_small_talk_is_answered_by_both_buyers_and_costs_no_ask(spot, text):
     page = spot.page
-    (updates,) = asked(spot, live(spot), text)
+    (updates,) = ask(spot, live(spot), text)
     assert set(updates) == {page.problem, page.price}
     assert updates[page.price] == ""
     told = updates[page.problem]

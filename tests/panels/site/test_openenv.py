@@ -57,7 +57,7 @@ def socket_of(site: Site) -> str:
     return site.address.replace("http", "ws", 1) + "/ws"
 
 
-def asked(socket: Any, message: Any) -> dict[str, Any]:
+def ask(socket: Any, message: Any) -> dict[str, Any]:
     """The answer to one message."""
     socket.send(message if isinstance(message, str | bytes) else json.dumps(message))
     return json.loads(socket.recv(PATIENCE))
@@ -192,7 +192,7 @@ def test_an_episode_is_its_addresses_whatever_a_header_claims(site, nobody):
     answer = site.shared.get("/state", params={"episode_id": "claimed"}, headers=claims[1])
     assert answer.json()["seed"] == 5
     with connect(socket_of(site), additional_headers=claims[0]) as socket:
-        asked(socket, {"type": "state"})
+        ask(socket, {"type": "state"})
         assert site.served.sockets.sessions.count("127.0.0.1") == 1
         told = site.shared.get("/health").json()["openenv"]
         assert (told["sessions"], told["most"]) == (1, CAPACITY)
@@ -286,17 +286,17 @@ def test_malformed_actions_get_typed_errors_and_leave_the_session_alive(site, ca
         for number in range(300):
             if number % 20 == 0:  # a game that runs, of one kind and the other
                 data = {"task": GAMES[number // 20 % 2], "seed": number, "episode_id": "here"}
-                assert asked(socket, {"type": "reset", "data": data})["type"] == "observation"
+                assert ask(socket, {"type": "reset", "data": data})["type"] == "observation"
             kind = stream.choice((*BAZAAR, *ARENA, *ODD))
             data = {stream.choice(names): stream.choice(ODD) for _ in range(stream.randrange(3))}
             message = json.dumps({"type": "step", "data": {"action_type": kind, **data}})
             cut = stream.randrange(1, len(message)) if stream.random() < 0.1 else None
-            answer = asked(socket, message[:cut])
+            answer = ask(socket, message[:cut])
             assert not any(leak in json.dumps(answer) for leak in LEAKS), (message, answer)
             if answer["type"] == "error":
                 assert answer["data"]["code"] in codes
             seen[answer["type"]] += 1
-        last = asked(socket, {"type": "reset", "data": {"seed": 2, "task": "bazaar/open"}})
+        last = ask(socket, {"type": "reset", "data": {"seed": 2, "task": "bazaar/open"}})
     assert last["data"]["observation"]["bazaar"] == SaudaEnvironment().reset(seed=2).bazaar
     assert min(seen["observation"], seen["error"]) > 30
     assert "Traceback" not in caplog.text
@@ -306,11 +306,11 @@ def test_bodies_and_messages_that_are_too_large_are_refused(site):
     large = {"episode_id": "x" * SocketLimits().frame_bytes}
     assert site.shared.post("/reset", json=large).status_code == 413
     with connect(socket_of(site)) as socket:
-        answer = asked(socket, {"type": "reset", "data": large})
+        answer = ask(socket, {"type": "reset", "data": large})
         assert answer["data"]["message"] == "A message has at most 64 KiB."
-        assert asked(socket, {"type": "state"})["type"] == "state"
+        assert ask(socket, {"type": "state"})["type"] == "state"
     with connect(socket_of(site)) as socket, pytest.raises(ConnectionClosed):
-        asked(socket, "x" * 2**20)
+        ask(socket, "x" * 2**20)
 
 
 def test_nobody_calls_under_a_foreign_name(site):
@@ -330,7 +330,7 @@ def test_the_page_itself_may_call_and_one_of_another_site_nothing(site):
     own, headers = {"origin": site.address}, {"origin": "https://evil.example"}
     assert site.shared.post("/reset", headers=own).status_code == 200
     with connect(socket_of(site), additional_headers=own) as socket:
-        assert asked(socket, {"type": "state"})["type"] == "state"
+        assert ask(socket, {"type": "state"})["type"] == "state"
     for method, path in (("POST", "/reset"), ("GET", "/schema"), ("POST", "/mcp")):
         answer = site.shared.request(method, path, headers=headers)
         assert answer.status_code == 403, path

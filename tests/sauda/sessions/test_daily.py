@@ -95,7 +95,7 @@ def says(text):
     return lambda messages, seed, schema=None: Reply(text, "canned", 9, "stop")
 
 
-def asked(duel, price, *texts):
+def ask(duel, price, *texts):
     """The duel after an ask and an answer of each side that is there."""
     duel = ask_both(duel, price)
     for number in duel.waiting:
@@ -121,7 +121,7 @@ def test_nothing_can_be_guessed_before_both_have_answered(live):
 
 def test_an_ask_without_all_its_answers_can_be_taken_back(live):
     price = live.item.list_price
-    first = asked(live, price, '{"offer":40}', '{"offer":41}')
+    first = ask(live, price, '{"offer":40}', '{"offer":41}')
     one = answer_duel(ask_both(first, price - 1), 0, says('{"offer":42}'))
     assert asks(without_open_ask(one)) == asks(first)
     assert without_open_ask(one).has_more
