@@ -14,13 +14,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain, product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from sauda.experiments.base import experiment, rows_of
 from sauda.language.acts import INTENTS, RUPEES, Dialogue, amounts, read_acts
-from sauda.records.schemas.base import Interval, Record
+from sauda.records.schemas.base import Record, Rows
 from sauda.records.store import Artifact
 from sauda.statistics import exact_interval, exact_share, pooled_share
 
@@ -29,41 +29,14 @@ PARTS = ("tuning", "held_out")
 TUNING = 0.5  # the tuning part has the dialogues whose place is below it
 
 
-class ActRow(Record):
-    """One act in one part of the dialogues; intervals are Wilson's, over turns."""
-
-    part: Literal["tuning", "held_out"]  # seen while the rules were written, or held out
-    intent: str  # name of the act
-    annotated: int  # turns with words that are annotated so
-    read: int  # turns that are read so
-    right: int  # turns of both kinds
-    precision: Interval | None  # right of read; null where none is read
-    recall: Interval | None  # right of annotated; null where none is
-
-
-class ActPart(Record):
-    """One part of the dialogues as a whole."""
-
-    part: Literal["tuning", "held_out"]  # as that of the rows
-    dialogues: int
-    n: int  # turns with words
-    right: int  # turns whose act is read as annotated
-    accuracy: Interval  # right of n; the interval resamples dialogues
-    usual: str  # the act that is annotated most often in the tuning part
-    usual_accuracy: Interval  # accuracy of always reading the usual act
-    turns_of: list[int]  # turns with words, one entry per dialogue
-    right_of: list[int]  # of those, read rightly
-    usual_of: list[int]  # of those, annotated as the usual act
-
-
 class Acts(Record):
     """How well dialogue acts are read, against the annotated acts of human dialogues."""
 
-    parts: list[ActPart]  # accuracy, one row per part
-    rows: list[ActRow]  # precision and recall, one row per part and act
-    confusion: list[dict[str, str | int]]  # turns by part, annotated act and act that is read
+    parts: Rows  # accuracy, one row per part
+    rows: Rows  # precision and recall, one row per part and act
+    confusion: Rows  # turns by part, annotated act and act that is read
     # by part and declared currency: turns whose act has a price, and in how many words it is found
-    prices: list[dict[str, Any]]
+    prices: Rows
     counts: dict[str, int]  # lines of the file: used, and left out by reason
 
 
@@ -111,7 +84,9 @@ def acts(*, dialogues: Sequence[Dialogue], counts: Mapping[str, int]) -> dict[st
             "parts": [
                 {
                     "part": part,
-                    "usual": usual,
+                    "usual": usual,  # the act that is annotated most often in the tuning part
+                    # One entry per dialogue: turns with words, of these read as annotated, and
+                    # annotated as the usual act.
                     "turns_of": [len(one) for one in some],
                     "right_of": [sum(act == as_read for act, as_read in one) for one in some],
                     "usual_of": [sum(act == usual for act, _ in one) for one in some],
@@ -169,7 +144,7 @@ def _part(counted: Mapping[str, Any]) -> dict[str, Any]:
         "dialogues": len(turns),
         "n": int(turns.sum()),
         "right": int(right.sum()),
-        "accuracy": exact_interval(pooled_share(right, turns)),
+        "accuracy": exact_interval(pooled_share(right, turns)),  # dialogues resampled
         "usual_accuracy": exact_interval(pooled_share(usual, turns)),
     }
 

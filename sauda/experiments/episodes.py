@@ -22,7 +22,7 @@ from sauda.games.transcript import to_json
 from sauda.llm.registry import PlayerSpec, get_policy, player_spec
 from sauda.llm.sources import bazaar_prompt, models_behind
 from sauda.llm.turn import ModelGame, new_game, play_games
-from sauda.records.schemas.base import ModelSource, Number, Record
+from sauda.records.schemas.base import ModelSource, Number, Record, Row, Table
 from sauda.records.seeds import deal_at, first_seeds, has_zopa, seller_type
 from sauda.records.store import Artifact
 
@@ -44,28 +44,16 @@ class Move(Record):
     error: str = None  # the rule that was broken; of a forfeit
 
 
-class EpisodeRecord(Record):
-    """A complete episode, from which it can be played again."""
+class EpisodeRecord(Row):
+    """A complete episode, from which it can be played again; of a model with its replies."""
 
-    task: str
-    policy: str  # name of the policy in the learner's seat
-    seed: int
-    end: str  # how it ended
-    payoffs: dict[str, Number]  # surplus over the BATNA in rupees, by agent
-    grade: float  # the task's grade of the learner
     moves: list[Move]  # every move, in order
-
-
-class ModelEpisode(EpisodeRecord):
-    """An episode of a language model, with its texts."""
-
-    replies: list[str]  # the model's completion at each of its own turns
 
 
 class Episodes(Record):
     """Whole episodes of scripts, and of planners with and without words, to read and replay."""
 
-    episodes: list[EpisodeRecord]  # one entry per task and policy
+    episodes: Table[EpisodeRecord]  # one entry per task and policy
 
 
 def play(task_name: str, policy: str, seed: int) -> dict[str, Any]:
@@ -106,35 +94,23 @@ BEST = "best"  # the largest gain of a game that ends in a deal
 PERCENTILES = {"10th": 0.10, "50th": 0.50, "90th": 0.90}  # of the gains where there is a ZOPA
 
 
-class ChosenPair(Record):
+class ChosenPair(Row):
     """One seed played before and after training, chosen by the difference of its grades."""
 
-    # the largest difference of a game with a deal after training, or a percentile of the difference
-    # among games with a ZOPA
-    why: Literal["best", "10th", "50th", "90th"]
-    seed: int  # seed of both games
-    difference: float  # grade after less before
-    before: ModelEpisode  # the game before training
-    after: ModelEpisode  # the game after training
+    before: EpisodeRecord  # the game before training
+    after: EpisodeRecord  # the game after training
 
 
-class BeforeAfterTask(Record):
+class BeforeAfterTask(Row):
     """Both grades of every seed of a task, and the games shown."""
 
-    task: str
-    seeds: list[int]  # seeds played on both sides
-    before: list[float]  # grade before training, per seed
-    after: list[float]  # grade after training, per seed
-    zopa: list[bool]  # whether buyer and seller can agree, per seed
-    deals: list[bool]  # whether the game after training ends in a deal
-    acts: dict[str, dict[str, int]]  # speech acts of all games in the open market, by side and name
-    chosen: list[ChosenPair]  # the games shown, by their difference
+    chosen: Table[ChosenPair]  # the games shown, by their difference
 
 
 class BeforeAfter(Record):
     """Games of a model before and after training on the same seeds, and some of them to show."""
 
-    tasks: list[BeforeAfterTask]  # one entry per task
+    tasks: Table[BeforeAfterTask]  # one entry per task
     models: dict[str, ModelSource]  # weights and sampling, by model name
 
 

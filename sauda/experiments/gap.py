@@ -27,7 +27,7 @@ from sauda.llm.registry import PlayerSpec, get_policy, is_model, player_spec
 from sauda.llm.sources import bazaar_prompt, models_behind
 from sauda.policies import BUYERS
 from sauda.policies.listener import Belief, Informed, Listener, at_opening, believe
-from sauda.records.schemas.base import Interval, ModelSource, Record
+from sauda.records.schemas.base import Interval, ModelSource, Record, Row, Rows, Table
 from sauda.records.seeds import deal_at, first_seeds
 from sauda.records.store import ROOT, Artifact, load
 from sauda.statistics import difference_of, mean_of, name_interval, pooled_share, wilson_interval
@@ -242,42 +242,11 @@ def split_game(turns: Sequence[env.Turn]) -> tuple[float, float]:
     return inference, control
 
 
-class BeliefScore(Record):
-    """How good a player's stated beliefs are, at the positions of the planner that adopts them."""
-
-    n: int  # positions at which it was asked
-    stated: Interval  # share of them at which it stated a belief
-    held: Interval | None  # share of its ranges that hold the seller's limit
-    width: Interval | None  # mean width of its ranges, in list prices
-    right: Interval | None  # share of its types that are right
-    own_held: Interval | None  # the same three of the planner's own beliefs there
-    own_width: Interval | None
-    own_right: Interval | None
-
-
-class GapRow(Record):
+class GapRow(Row):
     """One player: its grade, and where it loses against the oracle."""
 
-    player: str
-    grade: Interval  # its grade
-    adopted: Interval  # the planner's grade with the belief that it states
-    inference: Interval  # what the planner loses by that belief
-    control: Interval  # what the player loses to that planner
     bins: list[Interval]  # its grade by difficulty, the easiest first
-    beliefs: BeliefScore | None  # its stated beliefs; null where it states none
-
-
-class Bin(Record):
-    """A fifth of the games, by what an informed buyer expects."""
-
-    name: str  # in words
-    n: int  # games
-    oracle: Interval  # what the informed oracle expects
-    no_zopa: float  # share of games in which no price serves both
-    width: float  # mean width between the limits elsewhere, list prices
-    bluffers: float  # share of bluffers
-    rivals: float  # share of sellers for whom another buyer waits
-    pressed: float  # share of sellers short of time
+    beliefs: Row | None  # its stated beliefs; null where it states none
 
 
 class Gap(Record):
@@ -289,9 +258,9 @@ class Gap(Record):
     planner: Interval  # the planner's grade with the exact belief
     uncertainty: Interval  # what it loses to the oracle
     edges: list[float]  # informed grades that part the bins, falling
-    bins: list[Bin]  # the games by difficulty, the easiest first
+    bins: Rows  # the games by difficulty, the easiest first
     models: dict[str, ModelSource]  # the weights, by name
-    rows: list[GapRow]  # one row per player
+    rows: Table[GapRow]  # one row per player
 
 
 def row_of(
@@ -302,7 +271,7 @@ def row_of(
     return {
         "player": name,
         "grade": mean_of(own),
-        "adopted": mean_of(adopted),
+        "adopted": mean_of(adopted),  # the planner's grade with the belief that it states
         "inference": difference_of(planner, adopted),
         "control": difference_of(adopted, own),
         "bins": [mean_of(own[bins == place]) for place in range(1, len(BINS) + 1)],

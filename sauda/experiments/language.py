@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from hashlib import sha256
 from itertools import chain, product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from sauda.language import money, tells
 from sauda.language.numerals import read_rows
 from sauda.language.tells import SIGNALS
 from sauda.records import read_table
-from sauda.records.schemas.base import Interval, Number, Record
+from sauda.records.schemas.base import Record, Rows
 from sauda.statistics import exact_interval, exact_share, f1_interval
 
 LABELLED = Path(__file__).parents[1] / "language" / "labelled.csv"
@@ -57,47 +57,13 @@ HELD_OUT = 141 / 256  # share of texts; a little over half
 KEYWORDS = {row["signal"]: row["words"].split("|") for row in read_rows("keywords.csv")}
 
 
-class ReadingRow(Record):
-    """One reader's detection of one signal in one part of the sentences."""
-
-    reader: str  # name of the reader
-    split: Literal["dev", "held_out"]  # development or held-out sentences
-    language: str  # language of the sentences, or all
-    n: int  # sentences
-    signal: str  # name of the signal, or all
-    true_positives: int  # true positives
-    false_positives: int  # false positives
-    false_negatives: int  # false negatives
-    precision: Interval | None  # precision; null where nothing was read
-    recall: Interval | None  # recall; null where nothing was there
-    f1: Interval | None  # F1; null where there is no label
-
-
-class PriceRow(Record):
-    """One reader's prices in one part of the sentences."""
-
-    reader: str  # name of the reader
-    split: Literal["dev", "held_out"]  # development or held-out sentences
-    language: str  # language of the sentences, or all
-    kind: str = None  # of the blind writer's sentences: their kind, or all
-    n: int  # sentences
-    priced: int  # sentences that put one price on the table
-    exact: int  # of those, read exactly
-    other: int  # of those, read as another price
-    missed: int  # of those, read as no price
-    unpriced: int  # sentences that put no single price on the table
-    false_positives: int  # of those, read as a price
-    exact_rate: Interval | None  # share of prices read exactly; null without any
-    false_positive_rate: Interval | None  # share of unpriced sentences read as a price
-
-
 class Language(Record):
     """How well prices and tells are read in labelled sentences, beside a list of keywords."""
 
-    rows: list[ReadingRow]  # signals by reader, split and language
-    prices: list[PriceRow]  # prices by reader, split and language; of the blind writer by kind
+    rows: Rows  # signals by reader, split and language
+    prices: Rows  # prices by reader, split and language; of the blind writer by kind
     # every sentence with its labels, and the signals and the price that each reader finds in it
-    sentences: list[dict[str, str | Number | None]]
+    sentences: Rows
     blind: "Language" = None  # the same on sentences by a writer who never saw the reader
 
 
@@ -249,12 +215,12 @@ def _find_price(readings: Sequence[Sentence], reader: str) -> dict[str, Any]:
     exact = sum(price == found for price, found in meant)
     false = sum(found is not None for found in unmeant)
     return {
-        "priced": len(meant),
-        "exact": exact,
+        "priced": len(meant),  # sentences that put one price on the table
+        "exact": exact,  # of those, read exactly; as another price; as no price
         "other": sum(found not in (None, price) for price, found in meant),
         "missed": sum(found is None for _, found in meant),
         "unpriced": len(unmeant),
-        "false_positives": false,
+        "false_positives": false,  # of those, read as a price
         "exact_rate": exact_share(exact, len(meant)),
         "false_positive_rate": exact_share(false, len(unmeant)),
     }

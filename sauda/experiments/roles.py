@@ -13,7 +13,7 @@ import numpy as np
 
 from sauda.experiments.base import experiment, rows_of
 from sauda.experiments.runs import RoleRun
-from sauda.records.schemas.base import Interval, Record
+from sauda.records.schemas.base import Interval, Record, Row, Rows
 from sauda.records.store import ROOT, digest, load
 from sauda.statistics import exact_interval, paired_difference
 
@@ -28,25 +28,11 @@ NAMES = (
 Runs = Mapping[str, RoleRun]
 
 
-class RoleContrast(Record):
-    """Two runs on the same hold-out dialogues, paired by dialogue."""
-
-    question: str  # schedule, cycles, layers, specialist or off_role
-    run: str  # name of the run
-    baseline: str  # the run that it is compared with
-    role: str  # whose turns are judged
-    n: int  # dialogues
-    tokens: int  # tokens in the loss
-    loss: float  # mean loss of the run over dialogues, nats per token
-    baseline_loss: float  # the same of the baseline
-    difference: Interval  # loss less that of the baseline; below 0 is better
-
-
 class RoleComparison(Record):
     """What the schedule, a specialist and its own role are worth, in loss on hold-out dialogues."""
 
     runs: dict[str, str]  # digest of the hold-out losses of each run, by name
-    contrasts: list[RoleContrast]  # one row per question, run and role
+    contrasts: Rows  # one per question, run and role
 
 
 @experiment(
@@ -92,13 +78,13 @@ def contrast(runs: Runs, question: str, run: str, baseline: str, role: str) -> d
         raise ValueError(f"{run} and {baseline} did not measure the same dialogues of the {role}")
     losses, others = (np.array([d.nats / d.tokens for d in rows]) for rows in (ours, theirs))
     return {
-        "question": question,
+        "question": question,  # schedule, cycles, layers, specialist or off_role
         "run": run,
         "baseline": baseline,
-        "role": role,
-        "n": len(ours),
+        "role": role,  # whose turns are judged
+        "n": len(ours),  # dialogues
         "tokens": sum(d.tokens for d in ours),
-        "loss": float(losses.mean()),
+        "loss": float(losses.mean()),  # over dialogues, nats per token
         "baseline_loss": float(others.mean()),
         "difference": exact_interval(paired_difference(losses, others)),
     }
@@ -107,7 +93,7 @@ def contrast(runs: Runs, question: str, run: str, baseline: str, role: str) -> d
 # In words ----------------------------------------------------------------------------------------
 
 
-def schedule_verdict(contrasts: Sequence[RoleContrast]) -> str:
+def schedule_verdict(contrasts: Sequence[Row]) -> str:
     """Whether the loss is lower with the schedule, cycles and rates by layer, by the intervals.
 
     "Yes" where it is in all comparisons, "No" where it is in none and higher in some.
@@ -125,7 +111,7 @@ def schedule_verdict(contrasts: Sequence[RoleContrast]) -> str:
     return f"{opening}: {'; '.join(clauses)}."
 
 
-def cause_sentences(contrasts: Sequence[RoleContrast]) -> Iterator[str]:
+def cause_sentences(contrasts: Sequence[Row]) -> Iterator[str]:
     """A sentence for each cause in the schedule: by how much it changes the generalist's loss."""
     for cause, words in IN_WORDS.items():
         changes = [
