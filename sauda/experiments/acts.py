@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from sauda.experiments.base import experiment, rows_of
+from sauda.experiments.base import experiment
 from sauda.language.acts import INTENTS, RUPEES, Dialogue, amounts, read_acts
 from sauda.records.schemas.base import Record, Rows
 from sauda.records.store import Artifact
@@ -52,7 +52,6 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     checks="every count; figures recomputed from them. The dialogues are not ours to ship: "
     "`acts --data FILE --check` reads them again where they are",
     replay=replay,
-    table=rows_of("rows", "prices", "parts"),
 )
 def acts(*, dialogues: Sequence[Dialogue], counts: Mapping[str, int]) -> dict[str, Any]:
     """The data of the artifact from annotated dialogues; `counts` says what their file had.

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from env import ARENA_TASKS, Policy, Task, arena, begin, rollout
-from sauda.experiments.base import experiment, rows_of
+from sauda.experiments.base import experiment
 from sauda.experiments.batches import grades
 from sauda.policies import LABS
 from sauda.policies.arena_yardsticks import gains_from_trade, play_all_seeing
@@ -39,7 +39,6 @@ class ArenaRules(Record):
     ArenaRules,
     method="replayed",
     checks="every grade, share and difference",
-    table=rows_of("yardsticks", "ablations"),
 )
 def arena_rules(worlds: int = 200, trader_worlds: int = 60) -> dict[str, Any]:
     """The data of the artifact; the slow trader that sees all plays the first `trader_worlds`."""

@@ -400,7 +400,7 @@ def _difference(ours: np.ndarray, theirs: np.ndarray) -> dict[str, Any]:
     return _label(len(ours), "difference", paired_difference(ours, theirs))
 
 
-# Verification and printing ----------------------------------------------------------------------
+# Verification -----------------------------------------------------------------------------------
 
 
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
@@ -411,18 +411,6 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     scripted = {cell: seeds for cell, seeds in cells.items() if not _weights(cell.policy)}
     episodes |= batches.play_cells(play_columns, scripted, workers)
     return tabulate(comparison, episodes) | {"models": recorded["models"]}
-
-
-PRINTED = ("task", "policy", "n", "grade", "invalid_replies", "changed", "over_limit")
-
-
-def table(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The rows to print: grades, then what training adds, then the gap that it closes."""
-    for some in data["rows"]:
-        shown = {name: some[name] for name in PRINTED if name in some}
-        yield shown | {"forfeits": some["ends"]["forfeit"]}
-    yield from data["stage_gains"]
-    yield from data.get("gap_closed", ())
 
 
 CHECK = Check(

@@ -6,7 +6,7 @@ task's own, in [-1, 1]; a difference is after less before, at one seed.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count, product
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +14,7 @@ from typing import Any, Literal
 from tqdm import tqdm
 
 import env
-from sauda.experiments.base import experiment, rows_of
+from sauda.experiments.base import experiment
 from sauda.experiments.comparison import BASE, BAYESIAN, BAZAAR, CLASSIC, LISTENER, OURS
 from sauda.games import BAZAAR as BAZAAR_GAME
 from sauda.games.bazaar_prompt import parse
@@ -62,7 +62,7 @@ def play(task_name: str, policy: str, seed: int) -> dict[str, Any]:
     return to_json(env.rollout(task, get_policy(task, policy), seed), policy)
 
 
-@experiment("episodes/showcase.json", Episodes, checks="every move", table=rows_of("episodes"))
+@experiment("episodes/showcase.json", Episodes, checks="every move")
 def episodes(seed: int = SEED) -> dict[str, Any]:
     """The data of the artifact: each task at one seed under four policies, and a deal by words."""
     shown = [
@@ -145,15 +145,6 @@ def _replay_task(
     return row | {"chosen": choose_pairs(row, games)}
 
 
-def chosen_grades(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The grades of the chosen pairs."""
-    for task in data["tasks"]:
-        for pair in task["chosen"]:
-            grades = {side: pair[side]["grade"] for side in SIDES}
-            shown = {name: pair[name] for name in ("why", "seed", "difference")}
-            yield {"task": task["task"], **shown, **grades}
-
-
 @experiment(
     "episodes/before_after.json",
     BeforeAfter,
@@ -162,7 +153,6 @@ def chosen_grades(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     "are not repeated",
     replay=replay_models,
     model_hashes=bazaar_prompt,
-    table=chosen_grades,
 )
 def before_after(
     before: str = BASE,

@@ -6,7 +6,7 @@ other in an array of deals. Arena: utilities in credits, grades and rewards as s
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cache
 from itertools import product
@@ -310,7 +310,7 @@ def seat_hash(task: Task, seat: ModelSeat) -> str:
     return fingerprint.fingerprint([asked, fingerprint.of_parser(act, seen)])
 
 
-# Verification and printing ----------------------------------------------------------------------
+# Verification -----------------------------------------------------------------------------------
 
 
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
@@ -319,16 +319,6 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     if missing := [name for name in names if name not in settings]:
         raise ArtifactError(f"{artifact.file} has no {', '.join(missing)} in its config")
     return evaluate(EvaluationSpec(*(settings[name] for name in names)), workers)
-
-
-PRINTED = ("others", "task", "policy", "n", "share", "utility", "grade", "reward", "correlation",
-           "deal_rate", "rounds", "valid", "jobs")  # fmt: skip
-
-
-def table(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The rows to print."""
-    for some in (*data["rows"], *data.get("correlations", ())):
-        yield {name: some[name] for name in PRINTED if name in some}
 
 
 CHECK = Check("replayed", "every episode and every row", replay)

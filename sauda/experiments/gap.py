@@ -18,7 +18,7 @@ import numpy as np
 
 import env
 from sauda.experiments import batches
-from sauda.experiments.base import experiment, rows_of
+from sauda.experiments.base import experiment
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import LEAVE, TUNED
 from sauda.games.bazaar_prompt import HIGHEST, ask_belief, first_object, unit
@@ -356,7 +356,6 @@ PLAYERS = (*BUYERS, LEAVE, TUNED, "bayesian", "speaker", "reader", "listener", "
     checks="every row of a script or planner; those of language models are not",
     replay=replay,
     model_hashes=bazaar_prompt,
-    table=rows_of("bins", "rows"),
 )
 def gap(
     players: tuple[str, ...] = PLAYERS,  # names; "listener" must be among them

@@ -20,7 +20,7 @@ are one signal here.
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from hashlib import sha256
-from itertools import chain, product
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -119,18 +119,11 @@ READERS = {  # by name: what reads the signals, and what reads the price
 }
 
 
-def all_rows(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The rows of signals and prices, and the same on the blind writer's sentences."""
-    blind = data["blind"]
-    return chain(data["rows"], data["prices"], blind["rows"], blind["prices"])
-
-
 @experiment(
     "language.json",
     Language,
     checks="every sentence and every figure",
     inputs={"labelled": LABELLED, "blind": BLIND},
-    table=all_rows,
 )
 def language() -> dict[str, Any]:
     """The data of the artifact: every reading, and the figures that follow from them.

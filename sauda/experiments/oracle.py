@@ -5,7 +5,7 @@ can expect. Exploits are ways to play that no honest buyer would think of; none 
 honest script by more than noise.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
@@ -294,18 +294,7 @@ def search_all(
     }
 
 
-def per_policy(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """One row per task and player, the oracle first; then the exploits."""
-    for row in data["rows"]:
-        cells = {"informed": row["informed"], "informed, silent": row["silent"]}
-        cells |= {cell["policy"]: cell for cell in row["policies"]}
-        for name, cell in cells.items():
-            yield {"task": row["task"], "grade": cell, "share": cell.get("share"), "policy": name}
-        for cell in [*row["exploits"], *(row["search"] or {"best": []})["best"]]:
-            yield {"task": row["task"], "grade": cell, "gain": cell["gain"], "what": cell["what"]}
-
-
-@experiment("oracle.json", Oracle, checks="every solved game and every episode", table=per_policy)
+@experiment("oracle.json", Oracle, checks="every solved game and every episode")
 def oracle(
     episodes: int = 400,  # hold-out seeds per task, from 50,000: all reported values
     search: int = 60,  # training seeds per task, from 0, on which random scripts are tried

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import env
-from sauda.experiments.base import experiment, rows_of
+from sauda.experiments.base import experiment
 from sauda.experiments.batches import play_cells
 from sauda.experiments.speeds import published_rows
 from sauda.games.bazaar_columns import ENDS, episode_columns
@@ -138,7 +138,6 @@ class Reproduction(Record):
     Reproduction,
     checks="rows from the two files that it compares; probes and differences replayed",
     method="recomputed",
-    table=rows_of("rows", "agreement"),
 )
 def reproduction(
     measured: str = "evaluation/classic-train.json",

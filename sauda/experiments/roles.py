@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sauda.experiments.base import experiment, rows_of
+from sauda.experiments.base import experiment
 from sauda.experiments.runs import RoleRun
 from sauda.records.schemas.base import Interval, Record, Row, Rows
 from sauda.records.store import ROOT, digest, load
@@ -40,7 +40,6 @@ class RoleComparison(Record):
     RoleComparison,
     method="recomputed",
     checks="every difference and interval, from the losses of the runs",
-    table=rows_of("contrasts"),
 )
 def roles(runs: tuple[str, ...] = NAMES, *, root: Path = ROOT) -> dict[str, Any]:
     """The data of the artifact from the recorded runs.

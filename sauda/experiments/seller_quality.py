@@ -7,7 +7,7 @@ the answer to its own act. All texts are kept, so every figure can be computed a
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
 from operator import ge, le
@@ -100,15 +100,6 @@ class SellerQuality(Record):
     models: dict[str, Row]  # weights and sampling, by model
 
 
-def by_side(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """One row per criterion and side."""
-    for row in data["rows"]:
-        for side, cell in row["sides"].items():
-            of_row = {name: row[name] for name in ("criterion", "target")}
-            of_cell = {name: cell[name] for name in ("n", "of", "meets")}
-            yield {**of_row, "side": side, "figure": cell, **of_cell}
-
-
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """Every game played again, every figure computed again from the recorded texts."""
     settings, recorded = artifact.settings(), artifact.data.as_json()
@@ -123,7 +114,6 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     checks="every game replayed; figures recomputed from the recorded texts",
     replay=replay,
     model_hashes=word_hashes,
-    table=by_side,
 )
 def seller_quality(
     models: tuple[str, ...] = ("mini",),  # or null, which has no weights

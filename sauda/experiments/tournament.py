@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from env import CATALOGUE, Bazaar, EndReason, Episode, Instance, Policy, Task, market, rollout
-from sauda.experiments.base import experiment, rows_of
+from sauda.experiments.base import experiment
 from sauda.llm.registry import script
 from sauda.policies import BUYERS, SELLERS
 from sauda.records.schemas.base import Record, Row, Rows, Table
@@ -213,9 +213,7 @@ class Tournament(Record):
     games: dict[str, dict[str, PairColumns]]  # columns by buyer and seller
 
 
-@experiment(
-    FILE, Tournament, checks="every game and every figure", table=rows_of("ranks", "exploitability")
-)
+@experiment(FILE, Tournament, checks="every game and every figure")
 def tournament(
     buyers: tuple[str, ...] = tuple(BUYERS),
     sellers: tuple[str, ...] = SCRIPTS,

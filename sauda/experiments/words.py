@@ -22,7 +22,7 @@ import numpy as np
 
 from env import Bazaar, Instance, Move, Observation, Offer, Policy, Task, get_task, market, rupees
 from env import speech as spoken
-from sauda.experiments.base import experiment, rows_of
+from sauda.experiments.base import experiment
 from sauda.experiments.batches import (
     BATCH,
     grades,
@@ -297,7 +297,6 @@ def replay_words(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]
     checks="each player's first games, and every figure",
     method="replayed in part",
     replay=replay_words,
-    table=rows_of("worth"),
 )
 def words(episodes: int = 1000, *, workers: int = 2) -> dict[str, Any]:
     """The data of the artifact, from hold-out seeds."""
