@@ -14,7 +14,7 @@ from panels.ui.look import SERIES, folded, line_style, style_figure, table, trou
 from panels.ui.provenance import provenance
 from panels.ui.tables import MISSING, with_interval
 from panels.ui.terms import TASK_TITLES, short
-from sauda.experiments.language import KINDS, Language
+from sauda.experiments.reading import KINDS, Language
 from sauda.experiments.seller_games import STUB
 from sauda.experiments.seller_quality import FILE as SELLER_FILE
 from sauda.experiments.seller_quality import SellerCell, SellerRow

@@ -32,8 +32,14 @@ from sauda.experiments.role_play import (
     price_verdict,
 )
 from sauda.experiments.role_play import FILE as SAID_FILE
-from sauda.experiments.roles import FILE, NAMES, cause_sentences, schedule_verdict
-from sauda.experiments.runs import RoleReply, RoleRun
+from sauda.experiments.runs import (
+    NAMES,
+    ROLES_FILE,
+    RoleReply,
+    RoleRun,
+    cause_sentences,
+    schedule_verdict,
+)
 from sauda.experiments.speeds import PublishedFigure
 from sauda.records.schemas.base import Row
 from sauda.records.store import Artifact
@@ -287,7 +293,7 @@ def build(tab: gr.Tab) -> None:
     runs = {name: run for name, (run, _) in loaded.items() if run is not None}
     published, no_published = load_or_say("published.json")
     figures = {figure.id: figure for figure in published.data.figures} if published else {}
-    compared, not_compared = load_or_say(FILE)
+    compared, not_compared = load_or_say(ROLES_FILE)
     # The runs are made alike, and the comparison is of them all: one sentence for what is missing.
     gaps = [message for _, message in loaded.values() if message] or [not_compared]
     missing = gaps[0] + no_published

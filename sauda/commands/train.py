@@ -195,7 +195,7 @@ def acts(options: argparse.Namespace) -> int:
     acts are read as well.
     """
     from sauda.commands.games import print_tables
-    from sauda.experiments.acts import acts as measure
+    from sauda.experiments.reading import acts as measure
 
     if options.data is None and options.check:
         raise ValueError("--check compares with the artifact, and needs its --data FILE")

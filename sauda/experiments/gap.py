@@ -6,6 +6,10 @@ better planner might lose less. What it loses when it plays with what the player
 believes is inference, and what the player loses to that planner is control. A player that states no
 belief counts with the prior, so that its inference and control are split by convention. Games are
 also graded by how hard they are.
+
+`Judged` needs fewer games: it gives the regret of moves in the same few hundred positions, by the
+planner's values. They come from training seeds that no training uses, reached by the planner with
+action noise, so many lie off its path.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,10 +29,11 @@ from sauda.games.bazaar_prompt import HIGHEST, ask_belief, first_object, unit
 from sauda.llm.model import CACHE
 from sauda.llm.registry import PlayerSpec, get_policy, is_model, player_spec
 from sauda.llm.sources import bazaar_prompt, models_behind
+from sauda.llm.turn import in_batches, take_turns
 from sauda.policies import BUYERS
-from sauda.policies.listener import Belief, Informed, Listener, at_opening, believe
+from sauda.policies.listener import Belief, Informed, Listener, MoveValues, at_opening, believe
 from sauda.records.schemas.base import Interval, ModelSource, Record, Row, Rows, Table
-from sauda.records.seeds import deal_at, first_seeds
+from sauda.records.seeds import SPLITS, deal_at, first_seeds, is_unseen_game
 from sauda.records.store import ROOT, Artifact, load
 from sauda.statistics import difference_of, mean_of, name_interval, pooled_share, wilson_interval
 
@@ -375,3 +380,105 @@ def gap(
         columns[name] = batches.play_model_batches(name, seeds, batches.BATCH, place, play)
     columns = {name: columns[""] | columns[name] for name in players}
     return {**summarize(columns, seeds), "models": models_behind(players, BAZAAR)}
+
+
+# Regret on fixed positions ----------------------------------------------------------------------
+
+Action = env.Offer | env.Accept | env.WalkAway
+JUDGED_TASKS = ("bazaar/open", "bazaar/rushed")  # in turn
+FIRST_JUDGED = 45_000  # of the training split, above all seeds that training uses
+ERROR = 5.0  # action noise up to the position, percent of the list price
+LATE = 3  # the turn, from 1, from which the error of prices is reported
+
+
+@dataclass(frozen=True)
+class Position:
+    """One position, with what is needed to ask any policy for its move there."""
+
+    task: str
+    seed: int
+    turn: int  # the learner's, from 0
+    obs: env.Observation
+
+
+def judged_positions(count: int) -> list[Position]:
+    """So many positions: one of each game from FIRST_JUDGED on, its turn drawn from the seed."""
+    positions: list[Position] = []
+    for seed in SPLITS["train"][FIRST_JUDGED:]:
+        task = env.get_task(JUDGED_TASKS[len(positions) % len(JUDGED_TASKS)])
+        if not is_unseen_game(task, seed):
+            turns = env.rollout(task, Unsteady(PLANNER, ERROR), seed).trajectory(task.learner)
+            turn = int(np.random.default_rng([seed, 0]).integers(len(turns)))
+            positions.append(Position(task.name, seed, turn, turns[turn].observation))
+        if len(positions) == count:
+            return positions
+    raise ValueError(f"too few training seeds from {FIRST_JUDGED:,}")
+
+
+@dataclass(frozen=True)
+class Unsteady:
+    """A buyer whose prices are off by a normal error, in percent of the list price."""
+
+    buyer: env.Policy
+    error: float
+
+    def __call__(self, obs: env.Observation, rng: np.random.Generator) -> Action:
+        move = self.buyer(obs, rng)
+        if not isinstance(move, env.Offer):
+            return move
+        price = move.price + rng.normal(0, self.error / 100 * obs.table.item.list_price)
+        least = obs.bid if obs.bid is not None else 1
+        return replace(move, price=max(least, min(obs.priced(price), max(least, obs.budget))))
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Positions with the value of every move in them."""
+
+    positions: Sequence[Position]
+    values: Sequence[MoveValues]
+
+    @classmethod
+    def of(cls, count: int) -> "Judged":
+        """So many positions with the planner's values: later moves as if it knew the seller."""
+        positions = judged_positions(count)
+        return cls(positions, [PLANNER.values(believe(s.obs), s.obs) for s in positions])
+
+    def figures_of(self, moves: Sequence[Action | None]) -> dict[str, Any]:
+        """The regret of moves, one in each position, None for a reply without one, as if it left.
+
+        A mean regret with its interval, and the mean error of prices from turn LATE on, percent of
+        the list price, None without any.
+        """
+        regret, errors = [], []
+        for at, values, move in zip(self.positions, self.values, moves, strict=True):
+            regret.append(values.regret(env.WalkAway() if move is None else move))
+            error = price_error(values, move, at.obs)
+            if error is not None and at.turn + 1 >= LATE:
+                errors.append(error)
+        return {
+            "regret": mean_of(np.array(regret)),
+            "price_error": round(float(np.mean(errors)), 6) if errors else None,
+        }
+
+    def of_model(self, player: PlayerSpec) -> dict[str, Any]:
+        """`figures_of` the moves of a language model, its replies in batches of BATCH."""
+        seat, moves = player.seat(BAZAAR), []
+        for start in range(0, len(self.positions), batches.BATCH):
+            batch = self.positions[start : start + batches.BATCH]
+            turns = take_turns(
+                [seat] * len(batch),
+                [at.obs for at in batch],
+                [lambda attempt, at=at: at.seed for at in batch],
+                in_batches(player.generate),
+            )
+            moves += [turn.action for turn in turns]
+        return self.figures_of(moves)
+
+
+def price_error(values: MoveValues, move: Action | None, obs: env.Observation) -> float | None:
+    """How far an offer is from the best one, % of the list price; None where either is no offer."""
+    best = values.best(obs)
+    if isinstance(best, env.Offer) and isinstance(move, env.Offer):
+        return 100 * abs(move.price - best.price) / obs.table.item.list_price
+    return None

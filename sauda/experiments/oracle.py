@@ -22,7 +22,7 @@ from sauda.policies import SLOW
 from sauda.policies.bazaar import Babbles, Echoes, Quotes, Says
 from sauda.policies.listener import GRID, Informed
 from sauda.policies.tuned import FAMILIES, FILE, Timed, at, load_family
-from sauda.records.progress import progress
+from sauda.records import progress
 from sauda.records.schemas.base import Interval, Record, Row, Rows, Table
 from sauda.records.seeds import SPLITS, deal_at, first_seeds, has_zopa
 from sauda.statistics import difference_of, mean_of

@@ -19,8 +19,7 @@ import numpy as np
 
 from env import arena
 from sauda.experiments.base import experiment
-from sauda.records import read_table
-from sauda.records.progress import progress
+from sauda.records import progress, read_table
 from sauda.records.schemas.base import Interval, Record, Row, Rows, Table
 from sauda.records.seeds import first_seeds
 from sauda.statistics import difference_of, mean_of

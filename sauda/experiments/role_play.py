@@ -32,8 +32,8 @@ from sauda.llm.sources import model_source
 from sauda.llm.turn import ModelGame, in_batches, new_game, take_turns
 from sauda.llm.types import BatchGenerate
 from sauda.policies import BUYERS, SELLERS
+from sauda.records import progress
 from sauda.records.fingerprint import TEXTS, fingerprint, positions
-from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, ModelSource, Record, Row, Rows, Table
 from sauda.records.seeds import deal_at, has_zopa
 from sauda.records.store import Artifact

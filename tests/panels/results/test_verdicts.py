@@ -24,7 +24,7 @@ from sauda.experiments.comparison import (
 )
 from sauda.experiments.evaluate import ArenaColumns, ArenaRow, BazaarColumns, BazaarRow
 from sauda.experiments.oracle import OracleRow, PolicyShare
-from sauda.experiments.roles import schedule_verdict
+from sauda.experiments.runs import schedule_verdict
 from sauda.records.schemas.base import Hashes, Interval, Metric, Row
 from sauda.records.store import Artifact, load
 from tests.support.golden import assert_golden, without_numbers

@@ -20,7 +20,7 @@ from panels.training.data import ANY, TONES, corpus, dialogue_view, intent_of, l
 from panels.training.runs import from_query
 from panels.ui.wiring import read_query
 from sauda.experiments.role_play import price_verdict
-from sauda.experiments.roles import NAMES
+from sauda.experiments.runs import NAMES
 from sauda.language.acts import INTENTS, view
 from sauda.records.schemas.base import Row
 from sauda.records.store import Artifact, validate

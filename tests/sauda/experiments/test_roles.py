@@ -4,14 +4,16 @@ import math
 
 import pytest
 
-from sauda.experiments.roles import (
-    FILE,
+from sauda.experiments.runs import (
     NAMES,
+    ROLES_FILE,
+    best_step,
     cause_sentences,
     compare,
+    loss_and_perplexity,
+    recompute_role,
     schedule_verdict,
 )
-from sauda.experiments.runs import best_step, loss_and_perplexity, recompute_role
 from sauda.experiments.verify import differences, verify
 from sauda.records.schemas.base import Row
 from tests.support.roles import role_run
@@ -37,7 +39,7 @@ def test_differences_are_paired_by_dialogue_and_told_with_their_sign():
     assert cycles.count("-0.300 [-0.300, -0.300]") == cycles.count("(lower)") == 2
     assert rates.count("+0.100 [+0.100, +0.100]") == rates.count("(higher)") == 2
     assert schedule_verdict(rows).startswith("Yes: ")
-    assert verify(FILE) == []
+    assert verify(ROLES_FILE) == []
 
 
 @pytest.mark.parametrize("changed", [{}, {"best_step": 0}, {"num_tokens": 1}])
