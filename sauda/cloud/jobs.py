@@ -406,6 +406,7 @@ def download(name: str, results: str, into: Path, api: Any = None) -> Path | Non
     A missing repository is created, so that a lack of rights shows before training.
     Raises OSError where that cannot be done.
     """
+    into.mkdir(parents=True, exist_ok=True)
     copy = into / NEW.format(name)
     shutil.rmtree(copy, ignore_errors=True)
     if (kept := local_folder(results)) is not None:
