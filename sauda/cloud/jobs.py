@@ -386,7 +386,7 @@ def upload(run: Path, results: str, api: Any = None) -> None:
     """
     if (kept := local_folder(results)) is not None:
         snapshot(run, copy := kept / NEW.format(run.name))
-        _flush(copy)
+        os.sync()
         _replace(kept / run.name, copy)
         return
     with tempfile.TemporaryDirectory() as folder, _hub(results, api) as api:
@@ -437,14 +437,6 @@ def snapshot(run: Path, to: Path) -> None:
             shutil.copytree(checkpoint, to / checkpoint.name)
     others = shutil.ignore_patterns("checkpoint-*")
     shutil.copytree(run, to, ignore=others, dirs_exist_ok=True)
-
-
-def _flush(folder: Path) -> None:
-    """Write all files of a folder to the disk."""
-    for file in folder.rglob("*"):
-        if file.is_file():
-            with file.open("rb") as content:
-                os.fsync(content.fileno())
 
 
 def _replace(folder: Path, copy: Path) -> None:

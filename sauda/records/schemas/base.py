@@ -1,6 +1,6 @@
 """What the models of several kinds share: the strict base class, means and intervals."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypeVar
 
 from pydantic import (
@@ -65,7 +65,8 @@ class Row(Record):
     @classmethod
     def _keep_order(cls, data: Any, read: ModelWrapValidatorHandler["Row"]) -> "Row":
         row = read(data)
-        row._order = tuple(data)
+        if isinstance(data, Mapping):
+            row._order = tuple(data)
         return row
 
     @model_serializer(mode="wrap")
