@@ -33,7 +33,7 @@ from panels.transcripts.episodes import awaited_model
 from panels.ui.look import QUEUED, QUIET, note, trouble
 from panels.ui.provenance import load_or_say
 from panels.ui.wiring import PRESS, Updates, event_value, named, sent_number
-from sauda.experiments.comparison import ModelRow
+from sauda.experiments.evaluate import BazaarRow
 from sauda.language.money import LONGEST_MESSAGE, find_price
 from sauda.language.money import price as price_in
 from sauda.language.small_talk import confirms, slip
@@ -91,7 +91,7 @@ class Spot:
     """The part's components, the models' measured rows, its pairs, the visitor's language."""
 
     page: SpotPage
-    rows: Mapping[str, ModelRow]
+    rows: Mapping[str, BazaarRow]
     pairs: Sequence[Pair]
     language: str = ENGLISH
 

@@ -17,7 +17,7 @@ from panels.ui.html import macros
 from panels.ui.look import note, table
 from panels.ui.tables import with_interval
 from panels.ui.terms import term
-from sauda.experiments.comparison import ModelRow
+from sauda.experiments.evaluate import BazaarRow
 from sauda.language.lines import name_in
 from sauda.language.phrases import language_of
 from sauda.language.small_talk import answer_to
@@ -155,7 +155,7 @@ def cut(text: str, most: int) -> str:
     return f"{whole[: most - 1]}…"
 
 
-def verdict(duel: Duel, rows: Mapping[str, ModelRow], translate: Translate) -> Markup:
+def verdict(duel: Duel, rows: Mapping[str, BazaarRow], translate: Translate) -> Markup:
     """Whether the guess was right, and both rows of the model comparison."""
     sides = dict(zip(SIDES, duel.sides, strict=True))
     trained = next(letter for letter, side in sides.items() if is_trained(side.policy))
@@ -187,7 +187,7 @@ def why(name: str, side: Side, translate: Translate) -> str:
     )  # fmt: skip
 
 
-def scores(duel: Duel, measured: Mapping[str, ModelRow], translate: Translate) -> Markup:
+def scores(duel: Duel, measured: Mapping[str, BazaarRow], translate: Translate) -> Markup:
     """The measured grades of both players, with n, interval and forfeits."""
     rows, lacking = [], Markup("")
     for side in duel.sides:

@@ -101,7 +101,7 @@ def _is_open(game: Game) -> bool:
 
 
 def load_duel(rows: Sequence[Mapping[str, Any]]) -> Duel:
-    """A duel of two recorded games of one seed, a `ModelEpisode` each as JSON, in this order."""
+    """A duel of two recorded games of one seed, a `EpisodeRecord` each as JSON, in this order."""
     games = [from_json(row) for row in rows]
     sides = tuple(
         Side(row["policy"], game.turns, row["replies"][-1] if game.turns[-1].action is None else "")

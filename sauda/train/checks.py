@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from env import IllegalAction, Offer, arena, get_task
-from sauda.experiments.regret import Judged
+from sauda.experiments.gap import Judged
 from sauda.games import GAMES
 from sauda.games.bazaar_prompt import percent_of
 from sauda.llm.model import Model
