@@ -16,7 +16,7 @@ import numpy as np
 
 from ..amounts import rupees
 from ..core import State as AnyState
-from ..core import Task
+from ..core import Task, read_rows
 from .rules import Bazaar, shares
 from .sealed_bids import MultiBuyerBazaar
 from .types import (
@@ -31,7 +31,6 @@ from .types import (
     State,
     Tells,
     WalkAway,
-    read_rows,
 )
 
 # What the classic sellers say, by personality and kind of line; our own wording.
@@ -40,7 +39,7 @@ from .types import (
 LINES: dict[tuple[str, str], tuple[str, ...]] = {
     key: tuple(row["text"] for row in rows)
     for key, rows in groupby(
-        read_rows("classic_lines.csv"), key=lambda row: (row["persona"], row["kind"])
+        read_rows("bazaar/classic_lines.csv"), key=lambda row: (row["persona"], row["kind"])
     )
 }
 
