@@ -201,7 +201,13 @@ class Games:
         Raises Stopped where for `patience` steps the games of each group all earned the same, so
         that there is nothing to learn from.
         """
-        self.check_spread(rewards)
+        self.equal_steps = 0 if np.ptp(rewards, axis=1).any() else self.equal_steps + 1
+        if self.equal_steps >= self.settings.patience:
+            raise Stopped(
+                f"for {self.equal_steps} steps the games of every group earned the same, "
+                f"{rewards.mean():.3f} on average: nothing tells a good game from a bad one. "
+                "Train SFT first, or play under a grammar with --constrained"
+            )
         replies = [turn.parsed.proposal for game in games for turn in game.turns]
         deals = [game.play.state.table.past for game in games]
         return {
@@ -212,16 +218,6 @@ class Games:
             "agreement_rate": sum(bool(past and past[-1].price is not None) for past in deals)
             / len(games),
         }
-
-    def check_spread(self, rewards: np.ndarray) -> None:
-        """Raise Stopped where for `patience` steps each group earned the same."""
-        self.equal_steps = 0 if np.ptp(rewards, axis=1).any() else self.equal_steps + 1
-        if self.equal_steps >= self.settings.patience:
-            raise Stopped(
-                f"for {self.equal_steps} steps the games of every group earned the same, "
-                f"{rewards.mean():.3f} on average: nothing tells a good game from a bad one. "
-                "Train SFT first, or play under a grammar with --constrained"
-            )
 
     def sequences(self, games: Sequence[ModelGame]) -> dict[str, list[Any]]:
         """The games as TRL's rollout returns them: prompts, completions and completion masks."""
