@@ -260,7 +260,9 @@ class ReplyService:
 
     def _end(self, key: int, update: Update | None = None) -> None:
         """Deliver the last update of a request, and let the next one begin."""
-        ticket = self._tickets.pop(key)
+        ticket = self._tickets.pop(key, None)
+        if ticket is None:  # the engine ended as it was told of the end
+            return
         self.queue.leave(key)
         if update is not None:
             ticket.deliver(update)

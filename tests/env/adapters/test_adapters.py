@@ -21,8 +21,7 @@ from env import (
     rollout,
 )
 from env.adapters.aec_env import NegotiationAEC
-from env.adapters.encoding import encoding_of, legal
-from env.adapters.gym_env import MOST_STEPS, BargainingEnv
+from env.adapters.gym_env import MOST_STEPS, BargainingEnv, encoding_of, legal
 from sauda.records.store import ROOT
 
 every_task = pytest.mark.parametrize("task_name", TASKS)

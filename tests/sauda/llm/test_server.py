@@ -95,6 +95,15 @@ def test_it_recovers_after_every_crash_with_a_pause_that_grows_up_to_a_limit(pro
     assert process.pauses[-1] == 0  # the earlier crashes count no more
 
 
+def test_an_engine_that_ends_as_a_reply_is_cancelled_has_ended_it(process):
+    updates = []
+    key = process.service.submit("mini", REQUEST, Visitor("s"), updates.append)
+    process.send = lambda order: process.report(Ended("no memory is left for a process"))
+    process.service.cancel(key)
+    assert [type(update) for update in updates][-1] is NotReady
+    assert process.service.health()["running"] == 0
+
+
 class Slow:
     """A model that hangs, breaks, or writes one letter each `pause` seconds."""
 
