@@ -66,7 +66,12 @@ class NegotiationAEC(AECEnv):
         self.agent_selection = self.task.env.to_act(self.state_of_play)
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
-        """What `agent` may see; its mask is 0 while it is not its turn."""
+        """What `agent` may see; its mask is 0 while it is not its turn.
+
+        Raises ValueError for a seat that is empty in this game.
+        """
+        if self.state_of_play.private[agent] is None:
+            raise ValueError(f"the seat {agent} is empty in this game")
         seen = self.task.env.observe(self.state_of_play, agent)
         return {"observation": self.encoding.vector(seen), "action_mask": self._mask(agent, seen)}
 
