@@ -186,10 +186,7 @@ SIZES = {
         5,
         blocks=3,
         jobs=2,
-        shocks=(
-            (1, ("capacity_failure",)),
-            (2, ("energy_spike", "reliability_degradation")),
-        ),
+        shocks=((1, ("capacity_failure",)), (2, ("energy_spike", "reliability_degradation"))),
         opening_offers=True,
     ),
     "arena/coalition_market": Size(
