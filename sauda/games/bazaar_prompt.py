@@ -274,7 +274,7 @@ def _price(amount: Any, obs: Observation, completion: str) -> float:
     if isinstance(amount, str):
         text = amount[:QUOTED].replace("%", " ")
         mentions = money.prices(text) or money.prices(f"₹ {text}")  # alone, "sau" may be no price
-        if len(mentions) != 1 or not math.isfinite(mentions[0].amount):
+        if len(mentions) != 1:
             raise _refuse("the price is no single number", completion)
         (mention,) = mentions
         if any(mark in amount.lower() for mark in ("₹", "rs", "rupee", "inr", "रु")):

@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass
 from functools import lru_cache
-from math import isinf
 from typing import NamedTuple
 
 from env import Table
@@ -194,12 +193,7 @@ def _last(named: Sequence[float], whose: str) -> float:
 
 
 def _round(amount: float, decimals: int) -> float:
-    """`amount` to `decimals`, half up; whole prices as int, as the rules count rupees.
-
-    Beyond all floats it stays infinite: "1e400 more" is an amount in words.
-    """
-    if isinf(amount):
-        return amount
+    """`amount` to `decimals`, half up; whole prices as int, as the rules count rupees."""
     scale = 10**decimals
     rounded = int(amount * scale + 0.5) / scale
     return int(rounded) if rounded == int(rounded) else rounded
