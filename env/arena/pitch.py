@@ -352,9 +352,10 @@ def _clause_claims(names: tuple, lab_id: str, text: str, start: int, end: int) -
             if taken & set(range(*match.span())):
                 continue
             taken |= set(range(*match.span()))
+            number = match.groupdict().get("n") or "0"
             yield Claim(
                 name,
-                _figure(match),
+                float(WORDS.get(number, number)),
                 _detail(name, clause, match, names, lab_id),
                 start + min(match.start(), cue.start()),
                 start + max(match.end(), cue.end()),
@@ -368,11 +369,6 @@ def _find_job(text: str, start: int, end: int) -> str:
     begin = max((m.end() for m in SENTENCE_END.finditer(text, 0, start)), default=0)
     named = JOB.findall(text, begin, end)
     return named[-1] if named else ""
-
-
-def _figure(match: re.Match) -> float:
-    number = match.groupdict().get("n") or "0"
-    return float(WORDS.get(number, number))
 
 
 def _detail(name: str, clause: str, match: re.Match, names: tuple, lab_id: str) -> str:

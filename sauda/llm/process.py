@@ -16,8 +16,9 @@ from multiprocessing.connection import Connection
 from socket import socketpair
 from typing import Any
 
+from sauda.games.adapter import Request
 from sauda.llm import server
-from sauda.llm.engine import DecodingBatch, PrefixCache, ReplyRequest
+from sauda.llm.engine import DecodingBatch, PrefixCache
 from sauda.llm.model import Model, load
 from sauda.llm.types import Reply
 from sauda.records.store import ROOT
@@ -168,7 +169,7 @@ class BatchEngine:
             if self._batches[name].rows:
                 self._decode(name)
 
-    def _join(self, name: str, key: int, request: ReplyRequest) -> None:
+    def _join(self, name: str, key: int, request: Request) -> None:
         """Read the prompt of one reply; an error in it ends this reply alone."""
         try:
             self._batches[name].join({key: request})

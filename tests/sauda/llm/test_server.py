@@ -7,8 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from sauda.fairness import Visitor
+from sauda.games.adapter import Request
 from sauda.llm.backends import serve_in_threads
-from sauda.llm.engine import DEFAULT_SAMPLING, ReplyRequest
+from sauda.llm.engine import DEFAULT_SAMPLING
 from sauda.llm.model import CannotLoad
 from sauda.llm.server import (
     CRASH_WINDOW,
@@ -25,7 +26,7 @@ from sauda.llm.server import (
 )
 from sauda.llm.types import NotReady, Reply, ReplyError, ReplyRefused, ReplyTimeout
 
-REQUEST = ReplyRequest([{"role": "user", "content": "60?"}], 7, None, DEFAULT_SAMPLING)
+REQUEST = Request([{"role": "user", "content": "60?"}], 7, None, DEFAULT_SAMPLING)
 
 
 class Process:
