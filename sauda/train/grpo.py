@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from env import IllegalAction, get_task
+from env import IllegalAction, begin, get_task
 from sauda.games import game_of
 from sauda.llm.engine import prompt_ids
 from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games
@@ -69,10 +69,17 @@ class GRPOSettings(PlayerSettings):
     stage: ClassVar[str] = "grpo"
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a task of the arena and for passes of different sizes."""
+        """Raise ValueError for a task that is not one conversation and for uneven passes."""
         super().__post_init__()
         if others := [name for name in self.tasks if game_of(name).name != self.game]:
             raise ValueError(f"{', '.join(others)}: no task of the {self.game}")
+        tasks = map(get_task, self.tasks)
+        long = [t.name for t in tasks if len(t.env.agents) > 2 or begin(t, 0).state.table.deals > 1]
+        if long:
+            raise ValueError(
+                "a game is learnt as one conversation, to which each turn only adds; of "
+                f"{', '.join(long)}, with several deals or sealed bids, most would not be learnt"
+            )
         sequences = self.prompts_per_step * self.num_generations
         if self.max_steps < 1:
             raise ValueError(f"--max-steps is at least 1, not {self.max_steps}")

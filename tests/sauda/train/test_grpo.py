@@ -133,6 +133,12 @@ def test_rewards_that_are_all_equal_stop_the_run_with_the_reason(tmp_path):
     assert (tmp_path / "checkpoint-1").exists()
 
 
+@pytest.mark.parametrize("task", ["classic/career_10", "classic/marketplace_arena"])
+def test_a_game_that_is_not_one_conversation_is_refused(task):
+    with pytest.raises(ValueError, match=f"of {task}, with several deals or sealed bids"):
+        grpo.GRPOSettings(tasks=("bazaar/open", task))
+
+
 @pytest.mark.parametrize("task", ["arena/market_round", "bazaar/nowhere"])
 def test_a_task_must_be_one_of_the_game(task):
     with pytest.raises(ValueError, match=f"no task '?(of the bazaar|{task})"):
