@@ -20,7 +20,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from env import IllegalAction, begin, get_task
-from sauda.games import game_of
 from sauda.llm.engine import prompt_ids
 from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games
 from sauda.records.seeds import is_unseen_game
@@ -71,8 +70,6 @@ class GRPOSettings(PlayerSettings):
     def __post_init__(self) -> None:
         """Raise ValueError for a task that is not one conversation and for uneven passes."""
         super().__post_init__()
-        if others := [name for name in self.tasks if game_of(name).name != self.game]:
-            raise ValueError(f"{', '.join(others)}: no task of the {self.game}")
         tasks = map(get_task, self.tasks)
         long = [t.name for t in tasks if len(t.env.agents) > 2 or begin(t, 0).state.table.deals > 1]
         if long:
