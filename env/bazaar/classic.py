@@ -4,6 +4,7 @@ Its seller with four personalities, its scripted buyers, and its nine tasks with
 graders. The faults that shape its numbers stay; each is named where it is.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -405,18 +406,8 @@ def _offer(obs: Observation, price: float) -> Offer:
 
 
 # The items of the fixed-price tasks, one for each deal; the published game names only the first.
-GOODS = (
-    ("handwoven silk scarf", "Textiles and clothing"),
-    ("brass oil lamp", "Handicrafts and decor"),
-    ("block-printed bedspread", "Textiles and clothing"),
-    ("sandalwood box", "Handicrafts and decor"),
-    ("blue pottery bowl", "Handicrafts and decor"),
-    ("leather juti slippers", "Footwear"),
-    ("copper water jug", "Kitchenware"),
-    ("pashmina shawl", "Textiles and clothing"),
-    ("lac bangle set", "Jewellery"),
-    ("miniature painting", "Handicrafts and decor"),
-)
+GOODS = read_rows("bazaar/classic_goods.csv")
+BUDGET, COST = 100, 30  # rupees, of these tasks
 
 
 @dataclass(frozen=True)
@@ -424,53 +415,25 @@ class Classic:
     """One row of the published task table; prices in rupees."""
 
     about: str
-    rounds: int  # limit of a deal
+    rounds: int  # limit of a deal; 8 in the table where impatient sellers end every deal after 6
     concession: float
     walk_probability: float
     success: float  # least grade of a success
-    persona: str = "default"
-    deals: int = 1
-    anchor: float = 2.0  # opening ask as a multiple of the cost, before the persona's factor
-    inventory: int = 1
-    deadline: int | None = None
-    budget: float = 100
-    cost: float = 30
+    persona: str
+    deals: int
+    anchor: float  # opening ask as a multiple of the cost, before the persona's factor
+    inventory: int
+    deadline: int | None
 
 
 CLASSIC = {
-    "single_deal": Classic("One deal with a plain seller.", 8, 0.08, 0.05, 0.30),
-    "asymmetric_pressure": Classic(
-        "The buyer alone knows its deadline of five rounds; a later deal counts half.",
-        8, 0.06, 0.08, 0.40, inventory=5, deadline=5,
-    ),
-    "career_10": Classic(
-        "Ten deals with one seller, who grows firmer with a buyer that pays too much.",
-        8, 0.07, 0.10, 0.50, deals=10, inventory=10,
-    ),
-    "deceptive_seller": Classic(
-        "The seller bluffs: fake concessions, taken back later.",
-        10, 0.06, 0.05, 0.35, persona="deceptive", inventory=3,
-    ),
-    "impatient_seller": Classic(
-        # The published table says 8; its impatient seller ends every deal two rounds earlier.
-        "The seller falls fast, walks sooner and stops after six rounds.",
-        6, 0.08, 0.15, 0.30, persona="impatient",
-    ),
-    "collaborative_seller": Classic(
-        "The seller looks for a fair split.", 8, 0.10, 0.02, 0.40, persona="collaborative"
-    ),
-    "read_the_tells": Classic(
-        "Five short deals with a deceptive seller: two rounds each, too few to read anything.",
-        2, 0.05, 0.08, 0.45, persona="deceptive", deals=5, anchor=2.2, inventory=5,
-    ),
-    "marketplace_arena": Classic(
-        "Three buyers bid under seal for one item, twelve rounds.", 12, 0.06, 0.0, 0.30
-    ),
-    "amazon_realistic": Classic(
-        "An item of our own catalogue, its list price the opening ask and the budget.",
-        8, 0.08, 0.05, 0.30,
-    ),
-}  # fmt: skip
+    row.pop("task"): Classic(
+        about=row.pop("about"),
+        persona=row.pop("persona"),
+        **{name: json.loads(cell or "null") for name, cell in row.items()},
+    )
+    for row in read_rows("bazaar/classic_tasks.csv")
+}
 
 
 def draw(name: str, rng: np.random.Generator) -> tuple[Instance, ...]:
@@ -482,16 +445,16 @@ def draw(name: str, rng: np.random.Generator) -> tuple[Instance, ...]:
         # The published listings have a discounted price beside the list price.
         street_price = item.list_price * rng.uniform(0.35, 0.90)
         return (_instance(task, item, item.list_price, 0.7 * street_price, chance),)
-    opening = round(task.cost * task.anchor)
+    opening = round(COST * task.anchor)
     return tuple(
         _instance(
             task,
-            Item(good, category, "new", opening),
-            task.budget,
-            task.cost,
+            Item(good["name"], good["category"], "new", opening),
+            BUDGET,
+            COST,
             chance[task.rounds * i : task.rounds * (i + 1)],
         )
-        for i, (good, category) in enumerate(GOODS[: task.deals])
+        for i, good in enumerate(GOODS[: task.deals])
     )
 
 
