@@ -70,6 +70,23 @@ def _count_pressure(obs: Observation, persona: str) -> int:
 # comes from the round number. That fault stays, because the published buyers' moves depend on it.
 
 
+# Levels are linear in the true urgency and the round, with noise, by `classic_manners.csv`. Signals
+# stand in the order of the standard normal draws behind them.
+SIGNALS = (
+    "verbal_urgency",
+    "verbal_confidence",
+    "verbal_deception_cue",
+    "fidget_level",
+    "emotional_escalation",
+)
+LEVELS = {
+    (row["persona"], row["signal"]): [
+        float(row[part]) for part in ("base", "urgency", "round", "noise")
+    ]
+    for row in read_rows("bazaar/classic_manners.csv")
+}
+
+
 def classic_tells(table: Any, seller: Mapping[str, Any]) -> Tells:
     """The published manner of a classic seller as it replies to the bid of this round.
 
@@ -80,81 +97,37 @@ def classic_tells(table: Any, seller: Mapping[str, Any]) -> Tells:
     spread = terms.anchor - terms.reserve
     pressed = 1 - (asks[-1] - terms.reserve) / spread if spread else 1.0
     u = min(1.0, terms.inventory_pressure * t / terms.rounds + 0.3 * pressed)
-    stalling = len(asks) > 2 and abs(asks[-1] - asks[-2]) < 1.0
-    return _MANNERS[terms.persona](u, t, stalling, *seller["chance"][t - 1][-6:])
-
-
-# Each function takes the true urgency u, the round t, whether the ask stalls, and six standard
-# normal draws: for urgency, confidence, deception, fidget, emotion and topics.
-
-
-def _default_tells(
-    u, t, stalling, urgency, confidence, deception, fidget, emotion, topics
-) -> Tells:
-    return Tells(
-        verbal_urgency=_clip(0.6 * u + 0.1 * urgency),
-        verbal_confidence=_clip(0.6 - 0.3 * u + 0.1 * confidence),
-        fidget_level=_clip(0.4 * u + 0.1 * fidget),
-        concession_pattern="stalling" if stalling else "steady",
-        eye_contact="steady" if u < 0.5 else "avoidant",
-        repeat_phrases=int(stalling),
-    )
-
-
-def _deceptive(u, t, stalling, urgency, confidence, deception, fidget, emotion, topics) -> Tells:
-    return Tells(
-        verbal_urgency=_clip(0.1 + 0.015 * urgency),
-        verbal_confidence=_clip(0.3 + 0.5 * u + 0.1 * confidence),
-        verbal_deception_cue=_clip(0.7 * u + 0.1 * deception),
-        price_rounding="precise",
-        offer_speed="instant",
-        concession_pattern="stalling" if stalling else "erratic",
-        fidget_level=_clip(0.6 * u + 0.1 * fidget),
-        eye_contact="intense",
-        posture="leaning_in",
-        repeat_phrases=int(stalling),
-        topic_changes=max(0, int(3 * u + 0.5 * topics)),
-    )
-
-
-def _impatient(u, t, stalling, urgency, confidence, deception, fidget, emotion, topics) -> Tells:
-    return Tells(
-        verbal_urgency=_clip(0.4 + 0.1 * t + 0.1 * urgency),
-        verbal_confidence=_clip(0.7 - 0.05 * t + 0.1 * confidence),
-        offer_speed="instant",
-        concession_pattern="stalling" if stalling else "front_loaded",
-        fidget_level=_clip(0.3 + 0.08 * t + 0.1 * fidget),
-        eye_contact="intense" if t < 3 else "avoidant",
-        posture="arms_crossed" if t > 2 else "neutral",
-        repeat_phrases=int(stalling),
-        emotional_escalation=_clip(0.12 * t + 0.1 * emotion),
-    )
-
-
-def _collaborative(
-    u, t, stalling, urgency, confidence, deception, fidget, emotion, topics
-) -> Tells:
-    return Tells(
-        verbal_urgency=_clip(0.8 * u + 0.1 * urgency),
-        verbal_confidence=_clip(0.5 + 0.1 * confidence),
-        offer_speed="deliberate",
-        concession_pattern="stalling" if stalling else "steady",
-        fidget_level=_clip(0.3 * u + 0.1 * fidget),
-        posture="leaning_in",
-        repeat_phrases=int(stalling),
-    )
+    *draws, topics = seller["chance"][t - 1][-6:]
+    signs: dict[str, Any] = {}
+    for signal, draw in zip(SIGNALS, draws, strict=True):
+        if known := LEVELS.get((terms.persona, signal)):
+            base, urgency, by_round, noise = known
+            signs[signal] = _clip(base + urgency * u + by_round * t + noise * draw)
+    signs |= {
+        "default": {"eye_contact": "steady" if u < 0.5 else "avoidant"},
+        "deceptive": {
+            "price_rounding": "precise",
+            "offer_speed": "instant",
+            "concession_pattern": "erratic",
+            "eye_contact": "intense",
+            "posture": "leaning_in",
+            "topic_changes": max(0, int(3 * u + 0.5 * topics)),
+        },
+        "impatient": {
+            "offer_speed": "instant",
+            "concession_pattern": "front_loaded",
+            "eye_contact": "intense" if t < 3 else "avoidant",
+            "posture": "arms_crossed" if t > 2 else "neutral",
+        },
+        "collaborative": {"offer_speed": "deliberate", "posture": "leaning_in"},
+    }[terms.persona]
+    if len(asks) > 2 and abs(asks[-1] - asks[-2]) < 1.0:
+        signs |= {"concession_pattern": "stalling", "repeat_phrases": 1}
+    return Tells(**signs)
 
 
 def _clip(level: float) -> float:
     return 0.0 if level < 0.0 else 1.0 if level > 1.0 else level
-
-
-_MANNERS = {
-    "default": _default_tells,
-    "deceptive": _deceptive,
-    "impatient": _impatient,
-    "collaborative": _collaborative,
-}
 
 
 # The seller of the published game: a fixed schedule of asks and four personalities.
