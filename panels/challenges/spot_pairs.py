@@ -18,8 +18,7 @@ from sauda.experiments.comparison import OURS
 from sauda.experiments.episodes import record_game
 from sauda.experiments.evaluate import BazaarRow
 from sauda.games import game_of
-from sauda.llm.registry import CONSTRAINED, player_spec, row_name
-from sauda.llm.sources import models_behind
+from sauda.llm.registry import CONSTRAINED, models_behind, player_spec, row_name
 from sauda.llm.turn import new_game, play_games
 from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact, load

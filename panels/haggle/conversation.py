@@ -16,7 +16,7 @@ from env import Accept, IllegalAction, Offer, Table, Turn, WalkAway, group_digit
 from panels.haggle.words import ENGLISH, Translate, Trouble, translator
 from panels.ui.offers import Say, ending
 from sauda.language.lines import name_in
-from sauda.language.money import LONGEST_MESSAGE
+from sauda.language.money import HIGHEST_PRICE, LONGEST_MESSAGE
 from sauda.language.money import price as price_in
 from sauda.language.phrases import language_of
 from sauda.language.small_talk import (
@@ -413,8 +413,8 @@ def _action(game: Game, text: str, closes: str) -> Action:
             amount = way.price(game.observation.table, game.you)
         except NoBase as missing:
             raise NoMove("after" if game.over else f"no_{missing}") from None
-        if amount <= 0:
-            raise NoMove("after" if game.over else "zero")
+        if not 0 < amount <= HIGHEST_PRICE:
+            raise NoMove("after" if game.over else "high" if amount > 0 else "zero")
         return Offer(amount, text)
     offered = read_stances(text).offered
     try:

@@ -17,7 +17,7 @@ from env import ARENA_TASKS, Policy, Task, arena, begin, rollout
 from sauda.experiments.base import experiment
 from sauda.experiments.batches import grades
 from sauda.policies import LABS
-from sauda.policies.arena_yardsticks import gains_from_trade, play_all_seeing
+from sauda.policies.arena import gains_from_trade, play_all_seeing
 from sauda.policies.broker import broker
 from sauda.records.schemas.base import Record, Rows
 from sauda.records.seeds import first_seeds

@@ -21,7 +21,7 @@ from sauda.games import ARENA, game_of
 from sauda.games import BAZAAR as BAZAAR_GAME
 from sauda.games.adapter import Columns, Game
 from sauda.games.bazaar_columns import LEAVE, OPEN_MARKET, TUNED
-from sauda.llm import sources
+from sauda.llm import registry
 from sauda.llm.model import CACHE, SAUDA, adapter_folder
 from sauda.llm.registry import PlayerSpec, is_model, player_spec
 from sauda.llm.turn import ModelGame
@@ -225,23 +225,23 @@ def compare_models(
     others are played. A model whose games were played on several kinds of CPU names them all.
     """
     cells = comparison.cells()
-    models = sources.models_behind({name for _, name in cells}, comparison.game)
+    models = registry.models_behind({name for _, name in cells}, comparison.game)
     kept = {} if recorded is None else load_kept(comparison, models, recorded)
     episodes = {
         cell: _play_cell(cell, seeds, comparison.batch, folder, kept.get(cell))
         for cell, seeds in tqdm(cells.items(), unit="cell", desc="playing", leave=False)
     }
     if recorded is not None:
-        models = sources.with_cpus(models, recorded["models"], match_kept(episodes, kept))
+        models = registry.with_cpus(models, recorded["models"], match_kept(episodes, kept))
     return tabulate(comparison, episodes) | {"models": models}
 
 
-def match_kept(episodes: Cells, kept: Cells) -> Iterator[sources.Played]:
+def match_kept(episodes: Cells, kept: Cells) -> Iterator[registry.Played]:
     """Per (task, policy) pair of a model: whether its games are kept, new, or both."""
     for cell, columns in episodes.items():
         if weights := _weights(cell[1]):
             had = len(kept[cell]["grade"]) if cell in kept else 0
-            yield sources.Played(weights, had > 0, had < len(columns["grade"]))
+            yield registry.Played(weights, had > 0, had < len(columns["grade"]))
 
 
 def load_kept(
@@ -255,7 +255,7 @@ def load_kept(
         if cell not in episodes:
             continue
         if weights := _weights(cell.policy):
-            same = sources.is_same_player(recorded["models"].get(weights), models[weights])
+            same = registry.is_same_player(recorded["models"].get(weights), models[weights])
         else:
             same = then.get(cell) == evaluate.hashes(cell)
         had = len(episodes[cell]["grade"])
@@ -419,5 +419,5 @@ CHECK = Check(
     "by --models",
     replay,
 )
-register_kind(Kind("model_comparison/4", ModelComparison, CHECK, sources.bazaar_prompt))
-register_kind(Kind("arena_model_comparison/4", ArenaModelComparison, CHECK, sources.arena_prompt))
+register_kind(Kind("model_comparison/4", ModelComparison, CHECK, registry.bazaar_prompt))
+register_kind(Kind("arena_model_comparison/4", ArenaModelComparison, CHECK, registry.arena_prompt))

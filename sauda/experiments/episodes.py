@@ -19,8 +19,7 @@ from sauda.experiments.comparison import BASE, BAYESIAN, BAZAAR, CLASSIC, LISTEN
 from sauda.games import BAZAAR as BAZAAR_GAME
 from sauda.games.bazaar_prompt import parse
 from sauda.games.transcript import to_json
-from sauda.llm.registry import PlayerSpec, get_policy, player_spec
-from sauda.llm.sources import bazaar_prompt, models_behind
+from sauda.llm.registry import PlayerSpec, bazaar_prompt, get_policy, models_behind, player_spec
 from sauda.llm.turn import ModelGame, new_game, play_games
 from sauda.records.schemas.base import ModelSource, Number, Record, Row, Table
 from sauda.records.seeds import deal_at, first_seeds, has_zopa, seller_type

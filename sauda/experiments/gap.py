@@ -27,8 +27,14 @@ from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import LEAVE, TUNED
 from sauda.games.bazaar_prompt import HIGHEST, ask_belief, first_object, unit
 from sauda.llm.model import CACHE
-from sauda.llm.registry import PlayerSpec, get_policy, is_model, player_spec
-from sauda.llm.sources import bazaar_prompt, models_behind
+from sauda.llm.registry import (
+    PlayerSpec,
+    bazaar_prompt,
+    get_policy,
+    is_model,
+    models_behind,
+    player_spec,
+)
 from sauda.llm.turn import in_batches, take_turns
 from sauda.policies import BUYERS
 from sauda.policies.listener import Belief, Informed, Listener, MoveValues, at_opening, believe

@@ -28,7 +28,7 @@ from sauda.language import acts
 from sauda.language.acts import Acts
 from sauda.language.spoken import announce
 from sauda.llm.model import NamedModel, load_once
-from sauda.llm.sources import model_source
+from sauda.llm.registry import model_source
 from sauda.llm.turn import ModelGame, in_batches, new_game, take_turns
 from sauda.llm.types import BatchGenerate
 from sauda.policies import BUYERS, SELLERS

@@ -34,8 +34,7 @@ from sauda.experiments.batches import (
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import TUNED
 from sauda.llm.model import CACHE
-from sauda.llm.registry import get_policy, is_model, player_spec
-from sauda.llm.sources import bazaar_prompt, models_behind
+from sauda.llm.registry import bazaar_prompt, get_policy, is_model, models_behind, player_spec
 from sauda.policies import BUYERS
 from sauda.policies.bazaar import Babbles, Keyed, Quotes, Says
 from sauda.policies.listener import Informed, Listener

@@ -483,9 +483,6 @@ def collate(rows: Sequence[dict[str, Any]], device: Any = "cpu") -> tuple[Any, .
         for position, *_ in row["labels"]:
             places[i, position + 1] = number
             number += 1
-    tokens, chances = (
-        pad([t for _, t, _, _ in labels]),
-        pad([p for _, _, p, _ in labels], 0.0),
-    )
+    tokens, chances = (pad([t for _, t, _, _ in labels]), pad([p for _, _, p, _ in labels], 0.0))
     weights = torch.tensor([w for *_, w in labels])
     return tuple(numbers.to(device) for numbers in (ids, places, tokens, chances, weights))
