@@ -19,7 +19,7 @@ from panels.haggle.opponents import load_in_background
 from panels.site.cache import Opening
 from panels.site.health import trouble_with_temporary_files
 from panels.site.serving import log_once_per_minute, serve, stay_until_stopped
-from panels.site.sessions import Page
+from panels.site.visitor import Page
 from panels.tour.tab import first_view
 from panels.ui import theme
 from panels.ui.html import macros

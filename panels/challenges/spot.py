@@ -27,8 +27,7 @@ from panels.challenges.subtab import SubTab
 from panels.haggle.layout import SessionGeneration
 from panels.haggle.words import ENGLISH, Translate, Trouble, translate_error, translator
 from panels.results.models import FILE as COMPARISON
-from panels.site.sessions import HOUR, no_longer_here
-from panels.site.visitor import as_visitor
+from panels.site.visitor import HOUR, as_visitor, no_longer_here
 from panels.transcripts.episodes import awaited_model
 from panels.ui.look import QUEUED, QUIET, note, trouble
 from panels.ui.provenance import load_or_say

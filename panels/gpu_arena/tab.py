@@ -19,8 +19,15 @@ from panels.gpu_arena import offers, players, view
 from panels.gpu_arena.players import SEED, TASK, player_title, why_this_world
 from panels.gpu_arena.visit import Fields, Visit, read
 from panels.gpu_arena.words import EXPERT, PUBLISHED, block_name
-from panels.site.sessions import HOUR, Gone, no_longer_here, states_of
-from panels.site.visitor import CALLER, visitor_of, visitor_of_event
+from panels.site.visitor import (
+    CALLER,
+    HOUR,
+    Gone,
+    no_longer_here,
+    states_of,
+    visitor_of,
+    visitor_of_event,
+)
 from panels.ui.html import macros
 from panels.ui.look import QUEUED, QUIET_UNCHECKED, folded, note, trouble
 from panels.ui.terms import task_about, task_title

@@ -22,7 +22,7 @@ from panels.haggle.opponents import (
     seat_choices,
 )
 from panels.haggle.words import ENGLISH, LANGUAGES, Translate, translator
-from panels.site.sessions import HOUR, no_longer_here
+from panels.site.visitor import HOUR, no_longer_here
 from panels.ui.wiring import PRESS
 from sauda.fairness import PAGE, Visitor
 from sauda.llm.backends import THIS_PAGE

@@ -31,7 +31,7 @@ from panels.haggle.opponents import (
 from panels.haggle.result import AGAINST, ASK, SEED, TASK, first_ask
 from panels.haggle.screen import Screen, Updates
 from panels.haggle.words import LANGUAGES
-from panels.site.sessions import Gone, states_of
+from panels.site.visitor import Gone, states_of
 from panels.ui.look import note
 from sauda.records.seeds import whole_seed
 from sauda.sessions.bazaar import Game

@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from panels.site.cache import NAMES
 from panels.site.gate import Served
-from panels.site.sessions import OPEN
+from panels.site.visitor import OPEN
 from panels.ui.downloads import BYTES, NotWritten, downloads
 from sauda.llm import backends
 from sauda.llm.process import CACHE_BYTES

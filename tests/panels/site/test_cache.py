@@ -11,7 +11,7 @@ from starlette.requests import Request
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from panels.site.cache import NAMES, Opening, PageCache
-from panels.site.hosts import own_hosts
+from panels.site.gate import own_hosts
 from panels.site.serving import LONGEST, MINUTE, OncePerMinute
 from panels.site.visitor import INTERNAL, NO_SESSION, trusted_proxies, visitor_of
 from sauda.fairness import Visitor

@@ -12,10 +12,9 @@ import pytest
 from panels.gpu_arena import players
 from panels.haggle import game_view, opponents
 from panels.site.cache import PageCache
-from panels.site.gate import HEADERS, Served
-from panels.site.hosts import Hosts
+from panels.site.gate import HEADERS, Hosts, Served
 from panels.site.serving import stay_until_stopped
-from panels.site.sessions import OPEN
+from panels.site.visitor import OPEN
 from sauda.cloud import space
 from sauda.llm import backends
 from sauda.llm.server import Loading
