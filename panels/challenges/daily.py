@@ -24,7 +24,7 @@ from panels.haggle import result
 from panels.haggle.conversation import SILENT, Chat, chart_words, chat_of
 from panels.haggle.game_view import bubbles, chart
 from panels.haggle.opponents import opponent_name
-from panels.haggle.resume import FIRST
+from panels.haggle.screen import FIRST
 from panels.haggle.words import ENGLISH, Translate, translate_error, translator
 from panels.ui.look import QUIET, note, stat, strip, trouble
 from panels.ui.offers import SMALL, ending

@@ -15,9 +15,7 @@ from markupsafe import Markup
 from env import IllegalAction, get_task, rollout
 from panels.haggle import callbacks as haggle
 from panels.haggle.game_view import brief, bubbles, chart, quick_buttons
-from panels.haggle.layout import ChatParts
-from panels.haggle.resume import FIRST
-from panels.haggle.screen import Screen, Visit
+from panels.haggle.screen import FIRST, ChatParts, Screen, Visit
 from panels.haggle.words import ENGLISH, LANGUAGES, Translate, translator
 from panels.results.reproduce import of_this_page
 from panels.site.visitor import HOUR, Gone, no_longer_here, states_of, visitor_of

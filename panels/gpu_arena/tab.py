@@ -16,8 +16,8 @@ from markupsafe import Markup
 
 from env import ARENA_TASKS, IllegalAction, arena
 from panels.gpu_arena import offers, players, view
+from panels.gpu_arena.offers import Fields, Visit, read
 from panels.gpu_arena.players import SEED, TASK, player_title, why_this_world
-from panels.gpu_arena.visit import Fields, Visit, read
 from panels.gpu_arena.words import EXPERT, PUBLISHED, block_name
 from panels.site.visitor import (
     CALLER,

@@ -17,7 +17,6 @@ from markupsafe import Markup
 from env import IllegalAction, rollout
 from panels.haggle.conversation import SILENT, converse
 from panels.haggle.game_view import HTML, bubbles, sells
-from panels.haggle.layout import Request, Visit
 from panels.haggle.opponents import (
     SELL,
     STAND_IN,
@@ -35,7 +34,7 @@ from panels.haggle.opponents import (
     weights_of,
 )
 from panels.haggle.result import board_of, is_reviewed, review_pending, show_review
-from panels.haggle.screen import Screen, Updates
+from panels.haggle.screen import Request, Screen, Updates, Visit
 from panels.haggle.words import Translate, Trouble, translate_error
 from panels.transcripts.episodes import wait_until_loaded, within
 from panels.ui.look import note, trouble

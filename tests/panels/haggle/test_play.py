@@ -8,7 +8,6 @@ import pytest
 from env import Offer, WalkAway, begin, get_task
 from panels.haggle import callbacks
 from panels.haggle.game_view import IN_ENGLISH
-from panels.haggle.layout import FIRST, Request, Visit
 from panels.haggle.opponents import (
     ANY_ITEM,
     ANY_SELLER,
@@ -23,8 +22,8 @@ from panels.haggle.opponents import (
     opponent_name,
     weights_of,
 )
-from panels.haggle.resume import open_page
-from panels.haggle.screen import Screen
+from panels.haggle.screen import FIRST, Request, Screen, Visit
+from panels.haggle.tab import open_page
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
 from sauda.llm.backends import THIS_PAGE
 from sauda.llm.server import Failed, Loading, Ready, Waiting

@@ -61,7 +61,7 @@ def call(site: Site, name: str, session: str, *data: object) -> list:
 def reloaded(site: Site, before: str, after: str) -> str:
     """What a tab shows whose session was `before` and is `after`, as text."""
     kept = json.dumps({"session": before, "moved": True, "opponent": "linear", "language": "hi"})
-    opening = "haggle.resume.open_page"
+    opening = "haggle.tab.open_page"
     return json.dumps(call(site, opening, after, kept), ensure_ascii=False)
 
 
