@@ -15,9 +15,9 @@ from markupsafe import Markup
 
 from env import TASKS, rollout
 from panels.transcripts.episodes import within
-from panels.ui.downloads import downloads, offer
+from panels.ui.downloads import NotWritten, shared_file
 from panels.ui.html import macros
-from panels.ui.look import PARTS, QUEUED, badge, folded, heading, note, table
+from panels.ui.look import PARTS, QUEUED, badge, folded, heading, note, table, trouble
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.terms import capital, with_tooltips
 from panels.ui.wiring import PRESS, fill_on_opening
@@ -203,11 +203,12 @@ def _offer_zip() -> None:
 
 def make_zip() -> tuple[gr.Button, gr.DownloadButton, Markup]:
     """In place of the button that makes the zip, the one that downloads it; or why it cannot."""
-    path, problem = offer(lambda: str(downloads().write("sauda-artifacts.zip", "all", bundle)))
-    if path is None:
-        return gr.Button(), gr.DownloadButton(), problem
-    label = f"Download the zip, {Path(path).stat().st_size / 2**20:.0f} MiB"
-    return gr.Button(visible=False), gr.DownloadButton(label, value=path, visible=True), problem
+    try:
+        path = shared_file("sauda-artifacts.zip", bundle)
+    except NotWritten as error:
+        return gr.Button(), gr.DownloadButton(), trouble(error)
+    label = f"Download the zip, {path.stat().st_size / 2**20:.0f} MiB"
+    return gr.Button(visible=False), gr.DownloadButton(label, value=path, visible=True), Markup("")
 
 
 # Speeds and the load test ------------------------------------------------------------------------

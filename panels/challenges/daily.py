@@ -16,7 +16,6 @@ from typing import Any
 import gradio as gr
 from markupsafe import Markup
 
-from env import Accept, Offer, Turn, rupees
 from panels.challenges import subtab
 from panels.challenges.daily_share import HTML, Finished, day_address, day_in_words, show_share
 from panels.challenges.subtab import PLAYS, BargainPage, BargainScreen, BargainVisit
@@ -25,7 +24,7 @@ from panels.haggle.conversation import SILENT, Chat, chart_words, chat_of
 from panels.haggle.game_view import bubbles, chart
 from panels.haggle.opponents import opponent_name
 from panels.haggle.screen import FIRST
-from panels.haggle.words import ENGLISH, Translate, translate_error, translator
+from panels.haggle.words import ENGLISH, translate_error, translator
 from panels.ui.look import QUIET, note, stat, strip, trouble
 from panels.ui.offers import SMALL, ending
 from panels.ui.wiring import PRESS, Updates, button, region
@@ -33,7 +32,7 @@ from sauda.llm.types import ReplyError
 from sauda.serve.leaderboard import Unavailable, own_board, token_digest
 from sauda.serve.limits import Limiter
 from sauda.sessions import daily as session
-from sauda.sessions.bazaar import Action, Game, Standing, as_episode, moves_of, rank_standings
+from sauda.sessions.bazaar import Game, Standing, as_episode, moves_of, rank_standings
 
 IN_ADDRESS = ("day", "moves")
 VISITOR = "visitor"  # names this browser where its games count among people's
@@ -95,8 +94,8 @@ class DailyVisit(BargainVisit):
 
     @cached_property
     def chat(self) -> Chat:
-        """The game's chat, in which a move without words says its price."""
-        return chat_of(in_bare_prices(self.game, self.translate), self.talk, self.language)
+        """The game's chat: nobody knows the words of a move of the browser's memory or a button."""
+        return chat_of(self.game, self.talk, self.language, in_prices=True)
 
     @property
     def you(self) -> Standing:
@@ -179,31 +178,6 @@ class DailyScreen(BargainScreen):
         return HTML.day(day_in_words(day, translate), before, visit.notice, shown, translate)
 
 
-def in_bare_prices(game: Game, translate: Translate) -> Game:
-    """The game for its chat alone: an own move without words says its price and nothing else.
-
-    Nobody knows the words of a move that a link, a browser's memory or a button made.
-    """
-    turns = tuple(
-        replace(turn, action=_bare(turn, translate)) if turn.agent == game.you else turn
-        for turn in game.play.turns
-    )
-    return replace(game, play=replace(game.play, turns=turns))
-
-
-def _bare(turn: Turn, translate: Translate) -> Action:
-    """The visitor's move with words: those that it came with, else its price or its kind."""
-    action = turn.action
-    if action.message:
-        return action
-    if isinstance(action, Offer):
-        return replace(action, message=rupees(action.price))
-    if isinstance(action, Accept):
-        price = rupees(turn.observation.table.asks[-1])
-        return replace(action, message=f"{translate('quick_accept')} {price}")
-    return replace(action, message=translate("quick_walk"))
-
-
 def show_friend(visit: DailyVisit) -> Markup:
     """The game that a link holds: who may see it now, its replay, both games once both are over.
 
@@ -212,7 +186,7 @@ def show_friend(visit: DailyVisit) -> Markup:
     friend, mine, translate = visit.friend, visit.game, visit.translate
     if not (mine.over or visit.watched):
         return HTML.play_first(translate)
-    chat = chat_of(in_bare_prices(friend, translate), language=visit.language)
+    chat = chat_of(friend, language=visit.language, in_prices=True)
     end, cards = ending(friend.play.state.table.past[-1], chart_words(translate)), []
     if mine.over:
         ends = (

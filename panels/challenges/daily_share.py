@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
+from io import BytesIO
 from itertools import groupby
-from pathlib import Path
 
 from markupsafe import Markup
 from PIL import Image, ImageDraw, ImageFont
@@ -17,7 +17,7 @@ from PIL import Image, ImageDraw, ImageFont
 from env import EndReason, rupees
 from panels.haggle.conversation import chart_words
 from panels.haggle.words import Translate, translator
-from panels.ui.downloads import downloads, offer
+from panels.ui.downloads import data_address
 from panels.ui.html import macros
 from panels.ui.look import PALETTE
 from panels.ui.offers import Say
@@ -72,9 +72,11 @@ def day_address(day: date, code: str = "") -> str:
 
 def show_share(one: Finished) -> Markup:
     """The text, the link and the picture."""
-    path, problem = offer(lambda: picture_file(one))
     address = f"{one.origin}/{day_address(one.day, encode(one.game))}"
-    return HTML.share(text_of(one), address, path, problem, one.translate)
+    png = BytesIO()
+    picture(one).save(png, format="PNG")
+    drawn = data_address(png.getvalue(), "image/png")
+    return HTML.share(text_of(one), address, drawn, one.translate)
 
 
 def text_of(one: Finished) -> list[str]:
@@ -101,16 +103,6 @@ def blocks(game: Game) -> str:
 
 
 # The picture ------------------------------------------------------------------------------------
-
-
-def picture_file(one: Finished) -> str:
-    """The path of the picture as PNG; raises NotWritten."""
-    content = repr((one.day, encode(one.game), one.place, one.origin, one.language))
-
-    def write(path: Path) -> None:
-        picture(one).save(path, format="PNG", optimize=True)
-
-    return str(downloads().write(f"sauda-{one.day.isoformat()}.png", content, write))
 
 
 def picture(one: Finished) -> Image.Image:

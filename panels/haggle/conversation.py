@@ -144,9 +144,14 @@ class Chat:
     language: str  # of the other side's next words
 
 
-def chat_of(game: Game, talk: Talk = SILENT, language: str = ENGLISH) -> Chat:
-    """The chat of a game and the talk beside it, in `language`."""
-    telling = _Telling(game, language)
+def chat_of(
+    game: Game, talk: Talk = SILENT, language: str = ENGLISH, in_prices: bool = False
+) -> Chat:
+    """The chat of a game and the talk beside it, in `language`.
+
+    An own move without words gets a line of words, or, `in_prices`, its price and nothing else.
+    """
+    telling = _Telling(game, language, in_prices)
     telling.tell(talk)
     return Chat(tuple(telling.messages), tuple(telling.own_words), telling.language)
 
@@ -159,8 +164,8 @@ def chart_words(translate: Translate) -> Say:
 class _Telling:
     """A chat while it is put together: its messages, and what was said so far."""
 
-    def __init__(self, game: Game, page_language: str) -> None:
-        self.game, self.page_language = game, page_language
+    def __init__(self, game: Game, page_language: str, in_prices: bool) -> None:
+        self.game, self.page_language, self.in_prices = game, page_language, in_prices
         self.messages: list[Message] = []
         self.own_words: list[str] = []  # with each of the visitor's moves
         self.lines: dict[str, list[str]] = {seat: [] for seat in SEATS}
@@ -230,8 +235,8 @@ class _Telling:
             return
         self.own_words.append(text)
         self.questions.clear()
-        if turn.action.message:
-            self._listen(turn.action.message)
+        if turn.action.message or self.in_prices:
+            self._listen(text)
 
     def _line(self, number: int, turn: Turn) -> str:
         """The words of a move: the visitor's as typed, the other side's as `retell` has them."""
@@ -239,6 +244,8 @@ class _Telling:
         words = announce(turn.action) if turn.action.message else ""
         if own and words:
             return words
+        if own and self.in_prices:
+            return tell_move(turn, translator(self.page_language))
         decided = Decided(
             seen,
             turn.agent,
@@ -286,6 +293,17 @@ def _price_of(turn: Turn) -> str:
     table = turn.observation.table
     theirs = table.bids if turn.agent == "seller" else table.asks
     return rupees(theirs[-1]) if isinstance(turn.action, Accept) else ""
+
+
+def tell_move(turn: Turn, translate: Translate) -> str:
+    """A move of the visitor as a price or an order, without what was typed with it."""
+    obs = turn.observation
+    if isinstance(turn.action, Offer):
+        return rupees(turn.action.price)
+    if isinstance(turn.action, Accept):
+        theirs = obs.bid if turn.agent == "seller" else obs.ask
+        return f"{translate('quick_accept')} {rupees(theirs)}"
+    return translate("quick_walk")
 
 
 def _last_chance(game: Game, translate: Translate) -> str:

@@ -12,14 +12,13 @@ from env import (
     Episode,
     Offer,
     Task,
-    Turn,
     bonus,
     market,
     rupees,
     shares,
     zopa_width,
 )
-from panels.haggle.conversation import chart_words
+from panels.haggle.conversation import chart_words, tell_move
 from panels.haggle.game_view import HTML, IN_ENGLISH, chart, limits, sells
 from panels.haggle.opponents import chosen_opponent, model_name, opponent_name
 from panels.haggle.words import ENGLISH, Translate
@@ -382,7 +381,7 @@ def _verdict(review: Review, translate: Translate) -> str:
         "review_planned_cost" if planned else "review_missed_cost",
         amount=_amount(review.missed, review.game, translate),
         number=worst.number + 1,
-        said=_tell_move(worst.turn, translate),
+        said=tell_move(worst.turn, translate),
     )
 
 
@@ -398,7 +397,7 @@ def _row(
     free = "" if is_planned(game) or is_recorded(game) else "₹0"
     cost = "−" + _amount(move.cost, game, translate) if costs else free
     advice = _advice(move, translate, language) if costs else ""
-    return move, _tell_move(move.turn, translate), kind, cost, advice
+    return move, tell_move(move.turn, translate), kind, cost, advice
 
 
 def _advice(move: OwnMove, translate: Translate, language: str) -> str:
@@ -419,17 +418,6 @@ def _advice(move: OwnMove, translate: Translate, language: str) -> str:
     if deal.price == better.price:
         return translate("review_at", price=price)
     return translate("review_later", first=price, price=rupees(deal.price))
-
-
-def _tell_move(turn: Turn, translate: Translate) -> str:
-    """A move of the visitor as a price or an order, without what was typed with it."""
-    obs = turn.observation
-    if isinstance(turn.action, Offer):
-        return rupees(turn.action.price)
-    if isinstance(turn.action, Accept):
-        theirs = obs.bid if turn.agent == "seller" else obs.ask
-        return f"{translate('quick_accept')} {rupees(theirs)}"
-    return translate("quick_walk")
 
 
 def _amount(missed: Worth, game: Game, translate: Translate) -> str:

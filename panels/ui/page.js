@@ -30,8 +30,8 @@ document.addEventListener("click", (event) => {
   for (const other of beside) if (other !== pressed) other.click();
 });
 
-// The files of a training run are named after it. The picture is on white, so that it reads on any
-// page; the CSV file is the run's own log, a row per step.
+// A button saves the picture of a bargain, or the files of a training run, which are named after it.
+// The run's picture is on white, so that it reads on any page; its CSV file is the log, a row per step.
 function saveAs(name, address) {
   const link = document.createElement("a");
   link.href = address;
@@ -52,7 +52,8 @@ async function saveLog(run, file) {
   saveAs(`${run}.csv`, URL.createObjectURL(new Blob([text], { type: "text/csv" })));
 }
 document.addEventListener("click", (event) => {
-  const { run, picture, log } = event.target.closest("button")?.dataset ?? {};
+  const { run, picture, log, save } = event.target.closest("button")?.dataset ?? {};
+  if (save) saveAs("bargain.png", document.querySelector(save).src);
   if (picture) savePicture(run, picture);
   if (log) saveLog(run, log);
 });

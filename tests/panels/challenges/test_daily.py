@@ -1,8 +1,10 @@
 """What the bargain of the day shows and hides, without a browser."""
 
 import re
+from base64 import b64decode
 from dataclasses import replace
 from datetime import timedelta
+from io import BytesIO
 from types import SimpleNamespace
 
 import gradio as gr
@@ -94,7 +96,8 @@ def test_a_gain_can_be_shared_as_text_with_a_link_and_as_a_picture():
     assert link.startswith("https://sauda.example/?tab=haggle&amp;part=daily&amp;day=")
     code = link.partition("moves=")[2]
     assert code == encode(gained) == encode(replay(DAY, code))
-    with Image.open(re.search(r'src="gradio_api/file=([^"]+)"', shown)[1]) as card:
+    drawn = b64decode(re.search(r'src="data:image/png;base64,([^"]+)"', shown)[1])
+    with Image.open(BytesIO(drawn)) as card:
         assert card.size == (1200, 630)
 
 

@@ -29,7 +29,7 @@ def test_health_counts_sessions_games_events_caches_replies_memory_and_files(sit
     health = site.shared.get("/health").json()
     assert set(health) == {
         "status", "uptime_s", "sessions", "games", "events", "openenv", "mcp", "pages",
-        "caches", "language_models", "memory_mib", "downloads", "temporary_files",
+        "caches", "language_models", "memory_mib", "temporary_files",
     }  # fmt: skip
     assert health["memory_mib"]["page"] > 50
     assert health["language_models"]["waiting"] == 0
