@@ -3,7 +3,10 @@
 The browser fills the page's own address in the programs, so that each runs as printed.
 """
 
+import atexit
 import re
+import shutil
+import tempfile
 from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import groupby
@@ -15,7 +18,6 @@ from markupsafe import Markup
 
 from env import TASKS, rollout
 from panels.transcripts.episodes import within
-from panels.ui.downloads import NotWritten, shared_file
 from panels.ui.html import macros
 from panels.ui.look import PARTS, QUEUED, badge, folded, heading, note, table, trouble
 from panels.ui.provenance import load_or_say, provenance
@@ -33,7 +35,7 @@ from sauda.games.transcript import to_json
 from sauda.llm.types import ReplyError
 from sauda.records.kinds import FILES, KINDS, ArtifactError, Entry
 from sauda.records.seeds import EXACT, SEED_BITS, whole_seed
-from sauda.records.store import ROOT, Artifact, bundle, load, sha256
+from sauda.records.store import ROOT, Artifact, bundle, load, replace_file, sha256
 
 HTML = macros("artifacts")
 TITLE = "Artifacts & API"
@@ -204,11 +206,25 @@ def _offer_zip() -> None:
 def make_zip() -> tuple[gr.Button, gr.DownloadButton, Markup]:
     """In place of the button that makes the zip, the one that downloads it; or why it cannot."""
     try:
-        path = shared_file("sauda-artifacts.zip", bundle)
-    except NotWritten as error:
-        return gr.Button(), gr.DownloadButton(), trouble(error)
+        path = zip_folder() / "sauda-artifacts.zip"
+        if not path.exists():
+            with replace_file(path) as part:
+                bundle(part)
+    except OSError as error:
+        why = (error.strerror or type(error).__name__).lower()
+        told = f"the file for download could not be written ({why}); nothing else is lost, so try"
+        return gr.Button(), gr.DownloadButton(), trouble(ValueError(f"{told} again later"))
     label = f"Download the zip, {path.stat().st_size / 2**20:.0f} MiB"
     return gr.Button(visible=False), gr.DownloadButton(label, value=path, visible=True), Markup("")
+
+
+@cache
+def zip_folder() -> Path:
+    """A folder of this process, removed when it ends, whose files Gradio serves as they stand."""
+    folder = Path(tempfile.mkdtemp(prefix="sauda-")).resolve()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    gr.set_static_paths([folder])
+    return folder
 
 
 # Speeds and the load test ------------------------------------------------------------------------

@@ -16,24 +16,27 @@ from typing import Any
 import gradio as gr
 from markupsafe import Markup
 
+from env import EndReason, rupees
 from panels.challenges import subtab
-from panels.challenges.daily_share import HTML, Finished, day_address, day_in_words, show_share
 from panels.challenges.subtab import PLAYS, BargainPage, BargainScreen, BargainVisit
 from panels.haggle import result
 from panels.haggle.conversation import SILENT, Chat, chart_words, chat_of
 from panels.haggle.game_view import bubbles, chart
 from panels.haggle.opponents import opponent_name
 from panels.haggle.screen import FIRST
-from panels.haggle.words import ENGLISH, translate_error, translator
-from panels.ui.look import QUIET, note, stat, strip, trouble
+from panels.haggle.words import ENGLISH, Translate, translate_error, translator
+from panels.ui.html import macros
+from panels.ui.look import PALETTE, QUIET, note, stat, strip, trouble
 from panels.ui.offers import SMALL, ending
 from panels.ui.wiring import PRESS, Updates, button, region
+from sauda.language.lines import name_in
 from sauda.llm.types import ReplyError
 from sauda.serve.leaderboard import Unavailable, own_board, token_digest
 from sauda.serve.limits import Limiter
 from sauda.sessions import daily as session
 from sauda.sessions.bazaar import Game, Standing, as_episode, moves_of, rank_standings
 
+HTML = macros("challenges")
 IN_ADDRESS = ("day", "moves")
 VISITOR = "visitor"  # names this browser where its games count among people's
 MOST_KEPT = 60  # games in a browser, the newest days
@@ -222,8 +225,7 @@ def show_result(visit: DailyVisit) -> Markup:
         result.replay_note(game, rank_standings(everybody), translate),
     ]
     if you.share > 0:
-        one = Finished(visit.day, game, you.share, place, visit.origin, visit.language)
-        parts.append(show_share(one))
+        parts.append(show_share(visit, place))
     return Markup("").join(parts)
 
 
@@ -235,6 +237,83 @@ def players(visit: DailyVisit, said: str, sauda: Sequence[Standing] = ()) -> Mar
         friends = [session.player(name, as_episode(visit.friend))]
     rows = rank_standings([visit.you, *friends, *session.scripts(visit.day), *sauda])
     return result.compare(rows, visit.translate) + note(said)
+
+
+# What a visitor sends to friends -----------------------------------------------------------------
+
+# A bid's block, by the least distance from the ask before it, as a share of the list price.
+BLOCKS = {0.30: "🟥", 0.15: "🟧", 0.05: "🟨"}
+CLOSE = "🟩"
+ENDS = {EndReason.AGREEMENT: "🤝", EndReason.WALKAWAY: "🚶", EndReason.DEADLINE: "⌛"}
+CHART = (640, 232, 1136, 480)  # of the picture, px: left, top, right, bottom
+
+
+def day_in_words(day: date, translate: Translate) -> str:
+    """The day as "23 November 2026"."""
+    month = translate("daily_months").split()[day.month - 1]
+    return f"{day.day} {month} {day.year}"
+
+
+def day_address(day: date, code: str = "") -> str:
+    """The query string that opens a day's bargain, with the game of `code` if there is one."""
+    moves = f"&moves={code}" if code else ""
+    return f"?tab=haggle&part=daily&day={day.isoformat()}{moves}"
+
+
+def show_share(visit: DailyVisit, place: str) -> Markup:
+    """A text, a link that replays the game, and a picture in the size in which links are shown.
+
+    `place` is the one among the scripts. Text and picture name no price of the game: whoever sees
+    them can still play. The picture has its own colours, since a browser saves it as a file.
+    """
+    game, translate = visit.game, visit.translate
+    table, day, won = (
+        game.play.state.table,
+        day_in_words(visit.day, translate),
+        f"{visit.you.share:.0%}",
+    )
+    name = name_in(visit.language, table.item.name)
+    item = translate("daily_item", item=name, price=rupees(table.item.list_price))
+    lines = [
+        translate("daily_title", day=day, item=item),
+        f"{translate('daily_won', share=won)}; {translate('daily_place', place=place)}",
+        blocks(game),
+    ]
+    home, address = f"{visit.origin.partition('://')[2]}/", day_address(visit.day)
+    picture = HTML.picture(
+        {role: light for role, (light, _) in PALETTE.items()},
+        "; ".join(lines[:2]), day, f"{name[0].upper()}{name[1:]}", won, place,
+        offer_points(table.asks, table.bids), home + address, translate,
+    )  # fmt: skip
+    link = f"{visit.origin}/{day_address(visit.day, session.encode(game))}"
+    return HTML.share(lines, link, picture, translate)
+
+
+def offer_points(asks: Sequence[float], bids: Sequence[float]) -> list[list[tuple[float, float]]]:
+    """The places of both sides' offers in the picture, without a scale: asks, then bids."""
+    left, top, right, bottom = CHART
+    prices = [*asks, *bids]
+    low, span = min(prices), max(prices) - min(prices) or 1
+    steps = max(len(asks), len(bids) + 1, 2) - 1
+    return [
+        [
+            (
+                round(left + (right - left) * (start + number) / steps),
+                round(bottom - (bottom - top) * (price - low) / span),
+            )
+            for number, price in enumerate(offers)
+        ]
+        for start, offers in enumerate((asks, bids))
+    ]
+
+
+def blocks(game: Game) -> str:
+    """A coloured block per bid, by its distance from the ask, then how the game ended: no price."""
+    table, shown = game.play.state.table, ""
+    for ask, bid in zip(table.asks, table.bids, strict=False):
+        gap = (ask - bid) / table.item.list_price
+        shown += next((block for share, block in BLOCKS.items() if gap > share), CLOSE)
+    return shown + ENDS.get(table.past[-1].end, "")
 
 
 # Events -----------------------------------------------------------------------------------------

@@ -37,17 +37,8 @@ from sauda.language.small_talk import (
 )
 from sauda.language.spoken import Decided, announce, claim_of, is_last, retell
 from sauda.language.stances import NoBase, read_stances, relative
-from sauda.sessions.bazaar import (
-    BACKWARDS,
-    FAR_OFF,
-    Action,
-    Game,
-    answer,
-    doubt,
-    loss_at,
-    own_and_theirs,
-    propose,
-)
+from sauda.sessions import bazaar
+from sauda.sessions.bazaar import Action, Game
 
 MOST = 30  # exchanges that are kept; an older one leaves the chat
 LONGEST = 200  # characters of a text that is kept
@@ -112,15 +103,15 @@ def asked_back(game: Game) -> Exchange:
 
 def question(game: Game, action: Action) -> tuple[str, dict[str, str]]:
     """The question about a move, as a key of the page's words, and the values of its sentence."""
-    own, theirs = own_and_theirs(game.observation)
+    own, theirs = bazaar.own_and_theirs(game.observation)
     price = action.price if isinstance(action, Offer) else theirs[-1]
-    values, why = {"price": rupees(price)}, doubt(game, action)
-    if why == FAR_OFF:
+    values, why = {"price": rupees(price)}, bazaar.doubt(game, action)
+    if why == bazaar.FAR_OFF:
         return "did_you_mean", values
-    if why == BACKWARDS:
+    if why == bazaar.BACKWARDS:
         stands = game.you == "buyer" and game.observation.table.standing
         return f"backwards_{'bid' if stands else game.you}", values | {"own": rupees(own[-1])}
-    if (loss := loss_at(game, price)) > 0:
+    if (loss := bazaar.loss_at(game, price)) > 0:
         kind = "loss_accept" if isinstance(action, Accept) else f"loss_{game.you}"
         limit = rupees(game.observation.reservation)
         return kind, values | {"loss": rupees(loss), "limit": limit}
@@ -376,7 +367,7 @@ def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
         most, length = group_digits(str(LONGEST_MESSAGE)), group_digits(str(len(text)))
         raise Trouble("too_long", most=most, length=length)
     if game.unconfirmed is not None and confirms(text):
-        return answer(game, game.unconfirmed)
+        return bazaar.answer(game, game.unconfirmed)
     # A price worked out from others is another one: "10 % off and it is a deal" accepts nothing.
     closes = "" if relative(text) else read_closing(text, _standing(game))
     action = _action(game, text, closes)
@@ -389,7 +380,7 @@ def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
     if broken := _broken_rule(game, action):
         raise broken
     try:
-        after = propose(game, action)
+        after = bazaar.propose(game, action)
     except IllegalAction:
         if isinstance(action, Offer) and game.you == "seller" and not game.waiting:
             # It is more than the market lets anybody ask.

@@ -11,43 +11,11 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import IllegalAction
+from panels.haggle import game_view, opponents
+from panels.haggle import result as results
 from panels.haggle.conversation import SILENT, Chat, Talk, chat_of
-from panels.haggle.game_view import (
-    HTML,
-    brief,
-    bubbles,
-    chart,
-    opponent_badge,
-    quick_buttons,
-    raw,
-    reading,
-    sells,
-)
-from panels.haggle.opponents import (
-    ANY_ITEM,
-    ANY_SELLER,
-    SELL,
-    SELLER_MODELS,
-    SERVED,
-    bare_stages,
-    buyer_models,
-    is_language_model,
-    market_choices,
-    model_name,
-    opponent_choices,
-    seat_and_market,
-    seat_choices,
-    weights_of,
-)
-from panels.haggle.result import (
-    Board,
-    board_of,
-    card,
-    compared_games,
-    effect_of_words,
-    is_reviewed,
-    result,
-)
+from panels.haggle.game_view import HTML, sells
+from panels.haggle.result import Board, is_reviewed
 from panels.haggle.words import ENGLISH, LANGUAGES, Translate, translate_error, translator
 from panels.site.visitor import HOUR, no_longer_here
 from panels.ui.look import trouble
@@ -144,9 +112,9 @@ class Visit:
     talk: Talk = SILENT  # the small talk of the game
     reply_request: Request | None = None  # for the model's move: asked, and not failed
     review_request: Request | None = None  # where a finished game was shown
-    seat: str = SELL
-    market: str = ANY_ITEM  # in the seller's seat, the item
-    opponent: str = SERVED[0]
+    seat: str = opponents.SELL
+    market: str = opponents.ANY_ITEM  # in the seller's seat, the item
+    opponent: str = opponents.SERVED[0]
     visitor: Visitor = PAGE  # whose turn it is among those who wait for a model
     generation: SessionGeneration = field(default_factory=SessionGeneration, compare=False)
 
@@ -175,7 +143,7 @@ class Visit:
     @property
     def model_name(self) -> str:
         """The short name of the language model across the table."""
-        return model_name(self.game.opponent, self.translate)
+        return opponents.model_name(self.game.opponent, self.translate)
 
 
 FIRST = Visit()  # as the page opens
@@ -215,15 +183,15 @@ class Layout(ChatParts):
         self.head = gr.HTML(HTML.head(translate, False), elem_id="haggle-head")
         with gr.Row(elem_classes="sauda-actions", elem_id="haggle-pickers"):
             self.seat = gr.Radio(
-                seat_choices(translate), value=FIRST.seat, label=translate("seat"), scale=1,
-                min_width=180, elem_id="haggle-seat",
+                opponents.seat_choices(translate), value=FIRST.seat, label=translate("seat"),
+                scale=1, min_width=180, elem_id="haggle-seat",
             )  # fmt: skip
             self.market = gr.Dropdown(  # in the seller's seat, the item
-                market_choices(FIRST.seat)[:1], value=FIRST.market, label=translate("ware"),
-                scale=3, min_width=160, elem_id="haggle-market",
+                opponents.market_choices(FIRST.seat)[:1], value=FIRST.market,
+                label=translate("ware"), scale=3, min_width=160, elem_id="haggle-market",
             )  # fmt: skip
             self.opponent = gr.Dropdown(
-                opponent_choices(FIRST.seat, FIRST.market), value=FIRST.opponent,
+                opponents.opponent_choices(FIRST.seat, FIRST.market), value=FIRST.opponent,
                 label=translate("buyer"), scale=3, min_width=160, elem_id="haggle-other",
             )  # fmt: skip
             self.new_game = gr.Button(translate("new"), scale=0, min_width=110)
@@ -297,12 +265,12 @@ class Screen:
             reply_request=Request() if game.waiting and not problem else None,
             review_request=Request() if is_reviewed(game) else None,
         )
-        board = board_of(game)
+        board = results.board_of(game)
         return self.ask(visit) | {
             page.visit: visit,
             page.brief: self.brief(visit),
             page.chat: gr.update(
-                value=bubbles(visit.chat.messages),
+                value=game_view.bubbles(visit.chat.messages),
                 elem_classes=SELLERS_CHAT if sells(game) else [],
                 placeholder=translate("you_open" if sells(game) else "unpacking"),
             ),
@@ -329,8 +297,8 @@ class Screen:
     def brief(self, visit: Visit) -> Markup:
         """The item, the own limit, and who plays against the visitor, with its load status."""
         game, translate = visit.game, visit.translate
-        badge = opponent_badge(game, self.model_facing(visit), translate)
-        return region("haggle-brief", brief(game, translate, visit.language)) + region(
+        badge = game_view.opponent_badge(game, self.model_facing(visit), translate)
+        return region("haggle-brief", game_view.brief(game, translate, visit.language)) + region(
             "haggle-badge", badge
         )
 
@@ -346,7 +314,7 @@ class Screen:
         )
         return HTML.moves(
             problem,
-            quick_buttons(movable, len(game.play.turns), translate),
+            game_view.quick_buttons(movable, len(game.play.turns), translate),
             [(name, key) for name, key, shows in offered if shows],
             translate,
         )
@@ -356,8 +324,10 @@ class Screen:
         game, first, translate = visit.game, visit.first_game, visit.translate
         shown = Markup("")
         if game.over:
-            others = opponent_choices(*seat_and_market(game.task_name), visit.language)
-            shown += HTML.ended(card(game, translate, board), others, translate)
+            others = opponents.opponent_choices(
+                *opponents.seat_and_market(game.task_name), visit.language
+            )
+            shown += HTML.ended(results.card(game, translate, board), others, translate)
         if game.over or first is not None:
             origin = visit if first is None else replace(visit, game=first)
             moves = [
@@ -365,7 +335,7 @@ class Screen:
                 for number, text in enumerate(origin.chat.own_words)
             ]
             shown += HTML.what_if(moves, translate)
-        pair = "" if first is None else compared_games(first, game, translate)
+        pair = "" if first is None else results.compared_games(first, game, translate)
         return shown + region("haggle-pair", pair)
 
     def side(self, visit: Visit, board: Board, remark: Markup | str | None = None) -> Markup:
@@ -374,13 +344,13 @@ class Screen:
         A `remark` on the stages that play the seed stands in the place of the button that asks.
         """
         game, translate = visit.game, visit.translate
-        if remark is None and game.over and bare_stages(game.task_name):
+        if remark is None and game.over and opponents.bare_stages(game.task_name):
             remark = button(translate("board_ask"), press="ask_stages")
         return HTML.side(
-            chart(game, translate=translate),
-            reading(game, translate, visit.chat.language),
-            effect_of_words(game, translate),
-            result(game, translate, visit.language, board),
+            game_view.chart(game, translate=translate),
+            game_view.reading(game, translate, visit.chat.language),
+            results.effect_of_words(game, translate),
+            results.result(game, translate, visit.language, board),
             remark or "",
         )
 
@@ -390,7 +360,9 @@ class Screen:
         health = [
             (name, _health_of(model, translate)) for name, model in self.models["buyer"].items()
         ]
-        return HTML.model(health, raw(visit.game, translate) if visit.game else "", translate)
+        return HTML.model(
+            health, game_view.raw(visit.game, translate) if visit.game else "", translate
+        )
 
     @property
     def unchanged(self) -> Updates:
@@ -409,20 +381,20 @@ class Screen:
     def model_facing(self, visit: Visit) -> ModelWorker:
         """The language model for the seat across from the visitor."""
         game = visit.game
-        across = (game.stands_in_for or game.opponent) if sells(game) else ANY_SELLER
+        across = (game.stands_in_for or game.opponent) if sells(game) else opponents.ANY_SELLER
         return self.model_of(across, visit.backend)
 
     def model_of(self, opponent: str, backend: str) -> ModelWorker:
         """The language model of an opponent: one that the page serves, or another stage of it."""
-        if opponent in (ANY_SELLER, *SELLER_MODELS):
+        if opponent in (opponents.ANY_SELLER, *opponents.SELLER_MODELS):
             return self.models["seller"][backend]
-        if opponent in buyer_models() and opponent not in SERVED:
-            return self.by_name(weights_of(opponent))
+        if opponent in opponents.buyer_models() and opponent not in opponents.SERVED:
+            return self.by_name(opponents.weights_of(opponent))
         return self.models["buyer"][backend]
 
     def is_ready(self, opponent: str, backend: str) -> bool:
         """Whether an opponent is a language model that can reply now; waits a moment for it."""
-        if not is_language_model(opponent):
+        if not opponents.is_language_model(opponent):
             return False
         return isinstance(self.model_of(opponent, backend).wait(READY_SOON), Ready)
 

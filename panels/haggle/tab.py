@@ -18,22 +18,7 @@ from typing import Any
 import gradio as gr
 
 from panels.challenges import daily, people, spot
-from panels.haggle import callbacks
-from panels.haggle.opponents import (
-    BUY,
-    SELL,
-    SELLING_TASK,
-    choose_offered,
-    chosen_opponent,
-    game_at,
-    market_choices,
-    models,
-    new_game,
-    one_of,
-    seat_and_market,
-    seat_choices,
-    values,
-)
+from panels.haggle import callbacks, opponents
 from panels.haggle.result import AGAINST, ASK, SEED, TASK, first_ask
 from panels.haggle.screen import FIRST, PICKS, Layout, Screen, Updates, Visit
 from panels.haggle.words import ENGLISH, LANGUAGES, translator
@@ -48,7 +33,7 @@ STAGE_GAMES_AT_ONCE = 2  # each holds a thread while a stage plays
 REPLIES_AT_ONCE = 64  # events that wait for a model; none of them holds a thread
 REVIEWS_AT_ONCE = 16  # events that wait for a model or a search, likewise
 GONE_TASKS = ("bazaar/bluff", "bazaar/career", "bazaar/crowd")
-FORMER_NAMES = {"bazaar/seller_brief": SELLING_TASK}
+FORMER_NAMES = {"bazaar/seller_brief": opponents.SELLING_TASK}
 VISIT, DRAFT = "sauda-haggle", "sauda-haggle-draft"  # keys of the storage
 
 # Scripts of the browser --------------------------------------------------------------------------
@@ -89,8 +74,8 @@ def build() -> None:
     translate, tabs = translator(ENGLISH), {}
     with gr.Tabs(elem_classes="sauda-subtabs", overflow_behavior="wrap"):
         with gr.Tab(translate("tab_any"), id="any") as tabs["tab_any"]:
-            page = Layout(translate, models()["buyer"])
-            _wire(Screen(page, models()))
+            page = Layout(translate, opponents.models()["buyer"])
+            _wire(Screen(page, opponents.models()))
         for name, part in (("daily", daily), ("spot", spot), ("people", people)):
             with gr.Tab(translate(f"tab_{name}"), id=name) as tabs[f"tab_{name}"]:
                 part.build(tabs[f"tab_{name}"], page.language)
@@ -247,8 +232,8 @@ def _ticks(screen: Screen) -> Any:
 def _visit_of(screen: Screen, kept: Visit, *picks: str) -> Visit:
     """The visit that the session keeps, with what the visitor picks now; values are unchecked."""
     picked = dict(zip(PICKS, picks, strict=True))
-    picked["backend"] = one_of([*screen.models["buyer"]], picked["backend"])
-    picked["language"] = one_of(values(LANGUAGES), picked["language"])
+    picked["backend"] = opponents.one_of([*screen.models["buyer"]], picked["backend"])
+    picked["language"] = opponents.one_of(opponents.values(LANGUAGES), picked["language"])
     return replace(kept, **picked)
 
 
@@ -302,13 +287,15 @@ def open_page(screen: Screen, kept: str, query: Mapping[str, str], session: str)
         remark = "bad_link"
     try:
         ready = screen.is_ready(visit.opponent, visit.backend)
-        game = game or new_game(visit.seat, visit.market, visit.opponent, ready)
+        game = game or opponents.new_game(visit.seat, visit.market, visit.opponent, ready)
     except ValueError as error:  # an artifact that the opponent needs is missing
         return known | screen.problem(error, visit)
-    seat, market = seat_and_market(game.task_name)
-    if seat == SELL == visit.seat:
+    seat, market = opponents.seat_and_market(game.task_name)
+    if seat == opponents.SELL == visit.seat:
         market = visit.market  # an item, or any
-    visit = replace(visit, game=game, seat=seat, market=market, opponent=chosen_opponent(game))
+    visit = replace(
+        visit, game=game, seat=seat, market=market, opponent=opponents.chosen_opponent(game)
+    )
     visit.generation.place = seat, market
     shown = screen.show(visit, note(visit.translate(remark)) if remark else "")
     # Its review comes by an event of its own, `callbacks.review_former`.
@@ -332,9 +319,10 @@ def open_pickers(screen: Screen, visit: Visit) -> Updates:
     """
     page, translate = screen.page, visit.translate
     if all(getattr(visit, name) == getattr(FIRST, name) for name in PICKS):
-        return {page.market: gr.Dropdown(market_choices(visit.seat))}
+        return {page.market: gr.Dropdown(opponents.market_choices(visit.seat))}
+    seats = opponents.seat_choices(translate)
     return callbacks.change_language(screen, visit, is_open=False) | {
-        page.seat: gr.Radio(seat_choices(translate), value=visit.seat, label=translate("seat")),
+        page.seat: gr.Radio(seats, value=visit.seat, label=translate("seat")),
         page.language: gr.Radio(value=visit.language, label=translate("language")),
         page.backend: gr.Radio(value=visit.backend, label=translate("backend")),
     }
@@ -363,12 +351,14 @@ def read_kept(text: str, backends: Collection[str]) -> Kept | None:
         return None
     if not isinstance(found, dict) or not isinstance(found.get("session"), str):
         return None
-    seat = one_of((FIRST.seat, BUY), found.get("seat"))
-    market, opponent = choose_offered(
+    seat = opponents.one_of((FIRST.seat, opponents.BUY), found.get("seat"))
+    market, opponent = opponents.choose_offered(
         seat, found.get("market", FIRST.market), found.get("opponent", FIRST.opponent)
     )
-    backend = one_of([FIRST.backend, *backends], found.get("backend"))
-    language = one_of([FIRST.language, *values(LANGUAGES)], found.get("language"))
+    backend = opponents.one_of([FIRST.backend, *backends], found.get("backend"))
+    language = opponents.one_of(
+        [FIRST.language, *opponents.values(LANGUAGES)], found.get("language")
+    )
     picks = dict(zip(PICKS, (seat, market, opponent, backend, language), strict=True))
     return Kept(found["session"], picks, found.get("moved") is True)
 
@@ -392,7 +382,7 @@ def shared_game(query: Mapping[str, str], ready: bool = True) -> Game | None:
     if query[TASK] in GONE_TASKS:
         raise MarketGone(query[TASK])
     task_name = FORMER_NAMES.get(query[TASK], query[TASK])
-    game = game_at(task_name, whole_seed(query[SEED]), query.get(AGAINST, ""), ready)
+    game = opponents.game_at(task_name, whole_seed(query[SEED]), query.get(AGAINST, ""), ready)
     if game.play.state.table.standing and query.get(ASK) != str(first_ask(game)):
         raise MarketGone(task_name)
     return game

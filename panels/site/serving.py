@@ -16,7 +16,7 @@ import uvicorn
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from panels.site.cache import Opening, PageCache
+from panels.site.cache import PageCache
 from panels.site.gate import STEPS, TOOLS, Gate, Served, own_hosts
 from panels.site.health import health_route
 from panels.site.visitor import OPEN, SESSIONS, trust_proxies
@@ -39,7 +39,7 @@ GRACE = 10.0  # seconds for the replies in progress at the end; a Space gives ab
 
 
 def serve(
-    blocks: gr.Blocks, host: str, port: int, opening: Opening | None = None
+    blocks: gr.Blocks, host: str, port: int, page: PageCache | None = None
 ) -> tuple[Any, Served]:
     """Open the page at this address, in threads of its own: Gradio's app, and what its gate keeps.
 
@@ -48,7 +48,7 @@ def serve(
     steps = FairGate(STEPS)
     served = Served(
         own_hosts(os.environ, host, behind_proxy=trust_proxies()),
-        PageCache(opening or Opening()),
+        page or PageCache(),
         Sockets(openenv_app(), steps),
         McpServer(steps),
     )

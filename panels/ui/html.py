@@ -6,6 +6,7 @@ player.
 """
 
 import re
+from base64 import b64encode
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -17,7 +18,7 @@ from env import rupees
 from panels.ui import look, tables, terms, wiring
 from panels.ui.look import TEMPLATES, macros
 
-__all__ = ["SAUDA", "SAY", "STRANGER", "goods", "macros", "picture"]
+__all__ = ["SAUDA", "SAY", "STRANGER", "goods", "macros", "picture", "text_link"]
 _FILE = Path(__file__).with_name("pictures.svg")
 _SYMBOL = re.compile(r'<symbol id="([^"]+)">(.*?)</symbol>', re.DOTALL)
 SAUDA, STRANGER = "sauda", "stranger"  # the language model; a player of whom nothing is told
@@ -41,6 +42,13 @@ def picture(name: str, kind: str = "goods") -> Markup:
 def goods(category: str) -> Markup:
     """The drawing of a category of the catalogue, such as "Mobile phones"."""
     return picture(category.lower().replace(" ", "-"))
+
+
+def text_link(name: str, text: str, words: str) -> Markup:
+    """A link called `words` that saves `text` as the file `name`; it holds the text itself."""
+    return Markup(
+        '<a class="sauda-file" download="{}" href="data:text/plain;charset=utf-8;base64,{}">{}</a>'
+    ).format(name, b64encode(text.encode()).decode(), words)
 
 
 CALLED = {  # what the templates of the tabs call, by the module that has it

@@ -38,6 +38,26 @@ function saveAs(name, address) {
   link.download = `sauda-${name}`;
   link.click();
 }
+async function saveDrawing(name, svg) {
+  const drawn = svg.cloneNode(true), style = drawn.appendChild(document.createElement("style"));
+  const image = new Image(), canvas = document.createElement("canvas");
+  style.textContent = await fontsInPlace(); // a drawing that is an image loads none
+  image.src = `data:image/svg+xml,${encodeURIComponent(new XMLSerializer().serializeToString(drawn))}`;
+  await image.decode();
+  [canvas.width, canvas.height] = [image.width, image.height];
+  canvas.getContext("2d").drawImage(image, 0, 0);
+  saveAs(name, canvas.toDataURL("image/png"));
+}
+async function fontsInPlace() {
+  const rules = [...document.styleSheets].flatMap((sheet) => (sheet.href ? [] : [...sheet.cssRules]));
+  let fonts = rules.filter((rule) => rule instanceof CSSFontFaceRule).map((rule) => rule.cssText).join("\n");
+  for (const address of new Set([...fonts.matchAll(/url\("([^"]+)"\)/g)].map((found) => found[1]))) {
+    const reader = new FileReader(), file = await (await fetch(address)).blob();
+    await new Promise((done) => { reader.onload = done; reader.readAsDataURL(file); });
+    fonts = fonts.replaceAll(address, reader.result);
+  }
+  return fonts;
+}
 async function savePicture(run, selector) {
   const plot = document.querySelector(selector);
   const layout = { ...plot.layout, paper_bgcolor: "#FFFFFF", plot_bgcolor: "#FFFFFF" };
@@ -53,7 +73,7 @@ async function saveLog(run, file) {
 }
 document.addEventListener("click", (event) => {
   const { run, picture, log, save } = event.target.closest("button")?.dataset ?? {};
-  if (save) saveAs("bargain.png", document.querySelector(save).src);
+  if (save) saveDrawing("bargain.png", document.querySelector(save));
   if (picture) savePicture(run, picture);
   if (log) saveLog(run, log);
 });

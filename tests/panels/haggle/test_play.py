@@ -129,11 +129,11 @@ def test_of_two_choices_that_overlap_the_later_is_shown(screen, monkeypatch):
     visit, later = Visit(), {}
 
     def overlap(*choices):
-        monkeypatch.setattr(callbacks, "new_game", new_game)
+        monkeypatch.setattr(callbacks.opponents, "new_game", new_game)
         later.update(take_seat(screen, BUY, "bazaar/open", visit))
         return new_game(*choices)
 
-    monkeypatch.setattr(callbacks, "new_game", overlap)
+    monkeypatch.setattr(callbacks.opponents, "new_game", overlap)
     assert take_seat(screen, SELL, ANY_ITEM, visit) == screen.unchanged
     assert later[screen.page.visit].game.task_name == "bazaar/open"
 
@@ -354,7 +354,7 @@ def test_a_model_takes_its_seat_once_it_has_loaded_and_no_other_game_was_chosen(
         visit.generation.choose()
         return start(*setup)
 
-    monkeypatch.setattr(callbacks, "start", choose_meanwhile)
+    monkeypatch.setattr(callbacks.bazaar, "start", choose_meanwhile)
     late = callbacks.tick(screen, visit)
     assert (page.visit in late, late[page.clock].active) == (False, True)
 

@@ -1,9 +1,7 @@
 """What tabs share: colours, tables, terms, charts of offers, addresses, downloads."""
 
 import base64
-import errno
 import html
-import os
 import re
 from types import SimpleNamespace
 from typing import Any
@@ -12,8 +10,8 @@ import gradio as gr
 import pytest
 
 from env import TASKS
-from panels.ui import downloads, look, provenance
-from panels.ui.downloads import NotWritten, shared_file, text_link
+from panels.ui import look, provenance
+from panels.ui.html import text_link
 from panels.ui.look import PALETTE, SERIES
 from panels.ui.offers import Offers, offer_chart
 from panels.ui.tables import WhiskerRow, data_table, whisker_rows
@@ -159,18 +157,3 @@ def test_a_link_holds_the_whole_text_under_its_name():
     held = re.search(r'base64,([^"]+)"', link)[1]
     assert base64.b64decode(held).decode() == "₹1,200 <b>"
     assert "<b>" not in link
-
-
-def test_a_full_disk_is_a_sentence_and_leaves_no_part_of_a_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(downloads, "shared_folder", lambda: tmp_path)
-
-    def fill(path) -> None:
-        path.write_text("half")
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with pytest.raises(NotWritten, match=r"no space left on device.*nothing else is lost"):
-        shared_file("a", fill)
-    assert list(tmp_path.iterdir()) == []
-    written = shared_file("a", lambda path: path.write_text("1"))  # there is room again
-    assert shared_file("a", fill) == written
-    assert written.read_text() == "1"
