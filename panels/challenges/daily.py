@@ -25,6 +25,7 @@ from panels.haggle.game_view import bubbles, chart
 from panels.haggle.opponents import opponent_name
 from panels.haggle.screen import FIRST
 from panels.haggle.words import ENGLISH, Translate, translate_error, translator
+from panels.site.visitor import state_of
 from panels.ui.html import macros
 from panels.ui.look import PALETTE, QUIET, note, stat, strip, trouble
 from panels.ui.offers import SMALL, ending
@@ -190,16 +191,17 @@ def show_friend(visit: DailyVisit) -> Markup:
     if not (mine.over or visit.watched):
         return HTML.play_first(translate)
     chat = chat_of(friend, language=visit.language, in_prices=True)
-    end, cards = ending(friend.play.state.table.past[-1], chart_words(translate)), []
+    end, cards = ending(friend.play.state.table.past[-1], chart_words(translate)), ""
     if mine.over:
         ends = (
             ("daily_you", mine, result.ending_of(mine, translate)),
             ("daily_friend", friend, end),
         )
+        shown = []
         for name, game, how in ends:
             won = translate("daily_won", share=f"{session.player('', as_episode(game)).share:.0%}")
-            picture = chart(game, SMALL, translate)
-            cards.append((translate(name), picture, f"{how}; {won}"))
+            shown.append((translate(name), chart(game, SMALL, translate), f"{how}; {won}"))
+        cards = result.HTML.games(shown)
     said = [(message["role"], Markup(message["content"])) for message in bubbles(chat.messages)]
     return HTML.friend(said, end, cards, translate)
 
@@ -210,7 +212,7 @@ def show_result(visit: DailyVisit) -> Markup:
     Unless it is a loss, also what can be shared: nobody sends a loss around.
     """
     game, you, translate = visit.game, visit.you, visit.translate
-    played, everybody = as_episode(game), [you, *session.scripts(visit.day)]
+    everybody = [you, *session.scripts(visit.day)]
     place = result.tell_place(everybody, translate)
     parts = [
         result.took(you, translate),
@@ -219,9 +221,7 @@ def show_result(visit: DailyVisit) -> Markup:
             stat(place, translate("place")),
             stat(f"{visit.streak}", translate("daily_streak")),
         ),
-        result.zopa_bar(game, translate),
-        result.seller_line(played, translate),
-        result.oracle_line(game.task, played, translate),
+        result.revealed(game, translate),
         result.replay_note(game, rank_standings(everybody), translate),
     ]
     if you.share > 0:
@@ -359,7 +359,7 @@ def _former(screen: DailyScreen, name: str, visit: DailyVisit) -> DailyVisit | N
 
     None where that session is gone, or had another game than the one that the browser kept.
     """
-    former = subtab.former_state(name, screen.page.visit)
+    former = state_of(name, screen.page.visit)
     if former is None or former.day != visit.day:
         return None
     if visit.code not in (None, session.encode(former.game)):

@@ -34,7 +34,7 @@ from panels.haggle.screen import SessionGeneration
 from panels.haggle.words import ENGLISH, Translate, Trouble, translate_error, translator
 from panels.results.models import FILE as COMPARISON
 from panels.results.models import FORM
-from panels.site.visitor import HOUR, as_visitor, no_longer_here
+from panels.site.visitor import HOUR, as_visitor, no_longer_here, state_of
 from panels.transcripts.episodes import awaited_model
 from panels.ui.html import macros
 from panels.ui.look import QUEUED, QUIET, note, table, trouble
@@ -120,9 +120,7 @@ class Spot:
 
     def problem(self, error: Exception, key: str = "spot_not_possible") -> Updates:
         """The sentence of `error`; that of `key` in a language in which it has none."""
-        if self.language != ENGLISH and not isinstance(error, ReplyError):
-            error = Trouble(key)
-        return {self.page.problem: trouble(translate_error(error, self.language))}
+        return {self.page.problem: trouble(translate_error(error, self.language, key))}
 
     @property
     def unchanged(self) -> Updates:
@@ -188,7 +186,7 @@ def opened(
     told = {page.tally: show_tally(*tally_of(kept), spot.translate)}
     if duel is not None:
         return show(spot, duel) | told
-    if (before := subtab.former_state(former, page.duel)) is not None:
+    if (before := state_of(former, page.duel)) is not None:
         return show(spot, session.without_open_ask(before)) | told
     start = deal_recorded if spot.pairs else deal_live
     gone = {page.problem: note(spot.translate("spot_gone"))} if former else {}
@@ -212,7 +210,7 @@ def deal_recorded(spot: Spot, generation: SessionGeneration, duel: Duel | None) 
     """Another recorded pair, its sides in random order."""
     generation.advance()
     if not spot.pairs:
-        return spot.problem(Trouble("spot_none_recorded"), "spot_none_recorded")
+        return spot.problem(Trouble("spot_none_recorded"))
     now = duel.seed if duel is not None and not duel.is_live else None
     others = [pair for pair in spot.pairs if pair[0]["seed"] != now]
     return show(spot, session.load_duel(_shuffle(secrets.choice(others or spot.pairs))))

@@ -18,7 +18,7 @@ from panels.haggle.game_view import brief, bubbles, chart, quick_buttons
 from panels.haggle.screen import FIRST, ChatParts, Screen, Visit
 from panels.haggle.words import ENGLISH, LANGUAGES, Translate, translator
 from panels.results.reproduce import of_this_page
-from panels.site.visitor import HOUR, Gone, no_longer_here, states_of, visitor_of
+from panels.site.visitor import HOUR, no_longer_here, visitor_of
 from panels.ui.look import QUEUED, QUIET, heading
 from panels.ui.wiring import PRESS, Updates, event_value, named, region, sent_number
 from sauda.llm.backends import THIS_PAGE, in_page
@@ -108,15 +108,6 @@ def wire_reload(
     session.change(None, session, None, js=script("writeSession"))
     gr.on([typed.input, typed.change], None, [session, typed], None, js=script("writeDraft"))
     opening.then(None, typed, typed, js=script("readDraft"))
-
-
-def former_state(name: str, part: gr.State) -> Any:
-    """What `part` held in the session of that name; None where it is gone, or held nothing."""
-    try:
-        (state,) = states_of(name, [part])
-    except Gone:
-        return None
-    return state
 
 
 # A bargain on Haggle's screen -------------------------------------------------------------------

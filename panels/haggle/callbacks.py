@@ -204,18 +204,13 @@ def take_back(screen: Screen, visit: Visit) -> Updates:
         return screen.problem(error, visit)
 
 
-def go_back(screen: Screen, number: object, visit: Visit) -> Updates:
-    """The first game before its chosen move, as a branch beside it."""
-    return _branch(screen, visit, visit.first_game or visit.game, number)
+def go_back(screen: Screen, number: object, visit: Visit, origin: Game | None = None) -> Updates:
+    """The game `origin` before its move `number`, counted from 0, as a branch beside the first one.
 
-
-def what_if(screen: Screen, number: object, visit: Visit) -> Updates:
-    """The reviewed game before its move `number`, counted from 0, beside the first game."""
-    return _branch(screen, visit, visit.game, number)
-
-
-def _branch(screen: Screen, visit: Visit, origin: Game | None, number: object) -> Updates:
+    By default `origin` is the first game; a review goes back in the game that it is about.
+    """
     visit.generation.advance()
+    origin = origin or visit.first_game or visit.game
     try:
         first = visit.first_game or origin or visit.kept_game
         if not isinstance(number, int):

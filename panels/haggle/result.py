@@ -129,6 +129,13 @@ def oracle_line(task: Task, played: Episode, translate: Translate = IN_ENGLISH) 
     return _paragraph(translate("oracle", grade=f"{informed_grade(task, played.seed):.3f}"))
 
 
+def revealed(game: Game, translate: Translate) -> Markup:
+    """What a finished game hid of its limits, its seller and the best response to it."""
+    played = bazaar.as_episode(game)
+    parts = zopa_bar(game, translate), seller_line(played, translate)
+    return Markup("").join([*parts, oracle_line(game.task, played, translate)])
+
+
 # The leaderboard ----------------------------------------------------------------------------------
 
 

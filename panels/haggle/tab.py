@@ -22,7 +22,7 @@ from panels.haggle import callbacks, opponents
 from panels.haggle.result import AGAINST, ASK, SEED, TASK, first_ask
 from panels.haggle.screen import FIRST, PICKS, Layout, Screen, Updates, Visit
 from panels.haggle.words import ENGLISH, LANGUAGES, translator
-from panels.site.visitor import Gone, states_of, visitor_of
+from panels.site.visitor import state_of, visitor_of
 from panels.ui.look import QUEUED, QUIET, QUIET_UNCHECKED, note
 from panels.ui.wiring import bound, event_value, named, sent_number, with_closed
 from sauda.records.seeds import whole_seed
@@ -95,7 +95,10 @@ def _wire(screen: Screen) -> None:
     them each time: until then the browser has no component that could tell of a change.
     """
     page = screen.page
-    opening, tick = _opens(screen), _ticks(screen)
+    opening = _opens(screen)
+    tick = page.clock.tick(
+        bound(callbacks.tick, screen), page.visit, [*page.of_game, page.clock], **QUIET
+    )
     _choices(screen)
     _moves(screen)
     for start in (page.asked.change, tick.then, opening.then):
@@ -202,7 +205,7 @@ def _moves(screen: Screen) -> None:
             "quick": lambda: callbacks.press_quick_move(
                 screen, number, sent_number(event, "turns"), visit
             ),
-            "what_if": lambda: callbacks.what_if(screen, number, visit),
+            "what_if": lambda: callbacks.go_back(screen, number, visit, visit.game),
             "go_back": lambda: callbacks.go_back(screen, sent_number(event, "picked"), visit),
             "take_back": lambda: callbacks.take_back(screen, visit),
             "begin": lambda: callbacks.begin(screen, visit),
@@ -221,12 +224,6 @@ def _moves(screen: Screen) -> None:
         [*page.of_game, page.opponent],
         **QUIET_UNCHECKED,
     )
-
-
-def _ticks(screen: Screen) -> Any:
-    """The load status of the language models."""
-    page, tick = screen.page, bound(callbacks.tick, screen)
-    return page.clock.tick(tick, page.visit, [*page.of_game, page.clock], **QUIET)
 
 
 def _visit_of(screen: Screen, kept: Visit, *picks: str) -> Visit:
@@ -276,11 +273,11 @@ def open_page(screen: Screen, kept: str, query: Mapping[str, str], session: str)
     try:
         if game := shared_game(query, screen.is_ready(query.get(AGAINST, ""), visit.backend)):
             remark = "shared_game"
-        elif found:
-            visit = _former(screen, found, visit)
+        elif found and (former := state_of(found.session, screen.page.visit)) and former.game:
+            visit = replace(former, **found.picks, generation=visit.generation)
             game = visit.game
-    except Gone:
-        remark = "gone" if found.moved else ""
+        elif found and found.moved:
+            remark = "gone"
     except MarketGone:
         remark = "gone_market"
     except ValueError:
@@ -302,14 +299,6 @@ def open_page(screen: Screen, kept: str, query: Mapping[str, str], session: str)
     return (
         known | shown | {screen.page.visit: replace(shown[screen.page.visit], review_request=None)}
     )
-
-
-def _former(screen: Screen, found: "Kept", visit: Visit) -> Visit:
-    """The visit of this tab before it was loaded again, as its pickers were; raises Gone."""
-    (former,) = states_of(found.session, [screen.page.visit])
-    if former is None or former.game is None:
-        raise Gone(found.session)
-    return replace(former, **found.picks, generation=visit.generation)
 
 
 def open_pickers(screen: Screen, visit: Visit) -> Updates:

@@ -5,7 +5,7 @@ such an address it takes the visitor from `X-Forwarded-For`: the last hop that i
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from contextvars import ContextVar
 from copy import copy
@@ -150,20 +150,13 @@ class Page(gr.Blocks):
 OPEN = Sessions()  # of the page that this process serves
 
 
-class Gone(LookupError):
-    """A session, or its state, is no longer here."""
+def state_of(session_id: str, part: gr.State) -> Any:
+    """The value that another session of this visitor has for `part`; None where it is gone.
 
-
-def states_of(session_id: str, parts: Sequence[gr.State]) -> list[Any]:
-    """The values that another session of this visitor has for `parts`.
-
-    A tab that is loaded again has a new session and knows the name of its former one. A value that
-    was put away is None. Raises Gone where the whole session is.
+    A tab that is loaded again has a new session and knows the name of its former one.
     """
-    if session_id not in OPEN.session_data:
-        raise Gone(session_id)
-    states = OPEN.session_data[session_id].state_data
-    return [states.get(part._id) for part in parts]
+    former = OPEN.session_data.get(session_id)
+    return None if former is None else former.state_data.get(part._id)
 
 
 def no_longer_here(what: str) -> str:

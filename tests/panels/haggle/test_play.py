@@ -398,12 +398,12 @@ def test_the_last_move_shows_the_result_at_once_and_the_review_once_after_it(
 
 def test_what_if_goes_back_in_the_reviewed_game_and_keeps_the_first(screen, buying, bought):
     page, ended = screen.page, bought[screen.page.visit]
-    branched = callbacks.what_if(screen, 0, ended)
+    branched = callbacks.go_back(screen, 0, ended, ended.game)
     assert branched[page.visit].first_game is ended.game
     assert branched[page.visit].game.play.turns == buying.game.play.turns
     assert review_after(screen, branched[page.visit]) == [""]
     for number in (None, 5, "0"):
-        assert list(callbacks.what_if(screen, number, ended)) == [page.moves]
+        assert list(callbacks.go_back(screen, number, ended, ended.game)) == [page.moves]
 
 
 def test_after_a_game_of_the_market_the_effect_of_the_words_is_told(screen):
