@@ -267,11 +267,8 @@ def show_share(visit: DailyVisit, place: str) -> Markup:
     them can still play. The picture has its own colours, since a browser saves it as a file.
     """
     game, translate = visit.game, visit.translate
-    table, day, won = (
-        game.play.state.table,
-        day_in_words(visit.day, translate),
-        f"{visit.you.share:.0%}",
-    )
+    table, day = game.play.state.table, day_in_words(visit.day, translate)
+    won = f"{visit.you.share:.0%}"
     name = name_in(visit.language, table.item.name)
     item = translate("daily_item", item=name, price=rupees(table.item.list_price))
     lines = [

@@ -6,7 +6,6 @@ And one bargain on Haggle's screen, so that Haggle's callbacks make the moves.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, ClassVar
 
 import gradio as gr
@@ -34,7 +33,6 @@ PRESS_OTHER = """(chosen) => {
   all.find((input) => input.value === chosen)?.click();
   return chosen;
 }"""
-RELOAD = Path(__file__).with_name("reload.js").read_text(encoding="utf-8")
 
 
 class SubTab:
@@ -95,17 +93,18 @@ def wire_reload(
     """
     session = gr.Textbox(visible="hidden")
 
-    def script(name: str) -> str:
-        return f"(...values) => ({RELOAD})('sauda-{page.part}-tab').{name}(...values)"
+    def script(name: str) -> str:  # each day has words of its own
+        day = 'new URL(location).searchParams.get("day") ?? ""'
+        return f"(...values) => tabKeeps('sauda-{page.part}-tab', {day}).{name}(...values)"
 
     def open_part(request: gr.Request, *given: Any) -> Updates:
         return opened(request, *given) | {session: visitor_of(request).session}
 
     opening = on_start(
         tab, language, named(open_part, opened), [*inputs, session], [*outputs, session],
-        js=script("readSession"),
+        js=script("read"),
     )  # fmt: skip
-    session.change(None, session, None, js=script("writeSession"))
+    session.change(None, session, None, js=script("write"))
     gr.on([typed.input, typed.change], None, [session, typed], None, js=script("writeDraft"))
     opening.then(None, typed, typed, js=script("readDraft"))
 

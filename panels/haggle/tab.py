@@ -34,35 +34,24 @@ REPLIES_AT_ONCE = 64  # events that wait for a model; none of them holds a threa
 REVIEWS_AT_ONCE = 16  # events that wait for a model or a search, likewise
 GONE_TASKS = ("bazaar/bluff", "bazaar/career", "bazaar/crowd")
 FORMER_NAMES = {"bazaar/seller_brief": opponents.SELLING_TASK}
-VISIT, DRAFT = "sauda-haggle", "sauda-haggle-draft"  # keys of the storage
 
 # Scripts of the browser --------------------------------------------------------------------------
 
-# What the tab kept, in place of the empty field.
-READ = f"""() => {{
-  try {{ return [sessionStorage.getItem("{VISIT}") ?? ""]; }} catch {{ return [""]; }}
-}}"""
-# Before the page has answered, it has no session, and nothing to keep.
+KEEPS = 'tabKeeps("sauda-haggle")'  # of page.js
 WRITE = f"""(session, seat, market, opponent, backend, language, chat) => {{
-  if (!session) return;
   const moved = (chat ?? []).some((message) => message.role === "user");
   const kept = {{ session, seat, market, opponent, backend, language, moved }};
-  try {{ sessionStorage.setItem("{VISIT}", JSON.stringify(kept)); }} catch {{ /* refused */ }}
+  if (session) {KEEPS}.write(JSON.stringify(kept));
 }}"""
-WRITE_DRAFT = f"""(session, text) => {{
-  if (!session) return;
-  try {{ sessionStorage.setItem("{DRAFT}", text ?? ""); }} catch {{ /* refused */ }}
-}}"""
-# What was typed before the page had answered stays. The address of a shared game is taken away,
-# so that a reload finds the game as it was left; other tabs and sub-tabs have addresses of their
-# own.
+# The address of a shared game is taken away, so that a reload finds the game as it was left; other
+# tabs and sub-tabs have addresses of their own.
 READ_DRAFT = f"""(text) => {{
   const address = new URL(location), query = address.searchParams;
   if ((query.get("tab") ?? "haggle") === "haggle" && !query.has("part")) {{
     {[TASK, SEED, AGAINST, ASK]}.forEach((key) => query.delete(key));
     if (address.href !== location.href) history.replaceState(null, "", address);
   }}
-  try {{ return text || (sessionStorage.getItem("{DRAFT}") ?? ""); }} catch {{ return text; }}
+  return {KEEPS}.readDraft(text);
 }}"""
 
 
@@ -144,7 +133,7 @@ def _opens(screen: Screen) -> Any:
 
     opening = gr.on(  # as the page is loaded; no event changes its input, so never again
         None, named(opened, open_page), page.kept,
-        [*page.of_game, page.session], js=READ, **QUIET,
+        [*page.of_game, page.session], js=f"(kept) => {KEEPS}.read(kept)", **QUIET,
     )  # fmt: skip
     pickers = opening.then(bound(open_pickers, screen), page.visit, page.with_words, **QUIET)
     pickers.then(None, page.message, page.message, js=READ_DRAFT)
@@ -152,7 +141,8 @@ def _opens(screen: Screen) -> Any:
     gr.on([part.change for part in keeps], None, keeps, None, js=WRITE, preprocess=False)
     gr.on(
         [page.message.input, page.message.change],
-        None, [page.session, page.message], None, js=WRITE_DRAFT,
+        None, [page.session, page.message], None,
+        js=f"(...values) => {KEEPS}.writeDraft(...values)",
     )  # fmt: skip
     return opening
 

@@ -77,3 +77,18 @@ document.addEventListener("click", (event) => {
   if (picture) savePicture(run, picture);
   if (log) saveLog(run, log);
 });
+
+// What a tab of the browser keeps under `key` over a reload, and the words typed `at` an address.
+// `sessionStorage` belongs to one tab; a browser may refuse it. Before the page has answered it has
+// no session, and nothing to keep; what was typed until then stays.
+function tabKeeps(key, at = "") {
+  const read = (name) => { try { return sessionStorage.getItem(name) ?? ""; } catch { return ""; } };
+  const write = (name, text) => { try { sessionStorage.setItem(name, text); } catch { /* refused */ } };
+  const draft = `${key}-draft${at}`;
+  return {
+    read: (...values) => [...values.slice(0, -1), read(key)],
+    write: (text) => { write(key, text); },
+    writeDraft: (session, text) => { if (session) write(draft, text ?? ""); },
+    readDraft: (text) => text || read(draft),
+  };
+}
