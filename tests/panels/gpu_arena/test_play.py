@@ -160,15 +160,6 @@ def test_whatever_a_client_sends_leaves_the_game_as_it_is(odd):
         assert "visit" not in tab.answer(PAGE_OF_NAMES, visit, name, odd)
 
 
-def test_a_press_of_anothers_block_writes_an_offer_with_a_price():
-    written = answer(at(*HAND), "bid", "b_1_2")
-    assert checked(written["table"], "want") == ["b_1_2"]
-    assert 'value="lab_1" selected' in written["table"]
-    picked = answer(at(*HAND), "price", want=["b_1_2"], to="lab_2")
-    assert picked["table"] == written["table"]
-    assert "may take" in picked["floor"]
-
-
 def test_an_offer_is_taken_or_answered_by_its_buttons():
     visit = at(*HAND)
     (offer, *_) = visit.game.observation.incoming
@@ -264,12 +255,6 @@ def test_a_model_moves_once_it_has_loaded_and_is_named_at_the_end(monkeypatch):
     assert {type(step.action) for step in game.steps} <= {arena.Action, arena.Malformed}
     assert LAB in {row.name for row in standings(game)}
     assert f"--policy {LAB} --seed 3" in str(settlement(game))
-
-
-@pytest.mark.parametrize("name", ["mini+/etc/passwd", "mini+sft", "sauda-8b", "", None, ["mini"]])
-def test_a_player_without_a_row_cannot_be_picked(name):
-    with pytest.raises(ValueError, match="the policies of lab_0 are broker"):
-        players.policy_of(name, PAGE)
 
 
 def test_the_first_world_is_the_recorded_one_of_the_median_gain():

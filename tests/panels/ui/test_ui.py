@@ -60,16 +60,14 @@ def test_html_parts_escape_what_they_are_given(part):
     assert "&lt;b&gt;" in part
 
 
-def test_every_task_has_a_title_of_its_own_and_says_what_it_is_about():
+def test_every_task_has_a_title_of_its_own_and_counts_rounds_from_1():
     assert set(TASK_TITLES) == set(TASKS)
     assert len(set(TASK_TITLES.values())) == len(TASK_TITLES)
     assert task_choices(["bazaar/open"]) == [("Open market", "bazaar/open")]
     assert task_title("none/such") == "none/such"
-    # Rounds are counted from 1.
     assert "in round 1" in TASKS["arena/market_round"].about  # the engine's count, from 0
     assert task_about("arena/market_round").endswith("the first in round 2.")
     assert "in round 2" in title("arena/market_round")
-    assert task_about("bazaar/open") == TASKS["bazaar/open"].about
 
 
 def test_a_chart_of_a_running_deal_holds_no_limit():
@@ -161,33 +159,30 @@ def test_a_link_holds_the_whole_text_under_its_name():
     assert "<b>" not in link
 
 
-def write(files: Downloads, name: str, text: str):
-    return files.write(name, text, lambda path: path.write_text(text))
+class Folder(Downloads):
+    def put(self, name: str, text: str):
+        return self.write(name, text, lambda path: path.write_text(text))
+
+    @property
+    def names(self) -> list[str]:
+        return sorted(path.name for path in self.folder.rglob("*") if path.is_file())
 
 
-def on_disk(files: Downloads) -> list[str]:
-    return sorted(path.name for path in files.folder.rglob("*") if path.is_file())
-
-
-def test_two_files_of_one_name_lie_side_by_side(tmp_path):
-    files = Downloads(tmp_path)
-    first, second = write(files, "a/b c.csv", "1"), write(files, "a/b c.csv", "2")
+def test_files_of_one_name_lie_side_by_side_and_the_oldest_give_way_by_bytes(tmp_path):
+    files = Folder(tmp_path, most_bytes=10)
+    first, second = files.put("a/b c.csv", "1"), files.put("a/b c.csv", "2")
     assert first.name == second.name == "a-b-c.csv"
     assert (first.read_text(), second.read_text()) == ("1", "2")
-    assert write(files, "a/b c.csv", "1") == first
-
-
-def test_the_files_used_longest_ago_give_way_by_bytes_and_the_newest_stays(tmp_path):
-    files = Downloads(tmp_path, most_bytes=10)
+    assert files.put("a/b c.csv", "1") == first
     for name, size in (("a", 6), ("b", 4), ("c", 5)):
-        write(files, name, name * size)
-    assert on_disk(files) == ["b", "c"]
-    write(files, "large", "x" * 11)
-    assert on_disk(files) == ["large"]
+        files.put(name, name * size)
+    assert files.names == ["b", "c"]
+    files.put("large", "x" * 11)
+    assert files.names == ["large"]
 
 
 def test_a_full_disk_is_a_sentence_and_leaves_no_part_of_a_file(tmp_path):
-    files = Downloads(tmp_path)
+    files = Folder(tmp_path)
 
     def fill(path) -> None:
         path.write_text("half")
@@ -195,9 +190,8 @@ def test_a_full_disk_is_a_sentence_and_leaves_no_part_of_a_file(tmp_path):
 
     with pytest.raises(NotWritten, match=r"no space left on device.*nothing else is lost"):
         files.write("a", "1", fill)
-    assert on_disk(files) == []
-    assert not files.sizes
+    assert (files.names, dict(files.sizes)) == ([], {})
     path, sentence = offer(lambda: str(files.write("a", "1", fill)))
     assert path is None
     assert sentence.startswith('<p class="sauda-bad" role="alert">The file for download could')
-    assert write(files, "a", "1").read_text() == "1"  # there is room again
+    assert files.put("a", "1").read_text() == "1"  # there is room again
