@@ -43,6 +43,7 @@ from sauda.llm.server import Loading
 from sauda.policies import BUYERS
 from sauda.records.store import load
 from sauda.sessions.bazaar import answer
+from tests.support.cases import rows
 from tests.support.haggle import Model, screen_of
 
 BACKENDS = (THIS_PAGE,)
@@ -122,29 +123,13 @@ def test_a_stage_in_a_link_is_loaded_while_a_script_plays():
     assert "loading" in updates[screen.page.brief]
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [{"seed": "x"}, {"seed": "-7"}, {"seed": "<b>7</b>"}, {"against": "nobody"}, {"against": ""},
-     {"against": "mini+/etc/passwd"}, {"task": "<b>x</b>"}, {"task": "arena/market_round"}],
-)  # fmt: skip
-def test_a_link_to_no_game_is_told_and_a_new_game_begins(screen, wrong):
-    page, updates = screen.page, open_tab(screen, query=SHARED | wrong)
-    assert "The link names no game" in updates[page.moves]
+@pytest.mark.parametrize("row", rows("bad_links.csv"), ids=lambda row: " ".join(row.values()))
+def test_a_link_to_no_game_or_to_one_of_the_former_market_is_told_and_the_choices_stay(screen, row):
+    said = row.pop("said")
+    query = {name: value for name, value in row.items() if value != "-"}
+    page, updates = screen.page, open_tab(screen, kept(**CHOSEN), query)
+    assert translator(HINDI)(said) in updates[page.moves]
     assert "<b>" not in updates[page.moves]
-    assert updates[page.visit].game.opponent == FIRST.opponent
-
-
-@pytest.mark.parametrize(
-    ("task", "against", "more"),
-    [("bluff", "hidden", {}), ("crowd", "hidden", {}), ("open", "firm", {}),
-     ("rushed", "hidden", {"ask": "1"})],
-)  # fmt: skip
-def test_a_link_to_a_game_of_the_former_market_says_so_and_the_choices_stay(
-    screen, task, against, more
-):
-    former = {"task": f"bazaar/{task}", "seed": "7", "against": against, **more}
-    page, updates = screen.page, open_tab(screen, kept(**CHOSEN), former)
-    assert translator(HINDI)("gone_market") in updates[page.moves]
     assert updates[page.visit].game.opponent == CHOSEN["opponent"]
     assert not updates[page.visit].game.over
 

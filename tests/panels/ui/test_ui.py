@@ -12,7 +12,7 @@ import gradio as gr
 import pytest
 
 from env import TASKS
-from panels.ui import look, provenance
+from panels.ui import look
 from panels.ui.downloads import Downloads, NotWritten, offer, text_link
 from panels.ui.look import PALETTE, SERIES
 from panels.ui.offers import Offers, offer_chart
@@ -20,7 +20,6 @@ from panels.ui.tables import WhiskerRow, data_table, whisker_rows
 from panels.ui.terms import TASK_TITLES, task_about, task_choices, task_title, title
 from panels.ui.wiring import in_address, lay_out_address, pick_in_address, read_query
 from sauda.records.schemas.base import Interval
-from sauda.records.store import load
 
 
 def luminance(colour: str) -> float:
@@ -120,17 +119,6 @@ def test_a_part_is_filled_with_what_the_address_names_as_its_tab_is_opened(searc
     _, shown, _, events = picker_of_letters()
     assert events["select"](search, NOBODY)[shown] == letter * 3
     assert events["select"](None, NOBODY) == {shown: gr.skip()}  # opened again, it is left alone
-
-
-def test_the_line_says_n_commit_and_date_and_the_commands_are_folded():
-    artifact = load("evaluation/market-holdout.json")
-    line = str(provenance.provenance(artifact, "n = 400"))
-    shown, _, commands = line.partition("<details")
-    assert "n = 400\N{NO-BREAK SPACE}· commit " in shown
-    assert artifact.made["created"][:10] in shown
-    assert "python -m sauda" not in shown
-    assert f"python -m sauda verify {artifact.file}" in commands
-    assert artifact.made["command"] in html.unescape(commands)
 
 
 SURE, BOUND = Interval(mean=0.2, low=0.1, high=0.4), Interval(mean=-0.5, low=-0.6, high=-0.4)
