@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from panels import PANELS
 from tests.support.cases import rows
 from tests.support.page import (
+    DRAWN,
     bubbles,
     buying,
     overflow,
@@ -48,6 +49,7 @@ def test_every_part_of_training_judge_and_artifacts_keeps_wcag(open_page):
         parts = page.locator(".sauda-subtabs:visible").first.locator(":scope > .tab-wrapper")
         for part in parts.get_by_role("tab").all():
             part.click()
+            expect(page.locator(".empty.large:visible")).to_have_count(0, timeout=DRAWN)
             settle(page)
             faults[part.inner_text()] = violations(page)
     assert faults

@@ -23,6 +23,16 @@ def world(kind: str = "cooperative", **more) -> arena.State:
     return market(blocks, {1: [job("j1", value=60.0)]}, archetypes={1: kind}, **more)
 
 
+@every_archetype
+def test_a_block_that_can_be_spared_goes_for_the_margin_and_a_needed_one_for_its_worth(kind: str):
+    obs = seen(world(kind), 1)
+    for asked, worth in ((("d",), 0), (("c", "d"), 58)):  # the job earns 60 for 2 of energy
+        price = worth + arena.margin(obs, "lab_0", asked)
+        for payment, taken in ((price + 0.01, True), (price - 0.01, False)):
+            offer = arena.Offer("o_1", "lab_0", "lab_1", 0, 2, (), asked, payment)
+            assert arena.accepts(obs, offer) is taken
+
+
 def variants(obs: arena.Observation, dice: np.random.Generator) -> Iterator[tuple]:
     """Pairs of offers to the observing lab, the second better for it in one respect."""
     blocks = obs.market.blocks.values()

@@ -112,6 +112,14 @@ def test_a_reserved_block_cannot_be_asked_for_and_its_reservation_lapses():
     assert state.market.blocks["c"].status == "available"
 
 
+def test_a_joint_job_takes_blocks_of_two_labs():
+    blocks = [block("a"), block("b", gpus=1), block("c", lab=1, gpus=1)]
+    state = market(blocks, {0: [job("j0", joint=True)], 1: []})
+    assert arena.own_plan(seen(state, 0)).gain == 0
+    alone = take(state, "allocate_to_job", job_id="j0", block_ids=("a", "b"))
+    assert result(alone, 0) == "needs_partner"
+
+
 def pooled() -> arena.State:
     """lab_0 and lab_1 have a pool, into which lab_1 has put c; it is lab_0's turn."""
     state = take(two_labs(), "form_coalition", target_lab_id="lab_1")
