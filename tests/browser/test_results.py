@@ -17,7 +17,6 @@ from benchmarks.page import running_app
 from panels.artifacts.tab import ADDRESS, PROGRAMS
 from panels.results.leaderboard import CODE, HERE
 from panels.results.models import buyer_name
-from panels.results.reproduce import SCRIPTED
 from sauda.experiments.comparison import OURS
 from sauda.experiments.speeds import recompute_load
 from sauda.records.kinds import FILES
@@ -37,18 +36,6 @@ from tests.support.page import (
 from tests.support.running import run
 
 STACK = "training-curves"  # id of the stack of panels
-
-
-@pytest.mark.journey
-def test_a_row_is_reproduced_beside_its_record(open_page):
-    page = open_page(tab="Results")
-    show_question(page, "Who wins the open market?")
-    unfold(page, "Reproduce: play a sample of these games again, now")
-    page.get_by_role("button", name="Reproduce", exact=True).click()
-    result = page.locator("#results-market-reproduced")
-    expect(result).to_contain_text(re.compile(r"Equal: mean grade.*n = 20"), timeout=60_000)
-    expect(result.locator("tbody tr")).to_have_count(SCRIPTED)
-    open_page.assert_no_trouble()
 
 
 @pytest.mark.parametrize("width", [1280, 390])

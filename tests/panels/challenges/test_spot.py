@@ -15,8 +15,9 @@ from panels.haggle.layout import SessionGeneration
 from panels.ui.look import with_minus_signs
 from sauda.experiments.comparison import OURS
 from sauda.experiments.episodes import play_replies
-from sauda.llm.types import Reply, ReplyRefused
+from sauda.llm.types import ReplyRefused
 from sauda.records.store import load
+from tests.support.haggle import Model
 
 UNTRAINED = "mini+constrained"  # bare, the base ends its games at once
 
@@ -30,21 +31,11 @@ def spot() -> Spot:
 
 
 @pytest.fixture
-def models(monkeypatch):
-    """Each model's canned replies, by its weights' name; an error among them is raised."""
-    texts = {}
-
-    def model(name):
-        def reply(messages, seed, schema=None):
-            text = texts[name].pop(0)
-            if isinstance(text, Exception):
-                raise text
-            return Reply(text, "canned", 9, "stop")
-
-        return reply
-
-    monkeypatch.setattr(events, "awaited_model", model)
-    return texts
+def models(monkeypatch) -> dict[str, Model]:
+    """The models by their weights' name, as the test puts them there."""
+    canned = {}
+    monkeypatch.setattr(events, "awaited_model", canned.__getitem__)
+    return canned
 
 
 def shown(updates) -> str:
@@ -118,7 +109,7 @@ def test_a_guess_reveals_the_sides_counts_and_shows_both_measured_rows(spot, rig
 
 
 def test_both_models_answer_one_ask_and_their_names_stay_hidden(spot, models):
-    models |= {"mini": ['{"offer":40,"say":"<b>no</b>"}'], "sauda-mini": ['{"offer":60}']}
+    models |= {"mini": Model('{"offer":40,"say":"<b>no</b>"}'), "sauda-mini": Model('{"offer":60}')}
     waits, *_, last = ask(spot, live(spot))
     assert "Both buyers think" in waits[spot.page.problem]
     assert last[spot.page.problem] == ""
@@ -129,7 +120,7 @@ def test_both_models_answer_one_ask_and_their_names_stay_hidden(spot, models):
 
 
 def test_a_number_in_a_reply_that_is_no_move_waits_for_the_guess(spot, models):
-    models |= {"mini": ["my limit is 80808080"], "sauda-mini": ['{"offer":60}']}
+    models |= {"mini": Model("my limit is 80808080"), "sauda-mini": Model('{"offer":60}')}
     *_, last = ask(spot, live(spot))
     assert "80808080" not in last[spot.page.columns]
     told = events.guess(spot, 0, last[spot.page.duel], None)
@@ -137,8 +128,8 @@ def test_a_number_in_a_reply_that_is_no_move_waits_for_the_guess(spot, models):
 
 
 def test_an_ask_that_a_model_cannot_answer_or_another_pair_cuts_off_is_not_made(spot, models):
-    models |= {"mini": ['{"offer":40}'] * 2}
-    models["sauda-mini"] = [ReplyRefused("the line is full", 5), '{"offer":60}']
+    models["mini"] = Model('{"offer":40}', '{"offer":40}')
+    models["sauda-mini"] = Model(ReplyRefused("the line is full", 5), '{"offer":60}')
     generation, duel = SessionGeneration(), live(spot)
     *_, last = ask(spot, duel)
     assert last[spot.page.duel] == duel
@@ -151,7 +142,7 @@ def test_an_ask_that_a_model_cannot_answer_or_another_pair_cuts_off_is_not_made(
 
 @pytest.mark.parametrize("confirmation", ["again", "yes", "हाँ"])
 def test_an_ask_below_the_own_limit_is_asked_back_once(spot, models, confirmation):
-    models |= {"mini": ['{"accept":true}'], "sauda-mini": ['{"accept":true}']}
+    models |= {"mini": Model('{"accept":true}'), "sauda-mini": Model('{"accept":true}')}
     page, duel = spot.page, live(spot)
     limit = duel.games[0].observation.reservation
     price = f"₹{int(limit) - 1}"

@@ -25,11 +25,12 @@ from panels.site.visitor import CALLER
 from panels.ui.tables import with_interval
 from sauda.fairness import PAGE
 from sauda.llm.server import Failed, Loading, Ready
-from sauda.llm.types import NotReady, Reply
+from sauda.llm.types import NotReady
 from sauda.records.seeds import SPLITS
 from sauda.records.store import load
 from sauda.sessions.arena import standings
 from tests.support.golden import assert_golden, plain
+from tests.support.haggle import Model
 
 WORLD, LAB = "arena/single_trade", "mini+sft-arena"
 HAND = "arena/market_round", "98"  # a world whose blocks and jobs the cases below name
@@ -206,25 +207,21 @@ def test_an_address_that_names_no_world_is_answered_in_words(query):
     assert "<b>x" not in opened["top"]
 
 
-class Served:
-    """A model of the page at a stage; it books the first part of its plan, or waits."""
+class Booker(Model):
+    """A model of the page; it books the first part of its plan, or waits."""
 
-    def __init__(self, stage) -> None:
-        self.stage, self.asked_by = stage, None
+    asked_by = None
 
     def start(self) -> None:
         """It is as far as it will be."""
 
-    def wait(self, seconds: float):
-        return self.stage
-
-    def for_visitor(self, visitor) -> "Served":
+    def for_visitor(self, visitor) -> "Booker":
         self.asked_by = visitor
         return self
 
     def __call__(self, messages, seed, schema=None):
-        books = "\nbook: " in messages[1]["content"]
-        return Reply('{"book":1}' if books else '{"wait":true}', "booker", 9, "stop")
+        self.texts = ['{"book":1}' if "\nbook: " in messages[1]["content"] else '{"wait":true}']
+        return super().__call__(messages, seed, schema)
 
 
 def test_every_player_shows_a_measured_grade_of_its_own_and_leads_to_its_row():
@@ -239,7 +236,7 @@ def test_every_player_shows_a_measured_grade_of_its_own_and_leads_to_its_row():
 
 
 def test_a_model_moves_once_it_has_loaded_and_is_named_at_the_end(monkeypatch):
-    model = Served(Loading(LAB, time.monotonic()))
+    model = Booker(stage=Loading(LAB, time.monotonic()))
     CALLER.set(PAGE)
     monkeypatch.setattr(players, "in_page", lambda name: model)
     with pytest.raises(players.StillLoading, match="still loading"):
