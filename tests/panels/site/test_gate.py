@@ -303,7 +303,7 @@ def test_a_body_is_a_small_object_that_names_no_file():
     gate, _ = gate_of()
     assert ask(gate, *malformed) == [400] * len(malformed)
     assert ask(gate, b"x" * (MOST_BYTES + 1)) == [413]
-    files = [{"data": [{"a": [[file]]}]} for file in FILES]
+    files = [{"data": [], "event_data": {"a": [[file]]}} for file in FILES]
     assert ask(gate, *files) == [422] * len(files)
     words = {"data": [], "event_data": ["/etc/passwd", "data:,x", {"2026-01-01": "path"}]}
     assert ask(gate, words, {"data": [], "session_hash": ["a"]}) == [200, 200]

@@ -117,7 +117,7 @@ def test_what_is_downloaded_is_what_is_shown_as_data_and_as_prose(demo):
 
 def test_before_and_after_is_the_seed_of_the_median_gain_of_training(arena_evaluation):
     """Of the games that both played."""
-    grades = {LAB: [0.5, 0.5, 0.5, 0.6], BASE: [0.4, 0.0, 0.2]}
+    grades = {LAB: [0.5, 0.1, 0.4, 0.9, 0.9], BASE: [0.1, 0.0, 0.1, 0.0]}
     pair = {n: ArenaModelColumns.model_construct(grade=own) for n, own in grades.items()}
     data = ArenaModelComparison.model_construct(episodes={MARKET: pair})
     median = played_episodes.median_gain(replace(arena_evaluation, data=data), MARKET)
