@@ -32,7 +32,7 @@ OPEN = DailyVisit(None, None, "", THIS_PAGE, ENGLISH, origin="https://sauda.exam
 READY = Ready("sauda-mini", "canned", 1.0)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def screen() -> DailyScreen:
     with gr.Blocks():
         return DailyScreen(daily.DailyPage(), {})

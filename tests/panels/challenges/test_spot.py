@@ -22,7 +22,7 @@ from tests.support.haggle import Model
 UNTRAINED = "mini+constrained"  # bare, the base ends its games at once
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def spot() -> Spot:
     with gr.Blocks():
         page = events.SpotPage(True)

@@ -36,7 +36,7 @@ from tests.support.running import run
 STAGES = bare_stages("bazaar/open")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def screen() -> Screen:
     return screen_of(Model())
 

@@ -61,7 +61,7 @@ def open_tab(screen: Screen, text: str = "", query: dict | None = None) -> dict:
     return open_page(screen, text, query or {}, "a session")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def screen() -> Screen:
     return screen_of(Model())
 
