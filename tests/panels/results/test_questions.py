@@ -8,7 +8,7 @@ from statistics import fmean
 import gradio as gr
 import pytest
 
-from panels.results import leaderboard
+from panels.results import leaderboard, optimum
 from panels.results.leaderboard import Standing, measurements, references, show, verdict
 from panels.results.models import LAB_FILE, buyer_name, policy_label, rows_by_policy
 from panels.results.question import section
@@ -86,6 +86,22 @@ def test_a_game_that_differs_is_shown_as_such_and_a_loss_of_nothing_as_0():
     assert text.count("≠") == 2
     assert "-0.000000" not in text
     assert "Pick one of the rows" in "".join(play_row_again({}, "<b>x</b>"))
+
+
+def test_what_words_are_worth_is_said_with_its_interval_by_type_and_in_unseen_phrases():
+    data = load("words.json").data
+    worth = {row.what: row for row in data.worth}
+    hearing = load("hearing.json").data
+    verdict = optimum.words_verdict(data, hearing)
+    loses = {row.market: row.less.mean for row in hearing.rows if row.player == OURS}
+    kept = 1 - loses[optimum.UNSEEN] / loses[optimum.REMOVED]
+    assert f"it keeps {kept:.0%} [" in " ".join(verdict.evidence)
+    for row in (worth[optimum.BOTH].all, worth[optimum.BOTH].bluffer):
+        assert f"{row.mean:+.3f}" in f"{verdict.sentence} {' '.join(verdict.evidence)}".replace(
+            "−", "-"
+        )
+    means = [row.interval.mean for row in optimum.words_rows(data)]
+    assert max(means) == means[0]  # nobody who does not know the seller passes the bound
 
 
 # The tournament

@@ -10,7 +10,15 @@ from panels.gpu_arena.tab import REGIONS
 from panels.gpu_arena.view import settlement
 from panels.gpu_arena.visit import Visit
 from panels.haggle import opponents as haggle
-from sauda.records.seeds import EXACT, SEED_BITS, draw_seed, seed_in_json, whole_seed
+from sauda.records.seeds import (
+    EXACT,
+    LEADERBOARD,
+    SEED_BITS,
+    draw_seed,
+    leaderboard_seed,
+    seed_in_json,
+    whole_seed,
+)
 from sauda.sessions import arena as arena_play
 
 LARGE = 2**128 - 12345
@@ -50,3 +58,8 @@ def test_a_secret_seed_shows_only_after_the_end():
     shown = "".join(region(Visit(game)) for region in REGIONS.values())
     assert str(game.play.seed) not in shown
     assert str(game.play.seed) in str(settlement(finished(game)))
+
+
+def test_the_seeds_of_the_leaderboard_are_drawn_from_a_range_of_their_own():
+    assert all(leaderboard_seed() in LEADERBOARD for _ in range(20))
+    assert not any(draw_seed() in LEADERBOARD for _ in range(20))
