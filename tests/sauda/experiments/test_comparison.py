@@ -16,13 +16,13 @@ from sauda.games.bazaar_columns import episode_columns
 from sauda.llm.registry import PlayerSpec, player_spec
 from sauda.llm.wrappers import WRAPPERS
 from sauda.records.store import Artifact, new_artifact
-from tests.support.measured import Canned
+from tests.support.models import bids
 
 SEEDS = range(50_000, 50_008)
 OPEN = get_task("bazaar/open")
 
 
-CANNED = Canned(45, step=2, garbage=7)
+CANNED = bids(45, step=2, garbage=7)
 
 
 @pytest.mark.slow

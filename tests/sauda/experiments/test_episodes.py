@@ -9,7 +9,8 @@ from sauda.experiments.episodes import SIDES, before_after, choose
 from sauda.experiments.verify import verify
 from sauda.games.transcript import from_json
 from sauda.records.store import Artifact, load, save
-from tests.support.measured import GARBAGE, PLAYERS
+from tests.support.measured import PLAYERS
+from tests.support.models import GARBAGE
 
 FILE = before_after.file
 TASK = "bazaar/open"
@@ -28,9 +29,6 @@ def root(tmp_path_factory) -> Path:
 @pytest.fixture
 def artifact(root) -> Artifact:
     return load(FILE, root)
-
-
-# The rule
 
 
 YES, NO = True, False
@@ -59,9 +57,6 @@ def test_differences_that_are_equal_but_for_rounding_tie():
     assert 0.3 - 0.2 != 0.4 - 0.3
     picks = choose((5, 6), (0.2, 0.3), (0.3, 0.4), (YES, YES), (YES, YES))
     assert set(picks.values()) == {5}
-
-
-# The data
 
 
 def test_the_data_shows_the_games_of_the_rule_and_each_move_of_the_model_has_its_reply(artifact):
@@ -94,14 +89,8 @@ def test_what_cannot_be_compared_is_refused(settings, fault):
         before_after(**asked, seat=PLAYERS.__getitem__)
 
 
-# Verification
-
-
-def test_a_recorded_artifact_is_verified_without_faults(root):
+def test_the_artifact_comes_out_again_and_a_changed_reply_is_found_by_its_move(root, tmp_path):
     assert verify(FILE, root=root) == []
-
-
-def test_a_changed_reply_is_found_by_the_move_that_it_makes(root, tmp_path):
     recorded = load(FILE, root)
     data = recorded.data.as_json()
     data["tasks"][0]["chosen"][0]["after"]["replies"][0] = '{"offer":1}'

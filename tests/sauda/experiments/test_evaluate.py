@@ -7,46 +7,24 @@ import pytest
 
 from env import ARENA_TASKS, Offer, arena, get_task, rollout
 from sauda.experiments import evaluate as module
-from sauda.experiments.evaluate import (
-    BazaarRow,
-    Cell,
-    EvaluationSpec,
-    compare_rows,
-    evaluate,
-    play_cell,
-    row,
-)
+from sauda.experiments.evaluate import Cell, EvaluationSpec, compare_rows, evaluate, play_cell, row
 from sauda.experiments.reproduction import CROWD, comparison, hold, without_rivals
-from sauda.experiments.speeds import figure, published_rows, recompute_bench
+from sauda.experiments.speeds import figure, published_rows
 from sauda.experiments.verify import cells
 from sauda.games.arena_columns import COMPONENTS, DRAWN, episode_row, events
 from sauda.policies import LABS
 from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact, load
 
-SINGLE, CAREER, RIVALS = (
-    f"classic/{name}" for name in ("single_deal", "career_10", "marketplace_arena")
-)
+SINGLE = "classic/single_deal"
 TRADE, MARKET = "arena/single_trade", "arena/coalition_market"
-TINY = EvaluationSpec((SINGLE, CAREER, RIVALS), ("rule_based", "aggressive"), episodes=6)
 PENALTIES = ("invalid_action_penalty", "spam_penalty", "breach_penalty")
-
-
-@pytest.fixture(scope="module")
-def data() -> dict:
-    """Two policies on three tasks of the bazaar, six training seeds each."""
-    return evaluate(TINY, workers=1)
 
 
 @pytest.fixture(scope="module")
 def labs(arena_evaluation: Artifact) -> dict:
     """Four policies on two tasks of the arena, six hold-out seeds each."""
     return arena_evaluation.data.as_json()
-
-
-def row_of(data: dict, task: str, policy: str) -> dict:
-    (match,) = [r for r in data["rows"] if (r["task"], r["policy"]) == (task, policy)]
-    return match
 
 
 @pytest.mark.parametrize("family", ["classic", "market", "arena"])
@@ -83,7 +61,7 @@ def test_a_reward_is_the_utility_less_the_promised_batna_and_the_penalties(labs)
 
 
 def test_valid_actions_are_those_that_were_not_refused(labs):
-    waits = row_of(labs, TRADE, "wait")
+    (waits,) = (r for r in labs["rows"] if (r["task"], r["policy"]) == (TRADE, "wait"))
     assert (waits["valid"], waits["jobs"]["mean"], waits["utility"]["mean"]) == (1, 0, 0)
     assert waits["correlation"] is None  # nothing varies
 
@@ -108,19 +86,17 @@ def test_an_example_is_a_step_that_can_be_played_again(labs):
         assert example["amount"] == pytest.approx(max(amounts, key=abs), abs=1e-6) != 0
 
 
-def test_a_cell_depends_on_its_seeds_alone(data, labs):
+def test_a_cell_depends_on_its_seeds_alone(evaluation, labs):
     recorded = labs["episodes"][DRAWN][MARKET]["broker"]
     assert play_cell(Cell(MARKET, "broker"), SPLITS["holdout"][:6]) == recorded
-    first = play_cell(Cell(SINGLE, "rule_based"), range(6))
+    data, first = evaluation.data.as_json(), play_cell(Cell(SINGLE, "rule_based"), range(8))
     assert first == data["episodes"][SINGLE]["rule_based"]
-    assert first != play_cell(Cell(SINGLE, "rule_based"), range(50_000, 50_006))
-    assert evaluate(TINY, workers=2) == data
+    assert first != play_cell(Cell(SINGLE, "rule_based"), range(50_000, 50_008))
+    assert evaluate(EvaluationSpec(**evaluation.config), workers=2) == data
 
 
-def test_only_rows_of_one_game_may_be_compared(data):
-    own, other = (
-        BazaarRow.model_validate(row_of(data, SINGLE, policy)) for policy in TINY.policies
-    )
+def test_only_rows_of_one_game_may_be_compared(evaluation):
+    own, other = [row for row in evaluation.data.rows if row.task == SINGLE][:2]
     assert compare_rows(own, other, "share") == own.share.mean - other.share.mean
     for part in ("task", "opponents"):
         hashes = own.hashes.model_copy(update={part: "0123456789ab"})
@@ -181,16 +157,3 @@ def test_a_figure_has_the_median_and_the_95th_percentile_of_its_rounded_samples(
     assert (timing["n"], timing["median"], timing["cores"]) == (3, 1.0, 2)
     assert timing["p95"] == 2.8  # nine tenths of the way from 1 to 3
     assert "p95" not in figure("import", "s", [1.0])
-
-
-def run(*figures: dict) -> dict:
-    """The data of a bench."""
-    return {"machine": {}, "figures": list(figures), "left_out": []}
-
-
-def test_medians_follow_from_the_samples_and_nothing_else_changes():
-    slow, fast = figure("alone", "x/s", [1.0, 2.0], p95=True), figure("batch", "x/s", [6.0, 4.0])
-    data = run(slow, fast)
-    assert recompute_bench(data) == data
-    fast["samples"][1] = 8.0
-    assert recompute_bench(data)["figures"][1]["median"] == 7.0

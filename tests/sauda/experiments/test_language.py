@@ -13,18 +13,12 @@ from sauda.experiments import role_play
 from sauda.experiments.acts import FILE as ACTS
 from sauda.experiments.acts import acts, part_of
 from sauda.experiments.role_play import ADAPTERS, SEATS, contrasts, play_role, scenarios
-from sauda.experiments.roles import (
-    NAMES,
-    RoleContrast,
-    cause_sentences,
-    compare,
-    schedule_verdict,
-)
+from sauda.experiments.roles import NAMES, RoleContrast, cause_sentences, compare, schedule_verdict
 from sauda.experiments.runs import best_step, loss_and_perplexity, recompute_role
 from sauda.experiments.verify import differences, verify
 from sauda.language.acts import DOLLARS, Act, Dialogue, Turn
-from sauda.llm.types import Reply
 from sauda.records.store import load, save
+from tests.support.models import Canned
 from tests.support.roles import role_run
 
 # Acts ---------------------------------------------------------------------------------------------
@@ -118,34 +112,28 @@ BUYER, SELLER, GENERALIST = ADAPTERS
 N = 30
 
 
-class Talker:
+def talker(more: int = 0, silent_every: int = 0) -> Canned:
     """Says the price of the intention, plus `more`; every `silent_every`-th reply has no price."""
+    replies = count(1)
 
-    name = "talker"
-
-    def __init__(self, more=0, silent_every=0):
-        self.more, self.silent_every, self.replies = more, silent_every, 0
-
-    def batch(self, chats, seeds, schemas):
-        return [Reply(self._words(chat[-1]["content"]), "talker") for chat in chats]
-
-    def _words(self, request):
-        self.replies += 1
-        if self.silent_every and self.replies % self.silent_every == 0:
+    def write(messages, seed):
+        if silent_every and next(replies) % silent_every == 0:
             return "What a nice piece."
-        price = re.search(r"₹([\d,]+)", request.splitlines()[-1])
-        return f"How about ₹{int(price[1].replace(',', '')) + self.more}?" if price else "Goodbye."
+        price = re.search(r"₹([\d,]+)", messages[-1]["content"].splitlines()[-1])
+        return f"How about ₹{int(price[1].replace(',', '')) + more}?" if price else "Goodbye."
+
+    return Canned(write)
 
 
 @pytest.mark.parametrize("seat", SEATS)
 def test_what_is_read_from_the_words_is_played(seat):
-    said = play_role("linear", seat, Talker(), SEEDS, batch=2)
+    said = play_role("linear", seat, talker(), SEEDS, batch=2)
     assert [row["seed"] for row in said] == SEEDS
     assert all(row["said"] == row["offers"] > 0 == row["unsaid"] for row in said)
     assert [row["share"] for row in said] == role_play.script_shares("linear", seat, SEEDS).tolist()
-    wrong = play_role("linear", seat, Talker(more=7), SEEDS)
+    wrong = play_role("linear", seat, talker(more=7), SEEDS)
     assert all(row["said"] == row["unsaid"] == 0 < row["offers"] for row in wrong)
-    silent = play_role("linear", seat, Talker(silent_every=3), SEEDS)
+    silent = play_role("linear", seat, talker(silent_every=3), SEEDS)
     lost = [row for row in silent if row["unsaid"]]
     assert lost
     assert all((row["unsaid"], row["share"]) == (1, 0.0) for row in lost)  # the game is forfeited

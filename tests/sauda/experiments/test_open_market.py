@@ -1,6 +1,7 @@
 """The open market: what optimal play earns, what is lost and why, what the words are worth."""
 
 from dataclasses import replace
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -12,12 +13,12 @@ from sauda.experiments.oracle import SPOKEN, informed_grades, oracle, search_num
 from sauda.experiments.regret import LISTENER, TASKS, Judged, Unsteady, states
 from sauda.experiments.words import EARS, another_game, another_type, retell
 from sauda.llm.registry import PlayerSpec
-from sauda.llm.types import Reply
 from sauda.policies import BUYERS, SLOW
 from sauda.policies.listener import Informed, MoveValues, believe
 from sauda.records.seeds import SPLITS, deal_at, is_unseen_game
 from sauda.records.store import load
 from tests.support.bazaar_games import seen
+from tests.support.models import Canned
 
 # The oracle ---------------------------------------------------------------------------------------
 
@@ -131,12 +132,9 @@ def test_the_parts_sum_to_the_gap_and_statements_are_scored():
 
 
 def test_a_model_is_asked_at_the_positions_of_the_planner_and_answers_count():
-    class Canned:
-        def batch(self, chats, seeds, schemas):
-            texts = ['{"low":40,"high":80,"seller":"fair"}', "no idea"]
-            return [Reply(texts[i % 2], "canned") for i in range(len(chats))]
-
-    columns = gap.play_believing([50_000, 50_001], gap.states_of_model(PlayerSpec(Canned())))
+    texts = cycle(['{"low":40,"high":80,"seller":"fair"}', "no idea"])
+    player = PlayerSpec(Canned(lambda messages, seed: next(texts)))
+    columns = gap.play_believing([50_000, 50_001], gap.states_of_model(player))
     assert columns["asked"][0] == columns["stated"][0] > 0
     score = gap.score_of(columns)
     assert 0 < score["stated"]["mean"] < 1

@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from env import rollout
 from sauda.experiments.tournament import (
     FILE,
     PAIR_TASK,
-    SCRIPTS,
     Pair,
     Scenarios,
     columns,
@@ -15,10 +13,8 @@ from sauda.experiments.tournament import (
     payoffs,
     play_pair,
     scenario_seeds,
-    task_against,
 )
 from sauda.experiments.verify import verify
-from sauda.policies import BUYERS
 from sauda.records.seeds import SPLITS, deal_at, is_unseen_listing
 from sauda.records.store import load, save
 
@@ -33,13 +29,9 @@ def test_scenarios_are_hold_out_games_about_unseen_listings():
         scenario_seeds(1)
 
 
-@pytest.mark.parametrize("seller", SCRIPTS)
-def test_a_seller_that_plays_through_language_plays_the_same_games_in_words(seller):
-    for buyer, strategy in (("linear", "linear"), ("acts(boulware)", "boulware")):
-        spoken = columns(play_pair(Pair(buyer, f"acts({seller})"), SEEDS))
-        assert spoken == columns(play_pair(Pair(strategy, seller), SEEDS))
-    game = rollout(task_against(f"acts({seller})"), BUYERS["linear"], SEEDS[0])
-    assert all(turn.action.message for turn in game.trajectory("seller"))
+def test_a_seller_that_plays_through_language_plays_the_same_games_in_words():
+    spoken = columns(play_pair(Pair("acts(boulware)", "acts(linear)"), SEEDS))
+    assert spoken == columns(play_pair(Pair("boulware", "linear"), SEEDS))
 
 
 @pytest.mark.parametrize("name", ["schedule", "acts(schedule)", "firm", "nobody", "mini"])

@@ -6,7 +6,6 @@ from env import ARENA_TASKS, Accept, Offer, WalkAway, agent_stream, begin, get_t
 from sauda.games import arena_prompt
 from sauda.llm.registry import get_policy
 from sauda.llm.turn import PlayerSpec, new_game
-from sauda.llm.types import Reply
 from sauda.policies import LABS
 from sauda.records.seeds import is_unseen_listing
 from sauda.records.store import read_lines
@@ -15,6 +14,7 @@ from sauda.train.distill import Teacher, along, label, play_shared, soft_tokens
 from sauda.train.losses import score_tokens, soft_cross_entropy
 from sauda.train.model import find_base, tokenizer_of, trainable
 from sauda.train.teacher_rows import Mix
+from tests.support.models import Canned
 
 pytestmark = pytest.mark.xdist_group("model")
 OPEN = get_task("bazaar/open")
@@ -33,11 +33,7 @@ TOY = distill.DistillSettings(
 )
 
 
-class Bidder:
-    """A model that always bids 30 percent of the list price."""
-
-    def batch(self, chats, seeds, schemas):
-        return [Reply('{"offer":30}', "canned", 7, "stop") for _ in chats]
+LOW = PlayerSpec(Canned(lambda messages, seed: '{"offer":30}'))
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +74,7 @@ def test_the_labels_along_a_reply_are_conditional_on_what_it_says_so_far():
 def test_the_teacher_moves_in_its_share_of_the_turns_and_labels_all_of_them():
     seeds = range(10_000, 10_012)
     for share in (0.0, 0.5, 1.0):
-        rows = list(play_shared(TEACHER, seeds, PlayerSpec(Bidder()), share, (0, 0)))
+        rows = list(play_shared(TEACHER, seeds, LOW, share, (0, 0)))
         own = [turn for row in rows for turn in row.own]
         assert {0.0: all(own), 0.5: 0.2 < sum(own) / len(own) < 0.8, 1.0: not any(own)}[share]
         for row in rows:
@@ -93,7 +89,7 @@ def test_the_teacher_moves_in_its_share_of_the_turns_and_labels_all_of_them():
 def test_a_label_stands_where_its_reply_does_and_weighs_what_the_reply_so_far_is_worth(toy):
     tokenizer = tokenizer_of(toy)
     row = max(
-        play_shared(TEACHER, range(10_000, 10_006), PlayerSpec(Bidder()), 0.5, (0, 0)),
+        play_shared(TEACHER, range(10_000, 10_006), LOW, 0.5, (0, 0)),
         key=lambda row: len(row.labels),
     )
     tokens = soft_tokens(row, tokenizer, late=2, late_weight=3.0)

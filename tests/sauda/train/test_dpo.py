@@ -14,26 +14,23 @@ from sauda.train.common import Stopped
 from sauda.train.dpo import COMMON, collect, pair_instances, preference, summarize_pairs
 from sauda.train.losses import scores_on_cpu
 from sauda.train.model import find_base, trainable
+from tests.support.models import Canned
 
 pytestmark = pytest.mark.xdist_group("model")
 FEW = dpo.DPOSettings(pairs=6, batch_size=3, branches=4)
 
 
-class Bidder:
+def bidder(*bids: int) -> Canned:
     """Bids that its seed decides, so that replies to one position differ."""
+    return Canned(lambda messages, seed: f'{{"offer":{bids[seed % len(bids)]}}}')
 
-    def __init__(self, bids=(30, 55, 70, 90)):
-        self.bids, self.calls = bids, 0
 
-    def batch(self, chats, seeds, schemas):
-        self.calls += len(chats)
-        texts = [f'{{"offer":{self.bids[seed % len(self.bids)]}}}' for seed in seeds]
-        return [Reply(text, "canned", 5, "object") for text in texts]
+FOUR = bidder(30, 55, 70, 90)
 
 
 @pytest.mark.slow
 def test_a_pair_is_two_replies_to_one_position_and_the_chosen_earned_more():
-    player = PlayerSpec(Bidder())
+    player = PlayerSpec(FOUR)
     instances = [("bazaar/open", 40_000 + n) for n in range(12)]
     rows = list(pair_instances(FEW, player, instances))
     assert [(row["task"], row["seed"]) for row in rows] == instances
@@ -45,31 +42,30 @@ def test_a_pair_is_two_replies_to_one_position_and_the_chosen_earned_more():
         game = new_game(get_task(row["task"]), row["seed"], (COMMON,))
         play_games([game], player)
         assert row["chat"] in [[dict(m) for m in turn.request.messages] for turn in game.turns]
-    assert rows == list(pair_instances(FEW, PlayerSpec(Bidder()), instances))
+    assert rows == list(pair_instances(FEW, PlayerSpec(FOUR), instances))
 
 
 @pytest.mark.nightly
 def test_every_pair_is_on_disk_at_once_and_none_is_looked_for_twice(tmp_path):
     file = tmp_path / "pairs.jsonl"
 
-    class Dies(Bidder):
-        def batch(self, chats, seeds, schemas):
-            if len(read_lines(file)) >= 6:
-                raise KeyboardInterrupt
-            return super().batch(chats, seeds, schemas)
+    def dies(messages, seed):
+        if len(read_lines(file)) >= 6:
+            raise KeyboardInterrupt
+        return FOUR.write(messages, seed)
 
     with pytest.raises(KeyboardInterrupt):
-        collect(FEW, PlayerSpec(Dies()), file)
+        collect(FEW, PlayerSpec(Canned(dies)), file)
     before = read_lines(file)
     assert len(before) == 6
     with file.open("ab") as half:
         half.write(b'{"task": "bazaar/op')  # a kill in the middle of a line
-    collected = collect(FEW, PlayerSpec(Bidder()), file)
+    collected = collect(FEW, PlayerSpec(FOUR), file)
     assert len(collected) == 6
     assert read_lines(file)[:6] == before
     tried = [(row["task"], row["seed"]) for row in read_lines(file)]
     assert len(tried) == len(set(tried))
-    whole = collect(FEW, PlayerSpec(Bidder()), tmp_path / "whole.jsonl")
+    whole = collect(FEW, PlayerSpec(FOUR), tmp_path / "whole.jsonl")
     assert [row["chosen"] for row in collected] == [row["chosen"] for row in whole]
     counts = summarize_pairs(collected)
     assert counts["n"] == 6
@@ -80,7 +76,7 @@ def test_every_pair_is_on_disk_at_once_and_none_is_looked_for_twice(tmp_path):
 def test_replies_that_all_earn_the_same_stop_the_search_with_the_reason(tmp_path):
     settings = replace(FEW, patience=6)
     with pytest.raises(Stopped, match="earn the same"):
-        collect(settings, PlayerSpec(Bidder(bids=(40,))), tmp_path / "pairs.jsonl")
+        collect(settings, PlayerSpec(bidder(40)), tmp_path / "pairs.jsonl")
 
 
 @pytest.mark.parametrize(
@@ -108,13 +104,9 @@ def test_a_judge_is_asked_in_both_orders(judge, verdict):
 
 
 def test_a_reply_that_forfeits_is_never_chosen():
-    class Loses(Bidder):
-        def batch(self, chats, seeds, schemas):
-            texts = ['{"offer":130}' if seed % 2 else '{"offer":60,"say":"59"}' for seed in seeds]
-            return [Reply(text, "canned", 5, "object") for text in texts]
-
+    loses = Canned(lambda _, seed: '{"offer":130}' if seed % 2 else '{"offer":60,"say":"59"}')
     instances = [("bazaar/open", 40_000 + n) for n in range(9)]
-    rows = list(pair_instances(FEW, PlayerSpec(Loses()), instances))
+    rows = list(pair_instances(FEW, PlayerSpec(loses), instances))
     assert all(row.get("chosen", '{"offer":130}') == '{"offer":130}' for row in rows)
 
 
