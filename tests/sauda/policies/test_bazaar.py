@@ -1,5 +1,7 @@
 """The bazaar's scripts: by hand numbers, tuned ones, the planner and the oracle beside it."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from sauda.games import policies_of
 from sauda.policies import BUYERS, SLOW
 from sauda.policies.bazaar import leave, tit_for_tat
 from sauda.policies.listener import Informed, Listener, at_opening, believe
-from sauda.policies.tuned import Fixed, Matching, Timed, load_best
+from sauda.policies.tuned import FAMILIES, Fixed, Matching, Timed, at, load_best
 from sauda.records.seeds import deal_at
 from tests.support.bazaar_games import seen
 
@@ -54,6 +56,16 @@ def test_it_leaves_an_ask_too_far_above_its_limit_once_it_may():
     high = seen(asks=(1500.0, 1400.0))
     assert Fixed(leaves_from=0.0, leaves_above=1.3, share=0.7)(high, RNG) == WalkAway()
     assert Fixed(leaves_from=0.5, leaves_above=1.3, share=0.7)(high, RNG) == Offer(700)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_point_of_the_search_is_a_script_within_its_bounds(family):
+    kind = FAMILIES[family]
+    size = len(fields(kind))
+    low, high = at(kind, [-1.0] * size), at(kind, [2.0] * size)
+    for known in fields(kind):
+        ends = known.metadata["low"], known.metadata["high"]
+        assert (getattr(low, known.name), getattr(high, known.name)) == pytest.approx(ends)
 
 
 def test_tuned_plays_what_the_search_found_best_on_training_games():

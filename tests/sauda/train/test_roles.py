@@ -191,6 +191,13 @@ def test_a_control_is_named_for_what_it_leaves_out(changes, name, cycles, decay)
     assert factors[length - 1] == pytest.approx(1 / (length - warmup))
 
 
+def test_each_layer_has_the_rate_of_its_height(tmp_path):
+    base = find_base("toy", tmp_path, 1)
+    groups = roles.layer_groups(roles.make_network(TOY, base), 0.8, 0.5, 0.02)
+    assert [group["lr"] for group in groups] == [0.4, 0.8]
+    assert all(parameter.requires_grad for group in groups for parameter in group["params"])
+
+
 @pytest.mark.model
 def test_only_the_roles_words_are_learnt(dialogues, tmp_path):
     tokenizer = tokenizer_of(find_base("toy", tmp_path, 1))
