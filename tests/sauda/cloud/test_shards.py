@@ -90,20 +90,6 @@ def test_pieces_of_another_plan_or_of_other_code_and_damaged_ones_are_refused(tm
         merge(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("count", "config", "fault"),
-    [
-        (0, BAZAAR, "from 1 to 13 shards, not 0"),
-        (14, BAZAAR, "from 1 to 13 shards, not 14"),
-        (1, replace(BAZAAR, policies=("mini",), baseline="mini"), "played by `rollouts`"),
-        (1, replace(BAZAAR, policies=("nobody",), baseline="nobody"), "no policy 'nobody'"),
-    ],
-)
-def test_a_plan_that_cannot_be_played_is_refused_in_a_sentence(count, config, fault):
-    with pytest.raises(ValueError, match=fault):
-        Plan(config, count)
-
-
 def test_the_commands_play_two_shards_and_merge_their_table(tmp_path, capsys):
     folder = ["--folder", str(tmp_path / "parts")]
     what = ["--tasks", "bazaar/open", "--policies", "linear", "--episodes", "8", "--shards", "2"]

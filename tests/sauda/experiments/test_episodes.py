@@ -75,20 +75,6 @@ def test_the_data_shows_the_games_of_the_rule_and_each_move_of_the_model_has_its
                 assert (own[-1]["action"] == "forfeit") == (game["replies"][-1] == GARBAGE)
 
 
-@pytest.mark.parametrize(
-    ("settings", "fault"),
-    [
-        ({"tasks": ("bazaar/sell",)}, "tasks are"),
-        ({"episodes": 0}, "episodes must be from 1"),
-        ({"before": "steered"}, "compared bare"),
-    ],
-)
-def test_what_cannot_be_compared_is_refused(settings, fault):
-    asked = {"before": "shaky", "after": "high", "tasks": (TASK,), "episodes": 2} | settings
-    with pytest.raises(ValueError, match=fault):
-        before_after(**asked, seat=PLAYERS.__getitem__)
-
-
 def test_the_artifact_comes_out_again_and_a_changed_reply_is_found_by_its_move(root, tmp_path):
     assert verify(FILE, root=root) == []
     recorded = load(FILE, root)

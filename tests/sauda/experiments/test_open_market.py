@@ -127,8 +127,6 @@ def test_the_parts_sum_to_the_gap_and_statements_are_scored():
     by_name = {row["player"]: row["beliefs"] for row in data["rows"]}
     assert by_name["linear"] is None
     assert by_name["listener"]["held"] == by_name["listener"]["own_held"]
-    with pytest.raises(ValueError, match="listener"):
-        gap.gap(("linear",), episodes=5)
 
 
 def test_a_model_is_asked_at_the_positions_of_the_planner_and_answers_count():
@@ -236,5 +234,3 @@ def test_losses_are_paired_with_the_open_market():
         own = next(r for r in data["rows"] if (r["player"], r["market"]) == (row["player"], "open"))
         gap = own["grade"]["mean"] - row["grade"]["mean"]
         assert row["less"]["mean"] == pytest.approx(gap, abs=1e-5)
-    with pytest.raises(ValueError, match="no policy"):
-        words.hearing(("nobody",), episodes=1)

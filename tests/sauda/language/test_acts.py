@@ -160,20 +160,6 @@ def test_the_round_trip_is_exact(name):
             assert all(turn.action.message for turn in spoken.trajectory(task.learner))
 
 
-@pytest.mark.parametrize(
-    ("task", "name", "fault"),
-    [
-        ("bazaar/open", "acts(nobody)", "no policy 'acts\\(nobody\\)' for the buyer"),
-        ("bazaar/open", "acts(mini)", "no policy 'acts\\(mini\\)'"),
-        ("bazaar/open", "acts()", "no policy 'acts\\(\\)'"),
-        ("arena/single_trade", "acts(broker)", "the arena is played without them"),
-    ],
-)
-def test_a_name_that_is_no_script_is_refused(task, name, fault):
-    with pytest.raises(ValueError, match=fault):
-        get_policy(get_task(task), name)
-
-
 CASES = [(check, *row) for check in ("span", "all", "among", "none", "any")
          for row in cases("tells.csv", check)]  # fmt: skip
 

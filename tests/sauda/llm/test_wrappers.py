@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from env import Accept, IllegalAction, Offer, WalkAway, get_task, rollout, shares
-from sauda.llm.registry import player_spec
 from sauda.llm.wrappers import honest, steer
 from tests.support.bazaar_games import seen
 
@@ -99,9 +98,3 @@ def test_the_ask_that_meets_an_honest_bid_is_taken_and_one_beyond_the_limit_is_n
     over = honest(seen(reservation=800.0), Accept())
     assert over.action == Offer(800)
     assert over.changes == ("does not take a price beyond its limit",)
-
-
-@pytest.mark.parametrize("name", ["mini+foo", "mini+honest+steering", "gpt", "mini+honest+honest"])
-def test_a_contestant_that_is_not_there_is_refused_with_those_that_are(name):
-    with pytest.raises(ValueError, match="sauda-mini"):
-        player_spec(name)

@@ -131,9 +131,3 @@ def test_rewards_that_are_all_equal_stop_the_run_with_the_reason(tmp_path):
     with pytest.raises(Stopped, match="the games of every group earned the same"):
         grpo.train(settings, tmp_path)
     assert (tmp_path / "checkpoint-1").exists()
-
-
-@pytest.mark.parametrize("task", ["arena/market_round", "bazaar/nowhere"])
-def test_a_task_must_be_one_of_the_game(task):
-    with pytest.raises(ValueError, match=f"no task '?(of the bazaar|{task})"):
-        grpo.GRPOSettings(tasks=("bazaar/open", task))
