@@ -13,7 +13,7 @@ from sauda.records import store
 from sauda.statistics import moving_average
 from sauda.train import roles
 from sauda.train.dialogues import LONGEST, from_file, from_hub, load_shipped, sequence
-from sauda.train.model import find_base, tokenizer_of
+from sauda.train.model import tokenizer_of
 from tests.support.cases import cases, rows
 from tests.support.dialogues import DIVISION, LAMP, MIRROR, craigslist_row, divisions, lines
 
@@ -187,16 +187,15 @@ def test_a_control_is_named_for_what_it_leaves_out(changes, name, cycles, decay)
     assert factors[length - 1] == pytest.approx(1 / (length - warmup))
 
 
-def test_each_layer_has_the_rate_of_its_height(tmp_path):
-    base = find_base("toy", tmp_path, 1)
-    groups = roles.layer_groups(roles.make_network(TOY, base), 0.8, 0.5, 0.02)
+def test_each_layer_has_the_rate_of_its_height(toy):
+    groups = roles.layer_groups(roles.make_network(TOY, toy), 0.8, 0.5, 0.02)
     assert [group["lr"] for group in groups] == [0.4, 0.8]
     assert all(parameter.requires_grad for group in groups for parameter in group["params"])
 
 
 @pytest.mark.model
-def test_only_the_roles_words_are_learnt(dialogues, tmp_path):
-    tokenizer = tokenizer_of(find_base("toy", tmp_path, 1))
+def test_only_the_roles_words_are_learnt(dialogues, toy):
+    tokenizer = tokenizer_of(toy)
     view = views(dialogues, ["buyer"], "train")[0]
     tokens = sequence(view, tokenizer)
     kept = [token for token in tokens["labels"] if token != -100]

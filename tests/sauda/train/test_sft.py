@@ -16,7 +16,7 @@ from sauda.llm.types import Reply
 from sauda.train import sft
 from sauda.train.checks import acceptance, arena_holdout_states, fault_in
 from sauda.train.losses import groups_of_similar_length, score_tokens, shared_prefix
-from sauda.train.model import find_base, read_base, tokenizer_of
+from sauda.train.model import read_base, tokenizer_of
 from sauda.train.teacher_rows import (
     RowSettings,
     label_tokens,
@@ -35,11 +35,6 @@ pytestmark = pytest.mark.xdist_group("model")
 @pytest.fixture(scope="module")
 def sft_rows():
     return make_rows(SMALL)
-
-
-@pytest.fixture(scope="module")
-def toy(tmp_path_factory):
-    return find_base("toy", tmp_path_factory.mktemp("toy"), 4)
 
 
 @pytest.fixture(scope="module")
