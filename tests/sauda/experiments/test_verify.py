@@ -166,6 +166,7 @@ def hexadecimal(value: Any) -> Iterator[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("fingerprints")  # as slow as all the others here
 def test_every_recorded_fingerprint_is_that_of_todays_code():
     for known in (known for known in FILES if (ROOT / known.file).exists()):
         artifact = load(known.file)
