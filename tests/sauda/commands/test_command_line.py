@@ -32,7 +32,10 @@ def test_the_index_names_every_command_with_what_it_does(arguments, capsys):
 
 
 @pytest.mark.parametrize(("arguments", "sentence"), REFUSED)
-def test_a_mistake_in_the_call_prints_one_sentence_and_no_traceback(capsys, arguments, sentence):
+def test_a_mistake_in_the_call_prints_one_sentence_and_no_traceback(
+    arguments, sentence, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
     assert main(arguments.split()) == 2
     output = capsys.readouterr()
     assert output.err.startswith(f"sauda: {sentence}")
