@@ -216,15 +216,12 @@ def test_another_voice_says_other_words_at_the_same_prices(voice):
     assert differ > 0.8 * len(UNSEEN)  # a short deal may use no style of its own type
 
 
-def test_who_reads_nothing_plays_alike_whatever_is_said():
-    grades = {ears: words.play_hearing((ears, "bayesian"), UNSEEN[:4]) for ears in EARS}
-    assert all(own == grades["open"] for own in grades.values())
-
-
-def test_who_reads_plays_otherwise_with_other_words():
+def test_who_reads_plays_otherwise_with_other_words_and_who_reads_nothing_alike():
+    deaf = [words.play_hearing((ears, "bayesian"), UNSEEN[:4]) for ears in EARS]
+    assert all(own == deaf[0] for own in deaf)
     silent = words.play_hearing(("words removed", "reader"), UNSEEN)
     assert silent != words.play_hearing(("open", "reader"), UNSEEN)
-    assert silent == words.play_hearing(("open", "bayesian"), UNSEEN)
+    assert silent[:4] == deaf[0][:4]
 
 
 def test_losses_are_paired_with_the_open_market():
