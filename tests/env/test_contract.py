@@ -1,6 +1,7 @@
 """What every task promises, checked on every task there is."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -179,6 +180,16 @@ def test_a_policy_that_returns_no_action_forfeits(played: Task, garbage: Any):
 @pytest.mark.parametrize("price", FORBIDDEN_PRICES, ids=lambda p: f"{type(p).__name__}")
 def test_a_policy_that_names_a_forbidden_price_forfeits(played: Task, price: Any):
     must_forfeit(played, always(Offer(price)))
+
+
+def test_sellers_of_every_manner_show_what_they_did():
+    """The golden transcripts show none of these numbers."""
+    lines = []
+    for name in (name for name in BAZAAR_TASKS if name.startswith("classic/")):
+        for turn in rollout(TASKS[name], stubborn, 7).trajectory("buyer")[:4]:
+            told = re.sub(r"(\.\d{6})\d+", r"\1", str(turn.observation.tells))
+            lines.append(f"{name} {told}")
+    assert_golden("tells.txt", "\n".join(lines) + "\n")
 
 
 @every_task

@@ -2,6 +2,7 @@
 
 import json
 import re
+from base64 import b64decode
 from collections.abc import Callable, Iterator
 from functools import partial
 from inspect import Parameter, signature
@@ -9,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
+import numpy as np
 import pytest
 
 from app import build_app
@@ -96,16 +98,38 @@ def texts(page: gr.Blocks) -> Iterator[str]:
             yield f"{part.elem_id or 'HTML'}: {text[:SHOWN]}"
 
 
-def figures(page: gr.Blocks) -> Iterator[str]:
-    """One line per trace of each figure: its kind, its name, and which axes hold numbers."""
+def traces(page: gr.Blocks) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each trace of each figure, with the figure's name."""
     for part, value in shown(page):
         if isinstance(part, gr.Plot) and value:
             drawn = value["plot"] if isinstance(value, dict) else value.to_json()
-            for trace in json.loads(drawn)["data"]:
-                axes = ", ".join(f"{axis} {summary(trace.get(axis))}" for axis in "xyz")
-                yield without_numbers(
-                    f"{part.elem_id}: {trace['type']} {trace.get('name')}: {axes}"
-                )
+            yield from ((part.elem_id, trace) for trace in json.loads(drawn)["data"])
+
+
+def figures(page: gr.Blocks) -> Iterator[str]:
+    """One line per trace of each figure: its kind, its name, and which axes hold numbers."""
+    for name, trace in traces(page):
+        axes = ", ".join(f"{axis} {summary(trace.get(axis))}" for axis in "xyz")
+        yield without_numbers(f"{name}: {trace['type']} {trace.get('name')}: {axes}")
+
+
+def test_every_whisker_reaches_from_below_its_point_to_above_it(page):
+    ends = [
+        (name, end)
+        for name, trace in traces(page)
+        for axis in ("error_x", "error_y")
+        for side in ("array", "arrayminus")
+        for end in numbers(trace.get(axis, {}).get(side))
+    ]
+    assert len(ends) > 50
+    assert [(name, end) for name, end in ends if not end >= 0] == []
+
+
+def numbers(values: Any) -> list[float]:
+    """The numbers of an array as plotly writes it: a list, or bytes in base64."""
+    if isinstance(values, dict):
+        return np.frombuffer(b64decode(values["bdata"]), values["dtype"]).tolist()
+    return values or []
 
 
 def summary(values: Any) -> str:

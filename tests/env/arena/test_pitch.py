@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from env import arena
-from env.arena.judge import FULL_MARKS, LIE_PENALTY
+from env.arena.judge import FULL_MARKS, LIE_PENALTY, STRATEGIES
 from env.arena.types import Coalition, Message, Offer, State
-from tests.support.arena_games import block, job, market
+from tests.support.arena_games import block, job, market, seen
 from tests.support.cases import cases
 
 HOURS = "We need 8 GPU-hours."
@@ -181,3 +182,14 @@ def test_a_claimed_rival_bid_is_checked_whatever_it_says(bid: str, lab: str):
     for name in ("b_0_0", "b_1_0", "b_9_9", ""):
         words = f"Another lab has bid {bid} for {name}. {lab} has bid {bid} for {name}."
         assert 0 <= arena.judge(table(), "lab_0", words).total <= 1
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_strategy_has_something_to_say(strategy):
+    for lab in (0, 1):
+        assert arena.pitch_of(seen(table(), lab), strategy, np.random.default_rng(3))
+
+
+def test_an_unknown_strategy_is_refused_with_those_there_are():
+    with pytest.raises(ValueError, match="no strategy 'shouts'; strategies are "):
+        arena.pitch_of(seen(table(), 0), "shouts", np.random.default_rng(3))

@@ -11,6 +11,7 @@ from panels.results.models import rows_by_policy
 from panels.tour import facts, tab
 from panels.transcripts.before_after import pairs_of, typical
 from panels.ui.tables import with_interval
+from sauda.cloud.jobs import flavor
 from sauda.experiments.comparison import BASE, OURS
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import load
@@ -51,7 +52,8 @@ def test_a_run_on_a_gpu_says_so_and_has_no_cpu_price():
     assert "2 CPU cores, then NVIDIA H100" in told
     assert "$" not in told
     assert facts.cost(on("NVIDIA H100")) is None
-    assert facts.cost(on("x86_64 CPU")) is not None
+    hours = run.data.seconds / 3600
+    assert facts.cost(on("x86_64 CPU")) == pytest.approx(hours * flavor(facts.RENTED).price)
 
 
 def test_a_reply_that_is_no_move_is_quoted_short_and_escaped():

@@ -11,6 +11,7 @@ from sauda.experiments.tournament import (
     PAIR_TASK,
     Pair,
     Scenarios,
+    choose_shown,
     columns,
     exploitability,
     payoffs,
@@ -132,6 +133,13 @@ def test_shares_sum_to_one_with_a_zopa_and_time_costs_the_buyer_its_gain_and_not
     np.testing.assert_allclose(share["seller"], [0.25, 1.25, 0, 20 / 120])
     np.testing.assert_allclose(utility["buyer"], [0.75 * 0.81, -0.25, 0, -0.25])
     np.testing.assert_allclose(utility["seller"], share["seller"])
+
+
+def test_games_with_a_zopa_are_shown_from_the_best_to_the_worst_and_none_where_there_is_none():
+    shown = choose_shown(GAMES, AT)
+    assert {game.seed for game in shown} <= {1, 2, 3}
+    assert {shown[0].seed, shown[-1].seed} <= {1, 2}  # the most and the least of the surplus
+    assert choose_shown(GAMES, AT.model_copy(update={"buyer": [50] * 4})) == []
 
 
 def test_the_exploiter_is_chosen_on_other_scenarios_than_it_is_measured_on():

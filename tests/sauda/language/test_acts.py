@@ -19,6 +19,7 @@ from env import (
     rollout,
     speech,
 )
+from sauda.experiments.verify import verify
 from sauda.language.acts import (
     DOLLARS,
     Context,
@@ -211,3 +212,7 @@ def assert_whole(text: str, tells: tuple[Tell, ...]) -> None:
 @given(st.lists(PIECES, max_size=30).map(" ".join))
 def test_any_mixture_of_what_matters_is_read_with_whole_spans(text: str):
     assert_whole(text, read(text))
+
+
+def test_every_labelled_sentence_is_read_as_it_was_measured():
+    assert verify("language.json") == []

@@ -1,9 +1,8 @@
-"""A language model in a seat: code decides, words are checked, limits kept; how it is measured."""
+"""A language model in a seat: code decides, words are checked, limits kept, a listing is data."""
 
 import json
 import re
 from dataclasses import dataclass, replace
-from itertools import count
 
 import numpy as np
 import pytest
@@ -12,8 +11,7 @@ from env import TYPES, EndReason, Item, Offer, get_task, market, rollout, rupees
 from panels.haggle import game_view, opponents, words
 from panels.haggle.conversation import play_text
 from sauda.experiments.seller_games import BUYERS as HARD
-from sauda.experiments.seller_games import all_sides, play_all, play_seed, write_texts
-from sauda.experiments.seller_quality import leaks_digits, own_cells, play_games, seller_quality
+from sauda.experiments.seller_games import play_all
 from sauda.llm.registry import against
 from sauda.llm.seller import (
     GOODS,
@@ -36,7 +34,6 @@ from sauda.llm.types import Reply
 from sauda.policies import BUYERS
 from sauda.sessions.bazaar import after_reply, answer, request, start
 from tests.support.cases import rows
-from tests.support.models import Canned
 
 OPEN = get_task("bazaar/open")
 JACKET = Item("leather bomber jacket", "Textiles and clothing", "very_good", 2000)
@@ -263,67 +260,3 @@ def test_a_raw_reply_that_may_hold_the_limit_shows_only_at_the_end():
     assert "No idea" in str(game_view.raw(after_reply(answered, Reply("No idea", "m")), SAY))
     over = play_text(after_reply(answered, Reply(BID, "m")), "bye")
     assert "fine" in str(game_view.raw(over, SAY))
-
-
-# How sellers are measured -------------------------------------------------------------------------
-
-CONFIG = {"models": ("null",), "published": 2, "hard": 1, "batch": 50}
-
-
-def half_obedient(fails_after: int | None = None) -> Canned:
-    """Says the scripted line at every other seed, and a limit otherwise; may be stopped."""
-    texts = count()
-
-    def write(messages, seed):
-        if next(texts) == fails_after:
-            raise KeyboardInterrupt
-        return messages[-1]["content"].rpartition("Say: ")[2] if seed % 2 else "My minimum is ₹1."
-
-    return Canned(write, "stop")
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    return json.loads(json.dumps(seller_quality(**CONFIG, parts=tmp_path_factory.mktemp("parts"))))
-
-
-def sides(data, criterion):
-    return next(row["sides"] for row in data["rows"] if row["criterion"] == criterion)
-
-
-def test_a_stub_keeps_to_every_decision_and_garbage_is_found(data):
-    for criterion in ("below_floor", "ask_rose", "never_below_reservation"):
-        assert {side["mean"] for side in sides(data, criterion).values()} == {0}
-    assert sides(data, "own_words")["null"]["mean"] == 0
-    assert sides(data, "tries")["null"]["mean"] == TRIES
-    for criterion in ("says_the_decision", "topic_heard", "reaction_heard"):
-        said = sides(data, criterion)
-        assert [said[side]["mean"] for side in ("stub", "null", "null, first tries")] == [1, 1, 0]
-
-
-def test_a_model_is_judged_on_its_own_texts(tmp_path):
-    played = play_games(CONFIG["published"], CONFIG["hard"])
-    tries = {"canned": write_texts(half_obedient(), played, 7, tmp_path)}
-    cells = own_cells(played, all_sides(played, tries), tries)
-    limit = cells["speaks_of_limit"]
-    assert 0.2 < limit["canned, first tries"]["mean"] < 0.8
-    assert limit["canned"]["mean"] == 0 < cells["own_words"]["canned"]["mean"] < 1
-    assert 1 < cells["tries"]["canned"]["mean"] < TRIES
-
-
-def test_a_stopped_run_goes_on_where_it_was(tmp_path):
-    played = play_games(CONFIG["published"], CONFIG["hard"])[:12]
-    with pytest.raises(KeyboardInterrupt):
-        write_texts(half_obedient(fails_after=40), played, 10, tmp_path)
-    before = {file.name: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
-    assert before
-    whole = write_texts(half_obedient(), played, 10, tmp_path)
-    assert whole == write_texts(half_obedient(), played, 10, tmp_path / "other")
-    assert all((tmp_path / name).stat().st_mtime_ns == when for name, when in before.items())
-
-
-def test_the_published_leak_test_sees_digits_and_is_blind_to_the_rest():
-    game = play_seed("hard", "prober", "fair", 1)
-    assert leaks_digits(game, [f"I paid {game.floor}, friend."])
-    assert leaks_digits(game, ["My minimum is 5."])
-    assert not leaks_digits(game, ["I could go a good deal lower."])

@@ -94,6 +94,19 @@ def test_the_broker_uses_a_pool_that_pays():
     assert booking == Action("allocate_to_job", job_id="j0", block_ids=("c",))
 
 
+def test_the_published_expert_counts_credits_that_come_with_an_offer_and_those_that_it_asks():
+    state = market([block("a"), block("c", lab=1)], {0: [job("j0")], 1: []})
+    swap = {"target_lab_id": "lab_0", "block_ids": ("c",), "requested_block_ids": ("a",)}
+    fair = do(state, 1, "send_offer", **swap, payment=5.0)
+    assert LABS["rule_based_expert"](seen(fair, 0), RNG) == Action("accept_offer", offer_id="o_1")
+    dear = do(state, 1, "send_offer", **swap, conditions=(("ask", 10.0),))
+    assert LABS["rule_based_expert"](seen(dear, 0), RNG).action_type != "accept_offer"
+    gift = do(
+        state, 1, "send_offer", target_lab_id="lab_0", requested_block_ids=("a",), payment=1.0
+    )
+    assert LABS["rule_based_expert"](seen(gift, 0), RNG).action_type != "accept_offer"
+
+
 def in_turn(*choices: Callable[[arena.Observation], Action | None]) -> Policy:
     """A policy that tries the choices in order, and waits where none applies."""
 

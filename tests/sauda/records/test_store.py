@@ -21,7 +21,15 @@ from panels.haggle import opponents as haggle
 from sauda.policies import BUYERS
 from sauda.records.fingerprint import of_opponents, of_policy, of_rules
 from sauda.records.kinds import FILES, KINDS, ArtifactError, entry
-from sauda.records.seeds import EXACT, SEED_BITS, draw_seed, seed_in_json, whole_seed
+from sauda.records.seeds import (
+    EXACT,
+    LEADERBOARD,
+    SEED_BITS,
+    draw_seed,
+    leaderboard_seed,
+    seed_in_json,
+    whole_seed,
+)
 from sauda.records.store import (
     CHECKSUMS,
     ROOT,
@@ -235,3 +243,8 @@ def test_a_secret_seed_shows_only_after_the_end():
     shown = "".join(region(Visit(game)) for region in REGIONS.values())
     assert str(game.play.seed) not in shown
     assert str(game.play.seed) in str(settlement(finished(game)))
+
+
+def test_the_seeds_of_the_leaderboard_are_drawn_from_a_range_of_their_own():
+    assert all(leaderboard_seed() in LEADERBOARD for _ in range(20))
+    assert not any(draw_seed() in LEADERBOARD for _ in range(20))

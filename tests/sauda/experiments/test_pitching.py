@@ -1,9 +1,7 @@
-"""The judged negotiation and the selector of policies: they replay, leak nothing, and learn."""
+"""The judged negotiation: it replays, it leaks nothing, and the adapting advocate learns."""
 
 import copy
 from collections import Counter
-from dataclasses import asdict
-from functools import reduce
 
 import numpy as np
 import pytest
@@ -21,27 +19,16 @@ from sauda.experiments.pitching import (
     pitching,
     ucb1,
 )
-from sauda.experiments.verify import child, verify
+from sauda.experiments.verify import verify
 from sauda.records.seeds import SPLITS
 from sauda.records.store import dumps, save, validate
-from sauda.train.selector import SelectorSettings, select, softmax, update
-
-# The negotiation ----------------------------------------------------------------------------------
 
 JUDGED = {"episodes": 5, "split": "train", "advocates": DRAWN}
-SMALL = SelectorSettings(
-    tasks=("arena/single_trade", "arena/market_round"), episodes=30, evaluated=6
-)
 
 
 @pytest.fixture(scope="module")
 def judged() -> dict:
     return pitching(**JUDGED)
-
-
-@pytest.fixture(scope="module")
-def selected() -> dict:
-    return select(SMALL)
 
 
 def test_facts_copied_from_the_own_job_table_do_not_win_most_first_rounds():
@@ -90,43 +77,11 @@ def test_a_shown_round_holds_what_the_page_needs_and_nothing_private(judged):
     assert not any(f'"{name}"' in words for name in ("budget", "jobs", "archetype", "private"))
 
 
-def test_the_step_is_the_gradient_of_the_log_probability_at_temperature_one():
-    start, change = np.array([0.3, -0.2, 0.1]), 1e-6
-    chances = softmax(start, 1.0)
-    bumped = [softmax(start + change * np.eye(3)[i], 1.0)[1] for i in range(3)]
-    slopes = (np.log(bumped) - np.log(chances[1])) / change
-    np.testing.assert_allclose(update(start, chances, 1, 1.0) - start, slopes, atol=1e-5)
-
-
-def test_the_selector_learns_which_arm_pays(selected):
-    start, last = selected["curve"][0]["before"], selected["final"]
-    assert start == [0.2] * 5
-    for row in last:
-        means = {arm: interval["mean"] for arm, interval in row["arms"].items()}
-        chances = np.array(row["probabilities"])
-        learned = float(chances @ list(means.values()))
-        assert learned > np.mean(list(means.values()))
-        assert row["policy"] == SMALL.arms[int(np.argmax(chances))]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("file", "kind", "config", "fixture", "keys"),
-    [
-        ("pitching.json", "pitching/1", JUDGED, "judged", ("shown", 0, "wins")),
-        ("training/selector.json", "selector/1", asdict(SMALL), "selected",
-         ("curve", 3, "after", 1)),
-    ],
-)  # fmt: skip
-def test_the_artifact_is_of_its_kind_and_all_but_a_changed_number_comes_out_again(
-    file, kind, config, fixture, keys, request, tmp_path
-):
-    changed = part = copy.deepcopy(request.getfixturevalue(fixture))
-    validate(kind, changed)
-    *path, last = keys
-    for key in path:
-        part = part[key]
-    part[last] += 1
-    save(file, config, changed, tmp_path)
-    (place,) = verify(file, root=tmp_path)
-    assert place.startswith(f"{reduce(child, keys, 'data')}: recorded")
+def test_the_artifact_is_of_its_kind_and_all_but_a_changed_number_comes_out_again(judged, tmp_path):
+    changed = copy.deepcopy(judged)
+    validate("pitching/1", changed)
+    changed["shown"][0]["rounds"][4]["verdicts"][LEARNER]["total"] += 0.0001
+    save("pitching.json", JUDGED, changed, tmp_path)
+    (place,) = verify("pitching.json", root=tmp_path)
+    assert place.startswith("data.shown[0].rounds[4].verdicts.lab_0.total: recorded")

@@ -1,0 +1,29 @@
+"""Scripts and planners play their first recorded games as they did when they were recorded."""
+
+import pytest
+
+from env import TASKS
+from sauda.experiments.verify import Cell, cells, replay_row
+from sauda.records.store import load
+
+GAMES = {"classic": 3, "market": 3, "arena": 1}  # per row
+
+
+@pytest.mark.parametrize("family", GAMES)
+def test_scripts_play_as_recorded(family):
+    artifact = load(f"evaluation/{family}-holdout.json")
+    samples = {
+        cell: replay_row(artifact, cell, GAMES[family])
+        for cell in cells(artifact)
+        if cell.task in TASKS and not cell.policy.startswith(("belief", "oracle"))
+    }
+    assert samples
+    assert [cell for cell, one in samples.items() if one.replayed != one.recorded] == []
+
+
+@pytest.mark.parametrize("planner", ["bayesian", "listener"])
+def test_planners_play_as_recorded(planner):
+    artifact = load("evaluation/model-comparison.json")
+    for task, games in (("bazaar/open", 6), ("bazaar/mute", 2)):
+        one = replay_row(artifact, Cell(task, planner), games)
+        assert one.replayed == one.recorded
