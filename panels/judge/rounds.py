@@ -17,7 +17,8 @@ from panels.ui.offers import curve
 from panels.ui.provenance import side_by_side
 from panels.ui.terms import capital
 from sauda.experiments import pitching
-from sauda.experiments.pitching import ADVOCATES, LEARNER, ROUNDS, Finding, ShownGame, Verdict
+from sauda.experiments.pitching import ADVOCATES, LEARNER, ROUNDS, ShownGame, Verdict
+from sauda.records.schemas.base import Row
 
 HTML = macros("judge")
 EXAMPLE = "evidence_first"
@@ -78,7 +79,7 @@ def without_ids(text: str, jobs: Jobs) -> str:
     return text
 
 
-def mark(text: str, findings: Sequence[Finding], jobs: Jobs) -> Markup:
+def mark(text: str, findings: Sequence[Row], jobs: Jobs) -> Markup:
     """The pitch with each claim underlined by what the judge found; overlaps go to the first."""
     parts, at = [], 0
     for finding in sorted(findings, key=lambda f: (f.start, -f.end)):

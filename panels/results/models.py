@@ -18,12 +18,10 @@ from sauda.experiments.comparison import (
     OURS,
     SCRIPTS,
     TUNED,
-    ArenaModelRow,
-    GapClosed,
-    ModelRow,
 )
+from sauda.experiments.evaluate import ArenaRow, BazaarRow
 from sauda.llm.registry import is_model
-from sauda.records.schemas.base import Interval
+from sauda.records.schemas.base import Interval, Row
 from sauda.records.store import Artifact
 from sauda.statistics import exact_interval, paired_difference
 
@@ -119,7 +117,7 @@ def weights(comparison: Artifact) -> str:
 
 # Rows of a comparison ----------------------------------------------------------------------------
 
-Rows = Mapping[str, ModelRow | ArenaModelRow]  # by policy
+Rows = Mapping[str, BazaarRow | ArenaRow]  # by policy
 
 
 def rows_by_policy(comparison: Artifact, task: str) -> Rows:
@@ -132,7 +130,7 @@ def best_script(rows: Rows) -> tuple[str, float]:
     scripts = [
         name
         for name, row in rows.items()
-        if name in UNINFORMED_SCRIPTS or (isinstance(row, ArenaModelRow) and not is_model(name))
+        if name in UNINFORMED_SCRIPTS or (isinstance(row, ArenaRow) and not is_model(name))
     ]
     best = max(scripts, key=lambda name: rows[name].grade.mean)
     return best, rows[best].grade.mean
@@ -142,10 +140,10 @@ def best_script(rows: Rows) -> tuple[str, float]:
 class Standing:
     """The stage that Sauda plays with, bare, on one task; figures are mean grades."""
 
-    row: ModelRow
+    row: BazaarRow
     base: float
     script: tuple[str, float]  # the best without hidden information
-    gap_closed: GapClosed | None  # share of the gap from the base to the planner
+    gap_closed: Row | None  # share of the gap from the base to the planner
 
 
 def standing(comparison: Artifact, task: str) -> Standing | None:

@@ -24,8 +24,7 @@ from sauda.experiments.verify import Sample, cells, needs_weights, replay_row
 from sauda.games import game_of
 from sauda.llm.backends import gpu_of_this_process, in_page
 from sauda.llm.model import ROUNDING
-from sauda.llm.registry import get_policy, player_spec
-from sauda.llm.sources import kinds_of_cpu
+from sauda.llm.registry import get_policy, kinds_of_cpu, player_spec
 from sauda.llm.types import ReplyError
 from sauda.records.store import Artifact
 

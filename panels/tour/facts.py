@@ -35,8 +35,8 @@ from sauda.experiments.comparison import (
     ORACLE,
     OURS,
     TUNED,
-    ModelRow,
 )
+from sauda.experiments.evaluate import BazaarRow
 from sauda.llm.model import SAUDA
 from sauda.llm.registry import CONSTRAINED, is_model
 from sauda.records.kinds import ArtifactError, entry
@@ -199,7 +199,7 @@ def grades_figure(comparison: Artifact) -> go.Figure:
     return figure.update_xaxes(tickformat=".0%")
 
 
-def _label(row: ModelRow, n: int) -> str:
+def _label(row: BazaarRow, n: int) -> str:
     """The name of a row, with its games where they are not as many as `n`; Sauda’s is bold."""
     label = buyer_name(row.policy) + (f", n = {row.n}" if row.n != n else "")
     return f"<b>{label}</b>" if row.policy == OURS else label

@@ -36,10 +36,9 @@ from panels.tour.facts import MARKET
 from panels.training.runs import sample
 from panels.transcripts.before_after import FILE, typical
 from panels.transcripts.episodes import awaited_model, within
-from panels.ui.html import SAY, macros
+from panels.ui.html import SAUDA, SAY, goods, macros, picture
 from panels.ui.look import PALETTE, QUEUED, note, trouble
 from panels.ui.offers import ending
-from panels.ui.pictures import SAUDA, goods, picture
 from panels.ui.provenance import load_or_say, missing, provenance
 from panels.ui.terms import capital
 from panels.ui.theme import SCENE, font_faces

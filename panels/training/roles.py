@@ -26,16 +26,22 @@ from panels.ui.terms import term
 from panels.ui.wiring import Updates, fill_on_opening
 from sauda.experiments.role_play import (
     DOING,
-    SaidRow,
     contrasts_of,
     contrasts_verdict,
     is_off_role,
     price_verdict,
 )
 from sauda.experiments.role_play import FILE as SAID_FILE
-from sauda.experiments.roles import FILE, NAMES, cause_sentences, schedule_verdict
-from sauda.experiments.runs import RoleReply, RoleRun
+from sauda.experiments.runs import (
+    NAMES,
+    ROLES_FILE,
+    RoleReply,
+    RoleRun,
+    cause_sentences,
+    schedule_verdict,
+)
 from sauda.experiments.speeds import PublishedFigure
+from sauda.records.schemas.base import Row
 from sauda.records.store import Artifact
 from sauda.train.roles import LEAST_SAID
 
@@ -88,7 +94,7 @@ def _player(name: str, seat: str) -> str:
     return policy_label(name) + " (off role)" * is_off_role(name, seat)
 
 
-def said_table(rows: Sequence[SaidRow]) -> Markup:
+def said_table(rows: Sequence[Row]) -> Markup:
     """One row per model and seat: offers said rightly, wrongly, not at all, and the share won."""
     forms = {"share won": "z.3f", OWN: "+z.3f"}
     return data_table(rows, "Moves of a script in a model’s words", "z.2f", forms, SAID)
@@ -287,7 +293,7 @@ def build(tab: gr.Tab) -> None:
     runs = {name: run for name, (run, _) in loaded.items() if run is not None}
     published, no_published = load_or_say("published.json")
     figures = {figure.id: figure for figure in published.data.figures} if published else {}
-    compared, not_compared = load_or_say(FILE)
+    compared, not_compared = load_or_say(ROLES_FILE)
     # The runs are made alike, and the comparison is of them all: one sentence for what is missing.
     gaps = [message for _, message in loaded.values() if message] or [not_compared]
     missing = gaps[0] + no_published

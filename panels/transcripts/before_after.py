@@ -18,7 +18,7 @@ from panels.ui.provenance import load_or_say, provenance, side_by_side
 from panels.ui.terms import short, task_choices
 from panels.ui.wiring import Updates, in_address, lay_out_address, on_address
 from sauda.experiments import episodes as experiment
-from sauda.experiments.episodes import SIDES, ChosenPair, ModelEpisode
+from sauda.experiments.episodes import SIDES, ChosenPair, EpisodeRecord
 from sauda.games.bazaar_prompt import QUOTED
 from sauda.games.transcript import from_json, in_words
 from sauda.records.store import Artifact
@@ -140,7 +140,7 @@ def dealt(episode: Episode) -> Markup:
 
 def card(
     side: str,
-    row: ModelEpisode,
+    row: EpisodeRecord,
     episode: Episode,
     other: Episode,
     apart: Sequence[int],

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from env import ARENA_TASKS, BAZAAR_TASKS, TASKS, Episode
 from panels.results.models import LAB_FILE
-from panels.site.sessions import HOUR, no_longer_here
+from panels.site.visitor import HOUR, no_longer_here
 from panels.transcripts import before_after
 from panels.transcripts import episodes as games
 from panels.transcripts.before_after import Player

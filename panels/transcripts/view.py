@@ -11,8 +11,7 @@ from env import ARENA_TASKS, Deal, EndReason, Episode, arena, begin, get_task, r
 from panels.results.models import policy_label
 from panels.transcripts.before_after import FILE
 from panels.transcripts.episodes import player_title
-from panels.ui.downloads import text_link
-from panels.ui.html import macros
+from panels.ui.html import macros, text_link
 from panels.ui.offers import SMALL, curve, deal_turns, ending, offer_chart, offers_of
 from sauda.games import BAZAAR
 from sauda.games.arena_columns import Event, events

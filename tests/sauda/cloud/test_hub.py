@@ -348,7 +348,7 @@ def run_in(folder: Path, steps: int, torn: int = 0) -> Path:
 def test_an_uploaded_run_can_be_resumed(on_hub, tmp_path):
     kept = tmp_path / "kept"
     place = ("me/results", Repository(kept)) if on_hub else (f"file:{kept}", None)
-    (there := tmp_path / "elsewhere").mkdir()
+    there = tmp_path / "elsewhere"  # made where it is missing
     assert jobs.download("sft", place[0], there, place[1]) is None
     jobs.upload(run_in(tmp_path, 3, torn=4), *place)
     shutil.rmtree(tmp_path / "sft" / "checkpoint-1")

@@ -9,13 +9,20 @@ import numpy as np
 import pytest
 
 from sauda.experiments import role_play
-from sauda.experiments.acts import FILE as ACTS
-from sauda.experiments.acts import acts, part_of
+from sauda.experiments.reading import ACTS_FILE, acts, part_of
 from sauda.experiments.role_play import ADAPTERS, SEATS, contrasts, play_role, scenarios
-from sauda.experiments.roles import NAMES, RoleContrast, cause_sentences, compare, schedule_verdict
-from sauda.experiments.runs import best_step, loss_and_perplexity, recompute_role
+from sauda.experiments.runs import (
+    NAMES,
+    best_step,
+    cause_sentences,
+    compare,
+    loss_and_perplexity,
+    recompute_role,
+    schedule_verdict,
+)
 from sauda.experiments.verify import differences, verify
 from sauda.language.acts import DOLLARS, Act, Dialogue, Turn
+from sauda.records.schemas.base import Row
 from sauda.records.store import load, save
 from tests.support.models import Canned
 from tests.support.roles import role_run
@@ -61,8 +68,8 @@ def test_turns_with_words_are_counted_by_act_and_prices_by_the_declared_currency
 def test_verify_names_a_figure_that_does_not_follow_from_its_counts(tmp_path):
     data = measure()
     data["parts"][1]["right"] = 2
-    save(ACTS, {}, data, tmp_path)
-    assert verify(ACTS, root=tmp_path) == ["data.parts[1].right: recorded 2, played again 3"]
+    save(ACTS_FILE, {}, data, tmp_path)
+    assert verify(ACTS_FILE, root=tmp_path) == ["data.parts[1].right: recorded 2, played again 3"]
 
 
 def test_what_cannot_be_measured_is_refused():
@@ -86,7 +93,7 @@ def test_the_best_checkpoint_is_the_first_with_the_lowest_loss_and_never_the_bas
 
 
 def test_differences_are_paired_by_dialogue_and_told_with_their_sign():
-    rows = [RoleContrast(**row) for row in compare(RUNS)["contrasts"]]
+    rows = [Row(**row) for row in compare(RUNS)["contrasts"]]
     assert (rows[0].n, rows[0].tokens) == (3, 40)
     assert rows[0].difference.as_json() == pytest.approx({"mean": -0.2, "low": -0.2, "high": -0.2})
     cycles, rates = cause_sentences(rows)

@@ -1,24 +1,34 @@
 """The open market: what optimal play earns, what is lost and why, what the words are worth."""
 
 from dataclasses import replace
-from itertools import cycle
 
 import numpy as np
 import pytest
 
 from env import Accept, Offer, WalkAway, get_task, rollout, speech
 from sauda.experiments import gap, words
-from sauda.experiments.gap import BINS, Stated, adopt, difficulty, read_stated, split_game
+from sauda.experiments.gap import (
+    BINS,
+    JUDGED_TASKS,
+    PLANNER,
+    Judged,
+    Stated,
+    Unsteady,
+    adopt,
+    difficulty,
+    judged_positions,
+    read_stated,
+    split_game,
+)
 from sauda.experiments.oracle import SPOKEN, informed_grades, oracle, search_numbers
-from sauda.experiments.regret import LISTENER, TASKS, Judged, Unsteady, states
 from sauda.experiments.words import EARS, another_game, another_type, retell
 from sauda.llm.registry import PlayerSpec
+from sauda.llm.types import Reply
 from sauda.policies import BUYERS, SLOW
 from sauda.policies.listener import Informed, MoveValues, believe
 from sauda.records.seeds import SPLITS, deal_at, is_unseen_game
 from sauda.records.store import load
 from tests.support.bazaar_games import seen
-from tests.support.models import Canned
 
 # The oracle ---------------------------------------------------------------------------------------
 
@@ -127,11 +137,17 @@ def test_the_parts_sum_to_the_gap_and_statements_are_scored():
     by_name = {row["player"]: row["beliefs"] for row in data["rows"]}
     assert by_name["linear"] is None
     assert by_name["listener"]["held"] == by_name["listener"]["own_held"]
+    (alone,) = gap.gap(("linear",), episodes=5, workers=1)["rows"]  # the planner plays along
+    assert alone == data["rows"][0]
 
 
 def test_a_model_is_asked_at_the_positions_of_the_planner_and_answers_count():
-    texts = cycle(['{"low":40,"high":80,"seller":"fair"}', "no idea"])
-    player = PlayerSpec(Canned(lambda messages, seed: next(texts)))
+    class SureOfTheFirst:
+        def batch(self, chats, seeds, schemas):
+            texts = ['{"low":40,"high":80,"seller":"fair"}', "no idea"]
+            return [Reply(text, "canned") for text in texts[: len(chats)]]
+
+    player = PlayerSpec(SureOfTheFirst())
     columns = gap.play_believing([50_000, 50_001], gap.states_of_model(player))
     assert columns["asked"][0] == columns["stated"][0] > 0
     score = gap.score_of(columns)
@@ -150,10 +166,10 @@ def judged() -> Judged:
 
 
 def test_the_positions_are_the_same_each_time_and_of_training_games_alone(judged):
-    assert [s.obs for s in states(COUNT)] == [s.obs for s in judged.states]
-    assert {s.task for s in judged.states} == set(TASKS)
-    assert len({s.turn for s in judged.states}) > 2
-    for state in judged.states:
+    assert [s.obs for s in judged_positions(COUNT)] == [s.obs for s in judged.positions]
+    assert {s.task for s in judged.positions} == set(JUDGED_TASKS)
+    assert len({s.turn for s in judged.positions}) > 2
+    for state in judged.positions:
         assert state.seed in SPLITS["train"]
         assert not is_unseen_game(get_task(state.task), state.seed)
 
@@ -161,12 +177,12 @@ def test_the_positions_are_the_same_each_time_and_of_training_games_alone(judged
 def test_the_judge_regrets_nothing_and_errors_of_the_hand_cost(judged):
     def figures(policy):
         rng = np.random.default_rng(0)
-        return judged.figures_of([policy(state.obs, rng) for state in judged.states])
+        return judged.figures_of([policy(state.obs, rng) for state in judged.positions])
 
-    own = figures(LISTENER)
+    own = figures(PLANNER)
     assert own["regret"]["mean"] == 0
     assert own["price_error"] in (0, None)
-    shaken = [figures(Unsteady(LISTENER, error)) for error in (3.0, 12.0)]
+    shaken = [figures(Unsteady(PLANNER, error)) for error in (3.0, 12.0)]
     assert 0 < shaken[0]["regret"]["mean"] < shaken[1]["regret"]["mean"]
     assert shaken[0]["price_error"] < shaken[1]["price_error"]
 

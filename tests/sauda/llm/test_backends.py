@@ -23,8 +23,7 @@ from sauda.llm.backends import (
     find_backends,
 )
 from sauda.llm.model import CannotLoad, adapter_folder, find_model
-from sauda.llm.registry import player_spec, row_name
-from sauda.llm.sources import Played, is_same_player, with_cpus
+from sauda.llm.registry import Played, is_same_player, player_spec, row_name, with_cpus
 from sauda.llm.types import ReplyError, ReplyTimeout
 from sauda.llm.wrappers import honest, steer
 from sauda.records.store import load as load_artifact

@@ -11,8 +11,9 @@ import psutil
 import pytest
 
 from sauda.fairness import Visitor
+from sauda.games.adapter import Request
 from sauda.llm.backends import serve_in_threads
-from sauda.llm.engine import DEFAULT_SAMPLING, Decoder, ReplyRequest, Sampling
+from sauda.llm.engine import DEFAULT_SAMPLING, Decoder, Sampling
 from sauda.llm.model import CannotLoad, Model
 from sauda.llm.process import ProcessEngine
 from sauda.llm.server import (
@@ -34,7 +35,7 @@ from tests.support.toy_process import HANG, NO_NETWORK, SLOW
 
 # The service before an engine ---------------------------------------------------------------------
 
-REQUEST = ReplyRequest([{"role": "user", "content": "60?"}], 7, None, DEFAULT_SAMPLING)
+REQUEST = Request([{"role": "user", "content": "60?"}], 7, None, DEFAULT_SAMPLING)
 
 
 class Process:
@@ -102,6 +103,15 @@ def test_it_recovers_after_every_crash_with_a_pause_that_grows_up_to_a_limit(pro
     process.now += CRASH_WINDOW
     process.report(Ended("killed"))
     assert process.pauses[-1] == 0  # the earlier crashes count no more
+
+
+def test_an_engine_that_ends_as_a_reply_is_cancelled_has_ended_it(process):
+    updates = []
+    key = process.service.submit("mini", REQUEST, Visitor("s"), updates.append)
+    process.send = lambda order: process.report(Ended("no memory is left for a process"))
+    process.service.cancel(key)
+    assert [type(update) for update in updates][-1] is NotReady
+    assert process.service.health()["running"] == 0
 
 
 class Slow:

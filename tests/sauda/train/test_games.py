@@ -265,3 +265,9 @@ def test_rewards_that_are_all_equal_stop_the_run_with_the_reason(tmp_path):
     with pytest.raises(Stopped, match="the games of every group earned the same"):
         grpo.train(settings, tmp_path)
     assert (tmp_path / "checkpoint-1").exists()
+
+
+@pytest.mark.parametrize("task", ["classic/career_10", "classic/marketplace_arena"])
+def test_a_game_that_is_not_one_conversation_is_refused(task):
+    with pytest.raises(ValueError, match=f"of {task}, with several deals or sealed bids"):
+        grpo.GRPOSettings(tasks=("bazaar/open", task))

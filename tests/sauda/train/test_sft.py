@@ -14,7 +14,7 @@ from sauda.games.bazaar_prompt import parse, percent_of, render, unit
 from sauda.llm.engine import Decoder
 from sauda.llm.types import Reply
 from sauda.train import sft
-from sauda.train.checks import acceptance, arena_holdout_states, fault_in
+from sauda.train.checks import acceptance, fault_in, holdout_states
 from sauda.train.losses import groups_of_similar_length, score_tokens, shared_prefix
 from sauda.train.model import read_base, tokenizer_of
 from sauda.train.teacher_rows import (
@@ -192,7 +192,7 @@ def test_a_lab_learns_the_planners_actions(tmp_path):
 def test_the_acceptance_check_counts_actions_that_the_rules_accept():
     actions = {
         ARENA.prompt.render(state.obs)[1]["content"]: completion(state.action, state.obs)
-        for state in arena_holdout_states(6)
+        for state in holdout_states("arena", 6)
     }
     theft = '{"action_type":"allocate_to_job","job_id":"j_0_0","block_ids":["b_1_0"]}'
     for write, valid, accepted, passed in (
