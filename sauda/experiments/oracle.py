@@ -94,7 +94,9 @@ def tuned(
     *,
     workers: int = 2,
 ) -> dict[str, Any]:
-    """The data of the artifact: one row per task and family."""
+    """The data of the artifact: one row per task and family. ValueError for too few episodes."""
+    first_seeds(episodes)  # refuses too many or none before the search begins
+    first_seeds(seeds, "train")
     settings = {
         "population": population, "elites": elites, "generations": generations, "seeds": seeds
     }  # fmt: skip
