@@ -11,8 +11,7 @@ from env import Episode
 from panels.results.models import named, policy_label
 from panels.results.question import HTML, Answer, Measured, Question, Verdict
 from panels.results.winners import heat_cell
-from panels.transcripts.before_after import dealt
-from panels.transcripts.view import outcome, talk
+from panels.transcripts.view import dealt, outcome, talk
 from panels.ui.html import SAY
 from panels.ui.look import QUEUED, QUIET, Cell, note, scrolled, table, trouble
 from panels.ui.offers import SMALL, offer_chart, offers_of
@@ -153,8 +152,7 @@ def card(game: ShownGame, episode: Episode) -> Markup:
     title = f"Transcript of the game of seed {episode.seed}"
     moves = scrolled(title, talk(episode, len(episode.turns)), "sauda-script")
     parts = [dealt(episode), offer_chart(offers_of(episode), SMALL), moves]
-    grade = PAIR_TASK.grade(episode.final)
-    return HTML.pair_game(capital(game.why), *parts, outcome(episode, grade))
+    return HTML.pair_game(capital(game.why), *parts, outcome(episode, PAIR_TASK))
 
 
 RANKS = {

@@ -34,8 +34,8 @@ from panels.site.visitor import as_visitor
 from panels.tour import facts
 from panels.tour.facts import MARKET
 from panels.training.runs import sample
-from panels.transcripts.before_after import FILE, typical
-from panels.transcripts.episodes import awaited_model, within
+from panels.transcripts.before_after import typical
+from panels.transcripts.episodes import FILE, awaited_model, within
 from panels.ui.html import SAY, macros
 from panels.ui.look import PALETTE, QUEUED, note, trouble
 from panels.ui.offers import ending

@@ -9,22 +9,21 @@ from typing import Any
 import gradio as gr
 from markupsafe import Markup
 
-from env import EndReason, Episode, Turn, get_task, shares, zopa_width
+from env import EndReason, Episode, get_task
 from panels.results.models import policy_label, weights
-from panels.ui.html import SAY, macros
+from panels.transcripts.episodes import FILE
+from panels.transcripts.view import HTML, column, dealt
+from panels.ui.html import SAY
 from panels.ui.look import QUIET, heading, note, stat, strip
-from panels.ui.offers import SMALL, ending, offer_chart, offers_of
+from panels.ui.offers import offers_of
 from panels.ui.provenance import load_or_say, provenance, side_by_side
 from panels.ui.terms import short, task_choices
 from panels.ui.wiring import Updates, in_address, lay_out_address, on_address
 from sauda.experiments import episodes as experiment
-from sauda.experiments.episodes import SIDES, ChosenPair, ModelEpisode
-from sauda.games.bazaar_prompt import QUOTED
-from sauda.games.transcript import from_json, in_words
+from sauda.experiments.episodes import SIDES, ChosenPair
+from sauda.games.transcript import from_json
 from sauda.records.store import Artifact
 
-HTML = macros("transcripts")
-FILE = "episodes/before_after.json"
 PART = "before-after"  # id of the sub-tab
 TYPICAL = ("50th", "90th", experiment.BEST)  # the first that gained by a deal is shown first
 RANKS = {experiment.BEST: "largest gain with a deal"} | {
@@ -102,16 +101,17 @@ def pair_of_games(pair: ChosenPair, step: int | None = None) -> Markup:
     """
     records = {side: getattr(pair, side) for side in SIDES}
     games = {side: from_json(record.as_json()) for side, record in records.items()}
-    apart = differing(*games.values())
+    apart, step = differing(*games.values()), longest(pair) if step is None else step
     figures = [
         stat(f"{record.grade:.3f}", f"grade {side}: {policy_label(record.policy)}")
         for side, record in records.items()
     ]
     figures.append(stat(f"{pair.difference:+.3f}", "difference of the grades"))
-    cards = [
-        card(side, records[side], games[side], games[other], apart, step)
-        for side, other in zip(SIDES, reversed(SIDES), strict=True)
-    ]
+    cards = []
+    for side, other in zip(SIDES, reversed(SIDES), strict=True):
+        title = f"{side.capitalize()}: {policy_label(records[side].policy)}"
+        beside = offers_of(games[other], step)
+        cards.append(column(title, games[side], step, beside, apart, records[side].replies))
     return HTML.pair(dealt(games[SIDES[0]]), strip(*figures), cards)
 
 
@@ -124,79 +124,6 @@ def differing(before: Episode, after: Episode) -> list[int]:
     learner = get_task(before.task).learner
     pairs = zip(before.trajectory(learner), after.trajectory(learner), strict=False)
     return [i for i, (old, new) in enumerate(pairs) if old.action != new.action]
-
-
-def limits(episode: Episode) -> tuple[float, float]:
-    """The limits of the buyer and of the seller."""
-    (instance,) = episode.final.private["nature"]
-    return instance.buyer["reservation"], instance.seller["reservation"]
-
-
-def dealt(episode: Episode) -> Markup:
-    """The item and the limits of a game that is over, so that nothing is hidden."""
-    item, width = episode.final.private["nature"][0].item, zopa_width(*limits(episode))
-    return HTML.dealt(episode, item, *limits(episode), width)
-
-
-def card(
-    side: str,
-    row: ModelEpisode,
-    episode: Episode,
-    other: Episode,
-    apart: Sequence[int],
-    step: int | None,
-) -> Markup:
-    """One game after `step` moves: its offers, its rounds with the moves `apart` marked.
-
-    At its end, how it ended and the replies too.
-    """
-    moves = len(episode.turns)
-    seen = moves if step is None else min(step, moves)
-    over = seen == moves
-    how = outcome(episode) if over else f"Move {seen} of {moves}."
-    chart = offer_chart(offers_of(episode, seen), SMALL, offers_of(other, step))
-    told = rounds(episode, row.replies, apart, seen)
-    title = f"{side.capitalize()}: {policy_label(row.policy)}"
-    return HTML.game(title, how, chart, told, row.replies if over else [])
-
-
-def outcome(episode: Episode) -> Markup:
-    """How the game ended, the learner's share of the ZOPA where there is one, and its grade."""
-    task, table = get_task(episode.task), episode.final.table
-    if episode.end == EndReason.FORFEIT:
-        how = f"forfeited in round {table.round + 1}: no deal"
-    else:
-        how = ending(table.past[-1])
-    (share,) = shares(episode.final, task.learner)
-    width, grade = zopa_width(*limits(episode)), task.grade(episode.final)
-    return HTML.ended(how, f"{share:.0%}", width, grade)
-
-
-def rounds(
-    episode: Episode, replies: Sequence[str], apart: Sequence[int], seen: int
-) -> list[list[tuple[str, str, str, str | None]]]:
-    """The first `seen` moves by round: the learner's, then the answer.
-
-    A move is its seat, its words, what marks it as different, and a reply that was no legal move.
-    """
-    learner, lines = get_task(episode.task).learner, [[]]
-    for turn in episode.turns[:seen]:
-        mark, reply = "", None
-        if turn.agent == learner:
-            number = len(lines) - 1
-            if number in apart:
-                mark = "≠ the games differ from here" if number == apart[0] else "≠"
-            reply = replies[number] if turn.action is None else None
-            lines.append([])
-        words = in_words(episode.task, turn) if reply is None else _why(turn, reply)
-        lines[-1].append(("seller" if turn.agent == "seller" else "buyer", words, mark, reply))
-    return lines
-
-
-def _why(turn: Turn, reply: str) -> str:
-    """Why a reply was invalid, without the reply itself, which is shown below."""
-    why = turn.error.removesuffix(f": {reply[:QUOTED]!r}")
-    return f"forfeits: this reply holds no legal move ({why}):"
 
 
 def replay_both(pair: ChosenPair) -> Markup:

@@ -10,7 +10,6 @@ import numpy as np
 from env import ARENA_TASKS, Episode, Policy, get_task, rollout
 from panels.results.models import policy_label
 from panels.site.visitor import visitor_of_event
-from panels.transcripts.before_after import FILE
 from panels.ui.provenance import load_or_say
 from sauda.experiments.comparison import BASE, LAB
 from sauda.experiments.episodes import POLICIES, SEED
@@ -26,6 +25,7 @@ from sauda.policies import SLOW
 from sauda.records.seeds import SPLITS, whole_seed
 from sauda.records.store import Artifact
 
+FILE = "episodes/before_after.json"  # games before and after training
 MOST = 4  # policies side by side
 LOADS_WITHIN = 120.0  # seconds that a game waits for a model
 GAME_SECONDS = 300.0  # that a game of a language model may take

@@ -158,7 +158,7 @@ def examples() -> Markup:
     if comparison is not None:
         told = "GPU arena before and after training, median gain (takes a minute)"
         worth.append((trained, games.median_gain(comparison, trained), games.TRAINED, told))
-    record, _ = load_or_say(before_after.FILE)
+    record, _ = load_or_say(games.FILE)
     if record is not None:
         seed = before_after.typical(record, SHOOT_OUT_TASK).seed
         told = "A script, the planner, the untrained base and Sauda"
