@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.page import running_app
-from panels.artifacts.tab import ADDRESS, PROGRAMS
+from panels.artifacts import ADDRESS, PROGRAMS
 from sauda.records.kinds import FILES
 from sauda.records.store import REPOSITORY, load
 from tests.support.page import (

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from panels.artifacts.tab import ADDRESS, LOCAL, PROGRAMS, listing
+from panels.artifacts import ADDRESS, LOCAL, PROGRAMS, listing
 from sauda.experiments.speeds import (
     LoadTest,
     latency,
