@@ -114,7 +114,7 @@ def _rounds(judged: Artifact, tab: gr.Tab) -> None:
             shown: recorded_round(game, index) + source,
             totals: trend(game, index) + HTML.write_a_pitch(),
             known: knowledge(chosen, index),
-            pitch: gr.Textbox(placeholder=opening(chosen, index)),
+            pitch: gr.Textbox(placeholder=example(chosen, index)),
             address.shown: in_address(named_in_address(first, chosen, index)),
         }
 
@@ -310,19 +310,6 @@ def knowledge(seed: int, index: int) -> Markup:
 def example(seed: int, index: int) -> str:
     """The pitch of a lab that leads with evidence, in this round."""
     return arena.pitch_of(observe(seed, index), EXAMPLE, np.random.default_rng([seed, index]))
-
-
-def opening(seed: int, index: int) -> str:
-    """A true pitch about the first open job that is not late, for the empty field; "" for none."""
-    obs = observe(seed, index)
-    for job in obs.open_jobs:
-        if obs.market.round_index < job.deadline_round <= obs.market.max_rounds:
-            missing = job.gpu_hours_required - job.on_time - job.late
-            return (
-                f"{job_names(obs.own.jobs)[job.job_id]} still needs {missing} GPU-hours and is due"
-                f" in round {job.deadline_round}."
-            )
-    return ""
 
 
 def own_pitch(seed: int, index: int, text: str) -> Markup:

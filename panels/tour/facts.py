@@ -16,14 +16,14 @@ from panels.results.models import (
     buyer_name,
     gain_on_same_seeds,
     rows_by_policy,
-    series_role,
     standing,
 )
+from panels.results.training import players_figure
 from panels.training.curves import TITLES, evaluation_trace, recorded, with_gaps
-from panels.training.runs import machine
+from panels.training.tab import machine
 from panels.ui.html import SAY
 from panels.ui.look import SERIES, line_style, style_figure, table, with_minus_signs
-from panels.ui.tables import WhiskerRow, whisker_rows, with_interval
+from panels.ui.tables import with_interval
 from sauda.cloud.jobs import flavor
 from sauda.experiments.comparison import (
     AUTARKY,
@@ -35,7 +35,6 @@ from sauda.experiments.comparison import (
     ORACLE,
     OURS,
     TUNED,
-    ModelRow,
 )
 from sauda.llm.model import SAUDA
 from sauda.llm.registry import CONSTRAINED, is_model
@@ -187,22 +186,10 @@ def gain(comparison: Artifact) -> str:
 
 def grades_figure(comparison: Artifact) -> go.Figure:
     """Base, stages, scripts, planners and the best possible as sorted dots with whiskers."""
-    rows = rows_by_policy(comparison, MARKET)
-    script, _ = best_script(rows)
-    shown = {BASE, *bare_stages(MARKET), *CONTENDERS, script} & rows.keys()
-    points = sorted((rows[name] for name in shown), key=lambda row: -row.grade.mean)
-    lines = [
-        WhiskerRow(_label(row, rows[OURS].n), row.grade, series_role(row.policy)) for row in points
-    ]
-    bound = WhiskerRow("knows the seller, so a bound", rows[ORACLE].grade, "oracle")
-    figure = whisker_rows({"The open market": [bound, *lines]}, "of the best outcome", PERCENT)
+    script, _ = best_script(rows_by_policy(comparison, MARKET))
+    names = (BASE, *bare_stages(MARKET), *CONTENDERS, script, ORACLE)
+    figure = players_figure(comparison, MARKET, names, "of the best outcome", PERCENT)
     return figure.update_xaxes(tickformat=".0%")
-
-
-def _label(row: ModelRow, n: int) -> str:
-    """The name of a row, with its games where they are not as many as `n`; Sauda’s is bold."""
-    label = buyer_name(row.policy) + (f", n = {row.n}" if row.n != n else "")
-    return f"<b>{label}</b>" if row.policy == OURS else label
 
 
 def still_ahead(comparison: Artifact) -> str:

@@ -33,7 +33,7 @@ from panels.results.models import LAB_FILE, best_script, policy_label, rows_by_p
 from panels.site.visitor import as_visitor
 from panels.tour import facts
 from panels.tour.facts import MARKET
-from panels.training.runs import sample
+from panels.training.tab import sample
 from panels.transcripts.before_after import typical
 from panels.transcripts.episodes import FILE, awaited_model, within
 from panels.ui.html import SAY, macros

@@ -104,7 +104,7 @@ def test_the_selectors_curves_are_those_of_its_log(selector):
     for final in selector.data.final:
         task = final.task
         rows = [row for row in selector.data.curve if row.task == task]
-        raw, *_ = training.reward_figure(selector, task, 0.9).data
+        raw, *_ = training.reward_figure(selector, task).data
         assert list(raw.y) == [row.reward for row in rows]
         chances = training.choice_figure(selector, task).data
         assert [trace.name for trace in chances] == [

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from panels.training import roles, runs
+from panels.training import roles, tab
 from panels.training.curves import (
     EVALUATION,
     GRADES,
@@ -17,7 +17,7 @@ from panels.training.curves import (
     together,
 )
 from panels.training.data import ANY, TONES, corpus, dialogue_view, intent_of, loss_mask
-from panels.training.runs import from_query
+from panels.training.tab import from_query
 from panels.ui.wiring import read_query
 from sauda.experiments.role_play import SaidRow, price_verdict
 from sauda.experiments.roles import NAMES
@@ -111,7 +111,7 @@ def test_the_page_draws_the_same_curves_and_words_of_runs_that_nobody_trained():
     }
     lines = []
     for name, (shown, run) in views.items():
-        figure, told = runs.draw_view(shown, {shown.run: run}, {})
+        figure, told = tab.draw_view(shown, {shown.run: run}, {})
         lines += [f"# {name}", *figure_lines(figure), plain(told)]
     assert_golden("training.txt", "\n".join(lines) + "\n")
 
