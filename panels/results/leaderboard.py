@@ -60,7 +60,6 @@ SCRIPTS = 2  # in the figure
 FITS = 24  # characters of a name in the figure
 # In the figure, where they were measured.
 ALWAYS = (LISTENER, BAYESIAN, TUNED, BASE, OURS, *LAB_STAGES)
-HERE = "http://127.0.0.1:7860"  # in the code, before the browser writes the page's address
 CHECK = (
     "check it (replayed): python -m sauda leaderboard --verify record.json, which is linked below"
     " each game"

@@ -228,9 +228,7 @@ def what_pays(words: Artifact) -> str:
     return SAY.pays(both, reading, len(words.data.types))
 
 
-def lab_sentence(comparison: Artifact | None) -> str:
-    """The trained lab against the lab that never trades, with grades and n; "" without a file."""
-    if comparison is None:
-        return ""
+def lab_sentence(comparison: Artifact) -> str:
+    """The trained lab against the lab that never trades, with grades and n."""
     rows = rows_by_policy(comparison, LAB_TASK)
     return SAY.as_a_lab(rows[LAB], rows[AUTARKY].grade.mean)

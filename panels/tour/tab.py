@@ -7,7 +7,7 @@ itself while Gradio draws its components, which takes a megabyte of scripts; eac
 the drawn page has it, so that nothing moves.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -55,6 +55,7 @@ from sauda.records.store import load
 
 HTML = macros("tour")
 TITLE = "Tour"
+STORY = (COMPARISON, "words.json", LAB_FILE, "evaluation/reproduction.json")
 FOLDER = Path(__file__).parent
 WRITTEN = 20  # characters shown of a reply that is no move
 TURNS = 7  # bubbles for which the first screen has room
@@ -64,55 +65,47 @@ BEFORE, AFTER = "mini", OURS  # the players of the recorded games
 
 def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
-    gr.HTML(HTML.title() + _or_what_makes_it(lambda: HTML.about(facts.in_short(facts.chain()))))
+    gr.HTML(HTML.title() + _in_short())
     _build_race()
     try:
-        runs, comparison = facts.chain(), load(COMPARISON)
-        with gr.Row(elem_id="tour-learnt", elem_classes="sauda-story"):
-            with gr.Column(min_width=320):
-                gr.HTML(HTML.learnt(runs[0].data.rows.rows))
-                gr.Plot(facts.curve(runs, comparison), show_label=False, elem_id="tour-curve")
-            with gr.Column(min_width=320):
-                gr.HTML(HTML.gained(facts.gain(comparison)))
-                gr.Plot(facts.grades_figure(comparison), show_label=False, elem_id="tour-grades")
+        _build_story()
     except ArtifactError as error:
         gr.HTML(missing(error))
-    parts = map(_or_what_makes_it, (_ran, _compare, _rewards))
-    labs, _ = load_or_say(LAB_FILE)
-    games = HTML.games(facts.lab_sentence(labs)) + HTML.sections()
-    gr.HTML(Markup("").join([*parts, games]), elem_classes="sauda-story")
+    gr.HTML(HTML.sections(), elem_classes="sauda-story")
 
 
-def _or_what_makes_it(part: Callable[[], Markup]) -> Markup:
-    """A part of the story, or which artifact it lacks and what makes it."""
+def _in_short() -> Markup:
+    """Model, training time, hardware and cost, or what makes the log that is missing."""
     try:
-        return part()
+        return HTML.about(facts.in_short(facts.chain()))
     except ArtifactError as error:
         return missing(error)
 
 
-def _ran() -> Markup:
-    """The stages of training, one a row."""
-    runs, comparison = facts.chain(), load(COMPARISON)
+def _build_story() -> None:
+    """Lay out what was trained and gained; raises ArtifactError, before any of it, without one."""
+    runs, comparison, words, labs, again = facts.chain(), *map(load, STORY)
+    gain, agreement = facts.gain(comparison), again.data.agreement
+    with gr.Row(elem_id="tour-learnt", elem_classes="sauda-story"):
+        with gr.Column(min_width=320):
+            gr.HTML(HTML.learnt(runs[0].data.rows.rows))
+            gr.Plot(facts.curve(runs, comparison), show_label=False, elem_id="tour-curve")
+        with gr.Column(min_width=320):
+            gr.HTML(HTML.gained(gain))
+            gr.Plot(facts.grades_figure(comparison), show_label=False, elem_id="tour-grades")
     sources = [provenance(run, f"n = {len(run.data.log)} steps") for run in runs]
     sources.append(provenance(comparison, "95 % bootstrap intervals over games"))
-    return Markup("").join([facts.stages(runs, comparison), *sources])
-
-
-def _compare() -> Markup:
-    """What beats Sauda and why, and what words are worth."""
-    comparison, words = load(COMPARISON), load("words.json")
     ahead, behind = facts.still_ahead(comparison), facts.why_behind(comparison)
-    return HTML.compared(ahead, behind, facts.what_pays(words), provenance(words))
-
-
-def _rewards() -> Markup:
-    """How rewards and actions are made, one training sample, and how to check a number."""
     prompts = bazaar_prompt.RULES["market"], bazaar_prompt.RULES["lab"].format(lab="lab_0")
-    agreement = load("evaluation/reproduction.json").data.agreement
     agree = agreement.within_three + agreement.without_error_equal
-    learnt = sample(facts.chain()[-1])
-    return HTML.rewards(prompts, len(arena.COMPONENTS), learnt, agree, agreement.figures)
+    parts = [
+        facts.stages(runs, comparison),
+        *sources,
+        HTML.compared(ahead, behind, facts.what_pays(words), provenance(words)),
+        HTML.rewards(prompts, len(arena.COMPONENTS), sample(runs[-1]), agree, agreement.figures),
+        HTML.games(facts.lab_sentence(labs)),
+    ]
+    gr.HTML(Markup("").join(parts), elem_classes="sauda-story")
 
 
 # The race -----------------------------------------------------------------------------------------

@@ -440,15 +440,10 @@ def _line(log: Log, metric: Metric, over: str) -> Trace:
     return line | {"hovertemplate": hover} | named
 
 
-def build_together(runs: Runs, scripts: Rows) -> tuple[gr.Plot, go.Figure] | None:
-    """Lay out the figure with its controls; returns it and what it shows at first.
-
-    None where no two runs can be compared.
-    """
+def build_together(runs: Runs, scripts: Rows) -> tuple[gr.Plot, go.Figure]:
+    """Lay out the figure with its controls; returns it and what it shows at first."""
     logs = [recorded(run) for run in runs.values()]
-    metrics = {each.name: each for each in SHARED_METRICS if len(comparable(logs, each)) > 1}
-    if not metrics:
-        return None
+    metrics = {each.name: each for each in SHARED_METRICS if comparable(logs, each)}
     first = next(iter(metrics))
     with gr.Row():
         picked = gr.Dropdown(

@@ -211,7 +211,7 @@ def build_runs(runs: Runs, tab: gr.Tab) -> None:
     """Lay out all runs, and the curves of one with the controls that choose them."""
     scripts, first = scripted_rows(), View(next(iter(runs)))
     above = gr.HTML()
-    compared = build_together(runs, scripts)
+    together, drawn = build_together(runs, scripts)
     with gr.Row():
         run = gr.Dropdown(
             [(recorded(run).name, name) for name, run in runs.items()], value=first.run,
@@ -240,14 +240,14 @@ def build_runs(runs: Runs, tab: gr.Tab) -> None:
         view, unread = from_query(named, first, list(runs))
         picks = dict(zip(inputs, astuple(view), strict=True))
         fault = trouble(ValueError(unread)) if unread else ""
-        shown = {above: fault + overview(runs)} | dict([compared] if compared else [])
+        shown = {above: fault + overview(runs), together: drawn}
         return shown | picks | redraw(*picks.values())
 
     gr.on(
         [control.input for control in inputs], redraw, inputs, [figure, below],
         trigger_mode="always_last", **QUIET,
     )  # fmt: skip
-    outputs = [above, *([compared[0]] if compared else []), figure, below, *inputs]
+    outputs = [above, together, figure, below, *inputs]
     fill_on_opening(tab, restore, outputs)
 
 

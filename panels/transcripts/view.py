@@ -186,10 +186,8 @@ def outcome(episode: Episode, task: Task) -> Markup:
     What it won is a share of the ZOPA, told in a game of one deal.
     """
     table = episode.final.table
-    if episode.end == EndReason.FORFEIT:
-        how = f"forfeited in round {table.round + 1}: no deal"
-    else:
-        how = ending(table.past[-1])
+    is_forfeit = episode.end == EndReason.FORFEIT
+    how = f"forfeited in round {table.round + 1}" if is_forfeit else ending(table.past[-1])
     won = [f"{share:.0%}" for share in shares(episode.final, task.learner)]
     width, grade = zopa_width(*limits(episode)), task.grade(episode.final)
     return HTML.outcome(how, won, width, episode.payoffs, grade)
