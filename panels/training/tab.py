@@ -1,7 +1,7 @@
 """Training: runs with their settings and curves, the selector's curves, roles, and examples."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, replace
+from dataclasses import astuple, fields, replace
 from statistics import fmean
 from typing import Any
 from urllib.parse import quote
@@ -39,7 +39,15 @@ from panels.ui.look import QUIET, SERIES, heading, note, table, trouble
 from panels.ui.provenance import load_or_say, offer_again, one_by_one, provenance, side_by_side
 from panels.ui.tables import with_interval
 from panels.ui.terms import short, task_choices, with_tooltips
-from panels.ui.wiring import Updates, bound, fill_on_opening, read_query, region
+from panels.ui.wiring import (
+    Updates,
+    bound,
+    fill_on_opening,
+    in_address,
+    lay_out_address,
+    on_address,
+    region,
+)
 from sauda.records.kinds import training_runs
 from sauda.records.store import ROOT, Artifact
 from sauda.statistics import moving_average
@@ -47,6 +55,7 @@ from sauda.train.selector import DIGITS, EXPERT, SelectorEpisode, episode_return
 
 HTML = macros("training")
 TITLE = "Training"
+RUNS = "runs"  # id of the sub-tab
 GAIN_TASKS = {"bazaar": "bazaar/open", "arena": "arena/market_round"}  # of a gain, by game
 COLUMNS = ("run", "hold-out gain", "last checkpoint", "steps", "tokens", "minutes", "machine")
 SAMPLE = 20  # training episodes that are played again
@@ -155,7 +164,6 @@ def draw_view(view: View, runs: Runs, scripts: Rows) -> tuple[go.Figure, Markup]
     """The curves of a view, and what stands in words below them."""
     run, log = runs[view.run], recorded(runs[view.run])
     told = HTML.below(
-        view.to_query(),
         view.run,
         f"gradio_api/file={quote(str(ROOT / run.file))}",
         captions(log, view),
@@ -182,7 +190,7 @@ def from_query(query: Mapping[str, str], first: View, runs: Sequence[str]) -> tu
     if smoothing is not None:
         read["smoothing"] = smoothing
     unread = sorted({*known, "smoothing"} & query.keys() - read.keys())
-    fault = f"Not all of the link could be read: {', '.join(unread)}." if unread else ""
+    fault = f"Not all of the address could be read: {', '.join(unread)}." if unread else ""
     return replace(first, **read), fault
 
 
@@ -230,25 +238,27 @@ def build_runs(runs: Runs, tab: gr.Tab) -> None:
         )  # fmt: skip
     inputs = [run, over, smoothing, log]  # the fields of a view
     figure, below = gr.Plot(show_label=False, elem_id="training-curves"), gr.HTML()
+    address = lay_out_address("training", RUNS, [each.name for each in fields(View)], tab)
+    outputs = [below, figure, address.shown]
 
     def redraw(*values: Any) -> Updates:
-        return dict(zip((figure, below), draw_view(View(*values), runs, scripts), strict=True))
+        view = View(*values)
+        named = in_address({} if view == first else view.to_query())
+        shown = dict(zip((figure, below), draw_view(view, runs, scripts), strict=True))
+        return shown | {address.shown: named}
 
-    def restore(search: str) -> Updates:
-        query = read_query(search)
-        named = query if query.get("tab") == "training" else {}
-        view, unread = from_query(named, first, list(runs))
-        picks = dict(zip(inputs, astuple(view), strict=True))
+    def follow_view(query: Mapping[str, str]) -> Updates:
+        view, unread = from_query(query, first, list(runs))
+        shown = redraw(*astuple(view)) | dict(zip(inputs, astuple(view), strict=True))
         fault = trouble(ValueError(unread)) if unread else ""
-        shown = {above: fault + overview(runs), together: drawn}
-        return shown | picks | redraw(*picks.values())
+        return shown | {below: fault + shown[below]}
 
     gr.on(
-        [control.input for control in inputs], redraw, inputs, [figure, below],
+        [control.input for control in inputs], redraw, inputs, outputs,
         trigger_mode="always_last", **QUIET,
     )  # fmt: skip
-    outputs = [above, together, figure, below, *inputs]
-    fill_on_opening(tab, restore, outputs)
+    on_address(address, follow_view, [*outputs, *inputs])
+    fill_on_opening(tab, lambda _: {above: overview(runs), together: drawn}, [above, together])
 
 
 # The selector -----------------------------------------------------------------------------------
@@ -340,7 +350,7 @@ def build_selector(tab: gr.Tab) -> None:
 # The tab ----------------------------------------------------------------------------------------
 
 PARTS = {  # of the tab, by title: a name in addresses, and what lays it out
-    "Runs": ("runs", build_run_part),
+    "Runs": (RUNS, build_run_part),
     "Selector": ("selector", build_selector),
     "Roles": ("roles", roles.build),
     "Data explorer": ("data", data.build),
