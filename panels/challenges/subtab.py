@@ -19,9 +19,9 @@ from panels.haggle.layout import ChatParts
 from panels.haggle.resume import FIRST
 from panels.haggle.screen import Screen, Visit
 from panels.haggle.words import ENGLISH, LANGUAGES, Translate, translator
-from panels.results.reproduce import of_this_page
 from panels.site.sessions import HOUR, Gone, no_longer_here, states_of
 from panels.site.visitor import visitor_of
+from panels.transcripts.episodes import of_this_page
 from panels.ui.look import QUEUED, QUIET, heading
 from panels.ui.wiring import PRESS, Updates, event_value, named, region, sent_number
 from sauda.llm.backends import THIS_PAGE, in_page

@@ -1,7 +1,6 @@
 """Reproduce: a sample of a recorded row's games, played again now, beside what was recorded."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -10,10 +9,9 @@ from urllib.parse import urlencode
 import gradio as gr
 from markupsafe import Markup
 
-from env import Policy, Task
 from panels.results.models import TRAINED, buyer_name, series_role
-from panels.site.visitor import as_visitor, visitor_of_event
-from panels.transcripts.episodes import within
+from panels.site.visitor import as_visitor
+from panels.transcripts.episodes import of_this_page
 from panels.ui.html import macros
 from panels.ui.look import folded, note, trouble
 from panels.ui.provenance import PLAYS_AGAIN, one_by_one, side_by_side
@@ -22,9 +20,9 @@ from panels.ui.wiring import PRESS, Address, Updates, button, event_value, in_ad
 from sauda.experiments.evaluate import Cell
 from sauda.experiments.verify import Sample, cells, needs_weights, replay_row
 from sauda.games import game_of
-from sauda.llm.backends import gpu_of_this_process, in_page
+from sauda.llm.backends import gpu_of_this_process
 from sauda.llm.model import ROUNDING
-from sauda.llm.registry import get_policy, player_spec
+from sauda.llm.registry import player_spec
 from sauda.llm.sources import kinds_of_cpu
 from sauda.llm.types import ReplyError
 from sauda.records.store import Artifact
@@ -71,16 +69,6 @@ def rows_of(artifacts: Sequence[Artifact]) -> Rows:
             rows.items(), key=lambda row: (row[1][1].policy not in TRAINED, row[0] not in scripts)
         )
     )
-
-
-def of_this_page(task: Task, name: str) -> Policy:
-    """The policy of that name; a language model's replies come from this page's own process."""
-    if not needs_weights(name):
-        return get_policy(task, name)
-    player = player_spec(name)
-    model = in_page(player.weights).for_visitor(visitor_of_event())
-    model.wait()
-    return within(replace(player, generate=model).policy(game_of(task)))
 
 
 def cpus(artifact: Artifact, policy: str) -> Markup | str:

@@ -27,7 +27,7 @@ from env import (
     shares,
     zopa_width,
 )
-from panels.haggle.opponents import bare_stages, weights_of
+from panels.haggle.opponents import bare_stages
 from panels.results.models import FILE as COMPARISON
 from panels.results.models import LAB_FILE, best_script, policy_label, rows_by_policy
 from panels.site.visitor import as_visitor
@@ -35,7 +35,8 @@ from panels.tour import facts
 from panels.tour.facts import MARKET
 from panels.training.tab import sample
 from panels.transcripts.before_after import typical
-from panels.transcripts.episodes import FILE, awaited_model, within
+from panels.transcripts.episodes import FILE, of_this_page
+from panels.transcripts.view import limits
 from panels.ui.html import SAY, macros
 from panels.ui.look import PALETTE, QUEUED, note, trouble
 from panels.ui.offers import ending
@@ -46,9 +47,9 @@ from panels.ui.theme import SCENE, font_faces
 from panels.ui.wiring import PRESS, event_value
 from sauda.experiments.comparison import OURS
 from sauda.experiments.episodes import PERCENTILES, SIDES, ChosenPair, act_of
-from sauda.games import bazaar_prompt, game_of, policies_of
+from sauda.games import bazaar_prompt
 from sauda.games.transcript import from_json, in_words
-from sauda.llm.registry import CONSTRAINED, is_model, player_spec
+from sauda.llm.registry import CONSTRAINED
 from sauda.llm.types import ReplyError
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import load
@@ -156,8 +157,7 @@ def _scale(
 
     The deal comes last. Nothing where no price serves both sides.
     """
-    (instance,), past = game.final.private["nature"], game.final.table.past
-    low, high = instance.seller["reservation"], instance.buyer["reservation"]
+    (high, low), past = limits(game), game.final.table.past
     if high <= low:
         return [], ("", "")
     prices = [
@@ -183,10 +183,8 @@ def _end(label: str, game: Episode, replies: Sequence[str]) -> tuple[str, bool, 
 
 def outcome(game: Episode) -> str:
     """How a game ended, and the learner's share of what could be won."""
-    task, (instance,) = get_task(game.task), game.final.private["nature"]
     how = "forfeited" if game.end == EndReason.FORFEIT else ending(game.final.table.past[-1])
-    (share,) = shares(game.final, task.learner)
-    width = zopa_width(instance.buyer["reservation"], instance.seller["reservation"])
+    (share,), width = shares(game.final, get_task(game.task).learner), zopa_width(*limits(game))
     won = f"{share:.0%} of the {rupees(width)} that could be won" if width else "nothing to win"
     return f"{how}, {won}"
 
@@ -202,15 +200,6 @@ def rivals() -> Mapping[str, str]:
         held = f"{BEFORE}+{CONSTRAINED}"
         names |= {name: capital(policy_label(name)) for name in (held, *stages, script)}
     return names
-
-
-def played_by(name: str, seed: int) -> Episode:
-    """The game of a seed, played by a stage of training or a script; raises ReplyError."""
-    task = get_task(MARKET)
-    if not is_model(name):
-        return rollout(task, policies_of(task)[name], seed)
-    player = replace(player_spec(name), generate=awaited_model(weights_of(name)))
-    return rollout(task, within(player.policy(game_of(task))), seed)
 
 
 def recorded_games(pair: ChosenPair) -> list[Episode]:
@@ -263,8 +252,9 @@ def play_beside(pair: ChosenPair, games: Sequence[Episode], name: str) -> Iterat
     if name not in rivals():  # any client can send anything
         name = BEFORE
     yield race(games, pair) + note("Both play; that takes up to a minute.")
+    task = get_task(MARKET)
     try:
-        played = [played_by(player, pair.seed) for player in (name, AFTER)]
+        played = [rollout(task, of_this_page(task, who), pair.seed) for who in (name, AFTER)]
     except ReplyError as error:
         yield race(games, pair) + trouble(error)
         return

@@ -4,6 +4,7 @@ import json
 import re
 from base64 import b64decode
 from dataclasses import replace
+from types import SimpleNamespace
 
 import gradio as gr
 import pytest
@@ -13,9 +14,11 @@ from panels.transcripts import before_after, tab, view
 from panels.transcripts import episodes as played_episodes
 from panels.transcripts.episodes import play
 from panels.ui.offers import Offers, offers_of
-from sauda.experiments.comparison import BASE, LAB, ArenaModelColumns, ArenaModelComparison
+from sauda.experiments.comparison import BASE, LAB, OURS, ArenaModelColumns, ArenaModelComparison
 from sauda.experiments.episodes import POLICIES, SEED
+from sauda.llm.backends import SEATS
 from sauda.llm.registry import get_policy
+from sauda.llm.server import Ready
 from sauda.records.seeds import SPLITS
 
 
@@ -123,3 +126,13 @@ def test_play_starts_a_game_of_one_move_and_none_without_moves():
     assert (starts[player.clock].active, stays[player.clock].active) == (True, False)
     assert player.step in starts  # from the first move again
     assert player.step not in stays
+
+
+def test_saudas_weights_are_loaded_once_however_a_row_calls_them(monkeypatch):
+    asked, task = [], get_task("bazaar/open")
+    worker = SimpleNamespace(for_visitor=lambda _: worker, wait=lambda _: Ready("", "", 0.0))
+    monkeypatch.setattr(played_episodes, "in_page", lambda name: asked.append(name) or worker)
+    own = SEATS["buyer"].model
+    for name in (own, OURS, f"{OURS}+steering", BASE):
+        played_episodes.of_this_page(task, name)
+    assert asked == [own, own, own, BASE]
