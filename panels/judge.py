@@ -16,7 +16,7 @@ from panels.gpu_arena.words import job_names
 from panels.ui.html import macros
 from panels.ui.look import QUIET, heading, line_style, note, style_figure, table, trouble, whiskers
 from panels.ui.offers import curve
-from panels.ui.provenance import load_or_say, offer_again, one_by_one, provenance, side_by_side
+from panels.ui.provenance import load_or_say, offer_again, provenance, side_by_side
 from panels.ui.tables import with_interval
 from panels.ui.terms import capital
 from panels.ui.wiring import (
@@ -284,13 +284,13 @@ def rounds_again(game: ShownGame) -> Iterator[Markup]:
     yield note(f"Playing the {len(game.rounds)} rounds …")
     recorded = [row.as_json() for row in game.rounds]
     fresh = [round_json(played) for played in negotiation(ADVOCATES["adapting"], game.seed)]
-    then, now = (
-        fmean(row["verdicts"][LEARNER]["total"] for row in rows) for rows in (recorded, fresh)
+    totals = tuple(
+        [fmean(row["verdicts"][LEARNER]["total"] for row in rows)] for rows in (recorded, fresh)
     )
     old, new = (
         {name: [row[name] for row in rows] for name in rows[0]} for rows in (recorded, fresh)
     )
-    yield side_by_side("your lab’s mean total", (then, now), 1, old, new)
+    yield side_by_side("your lab’s mean total", totals, old, new)
 
 
 # The visitor's own pitch ------------------------------------------------------------------------
@@ -404,12 +404,8 @@ def played_again(judged: Artifact, advocate: str) -> Iterator[Markup]:
         for seed in seeds
     ]
     what = f"rounds that the {advocate.replace('_', ' ')} advocate won"
-    means, columns = (
-        (fmean(recorded), fmean(fresh)),
-        ({"rounds won": recorded}, {"rounds won": fresh}),
-    )
-    told = side_by_side(what, means, len(seeds), *columns)
-    yield told + one_by_one(seeds, recorded, fresh, "rounds won")
+    columns = {"rounds won": recorded}, {"rounds won": fresh}
+    yield side_by_side(what, (recorded, fresh), *columns, seeds=seeds)
 
 
 def advocates_table(judged: Artifact) -> Markup:

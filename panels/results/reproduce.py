@@ -14,7 +14,7 @@ from panels.site.visitor import as_visitor
 from panels.transcripts.episodes import of_this_page
 from panels.ui.html import macros
 from panels.ui.look import folded, note, trouble
-from panels.ui.provenance import PLAYS_AGAIN, one_by_one, side_by_side
+from panels.ui.provenance import PLAYS_AGAIN, side_by_side
 from panels.ui.terms import capital, list_names, task_title
 from panels.ui.wiring import PRESS, Address, Updates, button, event_value, in_address, pick_list
 from sauda.experiments.evaluate import Cell
@@ -95,11 +95,10 @@ def draw_sample(sample: Sample, machines: Markup | str = "") -> Markup:
 
     The rows of the games are folded. `machines` says where a language model played.
     """
-    then, now = sample.recorded["grade"], sample.replayed["grade"]
-    means, n = (fmean(then), fmean(now)), len(sample.seeds)
+    figures = sample.recorded["grade"], sample.replayed["grade"]
     why = ROUNDING_DIFFERS if needs_weights(sample.cell.policy) else ""
-    told = side_by_side("mean grade", means, n, sample.recorded, sample.replayed, why)
-    return told + machines + one_by_one(sample.seeds, then, now, "grade")
+    played = sample.recorded, sample.replayed
+    return side_by_side("mean grade", figures, *played, why, sample.seeds) + machines
 
 
 def build(

@@ -143,8 +143,8 @@ def beside(
     old = {name: [values[i] for i in places] for name, values in then.items()}
     new = {name: list(values) for name, values in columns(again).items()}
     some = Scenarios.of([at.seed[i] for i in places])
-    shares = tuple(float(payoffs(played, some)["share"]["buyer"].mean()) for played in (old, new))
-    return side_by_side("the buyer’s mean share", shares, len(games), old, new)
+    shares = tuple(payoffs(played, some)["share"]["buyer"].tolist() for played in (old, new))
+    return side_by_side("the buyer’s mean share", shares, old, new)
 
 
 def card(game: ShownGame, episode: Episode) -> Markup:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, fields, replace
-from statistics import fmean
 from typing import Any
 from urllib.parse import quote
 
@@ -36,7 +35,7 @@ from panels.training.curves import (
 )
 from panels.ui.html import SAY, macros
 from panels.ui.look import QUIET, SERIES, heading, note, table, trouble
-from panels.ui.provenance import load_or_say, offer_again, one_by_one, provenance, side_by_side
+from panels.ui.provenance import load_or_say, offer_again, provenance, side_by_side
 from panels.ui.tables import with_interval
 from panels.ui.terms import short, task_choices, with_tooltips
 from panels.ui.wiring import (
@@ -314,10 +313,8 @@ def played_again(selector: Artifact, task: str) -> Iterator[Markup]:
         "reward": [round(episode_return(task, row.policy, row.seed), DIGITS) for row in rows],
         "expert": [round(episode_return(task, EXPERT, row.seed), DIGITS) for row in rows],
     }
-    then, now = recorded["reward"], fresh["reward"]
-    means = fmean(then), fmean(now)
-    told = side_by_side("mean reward of the selector", means, len(rows), recorded, fresh)
-    yield told + one_by_one([row.seed for row in rows], then, now, "reward")
+    figures, seeds = (recorded["reward"], fresh["reward"]), [row.seed for row in rows]
+    yield side_by_side("mean reward of the selector", figures, recorded, fresh, seeds=seeds)
 
 
 def build_selector(tab: gr.Tab) -> None:

@@ -134,8 +134,8 @@ def replay_both(pair: ChosenPair) -> Markup:
         task = get_task(record.task)
         now = experiment.play_replies(task, record.policy, pair.seed, record.replies)
         what = f"grade {side}, {policy_label(record.policy)},"
-        grades = record.grade, now["grade"]
-        parts.append(side_by_side(what, grades, 1, record.as_json(), now))
+        grades = [record.grade], [now["grade"]]
+        parts.append(side_by_side(what, grades, record.as_json(), now))
     parts.append(note("Played from the model’s recorded replies, against the task’s own sellers."))
     return Markup("").join(parts)
 
