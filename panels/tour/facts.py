@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
-from markupsafe import Markup
 
 from panels.haggle.opponents import bare_stages
 from panels.results.models import (
@@ -20,11 +19,9 @@ from panels.results.models import (
 )
 from panels.results.training import players_figure
 from panels.training.curves import TITLES, evaluation_trace, recorded, with_gaps
-from panels.training.tab import machine
+from panels.training.tab import cost, machine
 from panels.ui.html import SAY
-from panels.ui.look import SERIES, line_style, style_figure, table, with_minus_signs
-from panels.ui.tables import with_interval
-from sauda.cloud.jobs import flavor
+from panels.ui.look import SERIES, line_style, style_figure, with_minus_signs
 from sauda.experiments.comparison import (
     AUTARKY,
     BASE,
@@ -45,7 +42,6 @@ from sauda.train.model import PARAMETERS
 
 MARKET = "bazaar/open"  # the task of the Tour's figures
 PERCENT = "z.0%"  # of grades: the share of the best outcome that a game allows
-RENTED = "cpu-basic"  # the Hub's machine with as many cores as ours
 SMOOTHING = 0.8  # of the loss
 DRAWN = 500  # most steps in the chart, which is about as many pixels wide
 POINTS = "+.0f"  # of differences, in percentage points
@@ -70,36 +66,6 @@ def in_short(runs: Sequence[Artifact]) -> str:
     machines = list(dict.fromkeys(map(machine, runs)))
     dollars = None if None in costs else sum(costs)
     return SAY.in_short(PARAMETERS[runs[0].data.base.name], minutes, machines, dollars)
-
-
-def cost(run: Artifact) -> float | None:
-    """US dollars for the run's time on RENTED; None for a run on other hardware."""
-    rented = "CPU" in run.data.hardware.device
-    return run.data.seconds / 3600 * flavor(RENTED).price if rented else None
-
-
-def stages(runs: Sequence[Artifact], comparison: Artifact) -> Markup:
-    """A row per stage of training: what it took, and the grade it left on hold-out games."""
-    rows = rows_by_policy(comparison, MARKET)
-
-    def grade(policy: str) -> str:
-        row = rows.get(policy)
-        return f"{with_interval(row.grade, PERCENT)}, n {row.n}" if row else "not measured"
-
-    lines = [("untrained base", "–", "–", "–", "–", grade(BASE))]
-    lines += [
-        (
-            _title(run.data.stage),
-            f"{run.data.num_tokens:,}",
-            f"{run.data.seconds / 60:.0f}",
-            machine(run),
-            "–" if (price := cost(run)) is None else f"${price:.3f}",
-            grade(_player(run)),
-        )
-        for run in runs
-    ]
-    heads = ("stage", "tokens", "minutes", "machine", f"cost at the Hub’s {RENTED}")
-    return table((*heads, "of the best outcome, hold-out games"), lines, "lrrlrr", "Its training")
 
 
 def curve(runs: Sequence[Artifact], comparison: Artifact) -> go.Figure:
@@ -138,7 +104,7 @@ def curve(runs: Sequence[Artifact], comparison: Artifact) -> go.Figure:
             x=began, y=1, yref="paper", text=told, showarrow=False, xanchor="left", xshift=6
         )
         began += minutes
-        ends += [(began, rows[name])] if (name := _player(run)) in rows else []
+        ends += [(began, rows[name])] if (name := f"{BASE}+{stage_of(run)}") in rows else []
     held = [
         {"grade": row.grade.mean, "grade_low": row.grade.low, "grade_high": row.grade.high,
          "grade_n": row.n}
@@ -158,9 +124,9 @@ def curve(runs: Sequence[Artifact], comparison: Artifact) -> go.Figure:
     return style_figure(figure, 420).update_layout(legend={"y": 1.04})
 
 
-def _player(run: Artifact) -> str:
-    """The name in comparisons of the stage that a run ended with."""
-    return f"{BASE}+{run.file.removeprefix('training/').removesuffix('.json')}"
+def stage_of(run: Artifact) -> str:
+    """The name of the stage that a run ended with, such as "sft"."""
+    return run.file.removeprefix("training/").removesuffix(".json")
 
 
 def _title(stage: str) -> str:

@@ -32,8 +32,8 @@ from panels.results.models import FILE as COMPARISON
 from panels.results.models import LAB_FILE, best_script, policy_label, rows_by_policy
 from panels.site.visitor import as_visitor
 from panels.tour import facts
-from panels.tour.facts import MARKET
-from panels.training.tab import sample
+from panels.tour.facts import MARKET, stage_of
+from panels.training.tab import sample, table_of_runs
 from panels.transcripts.before_after import typical
 from panels.transcripts.episodes import FILE, of_this_page
 from panels.transcripts.view import limits
@@ -100,7 +100,7 @@ def _build_story() -> None:
     prompts = bazaar_prompt.RULES["market"], bazaar_prompt.RULES["lab"].format(lab="lab_0")
     agree = agreement.within_three + agreement.without_error_equal
     parts = [
-        facts.stages(runs, comparison),
+        table_of_runs({stage_of(run): run for run in runs}),
         *sources,
         HTML.compared(ahead, behind, facts.what_pays(words), provenance(words)),
         HTML.rewards(prompts, len(arena.COMPONENTS), sample(runs[-1]), agree, agreement.figures),

@@ -36,7 +36,7 @@ from panels.training.curves import (
 from panels.ui.html import SAY, macros
 from panels.ui.look import QUIET, SERIES, heading, note, table, trouble
 from panels.ui.provenance import load_or_say, offer_again, provenance, side_by_side
-from panels.ui.tables import with_interval
+from panels.ui.tables import MISSING, with_interval
 from panels.ui.terms import short, task_choices, with_tooltips
 from panels.ui.wiring import (
     Updates,
@@ -47,6 +47,7 @@ from panels.ui.wiring import (
     on_address,
     region,
 )
+from sauda.cloud.jobs import flavor
 from sauda.records.kinds import training_runs
 from sauda.records.store import ROOT, Artifact
 from sauda.statistics import moving_average
@@ -56,14 +57,26 @@ HTML = macros("training")
 TITLE = "Training"
 RUNS = "runs"  # id of the sub-tab
 GAIN_TASKS = {"bazaar": "bazaar/open", "arena": "arena/market_round"}  # of a gain, by game
-COLUMNS = ("run", "hold-out gain", "last checkpoint", "steps", "tokens", "minutes", "machine")
+RENTED = "cpu-basic"  # the Hub's machine with as many cores as ours
+COLUMNS = (
+    "run", "hold-out gain", "last checkpoint", "steps", "tokens", "minutes", "machine",
+    f"cost at the Hub’s {RENTED}",
+)  # fmt: skip
 SAMPLE = 20  # training episodes that are played again
 
 # All runs -----------------------------------------------------------------------------------------
 
 
 def overview(runs: Runs) -> Markup:
-    """Whether training helps; a row per run with its gain, last checkpoint and costs."""
+    """Whether training helps, and a row per run."""
+    bazaar, _ = load_or_say(FILE)
+    helps = heading(headline(bazaar), "Gains by task are in Results.") if bazaar else Markup("")
+    told = note(with_tooltips(SAY.overview(list(GAIN_TASKS.values()))))
+    return helps + region("training-overview", table_of_runs(runs)) + told
+
+
+def table_of_runs(runs: Runs) -> Markup:
+    """A row per run: its gain in hold-out games, its last checkpoint, and what it took."""
     comparisons = [artifact for file in (FILE, LAB_FILE) if (artifact := load_or_say(file)[0])]
     gains = {
         (gain.after, gain.task): f"{with_interval(gain.interval, '+.3f')}, n {gain.n}"
@@ -73,30 +86,33 @@ def overview(runs: Runs) -> Markup:
     }
     rows = []
     for name, run in runs.items():
-        log, data = recorded(run), run.data
+        log, data, dollars = recorded(run), run.data, cost(run)
         last = data.checkpoint_evaluations[-1] if data.checkpoint_evaluations else None
         rows.append(
             (
                 log.name,
                 gains.get((f"mini+{name}", GAIN_TASKS[log.game]), "not recorded yet"),
-                "–" if last is None else f"{last.reward:.3f} [{last.low:.3f}, {last.high:.3f}]",
+                MISSING if last is None else f"{last.reward:.3f} [{last.low:.3f}, {last.high:.3f}]",
                 f"{len(data.log):,}",
                 f"{data.num_tokens:,}",
                 f"{data.seconds / 60:.0f}",
                 machine(run),
+                MISSING if dollars is None else f"${dollars:.3f}",
             )
         )
-    bazaar, _ = load_or_say(FILE)
-    helps = heading(headline(bazaar), "Gains by task are in Results.") if bazaar else ""
-    how = SAY.overview(list(GAIN_TASKS.values()))
-    shown = region("training-overview", table(COLUMNS, rows, "lrrrrrl", "Every run"))
-    return Markup("{}{}{}").format(helps, shown, note(with_tooltips(how)))
+    return table(COLUMNS, rows, "lrrrrrlr", "Runs of training")
 
 
 def machine(run: Artifact) -> str:
     """The hardware of a run: "2 CPU cores", or the GPU by its name."""
     hardware = run.data.hardware
     return f"{hardware.cores} CPU cores" if "CPU" in hardware.device else hardware.device
+
+
+def cost(run: Artifact) -> float | None:
+    """US dollars for the run's time on RENTED; None for a run on other hardware."""
+    rented = "CPU" in run.data.hardware.device
+    return run.data.seconds / 3600 * flavor(RENTED).price if rented else None
 
 
 def headline(comparison: Artifact) -> str:
