@@ -34,8 +34,8 @@ from panels.site.visitor import as_visitor
 from panels.tour import facts
 from panels.tour.facts import MARKET, stage_of
 from panels.training.tab import sample, table_of_runs
-from panels.transcripts.before_after import typical
 from panels.transcripts.episodes import FILE, of_this_page
+from panels.transcripts.tab import typical
 from panels.transcripts.view import limits
 from panels.ui.html import SAY, macros
 from panels.ui.look import PALETTE, QUEUED, note, trouble

@@ -10,7 +10,7 @@ from panels import PANELS
 from panels.results.models import rows_by_policy
 from panels.tour import facts, tab
 from panels.training.tab import RENTED, cost
-from panels.transcripts.before_after import pairs_of, typical
+from panels.transcripts.tab import pairs_of, typical
 from panels.ui.tables import with_interval
 from sauda.cloud.jobs import flavor
 from sauda.experiments.comparison import BASE, OURS

@@ -10,8 +10,8 @@ import gradio as gr
 import pytest
 
 from env import ARENA_TASKS, get_task, rollout
-from panels.transcripts import before_after, tab, view
 from panels.transcripts import episodes as played_episodes
+from panels.transcripts import tab, view
 from panels.transcripts.episodes import play
 from panels.ui.offers import Offers, offers_of
 from sauda.experiments.comparison import BASE, LAB, OURS, ArenaModelColumns, ArenaModelComparison
@@ -57,7 +57,7 @@ def test_an_address_plays_the_task_the_seed_and_the_policies_that_it_names(page)
     (episode,) = updates[page.episodes].values()
     assert (episode.task, episode.seed) == ("bazaar/open", 9)
     assert (updates[page.task], updates[page.seed]) == ("bazaar/open", "9")
-    assert tab.named_in_address("bazaar/open", "9", ["wait"]) == query
+    assert tab.game_in_address("bazaar/open", "9", ["wait"]) == query
 
 
 @pytest.mark.parametrize("query", [{"task": "<b>x"}, {"seed": "many"}, {"policies": "nobody,<b>x"}])
@@ -121,7 +121,7 @@ def test_before_and_after_is_the_seed_of_the_median_gain_of_training(arena_evalu
 
 def test_play_starts_a_game_of_one_move_and_none_without_moves():
     with gr.Blocks():
-        player = before_after.Player()
+        player = tab.Player()
         starts, stays = (player.start_or_stop(False, moves, moves) for moves in (1, 0))
     assert (starts[player.clock].active, stays[player.clock].active) == (True, False)
     assert player.step in starts  # from the first move again

@@ -6,10 +6,10 @@ import pytest
 
 from env import EndReason
 from panels.transcripts import episodes
-from panels.transcripts.before_after import (
+from panels.transcripts.tab import (
     find_pair,
-    longest,
-    named_in_address,
+    moves_of,
+    pair_in_address,
     pair_of_games,
     replay_both,
     typical,
@@ -62,7 +62,7 @@ def record():
 
 def test_a_step_shows_that_many_moves_and_the_end_only_at_the_end(record):
     pair = typical(record, TASK)
-    begun, ended = str(pair_of_games(pair, 1)), str(pair_of_games(pair, longest(pair)))
+    begun, ended = str(pair_of_games(pair, 1)), str(pair_of_games(pair, moves_of(pair)))
     assert begun.count("Move 1 of ") == 2
     assert begun.count("<b>seller</b>") == 2
     for later in ("<b>buyer</b>", "Every reply as the model wrote it"):
@@ -88,5 +88,5 @@ def test_a_record_that_the_replies_do_not_give_is_told(record):
 
 def test_the_address_of_a_pair_leads_back_to_it(record):
     pair = record.data.tasks[1].chosen[0]
-    named = named_in_address(record, record.data.tasks[1].task, pair.why)
+    named = pair_in_address(record, record.data.tasks[1].task, pair.why)
     assert find_pair(record, named) == (record.data.tasks[1].task, pair)
