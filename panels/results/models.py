@@ -5,7 +5,6 @@ as the model's.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +18,6 @@ from sauda.experiments.comparison import (
     SCRIPTS,
     TUNED,
     ArenaModelRow,
-    GapClosed,
     ModelRow,
 )
 from sauda.llm.registry import is_model
@@ -136,26 +134,6 @@ def best_script(rows: Rows) -> tuple[str, float]:
     ]
     best = max(scripts, key=lambda name: rows[name].grade.mean)
     return best, rows[best].grade.mean
-
-
-@dataclass(frozen=True)
-class Standing:
-    """The stage that Sauda plays with, bare, on one task; figures are mean grades."""
-
-    row: ModelRow
-    base: float
-    script: tuple[str, float]  # the best without hidden information
-    gap_closed: GapClosed | None  # share of the gap from the base to the planner
-
-
-def standing(comparison: Artifact, task: str) -> Standing | None:
-    """Where Sauda stands on a task; None where it did not play."""
-    rows = rows_by_policy(comparison, task)
-    if OURS not in rows:
-        return None
-    shares = {(row.task, row.policy): row for row in comparison.data.gap_closed}
-    base = rows[BASE].grade.mean
-    return Standing(rows[OURS], base, best_script(rows), shares.get((task, OURS)))
 
 
 class Lead(NamedTuple):

@@ -27,7 +27,6 @@ from panels.results.models import (
     policy_label,
     rows_by_policy,
     series_role,
-    standing,
     weights,
 )
 from panels.results.question import (
@@ -61,6 +60,7 @@ from sauda.experiments.comparison import (
 from sauda.llm.model import NULL
 from sauda.llm.registry import is_model
 from sauda.policies import ZERO_GRADE
+from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 
 STEERING, HONEST = "steering", "honest"
@@ -190,12 +190,25 @@ def summary(comparison: Artifact, task: str) -> Markup:
     """What training brought on a task, beside the base and the best script."""
     rows = rows_by_policy(comparison, task)
     if LAB not in rows:
-        place = standing(comparison, task)
-        return HTML.stages(place, policy_label(OURS), policy_label(LISTENER))
+        return HTML.stages(progress(comparison, task))
     script, grade = best_script(rows)
     held = rows.get(f"{BASE}+constrained")
     labels = [policy_label(name) for name in (LAB, BASE, script)]
     return HTML.lab_stages(rows[LAB], rows[BASE], grade, labels, held, ZERO_GRADE)
+
+
+def progress(comparison: Artifact, task: str) -> str:
+    """How far training brought the served stage on a task; "" where it did not play."""
+    rows = rows_by_policy(comparison, task)
+    if OURS not in rows:
+        return ""
+    closed = comparison.data.gap_closed
+    shares = [
+        Interval(mean=row.share, low=row.low, high=row.high)
+        for row in closed
+        if (row.task, row.policy) == (task, OURS)
+    ]
+    return SAY.progress(rows[BASE].grade.mean, rows[OURS], shares, buyer_name(LISTENER))
 
 
 def stage_figure(artifact: Artifact, task: str) -> go.Figure:

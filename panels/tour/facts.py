@@ -15,9 +15,8 @@ from panels.results.models import (
     buyer_name,
     gain_on_same_seeds,
     rows_by_policy,
-    standing,
 )
-from panels.results.training import players_figure
+from panels.results.training import players_figure, progress
 from panels.training.curves import TITLES, evaluation_trace, recorded, with_gaps
 from panels.training.tab import cost, machine
 from panels.ui.html import SAY
@@ -139,15 +138,11 @@ def _title(stage: str) -> str:
 
 
 def gain(comparison: Artifact) -> str:
-    """How far training brought the model, in a sentence; ArtifactError where it lacks a figure."""
-    place = standing(comparison, MARKET)
-    if place is None or place.gap_closed is None:
-        command = entry(comparison.file).command
-        fault = f"artifacts/{comparison.file} lacks a trained model on {MARKET}"
-        raise ArtifactError(fault, command)
-    closed = place.gap_closed
-    share = Interval(mean=closed.share, low=closed.low, high=closed.high)
-    return SAY.progress(place, share, buyer_name(LISTENER))
+    """How far training brought the model, in a sentence; ArtifactError where it did not play."""
+    if told := progress(comparison, MARKET):
+        return told
+    fault = f"artifacts/{comparison.file} lacks a trained model on {MARKET}"
+    raise ArtifactError(fault, entry(comparison.file).command)
 
 
 def grades_figure(comparison: Artifact) -> go.Figure:

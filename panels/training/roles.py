@@ -41,18 +41,13 @@ from sauda.train.roles import LEAST_SAID
 
 HTML = macros("roles")
 ROLES = ("buyer", "seller", "generalist")
-OFF_ROLE = "playing the other role, compared with its own"
-SAID_QUESTIONS = {
-    "base": "specialist, compared with the untrained base",
-    "specialist": "specialist, compared with the generalist",
-    "off_role": OFF_ROLE,
-}
-QUESTIONS = {
+QUESTIONS = {  # of comparisons, of losses and of games
     "schedule": "schedule, compared with its control",
     "cycles": "two cycles, compared with one",
     "layers": "rates by layer, compared with one rate",
-    "specialist": "specialist, compared with generalist",
-    "off_role": OFF_ROLE,
+    "specialist": "specialist, compared with the generalist",
+    "base": "specialist, compared with the untrained base",
+    "off_role": "playing the other role, compared with its own",
 }
 SUMMARY, AGAIN = "agreemate-training-summary", "agreemate-training-recomputed"  # published
 COLUMNS = (
@@ -73,7 +68,7 @@ SAID = {
     "games forfeited": "unsaid", "share won": "share", OWN: "difference",
 }  # fmt: skip
 SAID_CONTRASTS = {
-    "question": lambda row: SAID_QUESTIONS[row.question], "model": named("model"),
+    "question": lambda row: QUESTIONS[row.question], "model": named("model"),
     "compared with": named("beside"), "seat": "seat", "n": "n", "difference": "difference",
 }  # fmt: skip
 SHARES = {
