@@ -42,7 +42,7 @@ from panels.results.question import (
     side,
 )
 from panels.ui.html import SAY
-from panels.ui.look import folded, table
+from panels.ui.look import folded
 from panels.ui.provenance import provenance
 from panels.ui.tables import WhiskerRow, data_table, whisker_rows
 from panels.ui.terms import capital, list_names, list_tasks, short, task_choices, task_title
@@ -382,15 +382,6 @@ def wrapper_answer(comparison: Artifact) -> Answer:
     rows = [
         Measured(label, row.grade, series_role(row.policy), row.task, row.n) for label, row in found
     ]
-    changed = table(
-        ("task", "wrapper and model", "moves", "changed", "invalid replies"),
-        [
-            (row.task, label, f"{row.moves:,}", f"{row.changed:,}", f"{row.invalid_replies:,}")
-            for label, row in found
-        ],
-        align="llrrr",
-        caption="Moves on hold-out seeds that a wrapper changed",
-    )
     return Answer(
         wrapper_verdict(comparison),
         grades_figure(rows),
@@ -400,7 +391,6 @@ def wrapper_answer(comparison: Artifact) -> Answer:
         [comparison],
         n="hold-out seeds",
         replayed=([comparison], f"{NULL}+{STEERING}"),
-        details={"Moves that the wrapper changed, and invalid replies": HTML.changed(changed)},
     )
 
 
