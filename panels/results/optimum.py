@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 from markupsafe import Markup
 
 from panels.results.models import FILE as COMPARISON
@@ -37,7 +38,9 @@ from sauda.experiments.gap import Gap, GapRow
 from sauda.experiments.oracle import OracleRow
 from sauda.experiments.words import HEARING, OPEN, Hearing, Words
 from sauda.llm.registry import is_model
+from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
+from sauda.statistics import name_interval, share_of_gap
 
 GAIN = "+z.3f"  # of differences of grades
 BOUND = "bound: knows its seller"
@@ -267,17 +270,18 @@ PLAYERS: Mapping[str, tuple[str, str]] = {  # of the figure: in words, key of SE
     "conceder": ("the same script, silent", "scripted"),
 }
 SELLER_TYPES = ("firm", "fair", "hasty", "bluffer")
+UNSEEN, REMOVED = "unseen", "words removed"
 LOST = {  # markets of hearing.json beside the open one, in words
-    "unseen": "phrases of no training",
+    UNSEEN: "phrases of no training",
     "mute": "no words on either side",
-    "words removed": "its ears shut",
+    REMOVED: "its ears shut",
     "words of another game": "words of another game",
     "words of another type": "words of another type",
 }
 
 
-def words_verdict(data: Words) -> Verdict:
-    """What reading and speaking add to a buyer that plans, and what is worth nothing."""
+def words_verdict(data: Words, hearing: Hearing) -> Verdict:
+    """What reading and speaking add to a buyer that plans, and what words are worth to Sauda."""
     worth = {row.what: row for row in data.worth}
     told = {what: with_interval(row.all, GAIN) for what, row in worth.items()}
     types = "; ".join(
@@ -290,8 +294,19 @@ def words_verdict(data: Words) -> Verdict:
             f"Reading alone: {told[READING]}; speaking on top of it: {told[SPEAKING]}.",
             f"By type of seller: {types}.",
             f"In phrases that its reader has never seen: {unseen}.",
+            words_to_sauda(hearing),
         ),
     )
+
+
+def words_to_sauda(data: Hearing) -> str:
+    """What the served model loses without words, and what is left of that in unseen phrases."""
+    rows = {row.market: row for row in data.rows if row.player == OURS}
+    grades = {name: np.array(row.grades) for name, row in rows.items()}
+    kept = share_of_gap(grades[UNSEEN], grades[REMOVED], grades[OPEN])
+    told = with_interval(Interval(**name_interval(kept)), "z.0%") if kept else "no sure share"
+    worth = with_interval(rows[REMOVED].less, GAIN)
+    return SAY.words_to_sauda(buyer_name(OURS), worth, told, data.n)
 
 
 def words_rows(data: Words) -> list[Measured]:
@@ -323,7 +338,7 @@ def words_answer(words: Artifact, hearing: Artifact) -> Answer:
     worth = "Difference of the mean grade, paired by seed; 95 % intervals"
     heard = hearing_table(hearing.data) + provenance(hearing)
     return Answer(
-        words_verdict(data),
+        words_verdict(data, hearing.data),
         grades_figure(rows),
         HTML.words_caption(),
         rows,

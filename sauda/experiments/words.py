@@ -386,7 +386,7 @@ def replay_hearing(artifact: Artifact, workers: int, root: Path) -> dict[str, An
 )
 def hearing(
     players: tuple[str, ...] = (TUNED, "bayesian", "reader", "listener", "mini+sft"),
-    episodes: int = 100,  # hold-out seeds, from 50,000
+    episodes: int = 400,  # hold-out seeds, from 50,000
     *,
     workers: int = 2,
 ) -> dict[str, Any]:

@@ -124,7 +124,8 @@ def tests_of(path: Path) -> tuple[str, ...]:
     """The tests of a module's room: the deepest folder that mirrors the module's.
 
     For the games, whose rules all their tests play, it is the whole of tests/env and the recorded
-    games of all scripts. The page's golden tests belong to every tab.
+    games of all scripts. The page's golden tests belong to every tab; the golden chats among them
+    also to what is read, said and played in them.
     """
     room = Path("tests", path.parts[0] if path.parts[0] == "env" else path.parent)
     while not list((ROOT / room).rglob("test_*.py")):
@@ -133,7 +134,10 @@ def tests_of(path: Path) -> tuple[str, ...]:
         own = room / f"test_{path.stem}.py"
         return (str(own) if (ROOT / own).exists() else "tests/sauda/commands",)
     played = (RECORDED,) if path.parts[0] == "env" or "games" in path.parts else ()
-    return (str(room), *played, *(WHOLE_PAGE if path.parts[0] == "panels" else ()))
+    if path.parts[0] == "panels":
+        return (str(room), *WHOLE_PAGE)
+    chats = WHOLE_PAGE[1:] if path.parts[1] in ("language", "sessions") else ()
+    return (str(room), *played, *chats)
 
 
 @cache

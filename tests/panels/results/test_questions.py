@@ -13,6 +13,7 @@ from panels.results.models import LAB_FILE, policy_label, rows_by_policy
 from panels.results.question import HTML, section
 from panels.results.reproduce import SCRIPTED, draw_sample, play_row_again, rows_of
 from panels.results.training import TRAINING, policies_table, stage_figure
+from sauda.experiments.comparison import OURS
 from sauda.experiments.verify import replay_row
 from sauda.records.store import load
 from tests.support.measured import model_comparison
@@ -91,7 +92,11 @@ def test_a_row_that_is_not_in_the_list_is_answered_in_words():
 def test_what_words_are_worth_is_said_with_its_interval_by_type_and_in_unseen_phrases():
     data = load("words.json").data
     worth = {row.what: row for row in data.worth}
-    verdict = optimum.words_verdict(data)
+    hearing = load("hearing.json").data
+    verdict = optimum.words_verdict(data, hearing)
+    loses = {row.market: row.less.mean for row in hearing.rows if row.player == OURS}
+    kept = 1 - loses[optimum.UNSEEN] / loses[optimum.REMOVED]
+    assert f"it keeps {kept:.0%} [" in " ".join(verdict.evidence)
     for row in (worth[optimum.BOTH].all, worth[optimum.BOTH].bluffer):
         assert f"{row.mean:+.3f}" in f"{verdict.sentence} {' '.join(verdict.evidence)}".replace(
             "−", "-"
