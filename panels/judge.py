@@ -114,7 +114,7 @@ def _rounds(judged: Artifact, tab: gr.Tab) -> None:
             shown: recorded_round(game, index) + source,
             totals: trend(game, index) + HTML.write_a_pitch(),
             known: knowledge(chosen, index),
-            pitch: gr.Textbox(placeholder=example(chosen, index)),
+            pitch: gr.Textbox(placeholder=example_pitch(chosen, index)),
             address.shown: in_address(named_in_address(first, chosen, index)),
         }
 
@@ -179,7 +179,7 @@ def _pitch_form(seed: gr.Dropdown, number: gr.Slider) -> tuple[gr.Textbox, gr.HT
 
     def show_example(seed: int, number: float) -> tuple[str, Markup]:
         index = int(number) - 1  # no verdict, which would be on another pitch
-        return example(seed, index), knowledge(seed, index)
+        return example_pitch(seed, index), knowledge(seed, index)
 
     gr.on([judge.click, pitch.submit], judge_pitch, [seed, number, pitch], known, **QUIET)
     example.click(show_example, [seed, number], [pitch, known], **QUIET)
@@ -307,7 +307,7 @@ def knowledge(seed: int, index: int) -> Markup:
     return papers(observe(seed, index))
 
 
-def example(seed: int, index: int) -> str:
+def example_pitch(seed: int, index: int) -> str:
     """The pitch of a lab that leads with evidence, in this round."""
     return arena.pitch_of(observe(seed, index), EXAMPLE, np.random.default_rng([seed, index]))
 

@@ -243,7 +243,7 @@ def _pairs(tab: gr.Tab) -> None:
         )  # fmt: skip
     player = Player()
     shown = gr.HTML(elem_id="transcripts-pair")
-    again = gr.Button("Reproduce: play both games again, now", size="sm", scale=0)
+    press = gr.Button("Reproduce: play both games again, now", size="sm", scale=0)
     result = gr.HTML(elem_id="transcripts-reproduced")
     n = len(artifact.data.tasks[0].seeds)
     source = provenance(artifact, f"n = {n} paired hold-out seeds per task; {weights(artifact)}")
@@ -284,7 +284,7 @@ def _pairs(tab: gr.Tab) -> None:
     which.input(change_game, choice, outputs, **QUIET)
     on_address(address, follow_pair, outputs)
     player.wire(choice, lambda *given: moves_of(chosen(*given)), show_step, [shown])
-    again.click(reproduce, choice, result, **QUIET)
+    press.click(reproduce, choice, result, **QUIET)
 
 
 # Any game: events ---------------------------------------------------------------------------------

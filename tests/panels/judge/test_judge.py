@@ -58,7 +58,7 @@ def test_a_visitors_true_claim_scores_and_a_list_of_words_does_not(judged):
     }
     assert "is true" in verdicts["own"]
     assert "nothing is scored" in verdicts["words"]
-    assert "is true" in str(judge.own_pitch(seed, index, judge.example(seed, index)))
+    assert "is true" in str(judge.own_pitch(seed, index, judge.example_pitch(seed, index)))
 
 
 @pytest.mark.parametrize(
