@@ -110,7 +110,7 @@ def test_a_table_is_sorted_searched_and_saved_with_all_its_digits(open_page):
 def test_the_moves_are_played_one_after_another_and_pause(open_page):
     page = open_page(tab="Transcripts")
     page.get_by_role("tab", name="Any game").click()
-    box = page.locator(".sauda-talk").first
+    box = page.locator(".sauda-talk:visible").first
     expect(box).to_be_visible()
     whole = box.locator("li").count()
     page.get_by_role("button", name="Play", exact=False).first.click()

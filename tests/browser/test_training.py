@@ -122,7 +122,7 @@ def output_of(interpreter: str, program: str) -> str:
 def test_broken_and_missing_artifacts_show_their_command_and_spare_the_other_tabs(
     open_page, tmp_path
 ):
-    for part in ("app.py", "env", "sauda", "panels", "artifacts"):
+    for part in ("app.py", "env", "sauda", "panels", "artifacts", "docs"):
         copy = shutil.copytree if (REPOSITORY / part).is_dir() else shutil.copy
         copy(REPOSITORY / part, tmp_path / part)
     (tmp_path / "artifacts/evaluation/classic-holdout.json").write_text('{"kind": ')
