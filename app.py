@@ -16,10 +16,10 @@ import gradio as gr
 
 from panels import PANELS
 from panels.haggle.opponents import load_in_background
-from panels.site.cache import Opening
+from panels.site.cache import PageCache
 from panels.site.health import trouble_with_temporary_files
 from panels.site.serving import log_once_per_minute, serve, stay_until_stopped
-from panels.site.sessions import Page
+from panels.site.visitor import Page
 from panels.tour.tab import first_view
 from panels.ui import theme
 from panels.ui.html import macros
@@ -80,8 +80,8 @@ def main() -> int:
     gc.collect()
     gc.freeze()  # the artifacts stay for good; collecting them again would stall replies by 0.1 s
     titles = [panel.TITLE for panel in PANELS]
-    opening = Opening(first_view(PARTS.header(), titles), PARTS.link_tags())
-    _, served = serve(app, host, port, opening)
+    page = PageCache(first_view(PARTS.header(), titles), PARTS.link_tags())
+    _, served = serve(app, host, port, page)
     log_once_per_minute()  # after Gradio has made the handlers of its web server
     url = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}"
     print(f"Sauda is at {url}", flush=True)

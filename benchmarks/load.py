@@ -27,7 +27,7 @@ import psutil
 
 from benchmarks.page import TRUSTED, running_app
 from env import CATALOGUE
-from sauda.experiments.base import lines
+from sauda.experiments.base import lines, rows_in
 from sauda.experiments.speeds import latency, memory_growth
 from sauda.records.store import machine, provenance, save
 
@@ -533,13 +533,9 @@ def play_on_own_page(name: str, seconds: float) -> dict[str, Any]:
 
 
 def print_mix(mix: Mapping[str, Any]) -> None:
-    """Print the actions of a mix, and failures with their reasons."""
+    """Print the actions of a mix, failures with their reasons, and the growth of memory."""
     print(f"{mix['name']}, {mix['seconds']:g} s: {mix['about']}", flush=True)
-    shown = ("n", "refused", "failures", "p50_ms", "p95_ms", "what", "reasons")
-    print(*lines({name: row[name] for name in shown} for row in mix["rows"]), sep="\n")
-    for row in mix["memory"]:
-        slope = f"{row['page_kib_a_unit']:,g} KiB per {row['unit']}"
-        print(f"  page {row['page_mib'][0]:,.0f} to {row['page_mib'][-1]:,.0f} MiB, {slope}")
+    print(*lines(rows_in(mix)), sep="\n")
 
 
 def main() -> None:

@@ -3,9 +3,11 @@
 Payoffs are surpluses over each agent's BATNA, in rupees (bazaar) or credits (arena).
 """
 
+import csv
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -99,3 +101,9 @@ class Task:
     grade: Callable[[State], float]  # of a final state, in [-1, 1]
     success: float  # least grade of a success
     about: str  # one sentence for the page
+
+
+def read_rows(name: str) -> list[dict[str, str]]:
+    """The rows of a table of a game's words and data, such as "bazaar/listings.csv"."""
+    with (Path(__file__).parent / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))

@@ -3,7 +3,10 @@
 The browser fills the page's own address in the programs, so that each runs as printed.
 """
 
+import atexit
 import re
+import shutil
+import tempfile
 from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import groupby
@@ -15,9 +18,8 @@ from markupsafe import Markup
 
 from env import TASKS, rollout
 from panels.transcripts.episodes import within
-from panels.ui.downloads import downloads, offer
 from panels.ui.html import macros
-from panels.ui.look import PARTS, QUEUED, badge, folded, heading, note, table
+from panels.ui.look import PARTS, QUEUED, badge, folded, heading, note, table, trouble
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.terms import capital, with_tooltips
 from panels.ui.wiring import PRESS, fill_on_opening
@@ -33,7 +35,7 @@ from sauda.games.transcript import to_json
 from sauda.llm.types import ReplyError
 from sauda.records.kinds import FILES, KINDS, ArtifactError, Entry
 from sauda.records.seeds import EXACT, SEED_BITS, whole_seed
-from sauda.records.store import ROOT, Artifact, bundle, load, sha256
+from sauda.records.store import ROOT, Artifact, bundle, load, replace_file, sha256
 
 HTML = macros("artifacts")
 TITLE = "Artifacts & API"
@@ -203,11 +205,26 @@ def _offer_zip() -> None:
 
 def make_zip() -> tuple[gr.Button, gr.DownloadButton, Markup]:
     """In place of the button that makes the zip, the one that downloads it; or why it cannot."""
-    path, problem = offer(lambda: str(downloads().write("sauda-artifacts.zip", "all", bundle)))
-    if path is None:
-        return gr.Button(), gr.DownloadButton(), problem
-    label = f"Download the zip, {Path(path).stat().st_size / 2**20:.0f} MiB"
-    return gr.Button(visible=False), gr.DownloadButton(label, value=path, visible=True), problem
+    try:
+        path = zip_folder() / "sauda-artifacts.zip"
+        if not path.exists():
+            with replace_file(path) as part:
+                bundle(part)
+    except OSError as error:
+        why = (error.strerror or type(error).__name__).lower()
+        told = f"the file for download could not be written ({why}); nothing else is lost, so try"
+        return gr.Button(), gr.DownloadButton(), trouble(ValueError(f"{told} again later"))
+    label = f"Download the zip, {path.stat().st_size / 2**20:.0f} MiB"
+    return gr.Button(visible=False), gr.DownloadButton(label, value=path, visible=True), Markup("")
+
+
+@cache
+def zip_folder() -> Path:
+    """A folder of this process, removed when it ends, whose files Gradio serves as they stand."""
+    folder = Path(tempfile.mkdtemp(prefix="sauda-")).resolve()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    gr.set_static_paths([folder])
+    return folder
 
 
 # Speeds and the load test ------------------------------------------------------------------------

@@ -32,13 +32,13 @@ from sauda.experiments.pitching import (
     ADVOCATES,
     LEARNER,
     ROUNDS,
-    Finding,
     Round,
     ShownGame,
     Verdict,
     negotiation,
     round_json,
 )
+from sauda.records.schemas.base import Row
 from sauda.records.seeds import first_seeds
 from sauda.records.store import Artifact
 
@@ -232,7 +232,7 @@ def without_ids(text: str, jobs: Jobs) -> str:
     return text
 
 
-def mark(text: str, findings: Sequence[Finding], jobs: Jobs) -> Markup:
+def mark(text: str, findings: Sequence[Row], jobs: Jobs) -> Markup:
     """The pitch with each claim underlined by what the judge found; overlaps go to the first."""
     parts, at = [], 0
     for finding in sorted(findings, key=lambda f: (f.start, -f.end)):

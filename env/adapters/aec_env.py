@@ -11,13 +11,13 @@ from .. import arena
 from ..core import Task
 from ..rollout import begin
 from ..tasks import get_task
-from .encoding import FAR, Mask, encoding_of, is_arena, legal, move_of
+from .gym_env import FAR, Mask, encoding_of, is_arena, legal, move_of
 
 
 class NegotiationAEC(AECEnv):
     """One task; the agents are its seats, in the bazaar seller and buyers, in the arena labs.
 
-    An observation has a vector and an action mask; `encoding.py` says what the numbers mean. An
+    An observation has a vector and an action mask; `gym_env.py` says what the numbers mean. An
     illegal action raises IllegalAction. All agents are paid when the game ends: their surplus over
     what they get without an agreement, as a share of the list prices or of the lab's stake.
     """
@@ -66,7 +66,12 @@ class NegotiationAEC(AECEnv):
         self.agent_selection = self.task.env.to_act(self.state_of_play)
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
-        """What `agent` may see; its mask is 0 while it is not its turn."""
+        """What `agent` may see; its mask is 0 while it is not its turn.
+
+        Raises ValueError for a seat that is empty in this game.
+        """
+        if self.state_of_play.private[agent] is None:
+            raise ValueError(f"the seat {agent} is empty in this game")
         seen = self.task.env.observe(self.state_of_play, agent)
         return {"observation": self.encoding.vector(seen), "action_mask": self._mask(agent, seen)}
 

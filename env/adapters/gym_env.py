@@ -1,5 +1,14 @@
-"""The learner's seat of a task as a Gymnasium environment; scripts play the other seats."""
+"""The learner's seat of a task as a Gymnasium environment; scripts play the other seats.
 
+Observations are vectors and actions numbers, as they are in `aec_env.py`. In the bazaar, action 0
+accepts, 1 walks away, and 1 + k names k percent of the list price, for k from 1 to HIGHEST_PERCENT.
+In the arena, action k is the k-th of the lab's legal actions, of which the first two wait and
+leave; an observer reads the list as JSON. An action mask says which numbers the rules take.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, ClassVar
 
 import gymnasium
@@ -7,10 +16,182 @@ import numpy as np
 from gymnasium import spaces
 
 from .. import arena
-from ..core import IllegalAction
+from ..bazaar.types import Accept, Observation, Offer, WalkAway
+from ..core import IllegalAction, Task
 from ..rollout import Play, advance, begin, episode, move
 from ..tasks import get_task
-from .encoding import FAR, encoding_of, is_arena, legal, move_of
+
+HIGHEST_PERCENT = 250
+MOST_CHOICES = 512  # of a lab; legal actions beyond are left out
+FAR = 10.0  # numbers of a vector lie in [-FAR, FAR]
+RECENT = 3  # asks and bids that are told, the newest first
+JOBS, BLOCKS, OFFERS = 4, 20, 8  # of a market that are told
+MANNER = ("verbal_urgency", "verbal_confidence", "verbal_deception_cue")  # 0 where none is shown
+
+Vector = np.ndarray  # float32, shape (size,)
+Mask = np.ndarray  # int8, shape (actions,)
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How one game is told in numbers."""
+
+    size: int  # of a vector
+    actions: int
+    vector: Callable[[Any], Vector]  # of an observation
+    choices: Callable[[Any], Sequence[Any]]  # the actions behind the numbers at an observation
+
+
+def encoding_of(task: Task) -> Encoding:
+    """The encoding of the task's game."""
+    return ARENA if is_arena(task) else BAZAAR
+
+
+def is_arena(task: Task) -> bool:
+    """Whether a task is one of the arena, and not of the bazaar."""
+    return isinstance(task.env, arena.GpuBudgetNegotiationEnv)
+
+
+def move_of(action: Any, choices: Sequence[Any]) -> Any:
+    """The move behind a number, which may come as an array of one, as predictors return it.
+
+    Raises ValueError where it is no whole number, IllegalAction where it stands for no move.
+    """
+    number = np.asarray(action)
+    if number.size != 1 or number.dtype.kind not in "iu":
+        raise ValueError(
+            f"an action is one whole number, such as 3 or np.array(3), not {action!r:.60}"
+        )
+    index = int(number.item())
+    if not 0 <= index < len(choices):
+        raise IllegalAction(f"action {index} stands for none of {len(choices)} moves")
+    return choices[index]
+
+
+def legal(task: Task, state: Any, choices: Sequence[Any], actions: int) -> Mask:
+    """The action mask at `state`: 1 for each number whose action the rules take."""
+    mask = np.zeros(actions, np.int8)
+    if is_arena(task):
+        mask[: len(choices)] = 1
+        return mask
+    for number, action in enumerate(choices):
+        try:
+            task.env.step(state, action)
+        except IllegalAction:
+            continue
+        mask[number] = 1
+    return mask
+
+
+def bazaar_choices(obs: Observation) -> tuple[Any, ...]:
+    """The moves of the bazaar behind the numbers."""
+    unit = obs.table.item.list_price / 100
+    prices = (obs.priced(k * unit) for k in range(1, HIGHEST_PERCENT + 1))
+    return (Accept(), WalkAway(), *map(Offer, prices))
+
+
+def arena_choices(obs: arena.Observation) -> tuple[arena.Action, ...]:
+    """The lab's legal actions, those to wait and to leave first."""
+    *others, wait, finish = arena.legal_actions(obs)
+    return (wait, finish, *others)[:MOST_CHOICES]
+
+
+def bazaar_vector(obs: Observation) -> Vector:
+    """The table in shares of the list price: time, limits, latest asks and bids, manner, rivals.
+
+    Where bids stand, each is the best so far.
+    """
+    table, own, unit = obs.table, obs.own, obs.table.item.list_price
+    tells, deadline = obs.tells, own.get("deadline")
+    bids = accumulate(table.bids, max) if table.standing else table.bids
+    manner = [getattr(tells, name, 0.0) for name in MANNER]
+    return _vector(
+        [
+            obs.agent == "seller",
+            table.round / table.rounds,
+            table.rounds / 10,
+            len(table.past) / table.deals,
+            table.deals / 10,
+            obs.reservation / unit,
+            own.get("purse", 0.0) / unit,
+            own.get("discount", 1.0),
+            0.0 if deadline is None else (deadline - table.round) / 10,
+            deadline is not None,
+            *_newest([ask / unit for ask in table.asks]),
+            *_newest([bid / unit for bid in bids]),
+            *manner,
+            sum(rival.active for rival in table.rivals) / 2,
+            table.outbid,
+        ]
+    )
+
+
+def arena_vector(obs: arena.Observation) -> Vector:
+    """The market as the lab sees it: time and money, its jobs, all blocks, offers to it."""
+    market, own, horizon = obs.market, obs.own, obs.market.max_rounds
+    scalars = [
+        market.round_index / horizon,
+        horizon / 10,
+        market.queue.count(obs.agent) / 2,
+        own.budget / 100,
+        own.stake / 100,
+        own.batna / own.stake,
+        own.utility / own.stake,
+        len(obs.others) / 4,
+        market.coalitions_allowed,
+    ]
+    jobs = [
+        (
+            1.0,
+            job.gpu_hours_required / 10,
+            (job.on_time + job.late) / 10,
+            (job.deadline_round - market.round_index) / 10,
+            job.full_value / own.stake,
+            job.min_reliability,
+            job.partial_credit_allowed,
+        )
+        for job in own.jobs
+    ]
+    blocks = [
+        (
+            1.0,
+            block.owner_lab_id == obs.agent,
+            arena.live_hours(block, market.round_index, horizon) / 10,
+            (block.start_round - market.round_index) / 10,
+            block.reliability,
+            block.energy_cost / 10,
+            block.status in arena.FREE,
+        )
+        for block in market.blocks.values()
+    ]
+    offers = [
+        (1.0, o.payment / 100, o.ask / 100, len(o.offered_blocks), len(o.requested_blocks))
+        for o in obs.incoming
+    ]
+    return _vector(
+        [*scalars, *_rows(jobs, JOBS, 7), *_rows(blocks, BLOCKS, 7), *_rows(offers, OFFERS, 5)]
+    )
+
+
+def _newest(prices: Sequence[float]) -> list[float]:
+    """The last RECENT prices, the newest first; 0 where there are fewer."""
+    newest = list(prices[::-1][:RECENT])
+    return newest + [0.0] * (RECENT - len(newest))
+
+
+def _rows(rows: Sequence[Sequence[float]], most: int, width: int) -> list[float]:
+    """Rows one after another, at most `most` of them and zeros for those that are not there."""
+    numbers = [float(number) for row in rows[:most] for number in row]
+    return numbers + [0.0] * (most * width - len(numbers))
+
+
+def _vector(numbers: Sequence[float]) -> Vector:
+    return np.clip(np.array(numbers, np.float32), -FAR, FAR)
+
+
+BAZAAR = Encoding(15 + 2 * RECENT, 2 + HIGHEST_PERCENT, bazaar_vector, bazaar_choices)
+ARENA = Encoding(9 + 7 * (JOBS + BLOCKS) + 5 * OFFERS, MOST_CHOICES, arena_vector, arena_choices)
+
 
 NOT_RUNNING = "no episode is running; reset starts one"
 MOST_STEPS = 200  # illegal actions included; then an episode is truncated
@@ -19,10 +200,10 @@ MOST_STEPS = 200  # illegal actions included; then an episode is truncated
 class BargainingEnv(gymnasium.Env[np.ndarray, np.int64]):
     """One task, such as `bazaar/open`, episode by episode.
 
-    The observation is a float32 vector, the action a number; `encoding.py` says what they mean,
-    `info["action_mask"]` and `action_masks()` which actions are legal. An illegal one changes
-    nothing, and `info["error"]` says why. The bazaar pays the task's grade at the end; the arena
-    pays the sum of its ten components at each step. `reset(seed=…)` plays the game of that seed.
+    The observation is a float32 vector, the action a number, as said above; `info["action_mask"]`
+    and `action_masks()` say which actions are legal. An illegal one changes nothing, and
+    `info["error"]` says why. The bazaar pays the task's grade at the end; the arena pays the sum of
+    its ten components at each step. `reset(seed=…)` plays the game of that seed.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": []}

@@ -9,6 +9,12 @@ from typing import Any
 from openenv.core import GenericEnvClient
 
 WORST = -1.0  # the reward of a game that was left unfinished
+OWN = {  # what a seat may know beside its limit
+    "purse": "You can pay {:g} at most.",
+    "discount": "Each round after the first multiplies what you gain by {:.3g}.",
+    "deadline": "Your own deadline is round {}: a later deal counts less, or nothing.",
+    "quote": "Another shop asks {:g} for it, which you know.",
+}
 
 
 class ServedBazaar:
@@ -34,11 +40,13 @@ class ServedBazaar:
         self._client.connect()
         self._take(self._client.reset(task=self._task, seed=seed))
         item, own = self._seen["bazaar"]["item"], self._seen["bazaar"]["own"]
-        return (
+        known = [text.format(own[name]) for name, text in OWN.items() if own[name] is not None]
+        limit = (
             f"You are the {self._seen['seat']} of {item['name']} ({item['condition']}, list price"
             f" {item['list_price']:g}). It is worth {own['reservation']:g} rupees to you, which the"
-            f" other side does not know. {self._table()}"
+            " other side does not know."
         )
+        return " ".join([limit, *known, self._table()])
 
     def offer(self, price: int, message: str = "") -> str:
         """Name a price; the other side answers at once.
@@ -92,4 +100,10 @@ class ServedBazaar:
         named = f"The other side's price is {prices[-1]:g}." if prices else "No price is named yet."
         words = table["moves"][-1]["message"] if prices else ""
         said = f' It says: "{words}"' if words else ""
-        return f"{named}{said} Rounds left: {table['rounds'] - table['round']}."
+        deal = f"Deal {table['deal']} of {table['deals']}, {table['item']['name']}. "
+        rivals = f" Rivals: {sum(rival['active'] for rival in table['rivals'])}."
+        return (
+            f"{deal if table['deals'] > 1 else ''}{named}{said}"
+            f"{' You were outbid.' if table['outbid'] else ''}{rivals if table['rivals'] else ''}"
+            f" Rounds left: {table['rounds'] - table['round']}."
+        )

@@ -18,16 +18,7 @@ from .actions import (
     action_from,
 )
 from .env import ACTIONS_PER_ROUND, SIZES, GpuBudgetNegotiationEnv
-from .judge import (
-    HONEST,
-    JUDGE_MEMORY,
-    Decision,
-    award,
-    decide,
-    judge,
-    pitch_of,
-    usual_strategy,
-)
+from .judge import HONEST, JUDGE_MEMORY, Decision, award, decide, judge, pitch_of, usual_strategy
 from .labs import (
     CHARACTERS,
     ENERGY_RESERVE,
@@ -56,15 +47,7 @@ from .planning import (
     spare_blocks,
     trade_gain,
 )
-from .reward import (
-    COMPONENTS,
-    PLAN_WEIGHT,
-    TOTAL,
-    Breakdown,
-    episode_rewards,
-    reward,
-    total,
-)
+from .reward import COMPONENTS, PLAN_WEIGHT, TOTAL, Breakdown, episode_rewards, reward, total
 from .rules import DEGRADATION, SPIKE, is_requestable
 from .types import (
     FREE,

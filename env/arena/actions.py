@@ -7,6 +7,8 @@ the rules reply with the code `malformed_action`; nothing here raises.
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ..core import read_rows
+
 LONGEST_MESSAGE = 500  # characters
 LONGEST_ID = 40
 MOST_IDS = 24  # block ids in one list
@@ -64,110 +66,9 @@ class Kind(NamedTuple):
     failures: tuple[str, ...]
 
 
-_OWN_BLOCKS = ("duplicate_block", "unknown_block", "unowned_block")
-_HELD = ("empty_block_list", *_OWN_BLOCKS, "unavailable_block")
-_SEND = (
-    *("unknown_lab", "self_trade", "lab_finished", "negative_payment", "budget_overspend"),
-    *(*_OWN_BLOCKS, "unavailable_block", "target_does_not_own_block", "empty_offer"),
-)
-_TERMS = ("block_ids", "requested_block_ids", "payment", "message", "conditions")
-_ANSWER = ("unknown_offer", "expired_offer", "inactive_offer", "not_offer_recipient")
-_PITCH = ("unknown_lab", "self_message", "empty_pitch")
-
 KINDS: Mapping[str, Kind] = {
-    "send_offer": Kind(
-        "Propose a trade of blocks and credits to another lab.",
-        ("target_lab_id",),
-        _TERMS,
-        ("offer_created",),
-        _SEND,
-    ),
-    "accept_offer": Kind(
-        "Take an offer addressed to you; blocks and credits change hands at once or not at all.",
-        ("offer_id",),
-        (),
-        ("offer_accepted",),
-        (*_ANSWER, "budget_overspend", "invalid_offered_block", "invalid_requested_block"),
-    ),
-    "reject_offer": Kind(
-        "Turn down an offer addressed to you, or withdraw one of your own.",
-        ("offer_id",),
-        (),
-        ("offer_rejected", "offer_withdrawn"),
-        _ANSWER,
-    ),
-    "counter_offer": Kind(
-        "Turn down an offer addressed to you and propose other terms to its sender.",
-        ("offer_id",),
-        _TERMS,
-        ("counter_offer_created",),
-        (*_ANSWER, *_SEND),
-    ),
-    "make_pitch": Kind(
-        "Argue in public why capacity should go to your work.",
-        ("message",),
-        ("target_lab_id",),
-        ("pitch_recorded",),
-        _PITCH,
-    ),
-    "counter_pitch": Kind(
-        "Answer another lab's pitch with one of your own.",
-        ("message",),
-        ("target_lab_id",),
-        ("pitch_recorded",),
-        _PITCH,
-    ),
-    "reserve_capacity": Kind(
-        "Hold own blocks: shocks spare them while others are left, and nobody can ask for them.",
-        ("block_ids",),
-        ("job_id",),
-        ("capacity_reserved",),
-        (*_HELD, "unknown_job"),
-    ),
-    "release_capacity": Kind(
-        "Free blocks that you hold; taking one out of a pool breaks the coalition.",
-        ("block_ids",),
-        (),
-        ("capacity_released",),
-        _HELD,
-    ),
-    "form_coalition": Kind(
-        "Propose a pool to another lab, or consent to the one it proposed to you.",
-        ("target_lab_id",),
-        ("message", "conditions"),
-        ("coalition_proposed", "coalition_created"),
-        ("coalitions_disabled", "invalid_coalition_target", "lab_finished", "already_partners"),
-    ),
-    "commit_to_coalition": Kind(
-        "Put own blocks into a pool for two rounds; the partner may use them and pays its share.",
-        ("coalition_id",),
-        ("block_ids",),
-        ("coalition_committed",),
-        (
-            *("unknown_coalition", "not_coalition_member", "coalition_inactive"),
-            *("empty_block_list", *_OWN_BLOCKS, "failed_block", "unavailable_block"),
-        ),
-    ),
-    "allocate_to_job": Kind(
-        "Book blocks, your own or from a pool, for one of your jobs and pay their energy.",
-        ("job_id", "block_ids"),
-        (),
-        ("job_allocated",),
-        (
-            *("unknown_job", "job_completed", "empty_block_list", *_OWN_BLOCKS, "failed_block"),
-            *("duplicate_allocation", "low_reliability", "needs_partner", "no_hours_left"),
-            *("insufficient_capacity", "budget_overspend"),
-        ),
-    ),
-    "send_message": Kind(
-        "Say something on the open floor, to one lab or to all.",
-        ("message",),
-        ("target_lab_id",),
-        ("message_sent",),
-        ("unknown_lab", "self_message", "empty_message"),
-    ),
-    "wait": Kind("Do nothing more in this round.", (), (), ("waited",), ()),
-    "finish": Kind("Leave the market for good and settle.", (), (), ("finished",), ()),
+    row["action"]: Kind(row["purpose"], *(tuple(row[part].split()) for part in Kind._fields[1:]))
+    for row in read_rows("arena/actions.csv")
 }
 TEXTS = ("target_lab_id", "offer_id", "coalition_id", "job_id")
 LISTS = ("block_ids", "requested_block_ids")

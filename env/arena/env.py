@@ -186,10 +186,7 @@ SIZES = {
         5,
         blocks=3,
         jobs=2,
-        shocks=(
-            (1, ("capacity_failure",)),
-            (2, ("energy_spike", "reliability_degradation")),
-        ),
+        shocks=((1, ("capacity_failure",)), (2, ("energy_spike", "reliability_degradation"))),
         opening_offers=True,
     ),
     "arena/coalition_market": Size(
@@ -206,14 +203,11 @@ SIZES = {
         opening_offers=True,
     ),
 }
-ABOUT = {
-    "arena/single_trade": "Two labs, three rounds, one job each: trade a block, or make do.",
-    "arena/market_round": "Three labs, five rounds, two jobs each; shocks, the first in round 1.",
-    "arena/coalition_market": (
-        "Four or five labs, nine rounds, three jobs each, one of which needs a partner; "
-        "three shocks."
-    ),
-}
+ABOUT = (
+    "Two labs, three rounds, one job each: trade a block, or make do.",
+    "Three labs, five rounds, two jobs each; shocks, the first in round 1.",
+    "Four or five labs, nine rounds, three jobs each, one of which needs a partner; three shocks.",
+)
 
 
 def grade(state: State) -> float:
@@ -226,10 +220,10 @@ def grade(state: State) -> float:
     return max(-1.0, min(1.0, (own.utility - own.batna) / own.stake))
 
 
-def _task(name: str) -> Task:
+def _task(name: str, about: str) -> Task:
     env = GpuBudgetNegotiationEnv(name, SIZES[name])
     opponents = dict.fromkeys([seat for seat in env.agents if seat != LEARNER], scripted_lab)
-    return Task(name, env, LEARNER, opponents, grade, success=0.0, about=ABOUT[name])
+    return Task(name, env, LEARNER, opponents, grade, success=0.0, about=about)
 
 
-TASKS = tuple(_task(name) for name in SIZES)
+TASKS = tuple(map(_task, SIZES, ABOUT))

@@ -97,7 +97,10 @@ def judge(state: State, lab_id: str, text: str) -> Verdict:
     scores, weighed = {}, []
     for dimension in DIMENSIONS:
         ranked = sorted((f for f in findings if f.dimension == dimension), key=lambda f: -f.points)
-        ranked = [f._replace(points=round(f.points * w, 4)) for f, w in _with_weights(ranked)]
+        weights = (*WEIGHTS, *[0.0] * len(ranked))
+        ranked = [
+            f._replace(points=round(f.points * w, 4)) for f, w in zip(ranked, weights, strict=False)
+        ]
         scores[dimension] = round(sum((f.points for f in ranked), 0.0), 4)
         weighed += ranked
     lies = sum(f.status == "false" for f in findings)
@@ -111,10 +114,6 @@ def judge(state: State, lab_id: str, text: str) -> Verdict:
         tuple(sorted(weighed, key=lambda f: (f.start, f.end, f.reason))),
         MappingProxyType({d: _summary(d, weighed) for d in DIMENSIONS}),
     )
-
-
-def _with_weights(findings: list[Finding]) -> list[tuple[Finding, float]]:
-    return [(f, WEIGHTS[i] if i < len(WEIGHTS) else 0.0) for i, f in enumerate(findings)]
 
 
 def _findings(obs: Observation, text: str) -> list[Finding]:

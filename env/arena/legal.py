@@ -144,7 +144,8 @@ def _bookings(obs: Observation) -> Iterator[Action]:
         if shared is not None:
             sets[shared.block_ids] = None
         for block in own:
-            if _serves(job, block, now, horizon):
+            gain = booking_gain(job, (block,), now, horizon)
+            if live_hours(block, now, horizon) and gain is not None:
                 sets[(block.block_id,)] = None
         for block_ids in sets:
             if _payable(obs, job, block_ids):
@@ -156,13 +157,6 @@ def usable_blocks(obs: Observation) -> list[Block]:
     blocks = obs.market.blocks
     pooled = [blocks[b] for c in obs.coalitions for b in c.commitments]
     return [*_blocks_in(obs, FREE), *(b for b in pooled if b.owner_lab_id != obs.agent)]
-
-
-def _serves(job: Job, block: Block, now: int, horizon: int) -> bool:
-    return (
-        bool(live_hours(block, now, horizon))
-        and booking_gain(job, (block,), now, horizon) is not None
-    )
 
 
 def _payable(obs: Observation, job: Job, block_ids: tuple[str, ...]) -> bool:

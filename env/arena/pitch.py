@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import NamedTuple
 
+from ..core import read_rows
 from .actions import LONGEST_MESSAGE
 from .planning import own_plan, spare_blocks
 from .types import FAILED, FREE, LIVE, Job, Market, Observation, Offer, live_hours
@@ -220,19 +221,28 @@ def _check_count(count: Callable[[Observation], int], weight: float) -> Check:
     return lambda obs, claim: weight * claim.figure if claim.figure <= count(obs) else None
 
 
-jobs_done = _check_count(lambda obs: sum(job.completed for job in obs.own.jobs), 1 / 3)
-deals = _check_count(lambda obs: len(accepted_offers(obs.market, obs.agent)), 0.25)
-blocks_given = _check_count(lambda obs: given_blocks(obs.market, obs.agent), 0.4)
-open_offers = _check_count(lambda obs: len(obs.outgoing), 0.3)
-pooled_blocks = _check_count(committed_blocks, 0.5)
-spare = _check_count(lambda obs: len(spare_blocks(obs, own_plan(obs))), 0.4)
+CHECKS: Mapping[str, Check] = {
+    check.__name__: check
+    for check in (
+        due, demand, pressure, budget_band, hours_needed, hours_held, worth, budget, open_jobs,
+        check_failed_block, reputation, best_reputation, check_unbroken, part, below_share,
+        check_payment, partner, check_proposal,
+    )
+} | {
+    "jobs_done": _check_count(lambda obs: sum(job.completed for job in obs.own.jobs), 1 / 3),
+    "deals": _check_count(lambda obs: len(accepted_offers(obs.market, obs.agent)), 0.25),
+    "blocks_given": _check_count(lambda obs: given_blocks(obs.market, obs.agent), 0.4),
+    "open_offers": _check_count(lambda obs: len(obs.outgoing), 0.3),
+    "pooled_blocks": _check_count(committed_blocks, 0.5),
+    "spare": _check_count(lambda obs: len(spare_blocks(obs, own_plan(obs))), 0.4),
+}  # fmt: skip
 
 
 # The kinds of claims that the judge knows: their wording, their topic, and their check.
 #
 # A claim consists of a figure (usually a number with its unit) and a cue in the same clause that
-# says what the figure means. Kinds are tried in the order of CLAIMS; a figure counts for the
-# first match.
+# says what the figure means. Kinds are tried in the order of `claims.csv`; a figure counts for the
+# first match. In a figure's pattern # is a number, and ~ up to two words before its unit.
 
 DIMENSIONS = ("urgency", "evidence", "reliability", "fairness", "coalition")
 COUNTS = "one two three four five six seven eight nine ten eleven twelve"
@@ -247,6 +257,7 @@ NUMBER = (
     rf"(?<!\w)(?P<n>\d{{1,6}}(?:\.\d{{1,4}})?|{'|'.join(WORDS)})(?!\w)"
     r"(?!\.\d| of (?:our|my)\b)"
 )
+WORDS_BETWEEN = r"(?:[ -][a-z]+){0,2}?[ -]"
 
 
 class ClaimKind(NamedTuple):
@@ -261,103 +272,17 @@ class ClaimKind(NamedTuple):
     by_figure: bool = False  # claims with different figures are different facts
 
 
-def _kind(
-    dimension: str, about: str, figure: str, cue: str, check: Check, topic: str = "", **more: bool
-) -> ClaimKind:
-    """The kind with `figure` as a pattern, and with the words of `cue`, parted by "|"."""
-    words = re.compile(rf"\b(?:{cue})\b")
-    return ClaimKind(dimension, about, re.compile(figure), words, check, topic, **more)
-
-
-def _count_of(unit: str) -> str:
-    """A number, at most two words, and the unit that it counts."""
-    return rf"{NUMBER}(?:[ -][a-z]+){{0,2}}?[ -](?:{unit})\b"
-
-
-_HOURS, _BLOCKS, _CREDITS = _count_of("hours?"), _count_of("blocks?"), _count_of("credits?")
-_JOBS, _OFFERS = _count_of("jobs?"), _count_of("offers?|trades?|deals?")
-_DUE = r"deadlines?|due|deliver\w*|must|cut-?off|overdue|by round"
-_WORTH = "worth|pays|earns?|brings?"
-_UNIT = r"(?:[ -][a-z]+){0,2}?[ -](?:hours?|blocks?|jobs?|rounds?|offers?|trades?|deals?)\b"
-_BAND = "low|medium|high"
-_PROMISES = r"breach\w*|commitments?|promises?|pools?|coalitions?|word"
-_POOL = "(?:coalition|pool|alliance)s?"
-
-_ROUND, _SOON = rf"\bround {NUMBER}", r"\b(?:near|close|imminent|soon|tight|looming)\b"
-_OUR_DEMAND = (
-    r"\b(?:our|my|we|i)\b.{0,30}\bdemand\b|\bdemand\b.{0,30}\b(?:us|ours|me|mine)\b"
-    r"|\bshort of (?:capacity|hours|gpus?|blocks|compute)\b"
-)
-_NEEDS = r"needs?|needed|requir\w+|lack\w*|missing|short|wants?|of work|chahiye|चाहिए"
-_VALUED = f"{_WORTH}|values?|valued"
-_BARE_WORTH = rf"\b(?:{_WORTH}) {NUMBER}(?!{_UNIT})"
-_DONE, _BEST = "finished|completed|done|delivered", r"\b(?:best|highest)\b"
-_BLOCK, _LOST = r"\bb_\d{1,2}_\d{1,2}\b", r"fail\w*|lost|broke|down"
-_NONE_BROKEN = r"\bno (?:breach|broken)|\b(?:kept|honou?red) (?:all|every|each|our|my)\b"
-_NEVER_BROKE = r"(?:\bnever|\bnot|n['’]t) (?:once |yet )?(?:broke|broken|breached|break)\b"
-_SETTLED = "settled|accepted|closed|honou?red|completed|concluded|struck"
-_OPEN, _PAID = "open|on the table|stand|standing|active", r"pay|paying|paid|bid|offer\w*"
-_PART_OF = rf"{NUMBER} (?:blocks? )?(?:out )?of (?:the |all )?(?P<of_all>\d{{1,3}})\b"
-_LESS, _SHARE = r"\b(?:less|fewer|below|smaller)\b", "equal share|fair share|average|mean"
-_IDLE, _GAVE = "spare|idle|unused|to share", "sold|gave|given|traded|passed on|handed|parted"
-_POOLED = r"commit\w*|pooled|contribut\w+|shared|in (?:a|the|our) pool"
-_PROPOSED = rf"\b(?:proposed|invited|offered|asked)\b.{{0,30}}\b{_POOL}\b"
-_IN_POOL = rf"\b(?:in|joined|members? of|part of|share|run) (?:a|an|our|the|one) {_POOL}\b"
-
-_URGENCY, _EVIDENCE, _RELIABILITY, _FAIRNESS, _COALITION = (
-    partial(_kind, dimension) for dimension in DIMENSIONS
-)
 CLAIMS: Mapping[str, ClaimKind] = {
-    "due_round": _URGENCY("a deadline of its own", _ROUND, _DUE, due, "due"),
-    "rounds_left": _URGENCY(
-        "rounds to a deadline of its own", _count_of("rounds?"), _DUE, due, "due"
-    ),
-    "due_soon": _URGENCY("a deadline of its own within two rounds", _SOON, _DUE, due, "due"),
-    "demand": _URGENCY("the posted band of its demand", _OUR_DEMAND, f"{_BAND}|short of", demand),
-    "hours_needed": _EVIDENCE(
-        "hours that its open jobs want", _HOURS, _NEEDS, hours_needed, by_figure=True
-    ),
-    "hours_held": _EVIDENCE(
-        "hours left in its free blocks", _HOURS, "own|hold|have|control|left", hours_held
-    ),
-    "worth": _EVIDENCE(
-        "what an open job of its own is worth", _CREDITS, _VALUED, worth, "worth", by_figure=True
-    ),
-    "worth_without_unit": _EVIDENCE(
-        "what an open job of its own is worth", _BARE_WORTH, _WORTH, worth, "worth", by_figure=True
-    ),
-    "budget_band": _EVIDENCE("the posted band of its budget", r"\bbudget\b", _BAND, budget_band),
-    "jobs_done": _RELIABILITY("jobs that it has done", _JOBS, _DONE, jobs_done),
-    "open_jobs": _EVIDENCE(
-        "its open jobs", _JOBS, "open|unfinished|waiting|left|queued?|undone", open_jobs
-    ),
-    "pressure": _EVIDENCE("the posted pressure of the market", r"\bpressure\b", _BAND, pressure),
-    "failed_block": _EVIDENCE(
-        "a block that failed", _BLOCK, _LOST, check_failed_block, by_figure=True
-    ),
-    "reputation": _RELIABILITY("its reputation", NUMBER, "reputation", reputation),
-    "best_reputation": _RELIABILITY(
-        "the best reputation of all", _BEST, "reputation", best_reputation, "reputation"
-    ),
-    "unbroken": _RELIABILITY("no pool of its own broken", _NONE_BROKEN, _PROMISES, check_unbroken),
-    "unbroken_by_denial": _RELIABILITY(
-        "no pool of its own broken", _NEVER_BROKE, _PROMISES, check_unbroken, "unbroken"
-    ),
-    "deals": _RELIABILITY("trades that it settled", _OFFERS, _SETTLED, deals),
-    "open_offers": _FAIRNESS("offers of its own that stand", _OFFERS, _OPEN, open_offers),
-    "part": _FAIRNESS("its part of all live blocks", _PART_OF, "blocks?", part, "share"),
-    "below_share": _FAIRNESS(
-        "fewer hours than an equal share", _LESS, _SHARE, below_share, "share"
-    ),
-    "paid": _FAIRNESS(
-        "credits that it offers or has paid", _CREDITS, _PAID, check_payment, by_figure=True
-    ),
-    "budget": _EVIDENCE("its budget", NUMBER, "budget|purse", budget),
-    "spare": _COALITION("blocks that it can spare", _BLOCKS, _IDLE, spare),
-    "committed": _COALITION("blocks of its own in pools", _BLOCKS, _POOLED, pooled_blocks),
-    "given": _FAIRNESS("blocks that it parted with in trades", _BLOCKS, _GAVE, blocks_given),
-    "proposed": _COALITION("a pool that it proposed", _PROPOSED, _POOL, check_proposal),
-    "partner": _COALITION("a pool that it is in", _IN_POOL, _POOL, partner),
+    row["kind"]: ClaimKind(
+        row["dimension"],
+        row["about"],
+        re.compile(row["figure"].replace("#", NUMBER).replace("~", WORDS_BETWEEN)),
+        re.compile(rf"\b(?:{row['cue']})\b"),
+        CHECKS[row["check"]],
+        row["topic"],
+        bool(row["by_figure"]),
+    )
+    for row in read_rows("arena/claims.csv")
 }
 
 
@@ -427,9 +352,10 @@ def _clause_claims(names: tuple, lab_id: str, text: str, start: int, end: int) -
             if taken & set(range(*match.span())):
                 continue
             taken |= set(range(*match.span()))
+            number = match.groupdict().get("n") or "0"
             yield Claim(
                 name,
-                _figure(match),
+                float(WORDS.get(number, number)),
                 _detail(name, clause, match, names, lab_id),
                 start + min(match.start(), cue.start()),
                 start + max(match.end(), cue.end()),
@@ -443,11 +369,6 @@ def _find_job(text: str, start: int, end: int) -> str:
     begin = max((m.end() for m in SENTENCE_END.finditer(text, 0, start)), default=0)
     named = JOB.findall(text, begin, end)
     return named[-1] if named else ""
-
-
-def _figure(match: re.Match) -> float:
-    number = match.groupdict().get("n") or "0"
-    return float(WORDS.get(number, number))
 
 
 def _detail(name: str, clause: str, match: re.Match, names: tuple, lab_id: str) -> str:

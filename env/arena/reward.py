@@ -10,6 +10,7 @@ between, because no plan is left at the end. Only the three penalties come on to
 The reward is a pure function of a state and an action; the state holds none of it.
 """
 
+from collections import namedtuple
 from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import add
@@ -65,20 +66,10 @@ COMPONENTS = (
 TOTAL = Component("normalized_reward", "the sum of the ten components")
 
 
-class Breakdown(NamedTuple):
-    """The ten components of a reward and, last, their sum from left to right."""
-
-    job_utility_score: float = 0.0
-    deal_quality_score: float = 0.0
-    coalition_reliability_score: float = 0.0
-    judge_argument_score: float = 0.0
-    budget_efficiency_score: float = 0.0
-    negotiation_efficiency_score: float = 0.0
-    market_adaptation_score: float = 0.0
-    invalid_action_penalty: float = 0.0
-    spam_penalty: float = 0.0
-    breach_penalty: float = 0.0
-    normalized_reward: float = 0.0
+# The ten components of a reward and, last, their sum from left to right.
+Breakdown = namedtuple(
+    "Breakdown", [part.name for part in (*COMPONENTS, TOTAL)], defaults=[0.0] * 11
+)
 
 
 def total(parts: Iterable[Breakdown]) -> Breakdown:

@@ -5,7 +5,7 @@ leaves no trace.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -97,9 +97,6 @@ class Draft:
         if self.blocks is self.market.blocks:
             self.blocks = dict(self.blocks)
         self.blocks[block.block_id] = block
-
-    def put_offer(self, offer: Offer) -> None:
-        self.offers = {**self.offers, offer.offer_id: offer}
 
     def close_offer(self, offer: Offer, status: str) -> None:
         if self.closed is self.market.closed:
@@ -236,12 +233,6 @@ RIVAL_BID = re.compile(r"another lab has bid (\d+(?:\.\d+)?) for (b_\d+_\d+)", r
 LIE_REPUTATION = 0.10  # reputation that a made-up rival bid costs
 
 
-@lru_cache(maxsize=1 << 10)
-def claimed_bids(text: str) -> list[tuple[str, str]]:
-    """The amount and the block of each rival bid that a text names."""
-    return RIVAL_BID.findall(text)
-
-
 def has_rival_bid(draft: Draft, message: Message, amount: float, block_id: str) -> bool:
     """Whether a lab that `message` does not address has bid `amount` or more for the block."""
     return any(
@@ -258,7 +249,7 @@ def punish_lies(draft: Draft) -> None:
     for message in reversed(draft.messages):
         if message.round_index < draft.market.round_index:
             return
-        for amount, block_id in claimed_bids(message.message):
+        for amount, block_id in RIVAL_BID.findall(message.message):
             if not has_rival_bid(draft, message, float(amount), block_id.lower()):
                 draft.trust(message.from_lab_id, -LIE_REPUTATION)
 
@@ -384,9 +375,12 @@ def _make_offer(
             words = f"you have {budget:.2f}, of which {promised:.2f} is promised"
             raise Refused("budget_overspend", words)
     if action.block_ids:
-        _check_side(draft, agent, action.block_ids)
-    if action.requested_block_ids:
-        _check_request(draft, target, action.requested_block_ids)
+        _own_blocks(draft, agent, action.block_ids, LIVE)
+    for block in named_blocks(draft, action.requested_block_ids):
+        if block.owner_lab_id != target:
+            raise Refused("target_does_not_own_block", f"{target} does not own {block.block_id}")
+        if not is_requestable(block):
+            raise Refused("unavailable_block", f"{block.block_id} is {block.status}")
     if not (action.block_ids or action.requested_block_ids or payment):
         raise Refused("empty_offer", "an offer needs a block or a payment")
     return Offer(
@@ -405,22 +399,6 @@ def _make_offer(
     )
 
 
-def _check_side(draft: Draft, agent: str, block_ids: tuple[str, ...]) -> None:
-    for block in named_blocks(draft, block_ids):
-        if block.owner_lab_id != agent:
-            raise Refused("unowned_block", f"{block.block_id} is not yours")
-        if block.status not in LIVE:
-            raise Refused("unavailable_block", f"{block.block_id} is {block.status}")
-
-
-def _check_request(draft: Draft, target: str, block_ids: tuple[str, ...]) -> None:
-    for block in named_blocks(draft, block_ids):
-        if block.owner_lab_id != target:
-            raise Refused("target_does_not_own_block", f"{target} does not own {block.block_id}")
-        if not is_requestable(block):
-            raise Refused("unavailable_block", f"{block.block_id} is {block.status}")
-
-
 def named_blocks(draft: Draft, block_ids: tuple[str, ...]) -> Iterator[Block]:
     """The blocks one by one; refuses a repeated or unknown one."""
     if len(block_ids) > 1 and len(set(block_ids)) < len(block_ids):
@@ -433,7 +411,7 @@ def named_blocks(draft: Draft, block_ids: tuple[str, ...]) -> Iterator[Block]:
 
 
 def _post(draft: Draft, offer: Offer) -> None:
-    draft.put_offer(offer)
+    draft.offers = {**draft.offers, offer.offer_id: offer}
     if text := offer.message:
         _, sender, target, now, *_ = offer
         draft.say(Message(sender, target, now, text, signal_of(text), "offer"))
@@ -445,10 +423,7 @@ SHARE = 0.5  # default share of the net value that a pooled block adds, paid to 
 
 
 def reserve_capacity(draft: Draft, agent: str, action: Action) -> Outcome:
-    blocks = _own_blocks(draft, agent, action.block_ids)
-    for block in blocks:
-        if block.status not in FREE:
-            raise Refused("unavailable_block", f"{block.block_id} is {block.status}")
+    blocks = _own_blocks(draft, agent, action.block_ids, FREE)
     if action.job_id is not None:
         _job(draft, agent, action.job_id)
     for block in blocks:
@@ -458,10 +433,7 @@ def reserve_capacity(draft: Draft, agent: str, action: Action) -> Outcome:
 
 
 def release_capacity(draft: Draft, agent: str, action: Action) -> Outcome:
-    blocks = _own_blocks(draft, agent, action.block_ids)
-    for block in blocks:
-        if block.status not in (RESERVED, COMMITTED):
-            raise Refused("unavailable_block", f"{block.block_id} is {block.status}")
+    blocks = _own_blocks(draft, agent, action.block_ids, (RESERVED, COMMITTED))
     for block in blocks:
         draft.leave_pool(block)
         draft.put_block(block.with_status(AVAILABLE))
@@ -515,14 +487,13 @@ def commit_to_coalition(draft: Draft, agent: str, action: Action) -> Outcome:
     consents = not coalition.consented and coalition.members[1] == agent
     if not _stands(coalition, draft.market.round_index) or not (coalition.consented or consents):
         raise Refused("coalition_inactive", f"{coalition.coalition_id} is not in force")
-    blocks = _own_blocks(draft, agent, action.block_ids) if action.block_ids else []
+    allowed = (*FREE, FAILED)
+    blocks = _own_blocks(draft, agent, action.block_ids, allowed) if action.block_ids else []
     if not blocks and not consents:
         raise Refused("empty_block_list", "name the blocks to commit")
     for block in blocks:
         if block.status == FAILED:
             raise Refused("failed_block", f"{block.block_id} has failed")
-        if block.status not in FREE:
-            raise Refused("unavailable_block", f"{block.block_id} is {block.status}")
     if consents:
         _consent(draft, coalition)
         coalition = draft.coalitions[coalition.coalition_id]
@@ -625,13 +596,18 @@ def _job(draft: Draft, agent: str, job_id: str | None) -> Job:
     raise Refused("unknown_job", f"you have no job {job_id}")
 
 
-def _own_blocks(draft: Draft, agent: str, block_ids: tuple[str, ...]) -> list[Block]:
+def _own_blocks(
+    draft: Draft, agent: str, block_ids: tuple[str, ...], statuses: Collection[str]
+) -> list[Block]:
+    """The blocks of `block_ids`; refuses unless all are the lab's own, in one of `statuses`."""
     if not block_ids:
         raise Refused("empty_block_list", "name at least one block")
     blocks = []
     for block in named_blocks(draft, block_ids):
         if block.owner_lab_id != agent:
             raise Refused("unowned_block", f"{block.block_id} is not yours")
+        if block.status not in statuses:
+            raise Refused("unavailable_block", f"{block.block_id} is {block.status}")
         blocks.append(block)
     return blocks
 

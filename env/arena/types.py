@@ -29,11 +29,6 @@ class Block(NamedTuple):
     status: str = AVAILABLE
     held_until: int | None = None  # the last round of a reservation or commitment
 
-    @property
-    def gpu_hours(self) -> int:
-        """GPU-hours if none expire before use or after the end of the market."""
-        return self.duration * self.gpu_count
-
     def with_status(self, status: str, held_until: int | None = None) -> "Block":
         """The block with another status."""
         return Block(*self[:7], status, held_until)

@@ -210,12 +210,13 @@ def with_public_bands(market: Market, private: Any, queue: tuple[str, ...]) -> M
     labs, demand = {}, 0
     for lab_id, lab in market.labs.items():
         own = private[lab_id]
-        wanted = wanted_hours(own.jobs)
+        needs = [job.gpu_hours_required - job.on_time - job.late for job in own.jobs]
+        wanted = sum([hours for hours in needs if hours > 0])
         demand += wanted
         budget = band(own.budget, LOW_BUDGET, HIGH_BUDGET)
-        needs = band(wanted / max(1, owned[lab_id]), LOW_DEMAND, HIGH_DEMAND)
-        if (budget, needs) != (lab.public_budget_band, lab.public_demand):
-            lab = Lab(*lab[:3], budget, needs, lab.finished)
+        scarcity = band(wanted / max(1, owned[lab_id]), LOW_DEMAND, HIGH_DEMAND)
+        if (budget, scarcity) != (lab.public_budget_band, lab.public_demand):
+            lab = Lab(*lab[:3], budget, scarcity, lab.finished)
         labs[lab_id] = lab
     pressure = band(demand / max(1, sum(owned.values())), LOW_PRESSURE, HIGH_PRESSURE)
     announced = private["nature"].shocks.get(now + 1, "") if now + 1 < horizon else ""
@@ -225,9 +226,3 @@ def with_public_bands(market: Market, private: Any, queue: tuple[str, ...]) -> M
 def band(amount: float, low: float, high: float) -> str:
     """The band of `amount`: "low" below `low`, "high" from `high` on, else "medium"."""
     return "low" if amount < low else "medium" if amount < high else "high"
-
-
-def wanted_hours(jobs: Sequence[Job]) -> int:
-    """GPU-hours that unfinished jobs still need."""
-    needs = [job.gpu_hours_required - job.on_time - job.late for job in jobs]
-    return sum([hours for hours in needs if hours > 0])

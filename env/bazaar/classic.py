@@ -4,6 +4,7 @@ Its seller with four personalities, its scripted buyers, and its nine tasks with
 graders. The faults that shape its numbers stay; each is named where it is.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -16,7 +17,7 @@ import numpy as np
 
 from ..amounts import rupees
 from ..core import State as AnyState
-from ..core import Task
+from ..core import Task, read_rows
 from .rules import Bazaar, shares
 from .sealed_bids import MultiBuyerBazaar
 from .types import (
@@ -31,7 +32,6 @@ from .types import (
     State,
     Tells,
     WalkAway,
-    read_rows,
 )
 
 # What the classic sellers say, by personality and kind of line; our own wording.
@@ -40,7 +40,7 @@ from .types import (
 LINES: dict[tuple[str, str], tuple[str, ...]] = {
     key: tuple(row["text"] for row in rows)
     for key, rows in groupby(
-        read_rows("classic_lines.csv"), key=lambda row: (row["persona"], row["kind"])
+        read_rows("bazaar/classic_lines.csv"), key=lambda row: (row["persona"], row["kind"])
     )
 }
 
@@ -70,6 +70,23 @@ def _count_pressure(obs: Observation, persona: str) -> int:
 # comes from the round number. That fault stays, because the published buyers' moves depend on it.
 
 
+# Levels are linear in the true urgency and the round, with noise, by `classic_manners.csv`. Signals
+# stand in the order of the standard normal draws behind them.
+SIGNALS = (
+    "verbal_urgency",
+    "verbal_confidence",
+    "verbal_deception_cue",
+    "fidget_level",
+    "emotional_escalation",
+)
+LEVELS = {
+    (row["persona"], row["signal"]): [
+        float(row[part]) for part in ("base", "urgency", "round", "noise")
+    ]
+    for row in read_rows("bazaar/classic_manners.csv")
+}
+
+
 def classic_tells(table: Any, seller: Mapping[str, Any]) -> Tells:
     """The published manner of a classic seller as it replies to the bid of this round.
 
@@ -80,81 +97,37 @@ def classic_tells(table: Any, seller: Mapping[str, Any]) -> Tells:
     spread = terms.anchor - terms.reserve
     pressed = 1 - (asks[-1] - terms.reserve) / spread if spread else 1.0
     u = min(1.0, terms.inventory_pressure * t / terms.rounds + 0.3 * pressed)
-    stalling = len(asks) > 2 and abs(asks[-1] - asks[-2]) < 1.0
-    return _MANNERS[terms.persona](u, t, stalling, *seller["chance"][t - 1][-6:])
-
-
-# Each function takes the true urgency u, the round t, whether the ask stalls, and six standard
-# normal draws: for urgency, confidence, deception, fidget, emotion and topics.
-
-
-def _default_tells(
-    u, t, stalling, urgency, confidence, deception, fidget, emotion, topics
-) -> Tells:
-    return Tells(
-        verbal_urgency=_clip(0.6 * u + 0.1 * urgency),
-        verbal_confidence=_clip(0.6 - 0.3 * u + 0.1 * confidence),
-        fidget_level=_clip(0.4 * u + 0.1 * fidget),
-        concession_pattern="stalling" if stalling else "steady",
-        eye_contact="steady" if u < 0.5 else "avoidant",
-        repeat_phrases=int(stalling),
-    )
-
-
-def _deceptive(u, t, stalling, urgency, confidence, deception, fidget, emotion, topics) -> Tells:
-    return Tells(
-        verbal_urgency=_clip(0.1 + 0.015 * urgency),
-        verbal_confidence=_clip(0.3 + 0.5 * u + 0.1 * confidence),
-        verbal_deception_cue=_clip(0.7 * u + 0.1 * deception),
-        price_rounding="precise",
-        offer_speed="instant",
-        concession_pattern="stalling" if stalling else "erratic",
-        fidget_level=_clip(0.6 * u + 0.1 * fidget),
-        eye_contact="intense",
-        posture="leaning_in",
-        repeat_phrases=int(stalling),
-        topic_changes=max(0, int(3 * u + 0.5 * topics)),
-    )
-
-
-def _impatient(u, t, stalling, urgency, confidence, deception, fidget, emotion, topics) -> Tells:
-    return Tells(
-        verbal_urgency=_clip(0.4 + 0.1 * t + 0.1 * urgency),
-        verbal_confidence=_clip(0.7 - 0.05 * t + 0.1 * confidence),
-        offer_speed="instant",
-        concession_pattern="stalling" if stalling else "front_loaded",
-        fidget_level=_clip(0.3 + 0.08 * t + 0.1 * fidget),
-        eye_contact="intense" if t < 3 else "avoidant",
-        posture="arms_crossed" if t > 2 else "neutral",
-        repeat_phrases=int(stalling),
-        emotional_escalation=_clip(0.12 * t + 0.1 * emotion),
-    )
-
-
-def _collaborative(
-    u, t, stalling, urgency, confidence, deception, fidget, emotion, topics
-) -> Tells:
-    return Tells(
-        verbal_urgency=_clip(0.8 * u + 0.1 * urgency),
-        verbal_confidence=_clip(0.5 + 0.1 * confidence),
-        offer_speed="deliberate",
-        concession_pattern="stalling" if stalling else "steady",
-        fidget_level=_clip(0.3 * u + 0.1 * fidget),
-        posture="leaning_in",
-        repeat_phrases=int(stalling),
-    )
+    *draws, topics = seller["chance"][t - 1][-6:]
+    signs: dict[str, Any] = {}
+    for signal, draw in zip(SIGNALS, draws, strict=True):
+        if known := LEVELS.get((terms.persona, signal)):
+            base, urgency, by_round, noise = known
+            signs[signal] = _clip(base + urgency * u + by_round * t + noise * draw)
+    signs |= {
+        "default": {"eye_contact": "steady" if u < 0.5 else "avoidant"},
+        "deceptive": {
+            "price_rounding": "precise",
+            "offer_speed": "instant",
+            "concession_pattern": "erratic",
+            "eye_contact": "intense",
+            "posture": "leaning_in",
+            "topic_changes": max(0, int(3 * u + 0.5 * topics)),
+        },
+        "impatient": {
+            "offer_speed": "instant",
+            "concession_pattern": "front_loaded",
+            "eye_contact": "intense" if t < 3 else "avoidant",
+            "posture": "arms_crossed" if t > 2 else "neutral",
+        },
+        "collaborative": {"offer_speed": "deliberate", "posture": "leaning_in"},
+    }[terms.persona]
+    if len(asks) > 2 and abs(asks[-1] - asks[-2]) < 1.0:
+        signs |= {"concession_pattern": "stalling", "repeat_phrases": 1}
+    return Tells(**signs)
 
 
 def _clip(level: float) -> float:
     return 0.0 if level < 0.0 else 1.0 if level > 1.0 else level
-
-
-_MANNERS = {
-    "default": _default_tells,
-    "deceptive": _deceptive,
-    "impatient": _impatient,
-    "collaborative": _collaborative,
-}
 
 
 # The seller of the published game: a fixed schedule of asks and four personalities.
@@ -406,18 +379,8 @@ def _offer(obs: Observation, price: float) -> Offer:
 
 
 # The items of the fixed-price tasks, one for each deal; the published game names only the first.
-GOODS = (
-    ("handwoven silk scarf", "Textiles and clothing"),
-    ("brass oil lamp", "Handicrafts and decor"),
-    ("block-printed bedspread", "Textiles and clothing"),
-    ("sandalwood box", "Handicrafts and decor"),
-    ("blue pottery bowl", "Handicrafts and decor"),
-    ("leather juti slippers", "Footwear"),
-    ("copper water jug", "Kitchenware"),
-    ("pashmina shawl", "Textiles and clothing"),
-    ("lac bangle set", "Jewellery"),
-    ("miniature painting", "Handicrafts and decor"),
-)
+GOODS = read_rows("bazaar/classic_goods.csv")
+BUDGET, COST = 100, 30  # rupees, of these tasks
 
 
 @dataclass(frozen=True)
@@ -425,53 +388,25 @@ class Classic:
     """One row of the published task table; prices in rupees."""
 
     about: str
-    rounds: int  # limit of a deal
+    rounds: int  # limit of a deal; 8 in the table where impatient sellers end every deal after 6
     concession: float
     walk_probability: float
     success: float  # least grade of a success
-    persona: str = "default"
-    deals: int = 1
-    anchor: float = 2.0  # opening ask as a multiple of the cost, before the persona's factor
-    inventory: int = 1
-    deadline: int | None = None
-    budget: float = 100
-    cost: float = 30
+    persona: str
+    deals: int
+    anchor: float  # opening ask as a multiple of the cost, before the persona's factor
+    inventory: int
+    deadline: int | None
 
 
 CLASSIC = {
-    "single_deal": Classic("One deal with a plain seller.", 8, 0.08, 0.05, 0.30),
-    "asymmetric_pressure": Classic(
-        "The buyer alone knows its deadline of five rounds; a later deal counts half.",
-        8, 0.06, 0.08, 0.40, inventory=5, deadline=5,
-    ),
-    "career_10": Classic(
-        "Ten deals with one seller, who grows firmer with a buyer that pays too much.",
-        8, 0.07, 0.10, 0.50, deals=10, inventory=10,
-    ),
-    "deceptive_seller": Classic(
-        "The seller bluffs: fake concessions, taken back later.",
-        10, 0.06, 0.05, 0.35, persona="deceptive", inventory=3,
-    ),
-    "impatient_seller": Classic(
-        # The published table says 8; its impatient seller ends every deal two rounds earlier.
-        "The seller falls fast, walks sooner and stops after six rounds.",
-        6, 0.08, 0.15, 0.30, persona="impatient",
-    ),
-    "collaborative_seller": Classic(
-        "The seller looks for a fair split.", 8, 0.10, 0.02, 0.40, persona="collaborative"
-    ),
-    "read_the_tells": Classic(
-        "Five short deals with a deceptive seller: two rounds each, too few to read anything.",
-        2, 0.05, 0.08, 0.45, persona="deceptive", deals=5, anchor=2.2, inventory=5,
-    ),
-    "marketplace_arena": Classic(
-        "Three buyers bid under seal for one item, twelve rounds.", 12, 0.06, 0.0, 0.30
-    ),
-    "amazon_realistic": Classic(
-        "An item of our own catalogue, its list price the opening ask and the budget.",
-        8, 0.08, 0.05, 0.30,
-    ),
-}  # fmt: skip
+    row.pop("task"): Classic(
+        about=row.pop("about"),
+        persona=row.pop("persona"),
+        **{name: json.loads(cell or "null") for name, cell in row.items()},
+    )
+    for row in read_rows("bazaar/classic_tasks.csv")
+}
 
 
 def draw(name: str, rng: np.random.Generator) -> tuple[Instance, ...]:
@@ -483,16 +418,16 @@ def draw(name: str, rng: np.random.Generator) -> tuple[Instance, ...]:
         # The published listings have a discounted price beside the list price.
         street_price = item.list_price * rng.uniform(0.35, 0.90)
         return (_instance(task, item, item.list_price, 0.7 * street_price, chance),)
-    opening = round(task.cost * task.anchor)
+    opening = round(COST * task.anchor)
     return tuple(
         _instance(
             task,
-            Item(good, category, "new", opening),
-            task.budget,
-            task.cost,
+            Item(good["name"], good["category"], "new", opening),
+            BUDGET,
+            COST,
             chance[task.rounds * i : task.rounds * (i + 1)],
         )
-        for i, (good, category) in enumerate(GOODS[: task.deals])
+        for i, good in enumerate(GOODS[: task.deals])
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from ..amounts import rupees
-from .types import read_rows
+from ..core import read_rows
 
 LANGUAGES = ("en", "hinglish", "hi")
 QUESTIONS = ("ask_cost", "ask_wear", "ask_time")
@@ -56,7 +56,7 @@ def phrases(language: str, use: str) -> Phrases:
     A family without unseen phrases has the seen ones for both uses.
     """
     found: dict[tuple[str, str], dict[str, list[str]]] = {}
-    for row in read_rows("phrases.csv"):
+    for row in read_rows("bazaar/phrases.csv"):
         by_use = found.setdefault((row["family"], row["key"]), {"seen": [], "unseen": []})
         by_use[row["use"]].append(row[language])
     return {key: tuple(by_use[use] or by_use["seen"]) for key, by_use in found.items()}
@@ -215,7 +215,7 @@ def _plain(text: str) -> str:
 @cache
 def _acts() -> list[tuple[str, re.Pattern]]:
     joined: dict[str, list[str]] = {}
-    for row in read_rows("acts.csv"):
+    for row in read_rows("bazaar/acts.csv"):
         joined.setdefault(row["act"], []).append(_NOT_SEEN.sub("", row["cue"]))
     return [(act, re.compile("|".join(cues), re.IGNORECASE)) for act, cues in joined.items()]
 

@@ -3,13 +3,11 @@
 Prices are rupees; a table's `decimals` says how fine they may be. Rounds are counted from 0.
 """
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..core import EndReason
+from ..core import EndReason, read_rows
 
 # The catalogue of items that sellers offer, with list prices in whole rupees.
 #
@@ -28,15 +26,9 @@ class Item:
     list_price: int  # whole rupees
 
 
-def read_rows(name: str) -> list[dict[str, str]]:
-    """The rows of a table of this package's words and data."""
-    with Path(__file__).with_name(name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 CATALOGUE: tuple[Item, ...] = tuple(
     Item(row["name"], row["category"], row["condition"], int(row["list_price"]))
-    for row in read_rows("listings.csv")
+    for row in read_rows("bazaar/listings.csv")
 )
 
 

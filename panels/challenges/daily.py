@@ -16,25 +16,28 @@ from typing import Any
 import gradio as gr
 from markupsafe import Markup
 
-from env import Accept, Offer, Turn, rupees
+from env import EndReason, rupees
 from panels.challenges import subtab
-from panels.challenges.daily_share import HTML, Finished, day_address, day_in_words, show_share
 from panels.challenges.subtab import PLAYS, BargainPage, BargainScreen, BargainVisit
 from panels.haggle import result
 from panels.haggle.conversation import SILENT, Chat, chart_words, chat_of
 from panels.haggle.game_view import bubbles, chart
 from panels.haggle.opponents import opponent_name
-from panels.haggle.resume import FIRST
+from panels.haggle.screen import FIRST
 from panels.haggle.words import ENGLISH, Translate, translate_error, translator
-from panels.ui.look import QUIET, note, stat, strip, trouble
+from panels.site.visitor import state_of
+from panels.ui.html import macros
+from panels.ui.look import PALETTE, QUIET, note, stat, strip, trouble
 from panels.ui.offers import SMALL, ending
 from panels.ui.wiring import PRESS, Updates, button, region
+from sauda.language.lines import name_in
 from sauda.llm.types import ReplyError
 from sauda.serve.leaderboard import Unavailable, own_board, token_digest
 from sauda.serve.limits import Limiter
 from sauda.sessions import daily as session
-from sauda.sessions.bazaar import Action, Game, Standing, as_episode, moves_of, rank_standings
+from sauda.sessions.bazaar import Game, Standing, as_episode, moves_of, rank_standings
 
+HTML = macros("challenges")
 IN_ADDRESS = ("day", "moves")
 VISITOR = "visitor"  # names this browser where its games count among people's
 MOST_KEPT = 60  # games in a browser, the newest days
@@ -95,8 +98,8 @@ class DailyVisit(BargainVisit):
 
     @cached_property
     def chat(self) -> Chat:
-        """The game's chat, in which a move without words says its price."""
-        return chat_of(in_bare_prices(self.game, self.translate), self.talk, self.language)
+        """The game's chat: nobody knows the words of a move of the browser's memory or a button."""
+        return chat_of(self.game, self.talk, self.language, in_prices=True)
 
     @property
     def you(self) -> Standing:
@@ -179,31 +182,6 @@ class DailyScreen(BargainScreen):
         return HTML.day(day_in_words(day, translate), before, visit.notice, shown, translate)
 
 
-def in_bare_prices(game: Game, translate: Translate) -> Game:
-    """The game for its chat alone: an own move without words says its price and nothing else.
-
-    Nobody knows the words of a move that a link, a browser's memory or a button made.
-    """
-    turns = tuple(
-        replace(turn, action=_bare(turn, translate)) if turn.agent == game.you else turn
-        for turn in game.play.turns
-    )
-    return replace(game, play=replace(game.play, turns=turns))
-
-
-def _bare(turn: Turn, translate: Translate) -> Action:
-    """The visitor's move with words: those that it came with, else its price or its kind."""
-    action = turn.action
-    if action.message:
-        return action
-    if isinstance(action, Offer):
-        return replace(action, message=rupees(action.price))
-    if isinstance(action, Accept):
-        price = rupees(turn.observation.table.asks[-1])
-        return replace(action, message=f"{translate('quick_accept')} {price}")
-    return replace(action, message=translate("quick_walk"))
-
-
 def show_friend(visit: DailyVisit) -> Markup:
     """The game that a link holds: who may see it now, its replay, both games once both are over.
 
@@ -212,17 +190,18 @@ def show_friend(visit: DailyVisit) -> Markup:
     friend, mine, translate = visit.friend, visit.game, visit.translate
     if not (mine.over or visit.watched):
         return HTML.play_first(translate)
-    chat = chat_of(in_bare_prices(friend, translate), language=visit.language)
-    end, cards = ending(friend.play.state.table.past[-1], chart_words(translate)), []
+    chat = chat_of(friend, language=visit.language, in_prices=True)
+    end, cards = ending(friend.play.state.table.past[-1], chart_words(translate)), ""
     if mine.over:
         ends = (
             ("daily_you", mine, result.ending_of(mine, translate)),
             ("daily_friend", friend, end),
         )
+        shown = []
         for name, game, how in ends:
             won = translate("daily_won", share=f"{session.player('', as_episode(game)).share:.0%}")
-            picture = chart(game, SMALL, translate)
-            cards.append((translate(name), picture, f"{how}; {won}"))
+            shown.append((translate(name), chart(game, SMALL, translate), f"{how}; {won}"))
+        cards = result.HTML.games(shown)
     said = [(message["role"], Markup(message["content"])) for message in bubbles(chat.messages)]
     return HTML.friend(said, end, cards, translate)
 
@@ -233,7 +212,7 @@ def show_result(visit: DailyVisit) -> Markup:
     Unless it is a loss, also what can be shared: nobody sends a loss around.
     """
     game, you, translate = visit.game, visit.you, visit.translate
-    played, everybody = as_episode(game), [you, *session.scripts(visit.day)]
+    everybody = [you, *session.scripts(visit.day)]
     place = result.tell_place(everybody, translate)
     parts = [
         result.took(you, translate),
@@ -242,14 +221,11 @@ def show_result(visit: DailyVisit) -> Markup:
             stat(place, translate("place")),
             stat(f"{visit.streak}", translate("daily_streak")),
         ),
-        result.zopa_bar(game, translate),
-        result.seller_line(played, translate),
-        result.oracle_line(game.task, played, translate),
+        result.revealed(game, translate),
         result.replay_note(game, rank_standings(everybody), translate),
     ]
     if you.share > 0:
-        one = Finished(visit.day, game, you.share, place, visit.origin, visit.language)
-        parts.append(show_share(one))
+        parts.append(show_share(visit, place))
     return Markup("").join(parts)
 
 
@@ -261,6 +237,80 @@ def players(visit: DailyVisit, said: str, sauda: Sequence[Standing] = ()) -> Mar
         friends = [session.player(name, as_episode(visit.friend))]
     rows = rank_standings([visit.you, *friends, *session.scripts(visit.day), *sauda])
     return result.compare(rows, visit.translate) + note(said)
+
+
+# What a visitor sends to friends -----------------------------------------------------------------
+
+# A bid's block, by the least distance from the ask before it, as a share of the list price.
+BLOCKS = {0.30: "🟥", 0.15: "🟧", 0.05: "🟨"}
+CLOSE = "🟩"
+ENDS = {EndReason.AGREEMENT: "🤝", EndReason.WALKAWAY: "🚶", EndReason.DEADLINE: "⌛"}
+CHART = (640, 232, 1136, 480)  # of the picture, px: left, top, right, bottom
+
+
+def day_in_words(day: date, translate: Translate) -> str:
+    """The day as "23 November 2026"."""
+    month = translate("daily_months").split()[day.month - 1]
+    return f"{day.day} {month} {day.year}"
+
+
+def day_address(day: date, code: str = "") -> str:
+    """The query string that opens a day's bargain, with the game of `code` if there is one."""
+    moves = f"&moves={code}" if code else ""
+    return f"?tab=haggle&part=daily&day={day.isoformat()}{moves}"
+
+
+def show_share(visit: DailyVisit, place: str) -> Markup:
+    """A text, a link that replays the game, and a picture in the size in which links are shown.
+
+    `place` is the one among the scripts. Text and picture name no price of the game: whoever sees
+    them can still play. The picture has its own colours, since a browser saves it as a file.
+    """
+    game, translate = visit.game, visit.translate
+    table, day = game.play.state.table, day_in_words(visit.day, translate)
+    won = f"{visit.you.share:.0%}"
+    name = name_in(visit.language, table.item.name)
+    item = translate("daily_item", item=name, price=rupees(table.item.list_price))
+    lines = [
+        translate("daily_title", day=day, item=item),
+        f"{translate('daily_won', share=won)}; {translate('daily_place', place=place)}",
+        blocks(game),
+    ]
+    home, address = f"{visit.origin.partition('://')[2]}/", day_address(visit.day)
+    picture = HTML.picture(
+        {role: light for role, (light, _) in PALETTE.items()},
+        "; ".join(lines[:2]), day, f"{name[0].upper()}{name[1:]}", won, place,
+        offer_points(table.asks, table.bids), home + address, translate,
+    )  # fmt: skip
+    link = f"{visit.origin}/{day_address(visit.day, session.encode(game))}"
+    return HTML.share(lines, link, picture, translate)
+
+
+def offer_points(asks: Sequence[float], bids: Sequence[float]) -> list[list[tuple[float, float]]]:
+    """The places of both sides' offers in the picture, without a scale: asks, then bids."""
+    left, top, right, bottom = CHART
+    prices = [*asks, *bids]
+    low, span = min(prices), max(prices) - min(prices) or 1
+    steps = max(len(asks), len(bids) + 1, 2) - 1
+    return [
+        [
+            (
+                round(left + (right - left) * (start + number) / steps),
+                round(bottom - (bottom - top) * (price - low) / span),
+            )
+            for number, price in enumerate(offers)
+        ]
+        for start, offers in enumerate((asks, bids))
+    ]
+
+
+def blocks(game: Game) -> str:
+    """A coloured block per bid, by its distance from the ask, then how the game ended: no price."""
+    table, shown = game.play.state.table, ""
+    for ask, bid in zip(table.asks, table.bids, strict=False):
+        gap = (ask - bid) / table.item.list_price
+        shown += next((block for share, block in BLOCKS.items() if gap > share), CLOSE)
+    return shown + ENDS.get(table.past[-1].end, "")
 
 
 # Events -----------------------------------------------------------------------------------------
@@ -306,7 +356,7 @@ def _former(screen: DailyScreen, name: str, visit: DailyVisit) -> DailyVisit | N
 
     None where that session is gone, or had another game than the one that the browser kept.
     """
-    former = subtab.former_state(name, screen.page.visit)
+    former = state_of(name, screen.page.visit)
     if former is None or former.day != visit.day:
         return None
     if visit.code not in (None, session.encode(former.game)):

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from panels.challenges import subtab
 from panels.challenges.subtab import PLAYS, BargainPage, BargainScreen, BargainVisit
 from panels.haggle.conversation import SILENT
-from panels.haggle.result import compare, oracle_line, seller_line, took, zopa_bar
+from panels.haggle.result import compare, revealed, took
 from panels.haggle.words import ENGLISH, Translate, Trouble, translate_error, translator
 from panels.tour.facts import points
 from panels.ui.html import macros
@@ -135,11 +135,8 @@ class PeopleScreen(BargainScreen):
 
     def refuse(self, error: Exception, visit: PeopleVisit, key: str = "people_not_now") -> Updates:
         """The sentence of `error`; in a language in which it has none, that of `key`."""
-        if visit.language != ENGLISH and not isinstance(error, Trouble):
-            error = Trouble(key)
-        if visit.game is None:
-            return {self.page.head: trouble(translate_error(error, visit.language))}
-        return self.problem(error, visit)
+        told = trouble(translate_error(error, visit.language, key))
+        return {self.page.head: told} if visit.game is None else self.remark(told, visit)
 
 
 def head(visit: PeopleVisit) -> Markup:
@@ -156,12 +153,9 @@ def head(visit: PeopleVisit) -> Markup:
 def result(visit: PeopleVisit) -> Markup:
     """The verdict on a finished game, all that was hidden but the seed, the way to the next."""
     game, translate = visit.game, visit.translate
-    played = as_episode(game)
     parts = [
-        took(stand("you", game.task, played, visitor=True), translate),
-        zopa_bar(game, translate),
-        seller_line(played, translate),
-        oracle_line(game.task, played, translate),
+        took(stand("you", game.task, as_episode(game), visitor=True), translate),
+        revealed(game, translate),
         "" if visit.is_last else button(translate("people_next"), press="next"),
     ]
     return Markup("").join(parts)

@@ -7,14 +7,18 @@ side is the trained one stands in the session's state alone until the guess.
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
+from zlib import crc32
 
 import gradio as gr
 from markupsafe import Markup
 
-from env import IllegalAction
-from panels.challenges import spot_view, subtab
+from env import IllegalAction, Offer, Turn, WalkAway, rupees
+from panels.challenges import subtab
 from panels.challenges.spot_pairs import (
+    LEAST,
+    SEEDS,
     SERVED,
     Pair,
     find_untrained,
@@ -22,29 +26,44 @@ from panels.challenges.spot_pairs import (
     pairs_with,
     read_measured,
 )
-from panels.challenges.spot_view import HTML, SIDES
 from panels.challenges.subtab import SubTab
-from panels.haggle.layout import SessionGeneration
+from panels.haggle.conversation import LONGEST, question
+from panels.haggle.game_view import names_a_number
+from panels.haggle.opponents import opponent_name
+from panels.haggle.screen import SessionGeneration
 from panels.haggle.words import ENGLISH, Translate, Trouble, translate_error, translator
 from panels.results.models import FILE as COMPARISON
-from panels.site.sessions import HOUR, no_longer_here
-from panels.site.visitor import as_visitor
+from panels.results.models import FORM
+from panels.site.visitor import HOUR, as_visitor, no_longer_here, state_of
 from panels.transcripts.episodes import awaited_model
-from panels.ui.look import QUEUED, QUIET, note, trouble
+from panels.ui.html import macros
+from panels.ui.look import QUEUED, QUIET, note, table, trouble
 from panels.ui.provenance import load_or_say
+from panels.ui.tables import with_interval
+from panels.ui.terms import term
 from panels.ui.wiring import PRESS, Updates, event_value, named, sent_number
-from sauda.experiments.comparison import ModelRow
+from sauda.experiments.evaluate import BazaarRow
+from sauda.language.lines import name_in
 from sauda.language.money import LONGEST_MESSAGE, find_price
 from sauda.language.money import price as price_in
-from sauda.language.small_talk import confirms, slip
+from sauda.language.phrases import language_of
+from sauda.language.small_talk import answer_to, confirms, slip
+from sauda.language.small_talk import small_talk as kind_of_talk
+from sauda.language.spoken import Decided, retell
 from sauda.language.stances import read_stances, relative
-from sauda.llm.registry import player_spec
+from sauda.llm.registry import player_spec, row_name
 from sauda.llm.types import ReplyError
 from sauda.records.seeds import draw_seed
 from sauda.sessions import spot as session
-from sauda.sessions.spot import Duel
+from sauda.sessions.bazaar import doubt
+from sauda.sessions.spot import EXCHANGES, Duel, Side
 
 MOST_GUESSES = 1_000_000  # of one browser; a larger number in its memory is no tally
+HTML = macros("challenges")
+SIDES = ("A", "B")
+WRITTEN = 80  # characters shown of a reply that is no move
+ROWS = "?tab=results&part=else"  # where the model comparison stands row by row
+Line = tuple[str, str, str]  # the seat, who it is in words, what it says or does
 
 
 class SpotPage(SubTab):
@@ -91,7 +110,7 @@ class Spot:
     """The part's components, the models' measured rows, its pairs, the visitor's language."""
 
     page: SpotPage
-    rows: Mapping[str, ModelRow]
+    rows: Mapping[str, BazaarRow]
     pairs: Sequence[Pair]
     language: str = ENGLISH
 
@@ -101,9 +120,7 @@ class Spot:
 
     def problem(self, error: Exception, key: str = "spot_not_possible") -> Updates:
         """The sentence of `error`; that of `key` in a language in which it has none."""
-        if self.language != ENGLISH and not isinstance(error, ReplyError):
-            error = Trouble(key)
-        return {self.page.problem: trouble(translate_error(error, self.language))}
+        return {self.page.problem: trouble(translate_error(error, self.language, key))}
 
     @property
     def unchanged(self) -> Updates:
@@ -169,7 +186,7 @@ def opened(
     told = {page.tally: show_tally(*tally_of(kept), spot.translate)}
     if duel is not None:
         return show(spot, duel) | told
-    if (before := subtab.former_state(former, page.duel)) is not None:
+    if (before := state_of(former, page.duel)) is not None:
         return show(spot, session.without_open_ask(before)) | told
     start = deal_recorded if spot.pairs else deal_live
     gone = {page.problem: note(spot.translate("spot_gone"))} if former else {}
@@ -193,7 +210,7 @@ def deal_recorded(spot: Spot, generation: SessionGeneration, duel: Duel | None) 
     """Another recorded pair, its sides in random order."""
     generation.advance()
     if not spot.pairs:
-        return spot.problem(Trouble("spot_none_recorded"), "spot_none_recorded")
+        return spot.problem(Trouble("spot_none_recorded"))
     now = duel.seed if duel is not None and not duel.is_live else None
     others = [pair for pair in spot.pairs if pair[0]["seed"] != now]
     return show(spot, session.load_duel(_shuffle(secrets.choice(others or spot.pairs))))
@@ -215,11 +232,11 @@ def show(spot: Spot, duel: Duel, problem: Markup | str = "") -> Updates:
     guessed = duel.guess is not None
     return {
         page.duel: duel,
-        page.about: spot_view.about(duel, spot.language),
-        page.columns: spot_view.columns(duel, spot.language),
+        page.about: about(duel, spot.language),
+        page.columns: columns(duel, spot.language),
         page.problem: problem,
         page.moves: HTML.moves(duel, SIDES, translate),
-        page.verdict: spot_view.verdict(duel, spot.rows, translate) if guessed else "",
+        page.verdict: verdict(duel, spot.rows, translate) if guessed else "",
     }
 
 
@@ -257,7 +274,7 @@ def ask(
         yield spot.problem(error, why)
         return
     if asked.unconfirmed is not None:
-        question = spot_view.asked_back(asked, spot.translate)
+        question = asked_back(asked, spot.translate)
         yield {page.duel: asked, page.problem: note(question), page.price: text}
         return
     yield show(spot, asked, thinking) | {page.price: ""}
@@ -287,7 +304,7 @@ def _small_talk(spot: Spot, text: str, duel: Duel) -> Updates:
     offered = read_stances(text).offered
     if not relative(text) and not slip(offered) and find_price(offered) is not None:
         return {}
-    return {page.problem: spot_view.small_talk(duel, text.strip(), spot.language), page.price: ""}
+    return {page.problem: small_talk(duel, text.strip(), spot.language), page.price: ""}
 
 
 def _whole(price: float) -> float:
@@ -330,3 +347,173 @@ def show_tally(right: int, guessed: int, translate: Translate) -> Markup:
     if not guessed:
         return Markup("")
     return note(translate("spot_tally", right=right, guessed=guessed))
+
+
+# What it shows --------------------------------------------------------------------------------
+
+
+def about(duel: Duel, language: str) -> Markup:
+    """The item, the seller, and whether the answers are recorded or written now."""
+    translate, name = translator(language), name_in(language, duel.item.name)
+    item = translate("daily_item", item=name, price=rupees(duel.item.list_price))
+    if duel.is_live:
+        limit = rupees(duel.games[0].observation.reservation)
+        words, rule = translate("spot_about_live", item=item, limit=limit, most=EXCHANGES), ""
+    else:
+        words = translate("spot_about_recorded", item=f"{item[0].upper()}{item[1:]}")
+        rule = translate("spot_rule", seeds=len(SEEDS), least=LEAST)
+    return HTML.about(duel.is_live, words, rule, translate)
+
+
+def columns(duel: Duel, language: str) -> Markup:
+    """Both buyers' exchanges; their names and the rest of a recorded game show after the guess."""
+    translate = translator(language)
+    sides = [
+        (
+            letter,
+            opponent_name(side.policy, translate) if duel.guess is not None else "",
+            _exchanges(duel, side, language),
+        )
+        for letter, side in zip(SIDES, duel.sides, strict=True)
+    ]
+    return HTML.buyers(sides, translate)
+
+
+def small_talk(duel: Duel, text: str, language: str) -> Markup:
+    """A text of the visitor that names no price, and an answer of each buyer that is still there.
+
+    Each answer knows its own game's public table alone.
+    """
+    translate = translator(language)
+    spoken = language_of(text) if language == ENGLISH else ""
+    lines = [("seller", translate("spot_you"), f"“{cut(text, LONGEST)}”")]
+    answers: list[str] = []
+    for number in duel.listening:
+        seen = duel.games[number].observation.table
+        kind = kind_of_talk(text, seen, "buyer")
+        seed = crc32(repr((number, kind, text)).encode())
+        answers.append(answer_to(kind, seen, "buyer", spoken or language, answers, seed))
+        name = translate("spot_buyer", side=SIDES[number])
+        lines.append(("buyer", f"{name[0].lower()}{name[1:]}", f"“{answers[-1]}”"))
+    return HTML.told(lines)
+
+
+def asked_back(duel: Duel, translate: Translate) -> str:
+    """The question about an ask that waits for the visitor's confirmation."""
+    asked = Offer(duel.unconfirmed)
+    game = next(game for i in duel.listening if doubt(game := duel.games[i], asked))
+    kind, values = question(game, asked)
+    return translate(kind, **values)
+
+
+def _exchanges(duel: Duel, side: Side, language: str) -> list[Line]:
+    """What a side's seller and buyer said and did, as far as it is on show."""
+    translate = translator(language)
+    cut_off = not duel.is_live and duel.guess is None
+    shown = side.exchanges()[: duel.shown if cut_off else None]
+    lines: list[Line] = []
+    sellers_words: list[str] = []
+    for turn in (turn for exchange in shown for turn in exchange):
+        if turn.action is None:
+            lines.append(_no_move(duel, side, translate))
+            continue
+        own = duel.is_live and turn.agent == "seller"
+        who = translate("spot_you" if own else turn.agent).lower()
+        words = _words(duel, turn, language, sellers_words)
+        lines.append((turn.agent, who, _move(turn, own, translate, words)))
+    if side.no_move and shown and shown[-1][-1].agent == "seller":  # a live reply makes no turn
+        lines.append(_no_move(duel, side, translate))
+    return lines
+
+
+def _words(duel: Duel, turn: Turn, language: str, said: list[str]) -> str:
+    """What was said with a move, "" for nothing: a scripted seller's words are in the language.
+
+    They join `said`. A buyer's words are its own.
+    """
+    words = turn.action.message
+    if turn.agent == "buyer" or duel.is_live or language == ENGLISH or not words:
+        return words
+    seen = turn.observation.table
+    public = (len(seen.asks), seen.item.name, seen.item.list_price, seen.asks, seen.bids)
+    decided = Decided(seen, turn.agent, turn.action, language, said=tuple(said))
+    said.append(retell(decided, words, (), crc32(repr(public).encode())))
+    return said[-1]
+
+
+def _move(turn: Turn, own: bool, translate: Translate, words: str) -> str:
+    """A move as a phrase, with the words that came with it."""
+    if isinstance(turn.action, WalkAway):
+        return translate("spot_walks")
+    if isinstance(turn.action, Offer):
+        key = "spot_buyer_bids" if turn.agent == "buyer" else "spot_seller_asks"
+        phrase = translate("spot_you_ask" if own else key, price=rupees(turn.action.price))
+    else:
+        phrase = translate("spot_accepts")
+    return f"{phrase}: “{words}”" if words else phrase
+
+
+def _no_move(duel: Duel, side: Side, translate: Translate) -> Line:
+    """A reply that is no move; its numbers, percent of the buyer's limit, wait for the guess."""
+    if duel.guess is None and names_a_number(side.no_move):
+        words = translate("spot_no_move_hidden")
+    else:
+        words = translate("spot_no_move", reply=f"“{cut(side.no_move, WRITTEN)}”")
+    return "buyer", translate("buyer").lower(), words
+
+
+def cut(text: str, most: int) -> str:
+    """`text` in at most `most` characters, cut after a word, with "…" where something is left out.
+
+    A single word that is too long is cut within.
+    """
+    if len(text) <= most:
+        return text
+    whole = text[:most].rpartition(" ")[0].rstrip() or text[: most - 1]
+    return f"{whole[: most - 1]}…"
+
+
+def verdict(duel: Duel, rows: Mapping[str, BazaarRow], translate: Translate) -> Markup:
+    """Whether the guess was right, and both rows of the model comparison."""
+    sides = dict(zip(SIDES, duel.sides, strict=True))
+    trained = next(letter for letter, side in sides.items() if is_trained(side.policy))
+    is_right = is_trained(duel.sides[duel.guess].policy)
+    said = translate("spot_right" if is_right else "spot_wrong", side=trained)
+    whys = [
+        why(f"{letter}, {opponent_name(side.policy, translate)}", side, translate)
+        for letter, side in sides.items()
+    ]
+    return HTML.verdict(said, whys, scores(duel, rows, translate), ROWS, translate)
+
+
+def why(name: str, side: Side, translate: Translate) -> str:
+    """By what a side could be known: its bids, how often it raised them and spoke, and its end."""
+    own = [turn.action for turn in side.turns if turn.agent == "buyer" and turn.action is not None]
+    bids = [action.price for action in own if isinstance(action, Offer)]
+    last = side.turns[-1]
+    end = translate("spot_no_end")
+    if side.no_move or last.action is None:
+        end = translate("spot_no_move_hidden")
+    elif not isinstance(last.action, Offer):
+        end = f"{translate(last.agent)} {_move(last, own=False, translate=translate, words='')}"
+    if not bids:
+        return translate("spot_why_no_bid", name=name, end=end)
+    return translate(
+        "spot_why", name=name, bids=len(bids), first=rupees(bids[0]), last=rupees(bids[-1]),
+        raised=sum(later > earlier for earlier, later in pairwise(bids)),
+        said=sum(isinstance(one, Offer) and bool(one.message) for one in own), end=end,
+    )  # fmt: skip
+
+
+def scores(duel: Duel, measured: Mapping[str, BazaarRow], translate: Translate) -> Markup:
+    """The measured grades of both players, with n, interval and forfeits."""
+    rows, lacking = [], Markup("")
+    for side in duel.sides:
+        row, label = measured.get(row_name(side.policy)), opponent_name(side.policy, translate)
+        if row is None:
+            lacking += note(translate("spot_no_row", name=label))
+            continue
+        figures = (with_interval(row.grade, FORM), f"{row.n}", f"{row.ends['forfeit']}")
+        rows.append((term(label, row.policy), *figures))
+    heads = [translate(f"spot_{head}") for head in ("player", "grade", "n", "forfeits")]
+    return table(heads, rows, caption=translate("spot_caption")) + lacking

@@ -14,11 +14,11 @@ from typing import Any
 from env import get_task
 from panels.results.models import BASE, rows_by_policy
 from panels.results.models import FILE as COMPARISON
-from sauda.experiments.comparison import OURS, ModelRow
+from sauda.experiments.comparison import OURS
 from sauda.experiments.episodes import record_game
+from sauda.experiments.evaluate import BazaarRow
 from sauda.games import game_of
-from sauda.llm.registry import CONSTRAINED, player_spec, row_name
-from sauda.llm.sources import models_behind
+from sauda.llm.registry import CONSTRAINED, models_behind, player_spec, row_name
 from sauda.llm.turn import new_game, play_games
 from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact, load
@@ -32,12 +32,12 @@ Row = Mapping[str, Any]  # a game of a language model as JSON, with its replies
 Pair = Sequence[Row]  # a seed's game of the untrained and of the trained buyer
 
 
-def read_measured(comparison: Artifact) -> Mapping[str, ModelRow]:
+def read_measured(comparison: Artifact) -> Mapping[str, BazaarRow]:
     """The rows that measured the models as buyers, by name."""
     return rows_by_policy(comparison, TASK)
 
 
-def find_untrained(rows: Mapping[str, ModelRow]) -> str:
+def find_untrained(rows: Mapping[str, BazaarRow]) -> str:
     """The untrained base, as it plays here.
 
     It plays under the grammar of legal moves where that was measured and most of its games without

@@ -6,7 +6,6 @@ And one bargain on Haggle's screen, so that Haggle's callbacks make the moves.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, ClassVar
 
 import gradio as gr
@@ -15,12 +14,9 @@ from markupsafe import Markup
 from env import IllegalAction, get_task, rollout
 from panels.haggle import callbacks as haggle
 from panels.haggle.game_view import brief, bubbles, chart, quick_buttons
-from panels.haggle.layout import ChatParts
-from panels.haggle.resume import FIRST
-from panels.haggle.screen import Screen, Visit
+from panels.haggle.screen import FIRST, ChatParts, Screen, Visit
 from panels.haggle.words import ENGLISH, LANGUAGES, Translate, translator
-from panels.site.sessions import HOUR, Gone, no_longer_here, states_of
-from panels.site.visitor import visitor_of
+from panels.site.visitor import HOUR, no_longer_here, visitor_of
 from panels.transcripts.episodes import of_this_page
 from panels.ui.look import QUEUED, QUIET, heading
 from panels.ui.wiring import PRESS, Updates, event_value, named, region, sent_number
@@ -37,7 +33,6 @@ PRESS_OTHER = """(chosen) => {
   all.find((input) => input.value === chosen)?.click();
   return chosen;
 }"""
-RELOAD = Path(__file__).with_name("reload.js").read_text(encoding="utf-8")
 
 
 class SubTab:
@@ -98,28 +93,20 @@ def wire_reload(
     """
     session = gr.Textbox(visible="hidden")
 
-    def script(name: str) -> str:
-        return f"(...values) => ({RELOAD})('sauda-{page.part}-tab').{name}(...values)"
+    def script(name: str) -> str:  # each day has words of its own
+        day = 'new URL(location).searchParams.get("day") ?? ""'
+        return f"(...values) => tabKeeps('sauda-{page.part}-tab', {day}).{name}(...values)"
 
     def open_part(request: gr.Request, *given: Any) -> Updates:
         return opened(request, *given) | {session: visitor_of(request).session}
 
     opening = on_start(
         tab, language, named(open_part, opened), [*inputs, session], [*outputs, session],
-        js=script("readSession"),
+        js=script("read"),
     )  # fmt: skip
-    session.change(None, session, None, js=script("writeSession"))
+    session.change(None, session, None, js=script("write"))
     gr.on([typed.input, typed.change], None, [session, typed], None, js=script("writeDraft"))
     opening.then(None, typed, typed, js=script("readDraft"))
-
-
-def former_state(name: str, part: gr.State) -> Any:
-    """What `part` held in the session of that name; None where it is gone, or held nothing."""
-    try:
-        (state,) = states_of(name, [part])
-    except Gone:
-        return None
-    return state
 
 
 # A bargain on Haggle's screen -------------------------------------------------------------------

@@ -1,29 +1,20 @@
-"""What is on the table, and every move beside the calendar: an offer in one sentence, and the rest.
+"""A visit as one value, what is on the table, and every move beside the calendar.
 
-A worth is the change of the lab's best plan, computed from what the lab itself may see.
+The browser holds what is typed and picked, and sends all of it with each press. The server writes
+the defaults of the fields, which the browser takes where the key of a part changes. A worth is the
+change of the lab's best plan, computed from what the lab itself may see.
 """
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from markupsafe import Markup
 
 from env import arena
-from panels.gpu_arena.visit import ASK, PAY, Fields, Visit
-from panels.gpu_arena.words import (
-    block_list,
-    block_name,
-    goods,
-    hours_left,
-    job_names,
-    lab_name,
-    suggested_price,
-    tell_advice,
-    told_price,
-    with_names,
-    worth,
-)
+from panels.gpu_arena import words
+from panels.gpu_arena.players import TASK
 from panels.ui.html import macros
 from panels.ui.look import folded, note, table
 from panels.ui.terms import capital, list_names, term
@@ -38,6 +29,83 @@ OTHER_MOVES = (
     "form_coalition", "commit_to_coalition", "reserve_capacity", "release_capacity",
     "send_message", "make_pitch", "counter_pitch", "finish",
 )  # fmt: skip
+PAY, ASK = "pay", "ask for"  # the two ways of the money in an offer
+
+
+@dataclass(frozen=True)
+class Fields:
+    """What a browser sends with a press: what was pressed, and what the fields of the tab hold.
+
+    Fields are called by their names in the HTML.
+    """
+
+    value: str = ""  # what the button holds: a job, a block, an offer, an action as JSON, a player
+    blocks: tuple[str, ...] = ()  # those that are pressed on the calendar
+    search: str = ""  # the query string of the page's address
+    task: str = TASK
+    seed: str = ""
+    player: str = words.EXPERT
+    give: tuple[str, ...] = ()  # blocks of the offer
+    want: tuple[str, ...] = ()
+    way: str = PAY
+    credits: str = "0"
+    to: str = ""  # a lab; "" for the first one
+    say: str = ""
+    answered: str = ""  # the open offer that the offer answers
+    move: str = ""  # the chosen other move as JSON; "" for the first one
+    share: str = ""
+    message: str = ""
+
+
+def read(sent: object) -> Fields:
+    """What a browser sent; any client can send anything, and what is no text counts as missing."""
+    found, known = sent if isinstance(sent, Mapping) else {}, {}
+    for field in fields(Fields):
+        value = found.get(field.name)
+        if isinstance(field.default, tuple):
+            each = value if isinstance(value, list) else ()
+            known[field.name] = tuple(one for one in each if isinstance(one, str))
+        elif isinstance(value, str):
+            known[field.name] = value
+    return Fields(**known)
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A visitor's game, which the session keeps, and what the fields of the page hold beside it."""
+
+    game: ArenaGame | None  # None where the page no longer has it
+    running: bool = False  # whether the browser asks for steps by itself
+    advice: str = ""  # HTML
+    fields: Fields = Fields()
+    said: str = ""  # HTML about the last press
+    place: str = ""  # where that stands: "problem", "hint", "deal" or "purpose"
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the game waits for the visitor."""
+        return self.game is not None and not (self.running or self.game.over)
+
+    def said_at(self, place: str) -> str:
+        """What is said at a place."""
+        return self.said if place == self.place else ""
+
+    def say(self, place: str, said: Markup) -> "Visit":
+        """This visit with a sentence at a place, under the buttons where it has no game."""
+        return replace(self, said=said, place=place if self.game else "problem")
+
+    def fill(self, **typed: Any) -> "Visit":
+        """This visit with other values in its fields."""
+        return replace(self, fields=replace(self.fields, **typed))
+
+    def show(self, game: ArenaGame, running: bool = False) -> "Visit":
+        """A game that has changed; the fields of the offer and of the other moves are empty."""
+        now = self.fields
+        kept = Fields(task=game.task_name, seed=now.seed, player=now.player)
+        return Visit(game, running and not game.over, fields=kept)
+
+
+# The open offers --------------------------------------------------------------------------------
 
 
 def offers(obs: arena.Observation) -> Markup:
@@ -46,9 +114,9 @@ def offers(obs: arena.Observation) -> Markup:
     own = [_offer(obs, offer) for offer in (*obs.incoming, *obs.outgoing)]
     between = [
         (
-            *(lab_name(market, lab) for lab in (offer.from_lab_id, offer.to_lab_id)),
-            goods(market, offer.offered_blocks, offer.payment),
-            goods(market, offer.requested_blocks, offer.ask),
+            *(words.lab_name(market, lab) for lab in (offer.from_lab_id, offer.to_lab_id)),
+            words.goods(market, offer.offered_blocks, offer.payment),
+            words.goods(market, offer.requested_blocks, offer.ask),
             offer.expires_round,
         )
         for offer in market.offers.values()
@@ -63,9 +131,9 @@ def _offer(obs: arena.Observation, offer: arena.Offer) -> Markup:
     sides, money = (offer.requested_blocks, offer.offered_blocks), offer.payment - offer.ask
     if is_own:
         sides, money = sides[::-1], -money
-    lab = lab_name(obs.market, offer.to_lab_id if is_own else offer.from_lab_id)
-    said = with_names(obs.market, offer.message, job_names(obs.own.jobs))
-    told = capital(told_price(obs, offer)) if is_own else ""
+    lab = words.lab_name(obs.market, offer.to_lab_id if is_own else offer.from_lab_id)
+    said = words.with_names(obs.market, offer.message, words.job_names(obs.own.jobs))
+    told = capital(words.told_price(obs, offer)) if is_own else ""
     return HTML.offer(offer, is_own, lab, explain(obs, *sides, money), said, told)
 
 
@@ -73,7 +141,7 @@ def explain(
     obs: arena.Observation, given: Sequence[str], received: Sequence[str], money: float
 ) -> Markup:
     """What a trade gives and costs the lab, with its worth in colour."""
-    return HTML.worth(*worth(obs, given, received, money))
+    return HTML.worth(*words.worth(obs, given, received, money))
 
 
 def take(label: str, action: Mapping[str, Any], press: str = "take") -> Markup:
@@ -92,16 +160,17 @@ def _pools(obs: arena.Observation) -> Markup:
             join = {"action_type": "form_coalition", "target_lab_id": pool.members[0]}
             return take("Join", join)
         if pool.breached_by:
-            return f"broken by {lab_name(obs.market, pool.breached_by)}"
+            return f"broken by {words.lab_name(obs.market, pool.breached_by)}"
         return "runs" if pool.active else "ended" if pool.ended else "proposed"
 
     rows = [
         (
             term(
-                list_names([lab_name(obs.market, lab) for lab in pool.members]), pool.coalition_id
+                list_names([words.lab_name(obs.market, lab) for lab in pool.members]),
+                pool.coalition_id,
             ),
             state(pool),
-            capital(block_list(obs.market, pool.commitments)) if pool.commitments else "–",
+            capital(words.block_list(obs.market, pool.commitments)) if pool.commitments else "–",
             f"{pool.share:.0%}",
         )
         for pool in pools
@@ -133,17 +202,17 @@ def deal(visit: Visit) -> Markup:
         return Markup("")
     price, to = _paid(fields), recipient(obs, fields)
     worth_of = explain(obs, give, want, -price)
-    hint = suggested_price(obs, to, give, want) if to else None
+    hint = words.suggested_price(obs, to, give, want) if to else None
     if hint is None:
         return worth_of
     money = f"{'pay' if hint < 0 else 'take'} {abs(hint):.0f} credits"
-    return worth_of + note(f"{lab_name(obs.market, to)} may {money}.")
+    return worth_of + note(f"{words.lab_name(obs.market, to)} may {money}.")
 
 
 def suggested_money(obs: arena.Observation, fields: Fields) -> dict[str, str]:
     """The fields of the money at the price that the other side may take for the chosen blocks."""
     sides, to = (known_ids(obs, fields.give), known_ids(obs, fields.want)), recipient(obs, fields)
-    price = (suggested_price(obs, to, *sides) or 0.0) if to and any(sides) else 0.0
+    price = (words.suggested_price(obs, to, *sides) or 0.0) if to and any(sides) else 0.0
     return {"way": ASK if price < 0 else PAY, "credits": f"{abs(price):g}"}
 
 
@@ -166,8 +235,10 @@ def wanted_blocks(obs: arena.Observation) -> list[tuple[str, str]]:
 
 
 def _in_words(obs: arena.Observation, block: arena.Block) -> str:
-    name = capital(block_name(obs.market, block.block_id))
-    return f"{name}: {hours_left(obs, [block.block_id])} h, reliability {block.reliability:.2f}"
+    name = capital(words.block_name(obs.market, block.block_id))
+    return (
+        f"{name}: {words.hours_left(obs, [block.block_id])} h, reliability {block.reliability:.2f}"
+    )
 
 
 def recipient(obs: arena.Observation, fields: Fields) -> str:
@@ -244,8 +315,8 @@ def choices(game: ArenaGame) -> list[tuple[str, str]]:
     obs, options = game.observation, {}
     moves = [move for move in arena.legal_actions(obs) if move.action_type in OTHER_MOVES]
     for move in sorted(moves, key=lambda move: OTHER_MOVES.index(move.action_type)):
-        words = capital(tell_advice(obs, move._replace(message="")))
-        options.setdefault(words, json.dumps(move.as_json()))
+        told = capital(words.tell_advice(obs, move._replace(message="")))
+        options.setdefault(told, json.dumps(move.as_json()))
     return list(options.items())
 
 

@@ -16,11 +16,17 @@ from markupsafe import Markup
 
 from env import ARENA_TASKS, IllegalAction, arena
 from panels.gpu_arena import offers, players, view
+from panels.gpu_arena.offers import Fields, Visit, read
 from panels.gpu_arena.players import SEED, TASK, player_title, why_this_world
-from panels.gpu_arena.visit import Fields, Visit, read
 from panels.gpu_arena.words import EXPERT, PUBLISHED, block_name
-from panels.site.sessions import HOUR, Gone, no_longer_here, states_of
-from panels.site.visitor import CALLER, visitor_of, visitor_of_event
+from panels.site.visitor import (
+    CALLER,
+    HOUR,
+    no_longer_here,
+    state_of,
+    visitor_of,
+    visitor_of_event,
+)
 from panels.ui.html import macros
 from panels.ui.look import QUEUED, QUIET_UNCHECKED, folded, note, trouble
 from panels.ui.terms import task_about, task_title
@@ -322,9 +328,13 @@ def open_tab(page: Layout, kept: Visit | None, sent: Fields) -> Updates:
     A tab that is loaded again has a new session, and sends the name of its former one; it is told
     where the game of that session is gone.
     """
-    first, query = Visit(new_game(TASK, str(SEED))), read_query(sent.search)
-    visit = kept or (_find(page, sent.value) if sent.value else first)
-    if visit is None:
+    visit = first = Visit(new_game(TASK, str(SEED)))
+    query, former = read_query(sent.search), state_of(sent.value, page["visit"])
+    if kept is not None:
+        visit = kept
+    elif former is not None and former.game:
+        visit = former.show(former.game)  # at rest
+    elif sent.value:
         gone = f"{no_longer_here('your game was')}; this is a new one"
         visit = first.say("problem", trouble(ValueError(gone)))
     there = _world_in(query)
@@ -334,15 +344,6 @@ def open_tab(page: Layout, kept: Visit | None, sent: Fields) -> Updates:
         except ValueError as error:
             visit = first.say("problem", trouble(error))
     return draw(page, visit, REGIONS) | {page["visit"]: visit}
-
-
-def _find(page: Layout, earlier: str) -> Visit | None:
-    """The visit of another session of this browser tab, at rest; None where it is gone."""
-    try:
-        (visit,) = states_of(earlier, [page["visit"]])
-    except Gone:
-        return None
-    return visit.show(visit.game) if isinstance(visit, Visit) and visit.game else None
 
 
 # The layout --------------------------------------------------------------------------------------

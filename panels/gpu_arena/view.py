@@ -10,44 +10,16 @@ from collections.abc import Iterator, Sequence
 from markupsafe import Markup
 
 from env import IllegalAction, arena
+from panels.gpu_arena import words
 from panels.gpu_arena.offers import take
 from panels.gpu_arena.players import SCRIPTS
-from panels.gpu_arena.words import (
-    EXPERT,
-    amount,
-    block_list,
-    block_name,
-    due,
-    hours_left,
-    job_names,
-    lab_name,
-    readable,
-    short_block_name,
-    tell_action,
-    tell_advice,
-    told_price,
-    why,
-    with_names,
-)
 from panels.ui.html import macros
 from panels.ui.look import note, short_seed, table
 from panels.ui.offers import curve
 from panels.ui.terms import capital, list_names, short, shown_round, term
 from sauda.policies import LABS
-from sauda.sessions.arena import (
-    LEARNER,
-    YOU,
-    ArenaGame,
-    Effect,
-    Standing,
-    Step,
-    best_missed_trade,
-    message_effects,
-    promised_credits,
-    refusal,
-    share_of_gains,
-    standings,
-)
+from sauda.sessions import arena as session
+from sauda.sessions.arena import ArenaGame, Effect, Standing, Step
 
 HTML = macros("arena")
 LAST_MESSAGES = 4
@@ -59,12 +31,14 @@ EQUAL = 1e-9  # grades that differ by less share a rank
 
 def papers(obs: arena.Observation) -> Markup:
     """The private values of a lab: its credits, and its jobs."""
-    own, names = obs.own, job_names(obs.own.jobs)
+    own, names = obs.own, words.job_names(obs.own.jobs)
 
     def state(job: arena.Job) -> str:
         if job.completed:
             return "done"
-        return "late" if obs.market.round_index >= job.deadline_round else due(job, obs.market)
+        return (
+            "late" if obs.market.round_index >= job.deadline_round else words.due(job, obs.market)
+        )
 
     rows = [
         (
@@ -83,7 +57,7 @@ def papers(obs: arena.Observation) -> Markup:
 
 def credits(obs: arena.Observation) -> Markup:
     """The lab's credits, those that its open offers hold, and what it made so far."""
-    return HTML.credits(obs.own, promised_credits(obs))
+    return HTML.credits(obs.own, session.promised_credits(obs))
 
 
 # Messages, shocks and rewards --------------------------------------------------------------------
@@ -92,18 +66,18 @@ def credits(obs: arena.Observation) -> Markup:
 def message_board(game: ArenaGame) -> Markup:
     """The market's shocks, and the last messages, the newest at the bottom."""
     obs, market = game.observation, game.observation.market
-    jobs = job_names(obs.own.jobs)
+    jobs = words.job_names(obs.own.jobs)
     shocks = [
-        f"Round {shown_round(shock.round_index)}: {readable(obs, shock.message)}"
+        f"Round {shown_round(shock.round_index)}: {words.readable(obs, shock.message)}"
         for shock in market.shock_history
     ]
     if market.announced:
         shocks.append(f"Announced for the next round: {market.announced.replace('_', ' ')}")
     messages = [
         (
-            "You" if m.from_lab_id == LEARNER else lab_name(market, m.from_lab_id),
-            f" to {lab_name(market, m.to_lab_id)}" if m.to_lab_id else "",
-            with_names(market, m.message, jobs),
+            "You" if m.from_lab_id == session.LEARNER else words.lab_name(market, m.from_lab_id),
+            f" to {words.lab_name(market, m.to_lab_id)}" if m.to_lab_id else "",
+            words.with_names(market, m.message, jobs),
         )
         for m in market.messages[-LAST_MESSAGES:]
         if m.message
@@ -117,7 +91,7 @@ def reward(game: ArenaGame) -> Markup:
     for one in steps:
         sums.append(sums[-1] + one.reward.normalized_reward)
     picture = curve(
-        {LEARNER: sums},
+        {session.LEARNER: sums},
         arena.ACTIONS_PER_ROUND * game.observation.market.max_rounds,
         "cumulative reward of your lab",
         f"Cumulative reward after {len(steps)} steps: {sums[-1]:.3f}.",
@@ -143,7 +117,9 @@ def advice(obs: arena.Observation, action: arena.Action | arena.Malformed) -> Ma
     """The expert's next move with its reason, and a button that makes it."""
     is_move = isinstance(action, arena.Action)
     button = take("Take it", action.as_json(), "take_advice") if is_move else ""
-    return HTML.advice(_sentence(capital(tell_advice(obs, action))), _reason(obs, action), button)
+    return HTML.advice(
+        _sentence(capital(words.tell_advice(obs, action))), _reason(obs, action), button
+    )
 
 
 def last_step(game: ArenaGame) -> Markup:
@@ -152,11 +128,11 @@ def last_step(game: ArenaGame) -> Markup:
         return note("Nobody has moved yet: it is your turn.")
     obs, one = game.observation, game.steps[-1]
     result = one.results[0]
-    told = [] if result.ok else [f"The rules refuse: {readable(obs, result.message)}"]
+    told = [] if result.ok else [f"The rules refuse: {words.readable(obs, result.message)}"]
     told += [*_answers(obs, one), *_refusals(obs, one)]
     if not one.observation.others:
         told.append("All other labs have left, so the rest was played at once")
-    did = _sentence(f"Your lab {tell_action(obs, LEARNER, one.action)}")
+    did = _sentence(f"Your lab {words.tell_action(obs, session.LEARNER, one.action)}")
     return HTML.last_step(did, _players_reason(one), " ".join(map(_sentence, told)))
 
 
@@ -166,26 +142,26 @@ def _sentence(text: str) -> str:
 
 def _reason(obs: arena.Observation, action: arena.Action | arena.Malformed) -> str:
     """Why a move is made, as a sentence; "" where the move says it all."""
-    reason = why(obs, action)
+    reason = words.why(obs, action)
     return _sentence(capital(reason)) if reason else ""
 
 
 def _players_reason(one: Step) -> str:
     """Why a player made this move; empty for the visitor's own."""
-    return "" if one.mover == YOU else _reason(one.observation, one.action)
+    return "" if one.mover == session.YOU else _reason(one.observation, one.action)
 
 
 def _answers(obs: arena.Observation, one: Step) -> Iterator[str]:
     for lab, action in one.answers:
-        yield f"{lab_name(obs.market, lab)} {tell_action(obs, lab, action)}"
+        yield f"{words.lab_name(obs.market, lab)} {words.tell_action(obs, lab, action)}"
 
 
 def _refusals(obs: arena.Observation, one: Step) -> Iterator[str]:
     """What became of the visitor's offers that ended without a trade since this step."""
     for offer_id, offer in obs.market.closed.items():
         ended_now = offer_id not in one.before.market.closed and offer.status != "accepted"
-        if ended_now and offer.from_lab_id == LEARNER:
-            yield capital(told_price(obs, offer))
+        if ended_now and offer.from_lab_id == session.LEARNER:
+            yield capital(words.told_price(obs, offer))
 
 
 def log(game: ArenaGame) -> Markup:
@@ -196,9 +172,9 @@ def log(game: ArenaGame) -> Markup:
     return HTML.log(
         (
             one,
-            tell_action(obs, LEARNER, one.action),
+            words.tell_action(obs, session.LEARNER, one.action),
             _players_reason(one),
-            [readable(obs, result.message) for result in one.results],
+            [words.readable(obs, result.message) for result in one.results],
             list(_answers(obs, one)),
         )
         for one in game.steps[::-1]
@@ -212,11 +188,11 @@ def settlement(game: ArenaGame) -> Markup:
     """What the lab made and missed, what its words did, who the others were; empty before."""
     if not game.over:
         return Markup("")
-    rows, grade = standings(game), game.task.grade(game.play.state)
-    share = share_of_gains(game, SECONDS)
+    rows, grade = session.standings(game), game.task.grade(game.play.state)
+    share = session.share_of_gains(game, SECONDS)
     return HTML.settlement(
         game,
-        game.play.state.private[LEARNER],
+        game.play.state.private[session.LEARNER],
         1 + sum(row.grade > grade + EQUAL for row in rows),
         len(rows),
         "–" if share is None else f"{'' if share[1] else 'at least '}{share[0]:z.0%}",
@@ -225,20 +201,20 @@ def settlement(game: ArenaGame) -> Markup:
         short(game.task_name),
         short_seed(game.play.seed),
         Counter(game.movers),
-        game.policy or EXPERT,
+        game.policy or words.EXPERT,
     )
 
 
 def tell_missed(game: ArenaGame) -> str:
     """The most valuable trade that the lab did not make, in a sentence."""
-    trade, market = best_missed_trade(game), game.play.state.market
+    trade, market = session.best_missed_trade(game), game.play.state.market
     if trade is None:
         return "No single trade that another lab would have taken was missed."
     gives, gets = (
-        [block_list(market, ids)] if ids else [] for ids in (trade.given, trade.received)
+        [words.block_list(market, ids)] if ids else [] for ids in (trade.given, trade.received)
     )
     (gives if trade.payment > 0 else gets).append(f"{abs(trade.payment):.0f} credits")
-    lab = lab_name(market, trade.lab_id)
+    lab = words.lab_name(market, trade.lab_id)
     return (
         f"The best trade you missed: in round {shown_round(trade.round_index)} {lab} would have"
         f" given {list_names(gets).replace(f'{lab}’s', 'its')} for {list_names(gives)}, worth"
@@ -248,18 +224,19 @@ def tell_missed(game: ArenaGame) -> str:
 
 def _effects(game: ArenaGame) -> Markup:
     """What each message did to the price of the lab that heard it."""
-    market, effects = game.play.state.market, message_effects(game)
-    names = job_names(game.observation.own.jobs)
+    market, effects = game.play.state.market, session.message_effects(game)
+    names = words.job_names(game.observation.own.jobs)
 
     def tell(one: Effect) -> str:
         verb = "raised" if one.change > 0 else "lowered"
-        return f"{verb} its price of {block_list(market, one.block_ids)} by {abs(one.change):.1f}"
+        blocks = words.block_list(market, one.block_ids)
+        return f"{verb} its price of {blocks} by {abs(one.change):.1f}"
 
     rows = [
         (
             str(shown_round(one.round_index)),
             market.labs[one.lab_id].public_name,
-            f"“{with_names(market, one.message, names)}”",
+            f"“{words.with_names(market, one.message, names)}”",
             tell(one),
         )
         for one in effects
@@ -291,7 +268,7 @@ def _others(game: ArenaGame) -> Markup:
     rows = [
         (term(lab.public_name, lab_id), state.private[lab_id].archetype.replace("_", " "))
         for lab_id, lab in state.market.labs.items()
-        if lab_id != LEARNER
+        if lab_id != session.LEARNER
     ]
     caption = "Who the others were: scripted labs, their characters hidden until now"
     return table(("lab", term("character", "archetype")), rows, "ll", caption=caption)
@@ -312,37 +289,37 @@ MARKS = {
 def calendar(game: ArenaGame) -> Markup:
     """The rounds with the present one marked, the visitor's jobs and its blocks."""
     obs, over = game.observation, game.over
-    market, names = obs.market, job_names(obs.own.jobs)
+    market, names = obs.market, words.job_names(obs.own.jobs)
     jobs = [
-        HTML.job(job, names[job.job_id], due(job, market), market, over, arena.LATE)
+        HTML.job(job, names[job.job_id], words.due(job, market), market, over, arena.LATE)
         for job in obs.own.jobs
     ]
-    own = HTML.own_jobs(jobs, market, over) + _blocks(obs, market.labs[LEARNER], over)
-    return HTML.calendar(market, market.queue.count(LEARNER), over, own)
+    own = HTML.own_jobs(jobs, market, over) + _blocks(obs, market.labs[session.LEARNER], over)
+    return HTML.calendar(market, market.queue.count(session.LEARNER), over, own)
 
 
 def others(game: ArenaGame) -> Markup:
     """The other labs' blocks over the same rounds, and what the marks mean."""
     obs = game.observation
-    labs = [lab for name, lab in obs.market.labs.items() if name != LEARNER]
+    labs = [lab for name, lab in obs.market.labs.items() if name != session.LEARNER]
     blocks = Markup("").join(_blocks(obs, lab, game.over) for lab in labs)
     return HTML.others(obs.market, game.over, blocks, MARKS.values())
 
 
 def _blocks(obs: arena.Observation, lab: arena.Lab, over: bool) -> Markup:
     """One lab: its public facts, and its blocks in lanes."""
-    market, is_own, bars = obs.market, lab.lab_id == LEARNER, []
+    market, is_own, bars = obs.market, lab.lab_id == session.LEARNER, []
     for name, block in sorted(market.blocks.items()):
         if block.owner_lab_id != lab.lab_id:
             continue
-        hours = hours_left(obs, [name]) if block.status in arena.LIVE else 0
+        hours = words.hours_left(obs, [name]) if block.status in arena.LIVE else 0
         press = ""
         if hours and not over and block in arena.usable_blocks(obs):
             press = "preview"
         elif hours and not (over or is_own or lab.finished) and arena.is_requestable(block):
             press = "bid"
         length = max(1, min(block.duration, market.max_rounds - block.start_round))
-        shown, mark = short_block_name(market, block), MARKS[block.status]
+        shown, mark = words.short_block_name(market, block), MARKS[block.status]
         bars.append(HTML.block(block, shown, mark, length, hours, press))
     return HTML.blocks(lab, is_own, bars, market, over)
 
@@ -354,23 +331,23 @@ def fault(obs: arena.Observation, action: arena.Action, result: arena.Result) ->
     """Why the rules refuse an action of the visitor's, in one sentence without a full stop."""
     market, blocks = obs.market, getattr(action, "block_ids", ())
     if result.code == "budget_overspend" and getattr(action, "payment", 0):
-        left = obs.own.budget - promised_credits(obs)
-        pays = amount(action.payment).removesuffix(" credits")
+        left = obs.own.budget - session.promised_credits(obs)
+        pays = words.amount(action.payment).removesuffix(" credits")
         return f"you have {left:.2f} credits to spend, and this offer pays {pays}"
     job = next((j for j in obs.own.jobs if j.job_id == getattr(action, "job_id", None)), None)
-    name = job_names(obs.own.jobs)[job.job_id] if job else ""
+    name = words.job_names(obs.own.jobs)[job.job_id] if job else ""
     if job and result.code == "low_reliability":
         weak = min((market.blocks[b] for b in blocks), key=lambda block: block.reliability)
         return (
             f"{name} takes blocks of reliability {job.min_reliability:.2f} or more, and"
-            f" {block_name(market, weak.block_id)} has {weak.reliability:.2f}"
+            f" {words.block_name(market, weak.block_id)} has {weak.reliability:.2f}"
         )
     if job and result.code == "insufficient_capacity":
         return (
             f"{name} takes all its {job.gpu_hours_required} GPU-hours in one booking, and there"
-            f" are {sum(_hours(obs, job, blocks))} in {block_list(market, blocks)}"
+            f" are {sum(_hours(obs, job, blocks))} in {words.block_list(market, blocks)}"
         )
-    return f"the rules refuse this: {readable(obs, result.message)}"
+    return f"the rules refuse this: {words.readable(obs, result.message)}"
 
 
 def _hours(obs: arena.Observation, job: arena.Job, block_ids: Sequence[str]) -> tuple[int, int]:
@@ -397,20 +374,20 @@ def preview(game: ArenaGame, block_ids: Sequence[str]) -> Markup:
         raise IllegalAction(f"there is no block {unknown[0]:.40} on the calendar")
     if not block_ids:
         return note("No block is chosen.")
-    chosen = capital(block_list(obs.market, block_ids))
+    chosen = capital(words.block_list(obs.market, block_ids))
     return HTML.preview(chosen, [_outlook(game, job, block_ids) for job in obs.open_jobs])
 
 
 def _outlook(game: ArenaGame, job: arena.Job, block_ids: Sequence[str]) -> Markup:
     """What a job would make of the blocks."""
     obs, action = game.observation, booking(job.job_id, block_ids)
-    if result := refusal(game, action):
+    if result := session.refusal(game, action):
         return Markup("{}.").format(capital(fault(obs, action, result)))
     blocks = [obs.market.blocks[b] for b in block_ids]
     gain = arena.booking_gain(job, blocks, obs.market.round_index, obs.market.max_rounds)
     energy = sum(block.energy_cost for block in blocks)
     is_shared = any(block.owner_lab_id != obs.agent for block in blocks)
-    name, hours = job_names(obs.own.jobs)[job.job_id], _hours(obs, job, block_ids)
+    name, hours = words.job_names(obs.own.jobs)[job.job_id], _hours(obs, job, block_ids)
     return HTML.outlook(job, name, hours, gain, energy, is_shared)
 
 
@@ -424,7 +401,7 @@ def tell_wanted(game: ArenaGame, block_id: str) -> str:
     if block is None or block.owner_lab_id == obs.agent:
         raise IllegalAction("choose a block of another lab")
     adds = arena.trade_gain(obs, (), (block_id,), 0.0)
-    named = capital(block_name(obs.market, block_id))
+    named = capital(words.block_name(obs.market, block_id))
     if adds < 0.05:
         return f"{named} would add nothing to what your jobs can still earn"
     return (

@@ -15,27 +15,11 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import IllegalAction, rollout
+from panels.haggle import opponents
 from panels.haggle.conversation import SILENT, converse
 from panels.haggle.game_view import HTML, bubbles, sells
-from panels.haggle.layout import Request, Visit
-from panels.haggle.opponents import (
-    SELL,
-    STAND_IN,
-    bare_stages,
-    choose_offered,
-    chosen_opponent,
-    game_at,
-    leads_to,
-    market_choices,
-    new_game,
-    opponent_choices,
-    persona_of,
-    seat_choices,
-    stage_name,
-    weights_of,
-)
 from panels.haggle.result import board_of, is_reviewed, review_pending, show_review
-from panels.haggle.screen import Screen, Updates
+from panels.haggle.screen import Request, Screen, Updates, Visit
 from panels.haggle.words import Translate, Trouble, translate_error
 from panels.transcripts.episodes import wait_until_loaded, within
 from panels.ui.look import note, trouble
@@ -45,22 +29,8 @@ from sauda.language.phrases import language_of
 from sauda.llm.registry import player_spec
 from sauda.llm.server import Loading, ModelWorker, Ready, Waiting
 from sauda.llm.types import Reply, ReplyError
-from sauda.sessions.bazaar import (
-    Game,
-    Standing,
-    after_reply,
-    back,
-    before_unanswered,
-    forfeit,
-    moves_of,
-    play_on,
-    propose,
-    quick_moves,
-    rank_standings,
-    request,
-    stand,
-    start,
-)
+from sauda.sessions import bazaar
+from sauda.sessions.bazaar import Game, Standing
 from sauda.sessions.review import review
 
 QUOTED = 160  # characters of a reply without a legal move
@@ -78,7 +48,7 @@ def begin(screen: Screen, visit: Visit, also: Updates | None = None) -> Updates:
     generation.place = visit.seat, visit.market
     try:
         ready = screen.is_ready(visit.opponent, visit.backend)
-        game = new_game(visit.seat, visit.market, visit.opponent, ready)
+        game = opponents.new_game(visit.seat, visit.market, visit.opponent, ready)
         updates = screen.show(replace(visit, game=game, first_game=None, talk=SILENT))
     except ValueError as error:
         generation.place = None
@@ -91,7 +61,7 @@ def take_seat(screen: Screen, visit: Visit) -> Updates:
 
     Nothing where they are chosen already: a list tells its value again as it closes.
     """
-    market, opponent = choose_offered(visit.seat, visit.market, "")
+    market, opponent = opponents.choose_offered(visit.seat, visit.market, "")
     if visit.generation.place == (visit.seat, market):
         return screen.unchanged
     chosen = replace(visit, market=market, opponent=opponent)
@@ -101,8 +71,8 @@ def take_seat(screen: Screen, visit: Visit) -> Updates:
 def change_opponent(screen: Screen, visit: Visit) -> Updates:
     """The same item and seed from the start, against another opponent; nothing for the same one."""
     now = visit.game
-    is_here = now and leads_to(visit.seat, visit.market, now)
-    is_same = is_here and visit.opponent == chosen_opponent(now)  # as a list closes
+    is_here = now and opponents.leads_to(visit.seat, visit.market, now)
+    is_same = is_here and visit.opponent == opponents.chosen_opponent(now)  # as a list closes
     return screen.unchanged if is_same else replay_item(screen, visit)
 
 
@@ -114,15 +84,15 @@ def replay_item(screen: Screen, visit: Visit) -> Updates:
     now, picker = visit.game, {screen.page.opponent: gr.update(value=visit.opponent)}
     if not visit.opponent:  # the line that asks for a choice
         return screen.unchanged
-    if now and not leads_to(visit.seat, visit.market, now):
+    if now and not opponents.leads_to(visit.seat, visit.market, now):
         return begin(screen, visit, picker)
-    if now and not moves_of(now) and visit.opponent == chosen_opponent(now):
+    if now and not bazaar.moves_of(now) and visit.opponent == opponents.chosen_opponent(now):
         return screen.unchanged  # a picker may tell of one choice twice
     choice = visit.generation.choose()
     try:
         game = visit.kept_game
         ready = screen.is_ready(visit.opponent, visit.backend)
-        again = game_at(game.task_name, game.play.seed, visit.opponent, ready)
+        again = opponents.game_at(game.task_name, game.play.seed, visit.opponent, ready)
     except ValueError as error:
         return screen.problem(error, visit)
     updates = screen.show(replace(visit, game=again, first_game=None, talk=SILENT)) | picker
@@ -137,19 +107,19 @@ def _pickers(screen: Screen, visit: Visit) -> Updates:
     A value may come from the choices of another seat, or from a stranger's call.
     """
     page, translate, seat = screen.page, visit.translate, visit.seat
-    market, opponent = choose_offered(seat, visit.market, visit.opponent)
-    opponents = opponent_choices(seat, market, visit.language)
+    market, opponent = opponents.choose_offered(seat, visit.market, visit.opponent)
+    offered = opponents.opponent_choices(seat, market, visit.language)
     return {
         page.market: gr.Dropdown(
-            market_choices(seat, visit.language),
+            opponents.market_choices(seat, visit.language),
             value=market,
-            label=translate("ware" if seat == SELL else "market"),
+            label=translate("ware" if seat == opponents.SELL else "market"),
         ),
         page.opponent: gr.Dropdown(
-            opponents,
+            offered,
             value=opponent,
-            label=translate("buyer" if seat == SELL else "seller"),
-            visible=len(opponents) > 1,
+            label=translate("buyer" if seat == opponents.SELL else "seller"),
+            visible=len(offered) > 1,
         ),
     }
 
@@ -163,7 +133,7 @@ def change_language(screen: Screen, visit: Visit, is_open: bool = True) -> Updat
     return {
         page.head: HTML.head(translate, is_open),
         page.language: gr.Radio(label=translate("language")),
-        page.seat: gr.Radio(seat_choices(translate), label=translate("seat")),
+        page.seat: gr.Radio(opponents.seat_choices(translate), label=translate("seat")),
         **_pickers(screen, visit),
         page.new_game: translate("new"),
         page.message: gr.Textbox(label=translate("price"), placeholder=translate("placeholder")),
@@ -213,10 +183,10 @@ def press_quick_move(
         if shown_turns != len(visit.kept_game.play.turns):
             raise Trouble("old_button")
         game = visit.open_game
-        moves = [] if game.over or game.waiting else quick_moves(game.observation)
+        moves = [] if game.over or game.waiting else bazaar.quick_moves(game.observation)
         if number not in range(len(moves)) or moves[number].action is None:
             raise Trouble("no_such_move")
-        after = propose(game, moves[number].action)
+        after = bazaar.propose(game, moves[number].action)
     except IllegalAction as error:
         return screen.problem(error, visit)
     return screen.show_move(visit, replace(visit, game=after))
@@ -226,7 +196,7 @@ def take_back(screen: Screen, visit: Visit) -> Updates:
     """The game before the visitor's last move."""
     visit.generation.advance()
     try:
-        moves = moves_of(visit.kept_game)
+        moves = bazaar.moves_of(visit.kept_game)
         if not moves:
             raise Trouble("nothing_to_undo")
         return _show_earlier(screen, visit, visit.game, len(moves) - 1)
@@ -234,18 +204,13 @@ def take_back(screen: Screen, visit: Visit) -> Updates:
         return screen.problem(error, visit)
 
 
-def go_back(screen: Screen, number: object, visit: Visit) -> Updates:
-    """The first game before its chosen move, as a branch beside it."""
-    return _branch(screen, visit, visit.first_game or visit.game, number)
+def go_back(screen: Screen, number: object, visit: Visit, origin: Game | None = None) -> Updates:
+    """The game `origin` before its move `number`, counted from 0, as a branch beside the first one.
 
-
-def what_if(screen: Screen, number: object, visit: Visit) -> Updates:
-    """The reviewed game before its move `number`, counted from 0, beside the first game."""
-    return _branch(screen, visit, visit.game, number)
-
-
-def _branch(screen: Screen, visit: Visit, origin: Game | None, number: object) -> Updates:
+    By default `origin` is the first game; a review goes back in the game that it is about.
+    """
     visit.generation.advance()
+    origin = origin or visit.first_game or visit.game
     try:
         first = visit.first_game or origin or visit.kept_game
         if not isinstance(number, int):
@@ -257,7 +222,7 @@ def _branch(screen: Screen, visit: Visit, origin: Game | None, number: object) -
 
 def _show_earlier(screen: Screen, visit: Visit, game: Game, number: int) -> Updates:
     """`game` before its move `number`; IllegalAction if there is none."""
-    earlier = back(game, number)
+    earlier = bazaar.back(game, number)
     talk = visit.talk.back_to(len(earlier.play.turns))
     return screen.show(replace(visit, game=earlier, talk=talk))
 
@@ -290,13 +255,13 @@ async def stream_reply(screen: Screen, visit: Visit) -> AsyncIterator[Updates]:
                         return
                     reply = piece
                     yield _typing(screen, now, text)
-            game = await asyncio.to_thread(after_reply, game, reply)
+            game = await asyncio.to_thread(bazaar.after_reply, game, reply)
         except ReplyError as error:
             why = trouble(translate_error(error, visit.language))
             problem = why + _way_on(game, visit.translate)
             break
         if game.out_of_tries:
-            game, wrote = forfeit(game), game.invalid_replies[-1][:QUOTED]
+            game, wrote = bazaar.forfeit(game), game.invalid_replies[-1][:QUOTED]
             problem = note(visit.translate("no_move", name=visit.model_name, wrote=wrote))
     shown = await asyncio.to_thread(screen.show, replace(visit, game=game), problem)
     yield shown if generation.end_stream(current) else screen.unchanged
@@ -314,7 +279,7 @@ async def _pieces(screen: Screen, visit: Visit) -> AsyncIterator[tuple[str, Repl
     Words in another language than the chat's do not show: the chat will tell the move in its own.
     """
     game, thinking = visit.game, visit.translate("thinking", name=visit.model_name)
-    question = await asyncio.to_thread(request, game)
+    question = await asyncio.to_thread(bazaar.request, game)
     obs, model = game.model_observation, screen.model_facing(visit).for_visitor(visit.visitor)
     async for piece in model.stream_async(question.messages, question.seed, question.schema):
         if isinstance(piece, Waiting):
@@ -336,7 +301,7 @@ def stop(screen: Screen, visit: Visit) -> Updates:
 
 def _way_on(game: Game, translate: Translate) -> str:
     """What a visitor may do whose last move has no answer; empty where there is no such move."""
-    return "" if before_unanswered(game) is game else note(translate("unanswered"))
+    return "" if bazaar.before_unanswered(game) is game else note(translate("unanswered"))
 
 
 def show_again(screen: Screen, visit: Visit) -> Updates:
@@ -352,7 +317,8 @@ def play_stand_in(screen: Screen, visit: Visit) -> Updates:
     visit.generation.advance()
     try:
         game = visit.kept_game
-        played = play_on(game, STAND_IN if sells(game) else persona_of(game.opponent))
+        script = opponents.STAND_IN if sells(game) else opponents.persona_of(game.opponent)
+        played = bazaar.play_on(game, script)
     except IllegalAction as error:
         return screen.problem(error, visit)
     why = note(visit.translate("stand_in_why", name=visit.model_name))
@@ -374,9 +340,9 @@ def tick(screen: Screen, visit: Visit) -> Updates:
     if game is None:
         return status
     is_ready = isinstance(screen.model_facing(visit).stage, Ready)
-    if not (game.stands_in_for and not moves_of(game) and is_ready):
+    if not (game.stands_in_for and not bazaar.moves_of(game) and is_ready):
         return status | {page.brief: screen.brief(visit)}
-    begun = start(game.task_name, game.stands_in_for, game.play.seed)
+    begun = bazaar.start(game.task_name, game.stands_in_for, game.play.seed)
     game = replace(begun, hidden=game.hidden)
     shown = screen.show(replace(visit, game=game, talk=visit.talk.back_to(0)))
     again = {page.clock: gr.Timer(active=True)}
@@ -439,7 +405,7 @@ async def ask_stages(screen: Screen, visit: Visit) -> AsyncIterator[Updates]:
     if game is None or not game.over:
         yield {page.side: gr.skip()}
         return
-    stages, board = bare_stages(game.task_name), await asyncio.to_thread(board_of, game)
+    stages, board = opponents.bare_stages(game.task_name), await asyncio.to_thread(board_of, game)
     fault = ""  # of the last stage that could not play
 
     def show(remark: Markup) -> Updates:
@@ -449,12 +415,12 @@ async def ask_stages(screen: Screen, visit: Visit) -> AsyncIterator[Updates]:
         }
 
     for done, stage in enumerate(stages):
-        name = stage_name(stage, visit.translate)
+        name = opponents.stage_name(stage, visit.translate)
         yield show(note(visit.translate("board_asking", name=name, done=done, all=len(stages))))
-        model = screen.by_name(weights_of(stage)).for_visitor(visit.visitor)
+        model = screen.by_name(opponents.weights_of(stage)).for_visitor(visit.visitor)
         try:
             standing = await asyncio.to_thread(_play_stage, game, stage, model)
-            board = rank_standings([*board, standing])
+            board = bazaar.rank_standings([*board, standing])
         except ReplyError as error:
             fault = f"{name}: {translate_error(error, visit.language)}"
         if visit.generation.number != current:
@@ -471,4 +437,4 @@ def _play_stage(game: Game, stage: str, model: ModelWorker) -> Standing:
     """
     player = replace(player_spec(stage), generate=wait_until_loaded(model))
     policy = within(player.policy(game_of(game.task)))
-    return stand(stage, game.task, rollout(game.task, policy, game.play.seed))
+    return bazaar.stand(stage, game.task, rollout(game.task, policy, game.play.seed))

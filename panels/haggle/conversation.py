@@ -16,7 +16,7 @@ from env import Accept, IllegalAction, Offer, Table, Turn, WalkAway, group_digit
 from panels.haggle.words import ENGLISH, Translate, Trouble, translator
 from panels.ui.offers import Say, ending
 from sauda.language.lines import name_in
-from sauda.language.money import LONGEST_MESSAGE
+from sauda.language.money import HIGHEST_PRICE, LONGEST_MESSAGE
 from sauda.language.money import price as price_in
 from sauda.language.phrases import language_of
 from sauda.language.small_talk import (
@@ -37,17 +37,8 @@ from sauda.language.small_talk import (
 )
 from sauda.language.spoken import Decided, announce, claim_of, is_last, retell
 from sauda.language.stances import NoBase, read_stances, relative
-from sauda.sessions.bazaar import (
-    BACKWARDS,
-    FAR_OFF,
-    Action,
-    Game,
-    answer,
-    doubt,
-    loss_at,
-    own_and_theirs,
-    propose,
-)
+from sauda.sessions import bazaar
+from sauda.sessions.bazaar import Action, Game
 
 MOST = 30  # exchanges that are kept; an older one leaves the chat
 LONGEST = 200  # characters of a text that is kept
@@ -112,15 +103,15 @@ def asked_back(game: Game) -> Exchange:
 
 def question(game: Game, action: Action) -> tuple[str, dict[str, str]]:
     """The question about a move, as a key of the page's words, and the values of its sentence."""
-    own, theirs = own_and_theirs(game.observation)
+    own, theirs = bazaar.own_and_theirs(game.observation)
     price = action.price if isinstance(action, Offer) else theirs[-1]
-    values, why = {"price": rupees(price)}, doubt(game, action)
-    if why == FAR_OFF:
+    values, why = {"price": rupees(price)}, bazaar.doubt(game, action)
+    if why == bazaar.FAR_OFF:
         return "did_you_mean", values
-    if why == BACKWARDS:
+    if why == bazaar.BACKWARDS:
         stands = game.you == "buyer" and game.observation.table.standing
         return f"backwards_{'bid' if stands else game.you}", values | {"own": rupees(own[-1])}
-    if (loss := loss_at(game, price)) > 0:
+    if (loss := bazaar.loss_at(game, price)) > 0:
         kind = "loss_accept" if isinstance(action, Accept) else f"loss_{game.you}"
         limit = rupees(game.observation.reservation)
         return kind, values | {"loss": rupees(loss), "limit": limit}
@@ -144,9 +135,14 @@ class Chat:
     language: str  # of the other side's next words
 
 
-def chat_of(game: Game, talk: Talk = SILENT, language: str = ENGLISH) -> Chat:
-    """The chat of a game and the talk beside it, in `language`."""
-    telling = _Telling(game, language)
+def chat_of(
+    game: Game, talk: Talk = SILENT, language: str = ENGLISH, in_prices: bool = False
+) -> Chat:
+    """The chat of a game and the talk beside it, in `language`.
+
+    An own move without words gets a line of words, or, `in_prices`, its price and nothing else.
+    """
+    telling = _Telling(game, language, in_prices)
     telling.tell(talk)
     return Chat(tuple(telling.messages), tuple(telling.own_words), telling.language)
 
@@ -159,8 +155,8 @@ def chart_words(translate: Translate) -> Say:
 class _Telling:
     """A chat while it is put together: its messages, and what was said so far."""
 
-    def __init__(self, game: Game, page_language: str) -> None:
-        self.game, self.page_language = game, page_language
+    def __init__(self, game: Game, page_language: str, in_prices: bool) -> None:
+        self.game, self.page_language, self.in_prices = game, page_language, in_prices
         self.messages: list[Message] = []
         self.own_words: list[str] = []  # with each of the visitor's moves
         self.lines: dict[str, list[str]] = {seat: [] for seat in SEATS}
@@ -230,8 +226,8 @@ class _Telling:
             return
         self.own_words.append(text)
         self.questions.clear()
-        if turn.action.message:
-            self._listen(turn.action.message)
+        if turn.action.message or self.in_prices:
+            self._listen(text)
 
     def _line(self, number: int, turn: Turn) -> str:
         """The words of a move: the visitor's as typed, the other side's as `retell` has them."""
@@ -239,6 +235,8 @@ class _Telling:
         words = announce(turn.action) if turn.action.message else ""
         if own and words:
             return words
+        if own and self.in_prices:
+            return tell_move(turn, translator(self.page_language))
         decided = Decided(
             seen,
             turn.agent,
@@ -286,6 +284,17 @@ def _price_of(turn: Turn) -> str:
     table = turn.observation.table
     theirs = table.bids if turn.agent == "seller" else table.asks
     return rupees(theirs[-1]) if isinstance(turn.action, Accept) else ""
+
+
+def tell_move(turn: Turn, translate: Translate) -> str:
+    """A move of the visitor as a price or an order, without what was typed with it."""
+    obs = turn.observation
+    if isinstance(turn.action, Offer):
+        return rupees(turn.action.price)
+    if isinstance(turn.action, Accept):
+        theirs = obs.bid if turn.agent == "seller" else obs.ask
+        return f"{translate('quick_accept')} {rupees(theirs)}"
+    return translate("quick_walk")
 
 
 def _last_chance(game: Game, translate: Translate) -> str:
@@ -358,7 +367,7 @@ def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
         most, length = group_digits(str(LONGEST_MESSAGE)), group_digits(str(len(text)))
         raise Trouble("too_long", most=most, length=length)
     if game.unconfirmed is not None and confirms(text):
-        return answer(game, game.unconfirmed)
+        return bazaar.answer(game, game.unconfirmed)
     # A price worked out from others is another one: "10 % off and it is a deal" accepts nothing.
     closes = "" if relative(text) else read_closing(text, _standing(game))
     action = _action(game, text, closes)
@@ -371,7 +380,7 @@ def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
     if broken := _broken_rule(game, action):
         raise broken
     try:
-        after = propose(game, action)
+        after = bazaar.propose(game, action)
     except IllegalAction:
         if isinstance(action, Offer) and game.you == "seller" and not game.waiting:
             # It is more than the market lets anybody ask.
@@ -413,8 +422,8 @@ def _action(game: Game, text: str, closes: str) -> Action:
             amount = way.price(game.observation.table, game.you)
         except NoBase as missing:
             raise NoMove("after" if game.over else f"no_{missing}") from None
-        if amount <= 0:
-            raise NoMove("after" if game.over else "zero")
+        if not 0 < amount <= HIGHEST_PRICE:
+            raise NoMove("after" if game.over else "high" if amount > 0 else "zero")
         return Offer(amount, text)
     offered = read_stances(text).offered
     try:

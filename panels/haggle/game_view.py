@@ -29,10 +29,9 @@ from panels.haggle.opponents import (
 from panels.haggle.words import ENGLISH, Translate, translator
 from panels.results import everything_else, reproduce
 from panels.results.winners import MARKET_QUESTION
-from panels.ui.html import macros
+from panels.ui.html import SAUDA, STRANGER, macros
 from panels.ui.look import as_typed, note
 from panels.ui.offers import LARGE, Offers, offer_chart
-from panels.ui.pictures import SAUDA, STRANGER
 from panels.ui.provenance import load_or_say
 from sauda.experiments.evaluate import Cell
 from sauda.language.lines import name_in, translate_phrases

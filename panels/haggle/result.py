@@ -12,14 +12,13 @@ from env import (
     Episode,
     Offer,
     Task,
-    Turn,
     bonus,
     market,
     rupees,
     shares,
     zopa_width,
 )
-from panels.haggle.conversation import chart_words
+from panels.haggle.conversation import chart_words, tell_move
 from panels.haggle.game_view import HTML, IN_ENGLISH, chart, limits, sells
 from panels.haggle.opponents import chosen_opponent, model_name, opponent_name
 from panels.haggle.words import ENGLISH, Translate
@@ -30,16 +29,8 @@ from panels.ui.terms import term
 from sauda.experiments.gap import difficulty
 from sauda.language.lines import name_in, translate_phrases
 from sauda.records.kinds import ArtifactError
-from sauda.sessions.bazaar import (
-    Game,
-    Standing,
-    as_episode,
-    moves_of,
-    rank,
-    stand,
-    standings,
-    without_words,
-)
+from sauda.sessions import bazaar
+from sauda.sessions.bazaar import Game, Standing
 from sauda.sessions.review import (
     CLASSES,
     OwnMove,
@@ -63,7 +54,7 @@ def board_of(game: Game) -> Board:
     Nor against a model buyer, whose moves the model makes: no policy can replay such a game. A
     model seller only words moves that code makes.
     """
-    return () if not game.over or is_recorded(game) else standings(game)
+    return () if not game.over or is_recorded(game) else bazaar.standings(game)
 
 
 def result(
@@ -79,7 +70,7 @@ def result(
     if not game.over:
         fixed = game.task_name.startswith("classic/") and game.task_name != LISTINGS
         return note(translate("hidden_limit") + (translate("hidden_same") if fixed else ""))
-    board, played = board_of(game) if board is None else board, as_episode(game)
+    board, played = board_of(game) if board is None else board, bazaar.as_episode(game)
     parts = []
     if played.final.table.deals > 1:
         parts.append(_deals_table(played, translate, language))
@@ -138,6 +129,13 @@ def oracle_line(task: Task, played: Episode, translate: Translate = IN_ENGLISH) 
     return _paragraph(translate("oracle", grade=f"{informed_grade(task, played.seed):.3f}"))
 
 
+def revealed(game: Game, translate: Translate) -> Markup:
+    """What a finished game hid of its limits, its seller and the best response to it."""
+    played = bazaar.as_episode(game)
+    parts = zopa_bar(game, translate), seller_line(played, translate)
+    return Markup("").join([*parts, oracle_line(game.task, played, translate)])
+
+
 # The leaderboard ----------------------------------------------------------------------------------
 
 
@@ -164,7 +162,7 @@ def tell_place(rows: Sequence[Standing], translate: Translate) -> str:
 
 def _place_and_sharing(rows: Sequence[Standing], translate: Translate) -> tuple[str, str]:
     """The visitor's place among `rows`, and that it is shared where it is; "" where it is not."""
-    number, shared = rank(rows)
+    number, shared = bazaar.rank(rows)
     place = translate("place_number", place=number, all=len(rows))
     return place, translate("place_shared") if shared else ""
 
@@ -189,7 +187,7 @@ def card(game: Game, translate: Translate = IN_ENGLISH, board: Board | None = No
     if not game.over:
         return Markup("")
     board = board_of(game) if board is None else board
-    you = stand("you", game.task, as_episode(game), visitor=True)
+    you = bazaar.stand("you", game.task, bazaar.as_episode(game), visitor=True)
     figures = [stat(f"{you.grade:.2f}", translate("grade"))]
     if board:
         place, shared = _place_and_sharing(board, translate)
@@ -293,10 +291,10 @@ def effect_of_words(game: Game, translate: Translate) -> str:
 
     Empty where no words were said or where words do not count.
     """
-    own = [game.play.turns[number].action for number in moves_of(game)]
+    own = [game.play.turns[number].action for number in bazaar.moves_of(game)]
     if not (game.over and is_planned(game) and any(action.message for action in own)):
         return ""
-    silent = without_words(game)
+    silent = bazaar.without_words(game)
     if silent.play.state.table.past == game.play.state.table.past:
         how = translate("effect_same")
     elif silent.over:
@@ -319,7 +317,7 @@ def _outcome(game: Game, translate: Translate) -> str:
     """How a game ended in one line, or that it still runs."""
     if not game.over:
         return ending(None, chart_words(translate))
-    you = stand("you", game.task, as_episode(game), visitor=True)
+    you = bazaar.stand("you", game.task, bazaar.as_episode(game), visitor=True)
     return f"{ending_of(game, translate)}; {you.share:.0%} {translate('zopa_yours')}"
 
 
@@ -328,7 +326,7 @@ def _outcome(game: Game, translate: Translate) -> str:
 
 def is_reviewed(game: Game) -> bool:
     """Whether `game` gets a review: it is over, and the visitor made a move in it."""
-    return game.over and bool(moves_of(game))
+    return game.over and bool(bazaar.moves_of(game))
 
 
 def review_pending(translate: Translate) -> Markup:
@@ -382,7 +380,7 @@ def _verdict(review: Review, translate: Translate) -> str:
         "review_planned_cost" if planned else "review_missed_cost",
         amount=_amount(review.missed, review.game, translate),
         number=worst.number + 1,
-        said=_tell_move(worst.turn, translate),
+        said=tell_move(worst.turn, translate),
     )
 
 
@@ -398,7 +396,7 @@ def _row(
     free = "" if is_planned(game) or is_recorded(game) else "₹0"
     cost = "−" + _amount(move.cost, game, translate) if costs else free
     advice = _advice(move, translate, language) if costs else ""
-    return move, _tell_move(move.turn, translate), kind, cost, advice
+    return move, tell_move(move.turn, translate), kind, cost, advice
 
 
 def _advice(move: OwnMove, translate: Translate, language: str) -> str:
@@ -421,17 +419,6 @@ def _advice(move: OwnMove, translate: Translate, language: str) -> str:
     return translate("review_later", first=price, price=rupees(deal.price))
 
 
-def _tell_move(turn: Turn, translate: Translate) -> str:
-    """A move of the visitor as a price or an order, without what was typed with it."""
-    obs = turn.observation
-    if isinstance(turn.action, Offer):
-        return rupees(turn.action.price)
-    if isinstance(turn.action, Accept):
-        theirs = obs.bid if turn.agent == "seller" else obs.ask
-        return f"{translate('quick_accept')} {rupees(theirs)}"
-    return translate("quick_walk")
-
-
 def _amount(missed: Worth, game: Game, translate: Translate) -> str:
     """Rupees as fine as the prices, or the grade where a better grade earns no more rupees."""
     if missed.rupees <= 0:
@@ -445,7 +432,7 @@ def on_the_table(game: Game, translate: Translate) -> Markup | str:
     model. Empty where no price was named or none suited both sides.
     """
     low, high = limits(game)
-    tables = [game.play.turns[i].observation.table for i in moves_of(game)]
+    tables = [game.play.turns[i].observation.table for i in bazaar.moves_of(game)]
     bids = [(number, table.bids[-1]) for number, table in enumerate(tables, 1) if table.bids]
     if not bids or high <= low:
         return ""

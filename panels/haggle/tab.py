@@ -1,30 +1,61 @@
 """Haggle: a visitor sells to Sauda or to a scripted buyer, or buys from a seller.
 
-`layout.py` places the components, `callbacks.py` and `resume.py` say what happens, and this module
-says when.
+`screen.py` places the components, `callbacks.py` says what happens, and this module says when; and
+what a visitor finds on opening the page: a shared game, the one that this tab had, or a new one.
+
+A tab keeps the name of the session, which holds the game on the server, what the visitor chose,
+and the words in the message box. None of it is hidden from the visitor. `sessionStorage` belongs to
+one tab, so that two tabs keep two games; a browser may refuse it, and then a reload begins a new
+game. An address is made of a finished game alone, since a seed stands for every hidden value.
 """
 
-from collections.abc import AsyncIterator, Callable
+import json
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gradio as gr
 
 from panels.challenges import daily, people, spot
-from panels.haggle import callbacks, resume
-from panels.haggle.layout import PICKS, Layout, Visit
-from panels.haggle.opponents import models, one_of, values
-from panels.haggle.screen import Screen, Updates
+from panels.haggle import callbacks, opponents
+from panels.haggle.result import AGAINST, ASK, SEED, TASK, first_ask
+from panels.haggle.screen import FIRST, PICKS, Layout, Screen, Updates, Visit
 from panels.haggle.words import ENGLISH, LANGUAGES, translator
-from panels.site.visitor import visitor_of
-from panels.ui.look import QUEUED, QUIET, QUIET_UNCHECKED
+from panels.site.visitor import state_of, visitor_of
+from panels.ui.look import QUEUED, QUIET, QUIET_UNCHECKED, note
 from panels.ui.wiring import bound, event_value, named, sent_number, with_closed
+from sauda.records.seeds import whole_seed
+from sauda.sessions.bazaar import Game
 
 TITLE = "Haggle"
 STAGE_GAMES_AT_ONCE = 2  # each holds a thread while a stage plays
 REPLIES_AT_ONCE = 64  # events that wait for a model; none of them holds a thread
 REVIEWS_AT_ONCE = 16  # events that wait for a model or a search, likewise
+GONE_TASKS = ("bazaar/bluff", "bazaar/career", "bazaar/crowd")
+FORMER_NAMES = {"bazaar/seller_brief": opponents.SELLING_TASK}
+
+# Scripts of the browser --------------------------------------------------------------------------
+
+KEEPS = 'tabKeeps("sauda-haggle")'  # of page.js
+WRITE = f"""(session, seat, market, opponent, backend, language, chat) => {{
+  const moved = (chat ?? []).some((message) => message.role === "user");
+  const kept = {{ session, seat, market, opponent, backend, language, moved }};
+  if (session) {KEEPS}.write(JSON.stringify(kept));
+}}"""
+# The address of a shared game is taken away, so that a reload finds the game as it was left; other
+# tabs and sub-tabs have addresses of their own.
+READ_DRAFT = f"""(text) => {{
+  const address = new URL(location), query = address.searchParams;
+  if ((query.get("tab") ?? "haggle") === "haggle" && !query.has("part")) {{
+    {[TASK, SEED, AGAINST, ASK]}.forEach((key) => query.delete(key));
+    if (address.href !== location.href) history.replaceState(null, "", address);
+  }}
+  return {KEEPS}.readDraft(text);
+}}"""
+
+
+# When ------------------------------------------------------------------------------------------
 
 
 def build() -> None:
@@ -32,8 +63,8 @@ def build() -> None:
     translate, tabs = translator(ENGLISH), {}
     with gr.Tabs(elem_classes="sauda-subtabs", overflow_behavior="wrap"):
         with gr.Tab(translate("tab_any"), id="any") as tabs["tab_any"]:
-            page = Layout(translate, models()["buyer"])
-            _wire(Screen(page, models()))
+            page = Layout(translate, opponents.models()["buyer"])
+            _wire(Screen(page, opponents.models()))
         for name, part in (("daily", daily), ("spot", spot), ("people", people)):
             with gr.Tab(translate(f"tab_{name}"), id=name) as tabs[f"tab_{name}"]:
                 part.build(tabs[f"tab_{name}"], page.language)
@@ -53,7 +84,10 @@ def _wire(screen: Screen) -> None:
     them each time: until then the browser has no component that could tell of a change.
     """
     page = screen.page
-    opening, tick = _opens(screen), _ticks(screen)
+    opening = _opens(screen)
+    tick = page.clock.tick(
+        bound(callbacks.tick, screen), page.visit, [*page.of_game, page.clock], **QUIET
+    )
     _choices(screen)
     _moves(screen)
     for start in (page.asked.change, tick.then, opening.then):
@@ -95,19 +129,20 @@ def _opens(screen: Screen) -> Any:
 
     def opened(request: gr.Request, kept: str) -> Updates:
         session = visitor_of(request).session
-        return resume.open_page(screen, kept, request.query_params, session)
+        return open_page(screen, kept, request.query_params, session)
 
     opening = gr.on(  # as the page is loaded; no event changes its input, so never again
-        None, named(opened, resume.open_page), page.kept,
-        [*page.of_game, page.session], js=resume.READ, **QUIET,
+        None, named(opened, open_page), page.kept,
+        [*page.of_game, page.session], js=f"(kept) => {KEEPS}.read(kept)", **QUIET,
     )  # fmt: skip
-    pickers = opening.then(bound(resume.open_pickers, screen), page.visit, page.with_words, **QUIET)
-    pickers.then(None, page.message, page.message, js=resume.READ_DRAFT)
+    pickers = opening.then(bound(open_pickers, screen), page.visit, page.with_words, **QUIET)
+    pickers.then(None, page.message, page.message, js=READ_DRAFT)
     keeps = [page.session, *page.picks, page.chat]
-    gr.on([part.change for part in keeps], None, keeps, None, js=resume.WRITE, preprocess=False)
+    gr.on([part.change for part in keeps], None, keeps, None, js=WRITE, preprocess=False)
     gr.on(
         [page.message.input, page.message.change],
-        None, [page.session, page.message], None, js=resume.WRITE_DRAFT,
+        None, [page.session, page.message], None,
+        js=f"(...values) => {KEEPS}.writeDraft(...values)",
     )  # fmt: skip
     return opening
 
@@ -160,7 +195,7 @@ def _moves(screen: Screen) -> None:
             "quick": lambda: callbacks.press_quick_move(
                 screen, number, sent_number(event, "turns"), visit
             ),
-            "what_if": lambda: callbacks.what_if(screen, number, visit),
+            "what_if": lambda: callbacks.go_back(screen, number, visit, visit.game),
             "go_back": lambda: callbacks.go_back(screen, sent_number(event, "picked"), visit),
             "take_back": lambda: callbacks.take_back(screen, visit),
             "begin": lambda: callbacks.begin(screen, visit),
@@ -181,17 +216,11 @@ def _moves(screen: Screen) -> None:
     )
 
 
-def _ticks(screen: Screen) -> Any:
-    """The load status of the language models."""
-    page, tick = screen.page, bound(callbacks.tick, screen)
-    return page.clock.tick(tick, page.visit, [*page.of_game, page.clock], **QUIET)
-
-
 def _visit_of(screen: Screen, kept: Visit, *picks: str) -> Visit:
     """The visit that the session keeps, with what the visitor picks now; values are unchecked."""
     picked = dict(zip(PICKS, picks, strict=True))
-    picked["backend"] = one_of([*screen.models["buyer"]], picked["backend"])
-    picked["language"] = one_of(values(LANGUAGES), picked["language"])
+    picked["backend"] = opponents.one_of([*screen.models["buyer"]], picked["backend"])
+    picked["language"] = opponents.one_of(opponents.values(LANGUAGES), picked["language"])
     return replace(kept, **picked)
 
 
@@ -217,3 +246,122 @@ def _streamed(callback: Callable, screen: Screen) -> Callable:
                 yield updates
 
     return named(streamed, callback)
+
+
+# Opening the page --------------------------------------------------------------------------------
+
+
+def open_page(screen: Screen, kept: str, query: Mapping[str, str], session: str) -> Updates:
+    """The game that an address names, else the one that this tab was left with, else a new one.
+
+    `kept` is what the tab kept, as JSON, `session` the name of the session that begins now.
+    """
+    found, remark = read_kept(kept, screen.models["buyer"]), ""
+    visit = Visit(**found.picks) if found else Visit()
+    known = {screen.page.session: session, screen.page.visit: visit}
+    game = None
+    try:
+        if game := shared_game(query, screen.is_ready(query.get(AGAINST, ""), visit.backend)):
+            remark = "shared_game"
+        elif found and (former := state_of(found.session, screen.page.visit)) and former.game:
+            visit = replace(former, **found.picks, generation=visit.generation)
+            game = visit.game
+        elif found and found.moved:
+            remark = "gone"
+    except MarketGone:
+        remark = "gone_market"
+    except ValueError:
+        remark = "bad_link"
+    try:
+        ready = screen.is_ready(visit.opponent, visit.backend)
+        game = game or opponents.new_game(visit.seat, visit.market, visit.opponent, ready)
+    except ValueError as error:  # an artifact that the opponent needs is missing
+        return known | screen.problem(error, visit)
+    seat, market = opponents.seat_and_market(game.task_name)
+    if seat == opponents.SELL == visit.seat:
+        market = visit.market  # an item, or any
+    visit = replace(
+        visit, game=game, seat=seat, market=market, opponent=opponents.chosen_opponent(game)
+    )
+    visit.generation.place = seat, market
+    shown = screen.show(visit, note(visit.translate(remark)) if remark else "")
+    # Its review comes by an event of its own, `callbacks.review_former`.
+    return (
+        known | shown | {screen.page.visit: replace(shown[screen.page.visit], review_request=None)}
+    )
+
+
+def open_pickers(screen: Screen, visit: Visit) -> Updates:
+    """The pickers as the game that was opened came about.
+
+    Where they are so already, only the items to sell: hundreds, which no page has to wait for.
+    """
+    page, translate = screen.page, visit.translate
+    if all(getattr(visit, name) == getattr(FIRST, name) for name in PICKS):
+        return {page.market: gr.Dropdown(opponents.market_choices(visit.seat))}
+    seats = opponents.seat_choices(translate)
+    return callbacks.change_language(screen, visit, is_open=False) | {
+        page.seat: gr.Radio(seats, value=visit.seat, label=translate("seat")),
+        page.language: gr.Radio(value=visit.language, label=translate("language")),
+        page.backend: gr.Radio(value=visit.backend, label=translate("backend")),
+    }
+
+
+# What a tab kept ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a tab kept."""
+
+    session: str  # its name before the reload
+    picks: Mapping[str, str]  # by the names of PICKS
+    moved: bool  # whether the visitor had said anything
+
+
+def read_kept(text: str, backends: Collection[str]) -> Kept | None:
+    """What a tab kept, from the JSON that it sent; None for anything else.
+
+    Choices that the page does not have are replaced by those it opens with.
+    """
+    try:
+        found = json.loads(text or "null")
+    except ValueError:
+        return None
+    if not isinstance(found, dict) or not isinstance(found.get("session"), str):
+        return None
+    seat = opponents.one_of((FIRST.seat, opponents.BUY), found.get("seat"))
+    market, opponent = opponents.choose_offered(
+        seat, found.get("market", FIRST.market), found.get("opponent", FIRST.opponent)
+    )
+    backend = opponents.one_of([FIRST.backend, *backends], found.get("backend"))
+    language = opponents.one_of(
+        [FIRST.language, *opponents.values(LANGUAGES)], found.get("language")
+    )
+    picks = dict(zip(PICKS, (seat, market, opponent, backend, language), strict=True))
+    return Kept(found["session"], picks, found.get("moved") is True)
+
+
+# What an address names ----------------------------------------------------------------------------
+
+
+class MarketGone(ValueError):
+    """A link to a game of a market that the page no longer has."""
+
+
+def shared_game(query: Mapping[str, str], ready: bool = True) -> Game | None:
+    """The game that an address names, a hidden opponent hidden from the friend, too.
+
+    None where it names none: an address of another tab may have a task and a seed. Raises
+    ValueError for what the page does not offer, MarketGone for a game of the former open market:
+    there the seed drew another deal, whose first ask was another one, and links named none.
+    """
+    if query.get("tab", "haggle") != "haggle" or not {TASK, SEED} <= query.keys():
+        return None
+    if query[TASK] in GONE_TASKS:
+        raise MarketGone(query[TASK])
+    task_name = FORMER_NAMES.get(query[TASK], query[TASK])
+    game = opponents.game_at(task_name, whole_seed(query[SEED]), query.get(AGAINST, ""), ready)
+    if game.play.state.table.standing and query.get(ASK) != str(first_ask(game)):
+        raise MarketGone(task_name)
+    return game

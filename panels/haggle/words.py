@@ -60,8 +60,8 @@ class Trouble(IllegalAction):
         self.key, self.values = key, values
 
 
-def translate_error(error: Exception, language: str) -> Exception:
-    """The error with a sentence in the visitor's language.
+def translate_error(error: Exception, language: str, other: str = "not_possible") -> Exception:
+    """The error with a sentence in the visitor's language; that of `other` where it has none there.
 
     English keeps the error's own sentence, which may say more.
     """
@@ -70,5 +70,5 @@ def translate_error(error: Exception, language: str) -> Exception:
     translate = translator(language)
     if isinstance(error, Trouble):
         return IllegalAction(translate(error.key, **error.values))
-    key = next((key for kind, key in SENTENCES if isinstance(error, kind)), "not_possible")
+    key = next((key for kind, key in SENTENCES if isinstance(error, kind)), other)
     return IllegalAction(translate(key))

@@ -14,11 +14,11 @@ from panels.ui.look import SERIES, folded, line_style, style_figure, table, trou
 from panels.ui.provenance import provenance
 from panels.ui.tables import MISSING, with_interval
 from panels.ui.terms import TASK_TITLES, short
-from sauda.experiments.language import KINDS, Language, PriceRow
-from sauda.experiments.reproduction import SideOutcome
+from sauda.experiments.reading import KINDS, Language
 from sauda.experiments.seller_games import STUB
 from sauda.experiments.seller_quality import FILE as SELLER_FILE
 from sauda.experiments.seller_quality import SellerCell, SellerRow
+from sauda.records.schemas.base import Row
 from sauda.records.store import Artifact
 
 NAME = "else"
@@ -129,7 +129,7 @@ def tells_table(data: Language) -> Markup:
     return table(columns, rows, "llrrr", "Tells")
 
 
-def prices_table(prices: Sequence[PriceRow]) -> Markup:
+def prices_table(prices: Sequence[Row]) -> Markup:
     """Right, refused and wrong readings of the blind writer's held-out sentences, by kind."""
     chosen = {row.kind: row for row in prices if (row.reader, row.split) == ("sauda", "held_out")}
     rows = []
@@ -193,7 +193,7 @@ def differences_table(reproduction: Artifact) -> Markup:
     return table(heads, plain, align="lllrr")
 
 
-def won(side: SideOutcome) -> str:
+def won(side: Row) -> str:
     """The mean share of the ZOPA and the deal rate of one side of a difference."""
     if side.deal_rate is None:
         return "never ends"

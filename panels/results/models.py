@@ -17,9 +17,8 @@ from sauda.experiments.comparison import (
     OURS,
     SCRIPTS,
     TUNED,
-    ArenaModelRow,
-    ModelRow,
 )
+from sauda.experiments.evaluate import ArenaRow, BazaarRow
 from sauda.llm.registry import is_model
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
@@ -117,7 +116,7 @@ def weights(comparison: Artifact) -> str:
 
 # Rows of a comparison ----------------------------------------------------------------------------
 
-Rows = Mapping[str, ModelRow | ArenaModelRow]  # by policy
+Rows = Mapping[str, BazaarRow | ArenaRow]  # by policy
 
 
 def rows_by_policy(comparison: Artifact, task: str) -> Rows:
@@ -130,7 +129,7 @@ def best_script(rows: Rows) -> tuple[str, float]:
     scripts = [
         name
         for name, row in rows.items()
-        if name in UNINFORMED_SCRIPTS or (isinstance(row, ArenaModelRow) and not is_model(name))
+        if name in UNINFORMED_SCRIPTS or (isinstance(row, ArenaRow) and not is_model(name))
     ]
     best = max(scripts, key=lambda name: rows[name].grade.mean)
     return best, rows[best].grade.mean

@@ -22,8 +22,7 @@ from sauda.experiments.verify import Sample, cells, needs_weights, replay_row
 from sauda.games import game_of
 from sauda.llm.backends import gpu_of_this_process
 from sauda.llm.model import ROUNDING
-from sauda.llm.registry import player_spec
-from sauda.llm.sources import kinds_of_cpu
+from sauda.llm.registry import kinds_of_cpu, player_spec
 from sauda.llm.types import ReplyError
 from sauda.records.store import Artifact
 

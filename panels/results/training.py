@@ -53,10 +53,9 @@ from sauda.experiments.comparison import (
     LISTENER,
     ORACLE,
     OURS,
-    ArenaModelRow,
-    ModelRow,
-    StageGain,
+    PairedDifference,
 )
+from sauda.experiments.evaluate import ArenaRow, BazaarRow
 from sauda.llm.model import NULL
 from sauda.llm.registry import is_model
 from sauda.policies import ZERO_GRADE
@@ -117,9 +116,9 @@ def verdict(comparison: Artifact) -> Verdict:
     return Verdict(f"{opening}: {buyer_name(OURS)} {', and '.join(told)}.", tuple(lines))
 
 
-def gains_by_step(comparison: Artifact) -> dict[str, list[StageGain]]:
+def gains_by_step(comparison: Artifact) -> dict[str, list[PairedDifference]]:
     """The gains of each stage over the one it trains further, by what is added: "DPO"."""
-    gains: dict[str, list[StageGain]] = {}
+    gains: dict[str, list[PairedDifference]] = {}
     for gain in comparison.data.stage_gains:
         if gain.on == "all":
             added = policy_label(gain.after).rpartition(" + ")[2]
@@ -152,7 +151,7 @@ def caption(comparison: Artifact) -> Markup:
     return HTML.gains_caption(list_tasks(market_tasks(comparison)[1:]), "; ".join(lost))
 
 
-def step_label(gain: StageGain) -> str:
+def step_label(gain: PairedDifference) -> str:
     """Both stages in words: "SFT, then DPO" for "SFT + DPO"."""
     before, after = policy_label(gain.before), policy_label(gain.after)
     rest = after.removeprefix(f"{before} + ")
@@ -255,16 +254,16 @@ def policies_table(artifact: Artifact, task: str) -> Markup:
     return data_table(lines, told, forms=FORMS)
 
 
-def best_first(artifact: Artifact, task: str) -> list[ModelRow | ArenaModelRow]:
+def best_first(artifact: Artifact, task: str) -> list[BazaarRow | ArenaRow]:
     """The rows of one task, the best grade first."""
     rows = rows_by_policy(artifact, task).values()
     return sorted(rows, key=lambda row: -row.grade.mean)
 
 
-def counts(row: ModelRow | ArenaModelRow) -> dict[str, Any]:
+def counts(row: BazaarRow | ArenaRow) -> dict[str, Any]:
     """What a row counts in its game; None for what a script or an unwrapped model has not."""
     invalid = {"invalid replies": row.invalid_replies if is_model(row.policy) else None}
-    if isinstance(row, ModelRow):
+    if isinstance(row, BazaarRow):
         changed = row.changed if "+" in row.policy else None
         told = {"deals": row.deal_rate, "forfeits": row.ends["forfeit"], "moves": row.moves}
         return told | invalid | {"changed by the wrapper": changed}
@@ -299,7 +298,7 @@ def stages(artifact: Artifact) -> Part:
         models = (
             row
             for row in best_first(artifact, task)
-            if isinstance(row, ModelRow) and is_model(row.policy) and NULL not in row.policy
+            if isinstance(row, BazaarRow) and is_model(row.policy) and NULL not in row.policy
         )
         gained = f"{title}: gain of each stage, bare, paired by seed; 95 % intervals"
         compared = f"{title}: each stage, bare, compared with others by seed; 95 % intervals"

@@ -22,26 +22,19 @@ NAMED_BY = ("host", "x-forwarded-host", "x-forwarded-proto")
 NAMES = 32  # answers that are kept: a caller may come at any address and port
 
 
-@dataclass(frozen=True)
-class Opening:
-    """What Gradio's page lacks: a first view, and what a link to the page is about; both HTML."""
-
-    first_view: str = ""
-    link_tags: str = ""
-
-    def added(self, page: bytes) -> bytes:
-        """The page with the first view before its components, and with its own link tags."""
-        before, app, after = LINK_TAGS.sub(b"", page).partition(APP)
-        head, end, body = before.partition(b"</head>")
-        return head + self.link_tags.encode() + end + body + self.first_view.encode() + app + after
-
-
 @dataclass
 class PageCache:
     """The answers that are kept, by path and by the names under which the page was reached."""
 
-    opening: Opening = field(default_factory=Opening)
+    first_view: str = ""  # HTML that Gradio's page lacks
+    link_tags: str = ""  # what a link to the page is about, likewise
     kept: OrderedDict[tuple, tuple[list, bytes, bytes]] = field(default_factory=OrderedDict)
+
+    def complete(self, page: bytes) -> bytes:
+        """The page with the first view before its components, and with its own link tags."""
+        before, app, after = LINK_TAGS.sub(b"", page).partition(APP)
+        head, end, body = before.partition(b"</head>")
+        return head + self.link_tags.encode() + end + body + self.first_view.encode() + app + after
 
     async def answer(self, app: Any, scope: dict[str, Any], receive: Any, send: Any) -> None:
         """Send a kept answer; one that is not kept is asked of `app`, and kept if it is good."""
@@ -79,7 +72,7 @@ class PageCache:
             return False
         body = b"".join(part.get("body", b"") for part in parts)
         if scope["path"] == "/":
-            body = self.opening.added(body)
+            body = self.complete(body)
         headers = [pair for pair in start["headers"] if pair[0].lower() != b"content-length"]
         compressed = await asyncio.to_thread(gzip.compress, body, 6)  # holds no other caller up
         self.kept[key] = headers, body, compressed

@@ -8,21 +8,22 @@ limits on how many events and sessions it begins.
 import asyncio
 import math
 import re
-from collections.abc import AsyncIterator
+import socket
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from inspect import signature
+from ipaddress import ip_address
 from typing import Any
+from urllib.parse import urlsplit
 
 import gradio as gr
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from panels.site import sessions
 from panels.site.cache import PageCache
-from panels.site.hosts import Hosts
-from panels.site.visitor import CALLER
+from panels.site.visitor import CALLER, OPEN
 from sauda.fairness import FairGate, QueueFull, Visitor
 from sauda.fairness import Limits as GateLimits
 from sauda.serve.limits import Limiter, Refused, address_of, is_this_machine, json_object
@@ -49,7 +50,7 @@ MOST_BYTES = 1024 * 1024  # of a call
 BODY_SECONDS = 10  # within which the body of a call has come
 STREAMS_OF_ADDRESS = 512  # open requests of the API, up to two per tab
 JOINS_OF_ADDRESS, JOINS_SECONDS = 256, 10.0  # events that begin in the queue, within so long
-SESSIONS_OF_ADDRESS = 400  # that begin within an hour: fewer than `sessions.SESSIONS`
+SESSIONS_OF_ADDRESS = 400  # that begin within an hour: fewer than `visitor.SESSIONS`
 # A tab that opens starts about 20 events; a hundred tabs of one address may open at once.
 EVENTS = GateLimits(waiting_of_address=2048)
 # Programs that play have a gate of their own: no trainer and no agent takes a visitor's turn.
@@ -73,6 +74,86 @@ HEADERS = {  # as strict as a page in a frame of huggingface.co can have
 
 BUSY = Refused(429, "Too many requests of your network address are open; try again in a moment.")
 CLOSING = Refused(503, "The page is being restarted; open it again in a minute.")
+
+
+# The page's names ---------------------------------------------------------------------------------
+
+# A page of another site can let its own name lead to this machine, and its scripts then count as
+# the page's own in the browser. So a name has to be known. An address of the network is no name and
+# leads nowhere else, so it always may stand in `Host`.
+MORE_HOSTS = "SAUDA_HOSTS"  # more names, with commas between them; ".example.com" is all below it
+LOOPBACK = ("localhost", ".localhost")
+OF_SPACES = ".hf.space"
+HOST = re.compile(
+    r"(?P<name>[\w.\-]{1,253}|\[[\da-f:.]{2,45}\])(:\d{1,5})?", re.ASCII | re.IGNORECASE
+)
+SCHEMES = ("http", "https")  # a proxy may take the latter and pass on the former
+
+
+@dataclass(frozen=True)
+class Hosts:
+    """The names of a page."""
+
+    names: tuple[str, ...]  # one that begins with a dot stands for all names that end like it
+    behind_proxy: bool = False  # that may say under which name the page is reached
+    on_space: bool = False  # whose proxy is the only way in, and may call the page what it likes
+
+    def are_own(self, name: str) -> bool:
+        """Whether this name, or this address of the network, is the page's."""
+        name = name.lower().rstrip(".")
+        try:
+            ip_address(name.strip("[]"))
+            return True
+        except ValueError:
+            return any(
+                name.endswith(own) if own.startswith(".") else name == own for own in self.names
+            )
+
+    def check(self, headers: Headers) -> None:
+        """Raise Refused where a request came under a name that is not the page's."""
+        own, foreign = self._claimed(headers)
+        if foreign and not (self.on_space and own):
+            raise Refused(
+                421,
+                f"This page is not known as {foreign[0]}; whoever runs it can add a name to"
+                f" {MORE_HOSTS}.",
+            )
+
+    def check_origin(self, headers: Headers) -> None:
+        """Raise Refused where a browser sends a request for the page of another site."""
+        origin, (own, _) = headers.get("origin"), self._claimed(headers)
+        if origin is not None and origin not in {f"{s}://{host}" for s in SCHEMES for host in own}:
+            raise Refused(403, "The environment takes no calls from the pages of other sites.")
+
+    def _claimed(self, headers: Headers) -> tuple[list[str], list[str]]:
+        """The hosts under which a request says that it reached the page: own and foreign ones."""
+        forwarded = headers.get("x-forwarded-host", "") if self.behind_proxy else ""
+        # Of several proxies the first counts, and one may add a path.
+        first = re.split("[,/]", forwarded, maxsplit=1)[0].strip()
+        own, foreign = [], []
+        for host in filter(None, (headers.get("host"), first)):
+            match = HOST.fullmatch(host)
+            if not match:
+                raise Refused(400, "The Host header names no host.")
+            (own if self.are_own(match["name"]) else foreign).append(host)
+        return own, foreign
+
+
+def own_hosts(environment: Mapping[str, str], host: str, behind_proxy: bool) -> Hosts:
+    """The names of a page that listens on `host`: of this machine, of its Space, and those set."""
+    machine, on_space = socket.gethostname(), "SPACE_ID" in environment
+    names = [host, *LOOPBACK, machine, f"{machine}.local"]
+    if on_space:
+        names += [OF_SPACES, environment.get("SPACE_HOST", "")]
+    names += environment.get(MORE_HOSTS, "").split(",")
+    # A port or a scheme that somebody wrote as well says nothing of the name.
+    bare = [
+        urlsplit(f"//{name.strip().lstrip('*').rpartition('//')[2]}").hostname for name in names
+    ]
+    return Hosts(tuple(filter(None, bare)), behind_proxy, on_space)
+
+
+# The gate -----------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -183,7 +264,7 @@ class Gate:
         session = str(call.get("session_hash") or "")
         if route := EVENT.fullmatch(path):
             check_values(call, called_event(self.blocks, call, route), route, session)
-        is_new = session not in sessions.OPEN.session_data
+        is_new = session not in OPEN.session_data
         for limiter, counts in ((served.sessions, is_new), (served.joins, JOINS.match(path))):
             if counts and not limiter.take(address, is_this_machine(address)):
                 raise BUSY
@@ -287,7 +368,7 @@ def check_values(call: dict[str, Any], event: Any, route: re.Match[str], session
         data = [call.get(name, one.default) for name, one in parameters.items()]
     if not isinstance(data, list) or len(data) != len(event.inputs):
         raise Refused(422, f"data is a list of {len(event.inputs)} values.")
-    changed = sessions.OPEN.session_data.get(session, {})  # the caller's own lists of choices
+    changed = OPEN.session_data.get(session, {})  # the caller's own lists of choices
     for part, value in zip(event.inputs, data, strict=True):
         now = changed.get(part._id, part) if event.preprocess else None
         if not part.stateful and not may_hold(part, value, now):

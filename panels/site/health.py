@@ -13,8 +13,7 @@ from starlette.routing import Route
 
 from panels.site.cache import NAMES
 from panels.site.gate import Served
-from panels.site.sessions import OPEN
-from panels.ui.downloads import BYTES, NotWritten, downloads
+from panels.site.visitor import OPEN
 from sauda.llm import backends
 from sauda.llm.process import CACHE_BYTES
 from sauda.serve.http import CAPACITY
@@ -23,6 +22,7 @@ from sauda.sessions.arena import ArenaGame
 from sauda.sessions.bazaar import Game
 
 MIB = 2**20
+ROOM = 64  # MiB of temporary files that a download may need
 OURS = ("env", "panels", "sauda")  # packages
 
 
@@ -59,7 +59,6 @@ def health_route(served: Served) -> Route:
                 "caches": caches(),
                 "language_models": backends.own_service().health(),
                 "memory_mib": memory() | {"most_of_model_cache": CACHE_BYTES / MIB},
-                "downloads": download_files(),
                 "temporary_files": trouble_with_temporary_files() or "enough room",
             }
         )
@@ -96,21 +95,6 @@ def caches() -> dict[str, dict[str, int]]:
     return dict(sorted(sizes.items()))
 
 
-def download_files() -> dict[str, float] | None:
-    """The files that visitors had written for download; None where there is no folder for them."""
-    try:
-        files = downloads()
-    except NotWritten:
-        return None
-    sizes = list(files.sizes.values())
-    return {
-        "files": len(sizes),
-        "most_files": files.most_files,
-        "mib": round(sum(sizes) / MIB, 1),
-        "most_mib": files.most_bytes / MIB,
-    }
-
-
 def memory() -> dict[str, float]:
     """Resident memory in MiB: of the page, and of the model process where there is one."""
     processes = {"page": None, "model_process": getattr(backends.own_service().engine, "pid", None)}
@@ -131,9 +115,9 @@ def trouble_with_temporary_files() -> str:
         free = shutil.disk_usage(folder).free
     except OSError as error:
         return f"There is no folder for temporary files, so nothing can be downloaded: {error}."
-    if free < BYTES:
+    if free < ROOM * MIB:
         return (
             f"The folder for temporary files, {folder}, has {free // MIB} MiB left of the"
-            f" {BYTES // MIB} that downloads need; games go on without it."
+            f" {ROOM} that downloads need; games go on without it."
         )
     return ""

@@ -1,30 +1,33 @@
-"""Opens the page behind its gate, keeps its log small, and ends it on SIGTERM."""
+"""Opens the page behind its gate, limits connections and log, and ends it on SIGTERM."""
 
+import asyncio
 import logging
 import os
+import resource
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Container
+from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
+import uvicorn
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from panels.site import sessions
-from panels.site.cache import Opening, PageCache
-from panels.site.connections import Connections, limits_of_system
-from panels.site.gate import STEPS, TOOLS, Gate, Served
+from panels.site.cache import PageCache
+from panels.site.gate import STEPS, TOOLS, Gate, Served, own_hosts
 from panels.site.health import health_route
-from panels.site.hosts import own_hosts
-from panels.site.visitor import trust_proxies
+from panels.site.visitor import OPEN, SESSIONS, trust_proxies
 from panels.ui import theme
 from sauda.fairness import FairGate
 from sauda.serve.http import openenv_app
+from sauda.serve.limits import Limiter, normalize_address
 from sauda.serve.mcp import McpServer, tool_schemas
 from sauda.serve.openenv import Sockets
 
+LOG = logging.getLogger(__name__)
 # Gradio runs events in threads of their own then, and never in those that serve the page's files.
 THREADS = 104  # as many as run at once, by the limits of all groups
 QUEUE = 512  # events in all; `gate.py` limits those of one address
@@ -36,7 +39,7 @@ GRACE = 10.0  # seconds for the replies in progress at the end; a Space gives ab
 
 
 def serve(
-    blocks: gr.Blocks, host: str, port: int, opening: Opening | None = None
+    blocks: gr.Blocks, host: str, port: int, page: PageCache | None = None
 ) -> tuple[Any, Served]:
     """Open the page at this address, in threads of its own: Gradio's app, and what its gate keeps.
 
@@ -45,7 +48,7 @@ def serve(
     steps = FairGate(STEPS)
     served = Served(
         own_hosts(os.environ, host, behind_proxy=trust_proxies()),
-        PageCache(opening or Opening()),
+        page or PageCache(),
         Sockets(openenv_app(), steps),
         McpServer(steps),
     )
@@ -63,7 +66,7 @@ def serve(
         run_history=False,
         max_threads=THREADS,
         max_file_size=0,
-        state_session_capacity=sessions.SESSIONS,
+        state_session_capacity=SESSIONS,
         app_kwargs={
             "middleware": [Middleware(Gate, blocks=blocks, served=served)],
             "routes": [health_route(served), Route(TOOLS, tool_schemas)],
@@ -71,9 +74,9 @@ def serve(
         },
     )
     drop_schemas(blocks)
-    sessions.OPEN.session_data.clear()
-    sessions.OPEN.set_blocks(blocks)
-    app.state_holder = sessions.OPEN
+    OPEN.session_data.clear()
+    OPEN.set_blocks(blocks)
+    app.state_holder = OPEN
     config = blocks.server.config
     # A client whose model is generating in its event loop answers no ping meanwhile.
     config.ws_max_size, config.ws_ping_timeout = MOST_FRAME, served.sockets.limits.idle_seconds
@@ -148,3 +151,116 @@ def log_once_per_minute() -> None:
     for name in (None, "uvicorn"):
         for handler in logging.getLogger(name).handlers:
             handler.addFilter(OncePerMinute())
+
+
+# The connections to the web server ----------------------------------------------------------------
+
+# uvicorn has a time-out for what follows an answer, none for a connection that never asks, and no
+# limit by address; a process without free file descriptors serves nobody.
+FILES = 8192  # file descriptors that the page asks the system for
+SENTENCE = b"Too many connections are open; close some, or try again in a minute.\n"
+REFUSAL = (
+    b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncontent-type: text/plain\r\n"
+    b"content-length: %d\r\n\r\n%s" % (len(SENTENCE), SENTENCE)
+)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the connections may have, those that became sockets of `/ws` included."""
+
+    most: int = 2048
+    of_address: int = 512  # a trusted proxy speaks for many, and has no limit but the first
+    head_seconds: float = 15.0  # until the head of the first or next request has come
+
+
+def limits_of_system() -> Limits:
+    """The limits, with room for as many files beside the connections; raises that of the system."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = FILES if hard == resource.RLIM_INFINITY else min(hard, FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft := wanted, hard))
+    most = Limits.most if soft == resource.RLIM_INFINITY else min(Limits.most, soft // 2)
+    return Limits(most, min(Limits.of_address, most // 2))
+
+
+class Connections:
+    """The open connections, by address."""
+
+    def __init__(self, limits: Limits, proxies: Container[str] = ()) -> None:
+        self.limits, self.proxies = limits, proxies
+        self.held = Limiter(limits.of_address, limits.most)
+
+    def limit(self, config: uvicorn.Config) -> None:
+        """Let the server of a loaded configuration hold connections to come within the limits."""
+        for name, counts in (("http_protocol_class", _Asked), ("ws_protocol_class", _Counted)):
+            own = type("Limited", (counts, getattr(config, name)), {"among": self})
+            setattr(config, name, own)
+
+    def enter(self, host: str) -> str | None:
+        """Count one more connection; the address that has it, or None where there is no room."""
+        address = normalize_address(host)
+        if self.held.take(address, is_exempt=host in self.proxies):
+            return address
+        LOG.warning("refused a connection: %d are open", self.held.total)
+        return None
+
+
+class _Counted:
+    """Comes before a protocol of uvicorn's, whatever package reads the messages."""
+
+    among: Connections
+    _address: str | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        super().connection_made(transport)
+        self._address = self.among.enter(self.client[0] if self.client else "")
+        if self._address is None:
+            transport.write(REFUSAL)
+            transport.close()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._leave()
+        super().connection_lost(error)
+
+    def _leave(self) -> None:
+        if self._address is not None:
+            self.among.held.give_back(self._address)
+            self._address = None
+
+
+class _Asked(_Counted):
+    """The same before a protocol of HTTP, which has so long for the head of each request."""
+
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        super().connection_made(transport)
+        self._await_head()
+
+    def handle_websocket_upgrade(self, *request: Any) -> None:
+        self._leave()  # the protocol of the socket takes the connection over, and its place
+        super().handle_websocket_upgrade(*request)
+
+    def on_response_complete(self) -> None:
+        self._await_head()
+        super().on_response_complete()
+
+    def _await_head(self) -> None:
+        """Close the connection unless a request begins in time; its bytes alone do not count."""
+        self._stop_timer()
+        former = self.cycle
+
+        def give_up() -> None:
+            if self.cycle is former:
+                self.transport.close()
+
+        self._timer = self.loop.call_later(self.among.limits.head_seconds, give_up)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _leave(self) -> None:
+        self._stop_timer()
+        super()._leave()

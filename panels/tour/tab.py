@@ -37,10 +37,9 @@ from panels.training.tab import sample, table_of_runs
 from panels.transcripts.episodes import FILE, of_this_page
 from panels.transcripts.tab import typical
 from panels.transcripts.view import limits
-from panels.ui.html import SAY, macros
+from panels.ui.html import SAUDA, SAY, goods, macros, picture
 from panels.ui.look import PALETTE, QUEUED, note, trouble
 from panels.ui.offers import ending
-from panels.ui.pictures import SAUDA, goods, picture
 from panels.ui.provenance import load_or_say, missing, provenance
 from panels.ui.terms import capital
 from panels.ui.theme import SCENE, font_faces

@@ -26,16 +26,22 @@ from panels.ui.terms import term
 from panels.ui.wiring import Updates, fill_on_opening
 from sauda.experiments.role_play import (
     DOING,
-    SaidRow,
     contrasts_of,
     contrasts_verdict,
     is_off_role,
     price_verdict,
 )
 from sauda.experiments.role_play import FILE as SAID_FILE
-from sauda.experiments.roles import FILE, NAMES, cause_sentences, schedule_verdict
-from sauda.experiments.runs import RoleReply, RoleRun
+from sauda.experiments.runs import (
+    NAMES,
+    ROLES_FILE,
+    RoleReply,
+    RoleRun,
+    cause_sentences,
+    schedule_verdict,
+)
 from sauda.experiments.speeds import PublishedFigure
+from sauda.records.schemas.base import Row
 from sauda.records.store import Artifact
 from sauda.train.roles import LEAST_SAID
 
@@ -83,7 +89,7 @@ def _player(name: str, seat: str) -> str:
     return policy_label(name) + " (off role)" * is_off_role(name, seat)
 
 
-def said_table(rows: Sequence[SaidRow]) -> Markup:
+def said_table(rows: Sequence[Row]) -> Markup:
     """One row per model and seat: offers said rightly, wrongly, not at all, and the share won."""
     forms = {"share won": "z.3f", OWN: "+z.3f"}
     return data_table(rows, "Moves of a script in a model’s words", "z.2f", forms, SAID)
@@ -273,7 +279,7 @@ def check_line(runs: Runs) -> str:
 
 def build(tab: gr.Tab) -> None:
     """Lay out the part, which is filled as `tab` is opened. Called inside it."""
-    files = (FILE, "published.json", *(f"training/{name}.json" for name in NAMES))
+    files = (ROLES_FILE, "published.json", *(f"training/{name}.json" for name in NAMES))
     loaded = list(map(load_or_say, files))
     if missing := [message for _, message in loaded if message]:
         gr.HTML(missing[0])  # the runs are made alike, and the comparison is of them all

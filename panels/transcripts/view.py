@@ -22,8 +22,7 @@ from env import (
 )
 from panels.results.models import policy_label
 from panels.transcripts.episodes import FILE, player_title
-from panels.ui.downloads import text_link
-from panels.ui.html import macros
+from panels.ui.html import macros, text_link
 from panels.ui.offers import SMALL, Offers, curve, deal_turns, ending, offer_chart, offers_of
 from sauda.games import BAZAAR
 from sauda.games.arena_columns import Event, events

@@ -1,29 +1,66 @@
-"""The page's HTML and sentences: Jinja templates in `panels/templates`, a file per subject.
+"""The page's HTML, sentences and line drawings: Jinja templates in `panels/templates`, by subject.
 
 What a template calls without being given it (`note`, `folded`, `term`) is set here and in
-`templates.py`.
+`look.py`. The drawings are of goods and people, one per category of the catalogue and per kind of
+player.
 """
 
+import re
+from base64 import b64encode
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from env import rupees
-from panels.ui.look import badge, code, folded, heading, note, scrolled, stat, strip, table
-from panels.ui.pictures import goods, picture
-from panels.ui.tables import with_interval
-from panels.ui.templates import TEMPLATES, macros
-from panels.ui.terms import capital, could_be_won, list_names, list_tasks, nothing_to_win, short
-from panels.ui.wiring import button, pick_list
+from markupsafe import Markup
 
-__all__ = ["SAY", "macros"]
-TEMPLATES.globals |= {"badge": badge, "button": button, "code": code, "folded": folded}
-TEMPLATES.globals |= {"heading": heading, "note": note, "pick_list": pick_list, "short": short}
-TEMPLATES.globals |= {"rupees": rupees, "scrolled": scrolled, "stat": stat, "strip": strip}
-TEMPLATES.globals |= {"table": table, "with_interval": with_interval}
-TEMPLATES.filters["pm"] = with_interval
-TEMPLATES.globals |= {"goods": goods, "picture": picture}
-TEMPLATES.globals |= {"could_be_won": could_be_won, "nothing_to_win": nothing_to_win}
-TEMPLATES.globals |= {"capital": capital, "listed": list_names, "tasks_listed": list_tasks}
+from env import rupees
+from panels.ui import look, tables, terms, wiring
+from panels.ui.look import TEMPLATES, macros
+
+__all__ = ["SAUDA", "SAY", "STRANGER", "goods", "macros", "picture", "text_link"]
+_FILE = Path(__file__).with_name("pictures.svg")
+_SYMBOL = re.compile(r'<symbol id="([^"]+)">(.*?)</symbol>', re.DOTALL)
+SAUDA, STRANGER = "sauda", "stranger"  # the language model; a player of whom nothing is told
+
+
+@cache
+def _drawings() -> dict[str, str]:
+    return dict(_SYMBOL.findall(_FILE.read_text(encoding="utf-8")))
+
+
+def picture(name: str, kind: str = "goods") -> Markup:
+    """The drawing `name`, hidden from screen readers: words beside it say the same.
+
+    `kind` is "goods" or "face", which the stylesheet sizes.
+    """
+    return Markup(
+        '<svg class="sauda-drawn sauda-drawn-{}" viewBox="0 0 64 64" aria-hidden="true">{}</svg>'
+    ).format(kind, Markup(_drawings()[name]))
+
+
+def goods(category: str) -> Markup:
+    """The drawing of a category of the catalogue, such as "Mobile phones"."""
+    return picture(category.lower().replace(" ", "-"))
+
+
+def text_link(name: str, text: str, words: str) -> Markup:
+    """A link called `words` that saves `text` as the file `name`; it holds the text itself."""
+    return Markup(
+        '<a class="sauda-file" download="{}" href="data:text/plain;charset=utf-8;base64,{}">{}</a>'
+    ).format(name, b64encode(text.encode()).decode(), words)
+
+
+CALLED = {  # what the templates of the tabs call, by the module that has it
+    look: ("badge", "code", "folded", "heading", "note", "scrolled", "stat", "strip", "table"),
+    tables: ("with_interval",),
+    terms: ("capital", "could_be_won", "nothing_to_win", "short"),
+    wiring: ("button", "pick_list"),
+}
+TEMPLATES.globals |= {name: getattr(of, name) for of, names in CALLED.items() for name in names}
+TEMPLATES.globals |= {"goods": goods, "picture": picture, "rupees": rupees}
+TEMPLATES.globals |= {"listed": terms.list_names, "tasks_listed": terms.list_tasks}
+TEMPLATES.filters["pm"] = tables.with_interval
 TEMPLATES.filters["num"] = lambda value, form="z.3f": format(value, form)
 
 

@@ -7,13 +7,15 @@ import html
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import plotly.graph_objects as go
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from panels.ui.templates import TEMPLATES, macros
-from panels.ui.terms import title, with_tooltips
+from panels.ui.terms import shown_round, term, title, with_tooltips
 from sauda.records.schemas.base import Interval
 
 PALETTE: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -34,17 +36,6 @@ PALETTE: Mapping[str, tuple[str, str]] = MappingProxyType(
         "bad": ("#B3261E", "#FF8A80"),
     }
 )
-
-_NEGATIVE = re.compile(r"(?<!\w)-(?=\d)")  # a hyphen that stands for a minus
-
-
-def with_minus_signs(text: str) -> str:
-    """`text` with the minus sign of the axes before negative numbers; markup as it is."""
-    return text if isinstance(text, Markup) else _NEGATIVE.sub("−", text)
-
-
-TEMPLATES.filters["minus"] = with_minus_signs
-
 # What an event is given that answers at once and is no part of the page's API. Even where progress
 # is hidden, Gradio's browser side updates it on every component of `show_progress_on`, by default
 # all outputs of all events, each found by a walk through the whole page: half of an opening's time.
@@ -160,6 +151,32 @@ def style_figure(fig: go.Figure, height: int = 360) -> go.Figure:
 
 
 # HTML parts -------------------------------------------------------------------------------------
+
+_NEGATIVE = re.compile(r"(?<!\w)-(?=\d)")  # a hyphen that stands for a minus
+
+
+def with_minus_signs(text: str) -> str:
+    """`text` with the minus sign of the axes before negative numbers; markup as it is."""
+    return text if isinstance(text, Markup) else _NEGATIVE.sub("−", text)
+
+
+# `html.py` adds what the templates of the tabs call.
+TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).parent.parent / "templates"),
+    autoescape=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    undefined=StrictUndefined,
+)
+TEMPLATES.globals |= {"shown_round": shown_round, "term": term, "titled": title}
+TEMPLATES.globals |= {"with_tooltips": with_tooltips}
+TEMPLATES.filters["minus"] = with_minus_signs
+
+
+def macros(subject: str) -> Any:
+    """The macros of `templates/SUBJECT.html`: `macros("judge").card(…)` is escaped Markup."""
+    return TEMPLATES.get_template(f"{subject}.html").module
+
 
 # Macros of templates/parts.html, which says what each is.
 PARTS = macros("parts")

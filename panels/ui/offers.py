@@ -10,8 +10,7 @@ from math import floor, log10
 from markupsafe import Markup
 
 from env import Deal, EndReason, Episode, rupees
-from panels.ui.look import note
-from panels.ui.templates import macros
+from panels.ui.look import macros, note
 
 HTML = macros("charts")
 LARGE, SMALL = (420, 240), (270, 190)  # width and height of the viewBox, near those on the page

@@ -386,7 +386,7 @@ def upload(run: Path, results: str, api: Any = None) -> None:
     """
     if (kept := local_folder(results)) is not None:
         snapshot(run, copy := kept / NEW.format(run.name))
-        _flush(copy)
+        os.sync()
         _replace(kept / run.name, copy)
         return
     with tempfile.TemporaryDirectory() as folder, _hub(results, api) as api:
@@ -406,6 +406,7 @@ def download(name: str, results: str, into: Path, api: Any = None) -> Path | Non
     A missing repository is created, so that a lack of rights shows before training.
     Raises OSError where that cannot be done.
     """
+    into.mkdir(parents=True, exist_ok=True)
     copy = into / NEW.format(name)
     shutil.rmtree(copy, ignore_errors=True)
     if (kept := local_folder(results)) is not None:
@@ -436,14 +437,6 @@ def snapshot(run: Path, to: Path) -> None:
             shutil.copytree(checkpoint, to / checkpoint.name)
     others = shutil.ignore_patterns("checkpoint-*")
     shutil.copytree(run, to, ignore=others, dirs_exist_ok=True)
-
-
-def _flush(folder: Path) -> None:
-    """Write all files of a folder to the disk."""
-    for file in folder.rglob("*"):
-        if file.is_file():
-            with file.open("rb") as content:
-                os.fsync(content.fileno())
 
 
 def _replace(folder: Path, copy: Path) -> None:

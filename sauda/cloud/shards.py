@@ -25,7 +25,7 @@ from sauda.experiments.batches import join
 from sauda.experiments.evaluate import Cell, EvaluationSpec, play_cell, tabulate
 from sauda.games import game_of
 from sauda.llm.registry import is_model
-from sauda.records.progress import progress
+from sauda.records import progress
 from sauda.records.store import read_json, source_digest, write
 
 ENGINES = ("process", "ray")

@@ -13,7 +13,7 @@ from sauda.cloud import CloudFault, jobs, shards, space
 from sauda.cloud import rollouts as games
 from sauda.commands import console
 from sauda.commands.console import add_command, with_reason
-from sauda.commands.games import add_table_options, file_of, report, spec_of
+from sauda.commands.games import add_table_options, file_of, print_tables, spec_of
 from sauda.records.store import REPOSITORY, write
 from sauda.train import STAGES
 
@@ -161,7 +161,7 @@ def merge(options: argparse.Namespace) -> int:
     plan, data = shards.merge(options.folder)
     if options.out:
         console.save_measured(options.out, plan.config.as_json(), data)
-    report(data)
+    print_tables(data)
     return 0
 
 

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from env import ARENA_TASKS, MARKETS, TASKS, get_task, rollout
@@ -114,22 +114,14 @@ def evaluate(options: argparse.Namespace) -> None:
         with console.choose_engine(options) as engine:
             data = evaluate_on(engine, spec)
     console.save_measured(out, spec.as_json(), data)
-    report(data)
+    print_tables(data)
 
 
-def report(data: Mapping[str, Any]) -> None:
-    """Print the rows of an evaluation."""
-    from sauda.experiments.evaluate import table
+def print_tables(data: Mapping[str, Any]) -> None:
+    """Print the tables of a result."""
+    from sauda.experiments.base import lines, rows_in
 
-    print_rows(table(data))
-
-
-def print_rows(rows: Iterable[Mapping[str, Any]]) -> None:
-    """Print rows as aligned columns."""
-    from sauda.experiments.base import lines
-
-    for line in lines(rows):
-        print(line)
+    print("\n".join(lines(rows_in(data))))
 
 
 def spec_of(options: argparse.Namespace) -> Any:
@@ -169,7 +161,7 @@ def compare_models(options: argparse.Namespace) -> int:
     recorded = load(asked.file).data.as_json() if options.keep else None
     data = comparison.compare_models(asked, recorded=recorded)
     console.save_measured(asked.file, asked.config, data)
-    print_rows(comparison.table(data))
+    print_tables(data)
     return 0
 
 
@@ -182,5 +174,5 @@ def run(options: argparse.Namespace) -> int:
     chosen = vars(found.parser(f"python -m sauda run {options.name}").parse_args(options.options))
     made, file = found.run(chosen, chosen.pop("out"))
     print(f"wrote {file}" if file else "not saved: --out FILE keeps the result of other settings")
-    print_rows(found.table(made.data.as_json()))
+    print_tables(made.data.as_json())
     return 0

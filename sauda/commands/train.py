@@ -194,8 +194,8 @@ def acts(options: argparse.Namespace) -> int:
     What is left out is printed before. Dialogues in which one side has no words are used: their
     acts are read as well.
     """
-    from sauda.experiments.acts import acts as measure
-    from sauda.experiments.base import lines
+    from sauda.commands.games import print_tables
+    from sauda.experiments.reading import acts as measure
 
     if options.data is None and options.check:
         raise ValueError("--check compares with the artifact, and needs its --data FILE")
@@ -210,7 +210,7 @@ def acts(options: argparse.Namespace) -> int:
         if options.check:
             return _compare(measure.file, config, data)
         save_measured(measure.file, config, data)
-    print("\n".join(lines(measure.table(data))))
+    print_tables(data)
     return 0
 
 

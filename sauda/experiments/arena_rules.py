@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from env import ARENA_TASKS, Policy, Task, arena, begin, rollout
-from sauda.experiments.base import experiment, rows_of
+from sauda.experiments.base import experiment
 from sauda.experiments.batches import grades
 from sauda.policies import LABS
-from sauda.policies.arena_yardsticks import gains_from_trade, play_all_seeing
+from sauda.policies.arena import gains_from_trade, play_all_seeing
 from sauda.policies.broker import broker
-from sauda.records.schemas.base import Interval, Record
+from sauda.records.schemas.base import Record, Rows
 from sauda.records.seeds import first_seeds
 from sauda.statistics import difference_of, mean_of, name_interval, share_of_gap
 
@@ -27,31 +27,11 @@ FAIR, POOR = 0.65, 0.35  # reputations
 POLICIES = ("autarky", "rule_based_expert", "broker")
 
 
-class ArenaYardstick(Record):
-    """One player on one task: its grade, and its share of all gains from trade."""
-
-    task: str
-    player: str  # a policy, or the trader that sees all
-    n: int  # hold-out worlds
-    grade: Interval  # mean grade
-    share: Interval  # surplus over the BATNA, as a share of what all labs together could gain
-
-
-class ArenaAblation(Record):
-    """What the broker's grade loses on one task when a rule is switched off."""
-
-    task: str
-    rule: str  # words, coalitions, reputation, shocks; or no_shocks, standing
-    n: int  # hold-out worlds
-    without: float  # mean grade without the rule
-    worth: Interval  # grade with the rule less without, paired by world
-
-
 class ArenaRules(Record):
     """What each rule of the arena is worth to the broker, and how much trading wins."""
 
-    yardsticks: list[ArenaYardstick]  # one row per task and player
-    ablations: list[ArenaAblation]  # one row per task and rule
+    yardsticks: Rows  # one per task and player, the trader that sees all among them
+    ablations: Rows  # one per task and rule that is switched off: what the broker's grade loses
 
 
 @experiment(
@@ -59,7 +39,6 @@ class ArenaRules(Record):
     ArenaRules,
     method="replayed",
     checks="every grade, share and difference",
-    table=rows_of("yardsticks", "ablations"),
 )
 def arena_rules(worlds: int = 200, trader_worlds: int = 60) -> dict[str, Any]:
     """The data of the artifact; the slow trader that sees all plays the first `trader_worlds`."""
@@ -79,7 +58,7 @@ def arena_rules(worlds: int = 200, trader_worlds: int = 60) -> dict[str, Any]:
                 {
                     "task": task.name,
                     "rule": rule,
-                    "n": len(seeds),
+                    "n": len(seeds),  # hold-out worlds
                     "without": round(float(without.mean()), 6),
                     "worth": difference_of(base, without),
                 }
@@ -139,5 +118,6 @@ def _yardstick(task: Task, player: str, ends: list, gains: np.ndarray) -> dict[s
         "player": player,
         "n": len(ends),
         "grade": mean_of(np.array([task.grade(end) for end in ends])),
+        # Surplus over the BATNA, of what all labs together could gain.
         "share": name_interval(share_of_gap(surplus, np.zeros(len(gains)), gains)),
     }

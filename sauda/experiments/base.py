@@ -8,9 +8,10 @@ processes and an option too; `root`, the folder of the artifacts that it reads.
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from inspect import Parameter, signature
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, get_args
 
 from sauda.records import store
@@ -20,23 +21,9 @@ from sauda.records.schemas.base import Record
 Data = Mapping[str, Any]  # a JSON value of the result type
 # Of an artifact, a number of worker processes, and the folder of the artifacts.
 Replay = Callable[[store.Artifact, int, Path], Data]
-Table = Callable[[Data], Iterable[Data]]  # the rows of a result that are printed
+PRINTED = 100  # rows of a table at most
 
 EXPERIMENTS: dict[str, "Experiment"] = {}  # those that are imported, by name
-
-
-def rows_of(*names: str) -> Table:
-    """The rows under these names, without lists in them, such as one value per seed."""
-
-    def table(data: Data) -> Iterator[Data]:
-        for some in (data[name] for name in names):
-            for row in [some] if isinstance(some, Mapping) else some:
-                yield {name: value for name, value in row.items() if not isinstance(value, list)}
-
-    return table
-
-
-ROWS = rows_of("rows")
 
 
 @dataclass(frozen=True)
@@ -46,8 +33,7 @@ class Experiment:
     function: Callable[..., Data]
     file: str  # under artifacts/
     kind: Kind
-    inputs: Mapping[str, Path] = field(default_factory=dict)  # files read: digests are recorded
-    table: Table = ROWS
+    inputs: Mapping[str, Path]  # files read: digests are recorded
 
     def __call__(self, *settings: Any, **named: Any) -> Data:
         return self.function(*settings, **named)
@@ -113,13 +99,13 @@ def experiment(
     method: Method = "replayed",
     replay: Replay | None = None,
     model_hashes: Callable[[], Mapping[str, str]] = dict,
-    **options: Any,
+    inputs: Mapping[str, Path] = MappingProxyType({}),
 ) -> Callable[[Callable[..., Data]], Experiment]:
     """Register a function as what fills `file`, a line of `files.csv`, with a `result`.
 
     `checks` says in words what `verify` repeats. `replay` takes the place of calling the function
     again; the recorded "models" are its own. `model_hashes` gives today's fingerprints of what the
-    result records of each of those models. `options` are the last fields of `Experiment`.
+    result records of each of those models.
     """
 
     def register(function: Callable[..., Data]) -> Experiment:
@@ -131,11 +117,20 @@ def experiment(
 
         check = Check(method, checks, repeat)
         kind = register_kind(Kind(entry(file).kind, result, check, model_hashes))
-        registered = Experiment(function, file, kind, **options)
+        registered = Experiment(function, file, kind, inputs)
         EXPERIMENTS[function.__name__] = registered
         return registered
 
     return register
+
+
+def rows_in(data: Data) -> Iterator[Data]:
+    """The first rows of each table in a result, without lists in them and fingerprints."""
+    for table in data.values():
+        if isinstance(table, list):
+            for row in [row for row in table if isinstance(row, Mapping)][:PRINTED]:
+                shown = (name for name in row if not isinstance(row[name], list))
+                yield {name: row[name] for name in shown if name != "hashes"}
 
 
 def lines(rows: Iterable[Data]) -> Iterable[str]:
@@ -154,6 +149,8 @@ def text(value: Any) -> str:
         return f"{value:.4f}"
     if isinstance(value, Mapping) and {"mean", "low", "high"} <= value.keys():
         return f"{value['mean']:.4f} [{value['low']:.4f}, {value['high']:.4f}]"
+    if isinstance(value, list):
+        return f"{len(value)} values"
     if isinstance(value, Mapping):
         return " ".join(f"{name} {text(x)}" for name, x in value.items())
     return "–" if value is None else str(value)

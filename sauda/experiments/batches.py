@@ -18,7 +18,7 @@ from env import Policy, Task, get_task, rollout
 from sauda.llm.model import Model, load_once
 from sauda.llm.registry import player_spec
 from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games
-from sauda.records.progress import progress
+from sauda.records import progress
 from sauda.records.store import source_digest, write
 
 BATCH = 40  # games of a player played together

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from tqdm import tqdm
@@ -21,21 +21,20 @@ from sauda.games import ARENA, game_of
 from sauda.games import BAZAAR as BAZAAR_GAME
 from sauda.games.adapter import Columns, Game
 from sauda.games.bazaar_columns import LEAVE, OPEN_MARKET, TUNED
-from sauda.llm import sources
+from sauda.llm import registry
 from sauda.llm.model import CACHE, SAUDA, adapter_folder
 from sauda.llm.registry import PlayerSpec, is_model, player_spec
 from sauda.llm.turn import ModelGame
 from sauda.llm.wrappers import WRAPPERS
 from sauda.records.kinds import Check, Kind, register_kind
-from sauda.records.schemas.base import Interval, ModelSource, Record
+from sauda.records.schemas.base import Interval, ModelSource, Record, Row, Rows, Table
 from sauda.records.seeds import first_seeds
 from sauda.records.store import Artifact
 from sauda.statistics import paired_difference, share_of_gap
 
 BATCHES = CACHE / "ladder"  # the batches on disk
 Cells = Mapping[Cell, Columns]
-T = TypeVar("T", int, list[int])
-R, C = TypeVar("R"), TypeVar("C")  # the rows and the columns of a comparison
+R, C = TypeVar("R", bound=Row), TypeVar("C")  # the rows and the columns of a comparison
 
 # What is compared -------------------------------------------------------------------------------
 
@@ -183,36 +182,8 @@ def read_comparison(artifact: Artifact) -> Comparison:
     return compared(parts, config["batch"], config["baseline"])
 
 
-class ModelCounts(Record, Generic[T]):
-    """What a model and its wrapper did: a number over all games, or a list of one per game."""
-
-    moves: T  # the learner's moves
-    invalid_replies: T  # completions that held no legal move
-    changed: T  # moves that a wrapper changed
-    tokens: T  # tokens generated; 0 for scripts
-    retreats: T  # bids below an earlier bid of its own
-    broken: T  # bids or acceptances above a price it called its last
-    over_limit: T  # bids or acceptances above its limit, at a loss
-    walk_due: T  # games with a position where the planner walks away
-    walked: T  # of those, games where this policy walks in the first one
-
-
-class ModelRow(ModelCounts[int], evaluate.BazaarRow):
-    """One policy on one task, with counts over all its episodes."""
-
-
-class ModelColumns(ModelCounts[list[int]], evaluate.BazaarColumns):
-    """Columns of an evaluation, with counts per game."""
-
-
-class PairedDifference(Record):
-    """A difference of mean grades on the same seeds."""
-
-    task: str
-    n: int  # seeds
-    difference: float  # mean grade less the other's, paired by seed
-    low: float  # lower end of its 95 % interval
-    high: float  # upper end of its 95 % interval
+class PairedDifference(Row):
+    """A difference of mean grades on the same seeds with its interval."""
 
     @property
     def interval(self) -> Interval:
@@ -220,65 +191,24 @@ class PairedDifference(Record):
         return Interval(mean=self.difference, low=self.low, high=self.high)
 
 
-class StageGain(PairedDifference):
-    """What a training stage adds to the grade of the stage before, unwrapped, on the same seeds."""
-
-    before: str  # the earlier stage
-    after: str  # the later stage
-    # all seeds, or those whose listing or labs were kept out of training
-    on: Literal["all", "unseen"]
-
-
-class Rivalry(PairedDifference):
-    """What a training stage scores more than another policy, unwrapped, on the same seeds."""
-
-    policy: str  # the trained stage
-    rival: str  # the policy beside it
-
-
-class GapClosed(Record):
-    """Share of the gap from the base model to the planner that a stage closed."""
-
-    task: str
-    policy: str  # the trained stage, unwrapped
-    n: int  # seeds
-    share: float  # 0 at the base's mean grade, 1 at the planner's
-    low: float  # lower end of the 95 % interval, seeds resampled
-    high: float  # upper end of the 95 % interval
-
-
-class LabCounts(Record, Generic[T]):
-    """What a model did as a lab: a number over all episodes, or a list of one per episode."""
-
-    invalid_replies: T  # completions that held no action
-    tokens: T  # tokens generated; 0 for scripts
-
-
-class ArenaModelRow(LabCounts[int], evaluate.ArenaRow):
-    """One policy as a lab, with counts over all its episodes."""
-
-
-class ArenaModelColumns(LabCounts[list[int]], evaluate.ArenaColumns):
-    """Columns of an arena evaluation, with counts per episode."""
-
-
 class _Compared(Record, Generic[R, C]):
     ends: dict[str, str]  # meaning of each letter of the columns' `end`
-    rows: list[R]  # one row per task and policy
-    stage_gains: list[StageGain]  # gain of each training stage, on all seeds and on unseen ones
-    rivalries: list[Rivalry]  # each training stage beside other policies
+    rows: Table[R]  # one row per task and policy
+    # What each stage adds to the grade of the one before, on all seeds and on unseen ones.
+    stage_gains: Table[PairedDifference]
+    rivalries: Table[PairedDifference]  # each training stage beside other policies
     # bazaar: share of the gap to the planner that reads and speaks, per task and stage
-    gap_closed: list[GapClosed] = None
+    gap_closed: Rows = None
     worlds: dict[str, dict[str, list[float]]] = None  # arena: as in its evaluations
     episodes: dict[str, dict[str, C]]  # columns by task and policy
     models: dict[str, ModelSource]  # weights and sampling, by model name
 
 
-class ModelComparison(_Compared[ModelRow, ModelColumns]):
+class ModelComparison(_Compared[evaluate.BazaarRow, evaluate.BazaarColumns]):
     """A language model bare and wrapped, beside no model, scripts, planners and an oracle."""
 
 
-class ArenaModelComparison(_Compared[ArenaModelRow, ArenaModelColumns]):
+class ArenaModelComparison(_Compared[evaluate.ArenaRow, evaluate.ArenaColumns]):
     """A language model as a lab, untrained and trained, bare and constrained, beside scripts."""
 
 
@@ -295,23 +225,23 @@ def compare_models(
     others are played. A model whose games were played on several kinds of CPU names them all.
     """
     cells = comparison.cells()
-    models = sources.models_behind({name for _, name in cells}, comparison.game)
+    models = registry.models_behind({name for _, name in cells}, comparison.game)
     kept = {} if recorded is None else load_kept(comparison, models, recorded)
     episodes = {
         cell: _play_cell(cell, seeds, comparison.batch, folder, kept.get(cell))
         for cell, seeds in tqdm(cells.items(), unit="cell", desc="playing", leave=False)
     }
     if recorded is not None:
-        models = sources.with_cpus(models, recorded["models"], match_kept(episodes, kept))
+        models = registry.with_cpus(models, recorded["models"], match_kept(episodes, kept))
     return tabulate(comparison, episodes) | {"models": models}
 
 
-def match_kept(episodes: Cells, kept: Cells) -> Iterator[sources.Played]:
+def match_kept(episodes: Cells, kept: Cells) -> Iterator[registry.Played]:
     """Per (task, policy) pair of a model: whether its games are kept, new, or both."""
     for cell, columns in episodes.items():
         if weights := _weights(cell[1]):
             had = len(kept[cell]["grade"]) if cell in kept else 0
-            yield sources.Played(weights, had > 0, had < len(columns["grade"]))
+            yield registry.Played(weights, had > 0, had < len(columns["grade"]))
 
 
 def load_kept(
@@ -325,7 +255,7 @@ def load_kept(
         if cell not in episodes:
             continue
         if weights := _weights(cell.policy):
-            same = sources.is_same_player(recorded["models"].get(weights), models[weights])
+            same = registry.is_same_player(recorded["models"].get(weights), models[weights])
         else:
             same = then.get(cell) == evaluate.hashes(cell)
         had = len(episodes[cell]["grade"])
@@ -470,7 +400,7 @@ def _difference(ours: np.ndarray, theirs: np.ndarray) -> dict[str, Any]:
     return _label(len(ours), "difference", paired_difference(ours, theirs))
 
 
-# Verification and printing ----------------------------------------------------------------------
+# Verification -----------------------------------------------------------------------------------
 
 
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
@@ -483,23 +413,11 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     return tabulate(comparison, episodes) | {"models": recorded["models"]}
 
 
-PRINTED = ("task", "policy", "n", "grade", "invalid_replies", "changed", "over_limit")
-
-
-def table(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The rows to print: grades, then what training adds, then the gap that it closes."""
-    for some in data["rows"]:
-        shown = {name: some[name] for name in PRINTED if name in some}
-        yield shown | {"forfeits": some["ends"]["forfeit"]}
-    yield from data["stage_gains"]
-    yield from data.get("gap_closed", ())
-
-
 CHECK = Check(
     "replayed in part",
     "scripts replayed; model rows recomputed from recorded columns; the first games of each stage "
     "by --models",
     replay,
 )
-register_kind(Kind("model_comparison/4", ModelComparison, CHECK, sources.bazaar_prompt))
-register_kind(Kind("arena_model_comparison/4", ArenaModelComparison, CHECK, sources.arena_prompt))
+register_kind(Kind("model_comparison/4", ModelComparison, CHECK, registry.bazaar_prompt))
+register_kind(Kind("arena_model_comparison/4", ArenaModelComparison, CHECK, registry.arena_prompt))

@@ -6,7 +6,7 @@ task's own, in [-1, 1]; a difference is after less before, at one seed.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count, product
 from pathlib import Path
 from typing import Any, Literal
@@ -14,15 +14,14 @@ from typing import Any, Literal
 from tqdm import tqdm
 
 import env
-from sauda.experiments.base import experiment, rows_of
+from sauda.experiments.base import experiment
 from sauda.experiments.comparison import BASE, BAYESIAN, BAZAAR, CLASSIC, LISTENER, OURS
 from sauda.games import BAZAAR as BAZAAR_GAME
 from sauda.games.bazaar_prompt import parse
 from sauda.games.transcript import to_json
-from sauda.llm.registry import PlayerSpec, get_policy, player_spec
-from sauda.llm.sources import bazaar_prompt, models_behind
+from sauda.llm.registry import PlayerSpec, bazaar_prompt, get_policy, models_behind, player_spec
 from sauda.llm.turn import ModelGame, new_game, play_games
-from sauda.records.schemas.base import ModelSource, Number, Record
+from sauda.records.schemas.base import ModelSource, Number, Record, Row, Table
 from sauda.records.seeds import deal_at, first_seeds, has_zopa, seller_type
 from sauda.records.store import Artifact
 
@@ -44,28 +43,16 @@ class Move(Record):
     error: str = None  # the rule that was broken; of a forfeit
 
 
-class EpisodeRecord(Record):
-    """A complete episode, from which it can be played again."""
+class EpisodeRecord(Row):
+    """A complete episode, from which it can be played again; of a model with its replies."""
 
-    task: str
-    policy: str  # name of the policy in the learner's seat
-    seed: int
-    end: str  # how it ended
-    payoffs: dict[str, Number]  # surplus over the BATNA in rupees, by agent
-    grade: float  # the task's grade of the learner
     moves: list[Move]  # every move, in order
-
-
-class ModelEpisode(EpisodeRecord):
-    """An episode of a language model, with its texts."""
-
-    replies: list[str]  # the model's completion at each of its own turns
 
 
 class Episodes(Record):
     """Whole episodes of scripts, and of planners with and without words, to read and replay."""
 
-    episodes: list[EpisodeRecord]  # one entry per task and policy
+    episodes: Table[EpisodeRecord]  # one entry per task and policy
 
 
 def play(task_name: str, policy: str, seed: int) -> dict[str, Any]:
@@ -74,7 +61,7 @@ def play(task_name: str, policy: str, seed: int) -> dict[str, Any]:
     return to_json(env.rollout(task, get_policy(task, policy), seed), policy)
 
 
-@experiment("episodes/showcase.json", Episodes, checks="every move", table=rows_of("episodes"))
+@experiment("episodes/showcase.json", Episodes, checks="every move")
 def episodes(seed: int = SEED) -> dict[str, Any]:
     """The data of the artifact: each task at one seed under four policies, and a deal by words."""
     shown = [
@@ -106,35 +93,23 @@ BEST = "best"  # the largest gain of a game that ends in a deal
 PERCENTILES = {"10th": 0.10, "50th": 0.50, "90th": 0.90}  # of the gains where there is a ZOPA
 
 
-class ChosenPair(Record):
+class ChosenPair(Row):
     """One seed played before and after training, chosen by the difference of its grades."""
 
-    # the largest difference of a game with a deal after training, or a percentile of the difference
-    # among games with a ZOPA
-    why: Literal["best", "10th", "50th", "90th"]
-    seed: int  # seed of both games
-    difference: float  # grade after less before
-    before: ModelEpisode  # the game before training
-    after: ModelEpisode  # the game after training
+    before: EpisodeRecord  # the game before training
+    after: EpisodeRecord  # the game after training
 
 
-class BeforeAfterTask(Record):
+class BeforeAfterTask(Row):
     """Both grades of every seed of a task, and the games shown."""
 
-    task: str
-    seeds: list[int]  # seeds played on both sides
-    before: list[float]  # grade before training, per seed
-    after: list[float]  # grade after training, per seed
-    zopa: list[bool]  # whether buyer and seller can agree, per seed
-    deals: list[bool]  # whether the game after training ends in a deal
-    acts: dict[str, dict[str, int]]  # speech acts of all games in the open market, by side and name
-    chosen: list[ChosenPair]  # the games shown, by their difference
+    chosen: Table[ChosenPair]  # the games shown, by their difference
 
 
 class BeforeAfter(Record):
     """Games of a model before and after training on the same seeds, and some of them to show."""
 
-    tasks: list[BeforeAfterTask]  # one entry per task
+    tasks: Table[BeforeAfterTask]  # one entry per task
     models: dict[str, ModelSource]  # weights and sampling, by model name
 
 
@@ -169,15 +144,6 @@ def _replay_task(
     return row | {"chosen": choose_pairs(row, games)}
 
 
-def chosen_grades(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The grades of the chosen pairs."""
-    for task in data["tasks"]:
-        for pair in task["chosen"]:
-            grades = {side: pair[side]["grade"] for side in SIDES}
-            shown = {name: pair[name] for name in ("why", "seed", "difference")}
-            yield {"task": task["task"], **shown, **grades}
-
-
 @experiment(
     "episodes/before_after.json",
     BeforeAfter,
@@ -186,7 +152,6 @@ def chosen_grades(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     "are not repeated",
     replay=replay_models,
     model_hashes=bazaar_prompt,
-    table=chosen_grades,
 )
 def before_after(
     before: str = BASE,

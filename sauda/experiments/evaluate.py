@@ -6,7 +6,7 @@ other in an array of deals. Arena: utilities in credits, grades and rewards as s
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cache
 from itertools import product
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from pydantic import ConfigDict
 
 from env import MARKETS, Policy, Task, get_task, rollout
 from sauda.experiments.batches import play_cells
@@ -24,7 +25,7 @@ from sauda.llm.turn import ModelSeat
 from sauda.policies.listener import Informed
 from sauda.records import fingerprint
 from sauda.records.kinds import ArtifactError, Check, Kind, register_kind
-from sauda.records.schemas.base import Hashes, Interval, Metric, Number, Record
+from sauda.records.schemas.base import Hashes, Interval, Metric, Number, Record, Row, Rows, Table
 from sauda.records.seeds import deal_at, first_seeds
 from sauda.records.store import Artifact
 from sauda.statistics import paired_difference, summary
@@ -32,7 +33,14 @@ from sauda.statistics import paired_difference, summary
 ORACLE = "oracle"  # the best response to the very seller that it meets, which it knows
 
 
-class BazaarColumns(Record):
+class CountedColumns(Record):
+    """Columns of an evaluation; of a model in a comparison also its counts, one per episode."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, list[int]]
+
+
+class BazaarColumns(CountedColumns):
     """The episodes of one task and policy; seeds run up from the split's first."""
 
     end: str  # how each deal ended, one letter per deal, explained by `ends`
@@ -42,18 +50,11 @@ class BazaarColumns(Record):
     grade: list[float]  # the task's grade, per episode
 
 
-class BazaarRow(Record):
-    """One policy on one task, computed from its columns."""
+class BazaarRow(Row):
+    """One policy on one task, computed from its columns, also those of a model's counts."""
 
-    task: str
-    policy: str  # name of the policy in the learner's seat
-    n: int  # episodes
-    deals: int  # deals in those episodes, made or not
     share: Metric  # share of the ZOPA won, a failure counting 0
     grade: Metric  # the task's grade
-    deal_rate: float  # share of deals that the learner closed
-    success_rate: float  # share of episodes at the success threshold
-    rounds: float  # mean rounds per deal
     ends: dict[str, int]  # deals by the way they ended
     hashes: Hashes  # fingerprints of what was played
 
@@ -62,11 +63,11 @@ class Evaluation(Record):
     """Scripted policies on bazaar tasks over the seeds of one split."""
 
     ends: dict[str, str]  # meaning of each letter of the columns' `end`
-    rows: list[BazaarRow]  # one row per task and policy
+    rows: Table[BazaarRow]  # one row per task and policy
     episodes: dict[str, dict[str, BazaarColumns]]  # columns by task and policy
 
 
-class ArenaColumns(Record):
+class ArenaColumns(CountedColumns):
     """The episodes of one task, policy and set of other labs; one value per episode."""
 
     end: str  # how each episode ended, one letter, explained by `ends`
@@ -80,56 +81,27 @@ class ArenaColumns(Record):
     components: dict[str, list[float]]  # parts of the reward, by name
 
 
-class ArenaRow(Record):
+class ArenaRow(Row):
     """One policy on one task among one set of other labs, computed from its columns."""
 
-    others: str  # the other labs: as the world draws them, or all of one kind
-    task: str
-    policy: str  # name of the policy in the learner's seat
-    n: int  # episodes
     grade: Metric  # utility above the BATNA, as a share of the stake
     utility: Metric  # utility, credits
     reward: Metric  # sum of the step rewards, as a share of the stake
-    actions: int  # actions taken in all episodes
-    valid: float  # share of actions that the rules accepted
-    jobs: Interval  # jobs completed per episode
-    jobs_had: float  # mean number of jobs given per episode
-    correlation: Interval | None  # of reward and utility per stake; null where one is constant
     components: dict[str, Interval]  # parts of the reward, by name
     ends: dict[str, int]  # episodes by the way they ended
     hashes: Hashes  # fingerprints of what was played
-
-
-class ArenaCorrelation(Record):
-    """How closely reward follows utility over all policies of a task."""
-
-    others: str  # the other labs
-    task: str
-    n: int  # episodes of all policies
-    correlation: Interval | None  # Pearson's r, seeds resampled; null where one does not vary
-
-
-class ArenaExample(Record):
-    """The step with the largest amount of one reward component in the first episode that has it."""
-
-    component: str  # name of the reward component
-    task: str
-    policy: str
-    seed: int
-    step: int  # the learner's step, from 1
-    round: int  # round of the market, from 0
-    words: str  # the action in words
-    code: str  # result code of the action
-    amount: float  # what the step added to the component
 
 
 class Arena(Record):
     """Policies on arena tasks over the seeds of one split, among one or more sets of labs."""
 
     ends: dict[str, str]  # meaning of each letter of the columns' `end`
-    rows: list[ArenaRow]  # one row per set of other labs, task and policy
-    correlations: list[ArenaCorrelation]  # one row per set of labs and task
-    examples: list[ArenaExample]  # one step per reward component that occurs
+    rows: Table[ArenaRow]  # one row per set of other labs, task and policy
+    # Pearson's r of reward and utility over all policies, seeds resampled; one row per set of labs
+    # and task, null where one does not vary
+    correlations: Rows
+    # The step with the most of each reward component that occurs, in the first episode that has it.
+    examples: Rows
     # by task, per seed in credits: the value of the learner's first jobs ("stake"), and the best
     # utility from its own GPUs alone ("batna")
     worlds: dict[str, dict[str, list[float]]]
@@ -338,7 +310,7 @@ def seat_hash(task: Task, seat: ModelSeat) -> str:
     return fingerprint.fingerprint([asked, fingerprint.of_parser(act, seen)])
 
 
-# Verification and printing ----------------------------------------------------------------------
+# Verification -----------------------------------------------------------------------------------
 
 
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
@@ -347,16 +319,6 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     if missing := [name for name in names if name not in settings]:
         raise ArtifactError(f"{artifact.file} has no {', '.join(missing)} in its config")
     return evaluate(EvaluationSpec(*(settings[name] for name in names)), workers)
-
-
-PRINTED = ("others", "task", "policy", "n", "share", "utility", "grade", "reward", "correlation",
-           "deal_rate", "rounds", "valid", "jobs")  # fmt: skip
-
-
-def table(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The rows to print."""
-    for some in (*data["rows"], *data.get("correlations", ())):
-        yield {name: some[name] for name in PRINTED if name in some}
 
 
 CHECK = Check("replayed", "every episode and every row", replay)

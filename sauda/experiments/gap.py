@@ -6,6 +6,10 @@ better planner might lose less. What it loses when it plays with what the player
 believes is inference, and what the player loses to that planner is control. A player that states no
 belief counts with the prior, so that its inference and control are split by convention. Games are
 also graded by how hard they are.
+
+`Judged` needs fewer games: it gives the regret of moves in the same few hundred positions, by the
+planner's values. They come from training seeds that no training uses, reached by the planner with
+action noise, so many lie off its path.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,17 +22,24 @@ import numpy as np
 
 import env
 from sauda.experiments import batches
-from sauda.experiments.base import experiment, rows_of
+from sauda.experiments.base import experiment
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import LEAVE, TUNED
 from sauda.games.bazaar_prompt import HIGHEST, ask_belief, first_object, unit
 from sauda.llm.model import CACHE
-from sauda.llm.registry import PlayerSpec, get_policy, is_model, player_spec
-from sauda.llm.sources import bazaar_prompt, models_behind
+from sauda.llm.registry import (
+    PlayerSpec,
+    bazaar_prompt,
+    get_policy,
+    is_model,
+    models_behind,
+    player_spec,
+)
+from sauda.llm.turn import in_batches, take_turns
 from sauda.policies import BUYERS
-from sauda.policies.listener import Belief, Informed, Listener, at_opening, believe
-from sauda.records.schemas.base import Interval, ModelSource, Record
-from sauda.records.seeds import deal_at, first_seeds
+from sauda.policies.listener import Belief, Informed, Listener, MoveValues, at_opening, believe
+from sauda.records.schemas.base import Interval, ModelSource, Record, Row, Rows, Table
+from sauda.records.seeds import SPLITS, deal_at, first_seeds, is_unseen_game
 from sauda.records.store import ROOT, Artifact, load
 from sauda.statistics import difference_of, mean_of, name_interval, pooled_share, wilson_interval
 
@@ -242,42 +253,11 @@ def split_game(turns: Sequence[env.Turn]) -> tuple[float, float]:
     return inference, control
 
 
-class BeliefScore(Record):
-    """How good a player's stated beliefs are, at the positions of the planner that adopts them."""
-
-    n: int  # positions at which it was asked
-    stated: Interval  # share of them at which it stated a belief
-    held: Interval | None  # share of its ranges that hold the seller's limit
-    width: Interval | None  # mean width of its ranges, in list prices
-    right: Interval | None  # share of its types that are right
-    own_held: Interval | None  # the same three of the planner's own beliefs there
-    own_width: Interval | None
-    own_right: Interval | None
-
-
-class GapRow(Record):
+class GapRow(Row):
     """One player: its grade, and where it loses against the oracle."""
 
-    player: str
-    grade: Interval  # its grade
-    adopted: Interval  # the planner's grade with the belief that it states
-    inference: Interval  # what the planner loses by that belief
-    control: Interval  # what the player loses to that planner
     bins: list[Interval]  # its grade by difficulty, the easiest first
-    beliefs: BeliefScore | None  # its stated beliefs; null where it states none
-
-
-class Bin(Record):
-    """A fifth of the games, by what an informed buyer expects."""
-
-    name: str  # in words
-    n: int  # games
-    oracle: Interval  # what the informed oracle expects
-    no_zopa: float  # share of games in which no price serves both
-    width: float  # mean width between the limits elsewhere, list prices
-    bluffers: float  # share of bluffers
-    rivals: float  # share of sellers for whom another buyer waits
-    pressed: float  # share of sellers short of time
+    beliefs: Row | None  # its stated beliefs; null where it states none
 
 
 class Gap(Record):
@@ -289,9 +269,9 @@ class Gap(Record):
     planner: Interval  # the planner's grade with the exact belief
     uncertainty: Interval  # what it loses to the oracle
     edges: list[float]  # informed grades that part the bins, falling
-    bins: list[Bin]  # the games by difficulty, the easiest first
+    bins: Rows  # the games by difficulty, the easiest first
     models: dict[str, ModelSource]  # the weights, by name
-    rows: list[GapRow]  # one row per player
+    rows: Table[GapRow]  # one row per player
 
 
 def row_of(
@@ -302,7 +282,7 @@ def row_of(
     return {
         "player": name,
         "grade": mean_of(own),
-        "adopted": mean_of(adopted),
+        "adopted": mean_of(adopted),  # the planner's grade with the belief that it states
         "inference": difference_of(planner, adopted),
         "control": difference_of(adopted, own),
         "bins": [mean_of(own[bins == place]) for place in range(1, len(BINS) + 1)],
@@ -342,14 +322,15 @@ def describe_bin(name: str, deals: Sequence[env.Instance], informed: np.ndarray)
     return {"name": name, "n": len(deals), "oracle": mean_of(informed), **shares}
 
 
-def summarize(columns: Mapping[str, Mapping[str, Any]], seeds: Sequence[int]) -> dict[str, Any]:
-    """The result of the players' columns; the planner's own must be among them."""
+def summarize(
+    columns: Mapping[str, Mapping[str, Any]], planner: np.ndarray, seeds: Sequence[int]
+) -> dict[str, Any]:
+    """The result of the players' columns, and of the planner's grades."""
     deals = [deal_at(env.get_task(TASK), seed) for seed in seeds]
     informed = np.array([Informed.of(deal).expected for deal in deals])
     steps = np.arange(1, len(BINS)) / len(BINS)
     edges = batches.round_all(np.quantile(informed, 1 - steps))
     bins = np.array([bin_of(grade, edges) for grade in informed])
-    planner = np.array(columns["listener"]["own"])
     return {
         "task": TASK,
         "n": len(seeds),
@@ -387,23 +368,124 @@ PLAYERS = (*BUYERS, LEAVE, TUNED, "bayesian", "speaker", "reader", "listener", "
     checks="every row of a script or planner; those of language models are not",
     replay=replay,
     model_hashes=bazaar_prompt,
-    table=rows_of("bins", "rows"),
 )
 def gap(
-    players: tuple[str, ...] = PLAYERS,  # names; "listener" must be among them
+    players: tuple[str, ...] = PLAYERS,  # names
     episodes: int = 400,  # hold-out seeds, from 50,000
     *,
     workers: int = 2,
 ) -> dict[str, Any]:
     """The data of the artifact: one row per player. Raises ValueError for an unknown one."""
-    if "listener" not in players:
-        raise ValueError("the planner splits every gap: name listener among the players")
     seeds, scripts = first_seeds(episodes), [name for name in players if not is_model(name)]
     for name in scripts:
         get_policy(env.get_task(TASK), name)
-    columns = batches.play_cells(measure, dict.fromkeys(("", *scripts), seeds), workers)
+    # The planner splits every gap, so it plays along.
+    columns = batches.play_cells(measure, dict.fromkeys(("", "listener", *scripts), seeds), workers)
     for name in filter(is_model, players):
         place, play = CACHE / "gap", partial(measure, name)
         columns[name] = batches.play_model_batches(name, seeds, batches.BATCH, place, play)
+    planner = np.array(columns["listener"]["own"])
     columns = {name: columns[""] | columns[name] for name in players}
-    return {**summarize(columns, seeds), "models": models_behind(players, BAZAAR)}
+    return {**summarize(columns, planner, seeds), "models": models_behind(players, BAZAAR)}
+
+
+# Regret on fixed positions ----------------------------------------------------------------------
+
+Action = env.Offer | env.Accept | env.WalkAway
+JUDGED_TASKS = ("bazaar/open", "bazaar/rushed")  # in turn
+FIRST_JUDGED = 45_000  # of the training split, above all seeds that training uses
+ERROR = 5.0  # action noise up to the position, percent of the list price
+LATE = 3  # the turn, from 1, from which the error of prices is reported
+
+
+@dataclass(frozen=True)
+class Position:
+    """One position, with what is needed to ask any policy for its move there."""
+
+    task: str
+    seed: int
+    turn: int  # the learner's, from 0
+    obs: env.Observation
+
+
+def judged_positions(count: int) -> list[Position]:
+    """So many positions: one of each game from FIRST_JUDGED on, its turn drawn from the seed."""
+    positions: list[Position] = []
+    for seed in SPLITS["train"][FIRST_JUDGED:]:
+        task = env.get_task(JUDGED_TASKS[len(positions) % len(JUDGED_TASKS)])
+        if not is_unseen_game(task, seed):
+            turns = env.rollout(task, Unsteady(PLANNER, ERROR), seed).trajectory(task.learner)
+            turn = int(np.random.default_rng([seed, 0]).integers(len(turns)))
+            positions.append(Position(task.name, seed, turn, turns[turn].observation))
+        if len(positions) == count:
+            return positions
+    raise ValueError(f"too few training seeds from {FIRST_JUDGED:,}")
+
+
+@dataclass(frozen=True)
+class Unsteady:
+    """A buyer whose prices are off by a normal error, in percent of the list price."""
+
+    buyer: env.Policy
+    error: float
+
+    def __call__(self, obs: env.Observation, rng: np.random.Generator) -> Action:
+        move = self.buyer(obs, rng)
+        if not isinstance(move, env.Offer):
+            return move
+        price = move.price + rng.normal(0, self.error / 100 * obs.table.item.list_price)
+        least = obs.bid if obs.bid is not None else 1
+        return replace(move, price=max(least, min(obs.priced(price), max(least, obs.budget))))
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Positions with the value of every move in them."""
+
+    positions: Sequence[Position]
+    values: Sequence[MoveValues]
+
+    @classmethod
+    def of(cls, count: int) -> "Judged":
+        """So many positions with the planner's values: later moves as if it knew the seller."""
+        positions = judged_positions(count)
+        return cls(positions, [PLANNER.values(believe(s.obs), s.obs) for s in positions])
+
+    def figures_of(self, moves: Sequence[Action | None]) -> dict[str, Any]:
+        """The regret of moves, one in each position, None for a reply without one, as if it left.
+
+        A mean regret with its interval, and the mean error of prices from turn LATE on, percent of
+        the list price, None without any.
+        """
+        regret, errors = [], []
+        for at, values, move in zip(self.positions, self.values, moves, strict=True):
+            regret.append(values.regret(env.WalkAway() if move is None else move))
+            error = price_error(values, move, at.obs)
+            if error is not None and at.turn + 1 >= LATE:
+                errors.append(error)
+        return {
+            "regret": mean_of(np.array(regret)),
+            "price_error": round(float(np.mean(errors)), 6) if errors else None,
+        }
+
+    def of_model(self, player: PlayerSpec) -> dict[str, Any]:
+        """`figures_of` the moves of a language model, its replies in batches of BATCH."""
+        seat, moves = player.seat(BAZAAR), []
+        for start in range(0, len(self.positions), batches.BATCH):
+            batch = self.positions[start : start + batches.BATCH]
+            turns = take_turns(
+                [seat] * len(batch),
+                [at.obs for at in batch],
+                [lambda attempt, at=at: at.seed for at in batch],
+                in_batches(player.generate),
+            )
+            moves += [turn.action for turn in turns]
+        return self.figures_of(moves)
+
+
+def price_error(values: MoveValues, move: Action | None, obs: env.Observation) -> float | None:
+    """How far an offer is from the best one, % of the list price; None where either is no offer."""
+    best = values.best(obs)
+    if isinstance(best, env.Offer) and isinstance(move, env.Offer):
+        return 100 * abs(move.price - best.price) / obs.table.item.list_price
+    return None

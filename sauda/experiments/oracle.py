@@ -5,7 +5,7 @@ can expect. Exploits are ways to play that no honest buyer would think of; none 
 honest script by more than noise.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
@@ -22,8 +22,8 @@ from sauda.policies import SLOW
 from sauda.policies.bazaar import Babbles, Echoes, Quotes, Says
 from sauda.policies.listener import GRID, Informed
 from sauda.policies.tuned import FAMILIES, FILE, Timed, at, load_family
-from sauda.records.progress import progress
-from sauda.records.schemas.base import Interval, Number, Record
+from sauda.records import progress
+from sauda.records.schemas.base import Interval, Record, Row, Rows, Table
 from sauda.records.seeds import SPLITS, deal_at, first_seeds, has_zopa
 from sauda.statistics import difference_of, mean_of
 
@@ -42,23 +42,11 @@ GRADED = 400  # training games, after those of a search, on which families of sc
 # the search did not use.
 
 
-class TunedRow(Record):
-    """One family on one task."""
-
-    task: str
-    family: str  # name of the family
-    numbers: dict[str, Number]  # what was found, by name
-    generations: list[float]  # mean grade of the elite by generation
-    train: Interval  # grade on training seeds that the search did not use
-    n: int  # hold-out seeds
-    holdout: Interval  # grade on the hold-out seeds
-
-
 class TunedScripts(Record):
     """The best script of each family: its numbers, and its grade on training and hold-out games."""
 
     graded: int  # training seeds that compare the families
-    rows: list[TunedRow]  # one row per task and family
+    rows: Rows  # one per task and family
 
 
 def search_numbers(
@@ -88,7 +76,8 @@ def tune(task: str, family: str, settings: Mapping[str, int], episodes: int) -> 
         "task": task,
         "family": family,
         "numbers": numbers,
-        "generations": reached,
+        "generations": reached,  # mean grade of the elite
+        # On training seeds that the search did not use.
         "train": mean_of(grades(task, script, SPLITS["train"][used : used + GRADED])),
         "n": episodes,
         "holdout": mean_of(grades(task, script, SPLITS["holdout"][:episodes])),
@@ -217,25 +206,16 @@ class Exploit(Interval):
     gain: Interval  # its grade less that of the best honest script, by seed
 
 
-class RandomSearch(Record):
+class RandomSearch(Row):
     """The search among random schedules of prices and acts."""
 
-    tried: int  # scripts tried
-    n: int  # training seeds each was tried on
-    train: float  # mean grade of the best there
     best: list[Exploit]  # the best ones on the hold-out seeds
 
 
-class OracleRow(Record):
+class OracleRow(Row):
     """One task of the open market."""
 
-    task: str
-    n: int  # hold-out seeds
-    no_zopa: float  # share of deals in which no price serves both sides
-    informed: Interval  # informed oracle; it says what moves who can hear
-    silent: Interval  # informed oracle that says nothing
     policies: list[PolicyShare]  # one entry per player without hidden facts
-    honest: str  # the best honest script, with which exploits are compared
     exploits: list[Exploit]  # one entry per exploit; none for mute sellers
     search: RandomSearch | None  # random scripts; null for mute sellers
 
@@ -244,7 +224,7 @@ class Oracle(Record):
     """The open market's best values with a known seller, players beside them, and exploits."""
 
     grid: int  # prices in the grid of the exact solution
-    rows: list[OracleRow]  # one row per task
+    rows: Table[OracleRow]  # one row per task
 
 
 def players_of(task_name: str) -> dict[str, Policy]:
@@ -272,13 +252,14 @@ def row_of(task_name: str, seeds: Sequence[int], played: Mapping[str, Any]) -> d
     return {
         "task": task_name,
         "n": len(seeds),
-        "no_zopa": round(float(no_zopa), 6),
-        "informed": mean_of(informed),
+        "no_zopa": round(float(no_zopa), 6),  # share of deals without a price for both sides
+        "informed": mean_of(informed),  # the informed oracle; it says what moves who can hear
         "silent": mean_of(informed_grades(task_name, False, seeds)),
         "policies": [
             {"policy": name, **mean_of(won), "share": round(float(won.mean() / informed.mean()), 6)}
             for name, won in played.items()
         ],
+        # The best honest script, with which exploits are compared.
         "honest": max(scripts, key=lambda name: scripts[name]),
         "exploits": [],
         "search": None,
@@ -306,25 +287,14 @@ def search_all(
         "exploits": play_all(exploits(task)),
         "search": {
             "tried": scripts,
-            "n": seeds,
-            "train": round(max(tried), 6),
+            "n": seeds,  # training seeds each was tried on
+            "train": round(max(tried), 6),  # mean grade of the best there
             "best": play_all({str(script): script for script in best}),
         },
     }
 
 
-def per_policy(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """One row per task and player, the oracle first; then the exploits."""
-    for row in data["rows"]:
-        cells = {"informed": row["informed"], "informed, silent": row["silent"]}
-        cells |= {cell["policy"]: cell for cell in row["policies"]}
-        for name, cell in cells.items():
-            yield {"task": row["task"], "grade": cell, "share": cell.get("share"), "policy": name}
-        for cell in [*row["exploits"], *(row["search"] or {"best": []})["best"]]:
-            yield {"task": row["task"], "grade": cell, "gain": cell["gain"], "what": cell["what"]}
-
-
-@experiment("oracle.json", Oracle, checks="every solved game and every episode", table=per_policy)
+@experiment("oracle.json", Oracle, checks="every solved game and every episode")
 def oracle(
     episodes: int = 400,  # hold-out seeds per task, from 50,000: all reported values
     search: int = 60,  # training seeds per task, from 0, on which random scripts are tried

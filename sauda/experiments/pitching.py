@@ -13,15 +13,14 @@ from itertools import product
 from math import inf, log, sqrt
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from env import arena
 from sauda.experiments.base import experiment
-from sauda.records import read_table
-from sauda.records.progress import progress
-from sauda.records.schemas.base import Interval, Number, Record
+from sauda.records import progress, read_table
+from sauda.records.schemas.base import Interval, Record, Row, Rows, Table
 from sauda.records.seeds import first_seeds
 from sauda.statistics import difference_of, mean_of
 
@@ -112,64 +111,22 @@ LABELS = {
 }
 
 
-class AdvocateRow(Record):
-    """One advocate over all seeds."""
-
-    advocate: str
-    label: str  # what it does, in words
-    n: int  # negotiations, one per seed
-    win_rate: Interval  # share of rounds won
-    total: Interval  # mean total from the judge
-    early_win_rate: Interval  # win rate in the early rounds
-    late_win_rate: Interval  # win rate in the later rounds
-    difference: Interval  # win rate less the control's, paired by seed
-    lies: float  # false claims a pitch
-
-
-class Finding(Record):
-    """One claim of a pitch, as the judge checked it."""
-
-    dimension: str  # what the claim is about
-    # what the check gave
-    status: Literal["holds", "false", "repeated", "promise", "other", "unheard"]
-    start: int  # first character of the claim in the pitch
-    end: int  # character after its last
-    reason: str  # the check in words
-    points: Number  # what it adds to the score of its dimension
-
-
-class Verdict(Record):
+class Verdict(Row):
     """The judge's verdict on one pitch."""
 
-    text: str  # the pitch
-    scores: dict[str, Number]  # score by dimension, 0 to 1
-    total: Number  # weighted total
-    lies: int  # false claims
-    findings: list[Finding]  # one entry per claim
-    reasons: dict[str, str]  # the score in words, by dimension
+    findings: Rows  # one per claim, as the judge checked it
 
 
-class JudgedRound(Record):
+class JudgedRound(Row):
     """One round of a negotiation: the pitches and the award."""
 
-    round: int  # round, from 0
-    strategy: str  # strategy of the learner's pitch
-    winner: str | None  # lab that won; null where none did
-    reason: str  # the award in words
-    margins: dict[str, Number]  # total less the best other's, by lab
-    reputations: dict[str, Number]  # public reputation, by lab
-    shocks: list[str]  # supply shocks of the round, in words
     verdicts: dict[str, Verdict]  # the judge's verdict, by lab
 
 
-class ShownGame(Record):
+class ShownGame(Row):
     """A negotiation shown in full."""
 
-    seed: int  # its seed
-    why: Literal["best", "median", "worst"]  # its rank by wins over the control
-    wins: int  # rounds the adapting advocate won
-    control_wins: int  # rounds the control won at the same seed
-    rounds: list[JudgedRound]  # every round
+    rounds: Table[JudgedRound]
 
 
 class Pitching(Record):
@@ -179,14 +136,14 @@ class Pitching(Record):
     control: str  # name of the control
     arms: list[str]  # strategies to choose from
     early_rounds: int  # rounds in which each strategy is used once
-    rows: list[AdvocateRow]  # one row per advocate
+    rows: Rows  # one per advocate
     learning: Interval  # gain over the control, late less early rounds
     # per round and advocate: the share of seeds in which it is "won", the judge's mean "total"
     curves: dict[str, dict[str, list[Interval]]]
     # share of seeds that chose a strategy in each round, by advocate and strategy
     frequencies: dict[str, dict[str, list[float]]]
     wins: dict[str, list[int]]  # rounds won, one per seed, by advocate
-    shown: list[ShownGame]  # negotiations shown in full
+    shown: Table[ShownGame]  # negotiations shown in full
 
 
 def open_market(seed: int) -> arena.State:
@@ -281,6 +238,7 @@ def pitching(
                 "early_win_rate": mean_of(won[name][:, :EARLY].mean(1)),
                 "late_win_rate": mean_of(won[name][:, EARLY:].mean(1)),
                 "difference": difference_of(won[name].mean(1), won[CONTROL].mean(1)),
+                # False claims a pitch.
                 "lies": round(float(lies[name].mean()), 4),
             }
             for name in names
@@ -328,7 +286,7 @@ def round_json(played: Round) -> dict[str, Any]:
         "strategy": played.strategy,
         "winner": decision.winner,
         "reason": decision.reason,
-        "margins": dict(decision.margins),
+        "margins": dict(decision.margins),  # total less the best other's
         "reputations": {lab.lab_id: lab.reputation for lab in market.labs.values()},
         "shocks": [s.message for s in market.shock_history if s.round_index == now],
         "verdicts": {lab: verdict.as_json() for lab, verdict in decision.verdicts.items()},

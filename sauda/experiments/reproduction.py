@@ -11,18 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 import env
-from sauda.experiments.base import experiment, rows_of
+from sauda.experiments.base import experiment
 from sauda.experiments.batches import play_cells
 from sauda.experiments.speeds import published_rows
 from sauda.games.bazaar_columns import ENDS, episode_columns
 from sauda.policies import BUYERS
 from sauda.records import read_table
-from sauda.records.schemas.base import Number, Record
+from sauda.records.schemas.base import Record, Row, Rows, Table
 from sauda.records.store import ROOT, load
 
 Draw = Callable[[np.random.Generator], Sequence[env.Instance]]
@@ -116,57 +116,20 @@ REFERENCE_BUYERS: Mapping[str, env.Policy] = {
 NAMED = {**BUYERS, **REFERENCE_BUYERS}
 
 
-class ComparedFigure(Record):
-    """One published figure beside ours."""
-
-    task: str  # task of the published game
-    policy: str  # policy of the published game
-    # mean share of the ZOPA, share of deals closed, rounds of the longest deal
-    metric: Literal["surplus", "deal_rate", "longest"]
-    published: Number  # the published figure
-    measured: float  # ours
-    deals: int  # deals behind ours
-    error: float  # standard error of the difference
-    z: float | None  # difference in standard errors; null without error
-    equal: bool  # whether both agree to four decimals
-
-
-class Agreement(Record):
-    """How many of the compared figures agree."""
-
-    figures: int  # figures compared
-    without_error: int  # figures in which nothing varies
-    without_error_equal: int  # of those, figures equal to four decimals
-    within_two: int  # other figures within two standard errors
-    within_three: int  # other figures within three standard errors
-
-
-class SideOutcome(Record):
-    """What a policy wins in one of the two games; null where its episodes do not end."""
-
-    surplus: float | None  # mean share of the ZOPA
-    deal_rate: float | None  # share of deals closed
-    grade: float | None  # mean grade
-
-
-class Difference(Record):
+class Difference(Row):
     """What a deliberate difference of the rules changes for one policy."""
 
-    difference: str  # name of the rule
-    task: str
-    policy: str
-    deals: int  # deals played in ours
-    published: SideOutcome  # outcome in the published game
-    measured: SideOutcome  # outcome in ours
-    ends: dict[str, int]  # our deals by the way they ended
+    # Mean share of the ZOPA, share of deals closed, mean grade; null where episodes do not end.
+    published: Row  # in the published game
+    measured: Row  # in ours
 
 
 class Reproduction(Record):
     """Our figures against those measured on the published game's own code."""
 
-    rows: list[ComparedFigure]  # one row per task, policy and metric
-    agreement: Agreement  # how many rows agree
-    differences: list[Difference]  # outcomes where the rules differ on purpose
+    rows: Rows  # one per task, policy and metric
+    agreement: Row  # how many rows agree
+    differences: Table[Difference]  # outcomes where the rules differ on purpose
     rules: list[dict[str, str]]  # those differences in words: the lines of RULES
 
 
@@ -175,7 +138,6 @@ class Reproduction(Record):
     Reproduction,
     checks="rows from the two files that it compares; probes and differences replayed",
     method="recomputed",
-    table=rows_of("rows", "agreement"),
 )
 def reproduction(
     measured: str = "evaluation/classic-train.json",
@@ -276,7 +238,7 @@ def comparison(
         "metric": metric,
         "published": theirs,
         "measured": round(ours, 6),
-        "deals": len(cell["end"]),
+        "deals": len(cell["end"]),  # behind ours
         "error": round(error, 6),
         "z": None if exact else round((ours - theirs) / error, 3),
         "equal": bool(round(ours, 4) == theirs),

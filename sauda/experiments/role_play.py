@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice, product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -28,13 +28,13 @@ from sauda.language import acts
 from sauda.language.acts import Acts
 from sauda.language.spoken import announce
 from sauda.llm.model import NamedModel, load_once
-from sauda.llm.sources import model_source
+from sauda.llm.registry import model_source
 from sauda.llm.turn import ModelGame, in_batches, new_game, take_turns
 from sauda.llm.types import BatchGenerate
 from sauda.policies import BUYERS, SELLERS
+from sauda.records import progress
 from sauda.records.fingerprint import TEXTS, fingerprint, positions
-from sauda.records.progress import progress
-from sauda.records.schemas.base import Interval, ModelSource, Record
+from sauda.records.schemas.base import Interval, ModelSource, Record, Row, Rows, Table
 from sauda.records.seeds import deal_at, has_zopa
 from sauda.records.store import Artifact
 from sauda.statistics import difference_of, holm, mean_of, name_interval, pooled_share, sign_flip_p
@@ -50,63 +50,22 @@ LEVEL = 0.05  # of the whole family of contrasts
 MARGIN = 0.1  # of the share of the ZOPA, within which two players are called equivalent
 ON_ROLE, OFF_ROLE = "on role", "off role"  # the specialists in their own seat, in the other
 DOING = {"buyer": "buying", "seller": "selling", "both": "in both seats"}
-Seat = Literal["buyer", "seller"]
 
 
-class SaidGame(Record):
-    """One game in which a model said a script's moves."""
-
-    seed: int  # seed of the scenario
-    offers: int  # offers that the script decided
-    said: int  # of these, offers whose price was read from the words
-    unsaid: int  # offers whose words held no price: 1 forfeits the game
-    share: float  # the seat's share of the ZOPA; 0 without a deal
-    replies: list[str]  # the model's words, one text per move
-
-
-class SaidGames(Record):
+class SaidGames(Row):
     """The games of one model in one seat."""
 
-    model: str  # name of the model
-    seat: Seat  # the seat for which it found the words
-    games: list[SaidGame]  # one row per scenario
-
-
-class SaidRow(Record):
-    """How well a model says a script's moves in a seat, and what that costs the script."""
-
-    model: str  # name of the model
-    seat: Seat  # the seat for which it found the words
-    off_role: bool  # whether it was trained for the other seat alone
-    n: int  # games
-    offers: int  # offers that the script decided
-    said: Interval  # share of offers said at their price; games resampled
-    wrong: int  # offers said at another price, which was then played
-    unsaid: int  # offers without a price in their words: the game is forfeited
-    share: Interval  # mean share of the ZOPA
-    script_share: Interval  # the same where the script says its own moves
-    difference: Interval  # mean share less the script's, paired by scenario
-    losses: int  # games with a deal below the seat's own limit
-
-
-class SaidContrast(Record):
-    """How much more often one model says the decided price than another, in one seat."""
-
-    # specialist less base, specialist less generalist, or off role less own role
-    question: Literal["base", "specialist", "off_role"]
-    model: str  # name of the model
-    beside: str  # name of the model that it is compared with
-    seat: Seat  # the seat of both
-    n: int  # scenarios
-    difference: Interval  # difference of shares said, paired by scenario
+    games: Rows  # one per scenario
 
 
 class RolePlay(Record):
     """Models of roles in games: a script decides each move, the model says it."""
 
-    rows: list[SaidRow]  # one row per model and seat
-    contrasts: list[SaidContrast]  # differences between models
-    games: list[SaidGames]  # every game with the model's words
+    rows: Rows  # one per model and seat
+    # How much more often one model says the decided price than another in the same seat: specialist
+    # less base, specialist less generalist, off role less own role.
+    contrasts: Rows
+    games: Table[SaidGames]  # every game with the model's words
     models: dict[str, ModelSource]  # weights and sampling, by model name
 
 
@@ -286,9 +245,9 @@ def _row(game: ModelGame, seat: str) -> dict[str, Any]:
     unsaid = sum(turn.action is None for turn in offers)
     return {
         "seed": game.play.seed,
-        "offers": len(offers),
-        "said": sum(not turn.parsed.changes for turn in offers) - unsaid,
-        "unsaid": unsaid,
+        "offers": len(offers),  # that the script decided
+        "said": sum(not turn.parsed.changes for turn in offers) - unsaid,  # at their price
+        "unsaid": unsaid,  # without a price in their words: 1 forfeits the game
         "share": round(shares(game.play.state, seat)[0], 6),
         "replies": [turn.reply.text for turn in game.turns],
     }
@@ -348,16 +307,16 @@ def _figures(
         "n": len(games),
         "offers": int(offers.sum()),
         "said": name_interval(pooled_share(said, offers)),
-        "wrong": int((offers - said).sum()) - unsaid,
+        "wrong": int((offers - said).sum()) - unsaid,  # at another price, which was then played
         "unsaid": unsaid,
         "share": mean_of(share),
         "script_share": mean_of(script),
         "difference": difference_of(share, script),
-        "losses": int((share < 0).sum()),
+        "losses": int((share < 0).sum()),  # deals below the seat's own limit
     }
 
 
-def price_verdict(rows: Sequence[SaidRow]) -> Iterator[str]:
+def price_verdict(rows: Sequence[Row]) -> Iterator[str]:
     """A sentence per seat: how often each model says the decided price in games."""
     for seat, specialist in SPECIALISTS.items():
         said = {row.model: row for row in rows if row.seat == seat}

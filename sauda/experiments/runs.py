@@ -1,239 +1,82 @@
 """A run of training: its data, log, checkpoints and acceptance check, and what `verify` checks.
 
-A run is of a player (`TrainingRun`) or of a role (`RoleRun`).
+A run is of a player (`TrainingRun`) or of a role (`RoleRun`). `roles` says what the schedule, a
+specialist and its own role are worth in the loss of role runs: two runs are compared on the
+hold-out dialogues that both have measured. The loss of a dialogue is the mean over its supervised
+tokens; differences are paired by dialogue, and the interval resamples dialogues.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import ConfigDict
+import numpy as np
 
+from sauda.experiments.base import experiment
 from sauda.records.kinds import ArtifactError, Check, Kind, register_kind
-from sauda.records.schemas.base import Interval, Record
-from sauda.records.store import Artifact, sha256
+from sauda.records.schemas.base import Interval, Record, Row, Rows, Table
+from sauda.records.store import ROOT, Artifact, digest, load, sha256
+from sauda.statistics import exact_interval, paired_difference
 
 Tokens = list[dict[str, str | bool]]  # each with its "text", and whether it counts "in_loss"
 
 
-class RunBase(Record):
-    """The base model that was trained."""
-
-    name: str  # name of the model
-    origin: str  # where its weights come from, with their version
-    sha256: str  # digest of its weights
-    precision: str  # number format of its weights
-
-
-class InitAdapter(Record):
-    """The adapter that training continued from."""
-
-    name: str  # folder under adapters/
-    sha256: str  # digest of its weights file
-
-
-class RunAdapter(InitAdapter):
-    """The adapter that the run wrote."""
-
-    bytes: int  # size of its weights file
-
-
-class Hardware(Record):
-    """The machine of the run."""
-
-    device: str  # GPU or CPU
-    cores: int  # CPU cores
-    threads: int  # threads used by PyTorch
-    packages: dict[str, str]  # versions of the training libraries
-
-
-class RunStep(Record):
-    """One optimizer step; its other metrics depend on the stage, under the names of TRL's logs.
-
-    GRPO's rewards are grades of the step's games, DPO's are implicit. Entropy and KL are in nats.
-    """
-
-    model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, float | None]
-
-    step: int  # optimizer step, from 1
-    num_tokens: int  # tokens seen so far
-    seconds: float  # seconds of training so far
-    loss: float  # training loss
-    learning_rate: float  # learning rate of the step
-    grad_norm: float  # gradient norm before clipping
-
-
-class AcceptanceCheck(Record):
+class AcceptanceCheck(Row):
     """What the trained model writes on holdout prompts.
 
     An adapter of a player that fails is not published; no run of a role is dropped for it.
     """
 
-    n: int  # prompts
     # share of completions that hold a move; of a role, that name the price they were told or none
     valid: float
     # share of moves of the teacher's kind; of a role, of those read as the act it was told
     same_kind: float
     # mean distance from the teacher's price, % of the limit; null without prices
     price_off: float | None = None
-    tokens: float  # mean tokens per completion
-    faults: list[str]  # what is wrong with completions, in words
-    completions: list[str] = None  # the first completions
-    passed: bool  # whether every demand is met
     accepted: float = None  # arena: share that the rules accept
 
 
-class CheckpointEvaluation(Record):
-    """Games played by the adapter of one checkpoint."""
+class CheckpointEvaluation(Row):
+    """Games played by the adapter of one checkpoint: the mean grade is its reward."""
 
-    step: int  # optimizer step of the checkpoint
-    n: int  # games
-    reward: float  # mean grade
-    low: float  # lower end of its 95 % interval
-    high: float  # upper end of its 95 % interval
     # bazaar: mean regret of its moves in five fixed positions per game, by the planner's values
     regret: Interval | None = None
     # mean distance of its offers there from the best price from the third turn on, % of the limit
     price_error: float | None = None
 
 
-class SFTData(Record):
-    """What SFT was trained on."""
-
-    rows: int  # conversations
-    completions: int  # completions in the loss
-    moves: dict[str, int]  # completions by kind of move
-    kind: dict[str, int]  # completions by situation
-    task: dict[str, int]  # conversations by task
-    tokens: dict[str, int]  # tokens in all and in the loss
-    sha256: str  # digest of the rows
-
-
-class GRPOGames(Record):
-    """The games that GRPO was trained on."""
-
-    task: dict[str, int]  # groups by task
-    num_generations: int  # games of one instance
-    first_seed: int  # first seed played
-    last_seed: int  # last seed played
-
-
-class DPOPairs(Record):
-    """The pairs of replies that DPO was trained on."""
-
-    n: int  # pairs
-    task: dict[str, int]  # pairs by task
-    moves: dict[str, int]  # chosen replies by kind of move
-    gap: float  # mean difference of the two grades
-    judge: dict[str, float] | None  # an LLM judge's figures, or null
-    sha256: str  # digest of the pairs
-    seconds: float  # seconds that the search for pairs took
-
-
-class DistillRound(Record):
-    """The deals that one round of distillation played and trained on."""
-
-    teacher_turns: float  # share of the turns that were the teacher's
-    rows: int  # deals
-    completions: int  # labelled states
-    own: int  # turns that were the learner's
-    task: dict[str, int]  # deals by task
-    sha256: str  # digest of the deals with their labels
-
-
 class TrainingRun(Record):
     """One training stage: its data, log, adapter and acceptance check."""
 
     stage: str  # sft, distill, grpo or dpo
-    base: RunBase  # the base model
-    log: list[RunStep]  # one entry per optimizer step
+    base: Row  # the base model
+    # One row per optimizer step, under the names of TRL's logs. GRPO's rewards are grades of the
+    # step's games, DPO's are implicit. Entropy and KL are in nats. A metric may lack in some rows.
+    log: list[Row]
     resumed: list[int]  # steps from which the run was resumed
     acceptance: AcceptanceCheck  # the acceptance check
-    hardware: Hardware  # the machine
+    hardware: Row  # the machine
     seconds: float  # seconds of training
     num_tokens: int  # tokens seen
-    rows: SFTData = None  # SFT: its data
-    rounds: list[DistillRound] = None  # distillation: its rounds
-    games: GRPOGames = None  # GRPO: its games
-    pairs: DPOPairs = None  # DPO: its pairs
+    rows: Row = None  # SFT: its data; counts of conversations, completions and tokens
+    rounds: Rows = None  # distillation: deals played and trained on, one row per round
+    games: Row = None  # GRPO: its games; groups by task
+    pairs: Row = None  # DPO: its pairs of replies; counts, and the mean difference of their grades
     sample: Tokens  # one training sequence, token by token
     # adapter that training continued from; null for a new one
-    init_adapter: InitAdapter | None = None
+    init_adapter: Row | None = None
     # games played by the adapter of each checkpoint
-    checkpoint_evaluations: list[CheckpointEvaluation] = None
+    checkpoint_evaluations: Table[CheckpointEvaluation] = None
     # the adapter that the run wrote; null where all weights learnt
-    adapter: RunAdapter | None = None
+    adapter: Row | None = None
 
 
-class RoleStep(Record):
-    """One optimizer step of a role."""
-
-    step: int  # optimizer step, from 1
-    num_tokens: int  # tokens read so far
-    seconds: float  # seconds so far, validation included
-    step_time: float  # seconds of the step, without validation
-    loss: float  # mean loss of the step's learnt tokens, nats
-    loss_average: float  # debiased running mean of the loss
-    learning_rate: float  # learning rate of the highest layer
-    learning_rate_lowest: float  # learning rate of the lowest layer
-    grad_norm: float  # gradient norm before clipping
-    mean_token_accuracy: float  # share of tokens predicted
-    entropy: float  # mean token entropy, nats
-    memory: float  # GiB: the peak of the step on a GPU, the process after it on a CPU
-
-
-class Taught(Record):
-    """What a role was trained on."""
-
-    dialogues: int  # training dialogues, each from one side
-    roles: dict[str, int]  # of these, by side
-    acts: dict[str, int]  # learnt turns by act
-    tokens: dict[str, int]  # tokens in all and in the loss
-    sha256: str  # digest of the chats
-
-
-class Validation(Record):
-    """The loss of validation dialogues at one checkpoint."""
-
-    step: int  # optimizer step; 0 is the base model
-    dialogues: int  # dialogues, one side of each
-    tokens: int  # tokens in the loss
-    loss: float  # mean loss over all tokens, nats
-    perplexity: float  # exponential of the loss
-
-
-class DialogueLoss(Record):
-    """The loss of one hold-out dialogue from one side."""
-
-    dialogue: str  # its id
-    role: str  # whose turns are in the loss
-    off_role: bool  # whether the run was not trained for this role
-    tokens: int  # tokens in the loss
-    nats: float  # sum of their losses
-
-
-class ActRead(Record):
-    """An act of a dialogue."""
-
-    intent: str  # what the words do
-    price: float | None  # amount put on the table, or null
-
-
-class RoleReply(Record):
+class RoleReply(Row):
     """What the model said at one hold-out turn."""
 
-    dialogue: str  # id of the dialogue
-    turn: int  # turn in the dialogue, from 0
-    role: str  # the role it was asked to play
-    off_role: bool  # whether it was not trained for that role
-    intention: str  # what it was told to do, in words
-    text: str  # its reply
-    meant: ActRead  # the act it was told to say
-    read: ActRead | None  # the act that is read from the reply; null for none
-    tokens: int  # tokens of the reply
-    fault: str  # what is broken about the text; empty for nothing
+    meant: Row  # the act it was told to say: its intent and price, or null
+    read: Row | None  # the act that is read from the reply; null for none
 
 
 class RoleRun(Record):
@@ -242,20 +85,22 @@ class RoleRun(Record):
     stage: str  # roles
     role: str  # buyer, seller or generalist
     schedule: bool  # true only with cycles and rates by layer; false for controls
-    base: RunBase  # the base model
-    taught: Taught  # its data
-    log: list[RoleStep]  # one entry per optimizer step
+    base: Row  # the base model
+    taught: Row  # its data
+    # One row per optimizer step: losses and entropy in nats, seconds with and without validation,
+    # the rates of the highest and the lowest layer, the peak of the memory in GiB.
+    log: Rows
     resumed: list[int]  # steps from which the run was resumed
-    validations: list[Validation]  # one entry per checkpoint, and the base model
+    validations: Rows  # one per checkpoint, and the base model as step 0
     best_step: int  # the checkpoint with the lowest validation loss, kept
-    holdout: list[DialogueLoss]  # losses of the kept checkpoint
+    holdout: Rows  # sums of the losses of the kept checkpoint, one row per dialogue and side
     acceptance: AcceptanceCheck  # the acceptance check
-    replies: list[RoleReply]  # what it said at hold-out turns
-    hardware: Hardware  # the machine
+    replies: Table[RoleReply]  # what it said at hold-out turns
+    hardware: Row  # the machine
     seconds: float  # seconds of training, validation included
     num_tokens: int  # tokens read in training
     sample: Tokens  # one training dialogue, token by token
-    adapter: RunAdapter | None = None  # the adapter that the run wrote; null for a control
+    adapter: Row | None = None  # the adapter that the run wrote; null for a control
 
 
 # What follows from a run -----------------------------------------------------------------------
@@ -315,3 +160,123 @@ ROLE = Check(
 )
 register_kind(Kind("training_run/1", TrainingRun, PLAYER))
 register_kind(Kind("role_run/1", RoleRun, ROLE))
+
+
+# Runs of roles, compared ------------------------------------------------------------------------
+
+ROLES_FILE = "roles.json"
+SPECIALISTS, GENERALIST = ("buyer", "seller"), "generalist"
+CAUSES = {"cycles": "one-cycle", "layers": "one-rate"}  # of the schedule, with their controls
+IN_WORDS = {"cycles": "Two cycles instead of one", "layers": "Rates by layer instead of one rate"}
+NAMES = (
+    *(f"roles-{role}{end}" for role in (*SPECIALISTS, GENERALIST) for end in ("", "-control")),
+    *(f"roles-{GENERALIST}-{control}" for control in CAUSES.values()),
+)
+Runs = Mapping[str, RoleRun]
+
+
+class RoleComparison(Record):
+    """What the schedule, a specialist and its own role are worth, in loss on hold-out dialogues."""
+
+    runs: dict[str, str]  # digest of the hold-out losses of each run, by name
+    contrasts: Rows  # one per question, run and role
+
+
+@experiment(
+    ROLES_FILE,
+    RoleComparison,
+    method="recomputed",
+    checks="every difference and interval, from the losses of the runs",
+)
+def roles(runs: tuple[str, ...] = NAMES, *, root: Path = ROOT) -> dict[str, Any]:
+    """The data of the artifact from the recorded runs.
+
+    Raises ArtifactError, with the command, where a run is missing, and ValueError where two runs
+    did not measure the same dialogues.
+    """
+    return compare({name: load(f"training/{name}.json", root).data for name in runs})
+
+
+def compare(runs: Runs) -> dict[str, Any]:
+    """The comparison of the runs in NAMES: a contrast per question, run and role."""
+    asked = []
+    for role in SPECIALISTS:
+        asked.append(("schedule", f"roles-{role}", f"roles-{role}-control", role))
+        asked.append(("schedule", "roles-generalist", "roles-generalist-control", role))
+        for cause, control in CAUSES.items():
+            asked.append((cause, "roles-generalist", f"roles-generalist-{control}", role))
+    asked += [("specialist", f"roles-{role}", "roles-generalist", role) for role in SPECIALISTS]
+    for role, other in zip(SPECIALISTS, SPECIALISTS[::-1], strict=True):
+        asked.append(("off_role", f"roles-{other}", f"roles-{role}", role))
+    digests = {name: digest([row.as_json() for row in run.holdout]) for name, run in runs.items()}
+    return {"runs": digests, "contrasts": [contrast(runs, *one) for one in asked]}
+
+
+def contrast(runs: Runs, question: str, run: str, baseline: str, role: str) -> dict[str, Any]:
+    """One row: the loss of `run` on the turns of `role` less that of `baseline`, by dialogue.
+
+    Raises ValueError where they did not measure the same dialogues.
+    """
+    ours, theirs = (
+        [row for row in runs[name].holdout if row.role == role] for name in (run, baseline)
+    )
+    if [(d.dialogue, d.tokens) for d in ours] != [(d.dialogue, d.tokens) for d in theirs]:
+        raise ValueError(f"{run} and {baseline} did not measure the same dialogues of the {role}")
+    losses, others = (np.array([d.nats / d.tokens for d in rows]) for rows in (ours, theirs))
+    return {
+        "question": question,  # schedule, cycles, layers, specialist or off_role
+        "run": run,
+        "baseline": baseline,
+        "role": role,  # whose turns are judged
+        "n": len(ours),  # dialogues
+        "tokens": sum(d.tokens for d in ours),
+        "loss": float(losses.mean()),  # over dialogues, nats per token
+        "baseline_loss": float(others.mean()),
+        "difference": exact_interval(paired_difference(losses, others)),
+    }
+
+
+# In words ----------------------------------------------------------------------------------------
+
+
+def schedule_verdict(contrasts: Sequence[Row]) -> str:
+    """Whether the loss is lower with the schedule, cycles and rates by layer, by the intervals.
+
+    "Yes" where it is in all comparisons, "No" where it is in none and higher in some.
+    """
+    rows = [row.difference for row in contrasts if row.question == "schedule"]
+    lower, higher = (sum(row.high < 0 for row in rows), sum(row.low > 0 for row in rows))
+    rest = len(rows) - lower - higher
+    opening = "No" if higher else "Not shown"
+    if lower:
+        opening = "Partly" if higher or rest else "Yes"
+    directions = [f"lower in {_count(lower, len(rows))}"] if lower else []
+    directions += [f"higher in {_count(higher, len(rows))}"] if higher else []
+    clauses = [f"with the schedule, the loss was {' and '.join(directions)}"] if directions else []
+    clauses += [f"in {_count(rest, len(rows))} the interval holds 0"] if rest else []
+    return f"{opening}: {'; '.join(clauses)}."
+
+
+def cause_sentences(contrasts: Sequence[Row]) -> Iterator[str]:
+    """A sentence for each cause in the schedule: by how much it changes the generalist's loss."""
+    for cause, words in IN_WORDS.items():
+        changes = [
+            f"{gap.mean:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}] on the {row.role}'s turns"
+            f" ({_direction(gap)})"
+            for row in contrasts
+            if row.question == cause
+            for gap in [row.difference]
+        ]
+        if changes:
+            yield f"{words} change the loss of the generalist by {' and '.join(changes)}."
+
+
+def _direction(gap: Interval) -> str:
+    if gap.high < 0:
+        return "lower"
+    return "higher" if gap.low > 0 else "the interval holds 0"
+
+
+def _count(count: int, n: int) -> str:
+    """So many of n comparisons, in words."""
+    return f"{f'all {n}' if count == n else f'{count} of {n}'} comparisons with a control"

@@ -7,12 +7,12 @@ the answer to its own act. All texts are kept, so every figure can be computed a
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
 from operator import ge, le
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -42,7 +42,7 @@ from sauda.llm.seller import (
     text_faults,
 )
 from sauda.records import read_table
-from sauda.records.schemas.base import Number, Record
+from sauda.records.schemas.base import Record, Row, Rows, Table
 from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact
 from sauda.statistics import mean_interval, name_interval, pooled_share, wilson_interval
@@ -76,33 +76,10 @@ class SellerCell(Record):
     meets: bool | None  # whether the target is met; null without a target
 
 
-class SellerRow(Record):
+class SellerRow(Row):
     """One criterion, for every side."""
 
-    criterion: str  # name of the criterion
-    about: str  # what is counted, in words
-    test: Literal["published", "better"]  # the published test, or the harder
-    target: str  # the bound to meet, such as ≥ 0.90; empty without one
-    published: Number | None  # the published figure; null without one
     sides: dict[str, SellerCell]  # figures by side
-
-
-class PersonaTables(Record):
-    """How often each persona is heard in the words: its style is the one heard most in a game."""
-
-    heard: list[str]  # columns of the tables; rows are all but the last
-    # games by side: true persona by row, persona heard by column
-    tables: dict[str, list[list[int]]]
-
-
-class SellerModel(Record):
-    """The weights behind a side's words."""
-
-    source: str  # base, adapter, precision and device in words
-    sha256: str  # digest of the weights
-    sampling: dict[str, bool | Number]  # sampling parameters by name
-    prompt: str  # fingerprint of the prompt
-    check: str  # fingerprint of the check of a text against the decision
 
 
 class SellerQuality(Record):
@@ -110,24 +87,17 @@ class SellerQuality(Record):
 
     # games in order: seed, item and limit, asks and bids in rupees, the kind of each decision of
     # the seller and the buyer's act that it answers, and the end
-    games: list[dict[str, Any]]
+    games: Rows
     # texts by model, game, decision and try; the last is said if it has no fault
     tries: dict[str, list[list[list[str]]]]
     # the model's answer to which persona spoke, one per published game
     answers: dict[str, list[str]]
-    rows: list[SellerRow]  # one row per criterion
-    personas: PersonaTables  # personas by the styles that are heard
+    rows: Table[SellerRow]  # one row per criterion
+    # Games by side: true persona by row, by column that of the style heard most; all but the last
+    # of "heard" have a row.
+    personas: Row
     faults: dict[str, dict[str, int]]  # faults found, by side and kind
-    models: dict[str, SellerModel]  # weights and sampling, by model
-
-
-def by_side(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """One row per criterion and side."""
-    for row in data["rows"]:
-        for side, cell in row["sides"].items():
-            of_row = {name: row[name] for name in ("criterion", "target")}
-            of_cell = {name: cell[name] for name in ("n", "of", "meets")}
-            yield {**of_row, "side": side, "figure": cell, **of_cell}
+    models: dict[str, Row]  # weights and sampling, by model
 
 
 def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
@@ -144,7 +114,6 @@ def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     checks="every game replayed; figures recomputed from the recorded texts",
     replay=replay,
     model_hashes=word_hashes,
-    table=by_side,
 )
 def seller_quality(
     models: tuple[str, ...] = ("mini",),  # or null, which has no weights

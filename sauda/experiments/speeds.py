@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from sauda.records.kinds import Check, Kind, register_kind
-from sauda.records.schemas.base import Cell, Number, Record
+from sauda.records.schemas.base import Cell, Number, Record, Row, Rows, Table
 from sauda.records.store import Artifact
 
 Recompute = Callable[[Mapping[str, Any]], Mapping[str, Any]]
@@ -45,48 +45,18 @@ class Bench(Record):
     left_out: list[str]  # what this machine cannot measure, and why
 
 
-class Latency(Record):
-    """One action of the visitors of a mix, such as a page load."""
+class LoadMix(Row):
+    """One mix of visitors on one state of the code: this commit, "now", or one "before"."""
 
-    what: str  # the action
-    n: int  # number of successes
-    refused: int  # times the page said in words that it could not do it now
-    failures: int  # times it failed, all reasons together
-    p50_ms: Number | None  # median of the successes, in milliseconds
-    p95_ms: Number | None  # their 95th percentile, in milliseconds
-    reasons: dict[str, int]  # failures by reason
-    samples_ms: list[int]  # each success, in milliseconds
-
-
-class MemoryGrowth(Record):
-    """Resident memory of the page's processes while work goes on."""
-
-    unit: str  # unit of the work: a game, a session, a second
-    done: list[Number]  # units of work that were done at each sample
-    page_mib: list[Number]  # resident MiB of the page's process
-    # resident MiB of its model process; null where the page has none
-    model_mib: list[Number] | None
-    page_kib_a_unit: Number  # slope of the page's process in KiB per unit, over the second half
-    model_kib_a_unit: Number | None  # the same of the model process
-
-
-class LoadMix(Record):
-    """One mix of visitors on one state of the code."""
-
-    name: str  # name of the mix
-    about: str  # who visits and what they do
-    state: Literal["now", "before"]  # this commit, or the earlier one
-    commit: str | None  # commit of the page; null for one that ran already
-    seconds: Number  # how long the mix was played
-    rows: list[Latency]  # one entry per action
-    memory: list[MemoryGrowth]  # memory of a page that the load test started
+    rows: Rows  # one per action, such as a page load
+    memory: Rows  # of the page's processes while work goes on
 
 
 class LoadTest(Record):
     """Replies, failures and memory of the page with many visitors at once, polite and hostile."""
 
     machine: dict[str, Any]  # processor, cores, system and software
-    mixes: list[LoadMix]  # one entry per mix and state, in the order played
+    mixes: Table[LoadMix]  # one entry per mix and state, in the order played
 
 
 class PublishedFigure(Record):
@@ -151,7 +121,7 @@ def memory_growth(
     """
     page = [round_figure(value) for value in page_mib]
     model = None if model_mib is None else [round_figure(value) for value in model_mib]
-    row = {"unit": unit, "done": list(done), "page_mib": page, "model_mib": model}
+    row = {"unit": unit, "done": list(done), "page_mib": page, "model_mib": model}  # MiB at each
     return {
         **row,
         "page_kib_a_unit": _slope(done, page),

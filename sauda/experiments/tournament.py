@@ -12,15 +12,15 @@ the matrix, the ranks and the exploitability.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice, product
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from env import CATALOGUE, Bazaar, EndReason, Episode, Instance, Policy, Task, market, rollout
-from sauda.experiments.base import experiment, rows_of
+from sauda.experiments.base import experiment
 from sauda.llm.registry import script
 from sauda.policies import BUYERS, SELLERS
-from sauda.records.schemas.base import Interval, Record
+from sauda.records.schemas.base import Record, Row, Rows, Table
 from sauda.records.seeds import SPLITS, deal_at, is_unseen_game
 from sauda.statistics import (
     difference_of,
@@ -32,7 +32,6 @@ from sauda.statistics import (
 
 FILE = "tournament.json"
 SHOWN = {"10th percentile": 0.1, "median": 0.5, "90th percentile": 0.9}
-T = TypeVar("T")
 SCRIPTS = tuple(name for name in SELLERS if name != "schedule")  # whose terms no scenario has
 SEATS = ("buyer", "seller")
 ENDS = {
@@ -188,45 +187,11 @@ def payoffs(played: Mapping[str, Any], at: Scenarios) -> dict[str, dict[str, np.
 # The tournament ---------------------------------------------------------------------------------
 
 
-class Seats(Record, Generic[T]):
-    """A figure of both seats."""
-
-    buyer: T  # of the buyer
-    seller: T  # of the seller
-
-
-class PairCell(Record):
+class PairCell(Row):
     """One buyer against one seller: a cell of the matrix."""
 
-    buyer: str
-    seller: str
-    n: int  # scenarios
-    share: Seats[Interval]  # mean share of the ZOPA; no deal counts 0
-    utility: Seats[Interval]  # the same with the buyer's cost of time
-    deal_rate: Interval  # share of scenarios that end in a deal
-    rounds: Interval  # rounds played
-
-
-class PlayerRank(Record):
-    """One player among those of its seat."""
-
-    seat: Literal["buyer", "seller"]  # the seat
-    player: str
-    rank: int  # 1 and the players that win more, by a paired interval above 0
-    utility: Interval  # mean utility over all opponents
-    share: Interval  # mean share of the ZOPA over all opponents
-
-
-class Exploited(Record):
-    """What the best of the opponents takes from one player."""
-
-    seat: Literal["buyer", "seller"]  # seat of the player
-    player: str
-    by: str  # the opponent that takes most, chosen on other scenarios
-    n: int  # scenarios of the figures
-    taken: Interval  # mean utility of that opponent against the player
-    usual: Interval  # the same of all opponents together
-    more: Interval  # the first less the second, paired by scenario
+    share: Row  # of each seat, the mean share of the ZOPA; no deal counts 0
+    utility: Row  # the same with the buyer's cost of time
 
 
 class PairColumns(Record):
@@ -242,15 +207,13 @@ class Tournament(Record):
 
     ends: dict[str, str]  # what the letters of the columns `end` mean
     scenarios: Scenarios  # what the pairs play for
-    cells: list[PairCell]  # one entry per pair
-    ranks: list[PlayerRank]  # one entry per player and seat, the best first
-    exploitability: list[Exploited]  # one entry per player and seat
+    cells: Table[PairCell]  # one entry per pair
+    ranks: Rows  # one per player and seat, the best first
+    exploitability: Rows  # one per player and seat
     games: dict[str, dict[str, PairColumns]]  # columns by buyer and seller
 
 
-@experiment(
-    FILE, Tournament, checks="every game and every figure", table=rows_of("ranks", "exploitability")
-)
+@experiment(FILE, Tournament, checks="every game and every figure")
 def tournament(
     buyers: tuple[str, ...] = tuple(BUYERS),
     sellers: tuple[str, ...] = SCRIPTS,

@@ -21,8 +21,7 @@ from sauda.experiments.evaluate import Cell, hashes, play_cell
 from sauda.games import game_of
 from sauda.games.adapter import Columns
 from sauda.llm.model import load_once
-from sauda.llm.registry import get_policy, is_model, player_spec
-from sauda.llm.sources import kinds_of_cpu
+from sauda.llm.registry import get_policy, is_model, kinds_of_cpu, player_spec
 from sauda.records.kinds import KINDS
 from sauda.records.seeds import SPLITS
 from sauda.records.store import CHECKSUMS, ROOT, Artifact, checksums, load, sha256

@@ -22,7 +22,7 @@ import numpy as np
 
 from env import Bazaar, Instance, Move, Observation, Offer, Policy, Task, get_task, market, rupees
 from env import speech as spoken
-from sauda.experiments.base import experiment, rows_of
+from sauda.experiments.base import experiment
 from sauda.experiments.batches import (
     BATCH,
     grades,
@@ -34,13 +34,12 @@ from sauda.experiments.batches import (
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import TUNED
 from sauda.llm.model import CACHE
-from sauda.llm.registry import get_policy, is_model, player_spec
-from sauda.llm.sources import bazaar_prompt, models_behind
+from sauda.llm.registry import bazaar_prompt, get_policy, is_model, models_behind, player_spec
 from sauda.policies import BUYERS
 from sauda.policies.bazaar import Babbles, Keyed, Quotes, Says
 from sauda.policies.listener import Informed, Listener
 from sauda.records import read_table
-from sauda.records.schemas.base import Interval, ModelSource, Record
+from sauda.records.schemas.base import ModelSource, Record, Rows
 from sauda.records.seeds import deal_at, first_seeds
 from sauda.records.store import Artifact
 from sauda.statistics import difference_of, mean_of
@@ -230,43 +229,14 @@ EARS: Mapping[str, Task] = {
 }
 
 
-class Played(Record):
-    """One player in one market."""
-
-    market: str  # open, open with unseen phrases, mute or rushed
-    player: str
-    grade: Interval  # mean grade
-    grades: list[float]  # one grade per seed
-
-
-class Worth(Record):
-    """A difference of two players, paired by seed: over all games, and by type of the seller."""
-
-    what: str  # what the difference is the worth of
-    all: Interval
-    firm: Interval
-    fair: Interval
-    hasty: Interval
-    bluffer: Interval
-
-
 class Words(Record):
     """What words are worth in the open market: reading, speaking, both, fixed phrases, lies."""
 
     types: list[str]  # type of the seller, one entry per seed
     retreat: float  # most that a bid below the standing one gains
-    played: list[Played]  # one row per market and player
-    worth: list[Worth]  # one row per comparison
-
-
-class HeardRow(Record):
-    """One player in one market."""
-
-    player: str
-    market: str  # open, unseen phrases, mute, or what the player hears instead
-    grade: Interval  # mean grade
-    less: Interval  # its grade in open less this one, paired by seed
-    grades: list[float]  # one grade per seed
+    played: Rows  # one per market and player
+    # One per comparison: the paired difference over all games, and by type of the seller.
+    worth: Rows
 
 
 class Hearing(Record):
@@ -274,7 +244,7 @@ class Hearing(Record):
 
     n: int  # hold-out seeds
     models: dict[str, ModelSource]  # the weights, by name
-    rows: list[HeardRow]  # one row per player and market
+    rows: Rows  # one per player and market, or what the player hears instead
 
 
 def play(cell: Cell, seeds: Sequence[int]) -> list[float]:
@@ -326,7 +296,6 @@ def replay_words(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]
     checks="each player's first games, and every figure",
     method="replayed in part",
     replay=replay_words,
-    table=rows_of("worth"),
 )
 def words(episodes: int = 1000, *, workers: int = 2) -> dict[str, Any]:
     """The data of the artifact, from hold-out seeds."""

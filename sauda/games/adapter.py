@@ -26,11 +26,12 @@ class Reply:
 
 @dataclass(frozen=True)
 class Request:
-    """One request to a language model: its messages, seed and schema."""
+    """One request to a language model: its messages, seed, schema and sampling."""
 
     messages: Messages
     seed: int
     schema: Schema | None = None  # decode under this grammar; None for free text
+    sampling: Any = None  # a `Sampling` of `sauda.llm`, where it is decoded; None before
 
 
 @dataclass(frozen=True)

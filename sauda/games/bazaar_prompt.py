@@ -19,6 +19,7 @@ from typing import Any
 from env import Accept, IllegalAction, Move, Observation, Offer, WalkAway, rupees, speech
 from sauda.games.adapter import Schema
 from sauda.language import money
+from sauda.records.store import refuse_constant
 
 Action = Offer | Accept | WalkAway
 
@@ -237,7 +238,7 @@ def preview(text: str, obs: Observation) -> str:
 def first_object(completion: str) -> Mapping[str, Any]:
     """The first balanced JSON object, its keys in lower case."""
     text = completion[:LONGEST_COMPLETION]
-    decoder = json.JSONDecoder(parse_constant=_no_constant, strict=False)
+    decoder = json.JSONDecoder(parse_constant=refuse_constant, strict=False)
     for brace in re.finditer(r"\{", text):
         try:
             row, _ = decoder.raw_decode(text, brace.start())
@@ -245,10 +246,6 @@ def first_object(completion: str) -> Mapping[str, Any]:
             continue
         return {key.strip().lower(): value for key, value in row.items()}
     raise _refuse("it holds no JSON object", completion)
-
-
-def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is no number")
 
 
 def _verb(row: Mapping[str, Any], completion: str) -> tuple[str, Any, str]:

@@ -62,6 +62,7 @@ for _row in read_rows("number_words.csv"):
     _names = map(fold, _row["words"].split())
     VALUES.setdefault(_row["kind"], {}).update(dict.fromkeys(_names, float(_row["value"])))
 
+MOST = 1e15  # digits count no more; without it "1e400" is infinite, and no amount of rupees
 SHARES = {"half": 0.5, "quarter": 0.25}  # after "and a"
 
 _ASCII = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}  # ４５０ to 450, one for one
@@ -132,7 +133,7 @@ def _cut(text: str) -> Iterator[Token]:
         kind, key, (start, end) = match.lastgroup, match.group(), match.span()
         if kind in ("digits", "spaced"):
             for part in re.finditer(_amounts(kind, key, token, start), key):
-                value = float(re.sub(r"[,\s]", "", part.group()))
+                value = min(MOST, float(re.sub(r"[,\s]", "", part.group())))
                 token = Token("digits", part.group(), value, *(start + i for i in part.span()))
                 yield token
             continue

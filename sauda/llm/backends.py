@@ -25,8 +25,9 @@ from tenacity import (
     wait_exponential,
 )
 
+from sauda.games.adapter import Request
 from sauda.llm import server
-from sauda.llm.engine import DEFAULT_SAMPLING, ReplyRequest, Sampling
+from sauda.llm.engine import DEFAULT_SAMPLING, Sampling
 from sauda.llm.model import CannotLoad, Model, load, on_gpu
 from sauda.llm.process import ProcessEngine
 from sauda.llm.seller import SAMPLING
@@ -182,7 +183,7 @@ class ThreadEngine:
             loaded = server.load_model(self._load_model, name, self._models)
         self._report(loaded)
 
-    def _from_model(self, name: str, request: ReplyRequest) -> Iterator[Reply]:
+    def _from_model(self, name: str, request: Request) -> Iterator[Reply]:
         model = self._models[name]
         if isinstance(model, Model):  # a remote model has the sampling that it was made with
             model = model.with_sampling(request.sampling)

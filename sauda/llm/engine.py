@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sauda.llm.types import Messages, Schema
+from sauda.games.adapter import Messages, Request, Schema
 
 END_OF_TURN = ("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<end_of_turn>", "<|end|>",
                "<|endoftext|>", "</s>")  # fmt: skip
@@ -81,16 +81,6 @@ def generation_mode(network: Any) -> Iterator[None]:
         network.config.use_cache = cached
         if checkpointing:
             network.gradient_checkpointing_enable()
-
-
-@dataclass(frozen=True)
-class ReplyRequest:
-    """A reply to decode: its chat, its sampling seed, and its grammar, if any."""
-
-    messages: Messages
-    seed: int
-    schema: Schema | None
-    sampling: Sampling
 
 
 @dataclass
@@ -298,7 +288,7 @@ class Decoder:
         digits = {tokenizer.convert_tokens_to_ids(digit): digit for digit in DIGITS}
         self._digits = digits if len(digits) == len(DIGITS) else {}
 
-    def row(self, request: ReplyRequest) -> Row:
+    def row(self, request: Request) -> Row:
         """The empty row of `request`; raises ValueError where its schema makes no grammar."""
         draws = np.random.default_rng(request.seed).random(request.sampling.max_new_tokens)
         matcher = None if request.schema is None else self._matcher(request.schema)
@@ -530,7 +520,7 @@ class DecodingBatch:
         self.rows: dict[Hashable, Row] = {}
         self._state: BatchState | None = None
 
-    def join(self, requests: Mapping[Hashable, ReplyRequest]) -> None:
+    def join(self, requests: Mapping[Hashable, Request]) -> None:
         """Read the prompts of `requests` and add a row for each, by the key that it has there.
 
         Requests with one prompt share its reading, as the replies of a GRPO group do. Raises
@@ -588,7 +578,7 @@ def replies(
 ) -> Iterator[tuple[int, Row]]:
     """Yields each row with its number after each of its tokens, until all are finished."""
     requests = {
-        number: ReplyRequest(chat, seed, schema, decoder.sampling)
+        number: Request(chat, seed, schema, decoder.sampling)
         for number, (chat, seed, schema) in enumerate(zip(chats, seeds, schemas, strict=True))
     }
     batch = DecodingBatch(decoder)

@@ -16,8 +16,9 @@ from multiprocessing.connection import Connection
 from socket import socketpair
 from typing import Any
 
+from sauda.games.adapter import Request
 from sauda.llm import server
-from sauda.llm.engine import DecodingBatch, PrefixCache, ReplyRequest
+from sauda.llm.engine import DecodingBatch, PrefixCache
 from sauda.llm.model import Model, load
 from sauda.llm.types import Reply
 from sauda.records.store import ROOT
@@ -105,28 +106,24 @@ class BatchEngine:
         self._loading = threading.Lock()
         self._models: dict[str, Model] = {}
         self._batches: dict[str, DecodingBatch] = {}  # of the models that have joined
-        self._waiting: dict[
-            int, server.Begin
-        ] = {}  # to join at the next token, or once their model loads
+        # To join at the next token, or once their model is loaded.
+        self._waiting: dict[int, server.Begin] = {}
         self._cancelled: set[int] = set()
         self._prefix_cache = PrefixCache()  # of all models, so that its limit is one
 
     def run(self) -> None:
         """Take orders and decode until told to end."""
         while True:
+            rows = any(batch.rows for batch in self._batches.values())
+            joins = any(begin.name in self._batches for begin in self._waiting.values())
             try:
-                order = self.orders.get(block=not self._busy)
+                order = self.orders.get(block=not (rows or joins))
             except queue.Empty:
                 self.step()
                 continue
             if order is None:
                 return
             self.take(order)
-
-    @property
-    def _busy(self) -> bool:
-        rows = any(batch.rows for batch in self._batches.values())
-        return rows or any(begin.name in self._batches for begin in self._waiting.values())
 
     def take(self, order: server.Order | server.Ready) -> None:
         """Carry out an order; replies begin at the next step."""
@@ -172,7 +169,7 @@ class BatchEngine:
             if self._batches[name].rows:
                 self._decode(name)
 
-    def _join(self, name: str, key: int, request: ReplyRequest) -> None:
+    def _join(self, name: str, key: int, request: Request) -> None:
         """Read the prompt of one reply; an error in it ends this reply alone."""
         try:
             self._batches[name].join({key: request})

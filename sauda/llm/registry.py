@@ -3,20 +3,36 @@
 A model's name is its base, an adapter where it has one, then what is done to its moves, joined by
 "+". No weights are read before the first request. `acts(linear)` is the scripted policy `linear`
 that plays through dialogue acts and words. A buyer that is a model writes its whole move; a model
-seller's move is decided in code, and it words it.
+seller's move is decided in code, and it words it. `models_behind` and what follows say what an
+artifact records of the language models that played, and what is still the same.
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import cache, partial
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
-from env import Observation, Policy, Task
-from sauda.games import BAZAAR, game_of
+from env import Observation, Policy, Task, get_task
+from sauda.games import BAZAAR, GAMES, game_of
+from sauda.games.adapter import Game
 from sauda.language.acts import Acts
-from sauda.llm.model import BASES, MODELS, NULL, SAUDA, NamedModel, NullModel, adapter_folder
+from sauda.llm.model import (
+    BASES,
+    MODELS,
+    NULL,
+    SAUDA,
+    Model,
+    NamedModel,
+    NullModel,
+    adapter_folder,
+    load_once,
+)
 from sauda.llm.seller import SellerSeat, model_seller, persona_seat, seat_persona
 from sauda.llm.turn import PlayerSpec, PromptSeat
 from sauda.llm.wrappers import WRAPPERS
+from sauda.records.fingerprint import fingerprint, of_parser, positions
 
 CONSTRAINED = "constrained"
 ACTS = re.compile(r"acts\((.+)\)")  # a scripted policy that plays through language
@@ -123,3 +139,83 @@ def visitor_seat(name: str) -> BuyerSeat | SellerSeat | None:
         return None
     player = player_spec(name)
     return BuyerSeat(BAZAAR.prompt, player.constrained, player.wrapper)
+
+
+# What an artifact records of the models that played.
+
+OR = " or "  # between the kinds of CPU that played a model's games
+
+
+class Played(NamedTuple):
+    """Games of a model in an artifact that keeps some of an earlier one's."""
+
+    weights: str  # its name
+    kept: bool  # whether some are the earlier artifact's
+    new: bool  # whether some were played now
+
+
+def models_behind(policies: Iterable[str], game: Game) -> dict[str, Any]:
+    """The weights that each policy used, and the fingerprints of prompt and parser."""
+    names = {player_spec(policy).weights for policy in policies if is_model(policy)} - {""}
+    return {name: model_source(load_once(name), game) for name in sorted(names)}
+
+
+def model_source(model: Model, game: Game) -> dict[str, Any]:
+    """What an artifact records of a model: its weights, sampling, prompt and parser."""
+    return {
+        "source": model.source,
+        "origin": model.origin,
+        "sha256": model.sha256,
+        "cpu": model.cpu,
+        **prompt_hashes(game.name),
+        "sampling": asdict(model.decoder.sampling),
+    }
+
+
+def is_same_player(then: Mapping[str, Any] | None, now: Mapping[str, Any]) -> bool:
+    """Whether weights, sampling, prompt and parser of two ModelSources are the same, on any CPU."""
+    return then is not None and {**then, "cpu": now["cpu"]} == now
+
+
+# The tasks whose positions a game's prompt and parser are fingerprinted at; none when one is added.
+READ = {
+    "bazaar": (
+        "bazaar/open",
+        "bazaar/rushed",
+        "bazaar/sell",
+        "classic/amazon_realistic",
+        "classic/career_10",
+        "classic/marketplace_arena",
+    ),
+    "arena": ("arena/market_round", "arena/coalition_market"),
+}
+
+
+@cache
+def prompt_hashes(game_name: str) -> Mapping[str, str]:
+    """The fingerprints of a game's prompt and of the parser of its replies."""
+    prompt = GAMES[game_name].prompt
+    seen = [obs for task_name in READ[game_name] for obs in positions(get_task(task_name))]
+    rendered = fingerprint([prompt.render(obs) for obs in seen])
+    return MappingProxyType({"prompt": rendered, "parser": of_parser(prompt.parse, seen)})
+
+
+bazaar_prompt, arena_prompt = (partial(prompt_hashes, name) for name in READ)
+
+
+def kinds_of_cpu(source_cpu: str) -> list[str]:
+    """The kinds of CPU that a ModelSource names; none for a GPU."""
+    return source_cpu.split(OR) if source_cpu else []
+
+
+def with_cpus(
+    now: Mapping[str, Any], then: Mapping[str, Any], games: Iterable[Played]
+) -> dict[str, Any]:
+    """The ModelSources of `now`, each with all kinds of CPU that played its games."""
+    cpus: dict[str, set[str]] = {name: set() for name in now}
+    for played in games:
+        if played.kept:
+            cpus[played.weights] |= set(kinds_of_cpu(then[played.weights]["cpu"]))
+        if played.new:
+            cpus[played.weights].add(now[played.weights]["cpu"])
+    return {name: source | {"cpu": OR.join(sorted(cpus[name]))} for name, source in now.items()}

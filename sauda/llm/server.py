@@ -18,7 +18,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from sauda.fairness import PAGE, FairQueue, Limits, QueueFull, Visitor
-from sauda.llm.engine import DEFAULT_SAMPLING, ReplyRequest, Sampling
+from sauda.games.adapter import Request
+from sauda.llm.engine import DEFAULT_SAMPLING, Sampling
 from sauda.llm.types import (
     Messages,
     NotReady,
@@ -74,7 +75,7 @@ class Begin(NamedTuple):
 
     key: int
     name: str
-    request: ReplyRequest
+    request: Request
 
 
 class Cancel(NamedTuple):
@@ -135,7 +136,7 @@ class Ticket:
     """A request from its arrival to its last piece."""
 
     name: str
-    request: ReplyRequest
+    request: Request
     deliver: Deliver
     began: float = 0.0  # time.monotonic
 
@@ -190,7 +191,7 @@ class ReplyService:
             self._changed.wait_for(lambda: not isinstance(self.stages[name], Loading), seconds)
             return self.stages[name]
 
-    def submit(self, name: str, request: ReplyRequest, visitor: Visitor, deliver: Deliver) -> int:
+    def submit(self, name: str, request: Request, visitor: Visitor, deliver: Deliver) -> int:
         """Put a request in the queue; returns its key.
 
         `deliver` is called from other threads, with places in the queue, then with the growing
@@ -260,7 +261,9 @@ class ReplyService:
 
     def _end(self, key: int, update: Update | None = None) -> None:
         """Deliver the last update of a request, and let the next one begin."""
-        ticket = self._tickets.pop(key)
+        ticket = self._tickets.pop(key, None)
+        if ticket is None:  # the engine ended as it was told of the end
+            return
         self.queue.leave(key)
         if update is not None:
             ticket.deliver(update)
@@ -421,7 +424,7 @@ class ModelWorker:
     def _submit(
         self, messages: Messages, seed: int, schema: Schema | None, deliver: Deliver
     ) -> int:
-        request = ReplyRequest(messages, seed, schema, self.sampling)
+        request = Request(messages, seed, schema, self.sampling)
         return self.service.submit(self.model, request, self.visitor, deliver)
 
 

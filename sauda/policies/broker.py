@@ -84,7 +84,7 @@ class Broker:
         yield from self._partner(obs, plan)
         yield from _book_now(obs, plan)
         yield from self._sell(obs, spare)
-        yield from _book(obs, plan)
+        yield from (_booking(obs, part) for part in sorted(plan.parts, key=lambda part: -part.gain))
 
     def _withdraw(self, obs: arena.Observation) -> Iterator[Option]:
         """Withdraws a bid for blocks that would no longer be worth it once the bid is taken."""
@@ -126,7 +126,8 @@ class Broker:
         self, obs: arena.Observation, offer: arena.Offer, brings: float
     ) -> Iterator[Option]:
         """Asks for more of what a block is worth to the bidder, of which a bid is a share."""
-        if offer.linked_offer_id or offer.offered_blocks or _rounds_left(obs) < 2:
+        left = obs.market.max_rounds - obs.market.round_index - 1
+        if offer.linked_offer_id or offer.offered_blocks or left < 2:
             return
         beliefs = self.belief(obs, offer.from_lab_id)
         asks = {
@@ -281,7 +282,8 @@ class Broker:
         prices = {kind: price(obs, kind, lab, ids, signal) for kind in beliefs}
         refused = _refused_payment(obs, ids, given)
         mean = sum(w * prices[kind] for kind, w in beliefs.items())
-        later = self.patience * max(0.0, adds - mean) * self._time_left(obs)
+        time_left = 1 - obs.market.round_index / max(1, obs.market.max_rounds - 1)
+        later = self.patience * max(0.0, adds - mean) * time_left
         best = (0.0, 0.0, signal)
         least = -PURSES[obs.market.labs[lab].public_budget_band] if given else 0.0
         worths = {kind: self._net_worths(obs, lab, kind, given) for kind in beliefs}
@@ -331,9 +333,6 @@ class Broker:
             )
 
         return min(WORDS, key=cost)
-
-    def _time_left(self, obs: arena.Observation) -> float:
-        return 1 - obs.market.round_index / max(1, obs.market.max_rounds - 1)
 
     def _purse(self, obs: arena.Observation) -> float:
         """Credits that no open offer promises and that are not kept for energy."""
@@ -533,10 +532,6 @@ def _book_now(obs: arena.Observation, plan: arena.Plan) -> Iterator[Option]:
         yield _booking(obs, part)
 
 
-def _rounds_left(obs: arena.Observation) -> int:
-    return obs.market.max_rounds - obs.market.round_index - 1
-
-
 def _plan_without(obs: arena.Observation, job: arena.Job, ids: Sequence[str]) -> float:
     """The gain of its best plan for its other jobs, without these blocks."""
     market = obs.market
@@ -650,11 +645,6 @@ def _at_risk(obs: arena.Observation, part: arena.Part) -> float:
         struck = sum(arena.is_requestable(block) for block in market.blocks.values())
         return part.gain * len(bare) / struck
     return 0.0
-
-
-def _book(obs: arena.Observation, plan: arena.Plan) -> Iterator[Option]:
-    """The bookings of the plan, the most valuable first."""
-    yield from (_booking(obs, part) for part in sorted(plan.parts, key=lambda part: -part.gain))
 
 
 def _booking(obs: arena.Observation, part: arena.Part) -> Option:

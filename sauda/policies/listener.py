@@ -337,12 +337,10 @@ class MoveValues:
         top = self.offers.max()
         if top >= max(self.accept, self.walk):
             act, at = np.unravel_index(self.offers.argmax(), self.offers.shape)
-            return Offer(int(self.prices[at]), self._in_words(self.acts[act], obs))
+            said, quote = self.acts[act], obs.own.get("quote") or 0
+            line = words.buyer_line(said, quote, 0.0) if said else ""
+            return Offer(int(self.prices[at]), line)
         return Accept() if self.accept >= self.walk else WalkAway()
-
-    @staticmethod
-    def _in_words(act: str, obs: Observation) -> str:
-        return words.buyer_line(act, obs.own.get("quote") or 0, 0.0) if act else ""
 
     def of(self, move: Action) -> float:
         """The value of `move`; an offer between two prices is interpolated.

@@ -6,10 +6,23 @@ same game.
 """
 
 import csv
+import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TypeVar
+
+from tqdm import tqdm
+
+T = TypeVar("T")
 
 
 def read_table(path: Path) -> list[dict[str, str]]:
     """The rows of a CSV file, by the names in its first line."""
     with path.open(encoding="utf-8", newline="") as lines:
         return list(csv.DictReader(lines))
+
+
+def progress(items: Iterable[T], total: int, about: str, unit: str) -> Iterable[T]:
+    """The `items`, of which there are `total`, while progress is shown on standard error."""
+    interval = 0.1 if sys.stderr.isatty() else 10.0
+    return tqdm(items, about, total, leave=False, unit=unit, mininterval=interval)

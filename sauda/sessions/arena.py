@@ -24,7 +24,7 @@ from env import (
 )
 from sauda.games import policies_of
 from sauda.llm.registry import get_policy
-from sauda.policies.arena_yardsticks import gains_from_trade
+from sauda.policies.arena import gains_from_trade
 from sauda.sessions import LearnerGame
 
 LEARNER, YOU = "lab_0", "you"

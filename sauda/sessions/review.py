@@ -31,7 +31,7 @@ from env import (
 )
 from sauda.experiments.evaluate import play_informed
 from sauda.experiments.gap import split_game
-from sauda.policies.arena_yardsticks import play_all_seeing
+from sauda.policies.arena import play_all_seeing
 from sauda.policies.listener import Listener, MoveValues, believe
 from sauda.sessions.bazaar import Action, Game, answer, back, moves_of, own_and_theirs
 

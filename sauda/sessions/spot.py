@@ -51,7 +51,14 @@ class Duel:
 
     @property
     def sides(self) -> tuple[Side, ...]:
-        return self.recorded or tuple(map(_side, self.games))
+        return self.recorded or tuple(
+            Side(
+                game.opponent,
+                game.play.turns,
+                game.invalid_replies[-1] if game.out_of_tries else "",
+            )
+            for game in self.games
+        )
 
     @property
     def is_live(self) -> bool:
@@ -90,18 +97,12 @@ class Duel:
         return tuple(turn for turn in turns if turn.agent == "seller")
 
 
-def _side(game: Game) -> Side:
-    return Side(
-        game.opponent, game.play.turns, game.invalid_replies[-1] if game.out_of_tries else ""
-    )
-
-
 def _is_open(game: Game) -> bool:
     return not (game.over or game.out_of_tries)
 
 
 def load_duel(rows: Sequence[Mapping[str, Any]]) -> Duel:
-    """A duel of two recorded games of one seed, a `ModelEpisode` each as JSON, in this order."""
+    """A duel of two recorded games of one seed, a `EpisodeRecord` each as JSON, in this order."""
     games = [from_json(row) for row in rows]
     sides = tuple(
         Side(row["policy"], game.turns, row["replies"][-1] if game.turns[-1].action is None else "")
@@ -122,15 +123,8 @@ def propose_to_both(duel: Duel, price: float) -> Duel:
     An unconfirmed ask is heard by nobody. The same ask again is made. Raises as `ask_both`.
     """
     after = ask_both(duel, price)
-    if duel.unconfirmed == price or not doubt_of(duel, price):
-        return after
-    return replace(duel, unconfirmed=price)
-
-
-def doubt_of(duel: Duel, price: float) -> str:
-    """Why the visitor is asked back about an ask, as in `doubts.doubt`; "" where nothing is odd."""
-    doubts = (doubt(duel.games[number], Offer(price)) for number in duel.listening)
-    return next(filter(None, doubts), "")
+    is_doubtful = any(doubt(duel.games[number], Offer(price)) for number in duel.listening)
+    return replace(duel, unconfirmed=price) if is_doubtful and duel.unconfirmed != price else after
 
 
 def without_open_ask(duel: Duel) -> Duel:

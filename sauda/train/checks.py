@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from env import IllegalAction, Offer, arena, get_task
-from sauda.experiments.regret import Judged
+from sauda.experiments.gap import Judged
 from sauda.games import GAMES
 from sauda.games.bazaar_prompt import percent_of
 from sauda.llm.model import Model
@@ -54,11 +54,8 @@ def acceptance(model: Model, game: str, prompts: int = 48, batch_size: int = 16)
     "accepted" is the share that the rules take: there a refused action is poor play, not broken
     text, and is answered with an error code.
     """
-    states, judge = (
-        (list(arena_holdout_states(prompts)), _judge_arena)
-        if game == "arena"
-        else (list(holdout_states(prompts)), _judge_bazaar)
-    )
+    states = list(holdout_states(game, prompts))
+    judge = _judge_arena if game == "arena" else _judge_bazaar
     seat = PromptSeat(prompt := GAMES[game].prompt)
     replies = reply_to(model, [prompt.render(state.obs) for state in states], batch_size)
     verdicts = [
@@ -94,16 +91,19 @@ def _share(verdicts: Sequence[dict[str, Any]], name: str) -> float:
     return round(sum(verdict[name] for verdict in verdicts) / len(verdicts), 4)
 
 
-def holdout_states(prompts: int) -> Iterator[teacher_rows.Taught]:
+def holdout_states(
+    game: str, prompts: int
+) -> Iterator[teacher_rows.Taught | teacher_rows.ArenaTaught]:
     """States of hold-out games, from the split's end, where no evaluation plays; tasks in turn."""
+    arena_rows, rows = teacher_rows.ArenaRowSettings(), teacher_rows.RowSettings()
+    tasks = arena_rows.tasks if game == "arena" else TASKS
     for number in range(prompts):
-        task = get_task(TASKS[number % len(TASKS)])
-        game = list(
-            teacher_rows.teach(
-                task, SPLITS["holdout"][-1 - number], "listener", teacher_rows.RowSettings()
-            )
-        )
-        yield game[number % len(game)]
+        task, seed = get_task(tasks[number % len(tasks)]), SPLITS["holdout"][-1 - number]
+        if game == "arena":
+            states = list(teacher_rows.teach_arena(task, seed, arena_rows))
+        else:
+            states = list(teacher_rows.teach(task, seed, "listener", rows))
+        yield states[number % len(states)]
 
 
 def _judge_bazaar(state: teacher_rows.Taught, move: Any) -> dict[str, Any]:
@@ -114,15 +114,6 @@ def _judge_bazaar(state: teacher_rows.Taught, move: Any) -> dict[str, Any]:
     if isinstance(move, Offer) and isinstance(wanted, Offer):
         off = abs(percent_of(state.obs, move.price) - percent_of(state.obs, wanted.price))
     return {"valid": True, "same": type(move) is type(wanted), "off": off}
-
-
-def arena_holdout_states(prompts: int) -> Iterator[teacher_rows.ArenaTaught]:
-    """States of a lab in hold-out games of the arena, from the split's end; tasks in turn."""
-    settings = teacher_rows.ArenaRowSettings()
-    for number in range(prompts):
-        task = get_task(settings.tasks[number % len(settings.tasks)])
-        game = list(teacher_rows.teach_arena(task, SPLITS["holdout"][-1 - number], settings))
-        yield game[number % len(game)]
 
 
 def _judge_arena(state: teacher_rows.ArenaTaught, action: Any) -> dict[str, Any]:

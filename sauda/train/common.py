@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 from jinja2 import Template
 
+from sauda.games import game_of
 from sauda.llm.engine import Sampling
 from sauda.llm.model import ADAPTERS, CACHE, CannotLoad, adapter_folder
 from sauda.llm.model import Model as ServedModel
@@ -88,6 +89,9 @@ class StageSettings:
             if type(value) is int and value < (least := LEAST.get(name, 1)):
                 flag = name.replace("_", "-")
                 raise ValueError(f"--{flag} is a whole number of at least {least}, not {value}")
+        tasks = getattr(self, "tasks", ())  # which only some stages have
+        if others := [name for name in tasks if game_of(name).name != self.game]:
+            raise ValueError(f"{', '.join(others)}: no task of the {self.game}")
         if self.push_to_hub and self.hub_model_id.count("/") != 1:
             raise ValueError("--push-to-hub needs a repository OWNER/NAME by --hub-model-id")
 

@@ -30,7 +30,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from env import ARENA_TASKS, Observation, Offer, Policy, Task, agent_stream, begin, get_task
-from sauda.experiments.regret import FIRST_SEED as FIRST_JUDGED
+from sauda.experiments.gap import FIRST_JUDGED
 from sauda.games.adapter import ModelTurn, ParsedReply, Reply, Request
 from sauda.games.bazaar_prompt import completion, parse, percent_of, render, schema, unit
 from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games, play_turn
@@ -483,9 +483,6 @@ def collate(rows: Sequence[dict[str, Any]], device: Any = "cpu") -> tuple[Any, .
         for position, *_ in row["labels"]:
             places[i, position + 1] = number
             number += 1
-    tokens, chances = (
-        pad([t for _, t, _, _ in labels]),
-        pad([p for _, _, p, _ in labels], 0.0),
-    )
+    tokens, chances = (pad([t for _, t, _, _ in labels]), pad([p for _, _, p, _ in labels], 0.0))
     weights = torch.tensor([w for *_, w in labels])
     return tuple(numbers.to(device) for numbers in (ids, places, tokens, chances, weights))

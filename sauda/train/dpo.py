@@ -160,8 +160,9 @@ def collect(
     Raises Stopped where `settings.patience` positions in a row give no pair, or where the judge
     fails, and ValueError where the training split ends.
     """
-    tried = {(row["task"], row["seed"]) for row in read_lines(file)}
-    pairs, fruitless = read_pairs(file), 0
+    known, fruitless = read_lines(file), 0
+    tried = {(row["task"], row["seed"]) for row in known}
+    pairs = [row for row in known if "chosen" in row]
     untried = (one for one in _instances(settings) if one not in tried)
     while len(pairs) < settings.pairs:
         if fruitless >= settings.patience:
@@ -186,11 +187,6 @@ def collect(
                 pairs.append(row)
         print(f"{len(pairs)} of {settings.pairs} pairs", flush=True)
     return pairs[: settings.pairs]
-
-
-def read_pairs(file: Path) -> list[dict[str, Any]]:
-    """The pairs in `file`, without rows of positions that gave none."""
-    return [row for row in read_lines(file) if "chosen" in row]
 
 
 def _instances(settings: DPOSettings) -> Iterator[tuple[str, int]]:

@@ -19,8 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from env import IllegalAction, get_task
-from sauda.games import game_of
+from env import IllegalAction, begin, get_task
 from sauda.llm.engine import prompt_ids
 from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games
 from sauda.records.seeds import is_unseen_game
@@ -69,10 +68,15 @@ class GRPOSettings(PlayerSettings):
     stage: ClassVar[str] = "grpo"
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a task of the arena and for passes of different sizes."""
+        """Raise ValueError for a task that is not one conversation and for uneven passes."""
         super().__post_init__()
-        if others := [name for name in self.tasks if game_of(name).name != self.game]:
-            raise ValueError(f"{', '.join(others)}: no task of the {self.game}")
+        tasks = map(get_task, self.tasks)
+        long = [t.name for t in tasks if len(t.env.agents) > 2 or begin(t, 0).state.table.deals > 1]
+        if long:
+            raise ValueError(
+                "a game is learnt as one conversation, to which each turn only adds; of "
+                f"{', '.join(long)}, with several deals or sealed bids, most would not be learnt"
+            )
         sequences = self.prompts_per_step * self.num_generations
         if self.max_steps < 1:
             raise ValueError(f"--max-steps is at least 1, not {self.max_steps}")
@@ -201,7 +205,13 @@ class Games:
         Raises Stopped where for `patience` steps the games of each group all earned the same, so
         that there is nothing to learn from.
         """
-        self.check_spread(rewards)
+        self.equal_steps = 0 if np.ptp(rewards, axis=1).any() else self.equal_steps + 1
+        if self.equal_steps >= self.settings.patience:
+            raise Stopped(
+                f"for {self.equal_steps} steps the games of every group earned the same, "
+                f"{rewards.mean():.3f} on average: nothing tells a good game from a bad one. "
+                "Train SFT first, or play under a grammar with --constrained"
+            )
         replies = [turn.parsed.proposal for game in games for turn in game.turns]
         deals = [game.play.state.table.past for game in games]
         return {
@@ -212,16 +222,6 @@ class Games:
             "agreement_rate": sum(bool(past and past[-1].price is not None) for past in deals)
             / len(games),
         }
-
-    def check_spread(self, rewards: np.ndarray) -> None:
-        """Raise Stopped where for `patience` steps each group earned the same."""
-        self.equal_steps = 0 if np.ptp(rewards, axis=1).any() else self.equal_steps + 1
-        if self.equal_steps >= self.settings.patience:
-            raise Stopped(
-                f"for {self.equal_steps} steps the games of every group earned the same, "
-                f"{rewards.mean():.3f} on average: nothing tells a good game from a bad one. "
-                "Train SFT first, or play under a grammar with --constrained"
-            )
 
     def sequences(self, games: Sequence[ModelGame]) -> dict[str, list[Any]]:
         """The games as TRL's rollout returns them: prompts, completions and completion masks."""

@@ -28,11 +28,18 @@ def score_tokens(model: Any, input_ids: Any, labels: Any, temperature: float = 1
     unsupervised tokens. The common prefix of the rows is read once; gradients flow through its
     shared keys and values as through copies.
     """
-    return Scored(
-        *_apply_to_supervised(
-            model, input_ids, labels, lambda x, targets: _results(x / temperature, targets)
-        )
-    )
+
+    def results(logits: Any, targets: Any) -> Scored:
+        import torch
+
+        logits = logits / temperature
+        chances = torch.log_softmax(logits, dim=-1)
+        with torch.no_grad():
+            entropy = -(chances.exp() * chances).sum(-1)
+            hits, mean = logits.argmax(-1) == targets, logits.mean(-1)
+        return Scored(chances.gather(-1, targets[:, None])[:, 0], entropy, hits, mean)
+
+    return Scored(*_apply_to_supervised(model, input_ids, labels, results))
 
 
 def soft_cross_entropy(
@@ -104,18 +111,6 @@ def _apply_to_supervised(
             by_row |= zip(rows, zip(*split, strict=True), strict=True)
     ordered = zip(*(by_row[row] for row in range(len(input_ids))), strict=True)
     return list(map(torch.cat, ordered))
-
-
-def _results(logits: Any, targets: Any) -> Scored:
-    """The values for logits of shape (supervised, vocabulary) and their target tokens."""
-    import torch
-
-    chances = torch.log_softmax(logits, dim=-1)
-    with torch.no_grad():
-        entropy = -(chances.exp() * chances).sum(-1)
-        hits = logits.argmax(-1) == targets
-        mean = logits.mean(-1)
-    return Scored(chances.gather(-1, targets[:, None])[:, 0], entropy, hits, mean)
 
 
 def scores_on_cpu(network: Any) -> None:

@@ -17,8 +17,8 @@ import numpy as np
 from env import arena, begin, get_task, rollout
 from sauda.experiments.batches import round_all
 from sauda.llm.registry import get_policy
+from sauda.records import progress
 from sauda.records.kinds import Check, Kind, register_kind
-from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Record
 from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact

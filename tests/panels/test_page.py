@@ -16,7 +16,7 @@ import pytest
 from app import build_app
 from panels import artifacts
 from panels.gpu_arena import tab as gpu_arena
-from panels.gpu_arena.visit import Visit
+from panels.gpu_arena.offers import Visit
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, WORDS
 from panels.site.serving import THREADS
 from panels.transcripts import episodes as played_episodes

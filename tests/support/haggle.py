@@ -2,8 +2,7 @@
 
 import gradio as gr
 
-from panels.haggle.layout import Layout
-from panels.haggle.screen import Screen, Visit
+from panels.haggle.screen import Layout, Screen, Visit
 from panels.haggle.words import ENGLISH, translator
 from sauda.llm.backends import THIS_PAGE
 from sauda.llm.server import Ready

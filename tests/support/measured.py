@@ -8,8 +8,7 @@ import pytest
 
 from sauda.experiments import comparison, episodes, evaluate
 from sauda.experiments.comparison import BASE, BAYESIAN, LEAVE, LISTENER, ORACLE, OURS, Grid
-from sauda.llm.registry import PlayerSpec
-from sauda.llm.sources import bazaar_prompt
+from sauda.llm.registry import PlayerSpec, bazaar_prompt
 from sauda.llm.types import Reply
 from sauda.llm.wrappers import WRAPPERS
 from sauda.records.store import Artifact, new_artifact

@@ -1,1 +1,1 @@
-"""What result types share: `base.py` has the strict class of which all are, means, intervals."""
+"""What result types share: `base.py` has their strict class, tables, means, intervals."""

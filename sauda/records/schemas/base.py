@@ -1,8 +1,17 @@
 """What the models of several kinds share: the strict base class, means and intervals."""
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    ModelWrapValidatorHandler,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 Number = float | int  # written as it was computed: 60 and 60.0 are different texts
 Cell = float | int | bool | str | None  # of a table
@@ -40,6 +49,54 @@ class Metric(Interval):
         if self.difference is None:
             return None
         return Interval(mean=self.difference, low=self.difference_low, high=self.difference_high)
+
+
+class Row(Record):
+    """A row of a table; the function that makes it says what its fields are, beside each.
+
+    A field is an attribute too, as `row.grade`: an interval, a plain value, or lists and mappings.
+    """
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Metric | Interval | Any]
+    _order: tuple[str, ...] = ()  # of the fields in the file, which stays as it was read
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _keep_order(cls, data: Any, read: ModelWrapValidatorHandler["Row"]) -> "Row":
+        row = read(data)
+        if isinstance(data, Mapping):
+            row._order = tuple(data)
+        return row
+
+    @model_serializer(mode="wrap")
+    def _in_order(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written = write(self)
+        return {name: written[name] for name in self._order or written}
+
+
+AnyRow = TypeVar("AnyRow", bound=Row)
+
+
+def check_table(rows: Sequence[AnyRow]) -> Sequence[AnyRow]:
+    """The rows; ValueError unless all have the same fields, each of one type where it is not null.
+
+    Whole numbers and others are one type.
+    """
+    types: dict[str, set[type]] = {name: set() for row in rows[:1] for name, _ in row}
+    for number, row in enumerate(rows):
+        fields = dict(row)
+        if wrong := sorted(fields.keys() ^ types.keys()):
+            raise ValueError(f"row {number} and the first differ in the fields {', '.join(wrong)}")
+        for name, value in fields.items():
+            types[name] |= {float if type(value) is int else type(value)} - {type(None)}
+    if mixed := sorted(name for name, found in types.items() if len(found) > 1):
+        raise ValueError(f"values of several types: {', '.join(mixed)}")
+    return rows
+
+
+Table = Annotated[list[AnyRow], AfterValidator(check_table)]
+Rows = Table[Row]
 
 
 class Hashes(Record):

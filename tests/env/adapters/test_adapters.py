@@ -21,8 +21,7 @@ from env import (
     rollout,
 )
 from env.adapters.aec_env import NegotiationAEC
-from env.adapters.encoding import encoding_of, legal
-from env.adapters.gym_env import MOST_STEPS, BargainingEnv
+from env.adapters.gym_env import MOST_STEPS, BargainingEnv, encoding_of, legal
 from sauda.records.store import ROOT
 
 every_task = pytest.mark.parametrize("task_name", TASKS)
@@ -134,3 +133,10 @@ def test_the_loops_of_the_documentation_run_as_they_stand():
     exec(code, names)
     assert names["terminated"]
     assert not names["seats"].agents
+
+
+def test_an_empty_seat_has_nothing_to_observe():
+    market = NegotiationAEC("arena/coalition_market")
+    market.reset(seed=3)  # four labs for five seats
+    with pytest.raises(ValueError, match="lab_4 is empty"):
+        market.observe("lab_4")

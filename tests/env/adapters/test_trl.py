@@ -41,6 +41,23 @@ def test_a_model_plays_a_served_game_by_tools_and_is_paid_its_grade(site):
     assert game.reset(seed=SEED) == told
 
 
+@pytest.mark.parametrize("task", ["bazaar/rushed", "bazaar/open", "classic/asymmetric_pressure"])
+def test_a_model_is_told_what_its_seat_alone_knows(site, task):
+    told = ServedBazaar(site.address, task).reset(seed=SEED)
+    own = SaudaEnvironment().reset(task=task, seed=SEED).bazaar["own"]
+    for name, known in own.items():
+        assert known is None or f"{known:.3g}" in told or f"{known:g}" in told, name
+
+
+def test_a_model_is_told_of_the_next_deal_and_of_its_rivals(site):
+    career = ServedBazaar(site.address, "classic/career_10")
+    assert "Deal 1 of 10" in career.reset(seed=SEED)
+    assert "Deal 2 of 10" in career.accept()
+    auction = ServedBazaar(site.address, "classic/marketplace_arena")
+    assert "Rivals: 2." in auction.reset(seed=SEED)
+    assert "You were outbid." in auction.offer(1)
+
+
 def said(tool: str, **arguments: int) -> str:
     """A reply of a model that calls a tool."""
     call = f'{{"name": "{tool}", "arguments": {arguments}}}'.replace("'", '"')

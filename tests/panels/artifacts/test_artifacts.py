@@ -1,9 +1,12 @@
 """The Artifacts tab: files, snippets, speeds and the load test."""
 
+import errno
+import os
 import re
 
 import pytest
 
+from panels import artifacts
 from panels.artifacts import ADDRESS, LOCAL, PROGRAMS, listing
 from sauda.experiments.speeds import (
     LoadTest,
@@ -60,3 +63,20 @@ def test_every_mix_and_action_has_a_row_with_its_refusals_and_failures():
     assert before == ("two", "before", "page load", "2", "3,000", "3,900", "1", "0")
     assert late == ("two", "before", "reply", "0", "–", "–", "0", "3")
     assert now == [("two", "now", *before[2:]), ("two", "now", *late[2:])]
+
+
+def test_a_full_disk_is_a_sentence_and_leaves_no_part_of_the_zip(tmp_path, monkeypatch):
+    monkeypatch.setattr(artifacts, "zip_folder", lambda: tmp_path)
+
+    def fill(path) -> None:
+        path.write_text("half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(artifacts, "bundle", fill)
+    *_, told = artifacts.make_zip()
+    assert "no space left on device" in told
+    assert list(tmp_path.iterdir()) == []
+    # there is room again
+    monkeypatch.setattr(artifacts, "bundle", lambda path: path.write_text("all"))
+    artifacts.make_zip()
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["all"]

@@ -7,16 +7,13 @@ from types import SimpleNamespace
 
 import gradio as gr
 import pytest
-from PIL import Image, ImageFont
 
 from env import Accept, Offer, rupees
 from panels.challenges import daily, subtab
 from panels.challenges.daily import VISITOR, DailyScreen, DailyVisit
-from panels.challenges.daily_share import DEVANAGARI, Finished, show_share
 from panels.haggle import callbacks as haggle
 from panels.haggle.game_view import brief
-from panels.haggle.words import ENGLISH, HINDI, WORDS
-from panels.ui.theme import FONTS
+from panels.haggle.words import ENGLISH, HINDI
 from sauda.llm.backends import THIS_PAGE
 from sauda.llm.server import Failed, Loading, Ready
 from sauda.llm.types import ReplyError
@@ -88,14 +85,16 @@ def test_the_limit_and_the_seed_stay_hidden_until_the_end(screen):
 
 def test_a_gain_can_be_shared_as_text_with_a_link_and_as_a_picture():
     gained = answer(bargain_of(DAY), Accept())
-    shown = show_share(Finished(DAY, gained, 0.5, "1 of 9", OPEN.origin, ENGLISH))
+    shown = daily.show_share(replace(OPEN, day=DAY, game=gained), "1 of 9")
     *_, blocks, link = re.search(r"readonly>(.*?)</textarea>", shown, re.DOTALL)[1].split("\n")
     assert blocks.endswith("🤝")
     assert link.startswith("https://sauda.example/?tab=haggle&amp;part=daily&amp;day=")
     code = link.partition("moves=")[2]
     assert code == encode(gained) == encode(replay(DAY, code))
-    with Image.open(re.search(r'src="gradio_api/file=([^"]+)"', shown)[1]) as card:
-        assert card.size == (1200, 630)
+    picture = shown[shown.index('<svg class="sauda-picture"') :]
+    written = re.findall(r"<text[^>]*>([^<]*)<", picture)
+    assert "place among the scripts: 1 of 9" in written
+    assert not any("₹" in words for words in written)
 
 
 @pytest.mark.parametrize("language", [ENGLISH, HINDI])
@@ -213,12 +212,3 @@ def test_why_sauda_has_no_row_is_said(screen, monkeypatch, stage, sentence):
     stands(monkeypatch, stage)
     monkeypatch.setattr(subtab, "standing_of", refuses)
     assert sentence in sauda(screen, said(screen, opened(screen)[0])[0])
-
-
-def test_the_picture_has_a_glyph_for_each_hindi_letter():
-    font = ImageFont.truetype(FONTS / DEVANAGARI, 32)
-    none = bytes(font.getmask("\u0e01"))
-    letters = {letter for words in WORDS[HINDI].values() for letter in words}
-    letters = {letter for letter in letters if "\u0904" <= letter <= "\u0939"}
-    assert len(letters) > 30
-    assert all(bytes(font.getmask(letter)) != none for letter in letters)

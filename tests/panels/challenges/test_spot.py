@@ -11,7 +11,7 @@ from panels.challenges import spot as events
 from panels.challenges.spot import Spot, tally_of
 from panels.challenges.spot_pairs import SEEDS, both_move, is_trained, pairs_with, read_measured
 from panels.challenges.spot_pairs import find_untrained as untrained_of
-from panels.haggle.layout import SessionGeneration
+from panels.haggle.screen import SessionGeneration
 from panels.ui.look import with_minus_signs
 from sauda.experiments.comparison import OURS
 from sauda.experiments.episodes import play_replies

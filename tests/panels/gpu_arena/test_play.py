@@ -14,10 +14,10 @@ import pytest
 
 from env import IllegalAction, arena
 from panels.gpu_arena import players, tab
+from panels.gpu_arena.offers import ASK, PAY, Visit
 from panels.gpu_arena.players import LONER, SEED, TASK, made_by
 from panels.gpu_arena.tab import BEGINNINGS, REGIONS, named_in_address, new_game
 from panels.gpu_arena.view import settlement
-from panels.gpu_arena.visit import ASK, PAY, Visit
 from panels.gpu_arena.words import EXPERT, PUBLISHED
 from panels.results.evaluation import DRAWN
 from panels.results.reproduce import rows_of

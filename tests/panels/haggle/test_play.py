@@ -8,7 +8,6 @@ import pytest
 from env import Offer, WalkAway, begin, get_task
 from panels.haggle import callbacks
 from panels.haggle.game_view import IN_ENGLISH
-from panels.haggle.layout import FIRST, Request, Visit
 from panels.haggle.opponents import (
     ANY_ITEM,
     ANY_SELLER,
@@ -23,8 +22,8 @@ from panels.haggle.opponents import (
     opponent_name,
     weights_of,
 )
-from panels.haggle.resume import open_page
-from panels.haggle.screen import Screen
+from panels.haggle.screen import FIRST, Request, Screen, Visit
+from panels.haggle.tab import open_page
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
 from sauda.llm.backends import THIS_PAGE
 from sauda.llm.server import Failed, Loading, Ready, Waiting
@@ -130,11 +129,11 @@ def test_of_two_choices_that_overlap_the_later_is_shown(screen, monkeypatch):
     visit, later = Visit(), {}
 
     def overlap(*choices):
-        monkeypatch.setattr(callbacks, "new_game", new_game)
+        monkeypatch.setattr(callbacks.opponents, "new_game", new_game)
         later.update(take_seat(screen, BUY, "bazaar/open", visit))
         return new_game(*choices)
 
-    monkeypatch.setattr(callbacks, "new_game", overlap)
+    monkeypatch.setattr(callbacks.opponents, "new_game", overlap)
     assert take_seat(screen, SELL, ANY_ITEM, visit) == screen.unchanged
     assert later[screen.page.visit].game.task_name == "bazaar/open"
 
@@ -355,7 +354,7 @@ def test_a_model_takes_its_seat_once_it_has_loaded_and_no_other_game_was_chosen(
         visit.generation.choose()
         return start(*setup)
 
-    monkeypatch.setattr(callbacks, "start", choose_meanwhile)
+    monkeypatch.setattr(callbacks.bazaar, "start", choose_meanwhile)
     late = callbacks.tick(screen, visit)
     assert (page.visit in late, late[page.clock].active) == (False, True)
 
@@ -399,12 +398,12 @@ def test_the_last_move_shows_the_result_at_once_and_the_review_once_after_it(
 
 def test_what_if_goes_back_in_the_reviewed_game_and_keeps_the_first(screen, buying, bought):
     page, ended = screen.page, bought[screen.page.visit]
-    branched = callbacks.what_if(screen, 0, ended)
+    branched = callbacks.go_back(screen, 0, ended, ended.game)
     assert branched[page.visit].first_game is ended.game
     assert branched[page.visit].game.play.turns == buying.game.play.turns
     assert review_after(screen, branched[page.visit]) == [""]
     for number in (None, 5, "0"):
-        assert list(callbacks.what_if(screen, number, ended)) == [page.moves]
+        assert list(callbacks.go_back(screen, number, ended, ended.game)) == [page.moves]
 
 
 def test_after_a_game_of_the_market_the_effect_of_the_words_is_told(screen):

@@ -9,7 +9,6 @@ import pytest
 
 from env import WalkAway
 from panels.haggle.game_view import opponent_badge, score
-from panels.haggle.layout import FIRST, PICKS
 from panels.haggle.opponents import (
     ANY_ITEM,
     ANY_SELLER,
@@ -33,8 +32,8 @@ from panels.haggle.opponents import (
     values,
 )
 from panels.haggle.result import to_query
-from panels.haggle.resume import open_page, open_pickers, read_kept, shared_game
-from panels.haggle.screen import Screen
+from panels.haggle.screen import FIRST, PICKS, Screen
+from panels.haggle.tab import open_page, open_pickers, read_kept, shared_game
 from panels.haggle.words import ENGLISH, HINDI, translator
 from panels.results.models import buyer_name
 from panels.results.reproduce import rows_of

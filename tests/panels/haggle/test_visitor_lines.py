@@ -119,6 +119,13 @@ def test_a_relative_price_is_worked_out_and_a_yes_offers_it(does, text, price):
         assert play_text(asked, "yes").play.turns[len(game.play.turns)].action.price == int(price)
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"), [("1e400 more", "high"), ("1e400 less", "zero"), ("1e400 % of that", "high")]
+)
+def test_a_change_beyond_all_prices_is_answered_in_words(text, kind):
+    assert outcome(LAMP | {"limit": "2300", "text": text}) == ("talk", None, kind)
+
+
 @pytest.mark.parametrize("yes", ["yes", "haan", "that works for me"])
 def test_a_condition_is_named_before_the_deal_is_closed(yes):
     row = next(row for row in ACCEPTANCES if row["topic"] == "conditional")

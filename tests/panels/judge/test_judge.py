@@ -8,7 +8,8 @@ import pytest
 from panels import judge
 from panels.results.models import policy_label
 from panels.training import tab as training
-from sauda.experiments.pitching import LEARNER, ROUNDS, Finding
+from sauda.experiments.pitching import LEARNER, ROUNDS
+from sauda.records.schemas.base import Row
 from sauda.records.store import Artifact, load
 
 
@@ -32,10 +33,8 @@ def test_the_rounds_on_screen_are_those_that_were_recorded(judged):
 
 def test_claims_are_marked_and_the_text_stays_whole_and_escaped():
     findings = [
-        Finding(dimension="evidence", status="holds", start=3, end=6, reason="why", points=0.2),
-        Finding(
-            dimension="evidence", status="false", start=4, end=8, reason="overlaps", points=-0.2
-        ),
+        Row(dimension="evidence", status="holds", start=3, end=6, reason="why", points=0.2),
+        Row(dimension="evidence", status="false", start=4, end=8, reason="overlaps", points=-0.2),
     ]
     shown = str(judge.mark("<b>abc</b>", findings, {}))
     assert shown.count("<mark") == 1

@@ -18,17 +18,14 @@ from sauda.experiments.comparison import (
     LAB,
     LISTENER,
     OURS,
-    ArenaModelColumns,
     ArenaModelComparison,
-    ArenaModelRow,
-    ModelColumns,
     ModelComparison,
-    ModelRow,
-    StageGain,
+    PairedDifference,
 )
+from sauda.experiments.evaluate import ArenaColumns, ArenaRow, BazaarColumns, BazaarRow
 from sauda.experiments.oracle import OracleRow, PolicyShare
-from sauda.experiments.roles import RoleContrast, schedule_verdict
-from sauda.records.schemas.base import Hashes, Interval, Metric
+from sauda.experiments.runs import schedule_verdict
+from sauda.records.schemas.base import Hashes, Interval, Metric, Row
 from sauda.records.store import Artifact, load
 from tests.support.golden import assert_golden, without_numbers
 
@@ -53,13 +50,13 @@ def metric(mean: float, gain: tuple = (None, None, None)) -> Metric:
     )  # fmt: skip
 
 
-def model_row(task: str, policy: str, grade: Metric) -> ModelRow:
-    return ModelRow.model_construct(task=task, policy=policy, n=4, grade=grade, hashes=SAME)
+def model_row(task: str, policy: str, grade: Metric) -> BazaarRow:
+    return BazaarRow.model_construct(task=task, policy=policy, n=4, grade=grade, hashes=SAME)
 
 
-def step(task: str, after: str, gain: tuple[float, float, float]) -> StageGain:
+def step(task: str, after: str, gain: tuple[float, float, float]) -> PairedDifference:
     low, mean, high = gain
-    return StageGain(
+    return PairedDifference(
         task=task, n=4, difference=mean, low=low, high=high, before="mini", after=after, on="all"
     )
 
@@ -67,7 +64,7 @@ def step(task: str, after: str, gain: tuple[float, float, float]) -> StageGain:
 def comparison(rows=(), stage_gains=(), grades=None) -> Artifact:
     """A comparison in the bazaar; `grades` are those of each game, by task and policy."""
     episodes = {
-        task: {name: ModelColumns.model_construct(grade=own) for name, own in of.items()}
+        task: {name: BazaarColumns.model_construct(grade=own) for name, own in of.items()}
         for task, of in (grades or {row.task: {} for row in rows}).items()
     }
     data = ModelComparison.model_construct(
@@ -122,10 +119,10 @@ def labs(grade: Metric | None) -> Artifact:
     """The broker, and the trained lab unless it has no grade."""
     own = {"broker": metric(0.6)} | ({LAB: grade} if grade else {})
     rows = [
-        ArenaModelRow.model_construct(task=ROUND, policy=name, n=4, grade=grade, hashes=SAME)
+        ArenaRow.model_construct(task=ROUND, policy=name, n=4, grade=grade, hashes=SAME)
         for name, grade in own.items()
     ]
-    episodes = {n: ArenaModelColumns.model_construct(grade=[g.mean] * 4) for n, g in own.items()}
+    episodes = {n: ArenaColumns.model_construct(grade=[g.mean] * 4) for n, g in own.items()}
     data = ArenaModelComparison.model_construct(rows=rows, episodes={ROUND: episodes})
     file = "evaluation/arena-model-comparison.json"
     return Artifact(file, "arena_model_comparison/4", "measured", {}, {}, data)
@@ -208,7 +205,7 @@ def other_cases() -> Iterator[tuple[str, Verdict]]:
         ]
         changed = replace(lab, data=lab.data.model_copy(update={"rows": rows}))
         yield f"lab, {mean}", Verdict(without_numbers(facts.lab_sentence(changed)))
-    contrast = RoleContrast.model_construct(question="schedule")
+    contrast = Row.model_construct(question="schedule")
     for gains in ([BELOW] * 2, [ABOVE] * 2, [BELOW, ABOVE], [ABOVE, UNCLEAR], [UNCLEAR]):
         rows = [contrast.model_copy(update={"difference": interval(*gain)}) for gain in gains]
         yield f"schedule, {[gain[1] for gain in gains]}", Verdict(schedule_verdict(rows))

@@ -10,8 +10,8 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from panels.site.cache import NAMES, Opening, PageCache
-from panels.site.hosts import own_hosts
+from panels.site.cache import NAMES, PageCache
+from panels.site.gate import own_hosts
 from panels.site.serving import LONGEST, MINUTE, OncePerMinute
 from panels.site.visitor import INTERNAL, NO_SESSION, trusted_proxies, visitor_of
 from sauda.fairness import Visitor
@@ -92,7 +92,7 @@ def test_the_page_gets_a_first_view_and_its_own_words_for_links():
         b'<html><head><meta property="og:title" content="Gradio" />\n<title>Sauda</title></head>'
         b'<body><gradio-app eager="true"></gradio-app></body></html>'
     )
-    added = Opening("<p>promise</p>", '<meta property="og:title" content="Sauda">').added(page)
+    added = PageCache("<p>promise</p>", '<meta property="og:title" content="Sauda">').complete(page)
     assert added == (
         b'<html><head><title>Sauda</title><meta property="og:title" content="Sauda"></head>'
         b'<body><p>promise</p><gradio-app eager="true"></gradio-app></body></html>'

@@ -12,7 +12,7 @@ import uvicorn
 from websockets.sync.client import connect
 
 from panels.site import serving
-from panels.site.connections import Connections, Limits
+from panels.site.serving import Connections, Limits
 from tests.support.site import served_page, toy_models, without_tabs
 
 SECONDS = 0.4  # for a head

@@ -14,7 +14,7 @@ import gradio as gr
 import httpx
 import pytest
 
-from panels.site import sessions
+from panels.site import visitor
 from panels.site.cache import PageCache
 from panels.site.gate import (
     JOINS_OF_ADDRESS,
@@ -23,8 +23,8 @@ from panels.site.gate import (
     Gate,
     Served,
     names_file,
+    own_hosts,
 )
-from panels.site.hosts import own_hosts
 from panels.site.visitor import as_visitor, visitor_of_event
 from sauda.fairness import Visitor
 from sauda.records.store import ROOT
@@ -301,7 +301,7 @@ def test_an_address_begins_so_many_sessions_and_another_one_is_not_bound():
 
 def test_an_address_begins_so_many_events_of_the_queue_at_a_time(monkeypatch):
     gate, _ = gate_of()
-    monkeypatch.setitem(sessions.OPEN.session_data, "one", None)
+    monkeypatch.setitem(visitor.OPEN.session_data, "one", None)
     call = {"data": [], "fn_index": 0, "session_hash": "one"}
     statuses = [ask(gate, call, "/gradio_api/queue/join") for _ in range(JOINS_OF_ADDRESS + 1)]
     assert statuses == [200] * JOINS_OF_ADDRESS + [429]

@@ -12,10 +12,9 @@ import pytest
 from panels.gpu_arena import players
 from panels.haggle import game_view, opponents
 from panels.site.cache import PageCache
-from panels.site.gate import HEADERS, Served
-from panels.site.hosts import Hosts
+from panels.site.gate import HEADERS, Hosts, Served
 from panels.site.serving import stay_until_stopped
-from panels.site.sessions import OPEN
+from panels.site.visitor import OPEN
 from sauda.cloud import space
 from sauda.llm import backends
 from sauda.llm.server import Loading
@@ -30,7 +29,7 @@ def test_health_counts_sessions_games_events_caches_replies_memory_and_files(sit
     health = site.shared.get("/health").json()
     assert set(health) == {
         "status", "uptime_s", "sessions", "games", "events", "openenv", "mcp", "pages",
-        "caches", "language_models", "memory_mib", "downloads", "temporary_files",
+        "caches", "language_models", "memory_mib", "temporary_files",
     }  # fmt: skip
     assert health["memory_mib"]["page"] > 50
     assert health["language_models"]["waiting"] == 0

@@ -8,8 +8,8 @@ import gradio as gr
 import pytest
 
 from panels.haggle.words import HINDI, translator
-from panels.site import sessions
-from panels.site.sessions import Page, Sessions
+from panels.site import visitor
+from panels.site.visitor import Page, Sessions
 from tests.support.running import run
 from tests.support.site import Site
 
@@ -61,7 +61,7 @@ def call(site: Site, name: str, session: str, *data: object) -> list:
 def reloaded(site: Site, before: str, after: str) -> str:
     """What a tab shows whose session was `before` and is `after`, as text."""
     kept = json.dumps({"session": before, "moved": True, "opponent": "linear", "language": "hi"})
-    opening = "haggle.resume.open_page"
+    opening = "haggle.tab.open_page"
     return json.dumps(call(site, opening, after, kept), ensure_ascii=False)
 
 
@@ -95,7 +95,7 @@ def test_a_reloaded_page_shows_the_game_that_its_tab_had_begun(site):
     assert "Round 2" not in press("open", "new")
     problem = press("open", "later", "of-another-page")
     assert "lost as the page was restarted; this is a new one" in problem
-    del sessions.OPEN.session_data["before"]
+    del visitor.OPEN.session_data["before"]
     assert "this is a new one" in press("open", "latest", "before")
 
 
@@ -107,7 +107,7 @@ def test_an_answer_holds_what_the_event_set_and_leaves_the_rest_alone():
         gr.Button().click(lambda: {first: "typed"}, None, outputs)
         gr.Button().click(lambda: {}, None, outputs)
         gr.Button().click(lambda: ("both", gr.skip(), 4), None, outputs)
-    session = sessions.LeanSession(page)
+    session = visitor.LeanSession(page)
     answers = [run(page.process_api(number, [], session))["data"] for number in sorted(page.fns)]
     button = answers[0][1]
     assert (button["value"], button["__type__"]) == ("Go", "update")

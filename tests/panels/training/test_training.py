@@ -20,9 +20,10 @@ from panels.training.curves import (
 from panels.training.data import ANY, TONES, corpus, dialogue_view, intent_of, loss_mask
 from panels.training.tab import from_query
 from panels.ui.wiring import read_query
-from sauda.experiments.role_play import SaidRow, price_verdict
-from sauda.experiments.roles import NAMES
+from sauda.experiments.role_play import price_verdict
+from sauda.experiments.runs import NAMES
 from sauda.language.acts import INTENTS, view
+from sauda.records.schemas.base import Row
 from sauda.records.store import Artifact, validate
 from tests.support.golden import assert_golden, plain
 from tests.support.roles import role_run
@@ -188,7 +189,7 @@ def test_a_sentence_a_seat_compares_specialist_generalist_and_base():
     said = {"mini": 0.0, "mini+roles-buyer": 0.9, "mini+roles-seller": 0.4,
             "mini+roles-generalist": 0.8}  # fmt: skip
     rows = [
-        SaidRow(
+        Row(
             model=model, seat=seat, off_role=f"mini+roles-{other}" == model, n=20, offers=100,
             said=interval(share), wrong=6, unsaid=2, share=interval(0.1),
             script_share=interval(0.3), difference=interval(-0.2), losses=1,

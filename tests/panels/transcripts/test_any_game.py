@@ -14,8 +14,9 @@ from panels.transcripts import episodes as played_episodes
 from panels.transcripts import tab, view
 from panels.transcripts.episodes import play
 from panels.ui.offers import Offers, offers_of
-from sauda.experiments.comparison import BASE, LAB, OURS, ArenaModelColumns, ArenaModelComparison
+from sauda.experiments.comparison import BASE, LAB, OURS, ArenaModelComparison
 from sauda.experiments.episodes import POLICIES, SEED
+from sauda.experiments.evaluate import ArenaColumns
 from sauda.llm.backends import SEATS
 from sauda.llm.registry import get_policy
 from sauda.llm.server import Ready
@@ -108,7 +109,7 @@ def test_what_is_downloaded_is_what_is_shown_as_data_and_as_prose(demo):
 def test_before_and_after_is_the_seed_of_the_median_gain_of_training(arena_evaluation):
     def recorded(after, before):
         grades = {LAB: after, BASE: before}
-        pair = {n: ArenaModelColumns.model_construct(grade=own) for n, own in grades.items()}
+        pair = {n: ArenaColumns.model_construct(grade=own) for n, own in grades.items()}
         data = ArenaModelComparison.model_construct(episodes={MARKET: pair})
         return replace(arena_evaluation, data=data)
 

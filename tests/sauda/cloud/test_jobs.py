@@ -333,7 +333,7 @@ class Repository:
 
 def test_a_run_comes_back_from_a_repository(tmp_path):
     hub = Repository(tmp_path / "hub")
-    (there := tmp_path / "there").mkdir()
+    there = tmp_path / "there"  # made where it is missing
     assert jobs.download("sft", "me/results", there, hub) is None
     jobs.upload(run_in(tmp_path, 2), "me/results", hub)
     back = jobs.download("sft", "me/results", there, hub)

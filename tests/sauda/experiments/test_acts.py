@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 
 from sauda.__main__ import main
-from sauda.experiments.acts import FILE, acts, part_of
+from sauda.experiments.reading import ACTS_FILE, acts, part_of
 from sauda.experiments.verify import verify
 from sauda.language.acts import DOLLARS, Act, Dialogue, Turn
 from sauda.records.store import save
@@ -50,9 +50,9 @@ def test_turns_with_words_are_counted_by_act_and_prices_by_the_declared_currency
 def test_verify_names_a_figure_that_does_not_follow_from_its_counts(tmp_path):
     data = measure()
     data["parts"][1]["right"] = 2
-    save(FILE, {}, data, tmp_path)
-    assert verify(FILE, root=tmp_path) == ["data.parts[1].right: recorded 2, played again 3"]
-    assert verify(FILE) == []
+    save(ACTS_FILE, {}, data, tmp_path)
+    assert verify(ACTS_FILE, root=tmp_path) == ["data.parts[1].right: recorded 2, played again 3"]
+    assert verify(ACTS_FILE) == []
 
 
 def test_what_cannot_be_measured_is_refused(capsys):

@@ -62,7 +62,7 @@ def test_other_settings_never_replace_the_artifact(tmp_path):
 @pytest.mark.parametrize("name", index())
 def test_the_table_of_an_experiment_has_a_line_per_row_under_its_names(name: str):
     made = find(name)
-    rows = list(made.table(load(made.file).data.as_json()))
+    rows = list(base.rows_in(load(made.file).data.as_json()))
     header, *lines = base.lines(rows)
     assert header.split() == " ".join(rows[0]).split()
     assert len(lines) >= len(rows) > 0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from env import Accept, Offer, WalkAway, get_task, rollout
-from sauda.experiments.regret import LISTENER, TASKS, Judged, Unsteady, states
+from sauda.experiments.gap import JUDGED_TASKS, PLANNER, Judged, Unsteady, judged_positions
 from sauda.policies import BUYERS
 from sauda.policies.listener import MoveValues
 from sauda.records.seeds import SPLITS, is_unseen_game
@@ -18,10 +18,10 @@ def judged() -> Judged:
 
 
 def test_the_positions_are_the_same_each_time_and_of_training_games_alone(judged):
-    assert [s.obs for s in states(COUNT)] == [s.obs for s in judged.states]
-    assert {s.task for s in judged.states} == set(TASKS)
-    assert len({s.turn for s in judged.states}) > 2
-    for state in judged.states:
+    assert [s.obs for s in judged_positions(COUNT)] == [s.obs for s in judged.positions]
+    assert {s.task for s in judged.positions} == set(JUDGED_TASKS)
+    assert len({s.turn for s in judged.positions}) > 2
+    for state in judged.positions:
         assert state.seed in SPLITS["train"]
         assert not is_unseen_game(get_task(state.task), state.seed)
 
@@ -29,12 +29,12 @@ def test_the_positions_are_the_same_each_time_and_of_training_games_alone(judged
 def test_the_judge_regrets_nothing_and_errors_of_the_hand_cost(judged):
     def figures(policy):
         rng = np.random.default_rng(0)
-        return judged.figures_of([policy(state.obs, rng) for state in judged.states])
+        return judged.figures_of([policy(state.obs, rng) for state in judged.positions])
 
-    own = figures(LISTENER)
+    own = figures(PLANNER)
     assert own["regret"]["mean"] == 0
     assert own["price_error"] in (0, None)
-    shaken = [figures(Unsteady(LISTENER, error)) for error in (3.0, 12.0)]
+    shaken = [figures(Unsteady(PLANNER, error)) for error in (3.0, 12.0)]
     assert 0 < shaken[0]["regret"]["mean"] < shaken[1]["regret"]["mean"]
     assert shaken[0]["price_error"] < shaken[1]["price_error"]
 

@@ -4,16 +4,18 @@ import math
 
 import pytest
 
-from sauda.experiments.roles import (
-    FILE,
+from sauda.experiments.runs import (
     NAMES,
-    RoleContrast,
+    ROLES_FILE,
+    best_step,
     cause_sentences,
     compare,
+    loss_and_perplexity,
+    recompute_role,
     schedule_verdict,
 )
-from sauda.experiments.runs import best_step, loss_and_perplexity, recompute_role
 from sauda.experiments.verify import differences, verify
+from sauda.records.schemas.base import Row
 from tests.support.roles import role_run
 
 SHIFTS = {"control": 0.2, "cycle": 0.3, "rate": -0.1}  # nats per token, by the end of a name
@@ -30,14 +32,14 @@ def test_the_best_checkpoint_is_the_first_with_the_lowest_loss_and_never_the_bas
 
 
 def test_differences_are_paired_by_dialogue_and_told_with_their_sign():
-    rows = [RoleContrast(**row) for row in compare(RUNS)["contrasts"]]
+    rows = [Row(**row) for row in compare(RUNS)["contrasts"]]
     assert (rows[0].n, rows[0].tokens) == (3, 40)
     assert rows[0].difference.as_json() == pytest.approx({"mean": -0.2, "low": -0.2, "high": -0.2})
     cycles, rates = cause_sentences(rows)
     assert cycles.count("-0.300 [-0.300, -0.300]") == cycles.count("(lower)") == 2
     assert rates.count("+0.100 [+0.100, +0.100]") == rates.count("(higher)") == 2
     assert schedule_verdict(rows).startswith("Yes: ")
-    assert verify(FILE) == []
+    assert verify(ROLES_FILE) == []
 
 
 @pytest.mark.parametrize("changed", [{}, {"best_step": 0}, {"num_tokens": 1}])

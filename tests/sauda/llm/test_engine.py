@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from env import get_task, rollout
+from sauda.games.adapter import Request
 from sauda.games.bazaar_prompt import parse, render, schema
 from sauda.llm import process
 from sauda.llm.engine import (
@@ -17,7 +18,6 @@ from sauda.llm.engine import (
     DecodingBatch,
     JointDecoder,
     PrefixCache,
-    ReplyRequest,
     Row,
     Sampling,
 )
@@ -106,7 +106,7 @@ def test_the_cache_of_all_models_stays_within_its_bytes(tiny, monkeypatch):
     engine.add("tiny", Model(decoder, "tiny", "fp32", "here", "0"))
     for key in range(30):
         chat = [{"role": "user", "content": f"{key} is my price, and I say it at some length"}]
-        engine.take(Begin(key, "tiny", ReplyRequest(chat, 7, None, decoder.sampling)))
+        engine.take(Begin(key, "tiny", Request(chat, 7, None, decoder.sampling)))
         for _ in range(4):
             engine.step()
     cache = decoder.prefix_cache
@@ -130,10 +130,10 @@ def test_a_prompt_that_many_rows_share_is_read_once(tiny, chats):
 def test_a_row_that_joins_or_leaves_changes_no_other(tiny, chats):
     decoder = Decoder(*tiny, GREEDY)
     batch = DecodingBatch(decoder)
-    batch.join({"first": ReplyRequest(chats[0], 0, None, GREEDY)})
+    batch.join({"first": Request(chats[0], 0, None, GREEDY)})
     batch.sample()
     batch.advance()
-    batch.join({n: ReplyRequest(chats[n], 0, None, GREEDY) for n in (2, 3)})
+    batch.join({n: Request(chats[n], 0, None, GREEDY) for n in (2, 3)})
     rows, cancelled = dict(batch.rows), frozenset([2])
     while batch.rows:
         batch.sample()

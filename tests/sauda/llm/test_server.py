@@ -7,8 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from sauda.fairness import Visitor
+from sauda.games.adapter import Request
 from sauda.llm.backends import serve_in_threads
-from sauda.llm.engine import DEFAULT_SAMPLING, ReplyRequest
+from sauda.llm.engine import DEFAULT_SAMPLING
 from sauda.llm.model import CannotLoad
 from sauda.llm.server import (
     CRASH_WINDOW,
@@ -25,7 +26,7 @@ from sauda.llm.server import (
 )
 from sauda.llm.types import NotReady, Reply, ReplyError, ReplyRefused, ReplyTimeout
 
-REQUEST = ReplyRequest([{"role": "user", "content": "60?"}], 7, None, DEFAULT_SAMPLING)
+REQUEST = Request([{"role": "user", "content": "60?"}], 7, None, DEFAULT_SAMPLING)
 
 
 class Process:
@@ -93,6 +94,15 @@ def test_it_recovers_after_every_crash_with_a_pause_that_grows_up_to_a_limit(pro
     process.now += CRASH_WINDOW
     process.report(Ended("killed"))
     assert process.pauses[-1] == 0  # the earlier crashes count no more
+
+
+def test_an_engine_that_ends_as_a_reply_is_cancelled_has_ended_it(process):
+    updates = []
+    key = process.service.submit("mini", REQUEST, Visitor("s"), updates.append)
+    process.send = lambda order: process.report(Ended("no memory is left for a process"))
+    process.service.cancel(key)
+    assert [type(update) for update in updates][-1] is NotReady
+    assert process.service.health()["running"] == 0
 
 
 class Slow:

@@ -8,7 +8,7 @@ import pytest
 
 from env import ARENA_TASKS, Policy, arena, begin, rollout
 from sauda.policies import LABS
-from sauda.policies.arena_yardsticks import gains_from_trade, play_all_seeing
+from sauda.policies.arena import gains_from_trade, play_all_seeing
 from tests.support.arena_games import block, do, job, market, seen, take
 
 SEEDS = range(60)

@@ -6,9 +6,9 @@ import pytest
 
 from env import arena
 from panels.gpu_arena import tab as gpu_arena
+from panels.gpu_arena.offers import Visit
 from panels.gpu_arena.tab import REGIONS
 from panels.gpu_arena.view import settlement
-from panels.gpu_arena.visit import Visit
 from panels.haggle import opponents as haggle
 from sauda.records.seeds import (
     EXACT,

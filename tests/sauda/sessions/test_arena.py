@@ -6,8 +6,8 @@ import pytest
 
 from env import ARENA_TASKS, IllegalAction, arena, get_task, rollout
 from panels.gpu_arena import offers, view
+from panels.gpu_arena.offers import Visit
 from panels.gpu_arena.tab import REGIONS
-from panels.gpu_arena.visit import Visit
 from sauda.policies import LABS
 from sauda.sessions.arena import (
     LEARNER,

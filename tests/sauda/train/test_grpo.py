@@ -12,6 +12,7 @@ from sauda.llm.turn import new_game, play_games
 from sauda.records.seeds import is_unseen_game
 from sauda.train import grpo
 from sauda.train.common import Run, Stopped
+from sauda.train.dpo import DPOSettings
 from sauda.train.model import Learner, Sampled, as_sequence, find_base, tokenizer_of, trainable
 
 pytestmark = [pytest.mark.xdist_group("model"), pytest.mark.model]
@@ -133,7 +134,14 @@ def test_rewards_that_are_all_equal_stop_the_run_with_the_reason(tmp_path):
     assert (tmp_path / "checkpoint-1").exists()
 
 
-@pytest.mark.parametrize("task", ["arena/market_round", "bazaar/nowhere"])
-def test_a_task_must_be_one_of_the_game(task):
-    with pytest.raises(ValueError, match=f"no task '?(of the bazaar|{task})"):
+@pytest.mark.parametrize("task", ["classic/career_10", "classic/marketplace_arena"])
+def test_a_game_that_is_not_one_conversation_is_refused(task):
+    with pytest.raises(ValueError, match=f"of {task}, with several deals or sealed bids"):
         grpo.GRPOSettings(tasks=("bazaar/open", task))
+
+
+@pytest.mark.parametrize("settings", [grpo.GRPOSettings, DPOSettings])
+@pytest.mark.parametrize("task", ["arena/market_round", "bazaar/nowhere"])
+def test_a_task_must_be_one_of_the_game(task, settings):
+    with pytest.raises(ValueError, match=f"no task '?(of the bazaar|{task})"):
+        settings(tasks=("bazaar/open", task))

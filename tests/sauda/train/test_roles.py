@@ -7,7 +7,7 @@ from dataclasses import asdict
 import pytest
 
 from sauda.__main__ import main
-from sauda.experiments.roles import NAMES
+from sauda.experiments.runs import NAMES
 from sauda.experiments.verify import verify
 from sauda.language.acts import SELLING, choose_views, sides_of, views
 from sauda.records import store

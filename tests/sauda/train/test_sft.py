@@ -14,7 +14,7 @@ from sauda.games.bazaar_prompt import parse, percent_of, render, unit
 from sauda.llm.engine import Decoder
 from sauda.llm.types import Reply
 from sauda.train import sft
-from sauda.train.checks import acceptance, arena_holdout_states, fault_in
+from sauda.train.checks import acceptance, fault_in, holdout_states
 from sauda.train.losses import groups_of_similar_length, score_tokens, shared_prefix
 from sauda.train.model import find_base, read_base, tokenizer_of
 from sauda.train.teacher_rows import (
@@ -197,7 +197,7 @@ def test_the_acceptance_check_counts_actions_that_the_rules_accept():
     class Expert:
         def batch(self, chats, seeds):
             actions = {}
-            for state in arena_holdout_states(6):
+            for state in holdout_states("arena", 6):
                 text = completion(state.action, state.obs)
                 actions[ARENA.prompt.render(state.obs)[1]["content"]] = text
             return [Reply(actions[chat[1]["content"]], "x", 9, "stop") for chat in chats]
