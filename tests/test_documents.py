@@ -1,7 +1,11 @@
-"""What SECURITY.md names is there; the diffs of docs/extending.md apply and keep the rules."""
+"""The documents: what they claim the artifacts show, what they tell a reader to type works.
+
+What SECURITY.md names is there; the diffs of docs/extending.md apply and keep the rules.
+"""
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -10,13 +14,71 @@ from pathlib import Path
 import pytest
 
 from sauda.__main__ import parse_arguments
+from sauda.commands.artifacts import fill
+from sauda.records.kinds import entry
 from sauda.records.store import REPOSITORY as ROOT
+from sauda.records.store import load
 
-SECURITY = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+COMMAND = re.compile(r"^sauda ([^#\n]*)", re.MULTILINE)
+LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
+PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 SECTION = re.compile(r"^## (.+?)\n(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
-SECTIONS = SECTION.findall((ROOT / "docs" / "extending.md").read_text(encoding="utf-8"))
+NAMES = ("ARCHITECTURE.md", "README.md", "SECURITY.md", "artifacts/README.md")
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+PAGES = {path: path.read_text(encoding="utf-8") for path in (*(ROOT / n for n in NAMES), *DOCS)}
+SECURITY, SECTIONS = PAGES[ROOT / "SECURITY.md"], SECTION.findall(PAGES[ROOT / "docs/extending.md"])
 RULES = "room or circle or private"
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", "browser")
+
+
+def code_of(*rooms: str) -> str:
+    """The Python of the page's own file and of these folders."""
+    files = [ROOT / "app.py", *(path for room in rooms for path in (ROOT / room).rglob("*.py"))]
+    return "".join(path.read_text(encoding="utf-8") for path in files)
+
+
+def test_a_table_is_written_anew_between_its_marks_and_nothing_else_is_touched():
+    before, table, after = re.split(
+        r"<!-- /?arena -->\n", fill("before\n<!-- arena -->\nold\n<!-- /arena -->\nafter\n")
+    )
+    assert (before, after) == ("before\n", "after\n")
+    rows = load("evaluation/arena-holdout.json").data.rows
+    wait = next(row for row in rows if (row.task, row.policy) == ("arena/single_trade", "wait"))
+    assert f"| `wait` | {wait.grade.mean:.3f} [" in table
+    with pytest.raises(ValueError, match="no table 'nothing'"):
+        fill("<!-- nothing -->\n<!-- /nothing -->")
+
+
+def test_every_command_of_the_documents_is_one_the_command_line_takes():
+    texts = [text.replace("\\\n", " ") for text in PAGES.values()]
+    for command in {command.strip() for text in texts for command in COMMAND.findall(text)}:
+        options = parse_arguments(shlex.split(command))
+        if getattr(options, "out", None):
+            assert entry(options.out).kind == "evaluation/1"
+    (command,) = re.findall(r"`python -m sauda (leaderboard .+?)`", SECURITY)
+    assert parse_arguments(command.split()).remove == "ENTRY"
+
+
+def test_every_link_and_picture_of_the_documents_is_there():
+    for page, text in PAGES.items():
+        for target in LINK.findall(text):
+            if not target.startswith(("http://", "https://")):
+                assert (page.parent / target).exists(), f"{page}: {target}"
+
+
+@pytest.mark.parametrize("code", PYTHON.findall(PAGES[ROOT / "README.md"]))
+def test_the_python_of_the_readme_runs(code, capsys):
+    exec(compile(code, "README.md", "exec"), {})
+    assert "agreement" in capsys.readouterr().out
+
+
+def test_every_variable_of_the_page_is_told_and_every_one_that_is_told_is_read():
+    variable = r"\bSAUDA_[A-Z]+(?:_[A-Z]+)*"
+    read = set(re.findall(variable, code_of("panels", "sauda/llm", "sauda/serve")))
+    assert read == set(re.findall(variable, PAGES[ROOT / "docs/serving.md"]))
+    code = code_of("panels/site", "sauda")
+    for name in re.findall(r"`((?:SAUDA|HF|FORWARDED)_\w+)`", SECURITY):
+        assert name in code, name
 
 
 def test_every_setting_that_is_named_stands_in_its_file():
@@ -29,18 +91,6 @@ def test_every_setting_that_is_named_stands_in_its_file():
             code = (ROOT / file).read_text(encoding="utf-8")
             for name in re.findall(r"`(\w+)`", names):
                 assert re.search(rf"^(?:(?:class|def) )?{name}\b", code, re.M), (name, file)
-
-
-def test_every_variable_that_is_named_is_read():
-    files = [*(ROOT / "sauda").rglob("*.py"), *(ROOT / "panels" / "site").glob("*.py")]
-    code = "".join(path.read_text(encoding="utf-8") for path in files)
-    for name in re.findall(r"`((?:SAUDA|HF|FORWARDED)_\w+)`", SECURITY):
-        assert name in code, name
-
-
-def test_the_command_that_removes_an_entry_is_there():
-    (command,) = re.findall(r"`python -m sauda (leaderboard .+?)`", SECURITY)
-    assert parse_arguments(command.split()).remove == "ENTRY"
 
 
 def blocks(section: str, language: str) -> str:

@@ -64,16 +64,12 @@ def test_a_pair_of_the_tournament_and_its_figure_have_an_address(open_page):
     page.locator("#results-players-figure td[data-buyer=linear][data-seller=boulware]").click()
     expect(page).to_have_url(re.compile("part=players&buyer=linear&seller=boulware"))
     expect(games.locator(".sauda-card")).to_have_count(3, timeout=DRAWN)
-    settle(page)
     assert violations(page, "#results-players-games") == []
     page.locator("#results-players-measure input").click()
     page.get_by_role("option", name="rounds played").click()
     expect(page).to_have_url(re.compile("figure=rounds&buyer=linear&seller=boulware"))
     page.reload()
     expect(page.locator("#results-players-measure input")).to_have_value("rounds played")
-    expect(page.locator("#results-players-seller input")).to_have_value(
-        re.compile("boulware", re.I)
-    )
     expect(games).to_contain_text("Equal: ", timeout=DRAWN)
     page.go_back()
     expect(page.locator("#results-players-measure input")).to_have_value(re.compile("^the buyer"))

@@ -1,7 +1,5 @@
 """Recordings of models that nobody has trained: scripts and canned replies under their names."""
 
-import json
-from dataclasses import dataclass
 from functools import cache
 
 import pytest
@@ -9,43 +7,20 @@ import pytest
 from sauda.experiments import comparison, episodes, evaluate
 from sauda.experiments.comparison import BASE, BAYESIAN, LEAVE, LISTENER, ORACLE, OURS, Grid
 from sauda.llm.registry import PlayerSpec, bazaar_prompt
-from sauda.llm.types import Reply
 from sauda.llm.wrappers import WRAPPERS
 from sauda.records.store import Artifact, new_artifact
+from tests.support.models import bids
 
-GARBAGE = "I give up"
 STAGES = {BASE: "naive", "mini+sft": "linear", OURS: "conceder"}  # and the script that plays it
 BESIDE = ("null+steering", "boulware", "tit_for_tat", LEAVE, BAYESIAN, LISTENER, ORACLE)
 CLASSIC = ("classic/single_deal", ("null+steering", "expert"))
 SEEDS = 10
 
 
-@dataclass(frozen=True)
-class Canned:
-    """Bids `first` percent, then `step` more each time; garbage at every seed of `garbage`."""
-
-    first: int
-    step: int = 4
-    garbage: int = 0
-    act: str = ""  # said with the first bid
-
-    def __call__(self, messages, seed, schema=None):
-        if self.garbage and seed % self.garbage == 0:
-            return Reply(GARBAGE, "canned", 1, "stop")
-        bids = sum(m["role"] == "assistant" for m in messages)
-        reply = {"offer": self.first + bids * self.step}
-        if self.act and not bids:
-            reply["say"] = self.act
-        return Reply(json.dumps(reply), "canned", 5, "object")
-
-    def batch(self, chats, seeds, schemas):
-        return [self(*request) for request in zip(chats, seeds, schemas, strict=True)]
-
-
 PLAYERS = {
-    "high": PlayerSpec(Canned(48, step=6, act="tea")),
-    "shaky": PlayerSpec(Canned(40, garbage=3)),
-    "steered": PlayerSpec(Canned(40), wrapper=WRAPPERS["steering"]),
+    "high": PlayerSpec(bids(48, step=6, act="tea")),
+    "shaky": PlayerSpec(bids(40, garbage=3)),
+    "steered": PlayerSpec(bids(40), wrapper=WRAPPERS["steering"]),
 }
 
 

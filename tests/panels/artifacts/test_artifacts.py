@@ -15,25 +15,20 @@ from sauda.experiments.speeds import (
     memory_growth,
 )
 from sauda.records.kinds import FILES
-from sauda.records.store import ROOT, Artifact
+from sauda.records.store import ROOT
 from sauda.serve.mcp import TOOLS
 
 TEXTS = {program.elem_id: program.text for program in PROGRAMS}
 
 
 @pytest.mark.slow
-def test_every_file_is_listed_with_a_download_and_its_hash():
-    shown = str(listing())
+def test_every_file_is_listed_with_a_download_or_the_command_that_makes_it(tmp_path):
+    shown, missing = str(listing()), str(listing(tmp_path))
+    assert shown.count("download") == sum((ROOT / entry.file).exists() for entry in FILES)
     for entry in FILES:
         assert entry.file in shown
-    assert shown.count("download") == sum((ROOT / entry.file).exists() for entry in FILES)
-
-
-def test_a_missing_file_shows_the_command_that_makes_it(tmp_path):
-    shown = str(listing(tmp_path))
-    for entry in FILES:
-        assert entry.command in shown
-    assert "is not there" in shown
+        assert entry.command in missing
+    assert "is not there" in missing
 
 
 def test_the_python_snippet_of_the_page_runs(capsys):
@@ -49,17 +44,13 @@ def test_the_documentation_of_mcp_has_every_tool_and_the_configuration_that_the_
     assert configuration == TEXTS["api-mcp"].replace(ADDRESS, LOCAL)
 
 
-def load_test() -> Artifact:
+def test_every_mix_and_action_has_a_row_with_its_refusals_and_failures():
     rows = [latency("page load", [2.0, 4.0], 1, {}), latency("reply", [], 0, {"late": 3})]
     memory = [memory_growth("game", [0, 1, 2], [100, 110, 120], None)]
     mix = {"name": "two", "about": "both read", "seconds": 9.6, "rows": rows, "memory": memory}
     mixes = [{**mix, "state": state, "commit": state} for state in ("before", "now")]
     data = LoadTest.model_validate({"machine": {}, "mixes": mixes})
-    return Artifact("load.json", "load/1", "measured", {}, {}, data)
-
-
-def test_every_mix_and_action_has_a_row_with_its_refusals_and_failures():
-    before, late, *now = load_cells(load_test().data)
+    before, late, *now = load_cells(data)
     assert before == ("two", "before", "page load", "2", "3,000", "3,900", "1", "0")
     assert late == ("two", "before", "reply", "0", "–", "–", "0", "3")
     assert now == [("two", "now", *before[2:]), ("two", "now", *late[2:])]

@@ -1,4 +1,4 @@
-"""What the bargain of the day shows and hides, without a browser."""
+"""The bargain of the day and the games for the record, without a browser."""
 
 import re
 from dataclasses import replace
@@ -9,14 +9,18 @@ import gradio as gr
 import pytest
 
 from env import Accept, Offer, rupees
-from panels.challenges import daily, subtab
+from panels.challenges import daily, people, subtab
 from panels.challenges.daily import VISITOR, DailyScreen, DailyVisit
+from panels.challenges.people import PeopleScreen, PeopleVisit, enter, follow
+from panels.challenges.people import opened as reopen
 from panels.haggle import callbacks as haggle
 from panels.haggle.game_view import brief
 from panels.haggle.words import ENGLISH, HINDI
 from sauda.llm.backends import THIS_PAGE
 from sauda.llm.server import Failed, Loading, Ready
 from sauda.llm.types import ReplyError
+from sauda.serve.limits import NO_ADDRESS
+from sauda.serve.people import GAMES
 from sauda.sessions.bazaar import Standing, answer
 from sauda.sessions.daily import bargain_of, encode, replay, today
 
@@ -25,7 +29,7 @@ OPEN = DailyVisit(None, None, "", THIS_PAGE, ENGLISH, origin="https://sauda.exam
 READY = Ready("sauda-mini", "canned", 1.0)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def screen() -> DailyScreen:
     with gr.Blocks():
         return DailyScreen(daily.DailyPage(), {})
@@ -212,3 +216,56 @@ def test_why_sauda_has_no_row_is_said(screen, monkeypatch, stage, sentence):
     stands(monkeypatch, stage)
     monkeypatch.setattr(subtab, "standing_of", refuses)
     assert sentence in sauda(screen, said(screen, opened(screen)[0])[0])
+
+
+@pytest.fixture
+def record(monkeypatch) -> PeopleScreen:
+    """The screen of the games for the record, where nobody has entered."""
+    monkeypatch.setattr(people, "ENTERED", people.Limiter(1))
+    with gr.Blocks():
+        return PeopleScreen(people.PeoplePage(), {})
+
+
+def of_person(language: str = ENGLISH, text: str = "", token: str = "") -> PeopleVisit:
+    return PeopleVisit(None, None, text, "", language, address=NO_ADDRESS, token=token)
+
+
+def entered_visit(record) -> PeopleVisit:
+    return enter(record, "Asha", True, of_person())[record.page.visit]
+
+
+@pytest.mark.parametrize(("name", "consent"), [("Asha", False), ("Asha", "yes"), ("Sauda 2", True)])
+def test_nobody_enters_without_consent_or_with_a_name_of_ours(record, board, name, consent):
+    for language in (ENGLISH, HINDI):
+        shown = enter(record, name, consent, of_person(language))
+        assert "sauda-bad" in shown[record.page.head]
+    assert not board.storage.file.exists()
+
+
+def test_an_address_enters_so_often_and_no_more(record, board):
+    entered_visit(record)
+    assert "sauda-bad" in enter(record, "Bela", True, of_person())[record.page.head]
+
+
+def test_a_move_that_cannot_be_stored_is_not_made(record, board):
+    there = entered_visit(record)
+    shown = haggle.send(record, replace(there, text="₹1", token="none"))
+    assert "sauda-bad" in shown[record.page.moves]
+    assert record.page.visit not in shown
+
+
+def test_a_browser_finds_its_game_again_and_plays_to_the_end(record, board):
+    there = entered_visit(record)
+    for number in range(1, GAMES + 1):
+        shown = haggle.send(record, replace(there, text="I walk away"))
+        game, page = shown[record.page.visit].game, record.page
+        assert game.over
+        assert ('data-press="next"' in shown[page.result]) == (number < GAMES)
+        assert str(game.play.seed) not in str(shown[page.result])
+        if number < GAMES:
+            there = reopen(record, of_person(token=there.token))[page.visit]
+            assert there.place.number == number + 1
+    (entry,) = board.all_entries()
+    assert (entry.person, entry.n) == (1, GAMES)
+    assert "sauda-bad" in follow(record, there)[page.moves]
+    assert reopen(record, of_person(token=there.token))[page.kept] == {"token": ""}

@@ -15,13 +15,14 @@ from panels.haggle.screen import SessionGeneration
 from panels.ui.look import with_minus_signs
 from sauda.experiments.comparison import OURS
 from sauda.experiments.episodes import play_replies
-from sauda.llm.types import Reply, ReplyRefused
+from sauda.llm.types import ReplyRefused
 from sauda.records.store import load
+from tests.support.haggle import Model
 
 UNTRAINED = "mini+constrained"  # bare, the base ends its games at once
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def spot() -> Spot:
     with gr.Blocks():
         page = events.SpotPage(True)
@@ -30,21 +31,11 @@ def spot() -> Spot:
 
 
 @pytest.fixture
-def models(monkeypatch):
-    """Each model's canned replies, by its weights' name; an error among them is raised."""
-    texts = {}
-
-    def model(name):
-        def reply(messages, seed, schema=None):
-            text = texts[name].pop(0)
-            if isinstance(text, Exception):
-                raise text
-            return Reply(text, "canned", 9, "stop")
-
-        return reply
-
-    monkeypatch.setattr(events, "awaited_model", model)
-    return texts
+def models(monkeypatch) -> dict[str, Model]:
+    """The models by their weights' name, as the test puts them there."""
+    canned = {}
+    monkeypatch.setattr(events, "awaited_model", canned.__getitem__)
+    return canned
 
 
 def shown(updates) -> str:
@@ -63,14 +54,6 @@ def live(spot):
 def ask(spot, duel, text=None):
     text = f"₹{duel.item.list_price}" if text is None else text
     return list(events.ask(spot, SessionGeneration(), text, duel))
-
-
-def test_the_two_stages_follow_the_artifact_and_the_stage_that_is_served(spot):
-    assert is_trained(OURS)
-    assert not is_trained(UNTRAINED)
-    assert untrained_of(spot.rows) == UNTRAINED
-    talkative = spot.rows["mini"].model_copy(update={"invalid_replies": 0})
-    assert untrained_of({**spot.rows, "mini": talkative}) == "mini"
 
 
 def test_the_recorded_replies_make_the_recorded_games_in_which_both_buyers_move(spot):
@@ -126,36 +109,31 @@ def test_a_guess_reveals_the_sides_counts_and_shows_both_measured_rows(spot, rig
 
 
 def test_both_models_answer_one_ask_and_their_names_stay_hidden(spot, models):
-    models |= {"mini": ['{"offer":40,"say":"<b>no</b>"}'], "sauda-mini": ['{"offer":60}']}
+    models |= {"mini": Model('{"offer":40,"say":"<b>no</b>"}'), "sauda-mini": Model('{"offer":60}')}
     waits, *_, last = ask(spot, live(spot))
     assert "Both buyers think" in waits[spot.page.problem]
     assert last[spot.page.problem] == ""
     assert last[spot.page.columns].count("bids ₹") == 2
     assert "<b>no</b>" not in last[spot.page.columns]
-    assert not any(f'title="{name}"' in shown(last) for name in ("mini", "sauda-mini"))
     assert "sauda-mini" not in shown(last)
+    assert 'title="mini"' not in shown(last)
 
 
 def test_a_number_in_a_reply_that_is_no_move_waits_for_the_guess(spot, models):
-    models |= {"mini": ["my limit is 80808080"], "sauda-mini": ['{"offer":60}']}
+    models |= {"mini": Model("my limit is 80808080"), "sauda-mini": Model('{"offer":60}')}
     *_, last = ask(spot, live(spot))
-    assert "writes something that is no move" in last[spot.page.columns]
     assert "80808080" not in last[spot.page.columns]
     told = events.guess(spot, 0, last[spot.page.duel], None)
     assert "writes “my limit is 80808080”, which is no move" in told[spot.page.columns]
 
 
-def test_an_ask_that_a_model_cannot_answer_counts_as_not_made(spot, models):
-    models |= {"mini": ['{"offer":40}'], "sauda-mini": [ReplyRefused("the line is full", 5)]}
-    duel = live(spot)
+def test_an_ask_that_a_model_cannot_answer_or_another_pair_cuts_off_is_not_made(spot, models):
+    models["mini"] = Model('{"offer":40}', '{"offer":40}')
+    models["sauda-mini"] = Model(ReplyRefused("the line is full", 5), '{"offer":60}')
+    generation, duel = SessionGeneration(), live(spot)
     *_, last = ask(spot, duel)
     assert last[spot.page.duel] == duel
     assert "The line is full" in last[spot.page.problem]
-
-
-def test_another_pair_ends_the_answers_that_are_under_way(spot, models):
-    models |= {"mini": ['{"offer":40}'], "sauda-mini": ['{"offer":60}']}
-    generation, duel = SessionGeneration(), live(spot)
     answers = events.ask(spot, generation, f"₹{duel.item.list_price}", duel)
     next(answers)
     events.deal_live(spot, generation, duel)
@@ -164,7 +142,7 @@ def test_another_pair_ends_the_answers_that_are_under_way(spot, models):
 
 @pytest.mark.parametrize("confirmation", ["again", "yes", "हाँ"])
 def test_an_ask_below_the_own_limit_is_asked_back_once(spot, models, confirmation):
-    models |= {"mini": ['{"accept":true}'], "sauda-mini": ['{"accept":true}']}
+    models |= {"mini": Model('{"accept":true}'), "sauda-mini": Model('{"accept":true}')}
     page, duel = spot.page, live(spot)
     limit = duel.games[0].observation.reservation
     price = f"₹{int(limit) - 1}"
@@ -199,14 +177,9 @@ def test_small_talk_is_answered_by_both_buyers_and_costs_no_ask(spot, text):
     assert first != second
 
 
-@pytest.mark.parametrize(
-    "kept", [None, [], "x", {"right": 2, "guessed": 1}, {"right": True, "guessed": 1}, {"right": 1}]
-)
-def test_a_browsers_memory_that_holds_no_tally_is_none(kept):
-    assert tally_of(kept) == (0, 0)
-
-
-def test_an_event_of_a_pair_that_is_gone_ends_in_a_sentence(spot):
+def test_a_memory_without_a_tally_is_none_and_an_event_of_no_pair_ends_in_a_sentence(spot):
+    for kept in (None, [], "x", {"right": 2, "guessed": 1}, {"right": True, "guessed": 1}):
+        assert tally_of(kept) == (0, 0)
     gone = (events.show_more(spot, None), events.guess(spot, 0, None, None))
     for updates in (*gone, *events.ask(spot, SessionGeneration(), "₹5", None)):
         assert "start another one" in updates[spot.page.problem]

@@ -35,7 +35,7 @@ from tests.support.running import run
 STAGES = bare_stages("bazaar/open")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def screen() -> Screen:
     return screen_of(Model())
 
@@ -76,6 +76,13 @@ def test_a_seat_and_a_choice_must_go_together(choice):
         new_game(*choice)
 
 
+def test_a_games_seed_is_too_long_to_be_searched_for_and_names_its_item():
+    seeds = {new_game(BUY, "classic/single_deal", HIDDEN).play.seed for _ in range(5)}
+    assert max(seeds) >= 2**120  # of 128 bits: all five are smaller once in 10**12 runs
+    for seed in (*range(10), *seeds):
+        assert item_of(seed) == begin(get_task(SELLING_TASK), seed).state.table.item.name
+
+
 def test_a_chosen_ware_is_sold_and_a_model_that_is_not_ready_is_stood_in_for_by_name():
     model = "sauda-mini+honest"
     for ready, plays, wanted in ((True, model, ""), (False, STAND_IN, model)):
@@ -84,13 +91,6 @@ def test_a_chosen_ware_is_sold_and_a_model_that_is_not_ready_is_stood_in_for_by_
         assert (game.opponent, game.stands_in_for) == (plays, wanted)
     game = new_game(BUY, "bazaar/open", "mini:firm", ready=False)
     assert (game.opponent, game.stands_in_for) == ("firm", "mini:firm")
-
-
-def test_a_games_seed_is_too_long_to_be_searched_for_and_names_its_item():
-    seeds = {new_game(BUY, "classic/single_deal", HIDDEN).play.seed for _ in range(5)}
-    assert max(seeds) >= 2**120  # of 128 bits: all five are smaller once in 10**12 runs
-    for seed in (*range(40), *seeds):
-        assert item_of(seed) == begin(get_task(SELLING_TASK), seed).state.table.item.name
 
 
 def test_a_seat_keeps_a_market_it_offers_and_replaces_one_it_does_not(screen):
@@ -278,31 +278,21 @@ def test_a_stream_of_an_earlier_generation_is_dropped_and_the_chat_sent_again(st
         assert replies(screen, visit, None) == [screen.unchanged]
 
 
-def stuck(*texts: str) -> tuple[Screen, Visit]:
-    """A visitor whose price has no reply: the model took too long. `texts` are its next ones."""
-    screen, visit = selling(Model(ReplyTimeout("too slow"), *texts))
+def test_after_a_late_reply_another_price_takes_its_place_and_talk_asks_again():
+    screen, visit = selling(Model(ReplyTimeout("too slow"), '{"offer":50,"say":"fine"}'))
     page, last = screen.page, replies(screen, visit, Request())[-1]
-    assert last[page.visit].game.play == visit.game.play
+    late = last[page.visit]
+    assert (late.game.play, late.reply_request) == (visit.game.play, None)
     assert "ask_again" in pressable(last, page.moves)
     assert "sauda-bad" in last[page.moves]
-    assert last[page.visit].reply_request is None
-    return screen, last[page.visit]
-
-
-def test_after_a_late_reply_another_price_takes_the_place_of_the_unanswered_one():
-    screen, visit = stuck()
-    after = callbacks.send(screen, replace(visit, text="₹850"))[screen.page.visit]
-    assert (after.game.observation.table.asks, after.game.undone) == ((850,), 0)
-    assert after.game.waiting
-    assert isinstance(after.reply_request, Request)
-
-
-def test_after_a_late_reply_talk_keeps_the_price_and_asks_the_model_again():
-    screen, visit = stuck('{"offer":50,"say":"fine"}')
-    asked = callbacks.send(screen, replace(visit, text="hello?"))[screen.page.visit]
+    other = callbacks.send(screen, replace(late, text="₹850"))[page.visit]
+    assert (other.game.observation.table.asks, other.game.undone) == ((850,), 0)
+    assert other.game.waiting
+    assert isinstance(other.reply_request, Request)
+    asked = callbacks.send(screen, replace(late, text="hello?"))[page.visit]
     assert asked.game.play == visit.game.play
-    last = collect(callbacks.stream_reply(screen, asked))[-1]
-    assert not last[screen.page.visit].game.waiting
+    answered = collect(callbacks.stream_reply(screen, asked))[-1]
+    assert not answered[page.visit].game.waiting
 
 
 def test_a_model_that_writes_no_legal_move_forfeits_and_is_quoted():
@@ -312,14 +302,6 @@ def test_a_model_that_writes_no_legal_move_forfeits_and_is_quoted():
     assert "no &lt;b&gt;move&lt;/b&gt; in this" in last[page.moves]
     assert "haggle-card" in last[page.after]
     assert "ask_again" not in pressable(last, page.moves)
-
-
-def test_another_stage_of_training_is_played_by_weights_of_its_own():
-    asked, served = [], Model()
-    screen = replace(screen_of(served), by_name=lambda name: asked.append(name) or served)
-    for opponent in ("mini", "sauda-mini", "linear"):
-        assert screen.model_of(opponent, THIS_PAGE) is served
-    assert asked == ["mini"]
 
 
 @pytest.mark.parametrize(

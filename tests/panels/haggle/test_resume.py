@@ -23,19 +23,16 @@ from panels.haggle.opponents import (
     chosen_opponent,
     game_at,
     market_choices,
-    model_name,
     new_game,
     opponent_choices,
     opponent_name,
     read_measured,
-    stages_of,
     values,
 )
 from panels.haggle.result import to_query
 from panels.haggle.screen import FIRST, PICKS, Screen
 from panels.haggle.tab import open_page, open_pickers, read_kept, shared_game
 from panels.haggle.words import ENGLISH, HINDI, translator
-from panels.results.models import buyer_name
 from panels.results.reproduce import rows_of
 from panels.results.winners import contest, heat_map
 from sauda.experiments.comparison import OURS
@@ -45,11 +42,13 @@ from sauda.llm.server import Loading
 from sauda.policies import BUYERS
 from sauda.records.store import load
 from sauda.sessions.bazaar import answer
+from tests.support.cases import rows
 from tests.support.haggle import Model, screen_of
 
 BACKENDS = (THIS_PAGE,)
 OPENING = {name: getattr(FIRST, name) for name in PICKS}
 CHOSEN = OPENING | {"seat": BUY, "market": "bazaar/open", "opponent": "firm", "language": HINDI}
+IN_ENGLISH = translator(ENGLISH)
 SHARED = {"task": "bazaar/sell", "seed": "7", "against": "linear"}
 
 
@@ -61,7 +60,7 @@ def open_tab(screen: Screen, text: str = "", query: dict | None = None) -> dict:
     return open_page(screen, text, query or {}, "a session")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def screen() -> Screen:
     return screen_of(Model())
 
@@ -111,8 +110,8 @@ def test_a_shared_game_comes_before_the_one_that_the_tab_kept(screen):
 
 
 def test_a_link_with_the_former_name_of_the_sale_opens_the_same_game(screen):
-    updates = open_tab(screen, query=SHARED | {"task": "bazaar/seller_brief"})
-    assert updates[screen.page.visit].game == open_tab(screen, query=SHARED)[screen.page.visit].game
+    former, now = (shared_game(SHARED | more) for more in ({"task": "bazaar/seller_brief"}, {}))
+    assert former == now
 
 
 def test_a_stage_in_a_link_is_loaded_while_a_script_plays():
@@ -123,29 +122,13 @@ def test_a_stage_in_a_link_is_loaded_while_a_script_plays():
     assert "loading" in updates[screen.page.brief]
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [{"seed": "x"}, {"seed": "-7"}, {"seed": "<b>7</b>"}, {"against": "nobody"}, {"against": ""},
-     {"against": "mini+/etc/passwd"}, {"task": "<b>x</b>"}, {"task": "arena/market_round"}],
-)  # fmt: skip
-def test_a_link_to_no_game_is_told_and_a_new_game_begins(screen, wrong):
-    page, updates = screen.page, open_tab(screen, query=SHARED | wrong)
-    assert "The link names no game" in updates[page.moves]
+@pytest.mark.parametrize("row", rows("bad_links.csv"), ids=lambda row: " ".join(row.values()))
+def test_a_link_to_no_game_or_to_one_of_the_former_market_is_told_and_the_choices_stay(screen, row):
+    said = row.pop("said")
+    query = {name: value for name, value in row.items() if value != "-"}
+    page, updates = screen.page, open_tab(screen, kept(**CHOSEN), query)
+    assert translator(HINDI)(said) in updates[page.moves]
     assert "<b>" not in updates[page.moves]
-    assert updates[page.visit].game.opponent == FIRST.opponent
-
-
-@pytest.mark.parametrize(
-    ("task", "against", "more"),
-    [("bluff", "hidden", {}), ("crowd", "hidden", {}), ("open", "firm", {}),
-     ("rushed", "hidden", {"ask": "1"})],
-)  # fmt: skip
-def test_a_link_to_a_game_of_the_former_market_says_so_and_the_choices_stay(
-    screen, task, against, more
-):
-    former = {"task": f"bazaar/{task}", "seed": "7", "against": against, **more}
-    page, updates = screen.page, open_tab(screen, kept(**CHOSEN), former)
-    assert translator(HINDI)("gone_market") in updates[page.moves]
     assert updates[page.visit].game.opponent == CHOSEN["opponent"]
     assert not updates[page.visit].game.over
 
@@ -161,8 +144,10 @@ def test_a_link_to_a_game_of_the_former_market_says_so_and_the_choices_stay(
         (BUY, "classic/single_deal", HIDDEN),
     ],
 )
-def test_a_link_opens_the_same_game_for_a_friend(choice):
+def test_a_link_opens_the_same_game_for_a_friend_once_it_is_over(choice):
     game = new_game(*choice)
+    with pytest.raises(ValueError, match="the seed of a game that still runs"):
+        to_query(game)
     again = shared_game(dict(parse_qsl(to_query(answer(game, WalkAway())).removeprefix("?"))))
     assert (again.task_name, again.opponent, again.hidden) == (
         game.task_name, game.opponent, game.hidden
@@ -170,14 +155,6 @@ def test_a_link_opens_the_same_game_for_a_friend(choice):
     assert again.play.seed == game.play.seed
     assert again.observation.table == game.observation.table
     assert chosen_opponent(again) == choice[2]
-
-
-def test_a_game_that_runs_has_no_link():
-    with pytest.raises(ValueError, match="the seed of a game that still runs"):
-        to_query(new_game(SELL, ANY_ITEM, "linear"))
-
-
-IN_ENGLISH = translator(ENGLISH)
 
 
 def test_every_stage_with_a_row_is_offered_bare_and_with_its_measured_wrappers():
@@ -189,12 +166,6 @@ def test_every_stage_with_a_row_is_offered_bare_and_with_its_measured_wrappers()
     for name in buyer_models():
         assert player_spec(name).weights
         assert name in SERVED or name in read_measured()
-
-
-def test_a_stage_is_offered_once_it_has_a_row_and_an_adapter():
-    entry = read_measured()["mini"]
-    names = ("mini", OURS, f"{OURS}+honest", "mini+untold")
-    assert stages_of(dict.fromkeys(names, entry), [*names, "mini+without-row"]) == ("mini", OURS)
 
 
 def test_every_score_is_that_of_the_row_in_results_that_it_links_to():
@@ -232,19 +203,3 @@ def test_a_hidden_opponent_is_named_and_scored_at_the_end_alone_and_a_link_leads
     assert (IN_ENGLISH("row_link") in revealed) == (choice[0] == SELL)
     again = game_at(game.task_name, game.play.seed, chosen_opponent(game))
     assert (again.opponent, again.hidden) == (game.opponent, True)
-
-
-@pytest.mark.parametrize(
-    ("opponent", "name", "short"),
-    [
-        ("sauda-mini+honest", f"{buyer_name(OURS)}, guard rails on", "Sauda"),
-        ("mini", "Untrained base, guard rails off", "Untrained base"),
-        ("mini+constrained", "Untrained base, held to legal moves", "Untrained base"),
-        ("mini:firm", "SmolLM2, firm", "SmolLM2"),
-    ],
-)
-def test_a_model_is_named_by_its_stage_and_rails_and_in_a_sentence_by_who_it_is(
-    opponent, name, short
-):
-    assert opponent_name(opponent, IN_ENGLISH) == name
-    assert model_name(opponent, IN_ENGLISH) == short

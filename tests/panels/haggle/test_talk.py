@@ -1,26 +1,49 @@
-"""The chat: what is typed becomes a move or talk, and no line of the other side repeats.
+"""The chat: what a typed line does, what the other side says, and what is drawn of a game.
 
-What it says in each language stands in the golden chats; here are the rules that always hold.
+What it says in each language stands in the golden views and chats; here are the rules that always
+hold, and labelled lines of visitors (tests/cases). `visitor_lines.csv` is by one who saw no code.
+Parts: 2 prices that are no offers, 3 acceptances, 4 small talk, 5 numbers.
 """
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
+from markupsafe import Markup
 
-from env import Accept, IllegalAction, Offer, rupees
-from env.bazaar.speech import act_in, hear
-from panels.haggle.conversation import LONGEST, MOST, SILENT, NoMove, chat_of, converse, play_text
-from panels.haggle.opponents import SELLING_TASK
+from env import TYPES, Accept, IllegalAction, Item, Move, Offer, WalkAway, rupees, speech
+from env.bazaar.speech import Speech, act_in, hear, say
+from env.bazaar.types import State
+from panels.haggle.conversation import (
+    LONGEST,
+    MOST,
+    SILENT,
+    WORDS_WAIT,
+    NoMove,
+    chat_of,
+    converse,
+    play_text,
+)
+from panels.haggle.game_view import brief, bubbles, chart, findings, limits, mark
+from panels.haggle.opponents import BUY, SELL, SELLING_TASK
+from panels.haggle.result import board_of, card, on_the_table, result, show_review
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, Trouble, translate_error, translator
-from sauda.language.lines import ANSWERS
-from sauda.language.small_talk import HIGHEST_ASK
-from sauda.llm.seller import decide_move
+from panels.results.models import policy_label
+from panels.ui.look import as_typed
+from sauda.games import policies_of
+from sauda.language.lines import ANSWERS, hindi_names
+from sauda.language.money import prices
+from sauda.language.small_talk import HIGHEST_ASK, kind_of_talk
+from sauda.language.stances import relative
 from sauda.llm.types import Reply, ReplyError, ReplyRefused, ReplyTimeout
-from sauda.sessions.bazaar import after_reply, answer, back, propose, start
-from tests.support.cases import each
+from sauda.sessions.bazaar import Game, after_reply, answer, back, propose, start
+from sauda.sessions.review import review
+from tests.support.cases import cases, each, rows
+from tests.support.golden import plain
 
 LANGUAGES = (ENGLISH, HINGLISH, HINDI)
+IN_ENGLISH, IN_HINDI = translator(ENGLISH), translator(HINDI)
 PRICE = re.compile(r"₹[\d,.]*\d")
 LATIN, DEVANAGARI = re.compile("[A-Za-z]"), re.compile("[\u0904-\u0939]")
 
@@ -94,18 +117,14 @@ def test_the_words_that_an_answer_tells_to_say_make_the_move(language):
         assert all(play_text(buying(), word).over for word in told)
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        Trouble("old_button"),
-        Trouble("too_long", most="2,000", length="2,001"),
-        ReplyRefused("8 visitors are waiting", 9.0),
-        ReplyTimeout("too slow"),
-        ReplyError("no route to host"),
-        IllegalAction("the page was restarted"),
-    ],
-    ids=str,
-)
+ERRORS = (
+    Trouble("old_button"), Trouble("too_long", most="2,000", length="2,001"),
+    ReplyRefused("8 visitors are waiting", 9.0), ReplyTimeout("too slow"),
+    ReplyError("no route to host"), IllegalAction("the page was restarted"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=str)
 def test_an_error_is_told_in_hindi_and_in_english_with_its_own_sentence(error):
     assert translate_error(error, ENGLISH) is error
     assert DEVANAGARI.search(str(translate_error(error, HINDI)))
@@ -147,33 +166,20 @@ def sold_down(opponent: str = "boulware", seed: int = 3, moves: int = 6, message
     return game
 
 
-def bought_up(game, reply=None):
-    """The buyer's `game` after up to 12 slowly rising bids; `reply` words a model's move."""
+def bought_up(game):
+    """The buyer's `game` after up to 12 slowly rising bids."""
     price = game.observation.table.item.list_price
     for number in range(12):
-        while game.waiting:
-            game = after_reply(game, Reply(reply(game), "model", 9, "stop"))
-        if game.over:
-            break
-        game = answer(game, Offer(round(price * (0.4 + 0.02 * number))))
+        if not game.over:
+            game = answer(game, Offer(round(price * (0.4 + 0.02 * number))))
     return game
-
-
-def in_the_same_words(game) -> str:
-    """A selling model that words nearly every move alike."""
-    ask = decide_move(game.model_observation)
-    words = {"accept": "Yes, {price} for the {item}. It is yours.",
-             "walk": "No, I will keep my {item}. Goodbye."}  # fmt: skip
-    counter = "I can give you the {item} for {price}. That is how it is."
-    price = "" if ask.price is None else rupees(ask.price)
-    return words.get(ask.kind, counter).format(item=ask.item.name, price=price)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_sentence_of_a_classic_seller_is_said_twice_in_a_game(language):
     for seed in range(6):
         game = start("classic/deceptive_seller", "", seed)
-        shown = said(bought_up(game, in_the_same_words), language=language)
+        shown = said(bought_up(game), language=language)
         parts = [part for line in shown for part in re.split(r"(?<=[.?!।])\s+", line)]
         told = [PRICE.sub("#", part) for part in parts]
         told = [part for part in told if re.search(r"\w{2}", part)]
@@ -184,7 +190,7 @@ def test_no_sentence_of_a_classic_seller_is_said_twice_in_a_game(language):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_market_seller_says_its_own_words_in_the_language_of_the_visitor(language):
     for seed in range(6):
-        game = bought_up(start("bazaar/open", "", seed), in_the_same_words)
+        game = bought_up(start("bazaar/open", "", seed))
         asks = [turn.action for turn in game.play.turns if turn.agent == "seller"]
         own = [ask.message for ask in asks if isinstance(ask, Offer)]
         shown = said(game, language=language)
@@ -262,3 +268,202 @@ def test_words_without_a_price_wait_for_one_and_go_with_it(text, expect):
     assert act_in(after.observation.table.moves[1].action.message)[0] == expect
     silent, _ = converse(after, talk, f"{bid + 10}")
     assert act_in(silent.observation.table.moves[3].action.message)[0] == ""
+
+
+# What is drawn
+
+
+@pytest.mark.parametrize("seat", [BUY, SELL])
+def test_nothing_hidden_is_shown_before_the_end(seat):
+    for seed in range(2_000_000, 2_000_020):
+        game = start(SELLING_TASK if seat == SELL else "classic/amazon_realistic", "", seed)
+        seller, buyer = limits(game)
+        secret = buyer if seat == SELL else round(seller, 2)
+        assert secret != game.observation.table.item.list_price  # or it would be public
+        shown = "".join(map(str, (brief(game), chart(game), result(game))))
+        assert str(game.play.seed) not in shown
+        assert rupees(secret) not in shown
+        assert (card(game), board_of(game)) == ("", ())
+
+
+@each("talk.csv", "bubble")
+def test_an_own_bubble_shows_the_price_that_was_read_and_words_that_were_read_as_it(text, expect):
+    game, talk = converse(start("classic/single_deal", "", 5), SILENT, text)
+    (own,) = (m["content"] for m in bubbles(chat_of(game, talk).messages) if m["role"] == "user")
+    assert Markup(own.replace("</b> ", "</b> · ")).striptags() == expect
+
+
+@pytest.mark.parametrize("task", ["bazaar/sell", "bazaar/open", "classic/read_the_tells"])
+def test_in_hindi_only_names_and_the_command_are_latin(task):
+    game = start(task, "linear" if task == SELLING_TASK else "", 3)
+    while not game.over:
+        game = answer(game, WalkAway())
+    shown = card(game, IN_HINDI) + result(game, IN_HINDI, HINDI)
+    shown += show_review(review(game), IN_HINDI, HINDI)
+    text = re.sub(r"python -m sauda play [^।<]*", "", plain(shown))
+    scripts = policies_of(game.task)
+    known = [*scripts, *map(policy_label, scripts), *TYPES, "n"]
+    names = " ".join(known).replace("_", " ").split()
+    assert set(re.findall(r"[A-Za-z]+", text)) <= set(names)
+
+
+def test_against_a_model_the_bars_show_what_was_on_the_table():
+    """A buyer's prices are percents of the list price."""
+    game = start("bazaar/sell", "mini", 3)
+    for ask, percent in ((900, 79), (800, 82)):
+        reply = Reply(f'{{"offer":{percent}}}', "model", 9, "stop")
+        game = after_reply(answer(game, Offer(ask)), reply)
+    low, high = limits(game)
+    shares = [f"{(bid - low) / (high - low):.0%}" for bid in game.observation.table.bids]
+    shown = on_the_table(answer(game, WalkAway()), IN_ENGLISH)
+    assert re.findall(r">(\d+%)<", shown) == shares
+    assert f"The most, {shares[-1]}, was on the table before your move 3." in shown
+
+
+@pytest.mark.parametrize("language", ["en", "hinglish", "hi"])
+def test_each_thing_that_is_heard_stands_beside_the_phrase_that_told_it(language):
+    heard = Speech("firm", "cost", "price", 310, "swear", "pleased")
+    line = say(heard, 760, None, 0.0, language, "seen")
+    found = {one.part: one for one in findings([line])}
+    keys = ("style_firm", "mood_pleased", "claim_cost_price", "candour_swear")
+    assert tuple(one.key for one in found.values()) == keys
+    assert found["claim"].cost == 310
+    for one in found.values():
+        assert line[one.start : one.start + len(one.phrase)] == one.phrase
+    shown = mark(line, list(found.values()), IN_ENGLISH)
+    assert shown.count("<mark") == 4
+    assert Markup(shown).striptags() == Markup(line).striptags()
+
+
+def test_the_words_of_both_sides_enter_the_chat_escaped():
+    image = '<img src=x onerror="alert()"> &lt;b&gt;'
+    game = answer(start("bazaar/sell", "mini", 3), Offer(900, f"900 {image}"))
+    game = after_reply(game, Reply('{"offer": 50, "say": "<h1>fine</h1>"}', "m"))
+    visitor, model = (m["content"] for m in bubbles(chat_of(game).messages))
+    assert visitor == f"<b>₹900</b> 900 {as_typed(image)}"
+    assert "&lt;h1&gt;fine&lt;/h1&gt;" in model
+
+
+# Labelled lines, each in a game at a given table
+
+
+ASKS = {"several", "unclear", "vague", "each", "no_own", "no_theirs", "nothing_yet"}
+
+
+LINES = [*rows("visitor_lines.csv"), *rows("price_lines.csv")]
+PRICES = [row for row in LINES if row["part"] in "25"]
+ACCEPTANCES, TALK = ([row for row in rows("visitor_talk.csv") if row["part"] == part]
+                     for part in "34")  # fmt: skip
+LAMP = {"seat": "buyer", "item": "lamp", "list_price": "2400", "limit": "1500", "standing": "1800",
+        "own": "900"}  # fmt: skip
+by_id = {"argnames": "row", "ids": lambda row: row["id"]}
+
+
+def game_of(row: dict[str, str]) -> Game:
+    """A game in which it is the visitor's turn at the table of `row`."""
+    seat, buys = row["seat"], row["seat"] == "buyer"
+    game = start("bazaar/open", "", 5) if buys else start(SELLING_TASK, "boulware", 5)
+    own, theirs = (tuple(map(float, filter(None, [row[key]]))) for key in ("own", "standing"))
+    item = Item(row["item"], "home", "good", int(row["list_price"]))
+    moves = [Move(seat, Offer(price)) for price in own]
+    other = "seller" if buys else "buyer"
+    moves += [Move(other, Offer(price, row.get("asked", ""))) for price in theirs]
+    asks, bids = (theirs, own) if buys else (own, theirs)
+    table = game.play.state.table._replace(
+        item=item, asks=asks, bids=bids, moves=tuple(moves), rounds=9, round=1
+    )
+    purse = {"purse": 10 * item.list_price} if buys else {}
+    private = dict(game.play.state.private)
+    private[seat] = {**private[seat], "reservation": float(row["limit"]), **purse}
+    return replace(game, play=replace(game.play, state=State(table, seat, private)))
+
+
+def outcome(row: dict[str, str]) -> tuple[str, float | None, str]:
+    """What the page does with the line of `row`, the price if it names one, and the kind of talk.
+
+    "offer" is a price as said, which may be asked back because it is far off or a loss; "propose" a
+    price that was worked out and waits for a yes; "rule" an offer or a yes that breaks a rule.
+    """
+    game = game_of(row)
+    try:
+        after = play_text(game, row["text"])
+    except NoMove as no_move:
+        kind = no_move.kind
+        return "ask_back" if kind in ASKS else "rule" if "rule" in kind else "talk", None, kind
+    waits = after.unconfirmed
+    action = waits or after.play.turns[len(game.play.turns)].action
+    if not isinstance(action, Offer):
+        return {Accept: "accept", WalkAway: "walk"}[type(action)], None, "asked" * bool(waits)
+    proposed = waits and relative(action.message)
+    return "propose" if proposed else "offer", action.price, "asked" * bool(waits)
+
+
+@pytest.mark.parametrize(argvalues=PRICES, **by_id)
+def test_a_line_does_what_its_writer_meant(row):
+    assert outcome(row)[:2] == (row["expect"], float(row["price"]) if row["price"] else None)
+
+
+@pytest.mark.parametrize(argvalues=ACCEPTANCES, **by_id)
+def test_an_acceptance_in_any_words_takes_what_stands_and_no_other_price(row):
+    does, _, kind = outcome(row)
+    expected = "ask_back" if row["topic"] == "loss" else row["expect"]
+    asked = kind in ("asked", "nothing_yet")
+    assert ("ask_back" if asked else "talk" if kind else does) == expected, row["text"]
+    if row["expect"] == "accept" and not prices(row["text"]):
+        other = f"{row['text'].rstrip('.!।')}, {int(row['standing']) - 37}"
+        does, _, kind = outcome(row | {"text": other})
+        assert does != "accept" or kind, other
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"), [("1e400 more", "high"), ("1e400 less", "zero"), ("1e400 % of that", "high")]
+)
+def test_a_change_beyond_all_prices_is_answered_in_words(text, kind):
+    assert outcome(LAMP | {"limit": "2300", "text": text}) == ("talk", None, kind)
+
+
+@pytest.mark.parametrize(argvalues=TALK, **by_id)
+def test_small_talk_is_answered_fittingly(row):
+    kind = outcome(row)[2]
+    waits = kind == WORDS_WAIT and speech.act_in(row["text"])[0]  # for a price to go with
+    assert waits or kind in row["kinds"].split("|"), row["text"]
+
+
+@pytest.mark.parametrize(("text", "_"), cases("relative_prices.csv", "refuse"))
+def test_no_game_closes_at_a_price_that_the_visitor_refuses(text, _):
+    for task, seed in (("classic/single_deal", 5), ("bazaar/open", 1), ("bazaar/rushed", 2)):
+        game = start(task, "", seed)
+        after, talk = converse(game, SILENT, text.format(f"{game.observation.ask:g}"))
+        assert after == game
+        assert talk.exchanges[-1].kind in ("refused", "press")
+
+
+RELATIVE = [(does, *row) for does in ("propose", "offer")
+            for row in cases("relative_prices.csv", does)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("does", "text", "price"), RELATIVE)
+def test_a_relative_price_is_worked_out_and_a_yes_offers_it(does, text, price):
+    row = LAMP | {"limit": "2300", "text": text}
+    assert outcome(row)[:2] == (does, int(price))
+    if does == "propose":
+        game = game_of(row)
+        asked = play_text(game, text)
+        assert asked.play == game.play
+        assert f"₹{int(price):,}" in chat_of(asked).messages[-1]["content"]
+        assert play_text(asked, "yes").play.turns[len(game.play.turns)].action.price == int(price)
+
+
+@pytest.mark.parametrize("yes", ["yes", "haan", "that works for me"])
+def test_a_condition_is_named_before_the_deal_is_closed(yes):
+    row = next(row for row in ACCEPTANCES if row["topic"] == "conditional")
+    game, talk = converse(game_of(row), SILENT, row["text"])
+    assert "condition" in chat_of(game, talk).messages[-1]["content"]
+    closed, _ = converse(game, talk, yes)
+    assert closed.play.state.table.past[-1].price == float(row["standing"])
+
+
+def test_neither_a_plain_word_nor_an_item_of_the_catalogue_is_an_insult():
+    texts = ["Is this still for sale?", "What is the sale price of the bed sheet?", "हाथ छोड़िए"]
+    texts += ["a full sheet of glass", "chhor do na", *hindi_names(), *hindi_names().values()]
+    assert not [text for text in texts if kind_of_talk(text) == "insult"]

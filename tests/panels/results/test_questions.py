@@ -1,5 +1,6 @@
-"""What Results shows of single questions: gains, rewards, rules, words; and rows played again."""
+"""What Results shows of single questions, the tournament and the leaderboard; games replayed."""
 
+import re
 from dataclasses import replace
 from functools import partial
 from statistics import fmean
@@ -7,15 +8,30 @@ from statistics import fmean
 import gradio as gr
 import pytest
 
-from env import arena
-from panels.results import optimum, winners
-from panels.results.models import LAB_FILE, policy_label, rows_by_policy
-from panels.results.question import HTML, section
+from panels.results import leaderboard, optimum
+from panels.results.leaderboard import Standing, measurements, references, show, verdict
+from panels.results.models import LAB_FILE, buyer_name, policy_label, rows_by_policy
+from panels.results.question import section
 from panels.results.reproduce import SCRIPTED, draw_sample, play_row_again, rows_of
+from panels.results.tournament import (
+    FIGURES,
+    FIRST,
+    LEAST,
+    draw_map,
+    find_map,
+    games_of,
+    named_in_address,
+    seats,
+)
 from panels.results.training import TRAINING, policies_table, stage_figure
-from sauda.experiments.comparison import OURS
+from panels.results.winners import Entry as Entered
+from sauda.experiments.comparison import BAYESIAN, LISTENER, OURS
+from sauda.experiments.tournament import Pair, choose_shown, payoffs
 from sauda.experiments.verify import replay_row
+from sauda.records.schemas.base import Interval
 from sauda.records.store import load
+from sauda.serve.leaderboard import Entry, rules_of
+from tests.support.entries import OPEN, entered, play_all
 from tests.support.measured import model_comparison
 
 pytestmark = pytest.mark.slow
@@ -46,21 +62,6 @@ def test_a_figure_draws_each_stage_with_its_grade_and_a_table_every_policy(read)
     assert all(f">{policy_label(name)}<" in table for name in rows)
 
 
-def test_every_component_stands_with_its_formula_and_its_measured_step(arena_evaluation):
-    row = next(
-        row
-        for row in arena_evaluation.data.rows
-        if (row.others, row.task, row.policy) == ("as drawn", LAB_TASK, "broker")
-    )
-    shown = str(winners.component_table(arena_evaluation, row))
-    for component in (*arena.COMPONENTS, arena.TOTAL):
-        assert component.name in shown
-        assert component.formula.replace("'", "&#39;") in shown
-    for example in arena_evaluation.data.examples:
-        assert f"{example.amount:+.3f}: " in shown
-        assert f"seed {example.seed}, round {example.round + 1})" in shown
-
-
 def test_a_script_comes_out_as_recorded_and_says_so_with_both_means():
     artifact = load(MARKET)
     begins, ends = map(str, play_row_again(rows_of([artifact]), "bazaar/open linear"))
@@ -80,13 +81,8 @@ def test_a_game_that_differs_is_shown_as_such_and_a_loss_of_nothing_as_0():
     assert "<b>Not equal" in text
     assert "Not the same in grade." in text
     assert text.count("≠") == 2
-    assert ">0.000000<" in text
     assert "-0.000000" not in text
-
-
-def test_a_row_that_is_not_in_the_list_is_answered_in_words():
-    (only,) = play_row_again({}, "<b>x</b>")
-    assert "Pick one of the rows" in only
+    assert "Pick one of the rows" in "".join(play_row_again({}, "<b>x</b>"))
 
 
 def test_what_words_are_worth_is_said_with_its_interval_by_type_and_in_unseen_phrases():
@@ -105,14 +101,135 @@ def test_what_words_are_worth_is_said_with_its_interval_by_type_and_in_unseen_ph
     assert max(means) == means[0]  # nobody who does not know the seller passes the bound
 
 
-def test_every_rule_of_the_arena_stands_beside_the_published_one_with_its_worth_in_both():
-    published, rules = load("published.json"), load("arena_rules.json")
-    worth = [partial(told, published, rules) for told in (winners.rule_worth, winners.player_worth)]
-    shown = HTML.differences(LAB_TASK, *worth)
-    rows = {row.rule for row in rules.data.ablations} - {"no_shocks"}  # told with "shocks"
-    for rule in rows:
-        there, here = worth[0](rule)
-        assert "of reward" in there
-        assert f">{there}<" in shown
-        assert f">{here}<" in shown
-    assert shown.count("of the broker’s grade") == len(rows)
+# The tournament
+
+
+CELL = re.compile(r'<td class="([^"]*)"[^>]*data-buyer="([^"]*)" data-seller="([^"]*)">([^<]*)<')
+
+
+@pytest.fixture(scope="module")
+def data():
+    return load("tournament.json").data
+
+
+def test_every_pair_has_its_cell_with_its_figure(data):
+    for name, figure in FIGURES.items():
+        cells = CELL.findall(draw_map(data, name))
+        values = {(cell.buyer, cell.seller): figure.of(cell) for cell in data.cells}
+        assert len(cells) == len(values)
+        for _, buyer, seller, text in cells:
+            assert text == format(values[buyer, seller].mean, figure.form).replace("-", "−")
+
+
+def test_the_best_buyer_against_each_seller_is_framed(data):
+    framed = [(b, s) for marks, b, s, _ in CELL.findall(draw_map(data)) if "sauda-best" in marks]
+    shares = {(cell.buyer, cell.seller): cell.share.buyer.mean for cell in data.cells}
+    buyers, sellers = seats(data)
+    beaten = [s for s in sellers if max(shares[b, s] for b in buyers) >= LEAST]
+    assert sorted(seller for _, seller in framed) == sorted(beaten)
+    for buyer, seller in framed:
+        assert shares[buyer, seller] == max(shares[other, seller] for other in buyers)
+
+
+def test_the_address_of_a_map_and_a_pair_leads_back_to_both_and_any_other_to_the_first(data):
+    for figure, pair in ((FIRST, Pair("linear", "boulware")), ("rounds", None), (FIRST, None)):
+        assert find_map(data, named_in_address(figure, pair)) == (figure, pair)
+    for query in ({"figure": "<b>"}, {"buyer": "linear"}, {"buyer": "x" * 99, "seller": {}}):
+        assert find_map(data, query) == (FIRST, None)
+
+
+def test_three_games_of_a_pair_come_out_as_recorded_and_a_changed_record_is_told(data):
+    pair = Pair("linear", "boulware")
+    games = data.games[pair.buyer][pair.seller]
+    chosen = choose_shown(games.as_json(), data.scenarios)
+    paid = payoffs(games.as_json(), data.scenarios)["share"]["buyer"]
+    share = paid[[game.index for game in chosen]].mean()
+    cards = games_of(data, pair)
+    assert f"Equal: the buyer’s mean share recorded {share:.3f}, played now {share:.3f}" in cards
+    assert all(f"Seed {game.seed}:" in cards for game in chosen)
+    assert cards.count('class="sauda-talk"') == len(chosen) == 3
+    other = games.model_copy(update={"rounds": [rounds + 1 for rounds in games.rounds]})
+    rows = {**data.games, pair.buyer: {**data.games[pair.buyer], pair.seller: other}}
+    cards = games_of(data.model_copy(update={"games": rows}), pair)
+    assert "<b>Not equal" in cards
+    assert "Not the same in rounds." in cards
+
+
+# The leaderboard
+
+
+NAME = "9 <b>bold</b>"
+RECORDED = {leaderboard.COMPARISON: model_comparison()}
+
+
+@pytest.fixture(scope="module")
+def measured():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(leaderboard, "load_or_say", lambda file: (RECORDED.get(file), ""))
+        return {game: measurements(game) for game in ("bazaar", "arena")}
+
+
+def drawn(figure) -> str:
+    return "\n".join(annotation.text for annotation in figure.layout.annotations)
+
+
+def test_before_anybody_entered_and_without_a_file_the_measured_rows_stand_alone(board, measured):
+    parts = show(OPEN, measured["bazaar"])
+    assert "No agent has entered the open market yet" in parts["verdict"]
+    assert "best measured: " in parts["verdict"]
+    names = [buyer_name(name) for name in (LISTENER, BAYESIAN, OURS)]
+    assert all(name in drawn(parts["figure"]) for name in names)
+    assert "Entered" not in drawn(parts["figure"])
+    assert parts["game"] == leaderboard.NOBODY
+    assert not board.storage.file.exists()  # a look makes no file
+    board.storage.file.parent.mkdir()
+    board.storage.file.write_text("no database at all, but long enough to be read as one" * 9)
+    parts = show(OPEN, measured["bazaar"])
+    assert "The leaderboard cannot be read or written now" in parts["verdict"]
+    assert all(name in drawn(parts["figure"]) for name in names)
+
+
+def test_an_entry_stands_as_text_in_the_verdict_the_figure_and_the_table(board, measured):
+    play_all(entered(board, NAME))
+    entered(board, "one that is being played")
+    parts, name = show(OPEN, measured["bazaar"]), "9 &lt;b&gt;bold&lt;/b&gt;"
+    (entry,) = board.entries(OPEN, rules_of(OPEN))
+    assert f"In the open market, “{name}” leads 1 entry with" in parts["verdict"]
+    assert name in drawn(parts["figure"])
+    assert f"entered: {name}" in parts["below"]
+    assert repr(entry.grade.mean) in parts["below"]
+    assert parts["below"].count("<tr") == 2 + len(measured["bazaar"].references[OPEN])
+    assert parts["entry"].value == entry.id
+
+
+@pytest.mark.parametrize(
+    ("grade", "words"),
+    [(0.1, ", less than the"), (0.3, "; its interval meets"), (0.9, ", more than the")],
+)
+def test_an_entry_is_called_better_only_where_the_intervals_lie_apart(grade, words):
+    grade_there = Interval(mean=0.3, low=0.2, high=0.4)
+    measured = Entered(buyer_name(BAYESIAN), grade_there, "buyer", OPEN, 200, BAYESIAN)
+    rows = references({OPEN: [measured]}, ())[OPEN]
+    entry = Entry("0" * 16, NAME, OPEN, "", "", 0.0, ("agreement",) * 3, (grade,) * 3)
+    assert words in verdict(Standing(OPEN, [entry], 1), rows).sentence
+
+
+@pytest.mark.parametrize("task", [OPEN, "bazaar/rushed", "arena/single_trade"])
+def test_a_game_of_an_entry_opens_with_its_moves_its_end_and_its_seed(board, task):
+    play_all(entered(board, NAME, task))
+    (entry,) = board.entries(task, rules_of(task))
+    game = board.games(entry)[1]
+    shown = str(leaderboard.show_game(entry.id, 2))
+    assert "Game 2 of 3 of “9 &lt;b&gt;bold&lt;/b&gt;”, grade " in shown
+    assert f"seed {game.seed}." in shown
+    assert f'href="leaderboard/games?entry={entry.id}"' in shown
+    assert "<b>bold" not in shown
+    assert f"Equal: grade recorded {game.grade:.3f}, played now {game.grade:.3f}" in shown
+    assert "sauda-card" in shown
+
+
+@pytest.mark.parametrize("number", [0, 4, "1", float("inf"), [1]])
+def test_a_game_that_is_not_there_is_answered_in_words(board, number):
+    play_all(entered(board))
+    (entry,) = board.all_entries()
+    assert "Choose an entry of this list" in leaderboard.show_game(entry.id, number)

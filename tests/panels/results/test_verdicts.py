@@ -241,12 +241,3 @@ def test_the_map_marks_the_best_of_a_task_and_tells_losses_apart():
     assert ">−0.550<" in text
     assert f'<th class="sauda-l sauda-ours" data-row="{OURS}"' in text
     assert text.count("–") == 2  # each played one of two tasks
-
-
-def test_the_planners_the_tuned_script_sauda_and_the_best_other_script_stand_beside_the_bound():
-    played = {LISTENER: 0.35, BAYESIAN: 0.32, "tuned": 0.31, "linear": 0.2, "wait": 0.1}
-    row = bound(OPEN, interval(0.45, 0.5, 0.55), **played)
-    found = optimum.buyers(row, comparison([model_row(OPEN, OURS, metric(0.3))]))
-    names = [buyer_name(name) for name in (LISTENER, BAYESIAN, "tuned", OURS)]
-    assert [buyer.label for buyer in found] == [*names, "best untuned script, linear"]
-    assert [buyer.interval.mean for buyer in found] == [0.35, 0.32, 0.31, 0.3, 0.2]

@@ -14,14 +14,13 @@ from mcp.client.streamable_http import streamable_http_client
 
 from panels.artifacts import ADDRESS, PROGRAMS
 from sauda.serve.openenv import SocketLimits
-from tests.support.cases import cases
 from tests.support.running import run, unavailable
 from tests.support.site import Site, served_page, toy_models, without_tabs
 
 pytestmark = pytest.mark.slow
 PATH = "/gradio_api/mcp"
 HEADERS = {"accept": "application/json, text/event-stream"}
-REFUSED = cases("mcp_refused.csv", "call")
+
 NEWEST = Path(sys.prefix) / "mcp-newest"  # today's client, installed by `make`
 
 
@@ -117,19 +116,19 @@ MALFORMED = [
     {"jsonrpc": "2.0", "id": 1, "method": "reset", "params": {}},
     {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": []},
     call(None, {}), call("new_game", []), call("new_game", {"task": "../../etc/passwd"}),
-    *(call(tool, json.loads(arguments)) for _, tool, arguments, _ in REFUSED),
+    call("offer", {"game_id": "x", "price": "NaN"}), call("offer", {"odd": 1}),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("body", MALFORMED, ids=lambda body: repr(body)[:60])
-def test_a_message_that_cannot_be_right_is_answered_with_a_fault_of_the_caller(site, body, caplog):
-    answer = post(site, body)
-    assert answer.status_code < 500
-    if answer.status_code == 200:
-        found = answer.json()
-        assert "error" in found or found["result"]["isError"]
-    for leak in ("Traceback", 'File "', "site-packages", "sauda.serve", "passwd"):
-        assert leak not in answer.text
+def test_a_message_that_cannot_be_right_is_answered_with_a_fault_of_the_caller(site, caplog):
+    for body in MALFORMED:
+        answer = post(site, body)
+        assert answer.status_code < 500, body
+        if answer.status_code == 200:
+            found = answer.json()
+            assert "error" in found or found["result"]["isError"], body
+        for leak in ("Traceback", 'File "', "site-packages", "sauda.serve", "passwd"):
+            assert leak not in answer.text, body
     assert "Traceback" not in caplog.text
 
 

@@ -24,9 +24,8 @@ def test_the_tours_figures_are_those_of_the_artifacts():
     grades = {name: row.grade for name, row in rows_by_policy(comparison, facts.MARKET).items()}
     told = facts.gain(comparison)
     assert f"{grades[BASE].mean:z.0%} to {with_interval(grades[OURS], 'z.0%')}" in told
-    (way,) = [
-        way for way in comparison.data.gap_closed if (way.task, way.policy) == (facts.MARKET, OURS)
-    ]
+    ways = {(way.task, way.policy): way for way in comparison.data.gap_closed}
+    way = ways[facts.MARKET, OURS]
     assert f"{way.share:.0%} [{way.low:.0%}, {way.high:.0%}]" in told
     drawn = facts.grades_figure(comparison).data
     assert drawn[0].x[0] == grades["oracle"].mean

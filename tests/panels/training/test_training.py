@@ -2,11 +2,15 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from statistics import fmean
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
+from panels.results.models import policy_label
 from panels.training import roles, tab
 from panels.training.curves import (
     EVALUATION,
@@ -23,8 +27,8 @@ from panels.ui.wiring import read_query
 from sauda.experiments.role_play import price_verdict
 from sauda.experiments.runs import NAMES
 from sauda.language.acts import INTENTS, view
-from sauda.records.schemas.base import Row
-from sauda.records.store import Artifact, validate
+from sauda.records.schemas.base import Interval, Row
+from sauda.records.store import Artifact, load, validate
 from tests.support.golden import assert_golden, plain
 from tests.support.roles import role_run
 
@@ -160,17 +164,6 @@ def role_runs() -> dict[str, Artifact]:
     return {name: role_run(name, 0.2 if "control" in name else 0.0) for name in NAMES}
 
 
-def test_both_losses_of_a_role_are_drawn_with_and_without_the_schedule(role_runs):
-    drawn = {trace.name: trace for trace in roles.loss_figure(role_runs, "buyer").data}
-    assert set(drawn) == {
-        f"{kind}, {run}" for kind in ("training", "validation") for run in ("schedule", "control")
-    }
-    assert list(drawn["validation, control"].x) == [0, 2]
-    assert list(drawn["validation, control"].y) == [4.0, 1.0]
-    alone = {"roles-buyer": role_runs["roles-buyer"]}
-    assert len(roles.loss_figure(alone, "buyer").data) == 2
-
-
 def test_a_reply_in_the_other_role_is_marked_and_escaped(role_runs):
     buyer = role_runs["roles-buyer"]
     shown = roles.reply_table(buyer.data.replies, "roles-buyer")
@@ -181,29 +174,60 @@ def test_a_reply_in_the_other_role_is_marked_and_escaped(role_runs):
     assert line.endswith("buyer 100% of 1, off role 0% of 1.")
 
 
-def interval(mean: float) -> dict[str, float]:
-    return {"mean": mean, "low": mean - 0.1, "high": mean + 0.1}
-
-
-def test_a_sentence_a_seat_compares_specialist_generalist_and_base():
-    said = {"mini": 0.0, "mini+roles-buyer": 0.9, "mini+roles-seller": 0.4,
-            "mini+roles-generalist": 0.8}  # fmt: skip
+def test_a_sentence_per_seat_compares_specialist_generalist_and_base():
+    models = {"mini": 0.0, "mini+roles-buyer": 0.9, "mini+roles-generalist": 0.8}
+    share = partial(Interval, low=0.0, high=1.0)
     rows = [
         Row(
-            model=model, seat=seat, off_role=f"mini+roles-{other}" == model, n=20, offers=100,
-            said=interval(share), wrong=6, unsaid=2, share=interval(0.1),
-            script_share=interval(0.3), difference=interval(-0.2), losses=1,
+            model=model, seat="buyer", off_role=False, n=20, offers=100, said=share(mean=said),
+            wrong=6, unsaid=2, share=share(mean=0.1), script_share=share(mean=0.3),
+            difference=share(mean=-0.2), losses=1,
         )
-        for seat, other in (("buyer", "seller"), ("seller", "buyer"))
-        for model, share in said.items()
+        for model, said in models.items()
     ]  # fmt: skip
-    buyer, seller = price_verdict(rows)
-    assert buyer.startswith("As a buyer in 20 games, the specialist says 90% [80%, 100%]")
-    assert "the generalist 80%" in buyer
-    assert "the untrained base 0%" in buyer
-    assert seller.startswith("As a seller in 20 games, the specialist says 40%")
-    assert list(price_verdict(rows[:3])) == []
-    assert roles.said_table(rows).count("off role") == 2
+    (buyer,) = price_verdict(rows)
+    for told in ("As a buyer in 20 games, the specialist says 90%", "the generalist 80%",
+                 "the untrained base 0%"):  # fmt: skip
+        assert told in buyer
+    assert list(price_verdict(rows[:2])) == []
+
+
+def test_both_losses_of_a_role_are_drawn_with_and_without_the_schedule(role_runs):
+    drawn = {trace.name: trace for trace in roles.loss_figure(role_runs, "buyer").data}
+    assert list(drawn["validation, control"].x) == [0, 2]
+    assert list(drawn["validation, control"].y) == [4.0, 1.0]
+    alone = {"roles-buyer": role_runs["roles-buyer"]}
+    assert (len(drawn), len(roles.loss_figure(alone, "buyer").data)) == (4, 2)
+
+
+# The selector
+
+
+@pytest.fixture(scope="module")
+def selector() -> Artifact:
+    return load("training/selector.json")
+
+
+def test_the_selectors_curves_are_those_of_its_log(selector):
+    for final in selector.data.final:
+        rows = [row for row in selector.data.curve if row.task == final.task]
+        raw, *_ = tab.reward_figure(selector, final.task).data
+        assert list(raw.y) == [row.reward for row in rows]
+        chances = tab.choice_figure(selector, final.task).data
+        assert sum(trace.y[-1] for trace in chances) == pytest.approx(1, abs=1e-3)
+        assert policy_label(final.policy) in tab.outcome(selector, final.task)
+
+
+def test_the_selectors_episodes_come_out_again_and_a_changed_record_is_told(selector):
+    task = selector.data.final[-1].task
+    _, ends = map(str, tab.played_again(selector, task))
+    rows = [row for row in selector.data.curve if row.task == task][: tab.SAMPLE]
+    mean = fmean(row.reward for row in rows)
+    assert f"recorded {mean:.3f}, played now {mean:.3f}, n = {tab.SAMPLE} games." in ends
+    curve = [row.model_copy(update={"expert": 2.0}) for row in selector.data.curve]
+    data = selector.data.model_copy(update={"curve": curve})
+    *_, told = tab.played_again(replace(selector, data=data), task)
+    assert "Not the same in expert." in told
 
 
 # The data explorer

@@ -1,4 +1,7 @@
-"""Shards of an evaluation, and the engines that compute them; of a Ray cluster a node is killed."""
+"""Work in pieces: shards of an evaluation, rollouts through servers, and what computes them.
+
+Of a Ray cluster a node is killed.
+"""
 
 import importlib.util
 import json
@@ -8,13 +11,22 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
+from env import get_task
 from sauda import __main__ as command
 from sauda.cloud import CloudFault, shards
+from sauda.cloud.rollouts import Rollouts, Servers, play_missing, summarize_games
 from sauda.cloud.shards import Plan, engine, merge, play_pieces
+from sauda.experiments.comparison import play_model
 from sauda.experiments.evaluate import EvaluationSpec, evaluate
+from sauda.llm.backends import RetryPolicy
+from sauda.llm.turn import PlayerSpec
+from sauda.llm.types import Reply, ReplyError
+from tests.support.endpoint import openai, server
+from tests.support.models import Canned, own_moves
 from tests.support.running import unavailable
 
 BAZAAR = EvaluationSpec(
@@ -76,24 +88,6 @@ def test_pieces_of_another_plan_or_of_other_code_and_damaged_ones_are_refused(tm
     (tmp_path / "plan.json").write_text(json.dumps(kept | {"code": "0" * 64}))
     with pytest.raises(ValueError, match="differs in code"):
         merge(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("count", "config", "fault"),
-    [
-        (0, BAZAAR, "from 1 to 13 shards, not 0"),
-        (14, BAZAAR, "from 1 to 13 shards, not 14"),
-        (
-            1,
-            EvaluationSpec(("bazaar/open",), ("mini", "linear"), baseline="mini"),
-            "played by `rollouts`",
-        ),
-        (1, EvaluationSpec(("bazaar/open",), ("nobody",), baseline="nobody"), "no policy 'nobody'"),
-    ],
-)
-def test_a_plan_that_cannot_be_played_is_refused_in_a_sentence(count, config, fault):
-    with pytest.raises(ValueError, match=fault):
-        Plan(config, count)
 
 
 def test_the_commands_play_two_shards_and_merge_their_table(tmp_path, capsys):
@@ -201,3 +195,89 @@ def test_a_table_is_the_same_where_a_node_of_the_cluster_is_killed_in_the_middle
                 list(run(abs, [1]))
     assert Counter(path.suffix for path in (tmp_path / "parts").iterdir()) == {".json": 13}
     assert merge(tmp_path / "parts")[1] == evaluate(plan.config, workers=1)
+
+
+# Rollouts through servers -------------------------------------------------------------------------
+
+QUICK = RetryPolicy(attempt_timeout=5.0, total_timeout=6.0, attempts=2, first_pause=0.01)
+TASK = "bazaar/open"
+
+
+def haggle(messages, seed) -> str:
+    """Bids 50, then 75 percent of its limit, then accepts; sells at 150, 120, then accepts."""
+    prices = (150, 120) if "haggle to sell" in messages[0]["content"] else (50, 75)
+    made = own_moves(messages)
+    return json.dumps({"offer": prices[made]} if made < len(prices) else {"accept": True})
+
+
+def haggles(body: dict) -> dict:
+    """What a server of the model `haggle` answers."""
+    return openai(haggle(body["messages"], body["seed"]))
+
+
+def wanted(*urls: str, **more) -> Rollouts:
+    return Rollouts(TASK, servers=urls, model="m", episodes=8, batch=8, retry=QUICK, **more)
+
+
+def test_games_through_two_servers_are_those_of_the_model_itself(tmp_path):
+    with server(haggles) as (one, first), server(haggles) as (two, second):
+        games = wanted(one, two, in_flight=4)
+        play_missing(games, tmp_path, here)
+        figures = summarize_games(games, tmp_path)
+    own = play_model(get_task(TASK), PlayerSpec(Canned(haggle)), games.seeds())
+    assert {**figures["columns"], "tokens": own["tokens"]} == json.loads(json.dumps(own))
+    assert figures["n"] == 8
+    assert sum(figures["replies"].values()) == len(first) + len(second)
+    assert min(len(first), len(second)) >= 8
+
+
+def test_games_stop_where_no_server_answers_and_go_on_with_one_that_does(tmp_path):
+    with server(401) as (bad, _), pytest.raises(CloudFault, match=r"401.*before are kept"):
+        play_missing(replace(wanted(bad), batch=4), tmp_path, here)
+    with server(haggles) as (good, _):
+        games = replace(wanted(good), batch=4)
+        assert play_missing(games, tmp_path, here) == 2
+    assert summarize_games(games, tmp_path)["n"] == 8
+    with pytest.raises(ValueError, match="another plan, which differs in model"):
+        play_missing(replace(games, model="other"), tmp_path, here)
+
+
+class Named:
+    """A backend that replies with its name, or raises."""
+
+    def __init__(self, source: str, fails: bool = False) -> None:
+        self.source, self.fails, self.asked = source, fails, 0
+
+    def __call__(self, messages, seed, schema=None):
+        self.asked += 1
+        if self.fails:
+            raise ReplyError(f"{self.source} is down")
+        return Reply(self.source, self.source)
+
+
+def test_a_server_that_failed_rests_and_is_asked_again_later():
+    now = 0.0
+    bad, good = Named("bad", fails=True), Named("good")
+    servers = Servers([bad, good], clock=lambda: now)
+    assert [servers((), 0).text for _ in range(3)] == ["good"] * 3
+    assert bad.asked == 1
+    bad.fails, now = False, 31.0
+    assert servers((), 0).text == "bad"
+    bad.fails = good.fails = True
+    with pytest.raises(ReplyError, match="no server answered: bad is down; good is down"):
+        servers((), 0)
+
+
+def test_the_command_plays_prints_and_writes(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("SAUDA_ENDPOINT_TOKEN", "not-to-be-seen")
+    out = tmp_path / "out.json"
+    arguments = ["--task", TASK, "--episodes", "4", "--workers", "1", "--out", str(out)]
+    with server(haggles) as (url, _):
+        folder = ["--folder", str(tmp_path / "parts"), "--server", url, "--model", "m"]
+        assert command.main(["rollouts", *arguments, *folder]) == 0
+    printed = capsys.readouterr().out
+    assert "n 4  grade" in printed
+    assert f"replies of m at {url}" in printed
+    assert len(json.loads(out.read_text())["data"]["columns"]["grade"]) == 4
+    kept = [path.read_text() for path in (tmp_path / "parts").iterdir()]
+    assert not any("not-to-be-seen" in text for text in [printed, out.read_text(), *kept])

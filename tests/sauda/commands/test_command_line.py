@@ -1,15 +1,15 @@
-"""The command line as a whole: it explains itself."""
+"""The command line explains itself, and what it cannot use it refuses in one sentence."""
 
-import csv
-from pathlib import Path
+import json
 
 import pytest
 
 from sauda.__main__ import main
 from sauda.commands import COMMANDS
+from tests.support.cases import rows
+from tests.support.dialogues import craigslist_row, lines
 
-CASES = Path(__file__).parents[2] / "cases" / "refused_commands.csv"
-REFUSED = list(csv.reader(CASES.read_text(encoding="utf-8").splitlines()))[1:]
+REFUSED = [tuple(row.values()) for row in rows("refused_commands.csv")]
 
 
 @pytest.mark.parametrize(
@@ -32,8 +32,53 @@ def test_the_index_names_every_command_with_what_it_does(arguments, capsys):
 
 
 @pytest.mark.parametrize(("arguments", "sentence"), REFUSED)
-def test_a_mistake_in_the_call_prints_one_sentence_and_no_traceback(capsys, arguments, sentence):
+def test_a_mistake_in_the_call_prints_one_sentence_and_no_traceback(
+    arguments, sentence, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
     assert main(arguments.split()) == 2
     output = capsys.readouterr()
     assert output.err.startswith(f"sauda: {sentence}")
     assert (output.err.count("\n"), output.out.count("ok ")) == (1, 0)
+
+
+def test_examples_says_what_is_used_and_what_is_left_out(tmp_path, capsys):
+    file, out = tmp_path / "rows.json", tmp_path / "examples.jsonl"
+    file.write_text(lines(*(craigslist_row(title=f"Lamp {i}") for i in range(20))) + "not JSON\n")
+    arguments = ["--source", "craigslist_bargains", "--data", str(file), "--to", str(out)]
+    assert main(["examples", *arguments]) == 0
+    said = capsys.readouterr().out
+    assert "rows.json:21: not JSON: " in said
+    assert "dialogues, used: 20" in said
+    assert "dialogues, not JSON: 1" in said
+    assert "turns left out, event without words: 40" in said
+    made = [json.loads(line) for line in out.read_text().splitlines()]
+    assert len(made) == 20 * 5
+    assert {"role", "context", "thought", "values", "partner_values", "utterance"} <= made[0].keys()
+
+
+CORPUS = ["--source", "craigslist_bargains"]
+READERS = {
+    "examples": ["examples", *CORPUS],
+    "acts": ["acts"],
+    "roles": ["train", "roles", *CORPUS],
+}
+
+
+@pytest.mark.parametrize("command", READERS.values(), ids=READERS)
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("", "there is no row; a file of dialogues has one JSON object per line"),
+        ("title,price\nLamp,500\n" * 200, "rows.json:1: not JSON: "),
+        (json.dumps([craigslist_row()], indent=1), "has one JSON object per line"),
+        ('{"text": "hello"}\n' * 200, "no dialogue can be used: rows.json:1: missing column: "),
+    ],
+    ids=["empty", "CSV", "array", "other columns"],
+)
+def test_a_file_without_a_dialogue_is_one_sentence(command, content, told, tmp_path, capsys):
+    path = tmp_path / "rows.json"
+    path.write_text(content)
+    assert main([*command, "--data", str(path)]) == 2
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert told in sentence

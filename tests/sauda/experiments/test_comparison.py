@@ -14,34 +14,21 @@ from sauda.experiments.verify import replay_stages
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import episode_columns
 from sauda.llm.registry import PlayerSpec, player_spec
-from sauda.llm.types import Reply
 from sauda.llm.wrappers import WRAPPERS
 from sauda.records.store import Artifact, new_artifact
+from tests.support.models import bids
 
 SEEDS = range(50_000, 50_008)
 OPEN = get_task("bazaar/open")
 
 
-class Canned:
-    """Writes 45 percent, or 2 % more than its last bid; garbage where its seed says so."""
-
-    garbage_every = 7
-
-    def __call__(self, messages, seed, schema=None):
-        if seed % self.garbage_every == 0:
-            return Reply("hm", "canned", 1, "stop")
-        bids = [json.loads(m["content"])["offer"] for m in messages if m["role"] == "assistant"]
-        last = bids[-1] if bids else 43
-        return Reply(json.dumps({"offer": last + 2}), "canned", 5, "object")
-
-    def batch(self, chats, seeds, schemas):
-        return [self(*request) for request in zip(chats, seeds, schemas, strict=True)]
+CANNED = bids(45, step=2, garbage=7)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("wrapper", [None, *WRAPPERS])
 def test_games_in_step_are_the_games_played_alone(wrapper):
-    player = PlayerSpec(Canned(), wrapper=wrapper and WRAPPERS[wrapper])
+    player = PlayerSpec(CANNED, wrapper=wrapper and WRAPPERS[wrapper])
     columns = comparison.play_model(OPEN, player, SEEDS)
     alone = [rollout(OPEN, player.policy(BAZAAR), seed) for seed in SEEDS]
     shared = episode_columns(OPEN, alone)
@@ -51,7 +38,7 @@ def test_games_in_step_are_the_games_played_alone(wrapper):
 
 @pytest.mark.slow
 def test_what_a_model_and_its_wrapper_did_is_counted():
-    columns = comparison.play_model(OPEN, PlayerSpec(Canned()), SEEDS)
+    columns = comparison.play_model(OPEN, PlayerSpec(CANNED), SEEDS)
     assert sum(columns["invalid_replies"]) == columns["end"].count("F") > 0
     assert set(columns["end"]) != {"F"}
     assert all(tokens > 0 for tokens in columns["tokens"])
@@ -99,7 +86,7 @@ def test_the_data_is_of_its_kind_and_comes_out_again(data):
 
 
 @pytest.mark.slow
-def test_the_comparison_of_labs_is_of_its_kind_comes_out_again_and_plays_no_batch_twice(tmp_path):
+def test_the_comparison_of_labs_comes_out_again_and_plays_no_batch_twice(tmp_path):
     data = run(LABS, tmp_path)
     assert comparison.replay(artifact_of(LABS, data), 1, None) == data
     rows = {row["policy"]: row for row in data["rows"]}
@@ -111,14 +98,11 @@ def test_the_comparison_of_labs_is_of_its_kind_comes_out_again_and_plays_no_batc
     assert {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()} == kept
 
 
-# Games that are kept
-
-
 @pytest.mark.nightly
 def test_recorded_games_are_kept_while_their_model_is_the_same():
     compared = in_bazaar((Grid(("bazaar/open",), ("mini", "linear"), len(SEEDS)),))
     model = {"sha256": "a", "sampling": {"temperature": 0.7}, "prompt": "p", "cpu": "avx2"}
-    columns = comparison.play_model(OPEN, PlayerSpec(Canned()), SEEDS)
+    columns = comparison.play_model(OPEN, PlayerSpec(CANNED), SEEDS)
     recorded = {"episodes": {"bazaar/open": {"mini": columns}}, "rows": []}
     recorded["models"] = {"mini": model}
     kept = comparison.load_kept(compared, {"mini": model}, recorded)
@@ -129,10 +113,6 @@ def test_recorded_games_are_kept_while_their_model_is_the_same():
     longer = in_bazaar((Grid(("bazaar/open",), ("mini",), len(SEEDS) + 1),), batch=3)
     kept = comparison.load_kept(longer, {"mini": model}, recorded)
     assert kept == {("bazaar/open", "mini"): take_first(columns, 6)}  # whole batches alone
-    cell = ("bazaar/open", "mini")
-    assert list(comparison.match_kept({cell: columns}, kept)) == [("mini", True, True)]
-    assert list(comparison.match_kept({cell: columns}, {})) == [("mini", False, True)]
-    assert list(comparison.match_kept(kept, kept)) == [("mini", True, False)]
 
 
 @pytest.mark.nightly
@@ -149,9 +129,6 @@ def test_a_script_is_kept_while_its_code_is_the_same_and_only_new_seeds_are_play
     kept = comparison.load_kept(TINY, data["models"], recorded)
     assert ("bazaar/open", "linear") not in kept
     assert ("bazaar/rushed", "listener") in kept
-
-
-# What is compared
 
 
 @pytest.mark.parametrize(

@@ -1,48 +1,30 @@
-"""Evaluations: figures that follow from columns, columns from episodes, only like compared."""
+"""Evaluations: figures that follow from columns; the published game; speeds."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from env import ARENA_TASKS, arena, rollout
+from env import ARENA_TASKS, Offer, arena, get_task, rollout
 from sauda.experiments import evaluate as module
-from sauda.experiments.evaluate import (
-    BazaarRow,
-    Cell,
-    EvaluationSpec,
-    compare_rows,
-    evaluate,
-    play_cell,
-    row,
-)
-from sauda.experiments.verify import cells, verify
+from sauda.experiments.evaluate import Cell, EvaluationSpec, compare_rows, evaluate, play_cell, row
+from sauda.experiments.reproduction import CROWD, comparison, hold, without_rivals
+from sauda.experiments.speeds import figure, published_rows
+from sauda.experiments.verify import cells
 from sauda.games.arena_columns import COMPONENTS, DRAWN, episode_row, events
 from sauda.policies import LABS
 from sauda.records.seeds import SPLITS
-from sauda.records.store import Artifact, load, save
+from sauda.records.store import Artifact, load
 
-SINGLE, CAREER, RIVALS = (
-    f"classic/{name}" for name in ("single_deal", "career_10", "marketplace_arena")
-)
+SINGLE = "classic/single_deal"
 TRADE, MARKET = "arena/single_trade", "arena/coalition_market"
-TINY = EvaluationSpec((SINGLE, CAREER, RIVALS), ("rule_based", "aggressive"), episodes=6)
 PENALTIES = ("invalid_action_penalty", "spam_penalty", "breach_penalty")
-
-
-@pytest.fixture(scope="module")
-def data() -> dict:
-    """Two policies on three tasks of the bazaar, six training seeds each."""
-    return evaluate(TINY, workers=1)
 
 
 @pytest.fixture(scope="module")
 def labs(arena_evaluation: Artifact) -> dict:
     """Four policies on two tasks of the arena, six hold-out seeds each."""
     return arena_evaluation.data.as_json()
-
-
-def row_of(data: dict, task: str, policy: str) -> dict:
-    (match,) = [r for r in data["rows"] if (r["task"], r["policy"]) == (task, policy)]
-    return match
 
 
 @pytest.mark.parametrize("family", ["classic", "market", "arena"])
@@ -56,9 +38,6 @@ def test_the_figures_of_a_row_follow_from_its_columns(family, monkeypatch):
             cell = Cell(old["task"], old["policy"])
             worlds = recorded.get("worlds", {}).get(cell.task, {})
             assert row(cell, columns, worlds, baseline) == old
-
-
-# Rows and columns of the arena
 
 
 def test_a_reward_is_the_utility_less_the_promised_batna_and_the_penalties(labs):
@@ -82,7 +61,7 @@ def test_a_reward_is_the_utility_less_the_promised_batna_and_the_penalties(labs)
 
 
 def test_valid_actions_are_those_that_were_not_refused(labs):
-    waits = row_of(labs, TRADE, "wait")
+    (waits,) = (r for r in labs["rows"] if (r["task"], r["policy"]) == (TRADE, "wait"))
     assert (waits["valid"], waits["jobs"]["mean"], waits["utility"]["mean"]) == (1, 0, 0)
     assert waits["correlation"] is None  # nothing varies
 
@@ -107,22 +86,17 @@ def test_an_example_is_a_step_that_can_be_played_again(labs):
         assert example["amount"] == pytest.approx(max(amounts, key=abs), abs=1e-6) != 0
 
 
-def test_a_cell_depends_on_its_seeds_alone(data, labs):
+def test_a_cell_depends_on_its_seeds_alone(evaluation, labs):
     recorded = labs["episodes"][DRAWN][MARKET]["broker"]
     assert play_cell(Cell(MARKET, "broker"), SPLITS["holdout"][:6]) == recorded
-    first = play_cell(Cell(SINGLE, "rule_based"), range(6))
+    data, first = evaluation.data.as_json(), play_cell(Cell(SINGLE, "rule_based"), range(8))
     assert first == data["episodes"][SINGLE]["rule_based"]
-    assert first != play_cell(Cell(SINGLE, "rule_based"), range(50_000, 50_006))
-    assert evaluate(TINY, workers=2) == data
+    assert first != play_cell(Cell(SINGLE, "rule_based"), range(50_000, 50_008))
+    assert evaluate(EvaluationSpec(**evaluation.config), workers=2) == data
 
 
-# Comparisons
-
-
-def test_only_rows_of_one_game_may_be_compared(data):
-    own, other = (
-        BazaarRow.model_validate(row_of(data, SINGLE, policy)) for policy in TINY.policies
-    )
+def test_only_rows_of_one_game_may_be_compared(evaluation):
+    own, other = [row for row in evaluation.data.rows if row.task == SINGLE][:2]
     assert compare_rows(own, other, "share") == own.share.mean - other.share.mean
     for part in ("task", "opponents"):
         hashes = own.hashes.model_copy(update={part: "0123456789ab"})
@@ -131,15 +105,55 @@ def test_only_rows_of_one_game_may_be_compared(data):
             compare_rows(own, changed, "share")
 
 
-def test_an_evaluation_comes_out_again_and_a_changed_digit_is_found(tmp_path):
-    file, spec = (
-        "evaluation/arena-train.json",
-        EvaluationSpec((TRADE,), ("wait",), "train", 2, "wait"),
-    )
-    artifact = save(file, spec.as_json(), evaluate(spec, workers=1), tmp_path)
-    assert verify(file, workers=1, root=tmp_path) == []
-    data = artifact.data.as_json()
-    data["episodes"][DRAWN][TRADE]["wait"]["reward"][1] += 1e-6
-    save(file, spec.as_json(), data, tmp_path)
-    (place,) = verify(file, workers=1, root=tmp_path)
-    assert place.startswith(f"data.episodes['as drawn']['{TRADE}'].wait.reward[1]: recorded")
+# Our classic family beside the published game -----------------------------------------------------
+
+PUBLISHED = load("published.json")
+EVERY_ROUND = published_rows(PUBLISHED, "reference-every-round")
+
+
+def alone(name: str):
+    game = get_task(f"classic/{name}")
+    return without_rivals(game) if name == CROWD else game
+
+
+@pytest.mark.parametrize("row", [r for r in EVERY_ROUND if r["policy"] == "hold"])
+def test_a_buyer_that_holds_plays_as_many_rounds_as_in_the_published_game(row):
+    game = alone(row["task"])
+    deals = [d for seed in range(12) for d in rollout(game, hold, seed).final.table.past]
+    assert max(deal.rounds for deal in deals) == row["longest"]
+
+
+def test_a_figure_that_is_off_is_seen():
+    cell = {"end": "A" * 100, "share": [0.5, 0.7] * 50, "rounds": [3] * 100}
+    reference = {"task": "t", "policy": "p", "episodes": 100, "surplus": 0.6, "surplus_se": 0.01}
+    assert comparison(cell, reference, "surplus")["z"] == 0
+    far = comparison(cell, reference | {"surplus": 0.7}, "surplus")
+    assert abs(far["z"]) > 3
+    assert comparison(cell, reference | {"longest": 3}, "longest")["equal"]
+    assert not comparison(cell, reference | {"longest": 2}, "longest")["equal"]
+
+
+@pytest.mark.parametrize("name", ["single_deal", CROWD])
+def test_a_price_of_numpys_is_played_like_pythons(name):
+    def python(obs, rng):
+        return Offer(round(0.4137 * obs.opening_ask + obs.round * 1.13, 2))
+
+    def numpys(obs, rng):
+        return replace(python(obs, rng), price=np.float64(python(obs, rng).price))
+
+    game = get_task(f"classic/{name}")
+    for seed in range(5):
+        one, other = (rollout(game, policy, seed).final.table for policy in (python, numpys))
+        assert one == other
+        assert all(type(bid) is float for bid in other.bids)
+
+
+# Speeds -------------------------------------------------------------------------------------------
+
+
+def test_a_figure_has_the_median_and_the_95th_percentile_of_its_rounded_samples():
+    timing = figure("reply", "s", [0.123456, 3.0, 1.0], p95=True, cores=2)
+    assert timing["samples"] == [0.1235, 3.0, 1.0]
+    assert (timing["n"], timing["median"], timing["cores"]) == (3, 1.0, 2)
+    assert timing["p95"] == 2.8  # nine tenths of the way from 1 to 3
+    assert "p95" not in figure("import", "s", [1.0])

@@ -1,5 +1,6 @@
 """The judged negotiation: it replays, it leaks nothing, and the adapting advocate learns."""
 
+import copy
 from collections import Counter
 
 import numpy as np
@@ -22,12 +23,12 @@ from sauda.experiments.verify import verify
 from sauda.records.seeds import SPLITS
 from sauda.records.store import dumps, save, validate
 
-SMALL = {"episodes": 30, "split": "train", "advocates": DRAWN}
+JUDGED = {"episodes": 5, "split": "train", "advocates": DRAWN}
 
 
 @pytest.fixture(scope="module")
-def data() -> dict:
-    return pitching(**SMALL)
+def judged() -> dict:
+    return pitching(**JUDGED)
 
 
 def test_facts_copied_from_the_own_job_table_do_not_win_most_first_rounds():
@@ -66,24 +67,21 @@ def test_ucb1_tries_every_arm_once_and_then_the_best_of_two_more_often():
 
 
 @pytest.mark.slow
-def test_a_shown_round_holds_what_the_page_needs_and_nothing_private(data):
-    for game in data["shown"]:
+def test_a_shown_round_holds_what_the_page_needs_and_nothing_private(judged):
+    for game in judged["shown"]:
         assert len(game["rounds"]) == ROUNDS
         assert game["wins"] == sum(r["winner"] == LEARNER for r in game["rounds"])
         first = game["rounds"][0]
         assert first["verdicts"].keys() == first["margins"].keys() == first["reputations"].keys()
-    words = dumps(data["shown"])
+    words = dumps(judged["shown"])
     assert not any(f'"{name}"' in words for name in ("budget", "jobs", "archetype", "private"))
 
 
 @pytest.mark.slow
-def test_the_artifact_is_of_its_kind_and_comes_out_again(data, tmp_path):
-    small = SMALL | {"episodes": 3}
-    again = pitching(**small)
-    validate("pitching/1", again)
-    save("pitching.json", small, again, tmp_path)
-    assert verify("pitching.json", root=tmp_path) == []
-    again["shown"][0]["rounds"][4]["verdicts"][LEARNER]["total"] += 0.0001
-    save("pitching.json", small, again, tmp_path)
+def test_the_artifact_is_of_its_kind_and_all_but_a_changed_number_comes_out_again(judged, tmp_path):
+    changed = copy.deepcopy(judged)
+    validate("pitching/1", changed)
+    changed["shown"][0]["rounds"][4]["verdicts"][LEARNER]["total"] += 0.0001
+    save("pitching.json", JUDGED, changed, tmp_path)
     (place,) = verify("pitching.json", root=tmp_path)
     assert place.startswith("data.shown[0].rounds[4].verdicts.lab_0.total: recorded")

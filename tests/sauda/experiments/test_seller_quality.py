@@ -1,33 +1,28 @@
 """The seller's test: what a stub passes, what gives a bad seller away, and that all comes again."""
 
 import json
+from itertools import count
 
 import pytest
 
 from sauda.experiments.seller_games import all_sides, play_seed, write_texts
 from sauda.experiments.seller_quality import leaks_digits, own_cells, play_games, seller_quality
 from sauda.llm.seller import TRIES
-from sauda.llm.types import Reply
+from tests.support.models import Canned
 
 CONFIG = {"models": ("null",), "published": 2, "hard": 1, "batch": 50}
 
 
-class Canned:
-    """Says the scripted line at every other try, and a limit otherwise."""
+def half_obedient(fails_after: int | None = None) -> Canned:
+    """Says the scripted line at every other seed, and a limit otherwise; may be stopped."""
+    texts = count()
 
-    def __init__(self, fails_at: int = 0) -> None:
-        self.calls, self.fails_at = 0, fails_at
-
-    def __call__(self, messages, seed, schema=None):
-        order = messages[-1]["content"].rpartition("Say: ")[2]
-        text = order if seed % 2 else "My minimum is ₹1."
-        return Reply(text, "canned", 1, "stop")
-
-    def batch(self, chats, seeds, schemas):
-        self.calls += 1
-        if self.calls == self.fails_at:
+    def write(messages, seed):
+        if next(texts) == fails_after:
             raise KeyboardInterrupt
-        return [self(*request) for request in zip(chats, seeds, schemas, strict=True)]
+        return messages[-1]["content"].rpartition("Say: ")[2] if seed % 2 else "My minimum is ₹1."
+
+    return Canned(write, "stop")
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +46,7 @@ def test_a_stub_keeps_to_every_decision_and_garbage_is_found(data):
 
 def test_a_model_is_judged_on_its_own_texts(tmp_path):
     played = play_games(CONFIG["published"], CONFIG["hard"])
-    tries = {"canned": write_texts(Canned(), played, 7, tmp_path)}
+    tries = {"canned": write_texts(half_obedient(), played, 7, tmp_path)}
     cells = own_cells(played, all_sides(played, tries), tries)
     limit = cells["speaks_of_limit"]
     assert 0.2 < limit["canned, first tries"]["mean"] < 0.8
@@ -62,11 +57,11 @@ def test_a_model_is_judged_on_its_own_texts(tmp_path):
 def test_a_stopped_run_goes_on_where_it_was(tmp_path):
     played = play_games(CONFIG["published"], CONFIG["hard"])[:12]
     with pytest.raises(KeyboardInterrupt):
-        write_texts(Canned(fails_at=5), played, 10, tmp_path)
+        write_texts(half_obedient(fails_after=40), played, 10, tmp_path)
     before = {file.name: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
     assert before
-    whole = write_texts(Canned(), played, 10, tmp_path)
-    assert whole == write_texts(Canned(), played, 10, tmp_path / "other")
+    whole = write_texts(half_obedient(), played, 10, tmp_path)
+    assert whole == write_texts(half_obedient(), played, 10, tmp_path / "other")
     assert all((tmp_path / name).stat().st_mtime_ns == when for name, when in before.items())
 
 

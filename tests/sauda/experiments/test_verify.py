@@ -1,34 +1,117 @@
-"""A recorded number that is not what comes out again is found and named by its place."""
+"""What an experiment makes is saved and comes out again; a changed number is named by its place."""
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import Field
 
 import sauda.__main__ as command_line
+from sauda.experiments import base, find, index
 from sauda.experiments.episodes import episodes
 from sauda.experiments.evaluate import ORACLE, Cell, EvaluationSpec, evaluate
 from sauda.experiments.speeds import figure
 from sauda.experiments.verify import Sample, moved_hashes, read_hashes, replay_row, verify
-from sauda.records.kinds import FILES
+from sauda.records.kinds import FILES, Entry
+from sauda.records.schemas.base import Record
 from sauda.records.store import CHECKSUMS, ROOT, load, renew_checksums, save, write
 from tests.support.cases import cases
 from tests.support.measured import model_comparison
 
-EVALUATION, SHOWCASE = "evaluation/classic-train.json", "episodes/showcase.json"
-TASK = "classic/single_deal"
+# Experiments --------------------------------------------------------------------------------------
+
+
+class Sum(Record):
+    """A sum."""
+
+    rows: list[dict[str, int]] = Field(description="one row")
+
+
+@pytest.fixture
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(base, "EXPERIMENTS", {})
+    monkeypatch.setattr(base, "register_kind", lambda kind: kind)
+    monkeypatch.setattr(base, "entry", lambda file: Entry(file, "sum/1", "", "A sum.", ""))
+
+
+def sum_up(of: tuple[int, ...] = (1, 2), times: int = 1, *, workers: int = 2) -> dict[str, Any]:
+    return {"rows": [{"sum": times * sum(of), "workers": workers}]}
+
+
+def test_parameters_become_options_and_how_it_is_computed_is_no_setting(registered):
+    made = base.experiment("sum.json", Sum, checks="all")(sum_up)
+    usual = vars(made.parser("run sum").parse_args([]))
+    assert usual == {"of": (1, 2), "times": 1, "workers": 2, "out": None}
+    chosen = vars(made.parser("run sum").parse_args(["--of", "3", "4", "--times", "2"]))
+    assert chosen == usual | {"of": [3, 4], "times": 2}
+    assert made.settings() == {"of": (1, 2), "times": 1}
+
+
+def test_other_settings_never_replace_the_artifact(tmp_path):
+    oracle = find("oracle")
+    recorded = load(oracle.file).data.as_json()
+
+    def known(episodes: int = 4, *, workers: int = 2) -> dict[str, Any]:
+        return recorded
+
+    oracle, own = replace(oracle, function=known), tmp_path / "mine.json"
+    made, file = oracle.run({"episodes": 5, "workers": 1}, root=tmp_path)
+    assert (file, list(tmp_path.iterdir())) == (None, [])
+    assert made.config == {"episodes": 5}
+    _, file = oracle.run({"episodes": 5, "workers": 1}, own, root=tmp_path)
+    assert ([file], json.loads(own.read_text())["config"]) == ([*tmp_path.iterdir()], made.config)
+    _, file = oracle.run({"episodes": 4, "workers": 1}, root=tmp_path)
+    assert file == tmp_path / oracle.file
+    assert load(oracle.file, tmp_path).data == load(oracle.file).data
+
+
+@pytest.mark.parametrize("name", index())
+def test_the_table_of_an_experiment_has_a_line_per_row_under_its_names(name: str):
+    made = find(name)
+    rows = list(base.rows_in(load(made.file).data.as_json()))
+    header, *lines = base.lines(rows)
+    assert header.split() == " ".join(rows[0]).split()
+    assert len(lines) >= len(rows) > 0
+
+
+def test_the_list_of_experiments_imports_none_of_them():
+    code = (
+        "import sys\nfrom sauda.__main__ import parse_arguments\n"
+        "try: parse_arguments(['run', '--help'])\nexcept SystemExit: pass\n"
+        "print(*[m for m in sys.modules if m.startswith('sauda.experiments.')], file=sys.stderr)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT.parent, capture_output=True)
+    assert ran.stderr.decode().split() == []
+    assert all(f"  {name} " in ran.stdout.decode() for name in index())
+
+
+# Verification -------------------------------------------------------------------------------------
+
+EVALUATIONS = {
+    "evaluation/classic-train.json": EvaluationSpec(
+        ("classic/single_deal", "classic/career_10"), ("rule_based", "naive"), episodes=4
+    ),
+    "evaluation/arena-train.json": EvaluationSpec(
+        ("arena/single_trade",), ("wait",), episodes=2, baseline="wait"
+    ),
+}
+SHOWCASE = "episodes/showcase.json"
+WRITTEN = (*EVALUATIONS, SHOWCASE, "bench.json", "published.json")
+COMMITTED = ("acts.json", "role_play.json", "roles.json")
 
 
 @pytest.fixture(scope="module")
 def written_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A root with small artifacts, each as its command would write it."""
     root = tmp_path_factory.mktemp("artifacts")
-    config = EvaluationSpec((TASK, "classic/career_10"), ("rule_based", "naive"), episodes=4)
-    save(EVALUATION, asdict(config), evaluate(config, workers=1), root)
+    for file, config in EVALUATIONS.items():
+        save(file, config.as_json(), evaluate(config, workers=1), root)
     save(SHOWCASE, {"seed": 3}, episodes(3), root)
     speeds = [figure("reply", "s", [0.1, 0.2, 0.4], p95=True)]
     save("bench.json", {}, {"machine": {}, "figures": speeds, "left_out": []}, root)
@@ -37,9 +120,9 @@ def written_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.mark.parametrize("file", [EVALUATION, SHOWCASE, "bench.json", "published.json"])
-def test_a_new_artifact_is_verified_without_faults(written_root: Path, file: str):
-    assert verify(file, workers=1, root=written_root) == []
+@pytest.mark.parametrize("file", [*WRITTEN, *COMMITTED])
+def test_an_artifact_is_verified_without_faults(written_root: Path, file: str):
+    assert verify(file, workers=1, root=written_root if file in WRITTEN else ROOT) == []
 
 
 @pytest.mark.parametrize(
@@ -48,7 +131,7 @@ def test_a_new_artifact_is_verified_without_faults(written_root: Path, file: str
 def test_a_changed_value_is_named_by_its_place(written_root, tmp_path, file, keys, value, place):
     recorded = load(file, written_root)
     data = part = recorded.data.as_json()
-    *path, last = (int(x) if x.isdigit() else x for x in keys.split())
+    *path, last = (int(x) if x.isdigit() else x for x in keys.split("|"))
     for key in path:
         part = part[key]
     part[last] = json.loads(value)
@@ -66,16 +149,10 @@ def test_a_file_of_another_checksum_or_none_is_refused(written_root: Path, tmp_p
     assert "was changed" in verify("published.json", workers=1, root=tmp_path)[0]
 
 
-# The command and the registry --------------------------------------------------------------------
-
-
 def test_the_command_says_ok_and_returns_0(capsys):
     assert command_line.main(["verify", "artifacts/published.json"]) == 0
     (verdict,) = capsys.readouterr().out.splitlines()
     assert verdict.startswith("ok   published.json: checksum only")
-
-
-# Fingerprints ------------------------------------------------------------------------------------
 
 
 def hexadecimal(value: Any) -> Iterator[str]:
@@ -88,6 +165,7 @@ def hexadecimal(value: Any) -> Iterator[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("fingerprints")  # as slow as all the others here
 def test_every_recorded_fingerprint_is_that_of_todays_code():
     for known in (known for known in FILES if (ROOT / known.file).exists()):
         artifact = load(known.file)
@@ -95,8 +173,6 @@ def test_every_recorded_fingerprint_is_that_of_todays_code():
         recorded = sorted(recorded for _, recorded, _ in read_hashes(artifact))
         assert recorded == sorted(hexadecimal(artifact.data.as_json())), known.file
 
-
-# Language models ---------------------------------------------------------------------------------
 
 GRADES = [0.1, 0.4, 0.0, 0.3]
 
@@ -118,9 +194,6 @@ def test_a_models_games_come_out_to_the_last_digit_or_on_another_cpu_on_average(
     words, faults = played.compare()
     assert words.startswith(verdict)
     assert (faults == []) == holds
-
-
-# One row -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("policy", [ORACLE, "null+steering"])

@@ -1,19 +1,24 @@
-"""Prices and small talk as people type them: what is read, and what a visitor is told."""
+"""Prices and small talk as people type them: what is read, how fast, what a visitor is told."""
 
 import re
 from contextlib import suppress
+from time import process_time
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from env import Item, Table, rupees
-from sauda.language import money, numerals
+from env.arena.pitch import claims
+from sauda.language import money, numerals, phrases, stances, tells
+from sauda.language.acts import Context, parse_act
 from sauda.language.lines import ANSWERS
-from sauda.language.money import HIGHEST_PRICE, find_price, price, prices
+from sauda.language.money import HIGHEST_PRICE, find_price, price, prices, without_code
 from sauda.language.phrases import language_of
-from sauda.language.small_talk import answer_to, small_talk
+from sauda.language.small_talk import answer_to, kind_of_talk, read_closing, slip, small_talk
 from sauda.language.stances import read_stances
+from sauda.sessions.bazaar import start
+from tests.support.arena_games import market
 from tests.support.cases import each
 
 LAMP = Item("brass oil lamp", "Handicrafts and decor", "like_new", 900)
@@ -142,3 +147,54 @@ def test_a_price_in_words_reads_as_its_amount(below_hundred, multipliers, curren
 )  # fmt: skip
 def test_rupees_are_written_the_indian_way(amount, text):
     assert rupees(amount) == text
+
+
+# The time of a reader -----------------------------------------------------------------------------
+
+SHORT, TIMES = 250, 16
+MOST = 80  # between 16 and 256: what looks ahead a bounded way takes more at first
+UNITS = (
+    *("12 ", "1 000 ", "1,", "1-", "half and a ", "ek lakh ", "&lt;", "<%", "{", "a(", "select a "),
+    *("a.b@", "1;", "not 500 ", "I paid 500, ", "if it were 500 ", "200 more ", "if he said ", '"'),
+    *("deal, ", "ok ", "that price ", "pakka ", "if ", "theek hai, ", "are you ", "x. "),
+)
+
+
+TABLE = start("classic/single_deal", "", 5).observation.table
+CONTEXT, GAME = Context("buyer", 500.0), market([], {}).market
+READERS = {
+    "tokens": numerals.tokenize,
+    "prices": money.prices,
+    "code": without_code,
+    "lexicon": lambda text: list(tells.LEXICON.places(phrases.words(text))),
+    "tells": tells.read,
+    "stances": stances.read_stances.__wrapped__,
+    "relative": stances.relative.__wrapped__,
+    "closing": read_closing.__wrapped__,
+    "kind of talk": kind_of_talk.__wrapped__,
+    "language": language_of.__wrapped__,
+    "slip": slip,
+    "small talk": lambda text: small_talk(text, TABLE, "seller"),
+    "acts": lambda text: parse_act(text, CONTEXT),
+    "claims": lambda text: claims(GAME, "lab_1", text),
+}
+
+
+def seconds(read, text: str) -> float:
+    """The least time of two readings; caches of what a reader calls are passed by."""
+    took = []
+    for k in range(2):
+        began = process_time()
+        read(text + " " * k)
+        took.append(process_time() - began)
+    return min(took)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", READERS)
+def test_a_reader_takes_linear_time(name):
+    for unit in UNITS:
+        short, long = (unit * (length // len(unit)) for length in (SHORT, SHORT * TIMES))
+        read = READERS[name]
+        ratios = (seconds(read, long) / seconds(read, short) for _ in range(3))
+        assert any(ratio <= MOST for ratio in ratios), (name, unit)  # where the machine is busy

@@ -1,16 +1,21 @@
-"""The service before an engine: loading, the queue, time limits, cancellation, crashes."""
+"""The model process and the service before it: loading, the queue, time limits, crashes, hangs."""
 
+import subprocess
+import sys
 import threading
 import time
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+import psutil
 import pytest
 
 from sauda.fairness import Visitor
 from sauda.games.adapter import Request
 from sauda.llm.backends import serve_in_threads
-from sauda.llm.engine import DEFAULT_SAMPLING
-from sauda.llm.model import CannotLoad
+from sauda.llm.engine import DEFAULT_SAMPLING, Decoder, Sampling
+from sauda.llm.model import CannotLoad, Model
+from sauda.llm.process import ProcessEngine
 from sauda.llm.server import (
     CRASH_WINDOW,
     LONGEST_PAUSE,
@@ -25,6 +30,10 @@ from sauda.llm.server import (
     Waiting,
 )
 from sauda.llm.types import NotReady, Reply, ReplyError, ReplyRefused, ReplyTimeout
+from tests.support.models import tiny_network
+from tests.support.toy_process import HANG, NO_NETWORK, SLOW
+
+# The service before an engine ---------------------------------------------------------------------
 
 REQUEST = Request([{"role": "user", "content": "60?"}], 7, None, DEFAULT_SAMPLING)
 
@@ -232,3 +241,90 @@ def test_on_a_space_replies_are_written_in_calls_of_zero_gpu(monkeypatch):
     worker.wait(5)
     assert [worker([], number).text for number in (1, 2)] == ["11111", "22222"]
     assert calls == ["slow", "slow"]
+
+
+# The process of a model ---------------------------------------------------------------------------
+
+COMMAND = (sys.executable, "-m", "tests.support.toy_process")
+LIGHT = (*COMMAND, NO_NETWORK)  # starts at once: for what ends or hangs as a process
+GREEDY = Sampling(temperature=0.0, max_new_tokens=30)
+
+
+def service(command: Sequence[str] = LIGHT, **more) -> ReplyService:
+    return ReplyService(lambda report: ProcessEngine(report, command), **more)
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[ModelWorker]:
+    """A model in a process of its own, shared by the tests that leave it as it was."""
+    shared = ModelWorker("toy", service(COMMAND), "toy", GREEDY)
+    assert isinstance(shared.wait(300), Ready)
+    yield shared
+    shared.service.engine.restart()
+
+
+def chat(words: str) -> list[dict[str, str]]:
+    return [{"role": "system", "content": "Bargain."}, {"role": "user", "content": words}]
+
+
+@pytest.mark.slow
+def test_replies_of_the_process_are_those_of_the_model_in_this_one(worker):
+    network, tokenizer = tiny_network()
+    local = Model(Decoder(network, tokenizer, GREEDY), "toy", "fp32", "here", "0")
+    words = ["sixty", "I say seventy, and not a rupee more than that", "no", "done"]
+    alone = [local(chat(one), 7).text for one in words]
+    workers = [worker.for_visitor(Visitor(f"s{n}", f"a{n}")) for n in range(len(words))]
+    with ThreadPoolExecutor(len(words)) as pool:
+        replies = list(pool.map(lambda own, one: own(chat(one), 7), workers, words))
+    assert [reply.text for reply in replies] == alone
+    assert [worker(chat(one), 7).text for one in words] == alone  # and again, from the cache
+
+
+@pytest.mark.slow
+def test_a_killed_process_ends_its_reply_at_once_and_replies_again(worker):
+    pid = worker.service.engine.pid
+    stream = worker.stream(chat(SLOW), 7)
+    next(stream)
+    psutil.Process(pid).kill()
+    with pytest.raises(NotReady, match="ended with the code -9"):
+        list(stream)
+    assert isinstance(worker.wait(300), Ready)
+    assert worker.service.engine.pid != pid
+    assert worker(chat("after that"), 7).finish
+    worker.service.engine.restart()
+
+
+@pytest.mark.slow
+def test_a_process_that_hangs_is_started_again():
+    worker = ModelWorker("toy", service(reply_limit=3.0), "toy", GREEDY)
+    worker.wait(300)
+    pid = worker.service.engine.pid
+    with pytest.raises(ReplyTimeout, match="within 3 s"):
+        worker(chat(HANG), 7)
+    worker.wait(300)
+    deadline = time.monotonic() + 30
+    while worker.service.engine.pid in (pid, None) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    worker.wait(300)
+    assert worker(chat("hello"), 7).finish
+    worker.service.engine.restart()
+
+
+PAGE = """
+import sys, time
+from sauda.llm.process import ProcessEngine
+from sauda.llm.server import ReplyService
+service = ReplyService(lambda report: ProcessEngine(report, sys.argv[1:]))
+service.wait("toy", 300)
+print(service.engine.pid, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.slow
+def test_when_the_page_is_killed_the_model_process_ends_too():
+    command = [sys.executable, "-c", PAGE, *LIGHT]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as page:
+        process = psutil.Process(int(page.stdout.readline()))
+        page.kill()
+        process.wait(20)  # raises TimeoutExpired where it lives on

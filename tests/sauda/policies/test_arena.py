@@ -40,9 +40,6 @@ def clearly_above(one: np.ndarray, other: np.ndarray) -> bool:
 every_task = pytest.mark.parametrize("name", ARENA_TASKS)
 
 
-# How they rank
-
-
 @pytest.mark.slow
 @every_task
 def test_the_broker_beats_the_published_expert_chance_and_waiting(name: str):
@@ -50,9 +47,6 @@ def test_the_broker_beats_the_published_expert_chance_and_waiting(name: str):
     for weaker in ("rule_based_expert", "greedy_hoarder", "random", "naive_plea", "wait"):
         for column in (0, 1):
             assert clearly_above(broker[:, column], figures(weaker, name)[:, column])
-
-
-# Alone
 
 
 @pytest.mark.nightly
@@ -69,9 +63,6 @@ def test_autarky_has_a_grade_of_0_and_never_trades(name: str):
             "allocate_to_job",
             "finish",
         }
-
-
-# What they do in small markets
 
 
 def test_the_broker_takes_what_helps_and_not_what_harms():
@@ -114,9 +105,6 @@ def test_the_published_expert_counts_credits_that_come_with_an_offer_and_those_t
         state, 1, "send_offer", target_lab_id="lab_0", requested_block_ids=("a",), payment=1.0
     )
     assert LABS["rule_based_expert"](seen(gift, 0), RNG).action_type != "accept_offer"
-
-
-# Exploits
 
 
 def in_turn(*choices: Callable[[arena.Observation], Action | None]) -> Policy:
@@ -186,9 +174,6 @@ def test_no_exploit_pays_as_well_as_honest_planning(exploit: str, name: str):
     cheat, broker = played(EXPLOITS[exploit], name, range(40)), figures("broker", name)[:40]
     for column in (0, 1):
         assert clearly_above(broker[:, column], cheat[:, column])
-
-
-# Bounds
 
 
 def test_the_gains_from_trade_in_a_market_that_fits_in_the_head():

@@ -1,16 +1,35 @@
-"""Artifacts are read strictly and written whole, and every file is in the register."""
+"""Artifacts are read strictly and written whole, every file is registered; fingerprints; seeds."""
 
 import json
 import re
 import shlex
 import subprocess
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import sauda.__main__ as command_line
-from sauda.records.kinds import FILES, ArtifactError, entry
+from env import Accept, IllegalAction, Offer, Task, arena, get_task
+from panels.gpu_arena import tab as gpu_arena
+from panels.gpu_arena.offers import Visit
+from panels.gpu_arena.tab import REGIONS
+from panels.gpu_arena.view import settlement
+from panels.haggle import opponents as haggle
+from sauda.policies import BUYERS
+from sauda.records.fingerprint import of_opponents, of_policy, of_rules
+from sauda.records.kinds import FILES, KINDS, ArtifactError, entry
+from sauda.records.seeds import (
+    EXACT,
+    LEADERBOARD,
+    SEED_BITS,
+    draw_seed,
+    leaderboard_seed,
+    seed_in_json,
+    whole_seed,
+)
 from sauda.records.store import (
     CHECKSUMS,
     ROOT,
@@ -20,7 +39,9 @@ from sauda.records.store import (
     save,
     sha256,
     write,
+    write_artifact,
 )
+from sauda.sessions import arena as arena_play
 
 FILE = "bench.json"
 NOTHING = {"machine": {}, "figures": [], "left_out": []}
@@ -32,9 +53,6 @@ def put(root: Path, content: object) -> Path:
     path = root / FILE
     path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     return path
-
-
-# Reading
 
 
 def test_a_missing_file_is_refused_with_the_command_that_makes_it(tmp_path):
@@ -67,9 +85,6 @@ def test_a_file_that_is_not_what_its_reader_expects_is_refused(tmp_path, content
         load(FILE, tmp_path)
 
 
-# Writing
-
-
 def test_a_number_that_is_none_is_not_saved_and_the_old_file_stays(tmp_path):
     old = save(FILE, {}, NOTHING, tmp_path)
     for broken in (float("nan"), float("inf"), object()):
@@ -91,20 +106,12 @@ def test_sha256sum_accepts_what_was_saved_and_names_a_changed_file(tmp_path):
     assert found.stdout == "published.json: FAILED\n"
 
 
-# The register
-
-
-def test_every_artifact_and_adapter_has_its_checksum():
+def test_every_file_under_artifacts_has_a_kind_and_with_the_adapters_a_checksum():
+    """But their list and the pictures. A reader's own evaluation has a kind too, by its name."""
     there = {str(path.relative_to(ROOT)) for path in ROOT.rglob("*") if path.is_file()}
-    there = {file for file in there if file.endswith(".json") or file.startswith("adapters/")}
+    there = {file for file in there if not file.startswith("pictures/")} - {"README.md", CHECKSUMS}
     assert checksums() == {file: sha256(ROOT / file) for file in there}
-
-
-def test_every_file_under_artifacts_has_a_kind_but_their_list_and_the_pictures():
-    """A reader's own evaluation has one too, by its name."""
-    there = {str(path.relative_to(ROOT)) for path in ROOT.rglob("*") if path.is_file()}
-    there = {file for file in there if not file.startswith(("adapters/", "pictures/"))}
-    for file in there - {"README.md", CHECKSUMS}:
+    for file in (file for file in there if not file.startswith("adapters/")):
         assert entry(file).file == file
 
 
@@ -116,3 +123,128 @@ def test_the_command_of_an_artifact_is_one_that_the_command_line_knows():
             assert callable(command_line.parse_arguments(arguments).run), known.file
         else:
             assert find_spec(module), known.file
+
+
+# Kinds --------------------------------------------------------------------------------------------
+
+SPEED = {"name": "reply", "unit": "s", "n": 1, "median": 0.5, "samples": [0.5]}
+BENCH = {"machine": {}, "figures": [SPEED], "left_out": []}
+
+
+@pytest.mark.slow
+def test_a_file_is_of_the_schema_of_its_kind_and_written_byte_for_byte_as_it_was_read(tmp_path):
+    for known in (known for known in FILES if (ROOT / known.file).exists()):
+        artifact = load(known.file)
+        assert isinstance(artifact.data, KINDS[known.kind].schema)
+        assert KINDS[known.kind].name == known.kind
+        write_artifact(artifact, tmp_path)
+        assert (tmp_path / known.file).read_bytes() == (ROOT / known.file).read_bytes(), known.file
+
+
+@pytest.mark.parametrize(
+    ("data", "fault"),
+    [
+        (BENCH | {"note": ""}, "data.note: extra inputs are not permitted"),
+        (BENCH | {"figures": [SPEED | {"median": "0.5"}]}, "data.figures.0.median"),
+        (BENCH | {"figures": [SPEED | {"speed": 1}]}, "data.figures.0.speed: extra inputs"),
+        (BENCH | {"figures": [{"name": "reply"}]}, "data.figures.0.unit: field required"),
+    ],
+)
+def test_a_wrong_field_is_refused_before_it_is_written_with_its_place(tmp_path, data, fault):
+    with pytest.raises(ValueError, match=fault):
+        save("bench.json", {}, data, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+# Fingerprints -------------------------------------------------------------------------------------
+
+OPEN = get_task("bazaar/open")
+SELLER = OPEN.opponents["seller"]
+
+
+def with_seller(seller: Any) -> Task:
+    return replace(OPEN, opponents={"seller": seller})
+
+
+def test_rules_do_not_depend_on_the_opponents_and_opponents_not_on_luck():
+    def stubborn(obs, rng):
+        return Offer(obs.table.asks[-1] if obs.table.asks else obs.table.item.list_price)
+
+    assert of_rules(with_seller(stubborn)) == of_rules(OPEN)
+    assert of_opponents(with_seller(stubborn)) != of_opponents(OPEN)
+    assert of_rules(replace(OPEN, grade=lambda final: OPEN.grade(final) / 2)) != of_rules(OPEN)
+
+
+@pytest.mark.parametrize("odd", ["retreats", "insults", "is silent"])
+def test_a_seller_that_differs_only_against_an_odd_buyer_is_another_one(odd):
+    def seller(obs, rng):
+        bids = obs.table.bids
+        met = {
+            "retreats": len(bids) > 1 and bids[-1] < bids[-2],
+            "insults": bool(bids) and bids[-1] < 0.1 * obs.table.item.list_price,
+            "is silent": len(bids) > 7,
+        }
+        action = SELLER(obs, rng)
+        return Accept("odd") if met[odd] else action
+
+    assert of_opponents(with_seller(seller)) != of_opponents(OPEN)
+
+
+def test_a_policy_counts_by_its_moves_also_where_it_would_not_come():
+    linear = BUYERS["linear"]
+
+    def proud(obs, rng):
+        """Linear, but it takes nothing once it has retreated, as linear never does."""
+        bids = obs.table.bids
+        if len(bids) > 1 and bids[-1] < bids[-2]:
+            raise IllegalAction("too proud")
+        return linear(obs, rng)
+
+    assert of_policy(OPEN, lambda obs, rng: linear(obs, rng)) == of_policy(OPEN, linear)
+    assert of_policy(OPEN, proud) != of_policy(OPEN, linear)
+
+
+# Seeds --------------------------------------------------------------------------------------------
+
+LARGE = 2**128 - 12345
+MARKET = "arena/market_round"
+
+
+def finished(game: arena_play.ArenaGame) -> arena_play.ArenaGame:
+    return arena_play.act(game, arena.Action("finish"))
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        draw_seed,
+        lambda: haggle.new_game(haggle.BUY, "classic/single_deal", haggle.HIDDEN).play.seed,
+        lambda: haggle.new_game(haggle.SELL, haggle.ANY_ITEM, haggle.HIDDEN).play.seed,
+        lambda: gpu_arena.new_game(MARKET, "").play.seed,
+        lambda: gpu_arena.new_game(MARKET, "  ").play.seed,
+    ],
+)
+def test_the_seed_of_a_game_for_a_score_is_drawn_from_128_bits(drawn):
+    seeds = {drawn() for _ in range(12)}
+    assert len(seeds) == 12
+    assert SEED_BITS == 128
+    assert 2**120 <= max(seeds) < 2**128  # all twelve are below 2**120 once in 10**28 runs
+
+
+@pytest.mark.parametrize("seed", [0, 7, EXACT, EXACT + 1, LARGE])
+def test_a_seed_in_json_survives_a_reader_whose_numbers_are_floats(seed: int):
+    written = json.dumps({"seed": seed_in_json(seed)})
+    read = json.loads(written, parse_int=lambda digits: int(float(digits)))
+    assert whole_seed(read["seed"]) == seed
+
+
+def test_a_secret_seed_shows_only_after_the_end():
+    game = gpu_arena.new_game(MARKET, "")
+    shown = "".join(region(Visit(game)) for region in REGIONS.values())
+    assert str(game.play.seed) not in shown
+    assert str(game.play.seed) in str(settlement(finished(game)))
+
+
+def test_the_seeds_of_the_leaderboard_are_drawn_from_a_range_of_their_own():
+    assert all(leaderboard_seed() in LEADERBOARD for _ in range(20))
+    assert not any(draw_seed() in LEADERBOARD for _ in range(20))

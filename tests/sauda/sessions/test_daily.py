@@ -5,7 +5,6 @@ from datetime import date, timedelta
 import pytest
 
 from env import Accept, IllegalAction, Offer, WalkAway, get_task
-from sauda.llm.types import Reply
 from sauda.sessions.bazaar import answer
 from sauda.sessions.daily import (
     TASK,
@@ -21,6 +20,7 @@ from sauda.sessions.daily import (
 )
 from sauda.sessions.review import informed_grade
 from sauda.sessions.spot import answer_duel, ask_both, live_duel, make_guess, without_open_ask
+from tests.support.models import Canned
 
 DAY = date(2026, 11, 23)
 
@@ -90,16 +90,15 @@ def test_a_link_that_was_cut_or_changed_anywhere_is_refused():
         replay(DAY + timedelta(days=1), code)
 
 
-def says(text):
-    """A model that replies with `text` to everything."""
-    return lambda messages, seed, schema=None: Reply(text, "canned", 9, "stop")
+def replies(text: str) -> Canned:
+    return Canned(lambda messages, seed: text)
 
 
 def ask(duel, price, *texts):
     """The duel after an ask and an answer of each side that is there."""
     duel = ask_both(duel, price)
     for number in duel.waiting:
-        duel = answer_duel(duel, number, says(texts[number]))
+        duel = answer_duel(duel, number, replies(texts[number]))
     return duel
 
 
@@ -122,7 +121,7 @@ def test_nothing_can_be_guessed_before_both_have_answered(live):
 def test_an_ask_without_all_its_answers_can_be_taken_back(live):
     price = live.item.list_price
     first = ask(live, price, '{"offer":40}', '{"offer":41}')
-    one = answer_duel(ask_both(first, price - 1), 0, says('{"offer":42}'))
+    one = answer_duel(ask_both(first, price - 1), 0, replies('{"offer":42}'))
     assert asks(without_open_ask(one)) == asks(first)
     assert without_open_ask(one).has_more
     assert without_open_ask(first) == first

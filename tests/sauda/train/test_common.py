@@ -69,8 +69,9 @@ def test_a_value_that_no_run_can_have_is_one_sentence_and_no_run(
     assert not (tmp_path / "run").exists()
 
 
-MACHINE = ("threads", "minutes")  # settings that belong to it
-RUNS = [e for e in FILES if e.kind == "training_run/1" and (ROOT / e.file).exists()]
+MACHINE = ("threads", "minutes", "keep_in")  # settings that belong to it
+KINDS = ("training_run/1", "role_run/1")
+RUNS = [e for e in FILES if e.kind in KINDS and (ROOT / e.file).exists()]
 
 
 @pytest.mark.parametrize("known", RUNS)

@@ -1,20 +1,32 @@
-"""Distillation: soft labels token by token, games shared with a teacher, the loss, a kill."""
+"""Distillation: soft labels token by token, shared games, the loss; weights in four bits."""
+
+from dataclasses import replace
 
 import pytest
 
 from env import ARENA_TASKS, Accept, Offer, WalkAway, agent_stream, begin, get_task, rollout
 from sauda.games import arena_prompt
+from sauda.llm.engine import Sampling
+from sauda.llm.model import base_weights, load, smollm2
 from sauda.llm.registry import get_policy
 from sauda.llm.turn import PlayerSpec, new_game
-from sauda.llm.types import Reply
 from sauda.policies import LABS
 from sauda.records.seeds import is_unseen_listing
 from sauda.records.store import read_lines
 from sauda.train import distill
-from sauda.train.distill import Teacher, along, label, play_shared, soft_tokens
+from sauda.train.distill import Teacher, along, collate, label, play_shared, soft_tokens
 from sauda.train.losses import score_tokens, soft_cross_entropy
-from sauda.train.model import find_base, tokenizer_of, trainable
+from sauda.train.model import (
+    Base,
+    Learner,
+    find_base,
+    read_adapter,
+    save_adapter,
+    tokenizer_of,
+    trainable,
+)
 from sauda.train.teacher_rows import Mix
+from tests.support.models import Canned
 
 pytestmark = pytest.mark.xdist_group("model")
 OPEN = get_task("bazaar/open")
@@ -33,16 +45,7 @@ TOY = distill.DistillSettings(
 )
 
 
-class Bidder:
-    """A model that always bids 30 percent of the list price."""
-
-    def batch(self, chats, seeds, schemas):
-        return [Reply('{"offer":30}', "canned", 7, "stop") for _ in chats]
-
-
-@pytest.fixture(scope="module")
-def toy(tmp_path_factory):
-    return find_base("toy", tmp_path_factory.mktemp("toy"), 4)
+LOW = PlayerSpec(Canned(lambda messages, seed: '{"offer":30}'))
 
 
 def test_a_label_is_normal_around_the_teachers_price_and_sums_to_one():
@@ -78,7 +81,7 @@ def test_the_labels_along_a_reply_are_conditional_on_what_it_says_so_far():
 def test_the_teacher_moves_in_its_share_of_the_turns_and_labels_all_of_them():
     seeds = range(10_000, 10_012)
     for share in (0.0, 0.5, 1.0):
-        rows = list(play_shared(TEACHER, seeds, PlayerSpec(Bidder()), share, (0, 0)))
+        rows = list(play_shared(TEACHER, seeds, LOW, share, (0, 0)))
         own = [turn for row in rows for turn in row.own]
         assert {0.0: all(own), 0.5: 0.2 < sum(own) / len(own) < 0.8, 1.0: not any(own)}[share]
         for row in rows:
@@ -93,7 +96,7 @@ def test_the_teacher_moves_in_its_share_of_the_turns_and_labels_all_of_them():
 def test_a_label_stands_where_its_reply_does_and_weighs_what_the_reply_so_far_is_worth(toy):
     tokenizer = tokenizer_of(toy)
     row = max(
-        play_shared(TEACHER, range(10_000, 10_006), PlayerSpec(Bidder()), 0.5, (0, 0)),
+        play_shared(TEACHER, range(10_000, 10_006), LOW, 0.5, (0, 0)),
         key=lambda row: len(row.labels),
     )
     tokens = soft_tokens(row, tokenizer, late=2, late_weight=3.0)
@@ -164,3 +167,102 @@ def test_a_lab_learns_the_experts_picks_in_games_of_its_own(tmp_path):
         assert row["messages"][:2] == arena_prompt.render(obs)
         assert row["labels"] == [arena_prompt.completion(pick, obs)]
     assert [row["deal"] for row in rows] == [0, 1] * 3
+
+
+# The path of the 8B model, as far as a CPU goes: nf4 weights and LoRA on them ---------------------
+
+
+LAYERS = 3
+
+
+@pytest.fixture(scope="module")
+def four_bits(tmp_path_factory):
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    folder = tmp_path_factory.mktemp("small")
+    AutoTokenizer.from_pretrained(smollm2().folder).save_pretrained(folder)
+    AutoModelForCausalLM.from_pretrained(
+        smollm2().folder, num_hidden_layers=LAYERS, dtype=torch.bfloat16
+    ).save_pretrained(folder)
+    return Base(str(folder), base_weights(str(folder)), "cpu", "nf4")
+
+
+@pytest.fixture(scope="module")
+def row():
+    """A deal of a script with its labels."""
+    task = get_task("bazaar/open")
+    teacher = Teacher(task, get_policy(task, "linear"), 1.5, 1)
+    return next(play_shared(teacher, [20_000], None, 1.0, (0,)))
+
+
+@pytest.mark.model
+def test_a_lora_learns_on_weights_in_four_bits_and_is_served_beside_them(four_bits, row, tmp_path):
+    import torch
+    from bitsandbytes.nn import Linear4bit
+
+    torch.manual_seed(0)  # of the adapter; near ties are rounded in another way when it is served
+    network, tokenizer = trainable(four_bits, None), tokenizer_of(four_bits)
+    held = [m for m in network.modules() if isinstance(m, Linear4bit)]
+    assert len(held) == 7 * LAYERS
+    state = held[0].weight.quant_state
+    assert (state.quant_type, state.nested, state.dtype) == ("nf4", True, torch.bfloat16)
+
+    first = replace(row, messages=row.messages[:3], labels=row.labels[:1], own=row.own[:1])
+    ids, places, tokens, chances, _ = collate([soft_tokens(first, tokenizer, 2, 2.0)])
+    learnt = [p for p in network.parameters() if p.requires_grad]
+    optimizer = torch.optim.AdamW(learnt, lr=2e-3)
+    losses, weights = [], []
+    for _ in range(2):
+        loss, *_ = soft_cross_entropy(network, ids, places, tokens, chances)
+        loss.mean().backward()
+        losses.append(loss.mean().item())
+        weights.append([m.weight.detach().clone() for m in held])  # packed by the first pass
+        assert all(p.grad is not None and torch.isfinite(p.grad).all() for p in learnt)
+        optimizer.step()
+        optimizer.zero_grad()
+    assert losses[1] < losses[0]
+    assert all(p.dtype == torch.float32 for p in learnt)
+    assert all(map(torch.equal, *weights))
+
+    greedy = Sampling(0.0, max_new_tokens=6)
+    learner = Learner(network, tokenizer, four_bits, greedy)
+    chat = row.messages[:2]
+    said = learner(chat, 0)
+    save_adapter(network, tmp_path / "adapter", four_bits, {"stage": "distill"})
+    served = load(f"{four_bits.name}+{tmp_path / 'adapter'}", "nf4", sampling=greedy)
+    assert served.precision == "nf4"
+    assert served(chat, 0).text == said.text
+    again = trainable(four_bits, tmp_path / "adapter")
+    read_adapter(again, tmp_path / "adapter")
+    halves = dict(again.named_parameters())
+    for name, p in network.named_parameters():
+        if p.requires_grad:
+            assert torch.equal(halves[name].half(), p.half())
+
+
+@pytest.mark.parametrize(
+    ("free", "setting", "precision"),
+    [(10.0, "short", "bf16"), (3.9, "short", "nf4"), (10.0, "gpu", "nf4")],
+)
+@pytest.mark.model
+def test_a_gpu_that_is_short_of_memory_holds_the_weights_in_four_bits(
+    four_bits, free, setting, precision, monkeypatch, tmp_path
+):
+    """`free` counts the weights in bf16: training takes twice that, and once more for a player."""
+    import torch
+
+    size = sum(file.stat().st_size for file in four_bits.weights.folder.glob("*.safetensors"))
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr("sauda.train.model.free_memory", lambda device: int(free * size))
+    base = find_base(four_bits.name, tmp_path, 4, copies=2, four_bits=setting)
+    assert (base.device, base.precision) == ("cuda", precision)
+
+
+@pytest.mark.model
+def test_a_template_that_does_not_grow_by_whole_turns_is_refused(four_bits, row):
+    """Dates of the day, or thoughts that are cut from earlier turns, would shift every label."""
+    shifting = tokenizer_of(four_bits)
+    shifting.chat_template = "{{ messages | length }}" + shifting.chat_template
+    with pytest.raises(ValueError, match="grow by whole turns"):
+        soft_tokens(row, shifting, 2, 2.0)

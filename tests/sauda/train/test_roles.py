@@ -1,22 +1,133 @@
-"""The stage for roles: its data, its schedule, its losses, and the files it learns from."""
+"""Roles learnt from dialogues: what is used and left out, the schedule, the losses."""
 
-import json
 import re
-from dataclasses import asdict
+from pathlib import Path
 
 import pytest
+from datasets import Dataset
 
 from sauda.__main__ import main
-from sauda.experiments.runs import NAMES
 from sauda.experiments.verify import verify
-from sauda.language.acts import SELLING, choose_views, sides_of, views
+from sauda.language.acts import SELLING, Act, choose_views, read_acts, sides_of, views
 from sauda.records import store
 from sauda.statistics import moving_average
 from sauda.train import roles
-from sauda.train.dialogues import load_shipped, sequence
-from sauda.train.model import find_base, tokenizer_of
-from tests.support.cases import cases
-from tests.support.dialogues import craigslist_row, divisions, lines
+from sauda.train.dialogues import LONGEST, from_file, from_hub, load_shipped, sequence
+from sauda.train.model import tokenizer_of
+from tests.support.cases import cases, rows
+from tests.support.dialogues import DIVISION, LAMP, MIRROR, craigslist_row, divisions, lines
+
+# Dialogues ----------------------------------------------------------------------------------------
+
+CB, DOND = "craigslist_bargains", "deal_or_no_deal"
+CASES = rows("dialogue_rows.csv")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "dialogues.json"
+
+
+def test_a_row_is_a_dialogue_of_a_buyer_and_a_seller(file):
+    file.write_text(lines(craigslist_row()))
+    (dialogue,) = from_file(CB, file).dialogues
+    assert dialogue.id == "craigslist_bargains/dialogues.json/1"
+    assert dialogue.values == {"buyer": {"target": 350.0}, "seller": {"target": 500.0}}
+    assert dialogue.scenario == "item: Brass lamp\ncategory: furniture\nlist price: $500"
+    assert [turn.agent for turn in dialogue.turns[:2]] == ["buyer", "seller"]
+    assert dialogue.turns[-2].act == Act("offer", 400)
+    assert dialogue.annotated
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['source']} {case['new'][:20]}")
+def test_a_malformed_row_is_named_and_costs_its_own_line_alone(case, file):
+    good = {CB: lines(craigslist_row()), DOND: f"{DIVISION}\n"}[case["source"]]
+    new = case["new"].replace("BIG", "1" + "0" * 400).replace("NESTED", '{"a":' * 5000)
+    assert case["old"] in good
+    file.write_text(good + good.replace(case["old"], new))
+    loaded = from_file(case["source"], file)
+    assert loaded.counts() == {"used": 1, case["reason"]: 1}
+    assert str(loaded.left_out[0]).startswith(f"dialogues.json:2: {case['reason']}")
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("half \ud800 a pair", "not JSON"),
+        ("nothing \0 here", "damaged text"),
+        ("a lost \ufffd character", "damaged text"),
+        ("x" * (LONGEST + 1), "a text of more than 2,000 characters"),
+        *(
+            (f"fine{token}ok", "special token of a chat template")
+            for token in ("<|im_end|>", "<|eot_id|>", "</s>", "<end_of_turn>", "[INST]")
+        ),
+    ],
+)
+def test_words_that_no_model_should_read_leave_their_dialogue_out(words, reason, file):
+    said = craigslist_row([LAMP[0], (1, words, "inform", -1), *LAMP[2:]])
+    file.write_text(lines(craigslist_row(), said))
+    assert from_file(CB, file).counts() == {"used": 1, reason: 1}
+
+
+@pytest.mark.parametrize("other", ["", "..."])
+def test_a_dialogue_of_one_side_is_counted_and_used_only_where_it_is_asked_for(other, file):
+    intent = "unknown" if other else "accept"
+    monologue = [(0, "Hi", "intro", -1), (0, "Anyone?", "inquiry", -1), (1, other, intent, -1)]
+    file.write_text(lines(craigslist_row(), craigslist_row(monologue)))
+    assert from_file(CB, file).counts() == {"used": 1, "a side without words": 1}
+    assert from_file(CB, file, one_sided=True).counts() == {"used": 2}
+
+
+def test_filters_count_what_they_leave_out(file):
+    silent = craigslist_row([LAMP[0], *LAMP[-2:]])
+    file.write_text(lines(craigslist_row(), silent, craigslist_row(), craigslist_row(title="Desk")))
+    loaded = from_file(CB, file)
+    assert loaded.counts() == {"used": 2, "fewer than 2 turns with words": 1, "duplicate": 1}
+    assert str(loaded.left_out[1]) == "dialogues.json:3: duplicate: the dialogue of line 1 again"
+
+
+def worth(*values: int) -> dict[str, int]:
+    return dict(zip(("value of a book", "value of a hat", "value of a ball"), values, strict=True))
+
+
+def test_a_dialogue_of_a_division_is_held_once(file):
+    file.write_text(f"{DIVISION}\n{MIRROR}\n")
+    loaded = from_file(DOND, file)
+    (dialogue,) = loaded.dialogues
+    assert loaded.counts() == {"used": 1, "duplicate": 1}
+    assert [turn.agent for turn in dialogue.turns] == ["opener", "responder", "opener", "responder"]
+    assert dialogue.values["opener"] == worth(4, 1, 1)
+    assert dialogue.values["responder"] == worth(0, 5, 0)
+    assert dialogue.turns[-1].text == ""  # the selection is an event
+    assert dialogue.list_price is None
+
+
+def test_the_hub_gives_the_same_dialogues_as_a_file(monkeypatch, file):
+    made, asked = [craigslist_row(), craigslist_row(title="Desk")], []
+
+    def load_dataset(*arguments, **options):
+        asked.append((arguments, options))
+        return Dataset.from_list(made)
+
+    monkeypatch.setattr("datasets.load_dataset", load_dataset)
+    loaded = from_hub(CB, "validation")
+    place = "hf://datasets/stanfordnlp/craigslist_bargains@refs/convert/parquet/default/validation"
+    wanted = {"data_files": {"validation": f"{place}/*.parquet"}, "split": "validation"}
+    assert asked == [(("parquet",), wanted)]
+    file.write_text(lines(*made))
+    assert [d.turns for d in loaded.dialogues] == [d.turns for d in from_file(CB, file).dialogues]
+    assert loaded.dialogues[1].id == "craigslist_bargains/validation/2"
+
+
+def test_the_shipped_dialogues_are_all_used():
+    loaded = load_shipped()
+    assert len(loaded.dialogues) >= 200
+    assert loaded.left_out == ()
+    for dialogue in loaded.dialogues:
+        assert read_acts(dialogue) == [turn.act for turn in dialogue.turns], dialogue.id
+
+
+# The stage for roles ------------------------------------------------------------------------------
 
 TOY = roles.RoleSettings(
     role="buyer", model="toy", dialogues=4, gradient_accumulation_steps=1, validation_dialogues=1,
@@ -51,10 +162,6 @@ def test_a_generalist_learns_from_as_many_dialogues_each_from_one_side(dialogues
     assert [view.dialogue.id for view in both] == [view.dialogue.id for view in buyer]
     with pytest.raises(ValueError, match="training dialogues, and 9999 were asked for"):
         choose_views(dialogues, ["buyer"], 9999, 0)
-    with pytest.raises(ValueError, match="no role 'broker'; roles are buyer, seller, generalist"):
-        roles.RoleSettings(role="broker")
-    with pytest.raises(ValueError, match="each of its sides needs a validation dialogue"):
-        roles.RoleSettings(validation_dialogues=1)
 
 
 @pytest.mark.parametrize(
@@ -80,29 +187,15 @@ def test_a_control_is_named_for_what_it_leaves_out(changes, name, cycles, decay)
     assert factors[length - 1] == pytest.approx(1 / (length - warmup))
 
 
-def test_each_layer_has_the_rate_of_its_height(tmp_path):
-    base = find_base("toy", tmp_path, 1)
-    groups = roles.layer_groups(roles.make_network(TOY, base), 0.8, 0.5, 0.02)
+def test_each_layer_has_the_rate_of_its_height(toy):
+    groups = roles.layer_groups(roles.make_network(TOY, toy), 0.8, 0.5, 0.02)
     assert [group["lr"] for group in groups] == [0.4, 0.8]
     assert all(parameter.requires_grad for group in groups for parameter in group["params"])
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_committed_run_is_the_one_that_the_defaults_describe(name):
-    less = {"one-cycle": {"cycles": 1}, "one-rate": {"layer_decay": 1.0}}
-    _, role, *control = name.split("-", 2)
-    left_out = next((less.get(part, {"no_schedule": True}) for part in control), {})
-    config = roles.RoleSettings(role=role, **left_out)
-    assert config.name == name
-    recorded = store.load(f"training/{name}.json").config
-    defaults = json.loads(json.dumps(asdict(config)))
-    for setting in recorded.keys() - {"threads", "keep_in"}:
-        assert recorded[setting] == defaults[setting], setting
-
-
 @pytest.mark.model
-def test_only_the_roles_words_are_learnt(dialogues, tmp_path):
-    tokenizer = tokenizer_of(find_base("toy", tmp_path, 1))
+def test_only_the_roles_words_are_learnt(dialogues, toy):
+    tokenizer = tokenizer_of(toy)
     view = views(dialogues, ["buyer"], "train")[0]
     tokens = sequence(view, tokenizer)
     kept = [token for token in tokens["labels"] if token != -100]

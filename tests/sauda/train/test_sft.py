@@ -16,7 +16,7 @@ from sauda.llm.types import Reply
 from sauda.train import sft
 from sauda.train.checks import acceptance, fault_in, holdout_states
 from sauda.train.losses import groups_of_similar_length, score_tokens, shared_prefix
-from sauda.train.model import find_base, read_base, tokenizer_of
+from sauda.train.model import read_base, tokenizer_of
 from sauda.train.teacher_rows import (
     RowSettings,
     label_tokens,
@@ -26,6 +26,7 @@ from sauda.train.teacher_rows import (
     summarize_rows,
     teach,
 )
+from tests.support.models import Canned
 
 SMALL = RowSettings(rows=30)
 pytestmark = pytest.mark.xdist_group("model")
@@ -34,11 +35,6 @@ pytestmark = pytest.mark.xdist_group("model")
 @pytest.fixture(scope="module")
 def sft_rows():
     return make_rows(SMALL)
-
-
-@pytest.fixture(scope="module")
-def toy(tmp_path_factory):
-    return find_base("toy", tmp_path_factory.mktemp("toy"), 4)
 
 
 @pytest.fixture(scope="module")
@@ -194,26 +190,15 @@ def test_a_lab_learns_the_planners_actions(tmp_path):
 
 
 def test_the_acceptance_check_counts_actions_that_the_rules_accept():
-    class Expert:
-        def batch(self, chats, seeds):
-            actions = {}
-            for state in holdout_states("arena", 6):
-                text = completion(state.action, state.obs)
-                actions[ARENA.prompt.render(state.obs)[1]["content"]] = text
-            return [Reply(actions[chat[1]["content"]], "x", 9, "stop") for chat in chats]
-
-    class Says:
-        def __init__(self, text):
-            self.text = text
-
-        def batch(self, chats, seeds):
-            return [Reply(self.text, "x", 9, "stop") for _ in chats]
-
+    actions = {
+        ARENA.prompt.render(state.obs)[1]["content"]: completion(state.action, state.obs)
+        for state in holdout_states("arena", 6)
+    }
     theft = '{"action_type":"allocate_to_job","job_id":"j_0_0","block_ids":["b_1_0"]}'
-    for model, valid, accepted, passed in (
-        (Expert(), 1.0, 1.0, True),
-        (Says(theft), 1.0, 0.0, True),
-        (Says("I would rather wait."), 0.0, 0.0, False),
+    for write, valid, accepted, passed in (
+        (lambda messages, seed: actions[messages[1]["content"]], 1.0, 1.0, True),
+        (lambda messages, seed: theft, 1.0, 0.0, True),
+        (lambda messages, seed: "I would rather wait.", 0.0, 0.0, False),
     ):
-        report = acceptance(model, "arena", 6)
+        report = acceptance(Canned(write, "stop"), "arena", 6)
         assert (report["valid"], report["accepted"], report["passed"]) == (valid, accepted, passed)

@@ -1,4 +1,4 @@
-"""Jobs of the Hub: the script, the machines that are asked for, a run that is kept and resumed."""
+"""What is handed to the Hub: jobs that train and evaluate, runs that are kept there, the page."""
 
 import inspect
 import os
@@ -10,14 +10,17 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import ClassVar
 
+import httpx
 import psutil
 import pytest
 from huggingface_hub import HfApi, JobHardware
 from huggingface_hub.errors import HfHubHTTPError
+from huggingface_hub.utils import httpx as hub_http
 
 from sauda import __main__ as command
-from sauda.cloud import CloudFault, jobs
+from sauda.cloud import CloudFault, jobs, space
 from sauda.cloud.jobs import (
     FLAVORS,
     Job,
@@ -30,10 +33,12 @@ from sauda.cloud.jobs import (
     submit,
 )
 from sauda.cloud.shards import Plan, merge, play_pieces
+from sauda.cloud.space import MOST_FILE, Staged, import_faults, stage, staging_faults
 from sauda.experiments.evaluate import EvaluationSpec, evaluate
-from sauda.records.store import REPOSITORY as SOURCE
+from sauda.records.store import REPOSITORY
 from sauda.train import STAGES
 from sauda.train.common import STATE_FILE, checkpoints_in, last_checkpoint
+from tests.support.cases import cases
 
 ADDRESS, COMMIT = "https://example.org/me/sauda", "0" * 40
 SECRET = "hf_not_to_be_seen"
@@ -74,19 +79,65 @@ def test_flavors_are_those_of_the_hub_with_the_memory_the_cheapest_first():
         cpu_flavors(["cpu-upgrade", "l4x1"])
 
 
+SPACE, OID = "me/sauda", "c0ffee"
+
+
 class Hub:
-    """What the Hub answers, a flavor: a code of refusal, or a job. It takes what `HfApi` takes."""
+    """Takes what HfApi takes; `script` has, by method, what its next calls raise or return."""
 
-    def __init__(self, **codes: int) -> None:
-        self.codes, self.requests = codes, []
+    RETURNS: ClassVar = {
+        "run_job": SimpleNamespace(id="7", url="https://example.org/jobs/7"),
+        "create_repo": None,
+        "upload_folder": SimpleNamespace(oid=OID),
+        "wait_for_space": SimpleNamespace(stage="RUNNING", raw={"sha": OID}),
+        "fetch_space_logs": ["Collecting gradio\n", "no space left"],
+        "space_info": SimpleNamespace(host="https://me-sauda.hf.space"),
+    }
 
-    def run_job(self, **arguments):
-        inspect.signature(HfApi.run_job).bind(self, **arguments)
-        self.requests.append(arguments)
-        if code := self.codes.get(arguments["flavor"].replace("-", "_")):
-            response = SimpleNamespace(headers={}, request=None, status_code=code)
-            raise HfHubHTTPError("refused", response=response, server_message=f"told {code}")
-        return SimpleNamespace(id="7", url="https://example.org/jobs/7")
+    def __init__(self, **script: list) -> None:
+        self.script, self.calls = script, []
+
+    def __getattr__(self, name):
+        def call(*arguments, **named):
+            inspect.signature(getattr(HfApi, name)).bind(self, *arguments, **named)
+            self.calls.append((name, named))
+            return self.answer(name, named)
+
+        return call
+
+    def answer(self, method, named):
+        line = self.script[method].pop(0) if self.script.get(method) else self.RETURNS[method]
+        if isinstance(line, Exception):
+            raise line
+        return line
+
+    def named(self, name: str) -> list[dict]:
+        return [named for called, named in self.calls if called == name]
+
+
+class Repository(Hub):
+    """A repository of results in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.folder = folder
+
+    def answer(self, method, named):
+        if method == "create_repo":
+            assert named["private"]
+            self.folder.mkdir(exist_ok=True)
+        elif method == "upload_folder":
+            assert named["delete_patterns"] == ["*"]
+            place = self.folder / named["path_in_repo"]
+            shutil.rmtree(place, ignore_errors=True)
+            shutil.copytree(named["folder_path"], place)
+        else:
+            shutil.copytree(self.folder, named["local_dir"], dirs_exist_ok=True)
+
+
+def refusal(code: int) -> HfHubHTTPError:
+    response = SimpleNamespace(headers={}, request=None, status_code=code)
+    return HfHubHTTPError("refused", response=response, server_message=f"told {code}")
 
 
 def hand_over(job: Job, hub: Hub, token: str = SECRET) -> list[str]:
@@ -99,7 +150,7 @@ def hand_over(job: Job, hub: Hub, token: str = SECRET) -> list[str]:
 def test_a_job_is_handed_over_whole_and_its_token_as_a_secret_alone():
     hub = Hub()
     assert hand_over(JOB, hub) == ["job 7 on l4x1, $0.80/h: https://example.org/jobs/7"]
-    (request,) = hub.requests
+    (request,) = hub.named("run_job")
     assert (request["image"], request["name"]) == ("python:3.12", "a-name")
     assert request["command"] == ["bash", "-c", JOB.script()]
     assert (request["flavor"], request["timeout"], request["attempts"]) == ("l4x1", "6h", 2)
@@ -108,21 +159,18 @@ def test_a_job_is_handed_over_whole_and_its_token_as_a_secret_alone():
 
 
 def test_where_a_flavor_is_refused_the_next_is_asked_for_and_else_each_reason_is_told():
-    hub = Hub(l4x1=503)
+    hub = Hub(run_job=[refusal(503)])
     said = hand_over(JOB, hub)
-    assert [request["flavor"] for request in hub.requests] == ["l4x1", "a10g-small"]
+    assert [request["flavor"] for request in hub.named("run_job")] == ["l4x1", "a10g-small"]
     assert said[0] == "refused l4x1: told 503"
     assert "on a10g-small, $1.00/h" in said[1]
     with pytest.raises(CloudFault, match=r"l4x1: told 400; a10g-small: told 503"):
-        hand_over(JOB, Hub(l4x1=400, a10g_small=503))
-
-
-@pytest.mark.parametrize("code", [401, 402, 403, 500])
-def test_no_other_flavor_is_asked_for_where_it_would_not_help_or_could_cost_twice(code):
-    hub = Hub(l4x1=code)
-    with pytest.raises(HfHubHTTPError):
-        hand_over(JOB, hub)
-    assert len(hub.requests) == 1
+        hand_over(JOB, Hub(run_job=[refusal(400), refusal(503)]))
+    for code in (401, 402, 403, 500):  # it would not help, or could cost twice
+        hub = Hub(run_job=[refusal(code)])
+        with pytest.raises(HfHubHTTPError):
+            hand_over(JOB, hub)
+        assert len(hub.calls) == 1
 
 
 @pytest.mark.parametrize(
@@ -137,13 +185,13 @@ def test_a_job_that_could_not_run_on_the_hub_is_refused_before_it_is_sent(job, t
     hub = Hub()
     with pytest.raises(ValueError, match=fault):
         hand_over(job, hub, token)
-    assert not hub.requests
+    assert not hub.calls
 
 
 def local(folder: Path, kept: Path, every: int = 60) -> TrainingJob:
     """A toy's job on this machine, which uploads `every` so many seconds."""
     kept_in = f"file:{kept}"
-    where = {"source": str(SOURCE), "folder": str(folder)}
+    where = {"source": str(REPOSITORY), "folder": str(folder)}
     return TrainingJob(stages=("sft",), model="toy", results=kept_in, every=every, **where)
 
 
@@ -296,46 +344,107 @@ def run_in(folder: Path, steps: int, torn: int = 0) -> Path:
     return run
 
 
-def test_an_uploaded_run_can_be_resumed(tmp_path):
-    kept = f"file:{tmp_path / 'kept'}"
-    jobs.upload(run_in(tmp_path, 3, torn=4), kept)
+@pytest.mark.parametrize("on_hub", [False, True])
+def test_an_uploaded_run_can_be_resumed(on_hub, tmp_path):
+    kept = tmp_path / "kept"
+    place = ("me/results", Repository(kept)) if on_hub else (f"file:{kept}", None)
+    there = tmp_path / "elsewhere"  # made where it is missing
+    assert jobs.download("sft", place[0], there, place[1]) is None
+    jobs.upload(run_in(tmp_path, 3, torn=4), *place)
     shutil.rmtree(tmp_path / "sft" / "checkpoint-1")
-    jobs.upload(tmp_path / "sft", kept)
-    back = jobs.download("sft", kept, tmp_path / "elsewhere")
+    jobs.upload(tmp_path / "sft", *place)
+    back = jobs.download("sft", place[0], there, place[1])
     assert sorted(p.name for p in back.glob("checkpoint-*")) == ["checkpoint-2", "checkpoint-3"]
     assert last_checkpoint(back).name == "checkpoint-3"
-    assert [p.name for p in (tmp_path / "kept").iterdir()] == ["sft"]
-    assert jobs.download("dpo", kept, tmp_path / "elsewhere") is None
+    assert [p.name for p in (*kept.iterdir(), *there.iterdir())] == ["sft", "sft"]
 
 
-class Repository:
-    """A repository of results; it takes what `HfApi` takes."""
+# The page on a Space -----------------------------------------------------------------------------
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def create_repo(self, *arguments, **named):
-        inspect.signature(HfApi.create_repo).bind(self, *arguments, **named)
-        assert named["private"]
-        self.folder.mkdir(exist_ok=True)
-
-    def upload_folder(self, **arguments):
-        inspect.signature(HfApi.upload_folder).bind(self, **arguments)
-        assert arguments["delete_patterns"] == ["*"]
-        shutil.rmtree(self.folder / arguments["path_in_repo"], ignore_errors=True)
-        shutil.copytree(arguments["folder_path"], self.folder / arguments["path_in_repo"])
-
-    def snapshot_download(self, *arguments, local_dir, allow_patterns):
-        named = {"local_dir": local_dir, "allow_patterns": allow_patterns}
-        inspect.signature(HfApi.snapshot_download).bind(self, *arguments, **named)
-        shutil.copytree(self.folder, local_dir, dirs_exist_ok=True)
+TOKEN = "hf_" + "a1" * 17  # put together here, so that no file holds it
+FILES = {
+    "README.md": '---\ntitle: S\nsdk: gradio\nsdk_version: 6.31.0\npython_version: "3.12"\n'
+    "app_file: app.py\n---\n# S\n",
+    "requirements.txt": "gradio==6.31.0  # a comment\n",
+    "app.py": "import json\nfrom part import tool\n",
+    "part/__init__.py": "",
+    "part/tool.py": "",
+}
 
 
-def test_a_run_comes_back_from_a_repository(tmp_path):
-    hub = Repository(tmp_path / "hub")
-    there = tmp_path / "there"  # made where it is missing
-    assert jobs.download("sft", "me/results", there, hub) is None
-    jobs.upload(run_in(tmp_path, 2), "me/results", hub)
-    back = jobs.download("sft", "me/results", there, hub)
-    assert last_checkpoint(back).name == "checkpoint-2"
-    assert [p.name for p in there.iterdir()] == ["sft"]
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    """A small page that has no fault."""
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_the_committed_page_has_no_fault_and_leaves_its_tests_behind(tmp_path):
+    staged = stage(tmp_path)
+    assert staging_faults(staged.folder) == []
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name in ("tests", ".ci")) == []
+    assert {"app.py", "README.md", "requirements.txt"} <= {path.name for path in tmp_path.iterdir()}
+    head = ["git", "-C", str(REPOSITORY), "rev-parse", "HEAD"]
+    assert staged.commit == subprocess.run(head, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.mark.parametrize(("file", "old", "new", "fault"), cases("space_faults.csv", "staged"))
+def test_each_fault_is_named_in_one_line_that_repeats_no_secret(folder, file, old, new, fault):
+    assert staging_faults(folder) == []
+    text = (folder / file).read_text()
+    assert old in text
+    new = new.format(token=TOKEN, large="#" * (MOST_FILE + 1))
+    (folder / file).write_text(text.replace(old, new, 1))
+    found = staging_faults(folder)
+    assert any(fault in line for line in found), found
+    assert not any(TOKEN in line or "secret1" in line for line in found)
+
+
+def test_the_app_loads_in_a_fresh_environment_or_what_it_lacks_is_named(folder):
+    assert import_faults(folder, sys.executable, []) == []
+    (folder / "app.py").write_text("import trainer_kit\n")
+    (fault,) = import_faults(folder, sys.executable, [])
+    assert fault == "importing app: ModuleNotFoundError: No module named 'trainer_kit'"
+
+
+def deploy(hub: Hub) -> str:
+    return space.upload(Staged(Path("/staged"), "a" * 40, 0), SPACE, hub)
+
+
+def test_the_folder_replaces_the_space_whose_former_commit_is_waited_out(monkeypatch):
+    monkeypatch.setattr("sauda.cloud.space.POLL", 0.001)
+    before = SimpleNamespace(stage="RUNNING", raw={"sha": "before"})
+    hub = Hub(wait_for_space=[before, before])
+    assert deploy(hub) == "https://me-sauda.hf.space"
+    assert [name for name, _ in hub.calls] == [
+        "create_repo", "upload_folder", *["wait_for_space"] * 3, "space_info",
+    ]  # fmt: skip
+    (sent,) = hub.named("upload_folder")
+    assert sent["delete_patterns"] == "*"
+    assert sent["commit_message"] == f"Deploy {'a' * 40}"
+    assert hub.named("create_repo")[0]["space_sdk"] == "gradio"
+
+
+def test_a_space_that_does_not_build_is_told_with_the_end_of_its_log():
+    failed = SimpleNamespace(stage="BUILD_ERROR", raw={"sha": OID})
+    hub = Hub(wait_for_space=[failed])
+    with pytest.raises(CloudFault, match=r"stage BUILD_ERROR(.|\n)*no space left"):
+        deploy(hub)
+    assert hub.named("fetch_space_logs")[0]["build"]
+    with pytest.raises(CloudFault, match="does not run the commit c0ffee"):
+        deploy(Hub(wait_for_space=[TimeoutError()]))
+
+
+def test_a_dry_run_stages_and_checks_and_asks_nobody(capsys, monkeypatch):
+    def refuse(*arguments, **more):
+        raise AssertionError("the network was asked")
+
+    monkeypatch.setattr(hub_http.Client, "send", refuse)
+    monkeypatch.setattr(httpx.Client, "send", refuse)
+    assert command.main(["deploy", "--space", SPACE, "--dry-run", "--skip-imports"]) == 0
+    out = capsys.readouterr().out
+    assert "ok   front matter, sizes, secrets, versions" in out
+    assert "skip imports: no fresh environment was made" in out
+    assert f"a dry run: nothing was uploaded to {SPACE}" in out

@@ -40,31 +40,22 @@ def test_nothing_hidden_is_told():
 
 @pytest.mark.parametrize("name", ["broker", "random"])
 def test_a_completion_means_the_action_it_was_made_of(name):
-    for obs in states(SEEDS[:2], name):
+    for obs in states(SEEDS[:1], name):
         listed = [option.action for some in options(obs).values() for option in some]
         for action in (*arena.legal_actions(obs), *listed):
             assert parse(f"Well: {completion(action, obs)} so be it", obs) == action
 
 
-def test_the_brokers_action_is_an_option_by_its_number_or_a_wait():
+def test_the_broker_picks_an_option_and_the_prompt_numbers_all_that_the_schema_allows():
     for obs in states():
         reply = json.loads(completion(broker(obs, None), obs))
-        assert "action_type" not in reply
         assert reply in [{"wait": True}, *({verb: 1} for verb in options(obs))]
-
-
-def test_the_prompt_numbers_every_option_that_the_schema_allows():
-    for obs in states():
-        lines = dict(line.split(": ", 1) for line in text(obs).splitlines() if ": " in line)
+        position = render(obs)[1]["content"]
+        lines = dict(line.split(": ", 1) for line in position.splitlines() if ": " in line)
         for form in schema(obs)["anyOf"]:
             ((verb, value),) = form["properties"].items()
             number = value["const"]
             assert verb == "wait" or lines[verb].split("; ")[number - 1].startswith(f"{number} ")
-
-
-def text(obs):
-    """The position in the prompt."""
-    return render(obs)[1]["content"]
 
 
 @pytest.mark.parametrize(
@@ -87,7 +78,7 @@ def test_nonsense_is_malformed_and_the_game_goes_on(text):
 @pytest.mark.parametrize("name", ARENA_TASKS)
 def test_the_rules_accept_every_option(name):
     met = set()
-    for state in (s for seed in SEEDS[:6] for s in teach_arena(get_task(name), seed, MIXED)):
+    for state in (s for seed in SEEDS[:2] for s in teach_arena(get_task(name), seed, MIXED)):
         for form in schema(state.obs)["anyOf"]:
             row = {verb: value["const"] for verb, value in form["properties"].items()}
             after = state.task.env.step(state.play.state, parse(json.dumps(row), state.obs))
@@ -115,17 +106,15 @@ def test_the_teachers_action_is_learnt_where_another_policy_moves():
     assert {row.deal for row in rows} == {0, 1, 2, 3, 4}  # five waits, and the rounds are out
 
 
-MARKET = ARENA_TASKS["arena/coalition_market"]
-
-
 def test_events_tell_every_action_and_every_shock_and_their_rewards_add_up():
-    played = rollout(MARKET, LABS["broker"], 5)
+    market = ARENA_TASKS["arena/coalition_market"]
+    played = rollout(market, LABS["broker"], 5)
     recorded = events(played, "lab_0")
     shocks = played.final.market.shock_history
     assert [event.words for event in recorded if not event.lab] == [s.message for s in shocks]
     assert len(recorded) == len(played.turns) + len(shocks)
     own = [event for event in recorded if event.reward is not None]
-    steps = arena.episode_rewards(begin(MARKET, 5).state, played.turns, "lab_0")
+    steps = arena.episode_rewards(begin(market, 5).state, played.turns, "lab_0")
     assert tuple(event.reward for event in own) == steps
     assert own[-1].cumulative == pytest.approx(arena.total(steps).normalized_reward)
     rounds = [event.round_index for event in recorded]

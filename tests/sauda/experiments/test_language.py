@@ -1,0 +1,186 @@
+"""Measures of language: acts that are read, roles that are learnt, and roles that are played."""
+
+import math
+import re
+from dataclasses import replace
+from itertools import count
+
+import numpy as np
+import pytest
+
+from sauda.experiments import role_play
+from sauda.experiments.reading import ACTS_FILE, acts, part_of
+from sauda.experiments.role_play import ADAPTERS, SEATS, contrasts, play_role, scenarios
+from sauda.experiments.runs import (
+    NAMES,
+    best_step,
+    cause_sentences,
+    compare,
+    loss_and_perplexity,
+    recompute_role,
+    schedule_verdict,
+)
+from sauda.experiments.verify import differences, verify
+from sauda.language.acts import DOLLARS, Act, Dialogue, Turn
+from sauda.records.schemas.base import Row
+from sauda.records.store import load, save
+from tests.support.models import Canned
+from tests.support.roles import role_run
+
+# Acts ---------------------------------------------------------------------------------------------
+
+TURNS = (
+    Turn("buyer", "Hi", Act("intro")),
+    Turn("seller", "It is $500", Act("init-price", 500.0)),
+    Turn("buyer", "Would you take $300?", Act("counter-price", 300.0)),
+    Turn("seller", "no", Act("agree")),  # annotated wrongly, so read wrongly
+    Turn("seller", "", Act("quit")),
+)
+
+
+def dialogue(part: str, turns=TURNS) -> Dialogue:
+    """A dialogue of one part: the first posting whose digest puts it there."""
+    made = (Dialogue(f"x/{i}", f"lamp {i}", "", {}, turns, DOLLARS, 500.0) for i in count())
+    return next(one for one in made if part_of(one) == part)
+
+
+def measure() -> dict:
+    unlabelled = replace(dialogue("tuning"), turns=(Turn("buyer", "Hi"), Turn("seller", "Hello")))
+    chosen = [dialogue("tuning"), dialogue("held_out", TURNS[:3]), unlabelled]
+    return acts(dialogues=chosen, counts={"used": 3, "not JSON": 2})
+
+
+def test_turns_with_words_are_counted_by_act_and_prices_by_the_declared_currency():
+    data = measure()
+    tuning, held_out = data["parts"]
+    assert (tuning["n"], tuning["right"], tuning["accuracy"]["mean"]) == (4, 3, 0.75)
+    assert (held_out["n"], held_out["right"], held_out["usual_of"]) == (3, 3, [1])
+    rows = {(row["part"], row["intent"]): row for row in data["rows"]}
+    agree, disagree = rows["tuning", "agree"], rows["tuning", "disagree"]
+    assert (agree["annotated"], agree["read"], agree["precision"]) == (1, 0, None)
+    assert (disagree["annotated"], disagree["read"], disagree["recall"]) == (0, 1, None)
+    assert {"part": "tuning", "annotated": "agree", "read": "disagree", "n": 1} in data["confusion"]
+    found = {(row["part"], row["currency"]): (row["found"], row["n"]) for row in data["prices"]}
+    assert (found["tuning", "USD"], found["tuning", "INR"]) == ((2, 2), (0, 2))
+    assert data["counts"] == {"used": 3, "not JSON": 2, "not annotated": 1}
+
+
+def test_verify_names_a_figure_that_does_not_follow_from_its_counts(tmp_path):
+    data = measure()
+    data["parts"][1]["right"] = 2
+    save(ACTS_FILE, {}, data, tmp_path)
+    assert verify(ACTS_FILE, root=tmp_path) == ["data.parts[1].right: recorded 2, played again 3"]
+
+
+def test_what_cannot_be_measured_is_refused():
+    with pytest.raises(ValueError, match="too few are annotated"):
+        acts(dialogues=[dialogue("tuning")], counts={})
+
+
+# Losses of roles ----------------------------------------------------------------------------------
+
+SHIFTS = {"control": 0.2, "cycle": 0.3, "rate": -0.1}  # nats per token, by the end of a name
+RUNS = {name: role_run(name, SHIFTS.get(name.split("-")[-1], 0.0)).data for name in NAMES}
+
+
+def test_the_best_checkpoint_is_the_first_with_the_lowest_loss_and_never_the_base():
+    figures = loss_and_perplexity([{"nats": 4.0, "tokens": 1}, {"nats": 2.0, "tokens": 5}])
+    assert figures == {"loss": 1.0, "perplexity": math.e}
+    losses = {0: 1.0, 2: 3.0, 4: 2.0, 6: 2.0}
+    assert best_step({"step": step, "loss": loss} for step, loss in losses.items()) == 4
+    with pytest.raises(ValueError, match="no checkpoint has a validation loss"):
+        best_step([{"step": 0, "loss": 1.0}])
+
+
+def test_differences_are_paired_by_dialogue_and_told_with_their_sign():
+    rows = [Row(**row) for row in compare(RUNS)["contrasts"]]
+    assert (rows[0].n, rows[0].tokens) == (3, 40)
+    assert rows[0].difference.as_json() == pytest.approx({"mean": -0.2, "low": -0.2, "high": -0.2})
+    cycles, rates = cause_sentences(rows)
+    assert cycles.count("-0.300 [-0.300, -0.300]") == cycles.count("(lower)") == 2
+    assert rates.count("+0.100 [+0.100, +0.100]") == rates.count("(higher)") == 2
+    assert schedule_verdict(rows).startswith("Yes: ")
+
+
+@pytest.mark.parametrize("changed", [{}, {"best_step": 0}, {"num_tokens": 1}])
+def test_a_changed_best_step_or_count_of_tokens_does_not_verify(changed, tmp_path):
+    run = role_run("roles-buyer-control", **changed)
+    faults = list(differences(run.data.as_json(), recompute_role(run, 1, tmp_path), "data"))
+    assert [fault.partition(":")[0] for fault in faults] == [f"data.{name}" for name in changed]
+
+
+# Role play ----------------------------------------------------------------------------------------
+
+SEEDS = scenarios(3)
+BUYER, SELLER, GENERALIST = ADAPTERS
+N = 30
+
+
+def talker(more: int = 0, silent_every: int = 0) -> Canned:
+    """Says the price of the intention, plus `more`; every `silent_every`-th reply has no price."""
+    replies = count(1)
+
+    def write(messages, seed):
+        if silent_every and next(replies) % silent_every == 0:
+            return "What a nice piece."
+        price = re.search(r"₹([\d,]+)", messages[-1]["content"].splitlines()[-1])
+        return f"How about ₹{int(price[1].replace(',', '')) + more}?" if price else "Goodbye."
+
+    return Canned(write)
+
+
+@pytest.mark.parametrize("seat", SEATS)
+def test_what_is_read_from_the_words_is_played(seat):
+    said = play_role("linear", seat, talker(), SEEDS, batch=2)
+    assert [row["seed"] for row in said] == SEEDS
+    assert all(row["said"] == row["offers"] > 0 == row["unsaid"] for row in said)
+    assert [row["share"] for row in said] == role_play.script_shares("linear", seat, SEEDS).tolist()
+    wrong = play_role("linear", seat, talker(more=7), SEEDS)
+    assert all(row["said"] == row["unsaid"] == 0 < row["offers"] for row in wrong)
+    silent = play_role("linear", seat, talker(silent_every=3), SEEDS)
+    lost = [row for row in silent if row["unsaid"]]
+    assert lost
+    assert all((row["unsaid"], row["share"]) == (1, 0.0) for row in lost)  # the game is forfeited
+    assert all(row["said"] == row["offers"] - 1 for row in lost)
+
+
+def test_the_artifact_is_replayed_from_the_recorded_words(tmp_path):
+    recorded = load(role_play.FILE)
+    changed = recorded.data.as_json()
+    del changed["games"][1:]
+    changed["games"][0]["games"][0]["replies"][0] = "How about ₹1?"
+    save(role_play.FILE, recorded.config, changed, tmp_path)
+    assert any("games[0].games[0]" in fault for fault in verify(role_play.FILE, root=tmp_path))
+
+
+def shares(**more: float) -> dict:
+    """Equal shares of all four models, and `more` of a model in a seat."""
+    noise = np.random.default_rng(0).normal(size=N)
+    return {
+        (player, seat): noise + more.get(f"{player.rpartition('-')[2]}_{seat}", 0.0)
+        for player in ("mini", *ADAPTERS)
+        for seat in SEATS
+    }
+
+
+def test_there_are_nine_contrasts_and_each_is_the_mean_difference_of_its_two_players():
+    told = contrasts(shares(buyer_buyer=0.3, buyer_seller=0.1, generalist_buyer=0.2))
+    rows = {(row.player, row.beside, row.seat): row for row in told}
+    assert {at: round(row.difference.mean, 6) for at, row in rows.items()} == {
+        (BUYER, "mini", "buyer"): 0.3,
+        (BUYER, "mini", "seller"): 0.1,
+        (SELLER, "mini", "buyer"): 0,
+        (SELLER, "mini", "seller"): 0,
+        (GENERALIST, "mini", "buyer"): 0.2,
+        (GENERALIST, "mini", "seller"): 0,
+        (BUYER, GENERALIST, "buyer"): 0.1,
+        (SELLER, GENERALIST, "seller"): 0,
+        ("on role", "off role", "both"): 0.1,  # (0.3 - 0) and (0 - 0.1), pooled
+    }
+    sure, equal = rows[BUYER, "mini", "buyer"], rows[SELLER, "mini", "seller"]
+    assert (sure.n, sure.is_shown) == (N, True)
+    assert (sure.p, sure.adjusted) == pytest.approx((2 / 10_001, 9 * sure.p))
+    assert (equal.p, equal.adjusted, equal.is_shown) == (1, 1, False)
+    sentence = role_play.contrasts_verdict(list(rows.values()), str)
+    assert f"{BUYER} is not shown to be equivalent to {GENERALIST}" in sentence
+    assert f"{SELLER} is equivalent to {GENERALIST}" in sentence
