@@ -1,9 +1,8 @@
 """The tabs of the page, in order. Each is a module with `TITLE` and `build()`."""
 
-from panels.artifacts import tab as artifacts
+from panels import artifacts, judge
 from panels.gpu_arena import tab as gpu_arena
 from panels.haggle import tab as haggle
-from panels.judge import tab as judge
 from panels.results import tab as results
 from panels.tour import tab as tour
 from panels.training import tab as training

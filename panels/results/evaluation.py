@@ -53,8 +53,7 @@ class Game:
 
     name: str  # in element ids
     files: Sequence[str]  # evaluation artifacts, of both splits
-    tasks: Sequence[str]
-    first_task: str
+    tasks: Sequence[str]  # that which is shown first, first
     metrics: Mapping[str, Metric]  # by key in a row
     bounds: Mapping[str, OracleRow]  # by task: what knowing the seller would score
 
@@ -134,8 +133,7 @@ FORMS = {
 ARENA = Game(
     "arena-tasks",
     ("evaluation/arena-holdout.json", "evaluation/arena-train.json"),
-    list(ARENA_TASKS),
-    list(ARENA_TASKS)[-1],
+    list(ARENA_TASKS)[::-1],
     {
         "grade": Metric("Grade", "grade, share of the stake"),
         "utility": Metric("Utility", "utility, credits", "z.1f"),
@@ -152,7 +150,6 @@ def bazaar_game(oracle: Artifact) -> Game:
         "bazaar",
         [f"evaluation/{tasks}-{split}.json" for tasks, split in kinds],
         sorted(TASKS, key=lambda task: task.startswith("classic/")),
-        "bazaar/open",
         {
             "grade": Metric("Grade of the task", "grade of the task"),
             "share": Metric("Share of what could be won", "share of what could be won"),
@@ -203,14 +200,13 @@ def part(game: Game) -> Part | Markup:
     metrics = [(metric.label, name) for name, metric in game.metrics.items()]
     pickers = [
         partial(
-            gr.Dropdown, task_choices(tasks), value=game.first_task, label="Task",
+            gr.Dropdown, task_choices(tasks), value=tasks[0], label="Task",
             filterable=False, min_width=260,
         ),
         partial(gr.Radio, splits, value="holdout", label="Seeds"),
         partial(gr.Radio, metrics, value=next(iter(game.metrics)), label="Metric"),
     ]  # fmt: skip
-    others = [task for task in tasks if task != game.first_task]
-    return Part(game.name, draw, pickers, [game.first_task, *others])
+    return Part(game.name, draw, pickers, tasks)
 
 
 def below(game: Game, evaluation: Artifact, other: Artifact, view: View) -> Markup:

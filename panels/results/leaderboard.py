@@ -60,7 +60,6 @@ SCRIPTS = 2  # in the figure
 FITS = 24  # characters of a name in the figure
 # In the figure, where they were measured.
 ALWAYS = (LISTENER, BAYESIAN, TUNED, BASE, OURS, *LAB_STAGES)
-HERE = "http://127.0.0.1:7860"  # in the code, before the browser writes the page's address
 CHECK = (
     "check it (replayed): python -m sauda leaderboard --verify record.json, which is linked below"
     " each game"
@@ -216,7 +215,7 @@ def tell_reproduced(game: StoredGame, again: ServedGame) -> Markup:
     if game.end == UNFINISHED or now is None:
         return Markup("")
     then, fresh = {"end": game.end, "grade": game.grade}, {"end": now[0], "grade": now[1]}
-    return side_by_side("grade", (game.grade, now[1]), 1, then, fresh)
+    return side_by_side("grade", ([game.grade], [now[1]]), then, fresh)
 
 
 # Layout ------------------------------------------------------------------------------------------

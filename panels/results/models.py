@@ -5,7 +5,6 @@ as the model's.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from sauda.experiments.comparison import (
 )
 from sauda.experiments.evaluate import ArenaRow, BazaarRow
 from sauda.llm.registry import is_model
-from sauda.records.schemas.base import Interval, Row
+from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 from sauda.statistics import exact_interval, paired_difference
 
@@ -134,26 +133,6 @@ def best_script(rows: Rows) -> tuple[str, float]:
     ]
     best = max(scripts, key=lambda name: rows[name].grade.mean)
     return best, rows[best].grade.mean
-
-
-@dataclass(frozen=True)
-class Standing:
-    """The stage that Sauda plays with, bare, on one task; figures are mean grades."""
-
-    row: BazaarRow
-    base: float
-    script: tuple[str, float]  # the best without hidden information
-    gap_closed: Row | None  # share of the gap from the base to the planner
-
-
-def standing(comparison: Artifact, task: str) -> Standing | None:
-    """Where Sauda stands on a task; None where it did not play."""
-    rows = rows_by_policy(comparison, task)
-    if OURS not in rows:
-        return None
-    shares = {(row.task, row.policy): row for row in comparison.data.gap_closed}
-    base = rows[BASE].grade.mean
-    return Standing(rows[OURS], base, best_script(rows), shares.get((task, OURS)))
 
 
 class Lead(NamedTuple):

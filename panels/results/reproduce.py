@@ -1,7 +1,6 @@
 """Reproduce: a sample of a recorded row's games, played again now, beside what was recorded."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -10,21 +9,20 @@ from urllib.parse import urlencode
 import gradio as gr
 from markupsafe import Markup
 
-from env import Policy, Task
 from panels.results.models import TRAINED, buyer_name, series_role
-from panels.site.visitor import as_visitor, visitor_of_event
-from panels.transcripts.episodes import within
+from panels.site.visitor import as_visitor
+from panels.transcripts.episodes import of_this_page
 from panels.ui.html import macros
 from panels.ui.look import folded, note, trouble
-from panels.ui.provenance import PLAYS_AGAIN, one_by_one, side_by_side
+from panels.ui.provenance import PLAYS_AGAIN, side_by_side
 from panels.ui.terms import capital, list_names, task_title
 from panels.ui.wiring import PRESS, Address, Updates, button, event_value, in_address, pick_list
 from sauda.experiments.evaluate import Cell
 from sauda.experiments.verify import Sample, cells, needs_weights, replay_row
 from sauda.games import game_of
-from sauda.llm.backends import gpu_of_this_process, in_page
+from sauda.llm.backends import gpu_of_this_process
 from sauda.llm.model import ROUNDING
-from sauda.llm.registry import get_policy, kinds_of_cpu, player_spec
+from sauda.llm.registry import kinds_of_cpu, player_spec
 from sauda.llm.types import ReplyError
 from sauda.records.store import Artifact
 
@@ -72,16 +70,6 @@ def rows_of(artifacts: Sequence[Artifact]) -> Rows:
     )
 
 
-def of_this_page(task: Task, name: str) -> Policy:
-    """The policy of that name; a language model's replies come from this page's own process."""
-    if not needs_weights(name):
-        return get_policy(task, name)
-    player = player_spec(name)
-    model = in_page(player.weights).for_visitor(visitor_of_event())
-    model.wait()
-    return within(replace(player, generate=model).policy(game_of(task)))
-
-
 def cpus(artifact: Artifact, policy: str) -> Markup | str:
     """The CPUs that a language model's row was recorded on, beside this machine's; "" for a GPU.
 
@@ -106,11 +94,10 @@ def draw_sample(sample: Sample, machines: Markup | str = "") -> Markup:
 
     The rows of the games are folded. `machines` says where a language model played.
     """
-    then, now = sample.recorded["grade"], sample.replayed["grade"]
-    means, n = (fmean(then), fmean(now)), len(sample.seeds)
+    figures = sample.recorded["grade"], sample.replayed["grade"]
     why = ROUNDING_DIFFERS if needs_weights(sample.cell.policy) else ""
-    told = side_by_side("mean grade", means, n, sample.recorded, sample.replayed, why)
-    return told + machines + one_by_one(sample.seeds, then, now, "grade")
+    played = sample.recorded, sample.replayed
+    return side_by_side("mean grade", figures, *played, why, sample.seeds) + machines
 
 
 def build(

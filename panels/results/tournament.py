@@ -11,8 +11,7 @@ from env import Episode
 from panels.results.models import named, policy_label
 from panels.results.question import HTML, Answer, Measured, Question, Verdict
 from panels.results.winners import heat_cell
-from panels.transcripts.before_after import dealt
-from panels.transcripts.view import outcome, talk
+from panels.transcripts.view import dealt, outcome, talk
 from panels.ui.html import SAY
 from panels.ui.look import QUEUED, QUIET, Cell, note, scrolled, table, trouble
 from panels.ui.offers import SMALL, offer_chart, offers_of
@@ -144,8 +143,8 @@ def beside(
     old = {name: [values[i] for i in places] for name, values in then.items()}
     new = {name: list(values) for name, values in columns(again).items()}
     some = Scenarios.of([at.seed[i] for i in places])
-    shares = tuple(float(payoffs(played, some)["share"]["buyer"].mean()) for played in (old, new))
-    return side_by_side("the buyer’s mean share", shares, len(games), old, new)
+    shares = tuple(payoffs(played, some)["share"]["buyer"].tolist() for played in (old, new))
+    return side_by_side("the buyer’s mean share", shares, old, new)
 
 
 def card(game: ShownGame, episode: Episode) -> Markup:
@@ -153,8 +152,7 @@ def card(game: ShownGame, episode: Episode) -> Markup:
     title = f"Transcript of the game of seed {episode.seed}"
     moves = scrolled(title, talk(episode, len(episode.turns)), "sauda-script")
     parts = [dealt(episode), offer_chart(offers_of(episode), SMALL), moves]
-    grade = PAIR_TASK.grade(episode.final)
-    return HTML.pair_game(capital(game.why), *parts, outcome(episode, grade))
+    return HTML.pair_game(capital(game.why), *parts, outcome(episode, PAIR_TASK))
 
 
 RANKS = {

@@ -3,7 +3,7 @@
 The stages of one model, bare and wrapped, are laid out alike for the bazaar and for the arena.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from panels.results.models import (
     FILE,
+    FORM,
     GAIN,
     LAB_FILE,
     LAB_STAGES,
@@ -26,7 +27,6 @@ from panels.results.models import (
     policy_label,
     rows_by_policy,
     series_role,
-    standing,
     weights,
 )
 from panels.results.question import (
@@ -42,7 +42,7 @@ from panels.results.question import (
     side,
 )
 from panels.ui.html import SAY
-from panels.ui.look import SERIES, folded, line_style, style_figure, table, whiskers
+from panels.ui.look import folded
 from panels.ui.provenance import provenance
 from panels.ui.tables import WhiskerRow, data_table, whisker_rows
 from panels.ui.terms import capital, list_names, list_tasks, short, task_choices, task_title
@@ -59,6 +59,7 @@ from sauda.experiments.evaluate import ArenaRow, BazaarRow
 from sauda.llm.model import NULL
 from sauda.llm.registry import is_model
 from sauda.policies import ZERO_GRADE
+from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 
 STEERING, HONEST = "steering", "honest"
@@ -188,62 +189,52 @@ def summary(comparison: Artifact, task: str) -> Markup:
     """What training brought on a task, beside the base and the best script."""
     rows = rows_by_policy(comparison, task)
     if LAB not in rows:
-        place = standing(comparison, task)
-        return HTML.stages(place, policy_label(OURS), policy_label(LISTENER))
+        return HTML.stages(progress(comparison, task))
     script, grade = best_script(rows)
     held = rows.get(f"{BASE}+constrained")
     labels = [policy_label(name) for name in (LAB, BASE, script)]
     return HTML.lab_stages(rows[LAB], rows[BASE], grade, labels, held, ZERO_GRADE)
 
 
-def references(artifact: Artifact, task: str) -> list[tuple[str, float]]:
-    """Mean grades of the best script, the planners and the oracle, where they played."""
-    rows = rows_by_policy(artifact, task)
-    script, grade = best_script(rows)
-    knows = "best script" if LAB in rows else "best untuned script"
-    others = [name for name in (BAYESIAN, LISTENER, ORACLE) if name in rows]
-    return [
-        (f"{knows}, {policy_label(script)}", grade),
-        *((policy_label(name), rows[name].grade.mean) for name in others),
+def progress(comparison: Artifact, task: str) -> str:
+    """How far training brought the served stage on a task; "" where it did not play."""
+    rows = rows_by_policy(comparison, task)
+    if OURS not in rows:
+        return ""
+    closed = comparison.data.gap_closed
+    shares = [
+        Interval(mean=row.share, low=row.low, high=row.high)
+        for row in closed
+        if (row.task, row.policy) == (task, OURS)
     ]
+    return SAY.progress(rows[BASE].grade.mean, rows[OURS], shares, buyer_name(LISTENER))
 
 
 def stage_figure(artifact: Artifact, task: str) -> go.Figure:
-    """Mean grades of the bare model, a line from each stage to those that train it further."""
-    rows = rows_by_policy(artifact, task)
-    grades = {name: rows[name].grade for name in (*STAGES, *LAB_STAGES) if name in rows}
-    labels, means = list(map(policy_label, grades)), [grade.mean for grade in grades.values()]
-    at = {name: place for place, name in enumerate(grades)}
-    figure = go.Figure()
-    for gain in artifact.data.stage_gains:
-        if (gain.task, gain.on) == (task, "all"):
-            x = [at[name] for name in (gain.before, gain.after) if name in at]
-            style = line_style("sft") | {"mode": "lines", "hoverinfo": "skip"}
-            figure.add_scatter(x=x, y=[means[place] for place in x], **style)
-    figure.add_scatter(
-        x=list(at.values()),
-        y=means,
-        error_y=whiskers(list(grades.values())),
-        text=labels,
-        hovertemplate="%{text}: %{y:.3f}<extra></extra>",
-        **(line_style("sft") | {"mode": "markers"}),
-    )
-    beside = references(artifact, task)
-    for name, grade in beside:
-        figure.add_hline(
-            y=grade,
-            line={"dash": "dot", "width": 1, "color": SERIES["scripted"].light},
-            annotation={"text": f"{name}: {grade:.3f}", "font": {"size": 11}},
-            annotation_position="top left",
-        )
-    ends = [getattr(grade, end) for grade in grades.values() for end in ("low", "high")]
-    lowest, highest = min([0.0, *ends]), max(grade for _, grade in beside)
-    room = 0.1 * (max([highest, *ends]) - lowest)  # a line's label stands above it
-    span = [lowest - room / 2, max([highest + room, *ends])]
-    figure.update_layout(showlegend=False, yaxis={"title": "grade, 1 at best", "range": span})
-    broken = [label.replace(" + ", "<br>+ ") for label in labels]  # upright on a phone, too
-    figure.update_xaxes(tickvals=list(at.values()), ticktext=broken, tickangle=0)
-    return style_figure(figure, 340)
+    """The bare model at every stage, the best script, the planners and the oracle, best first."""
+    script, _ = best_script(rows_by_policy(artifact, task))
+    names = (*STAGES, *LAB_STAGES, script, BAYESIAN, LISTENER, ORACLE)
+    return players_figure(artifact, task, names, "mean grade, 1 at best", FORM)
+
+
+def players_figure(
+    comparison: Artifact, task: str, names: Container[str], axis: str, form: str
+) -> go.Figure:
+    """Mean grades of those of `names` that played a task, the best first; Sauda's is bold.
+
+    A row says its games where they are not as many as Sauda's.
+    """
+    rows = best_first(comparison, task)
+    usual = next((row.n for row in rows if row.policy == OURS), None)
+    lines = []
+    for row in rows:
+        if row.policy in names:
+            label = buyer_name(row.policy)
+            if usual and row.n != usual:
+                label += f", n = {row.n:,}"
+            label = f"<b>{label}</b>" if row.policy == OURS else label
+            lines.append(WhiskerRow(label, row.grade, series_role(row.policy)))
+    return whisker_rows({capital(f"the {short(task)}"): lines}, axis, form)
 
 
 def policies_table(artifact: Artifact, task: str) -> Markup:
@@ -390,15 +381,6 @@ def wrapper_answer(comparison: Artifact) -> Answer:
     rows = [
         Measured(label, row.grade, series_role(row.policy), row.task, row.n) for label, row in found
     ]
-    changed = table(
-        ("task", "wrapper and model", "moves", "changed", "invalid replies"),
-        [
-            (row.task, label, f"{row.moves:,}", f"{row.changed:,}", f"{row.invalid_replies:,}")
-            for label, row in found
-        ],
-        align="llrrr",
-        caption="Moves on hold-out seeds that a wrapper changed",
-    )
     return Answer(
         wrapper_verdict(comparison),
         grades_figure(rows),
@@ -408,7 +390,6 @@ def wrapper_answer(comparison: Artifact) -> Answer:
         [comparison],
         n="hold-out seeds",
         replayed=([comparison], f"{NULL}+{STEERING}"),
-        details={"Moves that the wrapper changed, and invalid replies": HTML.changed(changed)},
     )
 
 

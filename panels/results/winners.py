@@ -381,24 +381,7 @@ def _published_row(published: Artifact, figure_id: str, column: str, value: str)
     return next(row for row in rows if (row[column], row["task"]) == (value, TASK))
 
 
-def published_rewards(published: Artifact) -> go.Figure:
-    """The published scripts and language models, with a standard deviation to either side."""
-    rows = published_rows(published, "arena-trained-llm")
-    groups = {}
-    for task in ("single_trade", "market_round", TASK):
-        groups[short(f"arena/{task}")] = [
-            WhiskerRow(
-                f"{in_words(row['policy'])}, n {row['episodes_a_task']}",
-                Interval(mean=mean, low=mean - deviation, high=mean + deviation),
-                "sft" if row["policy"].endswith("_llm_sft") else "scripted",
-            )
-            for row in rows
-            for mean, deviation in ((row[task], row[f"{task}_std"]),)
-        ]
-    return whisker_rows(groups, "cumulative reward, one standard deviation to a side", FORM)
-
-
-def published_arena(published: Artifact, rules: Artifact) -> tuple[go.Figure, Markup]:
+def published_arena(published: Artifact, rules: Artifact) -> tuple[None, Markup]:
     """The published figures, and the differences of both arenas."""
     figures = ("arena-trained-llm", "arena-grpo-headlines", "arena-reference-rules")
     worth = partial(rule_worth, published, rules), partial(player_worth, published, rules)
@@ -408,7 +391,7 @@ def published_arena(published: Artifact, rules: Artifact) -> tuple[go.Figure, Ma
         HTML.differences(f"arena/{TASK}", *worth),
         provenance(rules, f"n = {rules.config['worlds']:,} worlds on either side"),
     ]
-    return published_rewards(published), Markup("").join(told)
+    return None, Markup("").join(told)
 
 
 # The question of the arena ------------------------------------------------------------------------
@@ -433,7 +416,9 @@ def arena_answer(
         parts={
             "One task at a time: grade, utility, reward": evaluation.part(evaluation.ARENA),
             "The language model as a lab, stage by stage": stages(comparison),
-            differs: Part("arena-published", partial(published_arena, published, rules)),
+            differs: Part(
+                "arena-published", partial(published_arena, published, rules), has_figure=False
+            ),
             "How the reward is made up": reward_design(holdout),
         },
     )

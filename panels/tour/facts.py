@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
-from markupsafe import Markup
 
 from panels.haggle.opponents import bare_stages
 from panels.results.models import (
@@ -16,15 +15,12 @@ from panels.results.models import (
     buyer_name,
     gain_on_same_seeds,
     rows_by_policy,
-    series_role,
-    standing,
 )
+from panels.results.training import players_figure, progress
 from panels.training.curves import TITLES, evaluation_trace, recorded, with_gaps
-from panels.training.runs import machine
+from panels.training.tab import cost, machine
 from panels.ui.html import SAY
-from panels.ui.look import SERIES, line_style, style_figure, table, with_minus_signs
-from panels.ui.tables import WhiskerRow, whisker_rows, with_interval
-from sauda.cloud.jobs import flavor
+from panels.ui.look import SERIES, line_style, style_figure, with_minus_signs
 from sauda.experiments.comparison import (
     AUTARKY,
     BASE,
@@ -36,7 +32,6 @@ from sauda.experiments.comparison import (
     OURS,
     TUNED,
 )
-from sauda.experiments.evaluate import BazaarRow
 from sauda.llm.model import SAUDA
 from sauda.llm.registry import CONSTRAINED, is_model
 from sauda.records.kinds import ArtifactError, entry
@@ -46,7 +41,6 @@ from sauda.train.model import PARAMETERS
 
 MARKET = "bazaar/open"  # the task of the Tour's figures
 PERCENT = "z.0%"  # of grades: the share of the best outcome that a game allows
-RENTED = "cpu-basic"  # the Hub's machine with as many cores as ours
 SMOOTHING = 0.8  # of the loss
 DRAWN = 500  # most steps in the chart, which is about as many pixels wide
 POINTS = "+.0f"  # of differences, in percentage points
@@ -71,36 +65,6 @@ def in_short(runs: Sequence[Artifact]) -> str:
     machines = list(dict.fromkeys(map(machine, runs)))
     dollars = None if None in costs else sum(costs)
     return SAY.in_short(PARAMETERS[runs[0].data.base.name], minutes, machines, dollars)
-
-
-def cost(run: Artifact) -> float | None:
-    """US dollars for the run's time on RENTED; None for a run on other hardware."""
-    rented = "CPU" in run.data.hardware.device
-    return run.data.seconds / 3600 * flavor(RENTED).price if rented else None
-
-
-def stages(runs: Sequence[Artifact], comparison: Artifact) -> Markup:
-    """A row per stage of training: what it took, and the grade it left on hold-out games."""
-    rows = rows_by_policy(comparison, MARKET)
-
-    def grade(policy: str) -> str:
-        row = rows.get(policy)
-        return f"{with_interval(row.grade, PERCENT)}, n {row.n}" if row else "not measured"
-
-    lines = [("untrained base", "–", "–", "–", "–", grade(BASE))]
-    lines += [
-        (
-            _title(run.data.stage),
-            f"{run.data.num_tokens:,}",
-            f"{run.data.seconds / 60:.0f}",
-            machine(run),
-            "–" if (price := cost(run)) is None else f"${price:.3f}",
-            grade(_player(run)),
-        )
-        for run in runs
-    ]
-    heads = ("stage", "tokens", "minutes", "machine", f"cost at the Hub’s {RENTED}")
-    return table((*heads, "of the best outcome, hold-out games"), lines, "lrrlrr", "Its training")
 
 
 def curve(runs: Sequence[Artifact], comparison: Artifact) -> go.Figure:
@@ -139,7 +103,7 @@ def curve(runs: Sequence[Artifact], comparison: Artifact) -> go.Figure:
             x=began, y=1, yref="paper", text=told, showarrow=False, xanchor="left", xshift=6
         )
         began += minutes
-        ends += [(began, rows[name])] if (name := _player(run)) in rows else []
+        ends += [(began, rows[name])] if (name := f"{BASE}+{stage_of(run)}") in rows else []
     held = [
         {"grade": row.grade.mean, "grade_low": row.grade.low, "grade_high": row.grade.high,
          "grade_n": row.n}
@@ -159,9 +123,9 @@ def curve(runs: Sequence[Artifact], comparison: Artifact) -> go.Figure:
     return style_figure(figure, 420).update_layout(legend={"y": 1.04})
 
 
-def _player(run: Artifact) -> str:
-    """The name in comparisons of the stage that a run ended with."""
-    return f"{BASE}+{run.file.removeprefix('training/').removesuffix('.json')}"
+def stage_of(run: Artifact) -> str:
+    """The name of the stage that a run ended with, such as "sft"."""
+    return run.file.removeprefix("training/").removesuffix(".json")
 
 
 def _title(stage: str) -> str:
@@ -174,35 +138,19 @@ def _title(stage: str) -> str:
 
 
 def gain(comparison: Artifact) -> str:
-    """How far training brought the model, in a sentence; ArtifactError where it lacks a figure."""
-    place = standing(comparison, MARKET)
-    if place is None or place.gap_closed is None:
-        command = entry(comparison.file).command
-        fault = f"artifacts/{comparison.file} lacks a trained model on {MARKET}"
-        raise ArtifactError(fault, command)
-    closed = place.gap_closed
-    share = Interval(mean=closed.share, low=closed.low, high=closed.high)
-    return SAY.progress(place, share, buyer_name(LISTENER))
+    """How far training brought the model, in a sentence; ArtifactError where it did not play."""
+    if told := progress(comparison, MARKET):
+        return told
+    fault = f"artifacts/{comparison.file} lacks a trained model on {MARKET}"
+    raise ArtifactError(fault, entry(comparison.file).command)
 
 
 def grades_figure(comparison: Artifact) -> go.Figure:
     """Base, stages, scripts, planners and the best possible as sorted dots with whiskers."""
-    rows = rows_by_policy(comparison, MARKET)
-    script, _ = best_script(rows)
-    shown = {BASE, *bare_stages(MARKET), *CONTENDERS, script} & rows.keys()
-    points = sorted((rows[name] for name in shown), key=lambda row: -row.grade.mean)
-    lines = [
-        WhiskerRow(_label(row, rows[OURS].n), row.grade, series_role(row.policy)) for row in points
-    ]
-    bound = WhiskerRow("knows the seller, so a bound", rows[ORACLE].grade, "oracle")
-    figure = whisker_rows({"The open market": [bound, *lines]}, "of the best outcome", PERCENT)
+    script, _ = best_script(rows_by_policy(comparison, MARKET))
+    names = (BASE, *bare_stages(MARKET), *CONTENDERS, script, ORACLE)
+    figure = players_figure(comparison, MARKET, names, "of the best outcome", PERCENT)
     return figure.update_xaxes(tickformat=".0%")
-
-
-def _label(row: BazaarRow, n: int) -> str:
-    """The name of a row, with its games where they are not as many as `n`; Sauda’s is bold."""
-    label = buyer_name(row.policy) + (f", n = {row.n}" if row.n != n else "")
-    return f"<b>{label}</b>" if row.policy == OURS else label
 
 
 def still_ahead(comparison: Artifact) -> str:
@@ -241,9 +189,7 @@ def what_pays(words: Artifact) -> str:
     return SAY.pays(both, reading, len(words.data.types))
 
 
-def lab_sentence(comparison: Artifact | None) -> str:
-    """The trained lab against the lab that never trades, with grades and n; "" without a file."""
-    if comparison is None:
-        return ""
+def lab_sentence(comparison: Artifact) -> str:
+    """The trained lab against the lab that never trades, with grades and n."""
     rows = rows_by_policy(comparison, LAB_TASK)
     return SAY.as_a_lab(rows[LAB], rows[AUTARKY].grade.mean)

@@ -7,7 +7,7 @@ itself while Gradio draws its components, which takes a megabyte of scripts; eac
 the drawn page has it, so that nothing moves.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -27,15 +27,16 @@ from env import (
     shares,
     zopa_width,
 )
-from panels.haggle.opponents import bare_stages, weights_of
+from panels.haggle.opponents import bare_stages
 from panels.results.models import FILE as COMPARISON
 from panels.results.models import LAB_FILE, best_script, policy_label, rows_by_policy
 from panels.site.visitor import as_visitor
 from panels.tour import facts
-from panels.tour.facts import MARKET
-from panels.training.runs import sample
-from panels.transcripts.before_after import FILE, typical
-from panels.transcripts.episodes import awaited_model, within
+from panels.tour.facts import MARKET, stage_of
+from panels.training.tab import sample, table_of_runs
+from panels.transcripts.episodes import FILE, of_this_page
+from panels.transcripts.tab import typical
+from panels.transcripts.view import limits
 from panels.ui.html import SAUDA, SAY, goods, macros, picture
 from panels.ui.look import PALETTE, QUEUED, note, trouble
 from panels.ui.offers import ending
@@ -45,15 +46,16 @@ from panels.ui.theme import SCENE, font_faces
 from panels.ui.wiring import PRESS, event_value
 from sauda.experiments.comparison import OURS
 from sauda.experiments.episodes import PERCENTILES, SIDES, ChosenPair, act_of
-from sauda.games import bazaar_prompt, game_of, policies_of
+from sauda.games import bazaar_prompt
 from sauda.games.transcript import from_json, in_words
-from sauda.llm.registry import CONSTRAINED, is_model, player_spec
+from sauda.llm.registry import CONSTRAINED
 from sauda.llm.types import ReplyError
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import load
 
 HTML = macros("tour")
 TITLE = "Tour"
+STORY = (COMPARISON, "words.json", LAB_FILE, "evaluation/reproduction.json")
 FOLDER = Path(__file__).parent
 WRITTEN = 20  # characters shown of a reply that is no move
 TURNS = 7  # bubbles for which the first screen has room
@@ -63,55 +65,47 @@ BEFORE, AFTER = "mini", OURS  # the players of the recorded games
 
 def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
-    gr.HTML(HTML.title() + _or_what_makes_it(lambda: HTML.about(facts.in_short(facts.chain()))))
+    gr.HTML(HTML.title() + _in_short())
     _build_race()
     try:
-        runs, comparison = facts.chain(), load(COMPARISON)
-        with gr.Row(elem_id="tour-learnt", elem_classes="sauda-story"):
-            with gr.Column(min_width=320):
-                gr.HTML(HTML.learnt(runs[0].data.rows.rows))
-                gr.Plot(facts.curve(runs, comparison), show_label=False, elem_id="tour-curve")
-            with gr.Column(min_width=320):
-                gr.HTML(HTML.gained(facts.gain(comparison)))
-                gr.Plot(facts.grades_figure(comparison), show_label=False, elem_id="tour-grades")
+        _build_story()
     except ArtifactError as error:
         gr.HTML(missing(error))
-    parts = map(_or_what_makes_it, (_ran, _compare, _rewards))
-    labs, _ = load_or_say(LAB_FILE)
-    games = HTML.games(facts.lab_sentence(labs)) + HTML.sections()
-    gr.HTML(Markup("").join([*parts, games]), elem_classes="sauda-story")
+    gr.HTML(HTML.sections(), elem_classes="sauda-story")
 
 
-def _or_what_makes_it(part: Callable[[], Markup]) -> Markup:
-    """A part of the story, or which artifact it lacks and what makes it."""
+def _in_short() -> Markup:
+    """Model, training time, hardware and cost, or what makes the log that is missing."""
     try:
-        return part()
+        return HTML.about(facts.in_short(facts.chain()))
     except ArtifactError as error:
         return missing(error)
 
 
-def _ran() -> Markup:
-    """The stages of training, one a row."""
-    runs, comparison = facts.chain(), load(COMPARISON)
+def _build_story() -> None:
+    """Lay out what was trained and gained; raises ArtifactError, before any of it, without one."""
+    runs, comparison, words, labs, again = facts.chain(), *map(load, STORY)
+    gain, agreement = facts.gain(comparison), again.data.agreement
+    with gr.Row(elem_id="tour-learnt", elem_classes="sauda-story"):
+        with gr.Column(min_width=320):
+            gr.HTML(HTML.learnt(runs[0].data.rows.rows))
+            gr.Plot(facts.curve(runs, comparison), show_label=False, elem_id="tour-curve")
+        with gr.Column(min_width=320):
+            gr.HTML(HTML.gained(gain))
+            gr.Plot(facts.grades_figure(comparison), show_label=False, elem_id="tour-grades")
     sources = [provenance(run, f"n = {len(run.data.log)} steps") for run in runs]
     sources.append(provenance(comparison, "95 % bootstrap intervals over games"))
-    return Markup("").join([facts.stages(runs, comparison), *sources])
-
-
-def _compare() -> Markup:
-    """What beats Sauda and why, and what words are worth."""
-    comparison, words = load(COMPARISON), load("words.json")
     ahead, behind = facts.still_ahead(comparison), facts.why_behind(comparison)
-    return HTML.compared(ahead, behind, facts.what_pays(words), provenance(words))
-
-
-def _rewards() -> Markup:
-    """How rewards and actions are made, one training sample, and how to check a number."""
     prompts = bazaar_prompt.RULES["market"], bazaar_prompt.RULES["lab"].format(lab="lab_0")
-    agreement = load("evaluation/reproduction.json").data.agreement
     agree = agreement.within_three + agreement.without_error_equal
-    learnt = sample(facts.chain()[-1])
-    return HTML.rewards(prompts, len(arena.COMPONENTS), learnt, agree, agreement.figures)
+    parts = [
+        table_of_runs({stage_of(run): run for run in runs}),
+        *sources,
+        HTML.compared(ahead, behind, facts.what_pays(words), provenance(words)),
+        HTML.rewards(prompts, len(arena.COMPONENTS), sample(runs[-1]), agree, agreement.figures),
+        HTML.games(facts.lab_sentence(labs)),
+    ]
+    gr.HTML(Markup("").join(parts), elem_classes="sauda-story")
 
 
 # The race -----------------------------------------------------------------------------------------
@@ -162,8 +156,7 @@ def _scale(
 
     The deal comes last. Nothing where no price serves both sides.
     """
-    (instance,), past = game.final.private["nature"], game.final.table.past
-    low, high = instance.seller["reservation"], instance.buyer["reservation"]
+    (high, low), past = limits(game), game.final.table.past
     if high <= low:
         return [], ("", "")
     prices = [
@@ -189,10 +182,8 @@ def _end(label: str, game: Episode, replies: Sequence[str]) -> tuple[str, bool, 
 
 def outcome(game: Episode) -> str:
     """How a game ended, and the learner's share of what could be won."""
-    task, (instance,) = get_task(game.task), game.final.private["nature"]
     how = "forfeited" if game.end == EndReason.FORFEIT else ending(game.final.table.past[-1])
-    (share,) = shares(game.final, task.learner)
-    width = zopa_width(instance.buyer["reservation"], instance.seller["reservation"])
+    (share,), width = shares(game.final, get_task(game.task).learner), zopa_width(*limits(game))
     won = f"{share:.0%} of the {rupees(width)} that could be won" if width else "nothing to win"
     return f"{how}, {won}"
 
@@ -208,15 +199,6 @@ def rivals() -> Mapping[str, str]:
         held = f"{BEFORE}+{CONSTRAINED}"
         names |= {name: capital(policy_label(name)) for name in (held, *stages, script)}
     return names
-
-
-def played_by(name: str, seed: int) -> Episode:
-    """The game of a seed, played by a stage of training or a script; raises ReplyError."""
-    task = get_task(MARKET)
-    if not is_model(name):
-        return rollout(task, policies_of(task)[name], seed)
-    player = replace(player_spec(name), generate=awaited_model(weights_of(name)))
-    return rollout(task, within(player.policy(game_of(task))), seed)
 
 
 def recorded_games(pair: ChosenPair) -> list[Episode]:
@@ -269,8 +251,9 @@ def play_beside(pair: ChosenPair, games: Sequence[Episode], name: str) -> Iterat
     if name not in rivals():  # any client can send anything
         name = BEFORE
     yield race(games, pair) + note("Both play; that takes up to a minute.")
+    task = get_task(MARKET)
     try:
-        played = [played_by(player, pair.seed) for player in (name, AFTER)]
+        played = [rollout(task, of_this_page(task, who), pair.seed) for who in (name, AFTER)]
     except ReplyError as error:
         yield race(games, pair) + trouble(error)
         return

@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 import gradio as gr
 import plotly.graph_objects as go
@@ -55,10 +54,9 @@ class View:
     smoothing: float = 0.8  # weight of what came before in the moving average
     log: bool = False  # losses and gradient norms on a logarithmic axis
 
-    def to_query(self) -> str:
-        """The query string that opens the page at this view, with its question mark."""
-        shown = {"smoothing": f"{self.smoothing:g}", "log": int(self.log)}
-        return "?" + urlencode({"tab": "training", **asdict(self), **shown})
+    def to_query(self) -> dict[str, str]:
+        """What the page's address says of this view."""
+        return asdict(self) | {"smoothing": f"{self.smoothing:g}", "log": f"{self.log:d}"}
 
 
 # Logs ---------------------------------------------------------------------------------------------
@@ -440,15 +438,10 @@ def _line(log: Log, metric: Metric, over: str) -> Trace:
     return line | {"hovertemplate": hover} | named
 
 
-def build_together(runs: Runs, scripts: Rows) -> tuple[gr.Plot, go.Figure] | None:
-    """Lay out the figure with its controls; returns it and what it shows at first.
-
-    None where no two runs can be compared.
-    """
+def build_together(runs: Runs, scripts: Rows) -> tuple[gr.Plot, go.Figure]:
+    """Lay out the figure with its controls; returns it and what it shows at first."""
     logs = [recorded(run) for run in runs.values()]
-    metrics = {each.name: each for each in SHARED_METRICS if len(comparable(logs, each)) > 1}
-    if not metrics:
-        return None
+    metrics = {each.name: each for each in SHARED_METRICS if comparable(logs, each)}
     first = next(iter(metrics))
     with gr.Row():
         picked = gr.Dropdown(

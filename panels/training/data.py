@@ -1,7 +1,7 @@
 """The data explorer: examples of each role to search and to page through, as training has them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
 from itertools import groupby
@@ -70,13 +70,6 @@ class Corpus:
         there = {intent_of(example) for role in AGENTS for example in self.examples[role]}
         return [intent for intent in INTENTS if intent in there]
 
-    def count(
-        self, names: Iterable[str], name_of: Callable[[Example], str], prefix: str = ""
-    ) -> list[tuple[str, ...]]:
-        """A row per name: how many examples each role has of that name."""
-        by_role = [Counter(map(name_of, self.examples[role])) for role in AGENTS]
-        return [(prefix + name, *(f"{count[name]:,}" for count in by_role)) for name in names]
-
 
 @lru_cache(maxsize=1)
 def corpus() -> Corpus:
@@ -125,8 +118,14 @@ def dialogue_view(dialogue: Dialogue, example: Example) -> Markup:
 
 def counts_table(made: Corpus) -> Markup:
     """Examples by act and role, then by part of the split."""
-    rows = made.count(made.acts, intent_of)
-    rows += made.count(PARTS, lambda example: example.part, "part: ")
+    counts = Counter(
+        (role, name)
+        for role in AGENTS
+        for each in made.examples[role]
+        for name in (intent_of(each), f"part: {each.part}")
+    )
+    names = [*made.acts, *(f"part: {part}" for part in PARTS)]
+    rows = [(name, *(f"{counts[role, name]:,}" for role in AGENTS)) for name in names]
     left_out = "; ".join(f"{reason} {n:,}" for reason, n in made.left_out.items())
     return table(("act", *AGENTS), rows, caption="Examples by act and role") + note(
         f"{len(made.dialogues):,} dialogues. Turns without an example: {left_out or 'none'}."

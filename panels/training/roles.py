@@ -47,18 +47,13 @@ from sauda.train.roles import LEAST_SAID
 
 HTML = macros("roles")
 ROLES = ("buyer", "seller", "generalist")
-OFF_ROLE = "playing the other role, compared with its own"
-SAID_QUESTIONS = {
-    "base": "specialist, compared with the untrained base",
-    "specialist": "specialist, compared with the generalist",
-    "off_role": OFF_ROLE,
-}
-QUESTIONS = {
+QUESTIONS = {  # of comparisons, of losses and of games
     "schedule": "schedule, compared with its control",
     "cycles": "two cycles, compared with one",
     "layers": "rates by layer, compared with one rate",
-    "specialist": "specialist, compared with generalist",
-    "off_role": OFF_ROLE,
+    "specialist": "specialist, compared with the generalist",
+    "base": "specialist, compared with the untrained base",
+    "off_role": "playing the other role, compared with its own",
 }
 SUMMARY, AGAIN = "agreemate-training-summary", "agreemate-training-recomputed"  # published
 COLUMNS = (
@@ -79,7 +74,7 @@ SAID = {
     "games forfeited": "unsaid", "share won": "share", OWN: "difference",
 }  # fmt: skip
 SAID_CONTRASTS = {
-    "question": lambda row: SAID_QUESTIONS[row.question], "model": named("model"),
+    "question": lambda row: QUESTIONS[row.question], "model": named("model"),
     "compared with": named("beside"), "seat": "seat", "n": "n", "difference": "difference",
 }  # fmt: skip
 SHARES = {
@@ -151,19 +146,18 @@ def rate_figure(runs: Runs, role: str) -> go.Figure:
     return line_chart(traces, "step", "learning rate", exponentformat="e")
 
 
-def published_figure(figures: Figures, role: str) -> go.Figure:
-    """AgreeMate's published curves of a role; an empty figure where they are not there."""
+def published_figure(published: PublishedFigure) -> go.Figure:
+    """AgreeMate's published curves of a role."""
     traces, hover = [], "update %{x}: %{y:.3f}<extra></extra>"
-    if published := figures.get(f"agreemate-curve-{role}"):
-        rows, style = list(_rows(published)), line_style("published")
-        for field, label, dash in (
-            ("train_loss", "training", "solid"),
-            ("eval_loss", "validation", "dot"),
-            ("ema_loss", "published EMA", "dash"),
-        ):
-            more = style | {"line": style["line"] | {"dash": dash}, "connectgaps": True}
-            x, y = [row["step"] for row in rows], [row[field] for row in rows]
-            traces.append(curve(label, "published", x, y, hover, **more))
+    rows, style = list(_rows(published)), line_style("published")
+    for field, label, dash in (
+        ("train_loss", "training", "solid"),
+        ("eval_loss", "validation", "dot"),
+        ("ema_loss", "published EMA", "dash"),
+    ):
+        more = style | {"line": style["line"] | {"dash": dash}, "connectgaps": True}
+        x, y = [row["step"] for row in rows], [row[field] for row in rows]
+        traces.append(curve(label, "published", x, y, hover, **more))
     title = "loss, nats per token"
     return line_chart(traces, "update, published", title, rangemode="tozero")
 
@@ -187,11 +181,10 @@ def plain(name: str) -> str:
     return name.removeprefix("roles-").replace("-", ", ", 1).replace("-", " ")
 
 
-def run_table(runs: Runs, figures: Figures) -> Markup:
+def run_table(runs: Runs, summary: PublishedFigure, again: PublishedFigure) -> Markup:
     """Our runs and the published ones: speed, losses, perplexity, running mean and memory."""
     rows = [_run_row(name, run.data) for name, run in runs.items()]
-    if {SUMMARY, AGAIN} <= figures.keys():
-        rows += _published_rows(figures[SUMMARY], figures[AGAIN])
+    rows += _published_rows(summary, again)
     return table(COLUMNS, rows, caption="Runs of roles, and AgreeMate's as published")
 
 
@@ -285,41 +278,35 @@ def check_line(runs: Runs) -> str:
 
 
 def build(tab: gr.Tab) -> None:
-    """Lay out the part, which is filled as `tab` is opened. Called inside it.
-
-    Without any run it says how to make one, and has the published curves alone.
-    """
-    loaded = {name: load_or_say(f"training/{name}.json") for name in NAMES}
-    runs = {name: run for name, (run, _) in loaded.items() if run is not None}
-    published, no_published = load_or_say("published.json")
-    figures = {figure.id: figure for figure in published.data.figures} if published else {}
-    compared, not_compared = load_or_say(ROLES_FILE)
-    # The runs are made alike, and the comparison is of them all: one sentence for what is missing.
-    gaps = [message for _, message in loaded.values() if message] or [not_compared]
-    missing = gaps[0] + no_published
+    """Lay out the part, which is filled as `tab` is opened. Called inside it."""
+    files = (ROLES_FILE, "published.json", *(f"training/{name}.json" for name in NAMES))
+    loaded = list(map(load_or_say, files))
+    if missing := [message for _, message in loaded if message]:
+        gr.HTML(missing[0])  # the runs are made alike, and the comparison is of them all
+        return
+    compared, published, *logs = (artifact for artifact, _ in loaded)
+    runs = dict(zip(NAMES, logs, strict=True))
+    figures = {figure.id: figure for figure in published.data.figures}
     above = gr.HTML()
     role = gr.Radio(list(ROLES), value=ROLES[0], label="Role", elem_id="training-role")
     with gr.Row():
-        plots = [gr.Plot(show_label=False, min_width=320) for _ in range(3 if runs else 1)]
+        plots = [gr.Plot(show_label=False, min_width=320) for _ in range(3)]
     caveat, below = gr.HTML(elem_id="training-role-caveat"), gr.HTML()
 
     def show(name: str) -> Updates:
-        ours = [loss_figure(runs, name), rate_figure(runs, name)] if runs else []
-        drawn = dict(zip(plots, [*ours, published_figure(figures, name)], strict=True))
-        return {caveat: HTML.remarks(figures, [f"agreemate-curve-{name}"]), **drawn}
+        theirs = figures[f"agreemate-curve-{name}"]
+        drawn = loss_figure(runs, name), rate_figure(runs, name), published_figure(theirs)
+        return {caveat: HTML.remarks([theirs]), **dict(zip(plots, drawn, strict=True))}
 
     def fill(_: str) -> Updates:
-        told = {above: _above(compared), below: _below(runs, figures, compared, missing)}
-        return told | show(ROLES[0])
+        return {above: _above(compared), below: _below(runs, figures, compared)} | show(ROLES[0])
 
     role.change(show, role, [caveat, *plots], **QUIET)
     fill_on_opening(tab, fill, [above, *plots, caveat, below])
 
 
-def _above(compared: Artifact | None) -> Markup:
+def _above(compared: Artifact) -> Markup:
     """What a role is, whether its schedule helps, and what roles say in games."""
-    if compared is None:
-        return HTML.introduction() + tell_games()
     rows = compared.data.contrasts
     caption = "Loss on hold-out dialogues, nats per token"
     losses = data_table(rows, caption, ".3f", {"difference": "+.3f"}, CONTRASTS)
@@ -328,14 +315,14 @@ def _above(compared: Artifact | None) -> Markup:
     return HTML.introduction() + schedule + tell_games()
 
 
-def _below(runs: Runs, figures: Figures, compared: Artifact | None, missing: Markup) -> Markup:
-    """All runs, their replies and commands, and what is `missing`."""
+def _below(runs: Runs, figures: Figures, compared: Artifact) -> Markup:
+    """All runs, their replies and commands."""
+    published = figures[SUMMARY], figures[AGAIN]
     return HTML.details(
-        run_table(runs, figures),
-        HTML.remarks(figures, [SUMMARY, AGAIN]),
-        check_line(runs) if runs else "",
+        run_table(runs, *published),
+        HTML.remarks(published),
+        check_line(runs),
         Markup("").join(reply_table(run.data.replies, name) for name, run in runs.items()),
-        missing,
-        provenance(compared, f"n = {len(compared.data.contrasts)} contrasts") if compared else "",
+        provenance(compared, f"n = {len(compared.data.contrasts)} contrasts"),
         Markup("").join(provenance(run, plain(name)) for name, run in runs.items()),
     )

@@ -1,38 +1,293 @@
-"""Training: the curves of all that learns, from their logs; the examples that roles learn from."""
+"""Training: runs with their settings and curves, the selector's curves, roles, and examples."""
 
-from collections.abc import Iterator
-from statistics import fmean
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, fields, replace
+from typing import Any
+from urllib.parse import quote
 
 import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.results.models import policy_label
-from panels.training import data, roles, runs
-from panels.training.curves import curve, line_chart
-from panels.ui.html import SAY
-from panels.ui.look import QUIET, SERIES, heading, note
-from panels.ui.provenance import load_or_say, offer_again, one_by_one, provenance, side_by_side
-from panels.ui.terms import task_choices
-from panels.ui.wiring import Updates, bound, fill_on_opening
-from sauda.records.store import Artifact
+from env import TASKS
+from panels.results.models import FILE, LAB_FILE, policy_label
+from panels.results.training import verdict, whole_gains
+from panels.training import data, roles
+from panels.training.curves import (
+    EVALUATION,
+    METRICS,
+    REWARD,
+    REWARD_STD,
+    SCALES,
+    SMOOTHEST,
+    SMOOTHING,
+    Log,
+    Rows,
+    Runs,
+    View,
+    average,
+    build_together,
+    curve,
+    line_chart,
+    recorded,
+    scripted_rows,
+    stack,
+)
+from panels.ui.html import SAY, macros
+from panels.ui.look import QUIET, SERIES, heading, note, table, trouble
+from panels.ui.provenance import load_or_say, offer_again, provenance, side_by_side
+from panels.ui.tables import MISSING, with_interval
+from panels.ui.terms import short, task_choices, with_tooltips
+from panels.ui.wiring import (
+    Updates,
+    bound,
+    fill_on_opening,
+    in_address,
+    lay_out_address,
+    on_address,
+    region,
+)
+from sauda.cloud.jobs import flavor
+from sauda.records.kinds import training_runs
+from sauda.records.store import ROOT, Artifact
 from sauda.statistics import moving_average
 from sauda.train.selector import DIGITS, EXPERT, SelectorEpisode, episode_return
 
+HTML = macros("training")
 TITLE = "Training"
-SMOOTHING = 0.9  # of the moving average, at first
+RUNS = "runs"  # id of the sub-tab
+GAIN_TASKS = {"bazaar": "bazaar/open", "arena": "arena/market_round"}  # of a gain, by game
+RENTED = "cpu-basic"  # the Hub's machine with as many cores as ours
+COLUMNS = (
+    "run", "hold-out gain", "last checkpoint", "steps", "tokens", "minutes", "machine",
+    f"cost at the Hub’s {RENTED}",
+)  # fmt: skip
 SAMPLE = 20  # training episodes that are played again
 
+# All runs -----------------------------------------------------------------------------------------
 
-def reward_figure(selector: Artifact, task: str, smoothing: float) -> go.Figure:
+
+def overview(runs: Runs) -> Markup:
+    """Whether training helps, and a row per run."""
+    bazaar, _ = load_or_say(FILE)
+    helps = heading(headline(bazaar), "Gains by task are in Results.") if bazaar else Markup("")
+    told = note(with_tooltips(SAY.overview(list(GAIN_TASKS.values()))))
+    return helps + region("training-overview", table_of_runs(runs)) + told
+
+
+def table_of_runs(runs: Runs) -> Markup:
+    """A row per run: its gain in hold-out games, its last checkpoint, and what it took."""
+    comparisons = [artifact for file in (FILE, LAB_FILE) if (artifact := load_or_say(file)[0])]
+    gains = {
+        (gain.after, gain.task): f"{with_interval(gain.interval, '+.3f')}, n {gain.n}"
+        for comparison in comparisons
+        for gain in comparison.data.stage_gains
+        if gain.on == "all"
+    }
+    rows = []
+    for name, run in runs.items():
+        log, data, dollars = recorded(run), run.data, cost(run)
+        last = data.checkpoint_evaluations[-1] if data.checkpoint_evaluations else None
+        rows.append(
+            (
+                log.name,
+                gains.get((f"mini+{name}", GAIN_TASKS[log.game]), "not recorded yet"),
+                MISSING if last is None else f"{last.reward:.3f} [{last.low:.3f}, {last.high:.3f}]",
+                f"{len(data.log):,}",
+                f"{data.num_tokens:,}",
+                f"{data.seconds / 60:.0f}",
+                machine(run),
+                MISSING if dollars is None else f"${dollars:.3f}",
+            )
+        )
+    return table(COLUMNS, rows, "lrrrrrlr", "Runs of training")
+
+
+def machine(run: Artifact) -> str:
+    """The hardware of a run: "2 CPU cores", or the GPU by its name."""
+    hardware = run.data.hardware
+    return f"{hardware.cores} CPU cores" if "CPU" in hardware.device else hardware.device
+
+
+def cost(run: Artifact) -> float | None:
+    """US dollars for the run's time on RENTED; None for a run on other hardware."""
+    rented = "CPU" in run.data.hardware.device
+    return run.data.seconds / 3600 * flavor(RENTED).price if rented else None
+
+
+def headline(comparison: Artifact) -> str:
+    """Whether training helps, with the gain on the first task that the served stage played."""
+    sentence = verdict(comparison).sentence
+    gain = next(iter(whole_gains(comparison).values()), None)
+    if gain is None:
+        return sentence
+    figures = with_interval(gain.interval, "+.3f")
+    return f"{sentence} In the {short(gain.task)}: {figures}, n = {gain.n:,}."
+
+
+# One run ------------------------------------------------------------------------------------------
+
+
+def mix(run: Artifact) -> Markup:
+    """Counts of a run's training data by task, move and judge."""
+    data, parts = run.data, {}
+    if data.rows:
+        parts = {"task": data.rows.task, "move": data.rows.moves}
+    elif data.games:
+        parts = {"task, groups": data.games.task}
+    elif data.rounds:
+        parts = {
+            f"round {number}, {each.teacher_turns:.0%} of the turns the teacher's": each.task
+            for number, each in enumerate(data.rounds, 1)
+        }
+    elif pairs := data.pairs:
+        parts = {"task": pairs.task, "move of the better reply": pairs.moves, "judge": pairs.judge}
+    rows = [
+        (part, name, f"{number:,}")
+        for part, counts in parts.items()
+        for name, number in (counts or {}).items()
+    ]
+    return table(("part", "", "count"), rows, "llr", f"Training data of {recorded(run).name}")
+
+
+def sample(run: Artifact) -> Markup:
+    """One training conversation, the tokens in the loss marked."""
+    told = f"{recorded(run).name}: marked tokens are in the loss, the others are context."
+    return HTML.tokens(told, run.data.sample)
+
+
+def captions(log: Log, view: View) -> Markup:
+    """How the curves are to be read, and their first and last values for who cannot see them."""
+    evaluated, on_log_axis = log.known(EVALUATION), [each for each in log.metrics if each.log]
+    curves = [
+        (each.label, [y for y in average(log, each, view.smoothing) if y is not None])
+        for each in log.metrics
+    ]
+    return HTML.captions(
+        log,
+        view,
+        bands=log.known(REWARD) and log.known(REWARD_STD),
+        whiskers=evaluated,
+        levels=evaluated or (log.tasks and set(log.tasks) <= set(TASKS)),
+        dropped=sum(value <= 0 for each in on_log_axis for value in log.known(each)),
+        absent=[each.label for each in METRICS[log.role] if not log.known(each)],
+        ends=[(label, values[0], values[-1]) for label, values in curves],
+    )
+
+
+def draw_view(view: View, runs: Runs, scripts: Rows) -> tuple[go.Figure, Markup]:
+    """The curves of a view, and what stands in words below them."""
+    run, log = runs[view.run], recorded(runs[view.run])
+    told = HTML.below(
+        view.run,
+        f"gradio_api/file={quote(str(ROOT / run.file))}",
+        captions(log, view),
+        HTML.summary(log.name, run.data, log.game),
+        sample(run),
+        mix(run),
+        provenance(run, f"n = {len(run.data.log)} steps"),
+    )
+    return stack(log, view, scripts), told
+
+
+# The view that an address names -------------------------------------------------------------------
+
+
+def from_query(query: Mapping[str, str], first: View, runs: Sequence[str]) -> tuple[View, str]:
+    """The view `first` updated from `query`, and a sentence that names unreadable parts, or ""."""
+    known = {"run": runs, "over": list(SCALES), "log": ["0", "1"]}
+    read: dict[str, Any] = {
+        name: query[name] for name, values in known.items() if query.get(name) in values
+    }
+    if "log" in read:
+        read["log"] = read["log"] == "1"
+    smoothing = _smoothing(query.get("smoothing", ""))
+    if smoothing is not None:
+        read["smoothing"] = smoothing
+    unread = sorted({*known, "smoothing"} & query.keys() - read.keys())
+    fault = f"Not all of the address could be read: {', '.join(unread)}." if unread else ""
+    return replace(first, **read), fault
+
+
+def _smoothing(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return round(value, 2) if 0 <= value <= SMOOTHEST else None
+
+
+# Layout of the runs -------------------------------------------------------------------------------
+
+
+def build_run_part(tab: gr.Tab) -> None:
+    """Lay out the part, which is filled as `tab` is opened. Called inside it."""
+    loaded = {name: load_or_say(f"training/{name}.json") for name in training_runs()}
+    runs = {name: run for name, (run, _) in loaded.items() if run is not None}
+    if runs:
+        build_runs(runs, tab)
+    if missing := Markup("").join(message for _, message in loaded.values()):
+        gr.HTML(Markup('<div class="sauda-cards">{}</div>').format(missing))
+
+
+def build_runs(runs: Runs, tab: gr.Tab) -> None:
+    """Lay out all runs, and the curves of one with the controls that choose them."""
+    scripts, first = scripted_rows(), View(next(iter(runs)))
+    above = gr.HTML()
+    together, drawn = build_together(runs, scripts)
+    with gr.Row():
+        run = gr.Dropdown(
+            [(recorded(run).name, name) for name, run in runs.items()], value=first.run,
+            label="Run", filterable=False, elem_id="training-run", min_width=240,
+        )  # fmt: skip
+        over = gr.Radio(
+            list(SCALES), value=first.over, label="Over", elem_id="training-over", min_width=240
+        )
+        smoothing = gr.Slider(
+            0, SMOOTHEST, value=first.smoothing, step=0.01, label="Smoothing",
+            elem_classes="sauda-steps", elem_id="training-smoothing", min_width=240,
+        )  # fmt: skip
+        log = gr.Radio(
+            [("linear", False), ("logarithmic", True)], value=first.log,
+            label="Loss and gradient norm", min_width=240,
+        )  # fmt: skip
+    inputs = [run, over, smoothing, log]  # the fields of a view
+    figure, below = gr.Plot(show_label=False, elem_id="training-curves"), gr.HTML()
+    address = lay_out_address("training", RUNS, [each.name for each in fields(View)], tab)
+    outputs = [below, figure, address.shown]
+
+    def redraw(*values: Any) -> Updates:
+        view = View(*values)
+        named = in_address({} if view == first else view.to_query())
+        shown = dict(zip((figure, below), draw_view(view, runs, scripts), strict=True))
+        return shown | {address.shown: named}
+
+    def follow_view(query: Mapping[str, str]) -> Updates:
+        view, unread = from_query(query, first, list(runs))
+        shown = redraw(*astuple(view)) | dict(zip(inputs, astuple(view), strict=True))
+        fault = trouble(ValueError(unread)) if unread else ""
+        return shown | {below: fault + shown[below]}
+
+    gr.on(
+        [control.input for control in inputs], redraw, inputs, outputs,
+        trigger_mode="always_last", **QUIET,
+    )  # fmt: skip
+    on_address(address, follow_view, [*outputs, *inputs])
+    fill_on_opening(tab, lambda _: {above: overview(runs), together: drawn}, [above, together])
+
+
+# The selector -----------------------------------------------------------------------------------
+
+
+def reward_figure(selector: Artifact, task: str) -> go.Figure:
     """Reward per training episode of `task`: raw points, moving average, the expert's average."""
     rows = _rows(selector, task)
     x, rewards = [row.episode for row in rows], [row.reward for row in rows]
     raw = {"mode": "markers", "customdata": [row.policy for row in rows]}
     raw["marker"] = {"color": SERIES["buyer"].light, "size": 5, "opacity": 0.35}
     hover = "episode %{x}: %{y:.3f} by %{customdata}<extra></extra>"
-    smooth = moving_average(rewards, smoothing)
-    expert = moving_average([row.expert for row in rows], smoothing)
+    smooth = moving_average(rewards, SMOOTHING)
+    expert = moving_average([row.expert for row in rows], SMOOTHING)
     traces = [
         curve("selector, each episode", "buyer", x, rewards, hover, **raw),
         curve("selector, averaged", "buyer", x, smooth, "averaged: %{y:.3f}<extra></extra>"),
@@ -74,10 +329,45 @@ def played_again(selector: Artifact, task: str) -> Iterator[Markup]:
         "reward": [round(episode_return(task, row.policy, row.seed), DIGITS) for row in rows],
         "expert": [round(episode_return(task, EXPERT, row.seed), DIGITS) for row in rows],
     }
-    then, now = recorded["reward"], fresh["reward"]
-    means = fmean(then), fmean(now)
-    told = side_by_side("mean reward of the selector", means, len(rows), recorded, fresh)
-    yield told + one_by_one([row.seed for row in rows], then, now, "reward")
+    figures, seeds = (recorded["reward"], fresh["reward"]), [row.seed for row in rows]
+    yield side_by_side("mean reward of the selector", figures, recorded, fresh, seeds=seeds)
+
+
+def build_selector(tab: gr.Tab) -> None:
+    """Lay out the part, which is filled as `tab` is opened. Called inside it."""
+    selector, missing = load_or_say("training/selector.json")
+    if selector is None:
+        gr.HTML(missing)
+        return
+    told = "A softmax over scripted labs learns by REINFORCE which of them to play."
+    tasks = [row.task for row in selector.data.final]
+    above = gr.HTML()
+    task = gr.Radio(task_choices(tasks), value=tasks[-1], label="Task")
+    with gr.Row():
+        figures = [gr.Plot(show_label=False, min_width=320) for _ in range(2)]
+    outputs = [above, *figures]
+    title = heading("A selector in the GPU arena", told)
+    source = provenance(selector, f"n = {len(selector.data.curve)} training episodes")
+
+    def show(name: str) -> Updates:
+        words = Markup("{}<p>{}</p>{}").format(title, outcome(selector, name), source)
+        drawn = reward_figure(selector, name), choice_figure(selector, name)
+        return dict(zip(outputs, (words, *drawn), strict=True))
+
+    label = f"play the first {SAMPLE} episodes again, now"
+    offer_again(label, bound(played_again, selector), [task], "training-selector")
+    task.change(show, task, outputs, **QUIET)
+    fill_on_opening(tab, lambda _: show(tasks[-1]), outputs)
+
+
+# The tab ----------------------------------------------------------------------------------------
+
+PARTS = {  # of the tab, by title: a name in addresses, and what lays it out
+    "Runs": (RUNS, build_run_part),
+    "Selector": ("selector", build_selector),
+    "Roles": ("roles", roles.build),
+    "Data explorer": ("data", data.build),
+}
 
 
 def build() -> None:
@@ -88,46 +378,3 @@ def build() -> None:
         for title, (name, build_part) in PARTS.items():
             with gr.Tab(title, id=name) as tab:
                 build_part(tab)
-
-
-def build_selector(tab: gr.Tab) -> None:
-    """Lay out the part, which is filled as `tab` is opened. Called inside it."""
-    selector, missing = load_or_say("training/selector.json")
-    if selector is None:
-        gr.HTML(missing)
-        return
-    told = "A softmax over scripted labs learns by REINFORCE which of them to play."
-    above = gr.HTML()
-    tasks = [row.task for row in selector.data.final]
-    with gr.Row():
-        task = gr.Radio(task_choices(tasks), value=tasks[-1], label="Task", min_width=320)
-        smoothing = gr.Slider(
-            0, 0.98, value=SMOOTHING, step=0.02, label="Smoothing", elem_classes="sauda-steps",
-            min_width=320,
-        )  # fmt: skip
-    with gr.Row():
-        figures = [gr.Plot(show_label=False, min_width=320) for _ in range(2)]
-    outputs = [above, *figures]
-    title = heading("A selector in the GPU arena", told)
-    source = provenance(selector, f"n = {len(selector.data.curve)} training episodes")
-
-    def show(name: str, smoothing: float) -> Updates:
-        values = (
-            Markup("{}<p>{}</p>{}").format(title, outcome(selector, name), source),
-            reward_figure(selector, name, smoothing),
-            choice_figure(selector, name),
-        )
-        return dict(zip(outputs, values, strict=True))
-
-    label = f"play the first {SAMPLE} episodes again, now"
-    offer_again(label, bound(played_again, selector), [task], "training-selector")
-    gr.on([task.change, smoothing.change], show, [task, smoothing], outputs, **QUIET)
-    fill_on_opening(tab, lambda _: show(tasks[-1], SMOOTHING), outputs)
-
-
-PARTS = {  # of the tab, by title: a name in addresses, and what lays it out
-    "Runs": ("runs", runs.build),
-    "Selector": ("selector", build_selector),
-    "Roles": ("roles", roles.build),
-    "Data explorer": ("data", data.build),
-}

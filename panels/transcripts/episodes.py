@@ -2,30 +2,31 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from env import ARENA_TASKS, Episode, Policy, get_task, rollout
+from env import ARENA_TASKS, Episode, Policy, Task, get_task, rollout
 from panels.results.models import policy_label
 from panels.site.visitor import visitor_of_event
-from panels.transcripts.before_after import FILE
 from panels.ui.provenance import load_or_say
 from sauda.experiments.comparison import BASE, LAB
 from sauda.experiments.episodes import POLICIES, SEED
+from sauda.experiments.verify import needs_weights
 from sauda.games import game_of, policies_of
 from sauda.games.bazaar_columns import OPEN_MARKET
 from sauda.games.transcript import from_json
-from sauda.llm.backends import in_page
-from sauda.llm.registry import get_policy, is_model, row_name
+from sauda.llm.backends import SEATS, in_page
+from sauda.llm.registry import get_policy, is_model, player_spec, row_name
 from sauda.llm.server import Loading, ModelWorker
-from sauda.llm.turn import PlayerSpec
 from sauda.llm.types import ReplyError
 from sauda.policies import SLOW
 from sauda.records.seeds import SPLITS, whole_seed
 from sauda.records.store import Artifact
 
+FILE = "episodes/before_after.json"  # games before and after training
 MOST = 4  # policies side by side
 LOADS_WITHIN = 120.0  # seconds that a game waits for a model
 GAME_SECONDS = 300.0  # that a game of a language model may take
@@ -94,15 +95,32 @@ def recorded_at(task_name: str, seed: int) -> Mapping[str, Episode]:
 def by_model(task_name: str, seed: int, name: str) -> Episode:
     """An episode that a language model of this page plays; cached, as a game takes seconds.
 
-    Its requests stand in line as those of the visitor who asked for it. Raises ReplyError where it
-    cannot be played in time.
+    Raises ReplyError where it cannot be played in time.
     """
-    task, model = get_task(task_name), awaited_model(name)
-    return rollout(task, within(PlayerSpec(model).policy(game_of(task))), seed)
+    task = get_task(task_name)
+    return rollout(task, of_this_page(task, name), seed)
 
 
-def awaited_model(name: str) -> ModelWorker:
-    """The model called `name` of this page, loaded, for the visitor whose event runs."""
+def of_this_page(task: Task, name: str) -> Policy:
+    """The policy of that name; a language model's replies come from this page's own process.
+
+    Its requests stand in line as those of the visitor whose event runs. Raises ReplyError, here and
+    in play, where it cannot be loaded or a game cannot be played in time.
+    """
+    if not needs_weights(name):
+        return get_policy(task, name)
+    player = player_spec(name)
+    player = replace(player, generate=awaited_model(player.weights))
+    return within(player.policy(game_of(task)))
+
+
+def awaited_model(weights: str) -> ModelWorker:
+    """The model of these weights in this page, loaded, for the visitor whose event runs.
+
+    Sauda's have two names, that of its row and that of its seat, and are loaded under the latter.
+    """
+    own = SEATS["buyer"].model
+    name = own if weights == row_name(own) else weights
     return wait_until_loaded(in_page(name).for_visitor(visitor_of_event()))
 
 

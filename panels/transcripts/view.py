@@ -1,20 +1,32 @@
 """What the Transcripts tab draws of episodes: pictures, moves and outcomes, side by side."""
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby, takewhile
 from operator import attrgetter
 
 from markupsafe import Markup
 
-from env import ARENA_TASKS, Deal, EndReason, Episode, arena, begin, get_task, rupees
+from env import (
+    ARENA_TASKS,
+    Deal,
+    EndReason,
+    Episode,
+    Task,
+    arena,
+    begin,
+    get_task,
+    rupees,
+    shares,
+    zopa_width,
+)
 from panels.results.models import policy_label
-from panels.transcripts.before_after import FILE
-from panels.transcripts.episodes import player_title
+from panels.transcripts.episodes import FILE, player_title
 from panels.ui.html import macros, text_link
-from panels.ui.offers import SMALL, curve, deal_turns, ending, offer_chart, offers_of
+from panels.ui.offers import SMALL, Offers, curve, deal_turns, ending, offer_chart, offers_of
 from sauda.games import BAZAAR
 from sauda.games.arena_columns import Event, events
+from sauda.games.bazaar_prompt import QUOTED
 from sauda.games.transcript import to_json, to_markdown
 
 HTML = macros("transcripts")
@@ -47,7 +59,9 @@ def columns(episodes: Mapping[str, Episode], step: int) -> Markup:
     """The policies side by side after `step` moves each; in the arena, actions of the learner."""
     if of_arena(episodes):
         return arena_columns(episodes, step)
-    return HTML.columns([column(name, episode, step) for name, episode in episodes.items()])
+    return HTML.columns(
+        [column(player_title(name), episode, step) for name, episode in episodes.items()]
+    )
 
 
 def again(episodes: Mapping[str, Episode], recorded: Collection[str] = ()) -> Markup:
@@ -73,17 +87,29 @@ def again(episodes: Mapping[str, Episode], recorded: Collection[str] = ()) -> Ma
 # The bazaar -------------------------------------------------------------------------------------
 
 
-def column(name: str, episode: Episode, step: int) -> Markup:
-    """One policy after `step` moves: strips, offers, moves, and its result once over."""
-    step = min(step, len(episode.turns))
+def column(
+    title: str,
+    episode: Episode,
+    step: int,
+    beside: Offers | None = None,
+    apart: Sequence[int] = (),
+    replies: Sequence[str] = (),
+) -> Markup:
+    """One game after `step` moves: strips, offers, moves, and its result once over.
+
+    `beside` are offers that it is compared with, `apart` and `replies` as in `talk`.
+    """
+    step, moves = min(step, len(episode.turns)), len(episode.turns)
     deal = len(episode.turns[max(0, step - 1)].observation.table.past)
     before = sum(len(deal_turns(episode, earlier)) for earlier in range(deal))
-    picture = strips(episode, step) + offer_chart(offers_of(episode, step - before, deal), SMALL)
+    picture = strips(episode, step)
+    picture += offer_chart(offers_of(episode, step - before, deal), SMALL, beside)
     if (deals := episode.final.table.deals) > 1:
         picture += Markup("<p>Deal {} of {}.</p>").format(deal + 1, deals)
-    over, grade = step == len(episode.turns), get_task(episode.task).grade(episode.final)
-    end = outcome(episode, grade) if over else ""
-    return HTML.policy(player_title(name), picture, talk(episode, step), over, end)
+    task, over = get_task(episode.task), step == moves
+    told = talk(episode, step, task.learner, apart, replies)
+    end = outcome(episode, task) + HTML.replies(replies) if over else HTML.move(step, moves)
+    return HTML.policy(title, picture, told, over, end)
 
 
 def strips(episode: Episode, step: int) -> Markup:
@@ -114,17 +140,56 @@ def mark(deal: Deal | None, forfeit: bool) -> tuple[str, str, str]:
     return sign, tone, f"{deal.by} {word}{at}"
 
 
-def talk(episode: Episode, step: int) -> Markup:
-    """The moves of a game up to `step`, one line each, by seat."""
-    seen = episode.turns[:step]
-    return HTML.talk([(turn.agent, BAZAAR.columns.in_words(turn)) for turn in seen])
+def talk(
+    episode: Episode,
+    step: int,
+    learner: str = "",
+    apart: Sequence[int] = (),
+    replies: Sequence[str] = (),
+) -> Markup:
+    """The moves of a game up to `step`, one line each, by seat.
+
+    Moves of `learner` whose numbers, from 0, are in `apart` are marked as different from another
+    game's. Its `replies`, where given, stand below what was no legal move.
+    """
+    number, lines = -1, []
+    for turn in episode.turns[:step]:
+        mark, reply, words = "", None, BAZAAR.columns.in_words(turn)
+        if turn.agent == learner:
+            number += 1
+            if number in apart:
+                mark = "≠ the games differ from here" if number == apart[0] else "≠"
+            if turn.action is None and replies:
+                reply = replies[number]
+                why = turn.error.removesuffix(f": {reply[:QUOTED]!r}")
+                words = f"forfeits: this reply holds no legal move ({why}):"
+        lines.append((turn.agent, words, mark, reply))
+    return HTML.talk(lines)
 
 
-def outcome(episode: Episode, grade: float) -> Markup:
-    """Why the game ended, each agent's surplus in rupees, and the grade."""
+def limits(episode: Episode) -> tuple[float, float]:
+    """The limits of the buyer and of the seller in the first deal."""
+    instance = episode.final.private["nature"][0]
+    return instance.buyer["reservation"], instance.seller["reservation"]
+
+
+def dealt(episode: Episode) -> Markup:
+    """The item and the limits of a game that is over, so that nothing is hidden."""
+    item, width = episode.final.private["nature"][0].item, zopa_width(*limits(episode))
+    return HTML.dealt(episode, item, *limits(episode), width)
+
+
+def outcome(episode: Episode, task: Task) -> Markup:
+    """Why the game ended, what the learner won, each agent's surplus in rupees, and the grade.
+
+    What it won is a share of the ZOPA, told in a game of one deal.
+    """
+    table = episode.final.table
     is_forfeit = episode.end == EndReason.FORFEIT
-    how = "a forfeit ended it" if is_forfeit else ending(episode.final.table.past[-1])
-    return HTML.outcome(how, episode.payoffs, grade)
+    how = f"forfeited in round {table.round + 1}" if is_forfeit else ending(table.past[-1])
+    won = [f"{share:.0%}" for share in shares(episode.final, task.learner)]
+    width, grade = zopa_width(*limits(episode)), task.grade(episode.final)
+    return HTML.outcome(how, won, width, episode.payoffs, grade)
 
 
 # The GPU arena ----------------------------------------------------------------------------------

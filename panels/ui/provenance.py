@@ -1,6 +1,7 @@
 """Where a figure comes from: the line under it; what was recorded beside what was played now."""
 
 from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 import gradio as gr
@@ -46,32 +47,30 @@ def missing(error: ArtifactError) -> Markup:
 
 def side_by_side(
     what: str,
-    means: tuple[float, float],
-    n: int,
+    figures: tuple[Sequence[float], Sequence[float]],
     recorded: Mapping[str, Any],
     fresh: Mapping[str, Any],
     why: str = "",
+    seeds: Sequence[int] = (),
 ) -> Markup:
-    """The means of `what` over `n` games in one line, as recorded and as played now.
+    """The means of `what` in one line, as recorded and as played now; `figures` has both, by game.
 
-    Below it which columns of the games differ, which `why` explains, and the digests of all.
+    Below it which columns of the games differ, which `why` explains, and the digests of all; then
+    the games of `seeds`, one by one.
     """
     fresh = {name: fresh.get(name) for name in recorded}
     differing = [name for name in recorded if recorded[name] != fresh[name]]
-    digests = digest(recorded), digest(fresh)
-    return PARTS.side_by_side(what, means, n, len(recorded), differing, digests, why)
-
-
-def one_by_one(
-    seeds: Sequence[int], recorded: Sequence[float], fresh: Sequence[float], what: str
-) -> Markup:
-    """The games of a sample in a folded table, each with `what` as recorded and as played now."""
+    digests, means = (digest(recorded), digest(fresh)), list(map(fmean, figures))
+    n, count = len(figures[0]), len(recorded)
+    told = PARTS.side_by_side(what, means, n, count, differing, digests, why)
+    if not seeds:
+        return told
     rows = [
         (f"{seed}", f"{old:z.6f}", f"{new:z.6f}", "=" if old == new else "≠")
-        for seed, old, new in zip(seeds, recorded, fresh, strict=True)
+        for seed, old, new in zip(seeds, *figures, strict=True)
     ]
-    heads = ("seed", f"{what} as recorded", f"{what} played now", "")
-    return folded("The games, one by one", table(heads, rows, "lrrl", "The games"))
+    heads = ("seed", "as recorded", "played now", "")
+    return told + folded("The games, one by one", table(heads, rows, "lrrl", what))
 
 
 def offer_again(label: str, play: Callable, inputs: Sequence[gr.Component], name: str) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from app import build_app
-from panels.artifacts import tab as artifacts
+from panels import artifacts
 from panels.gpu_arena import tab as gpu_arena
 from panels.gpu_arena.offers import Visit
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, WORDS

@@ -121,13 +121,13 @@ def change(node: ast.AST) -> None:
 
 
 def tests_of(path: Path) -> tuple[str, ...]:
-    """The tests of a module's room: the deepest folder that mirrors the module's.
+    """The tests of a module: the deepest folder that mirrors its own path or that of its room.
 
     For the games, whose rules all their tests play, it is the whole of tests/env and the recorded
     games of all scripts. The page's golden tests belong to every tab; the golden chats among them
     also to what is read, said and played in them.
     """
-    room = Path("tests", path.parts[0] if path.parts[0] == "env" else path.parent)
+    room = Path("tests", path.parts[0] if path.parts[0] == "env" else path.with_suffix(""))
     while not list((ROOT / room).rglob("test_*.py")):
         room = room.parent
     if room == Path("tests/sauda"):  # of a file beside the rooms

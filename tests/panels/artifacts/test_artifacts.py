@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from panels.artifacts import tab
-from panels.artifacts.tab import ADDRESS, LOCAL, PROGRAMS, listing
+from panels import artifacts
+from panels.artifacts import ADDRESS, LOCAL, PROGRAMS, listing
 from sauda.experiments.speeds import (
     LoadTest,
     latency,
@@ -57,16 +57,17 @@ def test_every_mix_and_action_has_a_row_with_its_refusals_and_failures():
 
 
 def test_a_full_disk_is_a_sentence_and_leaves_no_part_of_the_zip(tmp_path, monkeypatch):
-    monkeypatch.setattr(tab, "zip_folder", lambda: tmp_path)
+    monkeypatch.setattr(artifacts, "zip_folder", lambda: tmp_path)
 
     def fill(path) -> None:
         path.write_text("half")
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(tab, "bundle", fill)
-    *_, told = tab.make_zip()
+    monkeypatch.setattr(artifacts, "bundle", fill)
+    *_, told = artifacts.make_zip()
     assert "no space left on device" in told
     assert list(tmp_path.iterdir()) == []
-    monkeypatch.setattr(tab, "bundle", lambda path: path.write_text("all"))  # there is room again
-    tab.make_zip()
+    # there is room again
+    monkeypatch.setattr(artifacts, "bundle", lambda path: path.write_text("all"))
+    artifacts.make_zip()
     assert [path.read_text() for path in tmp_path.iterdir()] == ["all"]

@@ -4,7 +4,7 @@ from statistics import fmean
 
 import pytest
 
-from panels.judge import rounds, tab
+from panels import judge
 from sauda.experiments.pitching import LEARNER, ROUNDS
 from sauda.records.schemas.base import Row
 from sauda.records.store import Artifact, load
@@ -20,7 +20,7 @@ def test_claims_are_marked_and_the_text_stays_whole_and_escaped():
         Row(dimension="evidence", status=status, start=start, end=end, reason="why", points=0.2)
         for status, start, end in (("holds", 3, 6), ("false", 4, 8))  # which overlap
     ]
-    shown = str(rounds.mark("<b>abc</b>", findings, {}))
+    shown = str(judge.mark("<b>abc</b>", findings, {}))
     assert shown.count("<mark") == 1
     assert '<mark class="sauda-good" title="why">abc</mark>' in shown
     assert shown.startswith("&lt;b&gt;")
@@ -30,19 +30,19 @@ def test_claims_are_marked_and_the_text_stays_whole_and_escaped():
 def test_a_visitors_true_claim_scores_and_what_cannot_be_judged_gets_a_sentence(judged):
     game = judged.data.shown[0]
     index = next(i for i, row in enumerate(game.rounds) if row.verdicts[LEARNER].findings)
-    true = (game.rounds[index].verdicts[LEARNER].text, rounds.example(game.seed, index))
+    true = (game.rounds[index].verdicts[LEARNER].text, judge.example_pitch(game.seed, index))
     sentences = {**dict.fromkeys(true, "is true"), "urgent fair coalition": "nothing is scored"}
     sentences |= {"": "Write a pitch first", "  ": "Write a pitch first", "a" * 501: "at most 500"}
     for text, sentence in sentences.items():
-        assert sentence in str(rounds.own_pitch(game.seed, index, text))
+        assert sentence in str(judge.own_pitch(game.seed, index, text))
 
 
 def test_a_judged_pitch_tells_nothing_of_another_labs_papers(judged):
     seed = judged.data.shown[0].seed
     for index in (0, 7, 15):
-        state = rounds.rounds_of(seed)[index].state
-        shown = str(rounds.own_pitch(seed, index, "lab_1 needs 6 hours. Our reputation is 0.9."))
-        shown += str(rounds.knowledge(seed, index))
+        state = judge.rounds_of(seed)[index].state
+        shown = str(judge.own_pitch(seed, index, "lab_1 needs 6 hours. Our reputation is 0.9."))
+        shown += str(judge.knowledge(seed, index))
         for lab, own in state.private.items():
             if lab not in (LEARNER, "nature") and own is not None:
                 assert not any(job.job_id in shown for job in own.jobs)
@@ -50,27 +50,27 @@ def test_a_judged_pitch_tells_nothing_of_another_labs_papers(judged):
 
 def test_recorded_rounds_come_out_again_and_a_changed_record_is_told(judged):
     game = judged.data.shown[-1]
-    begins, ends = map(str, rounds.played_again(game))
+    begins, ends = map(str, judge.rounds_again(game))
     mean = fmean(row.verdicts[LEARNER].total for row in game.rounds)
     assert f"{ROUNDS} rounds" in begins
     assert f"Equal: your lab’s mean total recorded {mean:.3f}, played now {mean:.3f}" in ends
     wrong = [row.model_copy(update={"winner": "lab_3"}) for row in game.rounds]
-    *_, told = rounds.played_again(game.model_copy(update={"rounds": wrong}))
+    *_, told = judge.rounds_again(game.model_copy(update={"rounds": wrong}))
     assert "Not the same in winner." in told
 
 
 @pytest.mark.parametrize("advocate", ["adapting", "cycle", "injection"])
 def test_an_advocates_negotiations_come_out_again(judged, advocate):
-    *_, told = tab.played_again(judged, advocate)
-    won = fmean(judged.data.wins[advocate][: tab.SAMPLE])
-    assert f"advocate won recorded {won:.3f}, played now {won:.3f}, n = {tab.SAMPLE}" in told
-    assert told.count("<tr") == tab.SAMPLE + 1
+    *_, told = judge.played_again(judged, advocate)
+    won = fmean(judged.data.wins[advocate][: judge.SAMPLE])
+    assert f"advocate won recorded {won:.3f}, played now {won:.3f}, n = {judge.SAMPLE}" in told
+    assert told.count("<tr") == judge.SAMPLE + 1
     assert "≠" not in told
 
 
 def test_the_address_of_a_round_leads_back_to_it_and_any_other_to_the_first(judged):
     games = {game.seed: game for game in judged.data.shown}
     first, other = list(games)[:2]
-    assert tab.find_round(games, tab.named_in_address(first, other, 2)) == (other, 2)
-    assert tab.named_in_address(first, first, 0) == {}
-    assert tab.find_round(games, {"seed": "<b>", "round": "0"}) == (first, 0)
+    assert judge.find_round(games, judge.named_in_address(first, other, 2)) == (other, 2)
+    assert judge.named_in_address(first, first, 0) == {}
+    assert judge.find_round(games, {"seed": "<b>", "round": "0"}) == (first, 0)

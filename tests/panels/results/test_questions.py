@@ -49,18 +49,15 @@ def test_a_question_whose_file_is_missing_shows_the_command_that_makes_it(monkey
 
 
 @pytest.mark.parametrize("read", [model_comparison, partial(load, LAB_FILE)], ids=["bazaar", "lab"])
-def test_a_figure_draws_each_stage_and_a_line_from_it_to_those_that_train_it_further(read):
+def test_a_figure_draws_each_stage_with_its_grade_and_a_table_every_policy(read):
     artifact = read()
     task = artifact.data.rows[0].task
     rows = rows_by_policy(artifact, task)
-    *lines, drawn = stage_figure(artifact, task).data
-    points = {text: (x, y) for text, x, y in zip(drawn.text, drawn.x, drawn.y, strict=True)}
-    means = {policy_label(name): row.grade.mean for name, row in rows.items()}
-    assert {label: y for label, (_, y) in points.items()} == {name: means[name] for name in points}
+    points = [trace.x[0] for trace in stage_figure(artifact, task).data]
+    assert points == sorted(points, reverse=True)
     steps = [gain for gain in artifact.data.stage_gains if (gain.task, gain.on) == (task, "all")]
-    assert [list(zip(line.x, line.y, strict=True)) for line in lines] == [
-        [points[policy_label(step.before)], points[policy_label(step.after)]] for step in steps
-    ]
+    for step in steps:
+        assert {rows[step.before].grade.mean, rows[step.after].grade.mean} <= {*points}
     table = policies_table(artifact, task)
     assert all(f">{policy_label(name)}<" in table for name in rows)
 

@@ -12,7 +12,7 @@ import pytest
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
-from panels.artifacts.tab import ADDRESS, PROGRAMS
+from panels.artifacts import ADDRESS, PROGRAMS
 from sauda.serve.openenv import SocketLimits
 from tests.support.running import run, unavailable
 from tests.support.site import Site, served_page, toy_models, without_tabs

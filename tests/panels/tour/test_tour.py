@@ -9,7 +9,8 @@ from env import EndReason
 from panels import PANELS
 from panels.results.models import rows_by_policy
 from panels.tour import facts, tab
-from panels.transcripts.before_after import pairs_of, typical
+from panels.training.tab import RENTED, cost
+from panels.transcripts.tab import pairs_of, typical
 from panels.ui.tables import with_interval
 from sauda.cloud.jobs import flavor
 from sauda.experiments.comparison import BASE, OURS
@@ -50,9 +51,9 @@ def test_a_run_on_a_gpu_says_so_and_has_no_cpu_price():
     told = facts.in_short([on("x86_64 CPU"), on("NVIDIA H100")])
     assert "2 CPU cores, then NVIDIA H100" in told
     assert "$" not in told
-    assert facts.cost(on("NVIDIA H100")) is None
+    assert cost(on("NVIDIA H100")) is None
     hours = run.data.seconds / 3600
-    assert facts.cost(on("x86_64 CPU")) == pytest.approx(hours * flavor(facts.RENTED).price)
+    assert cost(on("x86_64 CPU")) == pytest.approx(hours * flavor(RENTED).price)
 
 
 def test_a_reply_that_is_no_move_is_quoted_short_and_escaped():

@@ -6,11 +6,12 @@ from dataclasses import replace
 from functools import partial
 from statistics import fmean
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
 from panels.results.models import policy_label
-from panels.training import roles, runs, tab
+from panels.training import roles, tab
 from panels.training.curves import (
     EVALUATION,
     GRADES,
@@ -21,7 +22,7 @@ from panels.training.curves import (
     together,
 )
 from panels.training.data import ANY, TONES, corpus, dialogue_view, intent_of, loss_mask
-from panels.training.runs import from_query
+from panels.training.tab import from_query
 from panels.ui.wiring import read_query
 from sauda.experiments.role_play import price_verdict
 from sauda.experiments.runs import NAMES
@@ -116,15 +117,14 @@ def test_the_page_draws_the_same_curves_and_words_of_runs_that_nobody_trained():
     }
     lines = []
     for name, (shown, run) in views.items():
-        figure, told = runs.draw_view(shown, {shown.run: run}, {})
+        figure, told = tab.draw_view(shown, {shown.run: run}, {})
         lines += [f"# {name}", *figure_lines(figure), plain(told)]
     assert_golden("training.txt", "\n".join(lines) + "\n")
 
 
 @pytest.mark.parametrize("shown", [View("sft"), View("grpo", "time", 0.9, True)])
 def test_a_link_opens_what_it_was_made_of(shown):
-    query = read_query(shown.to_query())
-    assert query["tab"] == "training"
+    query = read_query(urlencode(shown.to_query()))
     assert from_query(query, View("sft"), ("sft", "grpo")) == (shown, "")
 
 
@@ -139,7 +139,7 @@ def test_nonsense_in_a_link_is_left_out_and_named_in_one_sentence(key, value):
     query = {"over": "time"} | {key: value}
     shown, fault = from_query(query, View("sft"), ("sft",))
     assert shown == View("sft", "step" if key == "over" else "time")
-    assert fault == f"Not all of the link could be read: {key}."
+    assert fault == f"Not all of the address could be read: {key}."
 
 
 def test_runs_laid_over_each_other_hold_the_metric_and_share_its_scale():
@@ -211,7 +211,7 @@ def selector() -> Artifact:
 def test_the_selectors_curves_are_those_of_its_log(selector):
     for final in selector.data.final:
         rows = [row for row in selector.data.curve if row.task == final.task]
-        raw, *_ = tab.reward_figure(selector, final.task, 0.9).data
+        raw, *_ = tab.reward_figure(selector, final.task).data
         assert list(raw.y) == [row.reward for row in rows]
         chances = tab.choice_figure(selector, final.task).data
         assert sum(trace.y[-1] for trace in chances) == pytest.approx(1, abs=1e-3)

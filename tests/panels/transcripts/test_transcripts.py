@@ -4,6 +4,7 @@ import json
 import re
 from base64 import b64decode
 from dataclasses import replace
+from types import SimpleNamespace
 
 import gradio as gr
 import pytest
@@ -11,22 +12,24 @@ import pytest
 from env import ARENA_TASKS, EndReason, get_task, rollout
 from panels.transcripts import episodes as played_episodes
 from panels.transcripts import tab, view
-from panels.transcripts.before_after import (
+from panels.transcripts.episodes import play
+from panels.transcripts.tab import (
     Player,
     find_pair,
-    longest,
-    named_in_address,
+    moves_of,
+    pair_in_address,
     pair_of_games,
     replay_both,
     typical,
 )
-from panels.transcripts.episodes import play
 from panels.ui.offers import Offers, offers_of
 from sauda.experiments.comparison import BASE, LAB, OURS, ArenaModelComparison
 from sauda.experiments.episodes import POLICIES, SEED, ChosenPair
 from sauda.experiments.evaluate import ArenaColumns
 from sauda.games.transcript import from_json
+from sauda.llm.backends import SEATS
 from sauda.llm.registry import get_policy
+from sauda.llm.server import Ready
 from sauda.records.seeds import SPLITS
 from tests.support.measured import games_before_and_after
 
@@ -81,7 +84,7 @@ def test_an_address_plays_what_it_names_or_is_answered_in_words(page):
     assert (
         (episode.task, episode.seed) == (updates[page.task], int(updates[page.seed])) == (OPEN, 9)
     )
-    assert tab.named_in_address(OPEN, "9", ["wait"]) == query
+    assert tab.game_in_address(OPEN, "9", ["wait"]) == query
     for wrong in ({"task": "<b>x"}, {"seed": "many"}, {"policies": "nobody,<b>x"}):
         problem = tab.from_address(page, wrong)[page.transcripts]
         assert 'role="alert"' in problem
@@ -157,7 +160,7 @@ def ending(pair: ChosenPair, deal: bool) -> ChosenPair:
 
 def test_a_step_shows_that_many_moves_and_the_end_only_at_the_end(record):
     pair = typical(record, OPEN)
-    begun, ended = str(pair_of_games(pair, 1)), str(pair_of_games(pair, longest(pair)))
+    begun, ended = str(pair_of_games(pair, 1)), str(pair_of_games(pair, moves_of(pair)))
     assert begun.count("Move 1 of ") == 2
     assert begun.count("<b>seller</b>") == 2
     for later in ("<b>buyer</b>", "Every reply as the model wrote it"):
@@ -169,7 +172,7 @@ def test_a_step_shows_that_many_moves_and_the_end_only_at_the_end(record):
 
 def test_the_address_of_a_pair_leads_back_to_it(record):
     pair = record.data.tasks[1].chosen[0]
-    named = named_in_address(record, record.data.tasks[1].task, pair.why)
+    named = pair_in_address(record, record.data.tasks[1].task, pair.why)
     assert find_pair(record, named) == (record.data.tasks[1].task, pair)
 
 
@@ -194,3 +197,13 @@ def test_a_recorded_game_of_the_models_is_shown_at_once(record, monkeypatch):
     for other in ((OPEN, 1), ("classic/single_deal", pair.seed)):
         assert not played_episodes.recorded_at(*other)
     played_episodes.recorded_at.cache_clear()
+
+
+def test_saudas_weights_are_loaded_once_however_a_row_calls_them(monkeypatch):
+    asked, task = [], get_task("bazaar/open")
+    worker = SimpleNamespace(for_visitor=lambda _: worker, wait=lambda _: Ready("", "", 0.0))
+    monkeypatch.setattr(played_episodes, "in_page", lambda name: asked.append(name) or worker)
+    own = SEATS["buyer"].model
+    for name in (own, OURS, f"{OURS}+steering", BASE):
+        played_episodes.of_this_page(task, name)
+    assert asked == [own, own, own, BASE]

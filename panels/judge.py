@@ -1,18 +1,24 @@
 """Judge: recorded rounds with checked claims, a pitch of the visitor's own, whether one learns."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from statistics import fmean
 
 import gradio as gr
+import numpy as np
 import plotly.graph_objects as go
 from markupsafe import Markup
 
 from env import arena
-from panels.judge import rounds
+from panels.gpu_arena.view import papers
+from panels.gpu_arena.words import job_names
 from panels.ui.html import macros
-from panels.ui.look import QUIET, heading, line_style, note, style_figure, table, whiskers
-from panels.ui.provenance import load_or_say, offer_again, one_by_one, provenance, side_by_side
+from panels.ui.look import QUIET, heading, line_style, note, style_figure, table, trouble, whiskers
+from panels.ui.offers import curve
+from panels.ui.provenance import load_or_say, offer_again, provenance, side_by_side
 from panels.ui.tables import with_interval
+from panels.ui.terms import capital
 from panels.ui.wiring import (
     Updates,
     bound,
@@ -22,7 +28,17 @@ from panels.ui.wiring import (
     on_address,
     region,
 )
-from sauda.experiments.pitching import ADVOCATES, LEARNER, ROUNDS, ShownGame, negotiation
+from sauda.experiments.pitching import (
+    ADVOCATES,
+    LEARNER,
+    ROUNDS,
+    Round,
+    ShownGame,
+    Verdict,
+    negotiation,
+    round_json,
+)
+from sauda.records.schemas.base import Row
 from sauda.records.seeds import first_seeds
 from sauda.records.store import Artifact
 
@@ -37,6 +53,19 @@ TO_THE_PITCH = """() => {
     return [];
 }"""
 Games = Mapping[int, ShownGame]  # recorded games by seed
+EXAMPLE = "evidence_first"
+LETTERS = "ABCD"  # of the other labs, from lab_1
+LAB = re.compile(r"\blab_\d+\b")
+TONES = {"holds": "good", "false": "bad"}  # of a claim; all others are left grey and unchecked
+COMPARED = {  # what the judge compares a claim about a job with, where it names no job; by its kind
+    "hours_needed": "the hours of each open job, and of all together",
+    "worth": "what each open job pays",
+    "worth_without_unit": "what each open job pays",
+    "due_round": "the deadline of each open job",
+    "rounds_left": "the deadline of each open job",
+    "due_soon": "the deadline of each open job",
+}
+Jobs = Mapping[str, str]  # what the page calls the own lab's jobs, by id
 
 
 def build() -> None:
@@ -73,7 +102,7 @@ def _rounds(judged: Artifact, tab: gr.Tab) -> None:
             pitch, known = _pitch_form(seed, number)
 
     def play_again(chosen: int) -> Iterator[Markup]:
-        yield from rounds.played_again(games[chosen])
+        yield from rounds_again(games[chosen])
 
     source = provenance(judged, "the best, the median and the worst game of the adapting advocate")
     offer_again(f"play these {ROUNDS} rounds again, now", play_again, [seed], "judge-rounds")
@@ -82,10 +111,10 @@ def _rounds(judged: Artifact, tab: gr.Tab) -> None:
     def show_round(chosen: int, number: float) -> Updates:
         game, index = games[chosen], int(number) - 1
         return {
-            shown: rounds.recorded_round(game, index) + source,
-            totals: rounds.trend(game, index) + HTML.write_a_pitch(),
-            known: rounds.knowledge(chosen, index),
-            pitch: gr.Textbox(placeholder=rounds.opening(chosen, index)),
+            shown: recorded_round(game, index) + source,
+            totals: trend(game, index) + HTML.write_a_pitch(),
+            known: knowledge(chosen, index),
+            pitch: gr.Textbox(placeholder=example_pitch(chosen, index)),
             address.shown: in_address(named_in_address(first, chosen, index)),
         }
 
@@ -112,7 +141,7 @@ def find_round(games: Games, query: Mapping[str, str]) -> tuple[int, int]:
 
 
 def _pickers(judged: Artifact, games: Games) -> tuple[gr.Dropdown, gr.Slider]:
-    """Which game, and which of its rounds."""
+    """Which game, and which of its"""
     choices = [
         (f"{game.why} of {judged.config['episodes']} seeds: {game.wins} rounds won,"
          f" the control {game.control_wins}", seed)
@@ -145,16 +174,173 @@ def _pitch_form(seed: gr.Dropdown, number: gr.Slider) -> tuple[gr.Textbox, gr.HT
 
     def judge_pitch(seed: int, number: float, text: str) -> Markup:
         index = int(number) - 1
-        verdict = region("judge-verdict", rounds.own_pitch(seed, index, text))
-        return verdict + rounds.knowledge(seed, index)
+        verdict = region("judge-verdict", own_pitch(seed, index, text))
+        return verdict + knowledge(seed, index)
 
     def show_example(seed: int, number: float) -> tuple[str, Markup]:
         index = int(number) - 1  # no verdict, which would be on another pitch
-        return rounds.example(seed, index), rounds.knowledge(seed, index)
+        return example_pitch(seed, index), knowledge(seed, index)
 
     gr.on([judge.click, pitch.submit], judge_pitch, [seed, number, pitch], known, **QUIET)
     example.click(show_example, [seed, number], [pitch, known], **QUIET)
     return pitch, known
+
+
+# The judged rounds -----------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=16)
+def rounds_of(seed: int) -> tuple[Round, ...]:
+    """The judged rounds of a seed as the adapting advocate played them, their states included."""
+    return tuple(negotiation(ADVOCATES["adapting"], seed))
+
+
+def lab_title(lab: str) -> str:
+    """A lab in a sentence: "your lab" for lab_0, "Lab A" for lab_1, as its market names it."""
+    return "your lab" if lab == LEARNER else f"Lab {LETTERS[int(lab.removeprefix('lab_')) - 1]}"
+
+
+def in_titles(text: str) -> str:
+    """A sentence with its labs' names in place of ids: "Lab A wins with 0.14"."""
+    return capital(LAB.sub(lambda found: lab_title(found[0]), text))
+
+
+def recorded_round(game: ShownGame, index: int) -> Markup:
+    """One recorded round: who won and why, and every lab's pitch with its score."""
+    row, state = game.rounds[index], rounds_of(game.seed)[index].state
+    cards = [
+        card(lab, verdict, state, won=lab == row.winner, told=lab == row.winner)
+        for lab, verdict in row.verdicts.items()
+    ]
+    who = capital(lab_title(row.winner)) if row.winner else "nobody"
+    return HTML.round_view(row.round, who, in_titles(row.reason), row.shocks, cards)
+
+
+def card(lab: str, verdict: Verdict, state: arena.State, won: bool, told: bool) -> Markup:
+    """A pitch with its claims marked, its scores, and the reasons, unfolded where `told`."""
+    jobs = job_names(state.private[LEARNER].jobs)
+    text = mark(verdict.text, verdict.findings, jobs)
+    why = reasons(lab, verdict, state.market, jobs)
+    return HTML.card(capital(lab_title(lab)), verdict, text, why, won, told)
+
+
+def without_ids(text: str, jobs: Jobs) -> str:
+    """The text without the ids after the names of `jobs`, and names in place of other ids."""
+    for job_id, name in jobs.items():
+        text = re.sub(rf"({re.escape(name)}) \({job_id}\)", r"\1", text, flags=re.IGNORECASE)
+        text = re.sub(rf"\b{job_id}\b", name, text)
+    return text
+
+
+def mark(text: str, findings: Sequence[Row], jobs: Jobs) -> Markup:
+    """The pitch with each claim underlined by what the judge found; overlaps go to the first."""
+    parts, at = [], 0
+    for finding in sorted(findings, key=lambda f: (f.start, -f.end)):
+        if finding.start >= at:
+            tone, words = TONES.get(finding.status, "open"), text[finding.start : finding.end]
+            parts += [("", "", text[at : finding.start]), (tone, finding.reason, words)]
+            at = finding.end
+    parts.append(("", "", text[at:]))
+    return HTML.marked(
+        [(tone, *(without_ids(part, jobs) for part in rest)) for tone, *rest in parts]
+    )
+
+
+def reasons(lab: str, verdict: Verdict, market: arena.Market, jobs: Jobs) -> Markup:
+    """Why, one line per claim, with what the judge compared it with."""
+    compared = {
+        (claim.start, claim.end): f"{jobs.get(claim.job, 'the job')} alone"
+        if claim.job
+        else COMPARED[claim.kind]
+        for claim in arena.claims(market, lab, verdict.text)
+        if claim.kind in COMPARED
+    }
+    lines = []
+    for finding in verdict.findings:
+        name, tone = finding.dimension.replace("_", " "), TONES.get(finding.status)
+        about = f"{name} {finding.points:+.2f}" if finding.points else name
+        other = compared.get((finding.start, finding.end)) if tone else None
+        lines.append((tone or "open", about, without_ids(finding.reason, jobs), other))
+    return HTML.reasons(lines)
+
+
+def trend(game: ShownGame, index: int) -> Markup:
+    """The totals so far: the own lab against the best of the others, and the rounds it won."""
+    seen = game.rounds[: index + 1]
+    own = [row.verdicts[LEARNER].total for row in seen]
+    best = [max(v.total for lab, v in row.verdicts.items() if lab != LEARNER) for row in seen]
+    wins = sum(row.winner == LEARNER for row in seen)
+    sentence = (
+        f"Your lab won {wins} of {len(seen)} rounds so far; its total went from {own[0]:.2f} to"
+        f" {own[-1]:.2f}."
+    )
+    lines = {"your lab": own, "best of the others": best}
+    picture = curve(lines, ROUNDS - 1, "the judge’s total", sentence, "round")
+    return picture + Markup("<p>{}</p>").format(sentence)
+
+
+def rounds_again(game: ShownGame) -> Iterator[Markup]:
+    """The rounds of a recorded game, played again beside the record, after a word."""
+    yield note(f"Playing the {len(game.rounds)} rounds …")
+    recorded = [row.as_json() for row in game.rounds]
+    fresh = [round_json(played) for played in negotiation(ADVOCATES["adapting"], game.seed)]
+    totals = tuple(
+        [fmean(row["verdicts"][LEARNER]["total"] for row in rows)] for rows in (recorded, fresh)
+    )
+    old, new = (
+        {name: [row[name] for row in rows] for name in rows[0]} for rows in (recorded, fresh)
+    )
+    yield side_by_side("your lab’s mean total", totals, old, new)
+
+
+# The visitor's own pitch ------------------------------------------------------------------------
+
+
+def observe(seed: int, index: int) -> arena.Observation:
+    """What the own lab sees in a round."""
+    state = rounds_of(seed)[index].state
+    return arena.Observation(LEARNER, state.market, state.private[LEARNER])
+
+
+def knowledge(seed: int, index: int) -> Markup:
+    """The private facts of the own lab in this round, against which its claims are checked."""
+    return papers(observe(seed, index))
+
+
+def example_pitch(seed: int, index: int) -> str:
+    """The pitch of a lab that leads with evidence, in this round."""
+    return arena.pitch_of(observe(seed, index), EXAMPLE, np.random.default_rng([seed, index]))
+
+
+def own_pitch(seed: int, index: int, text: str) -> Markup:
+    """The visitor's pitch judged against the state on screen and the others' pitches.
+
+    A sentence where there is nothing to judge.
+    """
+    played = rounds_of(seed)[index]
+    text = with_job_ids((text or "").strip(), job_names(played.state.private[LEARNER].jobs))
+    if not text:
+        return trouble(ValueError("write a pitch first, such as the example"))
+    if len(text) > arena.LONGEST_MESSAGE:
+        most = f"a pitch has at most {arena.LONGEST_MESSAGE} characters"
+        return trouble(ValueError(f"{most}, not {len(text)} with the ids of its jobs"))
+    pitches = {lab: verdict.text for lab, verdict in played.decision.verdicts.items()}
+    decision = arena.decide(played.state, pitches | {LEARNER: text})
+    own = Verdict.model_validate(decision.verdicts[LEARNER].as_json())
+    won = decision.winner == LEARNER
+    said = Markup("<p>{}</p>").format(in_titles(decision.reason))
+    return said + card(LEARNER, own, played.state, won, told=True)
+
+
+def with_job_ids(text: str, jobs: Jobs) -> str:
+    """The pitch with each job's id after the name by which the page calls it.
+
+    The judge knows a job by its id alone, and compares a claim without one with any open job.
+    """
+    for job_id, name in jobs.items():
+        named = re.compile(rf"\b{re.escape(name)}\b(?! \({job_id}\))", re.IGNORECASE)
+        text = named.sub(lambda found, id_=job_id: f"{found[0]} ({id_})", text)
+    return text
 
 
 # Whether an advocate learns -----------------------------------------------------------------------
@@ -218,12 +404,8 @@ def played_again(judged: Artifact, advocate: str) -> Iterator[Markup]:
         for seed in seeds
     ]
     what = f"rounds that the {advocate.replace('_', ' ')} advocate won"
-    means, columns = (
-        (fmean(recorded), fmean(fresh)),
-        ({"rounds won": recorded}, {"rounds won": fresh}),
-    )
-    told = side_by_side(what, means, len(seeds), *columns)
-    yield told + one_by_one(seeds, recorded, fresh, "rounds won")
+    columns = {"rounds won": recorded}, {"rounds won": fresh}
+    yield side_by_side(what, (recorded, fresh), *columns, seeds=seeds)
 
 
 def advocates_table(judged: Artifact) -> Markup:

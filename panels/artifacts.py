@@ -96,7 +96,7 @@ PROGRAMS = [
     Program(*found)
     for found in re.findall(
         r"## (.+): (.+)\n\n(?:(.+)\n\n)?```\w+ (.+)\n([\s\S]+?)\n```\n",
-        Path(__file__).with_name("programs.md").read_text(encoding="utf-8"),
+        Path(__file__).with_name("templates").joinpath("programs.md").read_text(encoding="utf-8"),
     )
 ]
 

@@ -1,1 +1,0 @@
-"""Artifacts & API: every file, to download and check; how to use it from code."""
