@@ -75,6 +75,10 @@ def test_a_visitor_sees_the_same_of_a_lab_after_six_steps():
         view.reward(game),
         view.log(game),
     ]
+    over = arena.start("arena/single_trade", 7)
+    while not over.over:
+        over = arena.step(over, EXPERT)
+    shown += ["", "over", view.settlement(over), view.log(over)]
     assert_golden("views-arena.txt", "\n".join(map(plain, shown)) + "\n")
 
 

@@ -24,7 +24,7 @@ from panels.ui.wiring import OPENED
 from sauda.llm import model, registry
 from tests.support.golden import assert_golden, plain, without_numbers
 
-SHOWN = 2000  # characters of a text that are compared
+SHOWN = 8000  # characters of a text that are compared
 NOBODY = SimpleNamespace(client=None, session_hash="")
 
 

@@ -29,6 +29,7 @@ COMMIT = (
 )
 RECORDED = "tests/sauda/policies/test_recorded.py"  # games of all scripts, in both games
 WHOLE_PAGE = ("tests/panels/test_page.py", "tests/panels/test_golden_views.py")
+CHATS = ("tests/panels/haggle/test_talk.py", "tests/panels/test_golden_views.py")
 LONGEST = 600  # seconds of a room's tests without a fault
 UNNOTICED = (0, 5)  # exit codes of pytest; the latter where the room has no fast test
 SWAPS = {
@@ -124,8 +125,8 @@ def tests_of(path: Path) -> tuple[str, ...]:
     """The tests of a module: the deepest folder that mirrors its own path or that of its room.
 
     For the games, whose rules all their tests play, it is the whole of tests/env and the recorded
-    games of all scripts. The page's golden tests belong to every tab; the golden chats among them
-    also to what is read, said and played in them.
+    games of all scripts. The page's golden tests belong to every tab; chats, golden and others,
+    to what is read, said and played in them.
     """
     room = Path("tests", path.parts[0] if path.parts[0] == "env" else path.with_suffix(""))
     while not list((ROOT / room).rglob("test_*.py")):
@@ -136,7 +137,7 @@ def tests_of(path: Path) -> tuple[str, ...]:
     played = (RECORDED,) if path.parts[0] == "env" or "games" in path.parts else ()
     if path.parts[0] == "panels":
         return (str(room), *WHOLE_PAGE)
-    chats = WHOLE_PAGE[1:] if path.parts[1] in ("language", "sessions") else ()
+    chats = CHATS if path.parts[1] in ("language", "sessions") else ()
     return (str(room), *played, *chats)
 
 

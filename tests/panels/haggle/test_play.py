@@ -345,6 +345,7 @@ def test_a_model_that_failed_is_loaded_again_on_demand():
     model = Model(stage=Failed(THIS_PAGE, "no weights"))
     model.start = lambda again: setattr(model, "stage", Loading(THIS_PAGE, 0.0))
     screen = screen_of(model)
+    assert "no weights" in screen.model(visit_to(None))
     updates = callbacks.check_health(screen, visit_to(None))
     assert list(updates) == [screen.page.model]
     assert isinstance(model.stage, Loading)

@@ -335,6 +335,14 @@ def test_each_thing_that_is_heard_stands_beside_the_phrase_that_told_it(language
     assert Markup(shown).striptags() == Markup(line).striptags()
 
 
+def test_a_phrase_with_a_comma_is_heard_whole_and_one_beyond_a_price_by_itself():
+    for line in ("₹500. That is the figure, plainly.", "That is the figure, plainly. ₹500."):
+        (heard,) = findings([line])
+        assert heard.phrase == "That is the figure, plainly."
+    (older,) = findings(["₹500. That is the figure, plainly.", "₹480."])
+    assert (older.key, older.start) == ("style_firm", None)
+
+
 def test_the_words_of_both_sides_enter_the_chat_escaped():
     image = '<img src=x onerror="alert()"> &lt;b&gt;'
     game = answer(start("bazaar/sell", "mini", 3), Offer(900, f"900 {image}"))

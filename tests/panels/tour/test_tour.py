@@ -14,6 +14,7 @@ from panels.transcripts.tab import pairs_of, typical
 from panels.ui.tables import with_interval
 from sauda.cloud.jobs import flavor
 from sauda.experiments.comparison import BASE, OURS
+from sauda.policies import BUYERS
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import load
 from tests.support.measured import games_before_and_after, model_comparison
@@ -88,3 +89,15 @@ def test_without_artifacts_it_is_the_header_alone(monkeypatch):
     assert "<h1>Sauda</h1>" in shown
     assert "<main></main>" in shown
     assert all(f"<span>{escape(panel.TITLE)}</span>" in str(shown) for panel in PANELS)
+
+
+def test_games_played_now_are_compared_with_those_recorded_before_training_alone(monkeypatch):
+    pair = typical(games_before_and_after(), facts.MARKET)
+    games = tab.recorded_games(pair)
+    monkeypatch.setattr(tab, "of_this_page", lambda task, name: BUYERS["linear"])
+    monkeypatch.setattr(tab, "rivals", lambda: {tab.BEFORE: "Before", "boulware": "Boulware"})
+    told = {name: list(tab.play_beside(pair, games, name))[-1] for name in ("boulware", "<b>")}
+    assert "Played now, in this page." in told["boulware"]
+    assert "Boulware" in told["boulware"]
+    assert "recorded one" in told["<b>"]  # as if nobody were named
+    assert "recorded one" not in told["boulware"]

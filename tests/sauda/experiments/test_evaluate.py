@@ -8,7 +8,7 @@ import pytest
 from env import ARENA_TASKS, Offer, arena, get_task, rollout
 from sauda.experiments import evaluate as module
 from sauda.experiments.evaluate import Cell, EvaluationSpec, compare_rows, evaluate, play_cell, row
-from sauda.experiments.reproduction import CROWD, comparison, hold, without_rivals
+from sauda.experiments.reproduction import CROWD, agreement, comparison, hold, without_rivals
 from sauda.experiments.speeds import figure, published_rows
 from sauda.experiments.verify import cells
 from sauda.games.arena_columns import COMPONENTS, DRAWN, episode_row, events
@@ -157,3 +157,9 @@ def test_a_figure_has_the_median_and_the_95th_percentile_of_its_rounded_samples(
     assert (timing["n"], timing["median"], timing["cores"]) == (3, 1.0, 2)
     assert timing["p95"] == 2.8  # nine tenths of the way from 1 to 3
     assert "p95" not in figure("import", "s", [1.0])
+
+
+def test_figures_with_and_without_an_error_are_counted_apart():
+    rows = [{"z": z, "equal": None} for z in (-1.5, 2.5, 3.5)] + [{"z": None, "equal": True}] * 2
+    counted = {"figures": 5, "without_error": 2, "without_error_equal": 2}
+    assert agreement(rows) == counted | {"within_two": 1, "within_three": 2}

@@ -153,6 +153,8 @@ def test_a_model_is_asked_at_the_positions_of_the_planner_and_answers_count():
     score = gap.score_of(columns)
     assert 0 < score["stated"]["mean"] < 1
     assert score["width"]["mean"] == pytest.approx(0.4, abs=0.01)
+    first = deal_at(get_task("bazaar/open"), 50_000).seller["stance"]  # the only one it tells
+    assert score["right"]["mean"] == (first.type == "fair")
 
 
 # Regret on fixed positions ------------------------------------------------------------------------

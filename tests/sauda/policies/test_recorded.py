@@ -1,4 +1,4 @@
-"""Scripts and planners play their first recorded games as they did when they were recorded."""
+"""Scripts, planners and wrappers play their first recorded games as they did then."""
 
 import pytest
 
@@ -21,9 +21,11 @@ def test_scripts_play_as_recorded(family):
     assert [cell for cell, one in samples.items() if one.replayed != one.recorded] == []
 
 
-@pytest.mark.parametrize("planner", ["bayesian", "listener"])
-def test_planners_play_as_recorded(planner):
+@pytest.mark.parametrize(
+    "player", ["bayesian", "listener", "tuned", "null+steering", "null+honest"]
+)
+def test_planners_and_wrappers_play_as_recorded(player):
     artifact = load("evaluation/model-comparison.json")
     for task, games in (("bazaar/open", 6), ("bazaar/mute", 2)):
-        one = replay_row(artifact, Cell(task, planner), games)
+        one = replay_row(artifact, Cell(task, player), games)
         assert one.replayed == one.recorded
