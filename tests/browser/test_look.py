@@ -145,7 +145,7 @@ def test_markup_in_a_seed_or_an_address_is_answered_in_words(open_page):
     expect(page.get_by_text("The link names no tab of this page")).to_be_visible()
     assert page.locator("main img[src=x]").count() == 0
     page = open_page(query="tab=training&run=<h1>loud</h1>")
-    expect(page.get_by_text("Not all of the link could be read: run")).to_be_visible()
+    expect(page.get_by_text("Not all of the address could be read: run")).to_be_visible()
     show_tab(page, "GPU arena")
     page.locator("#arena-seed").fill(MARKUP[0])
     with nothing_new(page, address_of(page)):
