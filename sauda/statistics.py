@@ -29,7 +29,9 @@ def mean_interval(values: np.ndarray) -> tuple[float, float, float]:
     """
     values = np.asarray(values, dtype=float)
     if values.size == 0:
-        raise ValueError("an interval needs at least one value, and there is none")
+        raise ValueError(
+            "an interval needs at least one value, and there is none; more games give some"
+        )
     mean = float(values.mean())
     if np.ptp(values) == 0:
         return mean, mean, mean

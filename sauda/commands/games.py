@@ -11,7 +11,7 @@ from sauda.experiments import find, index
 from sauda.games import policies_of
 from sauda.games.transcript import to_json, to_markdown
 from sauda.llm.registry import against, get_policy
-from sauda.records.kinds import entry
+from sauda.records.kinds import ENTRIES, entry
 from sauda.records.store import load
 
 FAMILIES = {
@@ -101,13 +101,7 @@ def evaluate(options: argparse.Namespace) -> None:
     from sauda.experiments.evaluate import evaluate as play_all
 
     spec = spec_of(options)
-    family = "arena" if spec.game().others else options.family
-    if not options.out and (options.tasks or options.policies):
-        raise ValueError(
-            "a part of the table needs a file of its own: say --out evaluation/NAME.json, so that "
-            "the whole one stays"
-        )
-    out = file_of(spec, options.out or f"evaluation/{family}-{options.split}.json")
+    out = file_of(spec, options.out)
     if options.engine == "process" and not options.address:
         data = play_all(spec, workers=options.workers)
     else:
@@ -138,15 +132,33 @@ def spec_of(options: argparse.Namespace) -> Any:
     return spec
 
 
-def file_of(spec: Any, out: str) -> str:
-    """`out`, where an evaluation of this game may stand there; raises ValueError elsewhere."""
-    arena = bool(spec.game().others)
-    if entry(out).kind != ("arena/2" if arena else "evaluation/1"):
-        wanted = "evaluation/arena-NAME.json" if arena else "evaluation/NAME.json"
+def file_of(spec: Any, out: str | None) -> str:
+    """`out`, by default the file of a whole table; ValueError where the evaluation may not stand.
+
+    A registered file takes only the whole table that its name says.
+    """
+    arena, family = bool(spec.game().others), whole_family(spec)
+    wanted = "evaluation/arena-NAME.json" if arena else "evaluation/NAME.json"
+    whole = f"evaluation/{family}-{spec.split}.json" if family else None
+    out = out or whole
+    if out and entry(out).kind != ("arena/2" if arena else "evaluation/1"):
         raise ValueError(
             f"{out} is of kind {entry(out).kind}, so it cannot hold an evaluation; say {wanted}"
         )
+    if out is None or (out != whole and out in ENTRIES):
+        raise ValueError(
+            f"a part of the table needs a file of its own: say --out {wanted}, so that "
+            "the whole one stays"
+        )
     return out
+
+
+def whole_family(spec: Any) -> str | None:
+    """The family whose tasks and policies are all evaluated, if one is."""
+    for family, tasks in FAMILIES.items():
+        if spec.tasks == tuple(tasks) and spec.policies == tuple(policies_of(get_task(tasks[0]))):
+            return family
+    return None
 
 
 def compare_models(options: argparse.Namespace) -> int:

@@ -57,6 +57,10 @@ def train(options: argparse.Namespace) -> int:
     """Train one stage and print its figures; exit status 1, with the reason, where it cannot."""
     try:
         if options.stage == "selector":
+            argparse.ArgumentParser(
+                "python -m sauda train selector",
+                description="The softmax over scripted labs, by REINFORCE: it has no settings.",
+            ).parse_args(options.options)
             return selector()
         return train_stage(options.stage, options.options)
     except FAILURES as error:

@@ -196,33 +196,44 @@ def start_run(settings: StageSettings, folder: Path | None, resume: bool) -> Run
 def keep_settings(folder: Path, settings: Mapping[str, Any], resume: bool) -> None:
     """Write the settings of a new run, or compare them with those of the run that is resumed.
 
-    Raises Stopped where a new run would overwrite one, or where the run to resume is missing or
-    has other settings, and DamagedFile where its settings cannot be read.
+    Raises Stopped where a new run would overwrite one or learn from rows that one with other
+    settings made, or where the run to resume is missing or has other settings, and DamagedFile
+    where its settings cannot be read.
     """
     file = folder / SETTINGS_FILE
+    now = json.loads(json.dumps(settings))
+    before = read_object(file) if file.exists() else now
+    keys = sorted({*before, *now} - MAY_CHANGE)
+    changed = [key for key in keys if before.get(key) != now.get(key)]
     if not resume:
         if last_checkpoint(folder) is not None or (folder / "pairs.jsonl").exists():
             raise Stopped(f"there is a run in {folder}; continue it by --resume, or remove it")
+        if changed and any(folder.glob("rows*.jsonl")):
+            raise Stopped(
+                f"the rows in {folder} are of a run with another {', '.join(changed)}; "
+                "name another folder by --out, or remove this one"
+            )
         write(file, json.dumps(settings, indent=1) + "\n")
         return
     if not file.exists():
         raise Stopped(f"there is no run in {folder} to resume")
-    before, now = read_object(file), json.loads(json.dumps(settings))
-    keys = sorted({*before, *now} - MAY_CHANGE)
-    if changed := [key for key in keys if before.get(key) != now.get(key)]:
+    if changed:
         raise Stopped(f"the run in {folder} was started with another {', '.join(changed)}")
 
 
 def named_object(name: str) -> Any:
     """What "module:function" names: a teacher or a reward of the user's own.
 
-    Raises ValueError where there is nothing of that name.
+    Raises ValueError where there is nothing of that name, or no function.
     """
     module, _, attribute = name.partition(":")
     try:
-        return getattr(import_module(module), attribute)
+        found = getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"expected module:function, and {name!r} cannot be had: {error}") from None
+    if not callable(found):
+        raise ValueError(f"expected module:function, and {name!r} is {found!r}, which is none")
+    return found
 
 
 def init_adapter(settings: StageSettings) -> Path | None:

@@ -11,6 +11,7 @@ as sampled from the whole vocabulary.
 """
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -178,7 +179,7 @@ class Games:
             prompt[-1]["content"].split() for prompt in prompts[:: self.settings.num_generations]
         ]
         games = self.play([(name, int(seed)) for name, seed in named], step)
-        grades = [self.earned(game) for game in games]
+        grades = [self.earn(game) for game in games]
         figures = self.figures(games, np.array(grades).reshape(-1, self.settings.num_generations))
         columns = {name: [x] * len(prompts) for name, x in figures.items()}
         return self.sequences(games) | columns | {"earned": grades}
@@ -190,6 +191,16 @@ class Games:
         games = [new_game(get_task(name), seed, salt) for name, seed in instances for salt in salts]
         play_games(games, PlayerSpec(self.learner, self.settings.constrained))
         return games
+
+    def earn(self, game: ModelGame) -> float:
+        """The reward of a game; raises Stopped where a reward of one's own gives no number."""
+        earned = self.earned(game)
+        try:
+            if math.isfinite(earned):
+                return float(earned)
+        except (TypeError, OverflowError):
+            pass
+        raise Stopped(f"the reward {self.settings.reward} gave {earned!r}, not a finite number")
 
     def reward(
         self, earned: Sequence[float], log_metric: Callable[[str, float], None], **columns: Any

@@ -203,9 +203,15 @@ def find_teacher(task: Task, name: str) -> Policy:
 def teacher_move(
     policy: Policy, obs: Observation, rng: np.random.Generator, settings: RowSettings
 ) -> Action:
-    """The move of a teacher at `obs`; a planner's is one that can be learnt."""
+    """The move of a teacher at `obs`; a planner's is one that can be learnt.
+
+    Raises ValueError where a teacher of one's own returns no move.
+    """
     if not isinstance(policy, Listener):
-        return policy(obs, rng)
+        made = policy(obs, rng)
+        if not isinstance(made, Action):
+            raise ValueError(f"a teacher returns an Offer, Accept or WalkAway, not {made!r}")
+        return made
     planner = replace(policy, asks=settings.asks)
     values = planner.values(believe(obs, planner.reads), obs)
     return values.middle(obs, settings.within)

@@ -14,7 +14,15 @@ REFUSED = [tuple(row.values()) for row in rows("refused_commands.csv")]
 
 @pytest.mark.parametrize(
     "command",
-    [["train"], ["train", "distill"], ["jobs"], ["shards"], ["shards", "submit"], ["deploy"]],
+    [
+        ["train"],
+        ["train", "distill"],
+        ["train", "selector"],
+        ["jobs"],
+        ["shards"],
+        ["shards", "submit"],
+        ["deploy"],
+    ],
 )
 def test_a_command_prints_its_help(command, capsys):
     with pytest.raises(SystemExit) as end:

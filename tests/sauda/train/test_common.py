@@ -102,6 +102,20 @@ def test_a_run_is_resumed_with_other_threads_and_with_nothing_else_changed(tmp_p
         common.keep_settings(tmp_path, {}, resume=True)
 
 
+def test_a_new_run_learns_from_no_rows_that_other_settings_made(tmp_path):
+    common.keep_settings(tmp_path, {"first_seed": 0, "threads": 1}, resume=False)
+    (tmp_path / "rows.jsonl").write_text("")
+    common.keep_settings(tmp_path, {"first_seed": 0, "threads": 2}, resume=False)
+    with pytest.raises(Stopped, match=r"rows in .* are of a run with another first_seed"):
+        common.keep_settings(tmp_path, {"first_seed": 9, "threads": 2}, resume=False)
+
+
+@pytest.mark.parametrize("name", ["math:none", "nowhere:at_all", "math:pi"])
+def test_what_is_no_function_is_no_part_of_ones_own(name):
+    with pytest.raises(ValueError, match=f"expected module:function, and '{name}'"):
+        common.named_object(name)
+
+
 def test_a_checkpoint_without_its_last_file_does_not_count(tmp_path):
     assert common.last_checkpoint(tmp_path) is None
     for step, state in ((2, "{}"), (4, "{}"), (10, None), (12, '{"global_st')):

@@ -267,6 +267,14 @@ def test_rewards_that_are_all_equal_stop_the_run_with_the_reason(tmp_path):
     assert (tmp_path / "checkpoint-1").exists()
 
 
+@pytest.mark.parametrize("gave", ["all", None, float("nan")])
+def test_a_reward_of_ones_own_that_is_no_number_stops_the_run(gave):
+    games = object.__new__(grpo.Games)
+    games.settings, games.earned = grpo.GRPOSettings(reward="mine:reward"), lambda game: gave
+    with pytest.raises(Stopped, match=f"the reward mine:reward gave {gave!r}, not a finite number"):
+        games.earn(None)
+
+
 @pytest.mark.parametrize("task", ["classic/career_10", "classic/marketplace_arena"])
 def test_a_game_that_is_not_one_conversation_is_refused(task):
     with pytest.raises(ValueError, match=f"of {task}, with several deals or sealed bids"):
