@@ -374,6 +374,9 @@ def _method(game: Game, translate: Translate) -> str:
 def _verdict(review: Review, translate: Translate) -> str:
     """What the visitor missed, and the move that cost most, in one sentence."""
     worst, planned = review.costliest, is_planned(review.game)
+    if worst is None and is_recorded(review.game):
+        # Its other prices are unknown, so nothing says that the visitor left nothing.
+        return translate("review_none_recorded", name=model_name(review.game.opponent, translate))
     if worst is None:
         return translate("review_none_planned" if planned else "review_none")
     return translate(
