@@ -270,10 +270,12 @@ def trend(game: ShownGame, index: int) -> Markup:
     own = [row.verdicts[LEARNER].total for row in seen]
     best = [max(v.total for lab, v in row.verdicts.items() if lab != LEARNER) for row in seen]
     wins = sum(row.winner == LEARNER for row in seen)
-    sentence = (
-        f"Your lab won {wins} of {len(seen)} rounds so far; its total went from {own[0]:.2f} to"
-        f" {own[-1]:.2f}."
-    )
+    sentence = f"Your lab {'won' if wins else 'did not win'} this round: its total is {own[0]:.2f}."
+    if index:
+        sentence = (
+            f"Your lab won {wins} of {len(seen)} rounds so far; its total went from {own[0]:.2f}"
+            f" to {own[-1]:.2f}."
+        )
     lines = {"your lab": own, "best of the others": best}
     picture = curve(lines, ROUNDS - 1, "the judge’s total", sentence, "round")
     return picture + Markup("<p>{}</p>").format(sentence)

@@ -236,6 +236,10 @@ def wanted_blocks(obs: arena.Observation) -> list[tuple[str, str]]:
 
 def _in_words(obs: arena.Observation, block: arena.Block) -> str:
     name = capital(words.block_name(obs.market, block.block_id))
+    # A block keeps its first lab's name, so a traded one is told with its owner.
+    if words.is_traded(block):
+        owner = words.lab_name(obs.market, block.owner_lab_id)
+        name += ", now yours" if owner == "you" else f", now {owner}’s"
     return (
         f"{name}: {words.hours_left(obs, [block.block_id])} h, reliability {block.reliability:.2f}"
     )

@@ -63,6 +63,11 @@ def block_name(market: arena.Market, block_id: str) -> str:
     return f"{whose} block {number}" if number else block_id
 
 
+def is_traded(block: arena.Block) -> bool:
+    """Whether another lab has the block than at first."""
+    return _maker_and_number(block.block_id)[0] not in ("", block.owner_lab_id)
+
+
 def short_block_name(market: arena.Market, block: arena.Block) -> str:
     """A block among those of its present owner: "Block 3", or "Block 3 from Lab A"."""
     maker, number = _maker_and_number(block.block_id)

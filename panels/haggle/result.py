@@ -22,7 +22,7 @@ from panels.haggle.conversation import chart_words, tell_move
 from panels.haggle.game_view import HTML, IN_ENGLISH, chart, limits, sells
 from panels.haggle.opponents import chosen_opponent, model_name, opponent_name
 from panels.haggle.words import ENGLISH, Translate
-from panels.ui.look import code, folded, note, short_seed, stat, strip, table
+from panels.ui.look import code, folded, note, short_seed, stat, strip, table, with_minus_signs
 from panels.ui.offers import SMALL, ending
 from panels.ui.provenance import missing
 from panels.ui.terms import term
@@ -210,7 +210,7 @@ def took(you: Standing, translate: Translate) -> Markup:
     """
     left = you.price is None and you.share == 0 < you.grade
     told = translate("no_zopa") if left else f"{you.share:.0%} {translate('zopa_yours')}"
-    return HTML.took(max(you.share, you.grade) > 0, told)
+    return HTML.took(max(you.share, you.grade) > 0, with_minus_signs(told))
 
 
 def zopa_bar(game: Game, translate: Translate = IN_ENGLISH) -> Markup:
@@ -374,6 +374,9 @@ def _method(game: Game, translate: Translate) -> str:
 def _verdict(review: Review, translate: Translate) -> str:
     """What the visitor missed, and the move that cost most, in one sentence."""
     worst, planned = review.costliest, is_planned(review.game)
+    if worst is None and is_recorded(review.game):
+        # Its other prices are unknown, so nothing says that the visitor left nothing.
+        return translate("review_none_recorded", name=model_name(review.game.opponent, translate))
     if worst is None:
         return translate("review_none_planned" if planned else "review_none")
     return translate(

@@ -146,7 +146,8 @@ def _move(turn: Turn, replies: Sequence[str]) -> tuple[str, str]:
 
 def _quote(replies: Sequence[str]) -> str:
     """The last reply of a model, cut, where it is no move."""
-    return f"wrote “{replies[-1][:WRITTEN].strip()}”, which is no move"
+    begun, rest = replies[-1][:WRITTEN].strip(), replies[-1][WRITTEN:].strip()
+    return f"wrote “{begun}{'…' if rest else ''}”, which is no move"
 
 
 def _scale(

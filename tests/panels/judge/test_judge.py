@@ -37,6 +37,12 @@ def test_a_visitors_true_claim_scores_and_what_cannot_be_judged_gets_a_sentence(
         assert sentence in str(judge.own_pitch(game.seed, index, text))
 
 
+def test_the_first_round_has_no_total_to_compare_with(judged):
+    game = judged.data.shown[0]
+    assert "this round: its total is" in judge.trend(game, 0)
+    assert "of 2 rounds so far; its total went from" in judge.trend(game, 1)
+
+
 def test_a_judged_pitch_tells_nothing_of_another_labs_papers(judged):
     seed = judged.data.shown[0].seed
     for index in (0, 7, 15):

@@ -50,7 +50,7 @@ def test_a_run_on_a_gpu_says_so_and_has_no_cpu_price():
 
     (run,) = facts.chain()[:1]
     told = facts.in_short([on("x86_64 CPU"), on("NVIDIA H100")])
-    assert "2 CPU cores, then NVIDIA H100" in told
+    assert "2 CPU cores, then an NVIDIA H100" in told
     assert "$" not in told
     assert cost(on("NVIDIA H100")) is None
     hours = run.data.seconds / 3600
@@ -70,6 +70,7 @@ def test_a_reply_that_is_no_move_is_quoted_short_and_escaped():
     assert "<img" not in shown
     assert "&lt;img" in shown
     assert "z" * 100 not in shown
+    assert "…”, which is no move" in shown
 
 
 def test_games_played_again_are_compared_move_by_move():
