@@ -1,5 +1,7 @@
 """What several tests share: their lanes, and a small evaluation by the real command's function."""
 
+import os
+import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -26,6 +28,13 @@ settings.load_profile("full")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--full` runs the trials of the served page at full size: minutes, not seconds."""
     parser.addoption("--full", action="store_true", help="trials at full size (minutes)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give each process of the tests an empty leaderboard, not that of whoever runs them."""
+    folder = tempfile.TemporaryDirectory(prefix="sauda-tests-")
+    os.environ["SAUDA_DATA"] = folder.name
+    config.add_cleanup(folder.cleanup)
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
