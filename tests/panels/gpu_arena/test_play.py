@@ -18,7 +18,7 @@ from panels.gpu_arena.offers import ASK, PAY, Visit
 from panels.gpu_arena.players import LONER, SEED, TASK, made_by
 from panels.gpu_arena.tab import BEGINNINGS, REGIONS, named_in_address, new_game
 from panels.gpu_arena.view import settlement
-from panels.gpu_arena.words import EXPERT, PUBLISHED
+from panels.gpu_arena.words import EXPERT, PUBLISHED, suggested_price
 from panels.results.evaluation import DRAWN
 from panels.results.reproduce import rows_of
 from panels.site.visitor import CALLER
@@ -29,6 +29,7 @@ from sauda.llm.types import NotReady
 from sauda.records.seeds import SPLITS
 from sauda.records.store import load
 from sauda.sessions.arena import standings
+from tests.support.arena_games import block, do, job, market, seen
 from tests.support.golden import assert_golden, plain
 from tests.support.haggle import Model
 
@@ -263,3 +264,11 @@ def test_the_first_world_is_the_recorded_one_of_the_median_gain():
     assert evaluation.config["split"] == "train"
     for name in (EXPERT, LONER):
         assert np.isclose(columns[name].utility[SEED], made_by(name))
+
+
+def test_the_price_that_a_lab_has_named_for_a_trade_is_suggested_first():
+    state = market([block("a"), block("c", lab=1)], {0: [job("j0")], 1: []})
+    fields = {"block_ids": ("c",), "conditions": (("ask", 7.0),)}
+    asked = do(state, 1, "send_offer", target_lab_id="lab_0", **fields)
+    assert suggested_price(seen(asked, 0), "lab_1", (), ("c",)) == 7.0
+    assert suggested_price(seen(state, 0), "lab_1", (), ("c",)) != 7.0

@@ -104,6 +104,12 @@ def test_a_seat_keeps_a_market_it_offers_and_replaces_one_it_does_not(screen):
     assert (opponents.value, opponents.visible) == (HIDDEN, False)
 
 
+def test_a_choice_that_cannot_be_is_answered_and_leaves_the_game_on_show(screen):
+    refused = callbacks.begin(screen, Visit(seat=BUY, market="x"))
+    assert "Choose a market" in "".join(map(str, refused.values()))
+    assert screen.page.visit not in refused
+
+
 def test_another_opponent_gets_the_same_item_and_seed(screen):
     def choose(opponent: str, game) -> dict:
         return callbacks.change_opponent(screen, replace(visit_to(game), opponent=opponent))

@@ -17,6 +17,7 @@ from panels.results.tournament import (
     FIGURES,
     FIRST,
     LEAST,
+    build_map,
     draw_map,
     find_map,
     games_of,
@@ -25,6 +26,7 @@ from panels.results.tournament import (
 )
 from panels.results.training import TRAINING, policies_table, stage_figure
 from panels.results.winners import Entry as Entered
+from panels.ui.wiring import lay_out_address
 from sauda.experiments.comparison import BAYESIAN, LISTENER, OURS
 from sauda.experiments.tournament import Pair, choose_shown, payoffs
 from sauda.experiments.verify import replay_row
@@ -153,6 +155,16 @@ def test_three_games_of_a_pair_come_out_as_recorded_and_a_changed_record_is_told
     cards = games_of(data.model_copy(update={"games": rows}), pair)
     assert "<b>Not equal" in cards
     assert "Not the same in rounds." in cards
+
+
+def test_a_pair_that_is_picked_is_played_and_an_unknown_one_is_asked_for(data):
+    with gr.Blocks() as page, gr.Tab() as tab:
+        build_map(data, lay_out_address("results", "players", Pair._fields, tab))
+    (show,) = (event.fn for event in page.fns.values() if event.fn.__name__ == "show_games")
+    *_, picked = show(FIRST, "linear", "boulware")
+    assert any("Equal: the buyer’s mean share" in str(value) for value in picked.values())
+    (asked,) = show(FIRST, "<b>", "boulware")
+    assert len(asked) == 1
 
 
 # The leaderboard

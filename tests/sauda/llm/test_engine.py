@@ -18,6 +18,7 @@ from sauda.llm import process
 from sauda.llm.engine import Decoder, DecodingBatch, JointDecoder, Row, Sampling
 from sauda.llm.model import (
     CONVERTED_SHA256,
+    ROUNDING,
     CannotLoad,
     Model,
     NoWeights,
@@ -146,6 +147,8 @@ def test_a_reply_grows_token_by_token_and_says_when_it_is_whole(tiny, chats):
     assert [bool(reply.finish) for reply in grown] == [False] * (len(grown) - 1) + [True]
     assert all(b.text.startswith(a.text) for a, b in pairwise(grown))
     assert grown[-1].source == "tiny, fp32 on CPU"
+    assert set(model(tiny).cpu.split()) <= set(ROUNDING)
+    assert model(tiny).cpu
 
 
 def test_a_constrained_reply_is_a_move_and_a_free_one_beside_it_is_as_alone(tiny, positions):
