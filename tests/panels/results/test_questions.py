@@ -36,7 +36,6 @@ from sauda.serve.leaderboard import Entry, rules_of
 from tests.support.entries import OPEN, entered, play_all
 from tests.support.measured import model_comparison
 
-pytestmark = pytest.mark.slow
 LAB_TASK = "arena/coalition_market"
 MARKET = "evaluation/market-holdout.json"
 
