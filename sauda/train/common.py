@@ -232,7 +232,7 @@ def named_object(name: str) -> Any:
     except (ImportError, AttributeError) as error:
         raise ValueError(f"expected module:function, and {name!r} cannot be had: {error}") from None
     if not callable(found):
-        raise ValueError(f"expected module:function, and {name!r} is {found!r}, which is none")
+        raise ValueError(f"expected module:function, and {name!r} is {found!r}, no function")
     return found
 
 
