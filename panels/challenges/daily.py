@@ -20,7 +20,7 @@ from env import EndReason, rupees
 from panels.challenges import subtab
 from panels.challenges.subtab import PLAYS, BargainPage, BargainScreen, BargainVisit
 from panels.haggle import result
-from panels.haggle.conversation import SILENT, Chat, chart_words, chat_of
+from panels.haggle.conversation import NOTE, SILENT, Chat, chart_words, chat_of
 from panels.haggle.game_view import bubbles, chart
 from panels.haggle.opponents import opponent_name
 from panels.haggle.screen import FIRST
@@ -202,7 +202,8 @@ def show_friend(visit: DailyVisit) -> Markup:
             won = translate("daily_won", share=f"{session.player('', as_episode(game)).share:.0%}")
             shown.append((translate(name), chart(game, SMALL, translate), f"{how}; {won}"))
         cards = result.HTML.games(shown)
-    said = [(message["role"], Markup(message["content"])) for message in bubbles(chat.messages)]
+    both = [message for message in chat.messages if message["role"] != NOTE]
+    said = [(message["role"], Markup(message["content"])) for message in bubbles(both)]
     return HTML.friend(said, end, cards, translate)
 
 
