@@ -6,22 +6,6 @@ document.addEventListener("keydown", (event) => {
   if (button && button.offsetParent) button.click();
 });
 
-// A chat may scroll, so the keyboard has to reach it; Gradio gives it no place in the tab order.
-new MutationObserver(() => {
-  document.querySelectorAll("[role=log]:not([tabindex])").forEach((log) => { log.tabIndex = 0; });
-}).observe(document, { childList: true, subtree: true });
-
-// Gradio's lists of tabs answer the arrow keys alone.
-document.addEventListener("keydown", (event) => {
-  const list = ["Home", "End"].includes(event.key) && event.target.closest("[role=tablist]");
-  if (!list) return;
-  const tabs = [...list.querySelectorAll("[role=tab]")].filter((tab) => tab.offsetParent);
-  const tab = tabs.at(event.key === "Home" ? 0 : -1);
-  event.preventDefault();
-  tab.click();
-  tab.focus();
-});
-
 // Opening a folded part closes the one that is open beside it.
 document.addEventListener("click", (event) => {
   const pressed = event.isTrusted && event.target.closest(".sauda-fold > button");

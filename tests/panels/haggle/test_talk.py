@@ -27,7 +27,15 @@ from panels.haggle.conversation import (
     ending_of,
     play_text,
 )
-from panels.haggle.game_view import brief, bubbles, chart, findings, limits, mark
+from panels.haggle.game_view import (
+    brief,
+    bubbles,
+    chart,
+    findings,
+    limits,
+    mark,
+    quick_buttons,
+)
 from panels.haggle.opponents import BUY, SELL, SELLING_TASK
 from panels.haggle.result import board_of, card, on_the_table, result, show_review
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, Trouble, translate_error, translator
@@ -168,6 +176,14 @@ def test_what_the_page_tells_a_visitor_is_a_note_that_no_model_reads():
     assert shown[-1]["content"] == f"<small>{note}</small>"
     read = "".join(message["content"] for message in request(propose(asked, Offer(800))).messages)
     assert not set(re.findall(r"\d+", limit)) & set(re.findall(r"\d+", read))
+
+
+def test_a_button_is_another_one_once_its_move_is_asked_back():
+    game = answer(start(SELLING_TASK, "boulware", 3), Offer(900))
+    asked = propose(game, Accept())
+    before, after = (quick_buttons(one, 2, IN_ENGLISH) for one in (game, asked))
+    assert before != after
+    assert Markup(before).striptags() == Markup(after).striptags()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
