@@ -6,6 +6,31 @@ document.addEventListener("keydown", (event) => {
   if (button && button.offsetParent) button.click();
 });
 
+// Text is read out in its own language: what is mostly in Devanagari is Hindi.
+(() => {
+  const count = (text, letters) => text.match(letters)?.length ?? 0;
+  const tell = (text) => {
+    const of = text.parentElement;
+    if (!of || of.closest("script, style")) return;
+    const own = [...of.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).map((node) => node.data).join("");
+    const hindi = count(own, /[\u0900-\u097f]/g), latin = count(own, /[a-z]/gi);
+    if (hindi > latin) { if (of.getAttribute("lang") !== "hi") of.setAttribute("lang", "hi"); }
+    else if (latin && of.getAttribute("lang") === "hi") of.removeAttribute("lang");
+  };
+  const look = (node) => {
+    if (node.nodeType === Node.TEXT_NODE) return tell(node);
+    const texts = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) tell(texts.currentNode);
+  };
+  new MutationObserver((changes) => {
+    for (const { type, target, addedNodes } of changes) {
+      if (type === "attributes") [...target.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).forEach(tell);
+      else if (type === "characterData") tell(target);
+      else addedNodes.forEach(look);
+    }
+  }).observe(document, { childList: true, characterData: true, subtree: true, attributeFilter: ["lang"] });
+})();
+
 // Opening a folded part closes the one that is open beside it.
 document.addEventListener("click", (event) => {
   const pressed = event.isTrusted && event.target.closest(".sauda-fold > button");

@@ -1,11 +1,27 @@
-"""The page by keyboard: where the focus goes, and how far it is."""
+"""The page by keyboard and for readers: where the focus goes, how far it is, what is told, in what
+language."""
+
+import re
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.page import DRAWN, bubbles, selling, settle
+from tests.support.page import DRAWN, bubbles, say, selling, settle
 
 PRESSES = 40  # of Tab; more than a visitor has patience for
+DEVANAGARI = re.compile("[\u0904-\u0939]")
+# The text of each element that is mostly in Devanagari, with the language it is told to be in.
+HINDI = """() => {
+    const found = [], texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const count = (text, letters) => text.match(letters)?.length ?? 0;
+    while (texts.nextNode()) {
+        const { data, parentElement: of } = texts.currentNode;
+        if (of.closest("script, style")) continue;
+        if (count(data, /[\u0900-\u097f]/g) > count(data, /[a-z]/gi))
+            found.push([of.closest("[lang]").lang, data]);
+    }
+    return found;
+}"""
 
 
 def box(page: Page):
@@ -93,3 +109,20 @@ def test_a_list_keeps_the_focus_as_something_is_chosen_and_opens_again(open_page
     page.keyboard.press("Tab")
     page.wait_for_function("document.activeElement !== document.body")
     open_page.assert_no_trouble()
+
+
+def test_what_is_in_hindi_says_so_and_what_is_no_longer_does_not(open_page):
+    page = open_page(tab="Haggle")
+    page.locator("#haggle-language").get_by_text("हिन्दी").click()
+    expect(page.get_by_role("button", name="नया खेल")).to_be_visible()
+    say(page, "5000")
+    assert len([words for words in bubbles(page) if DEVANAGARI.search(words)]) > 0
+    found = page.evaluate(HINDI)
+    assert [words for told, words in found if told != "hi"] == []
+    page.locator("#haggle-language").get_by_text("English").click()
+    expect(page.get_by_role("button", name="New game")).to_be_visible()
+    settle(page)
+    wrong = (
+        "[...document.querySelectorAll('[lang=hi]')].filter((one) => /[a-z]/i.test(one.innerText))"
+    )
+    assert page.evaluate(f"{wrong}.length") == 0
