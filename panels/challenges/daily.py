@@ -57,6 +57,7 @@ class DailyPage(BargainPage):
         self.counted = gr.Checkbox(label=label, elem_id="daily-counted")
         # Own games, day -> code, and VISITOR -> a token. The key is no secret: it only has to stay.
         self.kept = gr.BrowserState({}, storage_key="sauda-daily", secret="bargain-of-the-day")
+        self.share(self.kept)
         self.with_words += [self.counted]
 
 
@@ -73,12 +74,12 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
     subtab.wire_reload(page, tab, language, opened, values, page.of_game, page.message)
     screen.wire(tab, language, [page.moves, page.head], "watch", watch)
     counting = page.counted.input(
-        screen.on_visit(count_me), [page.counted, *values], page.kept, **QUIET
+        screen.on_visit(count_me), [page.counted, *values], page.kept, js=page.reads, **QUIET
     )
     # The table of players appears when a game ends: no other move costs a queued event.
     plays = (screen.on_visit(let_sauda_play), values, page.players)
-    gr.on([page.players.change, page.players.click], *plays, **PLAYS)
-    counting.then(*plays, **PLAYS)
+    gr.on([page.players.change, page.players.click], *plays, js=page.reads, **PLAYS)
+    counting.then(*plays, js=page.reads, **PLAYS)
 
 
 # The visit --------------------------------------------------------------------------------------
@@ -157,6 +158,16 @@ class DailyScreen(BargainScreen):
         """That the bargain is over, whatever was written."""
         of_today = visit.day == session.today()
         return visit.translate("daily_over" if of_today else "daily_over_before")
+
+    def from_another_tab(self, visit: DailyVisit) -> Updates | None:
+        if visit.game is None or visit.code in (None, session.encode(visit.game)):
+            return None
+        try:
+            game = session.resume(visit.day, visit.code)
+        except session.BadLink:  # as the visitor was told when the day was opened
+            return None
+        now = replace(visit, game=game, talk=SILENT)
+        return self.show(now, note(visit.translate("daily_elsewhere")))
 
     def show(self, visit: DailyVisit, problem: Markup | str = "") -> Updates:
         """Everything that shows the game of `visit`; what is hidden shows once it is over."""

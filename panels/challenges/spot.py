@@ -94,6 +94,7 @@ class SpotPage(SubTab):
         self.generation = gr.State(SessionGeneration(), time_to_live=HOUR)
         # The tally, {"right": …, "guessed": …}. The key is no secret: it only has to stay the same.
         self.kept = gr.BrowserState({}, storage_key="sauda-spot", secret="spot-the-trained-one")
+        self.share(self.kept)
         self.with_words += [self.recorded, self.live, self.ask, self.price]
 
     @property
@@ -169,7 +170,7 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
         as_visitor(ask_both), [language, page.generation, page.price, page.duel], shown,
         **QUEUED, concurrency_id="spot", concurrency_limit=2,
     )  # fmt: skip
-    page.moves.click(press, [language, page.duel, page.kept], shown, **QUIET)
+    page.moves.click(press, [language, page.duel, page.kept], shown, js=page.reads, **QUIET)
 
 
 # Events -----------------------------------------------------------------------------------------

@@ -87,6 +87,36 @@ document.addEventListener("click", (event) => {
   if (log) saveLog(run, log);
 });
 
+// What a browser keeps of a part of the page, an entry per name, so that its tabs keep each other's: an
+// event begins with what all of them wrote, and writes what it changed. The last of its values, which
+// Gradio keeps in one piece, stands in where nothing is stored yet, or where a browser refuses to.
+const stores = {};
+const browserKeeps = (key) => stores[key] ??= (() => {
+  const prefix = `${key}:`;
+  let seen = {}, isFirst = true;
+  const stored = () => {
+    try {
+      const names = Object.keys(localStorage).filter((name) => name.startsWith(prefix));
+      return Object.fromEntries(names.map((name) => [name.slice(prefix.length), JSON.parse(localStorage[name])]));
+    } catch { return null; }
+  };
+  const read = (...values) => {
+    const found = stored(), isEmpty = !found || (isFirst && !Object.keys(found).length);
+    seen = found ?? {};
+    isFirst = false;
+    return isEmpty ? values : [...values.slice(0, -1), found];
+  };
+  const write = (kept) => {
+    try {
+      for (const [name, value] of Object.entries(kept ?? {}))
+        if (seen[name] !== value) localStorage.setItem(prefix + name, JSON.stringify(value));
+      for (const name in seen) if (!(name in (kept ?? {}))) localStorage.removeItem(prefix + name);
+      seen = { ...kept };
+    } catch { /* refused */ }
+  };
+  return { read, write };
+})();
+
 // What a tab of the browser keeps under `key` over a reload, and the words typed `at` an address.
 // `sessionStorage` belongs to one tab; a browser may refuse it. Before the page has answered it has
 // no session, and nothing to keep; what was typed until then stays.
