@@ -52,6 +52,8 @@ def test_a_second_enter_makes_no_move_and_leads_to_the_chat(open_page):
     enter(page)
     expect(page.locator("#haggle-card")).to_be_visible()
     expect(chat).to_be_focused()
+    expect(chat).to_have_attribute("aria-live", "polite")  # and so its last note is read out
+    expect(chat.locator("small").last).to_contain_text("The game is over")
     open_page.assert_no_trouble()
 
 
