@@ -16,6 +16,14 @@ function setStops() {
 new MutationObserver(setStops)
   .observe(document, { childList: true, subtree: true, attributeFilter: ["aria-selected"] });
 
+// Nothing can be said in a game before it is there.
+new MutationObserver(() => {
+  for (const say of document.querySelectorAll("[id$=-say]")) {
+    const part = say.closest("[role=tabpanel]");
+    say.inert = !!part?.querySelector("[role=log]") && !part.querySelector(".sauda-brief");
+  }
+}).observe(document, { childList: true, subtree: true });
+
 // The link before all others leads to what the tab on show is for: its message box, else its first part.
 document.addEventListener("click", (event) => {
   if (!event.target.closest(".sauda-skip")) return;

@@ -113,6 +113,21 @@ def test_a_list_keeps_the_focus_as_something_is_chosen_and_opens_again(open_page
     open_page.assert_no_trouble()
 
 
+def test_nothing_can_be_said_until_the_game_is_there(open_page):
+    page = open_page(query="tab=training")
+    held = []
+    page.route("**/run/**", lambda route: held.append(route))
+    page.goto(f"{open_page.address}/?tab=haggle")
+    say_it = page.locator("#haggle-say")
+    expect(say_it).to_be_visible(timeout=DRAWN)
+    expect(page.locator("#haggle-say[inert]")).to_have_count(1)
+    for route in held:
+        route.continue_()
+    page.unroute("**/run/**")
+    expect(page.locator("#haggle-say[inert]")).to_have_count(0)
+    expect(box(page)).to_be_editable()
+
+
 def test_what_is_in_hindi_says_so_and_what_is_no_longer_does_not(open_page):
     page = open_page(tab="Haggle")
     page.locator("#haggle-language").get_by_text("हिन्दी").click()
