@@ -291,7 +291,7 @@ def reward_figure(selector: Artifact, task: str) -> go.Figure:
     traces = [
         curve("selector, each episode", "buyer", x, rewards, hover, **raw),
         curve("selector, averaged", "buyer", x, smooth, "averaged: %{y:.3f}<extra></extra>"),
-        curve("rule based expert, averaged", "scripted", x, expert,
+        curve("published expert, averaged", "scripted", x, expert,
               "expert: %{y:.3f}<extra></extra>"),
     ]  # fmt: skip
     return line_chart(traces, "training episode", "reward of the episode")
