@@ -21,6 +21,7 @@ from panels.training.curves import TITLES, evaluation_trace, recorded, with_gaps
 from panels.training.tab import cost, machine
 from panels.ui.html import SAY
 from panels.ui.look import SERIES, line_style, style_figure, with_minus_signs
+from sauda.cloud.jobs import PRICES_READ
 from sauda.experiments.comparison import (
     AUTARKY,
     BASE,
@@ -64,7 +65,8 @@ def in_short(runs: Sequence[Artifact]) -> str:
     minutes, costs = sum(run.data.seconds for run in runs) / 60, [*map(cost, runs)]
     machines = list(dict.fromkeys(map(machine, runs)))
     dollars = None if None in costs else sum(costs)
-    return SAY.in_short(PARAMETERS[runs[0].data.base.name], minutes, machines, dollars)
+    model, month = PARAMETERS[runs[0].data.base.name], f"{PRICES_READ:%B %Y}"
+    return SAY.in_short(model, minutes, machines, dollars, month)
 
 
 def curve(runs: Sequence[Artifact], comparison: Artifact) -> go.Figure:

@@ -9,10 +9,10 @@ from env import EndReason
 from panels import PANELS
 from panels.results.models import rows_by_policy
 from panels.tour import facts, tab
-from panels.training.tab import RENTED, cost
+from panels.training.tab import RENTED, cost, table_of_runs
 from panels.transcripts.tab import pairs_of, typical
 from panels.ui.tables import with_interval
-from sauda.cloud.jobs import flavor
+from sauda.cloud.jobs import PRICES_READ, flavor
 from sauda.experiments.comparison import BASE, OURS
 from sauda.policies import BUYERS
 from sauda.records.kinds import ArtifactError
@@ -43,7 +43,7 @@ def test_a_second_stage_begins_where_the_first_ended():
     assert len(figure.layout.shapes) == 2
 
 
-def test_a_run_on_a_gpu_says_so_and_has_no_cpu_price():
+def test_a_run_costs_what_the_hub_rents_such_a_machine_for_and_says_when_that_was_read():
     def on(device):
         hardware = run.data.hardware.model_copy(update={"device": device, "cores": 2})
         return replace(run, data=run.data.model_copy(update={"hardware": hardware}))
@@ -52,9 +52,17 @@ def test_a_run_on_a_gpu_says_so_and_has_no_cpu_price():
     told = facts.in_short([on("x86_64 CPU"), on("NVIDIA H100")])
     assert "2 CPU cores, then an NVIDIA H100" in told
     assert "$" not in told
-    assert cost(on("NVIDIA H100")) is None
+    assert cost(on("NVIDIA H100")) is None  # the Hub rents none
     hours = run.data.seconds / 3600
-    assert cost(on("x86_64 CPU")) == pytest.approx(hours * flavor(RENTED).price)
+    for device, name in (("x86_64 CPU", RENTED), ("NVIDIA H200", "h200")):
+        dollars = hours * flavor(name).price
+        assert cost(on(device)) == pytest.approx(dollars)
+        assert f"${dollars:.2f} " in facts.in_short([on(device)])
+        assert f"{PRICES_READ:%B %Y}" in facts.in_short([on(device)])
+        table = table_of_runs({"sft": on(device)})
+        assert f"${flavor(name).price:.2f} for {name}" in table
+        assert f"{PRICES_READ:%B %Y}" in table
+        assert "published" in table
 
 
 def test_a_reply_that_is_no_move_is_quoted_short_and_escaped():
