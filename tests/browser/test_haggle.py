@@ -95,6 +95,29 @@ def test_a_sale_at_a_loss_is_asked_back_and_every_move_then_has_its_cost(open_pa
     open_page.assert_no_trouble()
 
 
+# Whether some element from this one up to the chat has a colour of its own behind its text.
+IN_A_BUBBLE = """(one) => {
+    const clear = "rgba(0, 0, 0, 0)";
+    for (let at = one; at.role !== "log"; at = at.parentElement)
+        if (getComputedStyle(at).backgroundColor !== clear) return true;
+    return false;
+}"""
+
+
+def test_a_note_of_the_page_stands_in_nobodys_bubble(open_page):
+    page = buying(open_page)
+    say(page, "₹900")  # a rule is broken
+    say(page, "₹59")  # the seller accepts; how the game ended is told with its words
+    expect(page.locator("#haggle-card")).to_be_visible()
+    notes, words = (
+        page.locator("#haggle-chat small"),
+        page.locator("#haggle-chat .md:not(:has(small))"),
+    )
+    assert notes.count() > 1
+    assert not any(note.evaluate(IN_A_BUBBLE) for note in notes.all())
+    assert all(word.evaluate(IN_A_BUBBLE) for word in words.all())
+
+
 DRAFT = '<b id="sneaked">not yet</b>'
 
 
