@@ -6,6 +6,7 @@ trained player meets something new.
 """
 
 import secrets
+from collections.abc import Iterator
 
 from env import CATALOGUE, Instance, Item, Task, begin, instance_stream, zopa_width
 
@@ -83,3 +84,12 @@ def is_unseen_listing(item: Item) -> bool:
 def is_unseen_game(task: Task, seed: int) -> bool:
     """Whether no training may use this game of one deal: its listing is unseen."""
     return is_unseen_listing(begin(task, seed).state.table.item)
+
+
+def seen_seeds(task: Task, first: int = 0) -> Iterator[int]:
+    """The training seeds from `first` on whose games of one deal training may use, in order.
+
+    Raises ValueError where they run out.
+    """
+    yield from (seed for seed in SPLITS["train"][first:] if not is_unseen_game(task, seed))
+    raise ValueError(f"{task.name} has too few training games with seen listings from {first:,}")

@@ -20,13 +20,14 @@ from sauda.experiments.gap import (
     read_stated,
     split_game,
 )
-from sauda.experiments.oracle import SPOKEN, informed_grades, oracle, search_numbers
+from sauda.experiments.oracle import SPOKEN, informed_grades, oracle, search_numbers, tune
 from sauda.experiments.words import EARS, another_game, another_type, retell
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Reply
 from sauda.policies import BUYERS, SLOW
 from sauda.policies.listener import Informed, MoveValues, believe
-from sauda.records.seeds import SPLITS, deal_at, is_unseen_game
+from sauda.policies.tuned import FAMILIES, Fixed
+from sauda.records.seeds import SPLITS, deal_at, is_unseen_game, is_unseen_listing, seen_seeds
 from sauda.records.store import load
 from tests.support.bazaar_games import seen
 
@@ -71,6 +72,28 @@ def test_a_search_ends_nearer_the_optimum_than_it_began():
     assert numbers == search_numbers(SPOKEN[0], "fixed share", 8, 2, 4, 20)[0]
     assert len(reached) == 4
     assert 0.5 < numbers["share"] <= 1
+
+
+def test_a_search_meets_no_unseen_listing(monkeypatch):
+    met = []
+
+    class Watching(Fixed):
+        def price(self, obs, limit, useful):
+            met.append(obs.table.item)
+            return super().price(obs, limit, useful)
+
+    monkeypatch.setitem(FAMILIES, Fixed.name, Watching)
+    search = {"population": 2, "elites": 1, "generations": 2, "seeds": 20}
+    tune(SPOKEN[0], Fixed.name, search, episodes=1)
+    holdout = deal_at(get_task(SPOKEN[0]), SPLITS["holdout"][0]).item
+    assert len(set(met)) > 40
+    assert not any(is_unseen_listing(item) for item in met if item != holdout)
+
+
+def test_a_search_of_more_games_than_there_are_is_refused():
+    last = SPLITS["train"][-1]
+    with pytest.raises(ValueError, match="too few training games with seen listings"):
+        list(seen_seeds(get_task(SPOKEN[0]), last))
 
 
 # The gap to the optimum ---------------------------------------------------------------------------
