@@ -55,8 +55,8 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--keep",
         action="store_true",
-        help="keep the recorded games of unchanged scripts, and those of models with the same "
-        "weights, sampling, prompt and parser, on whatever CPU they were played",
+        help="keep the recorded games whose task, opponents and policy are unchanged, those of "
+        "models with the same weights and sampling, on whatever CPU they were played",
     )
 
     parser = console.add_command(commands, "run", run)

@@ -220,8 +220,8 @@ def compare_models(
 ) -> dict[str, Any]:
     """The artifact's data: a row per task and policy, gains of the stages, episodes, models.
 
-    Games in `recorded`, the data of an earlier comparison, are kept where weights, sampling, prompt
-    and parser of their language model, or the fingerprints of their row, are still the same; all
+    Games in `recorded`, the data of an earlier comparison, are kept where the fingerprints of their
+    row, and weights, sampling, prompt and parser of their language model, are still the same; all
     others are played. A model whose games were played on several kinds of CPU names them all.
     """
     cells = comparison.cells()
@@ -252,12 +252,10 @@ def load_kept(
     then = {(row["task"], row["policy"]): row["hashes"] for row in recorded["rows"]}
     kept = {}
     for cell, seeds in comparison.cells().items():
-        if cell not in episodes:
+        if cell not in episodes or then[cell] != evaluate.hashes(cell):
             continue
-        if weights := _weights(cell.policy):
-            same = registry.is_same_player(recorded["models"].get(weights), models[weights])
-        else:
-            same = then.get(cell) == evaluate.hashes(cell)
+        weights, sources = _weights(cell.policy), recorded["models"]
+        same = not weights or registry.is_same_player(sources.get(weights), models[weights])
         had = len(episodes[cell]["grade"])
         count = len(seeds) if had >= len(seeds) else had - had % comparison.batch
         if same and count:
