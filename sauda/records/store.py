@@ -155,9 +155,26 @@ def checksums(root: Path = ROOT) -> dict[str, str]:
 
 
 def renew_checksums(files: Iterable[str], root: Path = ROOT) -> None:
-    """Record the SHA-256 of some files under `root` as they are now."""
-    lines = checksums(root) | {file: sha256(root / file) for file in files}
-    write(root / CHECKSUMS, "".join(f"{lines[file]}  {file}\n" for file in sorted(lines)))
+    """Record the SHA-256 of some files under `root` as they are now.
+
+    Commands that end at the same time wait for each other: each adds to what the last one wrote.
+    """
+    with locked(root):
+        lines = checksums(root) | {file: sha256(root / file) for file in files}
+        write(root / CHECKSUMS, "".join(f"{lines[file]}  {file}\n" for file in sorted(lines)))
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Context: no other process is in such a block of the same folder."""
+    import fcntl  # which Windows has not, where artifacts are read and none is made
+
+    place = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(place, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(place)  # which ends the lock
 
 
 def write(path: Path, text: str) -> None:

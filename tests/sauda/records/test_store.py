@@ -5,6 +5,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -107,6 +108,32 @@ def test_sha256sum_accepts_what_was_saved_and_names_a_changed_file(tmp_path):
     write(tmp_path / "published.json", "new")
     found = subprocess.run(check, cwd=tmp_path, capture_output=True, text=True)
     assert found.stdout == "published.json: FAILED\n"
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from sauda.records.store import renew_checksums
+root, name = Path(sys.argv[1]), sys.argv[2]
+for number in range(100):
+    (root / f"{name}{number}.json").write_text(name)
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(100):
+    renew_checksums([f"{name}{number}.json"], root)
+"""
+
+
+def test_two_commands_that_save_at_once_lose_no_checksum(tmp_path):
+    arguments = [sys.executable, "-c", WRITER, str(tmp_path)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "cwd": REPOSITORY}
+    both = [subprocess.Popen([*arguments, name], **pipes) for name in ("a", "b")]
+    assert [one.stdout.readline() for one in both] == ["ready\n"] * 2
+    for one in both:
+        one.stdin.write("go\n")
+        one.stdin.flush()
+    assert [one.communicate() and one.returncode for one in both] == [0, 0]
+    assert len(checksums(tmp_path)) == 200
 
 
 def tracked(*folders: str) -> list[str]:
