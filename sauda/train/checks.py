@@ -20,7 +20,7 @@ from sauda.games.bazaar_prompt import percent_of
 from sauda.llm.model import Model
 from sauda.llm.turn import PlayerSpec, PromptSeat, new_game, play_games
 from sauda.llm.types import Messages, Reply
-from sauda.records.seeds import SPLITS
+from sauda.records.seeds import PLAYED, SPLITS
 from sauda.records.store import read_lines
 from sauda.statistics import mean_interval
 from sauda.train import teacher_rows
@@ -31,7 +31,6 @@ TASKS = ("bazaar/open", "bazaar/rushed")  # of the acceptance check
 EVAL_TASKS = {"bazaar": "bazaar/open", "arena": "arena/market_round"}  # of checkpoints, by game
 MOST_EVALUATED = 10  # checkpoints of a run, since each takes minutes
 POSITIONS_PER_GAME = 5  # of a checkpoint, in which its moves are judged
-FIRST_EVAL_SEED = 48_000  # of the training split; no stage trains on seeds from here on
 LONGEST_RUN = 3  # of the same word
 LEAST_VALID = 0.95  # share of replies that must hold a move
 
@@ -148,14 +147,13 @@ def evaluate_checkpoints(run: Run) -> list[dict[str, Any]]:
         return []
     file = run.folder / "checkpoint_evaluations.jsonl"
     results = {row["step"]: row for row in read_lines(file)}
-    seeds = [seed for seed in SPLITS["train"] if seed >= FIRST_EVAL_SEED][:games]
     checkpoints = checkpoints_in(run.folder)
     judged = None
     chosen = spread(sorted(checkpoints), MOST_EVALUATED)
     for step in (step for step in chosen if step not in results):
         print(f"playing {games} games with the adapter of step {step}", flush=True)
         player = PlayerSpec(load_served(checkpoints[step], run.base, run.settings.threads))
-        played = [new_game(get_task(EVAL_TASKS[game]), seed) for seed in seeds]
+        played = [new_game(get_task(EVAL_TASKS[game]), seed) for seed in PLAYED[:games]]
         play_games(played, player)
         mean, low, high = mean_interval(np.array([each.grade for each in played]))
         results[step] = {"step": step, "n": games, "reward": mean, "low": low, "high": high}

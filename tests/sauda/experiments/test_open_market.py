@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from env import Accept, Offer, WalkAway, get_task, rollout, speech
+from env import CATALOGUE, Accept, Offer, WalkAway, get_task, rollout, speech
 from sauda.experiments import gap, words
 from sauda.experiments.gap import (
     BINS,
@@ -27,7 +27,16 @@ from sauda.llm.types import Reply
 from sauda.policies import BUYERS, SLOW
 from sauda.policies.listener import Informed, MoveValues, believe
 from sauda.policies.tuned import FAMILIES, Fixed
-from sauda.records.seeds import SPLITS, deal_at, is_unseen_game, is_unseen_listing, seen_seeds
+from sauda.records.seeds import (
+    JUDGED,
+    PLAYED,
+    SPLITS,
+    TRAINED,
+    deal_at,
+    is_unseen_game,
+    is_unseen_listing,
+    training_seeds,
+)
 from sauda.records.store import load
 from tests.support.bazaar_games import seen
 
@@ -90,10 +99,17 @@ def test_a_search_meets_no_unseen_listing(monkeypatch):
     assert not any(is_unseen_listing(item) for item in met if item != holdout)
 
 
-def test_a_search_of_more_games_than_there_are_is_refused():
-    last = SPLITS["train"][-1]
-    with pytest.raises(ValueError, match="too few training games with seen listings"):
-        list(seen_seeds(get_task(SPOKEN[0]), last))
+def test_training_and_searches_stop_before_the_games_that_judge_them():
+    met = set()
+    with pytest.raises(ValueError, match="games has too few training seeds"):
+        list(map(met.add, training_seeds("games", TRAINED[-9])))
+    assert met == set(TRAINED[-9:])
+
+
+def test_what_is_learnt_is_judged_and_reported_on_games_that_nothing_learns_from():
+    parts = (TRAINED, JUDGED, PLAYED, SPLITS["holdout"])
+    assert sum(map(len, parts)) == len(set().union(*parts))
+    assert set().union(*parts[:3]) == set(SPLITS["train"])
 
 
 # The gap to the optimum ---------------------------------------------------------------------------
@@ -190,13 +206,19 @@ def judged() -> Judged:
     return Judged.of(COUNT)
 
 
-def test_the_positions_are_the_same_each_time_and_of_training_games_alone(judged):
+def test_the_positions_are_the_same_each_time_and_of_games_that_nothing_learns_from(judged):
     assert [s.obs for s in judged_positions(COUNT)] == [s.obs for s in judged.positions]
     assert {s.task for s in judged.positions} == set(JUDGED_TASKS)
     assert len({s.turn for s in judged.positions}) > 2
     for state in judged.positions:
-        assert state.seed in SPLITS["train"]
+        assert state.seed in JUDGED
         assert not is_unseen_game(get_task(state.task), state.seed)
+
+
+def test_the_judged_turn_does_not_follow_from_the_item(judged):
+    """Drawn from one stream, the place of the item in the catalogue decides the turn."""
+    places = [CATALOGUE.index(state.obs.table.item) for state in judged.positions]
+    assert abs(np.corrcoef(places, [state.turn for state in judged.positions])[0, 1]) < 0.4
 
 
 def test_the_judge_regrets_nothing_and_errors_of_the_hand_cost(judged):
