@@ -8,7 +8,9 @@ adapter of every checkpoint, which draws the learning curve of the grade.
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,11 +19,19 @@ from env import IllegalAction, Offer, arena, get_task
 from sauda.experiments.gap import Judged
 from sauda.games import GAMES
 from sauda.games.bazaar_prompt import percent_of
-from sauda.llm.model import Model
+from sauda.llm.model import Model, NamedModel
 from sauda.llm.turn import PlayerSpec, PromptSeat, new_game, play_games
 from sauda.llm.types import Messages, Reply
 from sauda.records.seeds import PLAYED, SPLITS
-from sauda.records.store import read_lines
+from sauda.records.store import (
+    ROOT,
+    Artifact,
+    load,
+    provenance,
+    read_lines,
+    validate,
+    write_artifact,
+)
 from sauda.statistics import mean_interval
 from sauda.train import teacher_rows
 from sauda.train.common import Run, append, checkpoints_in
@@ -163,6 +173,26 @@ def evaluate_checkpoints(run: Run) -> list[dict[str, Any]]:
             results[step] |= {name: figures[name] for name in ("regret", "price_error")}
         append(file, results[step])
     return [results[step] for step in chosen]
+
+
+def judge_anew(name: str, root: Path = ROOT) -> Artifact:
+    """Measure regret and price error of a run's published adapter again; saves and returns the run.
+
+    Those of earlier checkpoints become null: their weights are not kept. Raises ValueError where
+    the run played no such games, or its last checkpoint is not what was published.
+    """
+    run = load(f"training/{name}.json", root)
+    data, games = run.data.as_json(), run.config["eval_games"]
+    evaluations = data.get("checkpoint_evaluations") or [{}]
+    if "regret" not in evaluations[-1] or evaluations[-1]["step"] != data["log"][-1]["step"]:
+        raise ValueError(f"{name} has no regret of its published adapter to measure again")
+    player = PlayerSpec(NamedModel(f"{data['base']['name']}+{name}"))
+    judged = Judged.of(POSITIONS_PER_GAME * games).of_model(player)
+    for row in evaluations:
+        row |= dict.fromkeys(judged)
+    evaluations[-1] |= judged
+    data |= {"judged": provenance()}
+    return write_artifact(replace(run, data=validate(run.kind, data)), root)
 
 
 def spread(steps: Sequence[int], most: int) -> list[int]:

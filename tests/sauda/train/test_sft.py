@@ -14,8 +14,9 @@ from sauda.games.bazaar_prompt import parse, percent_of, render, unit
 from sauda.llm.engine import Decoder
 from sauda.llm.types import Reply
 from sauda.records.seeds import TRAINED
+from sauda.records.store import load, write_artifact
 from sauda.train import sft
-from sauda.train.checks import acceptance, fault_in, holdout_states
+from sauda.train.checks import acceptance, fault_in, holdout_states, judge_anew
 from sauda.train.losses import groups_of_similar_length, score_tokens, shared_prefix
 from sauda.train.model import read_base, tokenizer_of
 from sauda.train.teacher_rows import (
@@ -207,3 +208,17 @@ def test_the_acceptance_check_counts_actions_that_the_rules_accept():
     ):
         report = acceptance(Canned(write, "stop"), "arena", 6)
         assert (report["valid"], report["accepted"], report["passed"]) == (valid, accepted, passed)
+
+
+@pytest.mark.model
+def test_a_published_adapter_is_judged_anew_and_what_is_not_kept_is_not(tmp_path):
+    run = load("training/sft.json")
+    recorded = replace(run, config={**run.config, "eval_games": 1})
+    write_artifact(recorded, tmp_path)
+    judged = judge_anew("sft", tmp_path)
+    *earlier, last = judged.data.checkpoint_evaluations
+    assert earlier
+    assert all((row.regret, row.price_error) == (None, None) for row in earlier)
+    assert 0 <= last.regret.low <= last.regret.high < 1
+    assert (judged.made, judged.data.log) == (run.made, run.data.log)
+    assert judged.data.judged.commit
