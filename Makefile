@@ -29,9 +29,9 @@ quick: .venv/ready
 # Every run with a published adapter, from the base; stopped, it goes on where it was.
 train-mini: .venv/ready
 	$(BIN)/python -m sauda weights
-	for run in sft "sft --seed 1" distill grpo "dpo --pairs 400" "sft --game arena" "distill --game arena" \
+	for run in sft "sft --seed 1" distill grpo dpo "sft --game arena" "distill --game arena" \
 	  "roles --role buyer" "roles --role seller" "roles --role generalist"; do \
-	  folder="$(RUNS)/$$(echo "$$run" | sed 's/ --pairs.*//; s/ --seed /-seed/; s/ --[a-z]* /-/')"; \
+	  folder="$(RUNS)/$$(echo "$$run" | sed 's/ --seed /-seed/; s/ --[a-z]* /-/')"; \
 	  resume=$$([ ! -e "$$folder/run.json" ] || echo --resume); \
 	  $(BIN)/python -m sauda train $$run --out "$$folder" $$resume || exit; \
 	done

@@ -44,7 +44,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--games",
         type=int,
-        help="of the open market, 150 by default; of each task of the arena, "
+        help="of the open market, 400 by default; of each task of the arena, "
         "200; slow rows play a part of them",
     )
     parser.add_argument(
@@ -168,7 +168,7 @@ def compare_models(options: argparse.Namespace) -> int:
     if options.game == "arena":
         asked = comparison.in_arena(comparison.arena_grids(options.games or 200))
     else:
-        grids = comparison.bazaar_grids(options.games or 150, options.models)
+        grids = comparison.bazaar_grids(options.games or 400, options.models)
         asked = comparison.in_bazaar(grids)
     recorded = load(asked.file).data.as_json() if options.keep else None
     data = comparison.compare_models(asked, recorded=recorded)

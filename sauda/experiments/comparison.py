@@ -126,7 +126,7 @@ def flat(recorded: Mapping[str, Mapping[str, Columns]]) -> Cells:
     }
 
 
-def bazaar_grids(games: int = 150, models: Sequence[str] = ()) -> tuple[Grid, ...]:
+def bazaar_grids(games: int = 400, models: Sequence[str] = ()) -> tuple[Grid, ...]:
     """What `models` play in the bazaar, by default all trained stages, and what is beside them.
 
     `games` are those of the open market; a third of them without words, in the mute one, and as

@@ -61,7 +61,7 @@ TOY = {
 class DPOSettings(common.PlayerSettings):
     """Settings in the names of TRL's DPOConfig; the defaults are the numbers we report."""
 
-    pairs: int = option("pairs to learn from", 500)
+    pairs: int = option("pairs to learn from", 400)
     tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed")
     branches: int = 4  # replies that are compared, the game's own included
     batch_size: int = 24  # positions that are played side by side

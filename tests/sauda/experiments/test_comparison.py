@@ -16,7 +16,7 @@ from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import episode_columns
 from sauda.llm.registry import PlayerSpec, player_spec
 from sauda.llm.wrappers import WRAPPERS
-from sauda.records.store import Artifact, new_artifact
+from sauda.records.store import Artifact, load, new_artifact
 from tests.support.models import bids
 
 SEEDS = range(50_000, 50_008)
@@ -149,6 +149,11 @@ def test_a_script_is_kept_while_its_code_is_the_same_and_only_new_seeds_are_play
     kept = comparison.load_kept(TINY, data["models"], recorded)
     assert ("bazaar/open", "linear") not in kept
     assert ("bazaar/rushed", "listener") in kept
+
+
+@pytest.mark.parametrize("compared", [in_bazaar(), in_arena()], ids=lambda one: one.game.name)
+def test_the_defaults_of_a_comparison_are_the_settings_of_its_artifact(compared):
+    assert json.loads(json.dumps(compared.config)) == load(compared.file).config
 
 
 @pytest.mark.parametrize(

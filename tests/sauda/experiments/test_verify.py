@@ -80,6 +80,13 @@ def test_the_table_of_an_experiment_has_a_line_per_row_under_its_names(name: str
     assert len(lines) >= len(rows) > 0
 
 
+@pytest.mark.parametrize("name", index())
+def test_the_defaults_of_an_experiment_are_the_settings_of_its_artifact(name: str):
+    made = find(name)
+    recorded = load(made.file).settings()
+    assert {setting: recorded[setting] for setting in made.settings()} == made.settings()
+
+
 def test_the_list_of_experiments_imports_none_of_them():
     code = (
         "import sys\nfrom sauda.__main__ import parse_arguments\n"
