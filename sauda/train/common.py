@@ -149,15 +149,16 @@ def run_name(
 
     The small model, the bazaar and the seed 0 are left out of the name. `trained_from` is the
     stage whose adapter the run trains further, where it is another than usual: grpo-from-distill.
-    `full` says that all weights learn.
+    It comes last, since it may have a seed of its own. `full` says that all weights learn.
+    `kinds.entry` reads the settings from the name.
     """
     parts = (
         stage,
         "" if game == "bazaar" else game,
         "" if model == "mini" else Path(model).name,
-        trained_from and f"from-{trained_from}",
         "full" if full else "",
         f"seed{seed}" if seed else "",
+        trained_from and f"from-{trained_from}",
     )
     return "-".join(filter(None, parts))
 
