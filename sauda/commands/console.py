@@ -57,15 +57,17 @@ def choose_engine(options: argparse.Namespace) -> AbstractContextManager:
 
 
 def with_reason(command: Callable[[argparse.Namespace], int | None]) -> Command:
-    """The command; where the Hub, a worker or the disk refuses, it prints why and returns 1."""
+    """The command; where the Hub, a worker, the disk or a model refuses, it says why: status 1."""
 
     @wraps(command)
     def run(options: argparse.Namespace) -> int:
         from huggingface_hub.errors import HTTPError  # of whichever client it speaks through
 
+        from sauda.llm.model import CannotLoad, NoWeights
+
         try:
             return command(options) or 0
-        except (CloudFault, OSError, HTTPError) as error:
+        except (CloudFault, OSError, HTTPError, CannotLoad, NoWeights) as error:
             print(f"sauda: {error}", file=sys.stderr)
             return 1
 

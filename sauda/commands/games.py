@@ -161,14 +161,16 @@ def whole_family(spec: Any) -> str | None:
     return None
 
 
+@console.with_reason
 def compare_models(options: argparse.Namespace) -> int:
     """Play the comparison of one game, save it and print its tables."""
     from sauda.experiments import comparison
 
+    games = options.games
     if options.game == "arena":
-        asked = comparison.in_arena(comparison.arena_grids(options.games or 200))
+        asked = comparison.in_arena(comparison.arena_grids(200 if games is None else games))
     else:
-        grids = comparison.bazaar_grids(options.games or 400, options.models)
+        grids = comparison.bazaar_grids(400 if games is None else games, options.models)
         asked = comparison.in_bazaar(grids)
     recorded = load(asked.file).data.as_json() if options.keep else None
     data = comparison.compare_models(asked, recorded=recorded)
@@ -177,6 +179,7 @@ def compare_models(options: argparse.Namespace) -> int:
     return 0
 
 
+@console.with_reason
 def run(options: argparse.Namespace) -> int:
     """Run one experiment, save its result and print its rows.
 

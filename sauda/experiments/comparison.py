@@ -133,6 +133,8 @@ def bazaar_grids(games: int = 400, models: Sequence[str] = ()) -> tuple[Grid, ..
     many of the served model in its wrappers and of the base under the grammar of moves.
     """
     models = tuple(models) or (BASE, *find_trained(PARENTS))
+    for name in models:
+        player_spec(name)  # refuses what is no model
     wrapped = tuple(f"{OURS}+{wrapper}" for wrapper in WRAPPERS if OURS in models)
     wrapped += (f"{BASE}+constrained",) if BASE in models else ()
     fewer = max(1, games // 3)

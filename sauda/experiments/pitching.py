@@ -210,7 +210,15 @@ def pitching(
     split: str = "holdout",
     advocates: tuple[str, ...] = tuple(ADVOCATES),
 ) -> dict[str, Any]:
-    """The data of the judged artifact; `advocates` names at least those of DRAWN."""
+    """The data of the judged artifact; `advocates` names at least those of DRAWN.
+
+    Raises ValueError where it does not, and for one that there is not.
+    """
+    for name in advocates:
+        if name not in ADVOCATES:
+            raise ValueError(f"no advocate {name!r}; advocates are {', '.join(ADVOCATES)}")
+    if missing := [name for name in DRAWN if name not in advocates]:
+        raise ValueError(f"the curves need {', '.join(missing)} among the advocates as well")
     names, seeds = advocates, first_seeds(episodes, split)
     cells = progress(product(names, seeds), len(names) * len(seeds), "negotiating", "negotiation")
     games = [list(_play_rounds(name, seed)) for name, seed in cells]

@@ -194,9 +194,11 @@ class RoleComparison(Record):
 def roles(runs: tuple[str, ...] = NAMES, *, root: Path = ROOT) -> dict[str, Any]:
     """The data of the artifact from the recorded runs.
 
-    Raises ArtifactError, with the command, where a run is missing, and ValueError where two runs
-    did not measure the same dialogues.
+    Raises ArtifactError, with the command, where a run is missing, and ValueError where one is not
+    named, or two did not measure the same dialogues.
     """
+    if missing := [name for name in NAMES if name not in runs]:
+        raise ValueError(f"the comparison needs {', '.join(missing)} among the runs as well")
     return compare({name: load(f"training/{name}.json", root).data for name in runs})
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from sauda.__main__ import main
 from sauda.commands import COMMANDS
+from sauda.experiments import find, index
 from tests.support.cases import rows
 from tests.support.dialogues import craigslist_row, lines
 
@@ -48,6 +49,24 @@ def test_a_mistake_in_the_call_prints_one_sentence_and_no_traceback(
     output = capsys.readouterr()
     assert output.err.startswith(f"sauda: {sentence}")
     assert (output.err.count("\n"), output.out.count("ok ")) == (1, 0)
+
+
+SETTINGS = [
+    (name, setting.replace("_", "-"), "-1" if isinstance(default, int) else "nobody")
+    for name in index()
+    for setting, default in find(name).settings().items()
+]
+
+
+@pytest.mark.parametrize(("name", "setting", "value"), SETTINGS)
+def test_an_experiment_refuses_a_setting_that_cannot_be_in_one_sentence(
+    name, setting, value, tmp_path, capsys
+):
+    out = tmp_path / "made.json"
+    assert main(["run", name, f"--{setting}", value, "--out", str(out)]) == 2
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert sentence.startswith("sauda: ")
+    assert not out.exists()
 
 
 def test_examples_says_what_is_used_and_what_is_left_out(tmp_path, capsys):
