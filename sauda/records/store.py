@@ -159,13 +159,13 @@ def renew_checksums(files: Iterable[str], root: Path = ROOT) -> None:
 
     Commands that end at the same time wait for each other: each adds to what the last one wrote.
     """
-    with locked(root):
+    with lock(root):
         lines = checksums(root) | {file: sha256(root / file) for file in files}
         write(root / CHECKSUMS, "".join(f"{lines[file]}  {file}\n" for file in sorted(lines)))
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def lock(folder: Path) -> Iterator[None]:
     """Context: no other process is in such a block of the same folder."""
     import fcntl  # which Windows has not, where artifacts are read and none is made
 

@@ -112,7 +112,7 @@ def of_model() -> dict:
     return {"episodes": episodes, "rows": [row], "models": {"mini": MODEL}}
 
 
-def kept_of(recorded: dict, games: int = len(SEEDS), **change) -> dict:
+def load_unchanged(recorded: dict, games: int = len(SEEDS), **change) -> dict:
     """What is kept of recorded games where today's model differs by a `change`."""
     grid = Grid(("bazaar/open",), ("mini+honest",), games)
     compared = in_bazaar((grid,), batch=3, baseline="mini+honest")
@@ -121,18 +121,22 @@ def kept_of(recorded: dict, games: int = len(SEEDS), **change) -> dict:
 
 def test_recorded_games_are_kept_while_their_model_is_the_same(of_model):
     cell, columns = ("bazaar/open", "mini+honest"), of_model["episodes"]["bazaar/open"]
-    assert kept_of(of_model) == kept_of(of_model, cpu="") == {cell: columns["mini+honest"]}
+    assert (
+        load_unchanged(of_model)
+        == load_unchanged(of_model, cpu="")
+        == {cell: columns["mini+honest"]}
+    )
     for change in ({"sha256": "b"}, {"sampling": {"temperature": 0.2}}, {"prompt": "q"}):
-        assert kept_of(of_model, **change) == {}
+        assert load_unchanged(of_model, **change) == {}
     whole_batches = take_first(columns["mini+honest"], 6)
-    assert kept_of(of_model, len(SEEDS) + 1) == {cell: whole_batches}
+    assert load_unchanged(of_model, len(SEEDS) + 1) == {cell: whole_batches}
 
 
 @pytest.mark.parametrize("part", ["task", "opponents", "policy"])
 def test_no_game_of_another_task_opponent_or_wrapper_is_kept(of_model, part):
     (row,) = of_model["rows"]
     changed = of_model | {"rows": [row | {"hashes": row["hashes"] | {part: "0" * 12}}]}
-    assert kept_of(changed) == {}
+    assert load_unchanged(changed) == {}
 
 
 @pytest.mark.nightly

@@ -136,7 +136,7 @@ def test_two_commands_that_save_at_once_lose_no_checksum(tmp_path):
     assert len(checksums(tmp_path)) == 200
 
 
-def tracked(*folders: str) -> list[str]:
+def list_tracked(*folders: str) -> list[str]:
     """The files under some folders that git tracks; the test skips where there is no git."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", *folders], cwd=REPOSITORY, capture_output=True, text=True
@@ -147,7 +147,7 @@ def tracked(*folders: str) -> list[str]:
 
 
 def test_a_change_of_any_file_that_play_depends_on_changes_the_digest_of_the_sources(tmp_path):
-    files = [*tracked("env", "sauda"), "artifacts/tuned.json"]
+    files = [*list_tracked("env", "sauda"), "artifacts/tuned.json"]
     for file in files:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(REPOSITORY / file, tmp_path / file)

@@ -82,7 +82,7 @@ KINDS = ("training_run/1", "role_run/1")
 RUNS = [e for e in FILES if e.kind in KINDS and (ROOT / e.file).exists()]
 
 
-def differing(recorded: Mapping[str, Any], made: Any) -> dict[str, Any]:
+def list_changes(recorded: Mapping[str, Any], made: Any) -> dict[str, Any]:
     """The recorded settings that some others do not have, without those of the machine.
 
     A setting added later has its default, and one that is gone had no other.
@@ -101,7 +101,7 @@ def settings_of(command: str) -> Any:
 @pytest.mark.parametrize("known", RUNS)
 def test_a_committed_run_is_the_one_that_its_registered_command_makes(known):
     made = settings_of(known.command)
-    assert differing(load_artifact(known.file).config, made) == {}
+    assert list_changes(load_artifact(known.file).config, made) == {}
     assert known.file == f"training/{made.name}.json"
 
 
@@ -112,7 +112,7 @@ def test_a_committed_run_is_the_one_that_its_registered_command_makes(known):
 def test_the_defaults_of_a_stage_are_the_settings_of_its_published_run(stage, game):
     usual = defaults_of(stage)[game]()
     recorded = load_artifact(f"training/{usual.name}.json").config
-    assert differing(recorded, usual) == {}
+    assert list_changes(recorded, usual) == {}
 
 
 def test_the_defaults_of_the_selector_are_the_settings_of_its_published_run():
