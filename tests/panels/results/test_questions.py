@@ -33,6 +33,7 @@ from sauda.experiments.verify import replay_row
 from sauda.records.schemas.base import Interval
 from sauda.records.store import load
 from sauda.serve.leaderboard import Entry, rules_of
+from sauda.serve.names import is_reserved
 from tests.support.entries import OPEN, entered, play_all
 from tests.support.measured import model_comparison
 
@@ -211,6 +212,14 @@ def test_an_entry_stands_as_text_in_the_verdict_the_figure_and_the_table(board, 
     assert repr(entry.grade.mean) in parts["below"]
     assert parts["below"].count("<tr") == 2 + len(measured["bazaar"].references[OPEN])
     assert parts["entry"].value == entry.id
+
+
+@pytest.mark.parametrize("game", ["bazaar", "arena"])
+def test_no_entry_can_be_called_like_a_row_that_stands_beside_it(game):
+    labels = {row.label for rows in measurements(game).references.values() for row in rows}
+    assert labels
+    for label in labels:
+        assert is_reserved(label), label
 
 
 @pytest.mark.parametrize(

@@ -134,6 +134,7 @@ def test_entries_are_ranked_by_their_mean_and_read_in_pages(board):
 
 REFUSED = {
     "none": "a name has 1 to 40 characters",
+    "script": "the letters of Latin or of Devanagari, not both",
     "taken": "is one of a policy, a model or the project",
 }
 
@@ -144,7 +145,7 @@ REFUSED = {
 )
 def test_a_name_that_hides_letters_or_is_like_one_of_ours_is_refused_and_others_kept(check, text):
     name = json.loads(text)
-    if check == "kept":  # of any script; it may share a part with a policy's
+    if check == "kept":  # it may share a part with a policy's
         assert check_name(f" {name} ") == name
     else:
         with pytest.raises(ValueError, match=REFUSED[check]):
