@@ -1,8 +1,12 @@
 """For the record: a person's five bargains at hidden seeds, kept with consent, beside Sauda's.
 
 The moves are made by Haggle's callbacks and stored in the leaderboard's file before they are shown.
+Sauda plays the games for the tally in a thread of the page: no event of a browser decides which.
 """
 
+import logging
+import threading
+import time
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,11 +28,12 @@ from sauda.serve.http import ENTRIES_IN_ALL, ENTRIES_OF_ADDRESS
 from sauda.serve.leaderboard import HOURS, Place, Unavailable, own_board, rules_of
 from sauda.serve.limits import Limiter
 from sauda.serve.names import LONGEST_NAME, check_name
-from sauda.serve.people import GAMES, TASK, next_bargain, record_moves, tally
+from sauda.serve.people import GAMES, TASK, next_bargain, play_pairs, record_moves, tally
 from sauda.sessions.bazaar import as_episode, rank_standings, stand
-from sauda.sessions.review import informed_grade
 
+LOG = logging.getLogger(__name__)
 HTML = macros("challenges")
+PAUSE = 20.0  # seconds between two looks for games that Sauda has yet to play
 ENTERED = Limiter(ENTRIES_OF_ADDRESS, ENTRIES_IN_ALL, seconds=3600.0)
 
 
@@ -164,23 +169,25 @@ def result(visit: PeopleVisit) -> Markup:
 def show_tally(translate: Translate) -> Markup:
     """People against Sauda in figures, the leaderboard, and the file of all games."""
     try:
-        found = tally(own_board())
+        now = tally(own_board())
     except Unavailable as error:
         return trouble(error)
-    links = HTML.people_links(translate)
-    if found is None:
-        return note(translate("people_nobody")) + links
+    waiting = note(translate("people_waiting", count=now.waiting)) if now.waiting else Markup("")
+    rest = waiting + HTML.people_links(translate)
+    if not now.entries:
+        return note(translate("people_nobody")) + rest
     cards = [
         stat(f"{one.mean:z.0%}", translate(key), f"[{one.low:z.0%}, {one.high:z.0%}]")
         for one, key in (
-            (found.person, "people_people"),
-            (found.sauda, "people_sauda"),
-            (found.oracle, "people_oracle"),
+            (now.person, "people_people"),
+            (now.sauda, "people_sauda"),
+            (now.oracle, "people_oracle"),
         )
     ]
-    less, _, interval = points(found.difference).partition(" ")
-    counted = translate("people_n", n=found.n, people=found.people)
-    return strip(*cards, stat(less, translate("people_less"), interval)) + note(counted) + links
+    less, _, interval = points(now.difference).partition(" ")
+    counts = {"n": now.n, "entries": now.entries, "unfinished": now.unfinished}
+    counted = note(translate("people_n", **counts))
+    return strip(*cards, stat(less, translate("people_less"), interval)) + counted + rest
 
 
 # Events -----------------------------------------------------------------------------------------
@@ -224,7 +231,7 @@ def follow(screen: PeopleScreen, visit: PeopleVisit) -> Updates:
 
 
 def let_sauda_play(screen: PeopleScreen, visit: PeopleVisit) -> Updates:
-    """The person's row beside Sauda's at the same seed, which is stored for the tally."""
+    """The person's row beside Sauda's at the same seed, and the tally as it stands."""
     page, game, translate = screen.page, visit.game, visit.translate
     if game is None or not game.over:
         return {page.players: gr.skip()}
@@ -232,10 +239,26 @@ def let_sauda_play(screen: PeopleScreen, visit: PeopleVisit) -> Updates:
         return {page.players: note(why)}
     try:
         sauda = subtab.sauda_at(game.play.seed, translate)
-        own_board().pair(visit.place, sauda.grade, informed_grade(game.task, game.play.seed))
-    except (ReplyError, Unavailable) as error:
+    except ReplyError as error:
         return screen.refuse(error, visit)
     you = stand("you", game.task, as_episode(game), visitor=True)
     caption = translate("people_beside", number=visit.place.number)  # the next one may be on
     rows = compare(rank_standings([you, sauda]), translate, caption)
     return {page.players: rows, page.tally: show_tally(translate)}
+
+
+# Sauda's games for the tally ----------------------------------------------------------------------
+
+
+def play_pairs_in_background() -> None:
+    """Let Sauda play the games of people's complete entries for as long as the page lives."""
+    threading.Thread(target=_play_pairs, daemon=True).start()
+
+
+def _play_pairs() -> None:
+    while True:
+        try:
+            play_pairs(own_board(), lambda seed: subtab.standing_of(seed).grade)
+        except Unavailable as error:
+            LOG.warning("Sauda played no game of people: %s", error)
+        time.sleep(PAUSE)

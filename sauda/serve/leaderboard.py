@@ -383,19 +383,27 @@ class Board:
                     (*ended, *game),
                 )
 
-    def pair(self, place: Place, sauda: float, oracle: float) -> None:
-        """Store the grades of Sauda and of the oracle at the seed of a person's finished game."""
-        values = (place.entry, place.number, sauda, oracle)
+    def pair(self, entry: str, number: int, sauda: float, oracle: float) -> None:
+        """Store the grades of Sauda and of the oracle at a person's game, if it is still there."""
         with self.storage.transaction() as connection:
-            connection.execute("INSERT OR REPLACE INTO pairs VALUES (?, ?, ?, ?)", values)
+            connection.execute(
+                "INSERT OR REPLACE INTO pairs SELECT entry, number, ?, ? FROM games"
+                " WHERE (entry, number) = (?, ?)",
+                (sauda, oracle, entry, number),
+            )
 
     def pairs(self, task: str, rules: str) -> list[sqlite3.Row]:
-        """Entry, number and the three grades of each paired game in a person's complete entry."""
+        """Each game of people's complete entries, the oldest entry first.
+
+        That is entry, number, seed, whether it ended, and the grades of the person, of Sauda and of
+        the oracle; the last two are None until Sauda has played it.
+        """
         return self.storage.rows(
-            f"SELECT c.id AS entry, number, grade, sauda, oracle FROM ({COMPLETE}) c"
-            " JOIN games ON games.entry = c.id JOIN pairs USING (entry, number)"
-            " WHERE c.person AND c.task = ? AND c.rules = ? ORDER BY c.id, number",
-            (WORST, self._clock(), task, rules),
+            "SELECT c.id AS entry, number, seed, ended IS NOT NULL AS ended,"
+            f" COALESCE(grade, ?) AS grade, sauda, oracle FROM ({COMPLETE}) c"
+            " JOIN games ON games.entry = c.id LEFT JOIN pairs USING (entry, number)"
+            " WHERE c.person AND c.task = ? AND c.rules = ? ORDER BY c.created, c.id, number",
+            (WORST, WORST, self._clock(), task, rules),
         )
 
     def add_day(self, day: str, visitor: str, grade: float) -> None:

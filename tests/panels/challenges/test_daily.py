@@ -15,12 +15,13 @@ from panels.challenges.people import PeopleScreen, PeopleVisit, enter, follow
 from panels.challenges.people import opened as reopen
 from panels.haggle import callbacks as haggle
 from panels.haggle.game_view import brief
-from panels.haggle.words import ENGLISH, HINDI
+from panels.haggle.words import ENGLISH, HINDI, translator
 from sauda.llm.backends import THIS_PAGE
 from sauda.llm.server import Failed, Loading, Ready
 from sauda.llm.types import ReplyError
+from sauda.serve.leaderboard import rules_of
 from sauda.serve.limits import NO_ADDRESS
-from sauda.serve.people import GAMES
+from sauda.serve.people import GAMES, TASK
 from sauda.sessions.bazaar import Standing, answer
 from sauda.sessions.daily import bargain_of, encode, replay, today
 
@@ -269,3 +270,19 @@ def test_a_browser_finds_its_game_again_and_plays_to_the_end(record, board):
     assert (entry.person, entry.n) == (1, GAMES)
     assert "sauda-bad" in follow(record, there)[page.moves]
     assert reopen(record, of_person(token=there.token))[page.kept] == {"token": ""}
+
+
+def test_sauda_stands_beside_a_person_whose_browser_decides_nothing_of_the_tally(
+    record, board, monkeypatch
+):
+    stands(monkeypatch, READY)
+    monkeypatch.setattr(subtab, "standing_of", lambda seed: Standing("Sauda", 0.5, 0.4, 100))
+    there = entered_visit(record)
+    for number in range(1, GAMES + 1):
+        there = haggle.send(record, replace(there, text="I walk away"))[record.page.visit]
+        if number == 1:  # the one game after which the browser asks
+            assert "0.400" in people.let_sauda_play(record, there)[record.page.players]
+        there = follow(record, there).get(record.page.visit)
+    rows = board.pairs(TASK, rules_of(TASK))
+    assert [row["sauda"] for row in rows] == [None] * GAMES
+    assert "count once Sauda has played" in people.show_tally(translator(ENGLISH))

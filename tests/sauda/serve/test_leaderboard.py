@@ -5,6 +5,7 @@ import json
 import multiprocessing
 import signal
 import sqlite3
+import time
 from multiprocessing.connection import Connection
 
 import numpy as np
@@ -13,10 +14,12 @@ import pytest
 from env import TASKS, Offer, WalkAway
 from sauda.__main__ import main as sauda_command
 from sauda.games import policies_of
+from sauda.llm.types import ReplyError
 from sauda.records.seeds import DAILY, LEADERBOARD, SPLITS, draw_seed
 from sauda.serve.game import WORST
 from sauda.serve.leaderboard import (
     FILE,
+    HOURS,
     RANKED,
     UNFINISHED,
     VERSIONS,
@@ -34,7 +37,15 @@ from sauda.serve.leaderboard import (
 from sauda.serve.mcp import grades_of
 from sauda.serve.names import check_name, is_reserved
 from sauda.serve.openenv import SaudaEnvironment
-from sauda.serve.people import TASK, drop_own_words, export, next_bargain, record_moves, tally
+from sauda.serve.people import (
+    TASK,
+    drop_own_words,
+    export,
+    next_bargain,
+    play_pairs,
+    record_moves,
+    tally,
+)
 from sauda.sessions.bazaar import answer
 from sauda.statistics import mean_interval
 from tests.support.cases import cases
@@ -320,20 +331,37 @@ def test_only_the_games_of_the_entry_are_stored(board):
         record_moves(board, second, bid(game, 0.3))
 
 
-def test_people_and_sauda_are_compared_on_the_same_games_alone(board):
-    assert tally(board) is None
+def test_people_are_compared_with_sauda_by_whole_entries_whatever_their_browsers_do(board):
+    assert tally(board).n == 0
     play_all(entered(board, "an agent"))
+    play_entry(board, "Asha")
+    begun = board.enter("Bela", TASK, rules_of(TASK), 2, person=True).token
+    record_moves(board, begun, answer(next_bargain(board, begun)[1], WalkAway()))
+    busy = iter([True, False, False])
+
+    def play(seed: int) -> float:
+        if next(busy):
+            raise ReplyError("the line is full")
+        return 0.5
+
+    play_pairs(board, play)  # one of the two games could not be played
+    assert (tally(board).entries, tally(board).waiting) == (0, 1)
+    play_pairs(board, play)
+    found, (entry,) = tally(board), [one for one in board.all_entries() if one.person]
+    assert (found.entries, found.waiting, found.n, found.unfinished) == (1, 0, 2, 0)
+    assert (found.person.mean, found.sauda.mean) == (entry.grade.mean, 0.5)
+    assert found.difference.mean == pytest.approx(entry.grade.mean - 0.5)
+
+
+def test_a_game_that_a_person_leaves_counts_in_the_tally_as_in_the_row(board):
     token = board.enter("Asha", TASK, rules_of(TASK), 2, person=True).token
-    for sauda in (0.5, None):  # the second game was never played by Sauda
-        place, game = next_bargain(board, token)
-        record_moves(board, token, answer(game, WalkAway()))
-        if sauda is not None:
-            board.pair(place, sauda, 0.75)
-    found = tally(board)
-    mine = board.entry(place.entry).grades[0]
-    assert (found.people, found.n) == (1, 1)
-    assert (found.person.mean, found.sauda.mean, found.oracle.mean) == (mine, 0.5, 0.75)
-    assert found.difference.mean == pytest.approx(mine - 0.5)
+    _, game = next_bargain(board, token)
+    record_moves(board, token, answer(game, WalkAway()))
+    late = Board(board.storage, clock=lambda: time.time() + 2 * HOURS * 3600)
+    play_pairs(late, lambda seed: 0.5)
+    found, (entry,) = tally(late), late.all_entries()
+    assert (found.n, found.unfinished) == (2, 1)
+    assert found.person.mean == entry.grade.mean == pytest.approx((entry.grades[0] + WORST) / 2)
 
 
 def test_the_export_names_nobody(board):
