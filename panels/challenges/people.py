@@ -209,15 +209,15 @@ def enter(screen: PeopleScreen, name: str, consent: bool, visit: PeopleVisit) ->
     try:
         if consent is not True:
             raise Trouble("people_agree")
-        chosen = check_name(name or "")
-    except ValueError as error:
-        return screen.refuse(error, visit, "people_bad_name")
-    if not ENTERED.take(visit.address):
-        return screen.refuse(Trouble("people_often"), visit)
-    try:
-        ticket = own_board().enter(chosen, TASK, rules_of(TASK), GAMES, person=True)
+        chosen, rules = check_name(name or ""), rules_of(TASK)
+        own_board().check_free(chosen, TASK, rules)
+        if not ENTERED.take(visit.address):
+            raise Trouble("people_often")
+        ticket = own_board().enter(chosen, TASK, rules, GAMES, person=True)
     except Unavailable as error:
         return screen.refuse(error, visit)
+    except ValueError as error:
+        return screen.refuse(error, visit, "people_bad_name")
     return follow(screen, replace(visit, token=ticket.token))
 
 

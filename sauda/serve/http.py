@@ -28,7 +28,7 @@ from sauda.serve.limits import Episodes, Limiter, Refused, address_of, json_obje
 from sauda.serve.names import LONGEST_NAME, check_name
 from sauda.serve.observations import SaudaObservation, SaudaState
 from sauda.serve.openenv import LONGEST_ID, SaudaEnvironment
-from sauda.serve.people import export
+from sauda.serve.people import GAMES, export
 
 CAPACITY = 64  # sessions over `/ws` at a time
 ENTRIES_OF_ADDRESS, ENTRIES_IN_ALL = 6, 60  # of the leaderboard, within an hour
@@ -112,11 +112,12 @@ class BoardRow(BaseModel):
     episodes_completed: int = Field(description="Games that were played to their end.")
     total_episodes: int = Field(description="All games; one that has no end counts -1.")
     ends: dict[str, int]
+    seconds_per_move: float | None = Field(description="Median over the games; null if unknown.")
     timestamp: str = Field(description="When it entered, in UTC.")
 
 
 class Rows(BaseModel):
-    """The best entries of a task."""
+    """The best entries of a task, of agents or of people."""
 
     task: str
     entries: list[BoardRow]
@@ -270,6 +271,8 @@ def _add_leaderboard(app: FastAPI, state: Any) -> None:
         """Enter an agent. Its games are drawn now and played by reset with the token."""
         with sentences():
             name, task = check_name(body.name), boards.check_task(body.task)
+            rules = boards.rules_of(task)
+            boards.own_board().check_free(name, task, rules)
         if not state.entries.take(address_of(request.scope)):
             raise Refused(
                 429,
@@ -277,7 +280,7 @@ def _add_leaderboard(app: FastAPI, state: Any) -> None:
                 f" {ENTRIES_IN_ALL} times; try again later.",
             )
         with sentences():
-            ticket = boards.own_board().enter(name, task, boards.rules_of(task))
+            ticket = boards.own_board().enter(name, task, rules)
         return Entered(**vars(ticket) | {"deadline": boards.in_utc(ticket.deadline)})
 
     @app.get("/leaderboard", **more)
@@ -285,12 +288,12 @@ def _add_leaderboard(app: FastAPI, state: Any) -> None:
         task: TaskInQuery = boards.RANKED[0],
         limit: Annotated[int, Query(ge=1, le=boards.SHOWN)] = boards.SHOWN,
         offset: Annotated[int, Query(ge=0, lt=2**31)] = 0,
+        people: Annotated[bool, Query(description=f"Of people: {GAMES} games each.")] = False,
     ) -> Rows:
         """The entries of a task whose games are all over, the best mean grade first."""
         with sentences():
-            now = boards.own_board().rank(
-                boards.check_task(task), boards.rules_of(task), limit, offset
-            )
+            rules = boards.rules_of(boards.check_task(task))
+            now = boards.own_board().rank(task, rules, limit, offset, people)
         rows = [row_of(entry) for entry in now.entries]
         return Rows(task=task, entries=rows, total=now.complete, being_played=now.being_played)
 
@@ -305,7 +308,7 @@ def _add_leaderboard(app: FastAPI, state: Any) -> None:
         raise Refused(404, "No complete entry has this id; its games are shown once all are over.")
 
     @app.get("/leaderboard/people", **more)
-    def people() -> dict[str, Any]:
+    def people_and_sauda() -> dict[str, Any]:
         """The games of people without their names: seeds, actions, and Sauda's grades beside."""
         with sentences():
             return export(boards.own_board())
@@ -323,5 +326,6 @@ def row_of(entry: boards.Entry) -> BoardRow:
         episodes_completed=entry.n - entry.count[boards.UNFINISHED],
         total_episodes=entry.n,
         ends=dict(entry.count),
+        seconds_per_move=entry.pace,
         timestamp=boards.in_utc(entry.created),
     )

@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import itertools
 import json
 import logging
 import os
@@ -37,9 +38,10 @@ from sauda.__main__ import main as sauda_command
 from sauda.records.store import ROOT
 from sauda.serve.http import CAPACITY, ENTRIES_OF_ADDRESS
 from sauda.serve.leaderboard import GAMES as GAMES_OF_AN_ENTRY
-from sauda.serve.leaderboard import own_board
+from sauda.serve.leaderboard import own_board, rules_of
 from sauda.serve.limits import Limiter
 from sauda.serve.openenv import SaudaEnvironment, SocketLimits
+from tests.support.entries import played_on
 from tests.support.running import run, unavailable
 from tests.support.served_games import played, wire_actions
 from tests.support.site import PATIENCE, Site
@@ -49,6 +51,7 @@ pytestmark = pytest.mark.slow
 FORMER_CLIENT = Path(sys.prefix) / "openenv-core"  # openenv-core 0.3.0, installed by `make`
 LEAKS = ("Traceback", 'File "', str(ROOT.parent), "http_server", "sauda.serve", "site-packages")
 GAMES = ("bazaar/open", "arena/market_round")
+NUMBERS = itertools.count(1)  # of names
 
 
 def socket_of(site: Site) -> str:
@@ -323,7 +326,7 @@ def fresh_hour(site) -> None:
 
 
 def entered(site: Site, **claims: str) -> httpx.Response:
-    agent = {"name": "of a test", "task": "bazaar/open"}
+    agent = {"name": f"test {next(NUMBERS)}", "task": "bazaar/open"}
     return site.shared.post("/leaderboard/enter", json=agent, headers=claims)
 
 
@@ -380,6 +383,25 @@ def test_a_caller_enters_a_few_times_an_hour_whatever_its_headers_claim(site):
     assert statuses == [200] * ENTRIES_OF_ADDRESS + [429]
     answer = entered(site)
     assert "times an hour" in answer.json()["detail"]
+
+
+def test_a_name_that_is_taken_is_refused_and_costs_none_of_the_hours_entries(site):
+    agent = {"name": "taken twice", "task": "bazaar/open"}
+    assert site.shared.post("/leaderboard/enter", json=agent).status_code == 200
+    for name in ["TAKEN twice", "taken-tvvice"] * ENTRIES_OF_ADDRESS:
+        answer = site.shared.post("/leaderboard/enter", json=agent | {"name": name})
+        assert (answer.status_code, "choose another" in answer.text) == (422, True)
+    assert entered(site).status_code == 200
+
+
+def test_people_and_agents_are_listed_apart(site):
+    board = own_board()
+    ticket = board.enter("Asha", "bazaar/open", rules_of("bazaar/open"), 1, person=True)
+    list(played_on(ticket.token))
+    for people in (True, False):
+        rows = site.shared.get("/leaderboard", params={"people": people}).json()["entries"]
+        assert (ticket.entry in {row["entry"] for row in rows}) == people
+        assert all(row["seconds_per_move"] > 0 for row in rows)
 
 
 def test_an_entry_that_cannot_be_is_refused_with_a_sentence(site):

@@ -6,6 +6,7 @@ import multiprocessing
 import signal
 import sqlite3
 import time
+from itertools import chain, count
 from multiprocessing.connection import Connection
 
 import numpy as np
@@ -141,6 +142,31 @@ def test_entries_are_ranked_by_their_mean_and_read_in_pages(board):
     assert (list(now.entries), now.complete, now.being_played) == (entries, 3, 0)
     assert board.entries(OPEN, rules_of(OPEN), 1, 1) == entries[1:2]
     assert board.entries(OPEN, "rules of yesterday") == []
+
+
+@pytest.mark.parametrize("name", ["rising bids", "RISING  bids", "rising-blds", "Rìsing bids"])
+def test_no_two_entries_of_a_task_have_names_that_look_alike(board, name):
+    first = entered(board, "Rising bids")
+    with pytest.raises(ValueError, match="another entry of this task has this name"):
+        entered(board, name)
+    assert entered(board, name, "bazaar/rushed").task == "bazaar/rushed"
+    late = Board(board.storage, clock=lambda: first.deadline + 1)
+    entered(late, name)  # the first was never begun, so it is gone
+
+
+def test_the_time_per_move_is_kept_from_when_a_game_is_first_shown(board):
+    clock = count(1000.0, 10.0)  # seconds at each look
+    board = Board(board.storage, clock=lambda: next(clock))
+    token = board.enter("Asha", TASK, rules_of(TASK), 2, person=True).token
+    for _ in range(2):
+        _, game = next_bargain(board, token)
+        for bidding in (True, False):
+            game = bid(game, 0.1) if bidding else answer(game, WalkAway())
+            next_bargain(board, token)  # a page that is opened again begins no time anew
+            record_moves(board, token, game)
+    (entry,) = board.all_entries()
+    assert len(set(entry.paces)) == 1  # both games were played alike
+    assert entry.pace == entry.paces[0] > 10.0
 
 
 REFUSED = {
@@ -310,7 +336,8 @@ def play_entry(board, name: str, games: int = 2) -> str:
 
 def test_a_persons_games_are_kept_without_words_and_can_be_verified(board):
     play_entry(board, "Asha")
-    (entry,) = board.entries(TASK, rules_of(TASK))
+    (entry,) = board.entries(TASK, rules_of(TASK), person=True)
+    assert board.entries(TASK, rules_of(TASK)) == []
     record = record_of(board, entry)
     assert (entry.person, entry.n) == (1, 2)
     assert "Meera" not in json.dumps(record)
@@ -389,3 +416,26 @@ def test_a_file_of_the_first_version_takes_people_and_the_new_name_of_the_sale(t
     entries = storage.rows("SELECT task, person FROM entries ORDER BY task")
     assert [tuple(row) for row in entries] == [("bazaar/open", 0), ("bazaar/sell", 0)]
     storage.close()
+
+
+def test_a_file_of_the_third_version_keeps_its_games_and_its_names(tmp_path):
+    file = tmp_path / "leaderboard.sqlite"
+    with sqlite3.connect(file) as connection:
+        for statement in chain(*VERSIONS[:3]):
+            connection.execute(statement)
+        entry = "INSERT INTO entries VALUES (?, ?, 'Asha', ?, ?, 'c', 0, 9, 1, 0, ?)"
+        for person in (0, 1):  # a name that two entries had already
+            connection.execute(entry, (str(person), str(person), OPEN, rules_of(OPEN), person))
+            game = (str(person), 1, str(LEADERBOARD.start), "walkaway", 0.25)
+            connection.execute("INSERT INTO games VALUES (?, ?, ?, ?, ?)", game)
+        connection.execute("PRAGMA user_version = 3")
+    connection.close()
+    board = Board(Storage(file))
+    for person in (False, True):
+        (entry,) = board.entries(OPEN, rules_of(OPEN), person=person)
+        assert (entry.name, entry.grades, entry.pace) == ("Asha", (0.25,), None)
+    with pytest.raises(ValueError, match="has this name"):
+        entered(board, "ASHA")
+    play_pairs(board, lambda seed: 0.5)
+    assert tally(board).entries == 1
+    board.storage.close()
