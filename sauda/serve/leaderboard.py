@@ -444,10 +444,11 @@ class Board:
         with self.storage.transaction() as connection:
             connection.execute("INSERT OR IGNORE INTO days VALUES (?, ?, ?)", (day, visitor, grade))
 
-    def grades_of_day(self, day: str) -> list[float]:
-        """The grades of all people who let their game of a day count."""
-        rows = self.storage.rows("SELECT grade FROM days WHERE day = ?", (day,))
-        return [grade for (grade,) in rows]
+    def grades_of_day(self, day: str) -> dict[str, float]:
+        """The grades of all who let their game of a day count, by the digest of the visitor."""
+        return dict(
+            map(tuple, self.storage.rows("SELECT visitor, grade FROM days WHERE day = ?", (day,)))
+        )
 
     def remove(self, entry: str) -> str:
         """Delete an entry with its games and moves, and return its name; ValueError if none."""

@@ -20,7 +20,7 @@ from sauda.llm.backends import THIS_PAGE
 from sauda.llm.server import Failed, Loading, Ready
 from sauda.llm.types import ReplyError
 from sauda.serve.leaderboard import rules_of
-from sauda.serve.limits import NO_ADDRESS
+from sauda.serve.limits import NO_ADDRESS, Limiter
 from sauda.serve.people import GAMES, TASK
 from sauda.sessions.bazaar import Standing, answer
 from sauda.sessions.daily import bargain_of, encode, replay, today
@@ -86,6 +86,7 @@ def test_the_limit_and_the_seed_stay_hidden_until_the_end(screen):
         assert str(visit.game.play.seed) not in texts(updates)
     _, last = said(screen, visit)
     assert sellers_limit() in last[screen.page.result]
+    assert "ranks of this game are open" in last[screen.page.result]
 
 
 def test_a_gain_can_be_shared_as_text_with_a_link_and_as_a_picture():
@@ -98,7 +99,9 @@ def test_a_gain_can_be_shared_as_text_with_a_link_and_as_a_picture():
     assert code == encode(gained) == encode(replay(DAY, code))
     picture = shown[shown.index('<svg class="sauda-picture"') :]
     written = re.findall(r"<text[^>]*>([^<]*)<", picture)
-    assert "place among the scripts: 1 of 9" in written
+    ranks = re.findall(r"place among the scripts[^<\n]*", shown)
+    assert len(ranks) == 3  # the text, the picture and its label
+    assert all("open to practice: 1 of 9" in rank for rank in ranks)
     assert not any("₹" in words for words in written)
 
 
@@ -186,14 +189,28 @@ def test_only_people_who_agree_are_counted_and_each_of_them_once(screen, board, 
     stands(monkeypatch, Failed("sauda-mini", "none here"))
     silent, _ = said(screen, opened(screen)[0])
     assert "place 1 of" not in sauda(screen, silent)
-    assert board.grades_of_day(DAY.isoformat()) == []
+    assert board.grades_of_day(DAY.isoformat()) == {}
     for n in (1, 2):
         counted = after(screen, silent, daily.count_me(screen, True, silent))
         for _ in range(2):
             told = sauda(screen, counted)
-        assert f"place 1 of {n}" in told
+        assert f"place 1 of {n}, open to practice" in told
     again = after(screen, counted, daily.count_me(screen, False, counted))
     assert "place 1 of" not in sauda(screen, again)
+
+
+def test_one_visitor_takes_few_of_the_places_of_a_day(screen, board, monkeypatch):
+    """By a new token each time, as whoever empties the memory of a browser gets one."""
+    monkeypatch.setattr(daily, "COUNTED", Limiter(daily.PLACES))
+    stands(monkeypatch, Failed("sauda-mini", "none here"))
+    over, _ = said(screen, opened(screen)[0])
+    made_up = [after(screen, over, daily.count_me(screen, True, over)) for _ in range(12)]
+    told = [sauda(screen, visit) for visit in made_up]
+    assert len(board.grades_of_day(DAY.isoformat())) == daily.PLACES
+    assert "is not counted" in told[-1]
+    assert f"of {daily.PLACES}" in sauda(screen, made_up[0])  # who is counted already stays
+    other = replace(made_up[-1], address="192.0.2.7")
+    assert f"of {daily.PLACES + 1}" in sauda(screen, other)
 
 
 def test_days_in_a_row_end_at_the_first_day_without_a_game():
