@@ -76,7 +76,10 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
     subtab.wire_reload(page, tab, language, opened, values, page.of_game, page.message)
     screen.wire(tab, language, [page.moves, page.head], "watch", watch)
     counting = page.counted.input(
-        screen.on_visit(count_me), [page.counted, *values], page.kept, **QUIET
+        screen.on_visit(count_me),
+        [page.counted, *values],
+        [page.kept, page.counted, page.moves],
+        **QUIET,
     )
     # The table of players appears when a game ends: no other move costs a queued event.
     plays = (screen.on_visit(let_sauda_play), values, page.players)
@@ -400,8 +403,16 @@ def _versus(visit: DailyVisit, sauda: Standing) -> str:
 
 
 def count_me(screen: DailyScreen, counted: bool, visit: DailyVisit) -> Updates:
-    """Let the games of this browser count among people's from now on, or no longer."""
+    """Let the games of this browser count among people's from now on, or no longer.
+
+    Then what was stored of them is deleted; where it cannot be now, they count on.
+    """
     kept = {day: code for day, code in visit.kept.items() if day != VISITOR}
+    try:
+        if visitor := visit.kept.get(VISITOR):
+            own_board().withdraw(visitor)
+    except Unavailable as error:
+        return screen.problem(error, visit) | {screen.page.counted: True}
     return {screen.page.kept: kept | ({VISITOR: secrets.token_hex(16)} if counted else {})}
 
 

@@ -136,6 +136,8 @@ def verdict(now: Standing, people: Standing, measured: Sequence[Entry]) -> Verdi
     for who, standing in (("agents", now), ("people", people)):
         if standing.being_played:
             lines.append(f"entries of {who} that are being played: {standing.being_played}")
+        if standing.withdrawn:
+            lines.append(f"entries of {who} that were withdrawn: {standing.withdrawn}")
     apart = side(now.entries[0].grade, best.interval) if now.entries and best else None
     return Verdict(SAY.board(now, best, apart), tuple(lines))
 

@@ -116,6 +116,20 @@ class BoardRow(BaseModel):
     timestamp: str = Field(description="When it entered, in UTC.")
 
 
+class Withdraw(BaseModel):
+    """Whose entry, or whose games of days, are to be deleted."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    token: str = Field(max_length=LONGEST_ID, description="The secret that entering gave.")
+
+
+class Withdrawn(BaseModel):
+    """What was deleted for good."""
+
+    removed: int = Field(description="Entries, or grades of days.")
+
+
 class Rows(BaseModel):
     """The best entries of a task, of agents or of people."""
 
@@ -123,6 +137,7 @@ class Rows(BaseModel):
     entries: list[BoardRow]
     total: int
     being_played: int
+    withdrawn: int = Field(description="Entries that were begun, and removed by their entrants.")
 
 
 class Problem(BaseModel):
@@ -263,7 +278,7 @@ def _add_refusals(app: FastAPI) -> None:
 
 
 def _add_leaderboard(app: FastAPI, state: Any) -> None:
-    """Add `/leaderboard` with `enter`, `games` and `people` below it."""
+    """Add `/leaderboard` with `enter`, `withdraw`, `games` and `people` below it."""
     more: dict[str, Any] = {"responses": PROBLEMS, "tags": ["Leaderboard"]}
 
     @app.post("/leaderboard/enter", **more)
@@ -283,6 +298,15 @@ def _add_leaderboard(app: FastAPI, state: Any) -> None:
             ticket = boards.own_board().enter(name, task, rules)
         return Entered(**vars(ticket) | {"deadline": boards.in_utc(ticket.deadline)})
 
+    @app.post("/leaderboard/withdraw", **more)
+    def withdraw(body: Withdraw) -> Withdrawn:
+        """Delete an entry with its name, games and moves; who enters can take all of it back."""
+        with sentences():
+            removed = boards.own_board().withdraw(body.token)
+        if not removed:
+            raise Refused(404, "Nothing is stored under this token.")
+        return Withdrawn(removed=removed)
+
     @app.get("/leaderboard", **more)
     def leaderboard(
         task: TaskInQuery = boards.RANKED[0],
@@ -295,7 +319,8 @@ def _add_leaderboard(app: FastAPI, state: Any) -> None:
             rules = boards.rules_of(boards.check_task(task))
             now = boards.own_board().rank(task, rules, limit, offset, people)
         rows = [row_of(entry) for entry in now.entries]
-        return Rows(task=task, entries=rows, total=now.complete, being_played=now.being_played)
+        counts = {"being_played": now.being_played, "withdrawn": now.withdrawn}
+        return Rows(task=task, entries=rows, total=now.complete, **counts)
 
     @app.get("/leaderboard/games", **more)
     def games(entry: EntryInQuery) -> dict[str, Any]:
@@ -309,7 +334,7 @@ def _add_leaderboard(app: FastAPI, state: Any) -> None:
 
     @app.get("/leaderboard/people", **more)
     def people_and_sauda() -> dict[str, Any]:
-        """The games of people without their names: seeds, actions, and Sauda's grades beside."""
+        """People against Sauda: mean grades over whole entries, without single games."""
         with sentences():
             return export(boards.own_board())
 

@@ -139,6 +139,10 @@ class Storage:
             with connection:  # commits, or rolls back what failed
                 yield connection
 
+    def empty_log(self) -> None:
+        """Let the write-ahead log keep nothing that was deleted, unless another process reads."""
+        self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def close(self) -> None:
         """Close the file; the next use opens it again."""
         with self._lock:
@@ -168,6 +172,7 @@ class Storage:
             raise Unavailable(f"the folder of {self.file} takes no write-ahead log of SQLite")
         connection.execute("PRAGMA synchronous = NORMAL")  # what a kill of the process cannot harm
         connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA secure_delete = ON")  # what is removed is overwritten
         connection.create_function("skeleton", 1, skeleton, deterministic=True)
         (page,) = connection.execute("PRAGMA page_size").fetchone()
         connection.execute(f"PRAGMA max_page_count = {self.most_bytes // page}")
@@ -300,6 +305,7 @@ class Standing:
     entries: tuple[Entry, ...] = ()
     complete: int = 0
     being_played: int = 0
+    withdrawn: int = 0  # by those who hold their tokens
 
 
 def steady() -> Callable[[], float]:
@@ -450,14 +456,48 @@ class Board:
             map(tuple, self.storage.rows("SELECT visitor, grade FROM days WHERE day = ?", (day,)))
         )
 
-    def remove(self, entry: str) -> str:
-        """Delete an entry with its games and moves, and return its name; ValueError if none."""
+    def remove(self, what: str) -> str:
+        """Delete an entry by its id, with all that belongs to it, or the grades of a day.
+
+        Returns the entry's name, or how many grades; ValueError where there is neither.
+        """
         with self.storage.transaction() as connection:
             query = "DELETE FROM entries WHERE id = ? RETURNING name"
-            removed = connection.execute(query, (entry,)).fetchall()
-        if not removed:
-            raise ValueError(f"no entry has the id {entry!r:.40}; its row on the page shows it")
-        return removed[0]["name"]
+            names = [name for (name,) in connection.execute(query, (what,)).fetchall()]
+            grades = connection.execute("DELETE FROM days WHERE day = ?", (what,)).rowcount
+        if not (names or grades):
+            raise ValueError(
+                f"no entry has the id {what!r:.40}, which its row on the page shows, and no game of"
+                " such a day, as in 2026-11-23, was counted"
+            )
+        self.storage.empty_log()
+        return names[0] if names else f"{grades} grades of people"
+
+    def withdraw(self, token: str) -> int:
+        """Delete all that is stored under a token: an entry, or grades of days; returns how many.
+
+        Of an entry that was begun a count stays: nobody can show the best of several unnoticed.
+        """
+        digest = token_digest(token)
+        with self.storage.transaction() as connection:
+            query = (
+                "DELETE FROM entries WHERE token_sha256 = ? RETURNING task, rules, person, begun"
+            )
+            entries = connection.execute(query, (digest,)).fetchall()
+            connection.executemany(
+                "INSERT INTO withdrawn VALUES (?, ?, ?, 1)"
+                " ON CONFLICT DO UPDATE SET entries = entries + 1",
+                [entry[:3] for entry in map(tuple, entries) if entry[3]],
+            )
+            days = connection.execute("DELETE FROM days WHERE visitor = ?", (digest,)).rowcount
+        if entries or days:
+            self.storage.empty_log()
+        return len(entries) + days
+
+    def count_withdrawn(self, task: str, rules: str, person: bool) -> int:
+        """How many entries of agents, or of people, were withdrawn under these rules."""
+        query = "SELECT entries FROM withdrawn WHERE (task, rules, person) = (?, ?, ?)"
+        return sum(count for (count,) in self.storage.rows(query, (task, rules, person)))
 
     def _open_entry(self, connection: sqlite3.Connection, key: str, value: str) -> sqlite3.Row:
         entry = connection.execute(f"SELECT * FROM entries WHERE {key} = ?", (value,)).fetchone()
@@ -480,7 +520,8 @@ class Board:
         )
         begun, complete = counted[0] if counted else (0, 0)
         entries = tuple(self.entries(task, rules, limit, offset, person))
-        return Standing(task, entries, complete, begun - complete)
+        withdrawn = self.count_withdrawn(task, rules, person)
+        return Standing(task, entries, complete, begun - complete, withdrawn)
 
     def entries(
         self, task: str, rules: str, limit: int = SHOWN, offset: int = 0, person: bool = False
@@ -565,15 +606,15 @@ def records_in(file: Path) -> list[dict[str, Any]]:
     return [record_of(board, entry) for entry in board.all_entries()]
 
 
-def remove_from(file: Path, entry: str) -> str:
-    """Delete the entry of that id from a leaderboard's file, and return its name.
+def remove_from(file: Path, what: str) -> str:
+    """Delete an entry or the grades of a day from a leaderboard's file, as `Board.remove`.
 
-    Raises ValueError where the file is no leaderboard or has no such entry. A page that is open
-    goes on with what is left.
+    Raises ValueError also where the file is no leaderboard. A page that is open goes on with what
+    is left.
     """
     if not is_database(file):
         raise ValueError(f"{file} is no file of a leaderboard, from which an entry can be removed")
-    return Board(Storage(file)).remove(entry)
+    return Board(Storage(file)).remove(what)
 
 
 def is_database(file: Path) -> bool:

@@ -38,3 +38,9 @@ UPDATE entries SET skeleton = skeleton(name);
 CREATE INDEX entries_by_name ON entries (task, rules, skeleton);
 ALTER TABLE games ADD COLUMN shown REAL;
 ALTER TABLE games ADD COLUMN pace REAL;
+
+-- Version 5: how many entries were withdrawn by those who hold their tokens
+CREATE TABLE withdrawn (
+    task TEXT NOT NULL, rules TEXT NOT NULL, person INTEGER NOT NULL, entries INTEGER NOT NULL,
+    PRIMARY KEY (task, rules, person)
+) STRICT, WITHOUT ROWID;

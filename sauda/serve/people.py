@@ -1,4 +1,4 @@
-"""People on the leaderboard: their moves as stored actions, the tally against Sauda, the export.
+"""People on the leaderboard: their moves as stored actions, and the tally against Sauda.
 
 A person plays an entry of GAMES games in the page, under the same rules as an agent. Of what was
 typed only the speech act is stored, which is all that the seller hears. Sauda plays the games of
@@ -27,8 +27,7 @@ from sauda.statistics import exact_interval, mean_interval
 LOG = logging.getLogger(__name__)
 TASK = "bazaar/open"
 GAMES = 5  # of a person's entry
-KIND = "people/1"  # of the export
-NOT_PAIRED = {"sauda": None, "oracle": None}  # the grades beside a game that neither played
+KIND = "people/2"  # of the tally as JSON
 
 
 def next_bargain(board: Board, token: str) -> tuple[Place, Game]:
@@ -94,6 +93,7 @@ class Tally:
     waiting: int  # complete ones that Sauda has yet to play
     n: int  # games
     unfinished: int  # of them
+    withdrawn: int  # entries that were begun, and are gone
     person: Interval | None = None  # None where there is no game
     sauda: Interval | None = None
     oracle: Interval | None = None
@@ -110,7 +110,8 @@ def tally(board: Board) -> Tally:
     played = [games for games in complete if all(row["sauda"] is not None for row in games)]
     games = [row for rows in played for row in rows]
     unfinished = sum(not row["ended"] for row in games)
-    counts = (len(played), len(complete) - len(played), len(games), unfinished)
+    withdrawn = board.count_withdrawn(TASK, rules_of(TASK), person=True)
+    counts = (len(played), len(complete) - len(played), len(games), unfinished, withdrawn)
     if not played:
         return Tally(*counts)
 
@@ -124,19 +125,12 @@ def tally(board: Board) -> Tally:
 
 
 def export(board: Board) -> dict[str, Any]:
-    """Every complete entry of people without name, id or time: seeds, moves, the three grades."""
-    rules = rules_of(TASK)
-    paired = {
-        (row["entry"], row["number"]): {name: row[name] for name in NOT_PAIRED}
-        for row in board.pairs(TASK, rules)
+    """The tally as JSON.
+
+    It has no single games: whatever it told of one would lead to the name in the entry's record.
+    """
+    figures = {
+        name: value.as_json() if isinstance(value, Interval) else value
+        for name, value in vars(tally(board)).items()
     }
-    people = []
-    for entry in board.all_entries():
-        if entry.person and entry.rules == rules:
-            games = [
-                game.as_json() | paired.get((entry.id, number), NOT_PAIRED)
-                for number, game in enumerate(board.games(entry), 1)
-            ]
-            people.append({"games": games})
-    people.sort(key=lambda person: str(person["games"][0]["seed"]))  # not in the order of playing
-    return {"kind": KIND, "task": TASK, "rules": rules, "people": people}
+    return {"kind": KIND, "task": TASK, "rules": rules_of(TASK), **figures}

@@ -21,7 +21,7 @@ from sauda.llm.server import Failed, Loading, Ready
 from sauda.llm.types import ReplyError
 from sauda.serve.leaderboard import rules_of
 from sauda.serve.limits import NO_ADDRESS, Limiter
-from sauda.serve.people import GAMES, TASK
+from sauda.serve.people import GAMES, TASK, tally
 from sauda.sessions.bazaar import Standing, answer
 from sauda.sessions.daily import bargain_of, encode, replay, today
 
@@ -197,6 +197,17 @@ def test_only_people_who_agree_are_counted_and_each_of_them_once(screen, board, 
         assert f"place 1 of {n}, open to practice" in told
     again = after(screen, counted, daily.count_me(screen, False, counted))
     assert "place 1 of" not in sauda(screen, again)
+    assert len(board.grades_of_day(DAY.isoformat())) == 1  # that of the visitor before
+
+
+def test_a_game_that_cannot_be_deleted_now_still_counts_and_its_visitor_is_told(screen, board):
+    counted = replace(OPEN, day=DAY, kept={VISITOR: "a"})
+    board.storage.file.parent.mkdir()
+    board.storage.file.write_text("no database at all, but long enough to be read as one" * 9)
+    shown = daily.count_me(screen, False, counted)
+    assert shown[screen.page.counted] is True
+    assert screen.page.kept not in shown
+    assert "sauda-bad" in shown[screen.page.moves]
 
 
 def test_one_visitor_takes_few_of_the_places_of_a_day(screen, board, monkeypatch):
@@ -245,7 +256,8 @@ def record(monkeypatch) -> PeopleScreen:
 
 
 def of_person(language: str = ENGLISH, text: str = "", token: str = "") -> PeopleVisit:
-    return PeopleVisit(None, None, text, "", language, address=NO_ADDRESS, token=token)
+    tokens = (token,) if token else ()
+    return PeopleVisit(None, None, text, "", language, address=NO_ADDRESS, tokens=tokens)
 
 
 def entered_visit(record) -> PeopleVisit:
@@ -267,7 +279,7 @@ def test_an_address_enters_so_often_and_no_more(record, board):
 
 def test_a_move_that_cannot_be_stored_is_not_made(record, board):
     there = entered_visit(record)
-    shown = haggle.send(record, replace(there, text="₹1", token="none"))
+    shown = haggle.send(record, replace(there, text="₹1", tokens=("none",)))
     assert "sauda-bad" in shown[record.page.moves]
     assert record.page.visit not in shown
 
@@ -286,7 +298,36 @@ def test_a_browser_finds_its_game_again_and_plays_to_the_end(record, board):
     (entry,) = board.all_entries()
     assert (entry.person, entry.n) == (1, GAMES)
     assert "sauda-bad" in follow(record, there)[page.moves]
-    assert reopen(record, of_person(token=there.token))[page.kept] == {"token": ""}
+    again = reopen(record, of_person(token=there.token))
+    assert again[page.visit].game is None
+    assert again[page.kept] == {"tokens": [there.token]}  # by which it can be withdrawn
+
+
+def test_a_person_withdraws_all_entries_of_the_browser_and_their_number_stays(
+    record, board, monkeypatch
+):
+    monkeypatch.setattr(people, "ENTERED", Limiter(2))
+    first = entered_visit(record)
+    second = enter(record, "Asha too", True, replace(first, game=None))[record.page.visit]
+    board.pair(second.place.entry, 1, 0.5, 0.5)
+    assert len(second.tokens) == 2
+    assert 'data-press="withdraw"' in record.words(second)[record.page.leave]
+    gone = people.withdraw(record, second)
+    assert gone[record.page.kept] == {"tokens": []}
+    assert gone[record.page.visit].game is None
+    assert gone[record.page.leave] == ""
+    for table in ("entries", "games", "moves", "pairs"):
+        assert board.storage.rows(f"SELECT * FROM {table}") == []
+    assert tally(board).withdrawn == 2
+
+
+@pytest.mark.parametrize("sent", [None, [], {"tokens": 3}, {"tokens": [3, None, ""]}, {"token": 1}])
+def test_what_a_browser_sends_for_its_tokens_is_read_or_is_none(record, sent):
+    assert record.read(None, sent) == {"tokens": ()}
+
+
+def test_a_browser_of_the_former_page_keeps_its_entry(record):
+    assert record.read(None, {"token": "abc"}) == {"tokens": ("abc",)}
 
 
 def test_sauda_stands_beside_a_person_whose_browser_decides_nothing_of_the_tally(

@@ -405,6 +405,19 @@ def test_people_and_agents_are_listed_apart(site):
         assert all(row["seconds_per_move"] > 0 for row in rows)
 
 
+def test_an_entry_is_taken_back_by_its_token_over_http(site):
+    ticket = entered(site).json()
+    list(played_on(ticket["token"]))
+    before = site.shared.get("/leaderboard").json()["withdrawn"]
+    for token, status in (("x", 404), (ticket["entry"], 404), (ticket["token"], 200)):
+        answer = site.shared.post("/leaderboard/withdraw", json={"token": token})
+        assert answer.status_code == status, answer.text
+    assert own_board().storage.rows("SELECT * FROM games WHERE entry = ?", (ticket["entry"],)) == []
+    assert site.shared.get("/leaderboard").json()["withdrawn"] == before + 1
+    again = site.shared.post("/reset", json={"entry": ticket["token"]})
+    assert "no entry has this token" in again.json()["detail"]
+
+
 def test_an_entry_that_cannot_be_is_refused_with_a_sentence(site):
     def status(**body: Any) -> int:
         answer = site.shared.post("/leaderboard/enter", json=body)

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import multiprocessing
+import re
 import signal
 import sqlite3
 import time
@@ -17,6 +18,7 @@ from sauda.__main__ import main as sauda_command
 from sauda.games import policies_of
 from sauda.llm.types import ReplyError
 from sauda.records.seeds import DAILY, LEADERBOARD, SPLITS, draw_seed
+from sauda.records.store import REPOSITORY as ROOT
 from sauda.serve.game import WORST
 from sauda.serve.leaderboard import (
     FILE,
@@ -34,6 +36,7 @@ from sauda.serve.leaderboard import (
     record_of,
     replay_game,
     rules_of,
+    token_digest,
 )
 from sauda.serve.mcp import grades_of
 from sauda.serve.names import check_name, is_reserved
@@ -201,13 +204,14 @@ def test_a_command_removes_an_entry_with_all_that_is_kept_of_it_while_the_page_i
     gone, kept, begun = (entered(board, name, games=1) for name in ("a", "b", "c"))
     for ticket in (gone, kept):
         play_all(ticket)
+        board.pair(ticket.entry, 1, 0.5, 0.75)
     SaudaEnvironment().reset(entry=begun.token)
     file = str(board.storage.file)
     for ticket in (gone, begun):
         assert sauda_command(["leaderboard", file, "--remove", ticket.entry]) == 0
     assert [line.split()[-1] for line in capsys.readouterr().out.splitlines()] == ["a", "c"]
     assert [entry.id for entry in complete(board)] == [kept.entry]
-    for table in ("games", "moves"):
+    for table in ("games", "moves", "pairs"):
         entries = {entry for (entry,) in board.storage.rows(f"SELECT entry FROM {table}")}
         assert entries == {kept.entry}
     with pytest.raises(ValueError, match="no entry has this token"):
@@ -391,13 +395,59 @@ def test_a_game_that_a_person_leaves_counts_in_the_tally_as_in_the_row(board):
     assert found.person.mean == entry.grade.mean == pytest.approx((entry.grades[0] + WORST) / 2)
 
 
-def test_the_export_names_nobody(board):
+def test_the_export_has_nothing_of_a_single_game_by_which_a_row_joins_to_a_name(board):
     play_entry(board, "Asha")
-    play_all(entered(board, "an agent"))
+    play_entry(board, "Bela")
+    play_pairs(board, lambda seed: seed % 97 / 97)
     shown = export(board)
-    (person,) = shown["people"]
-    assert len(person["games"]) == 2
-    assert all(name not in json.dumps(shown) for name in ("Asha", "agent", "Meera"))
+    assert (shown["entries"], shown["n"]) == (2, 4)
+    text = json.dumps(shown)
+    assert "Asha" not in text
+    for entry in board.all_entries():
+        for game in record_of(board, entry)["games"]:
+            prices = [str(action["price"]) for action in game["actions"] if "price" in action]
+            for told in (game["seed"], *prices, repr(int(game["seed"]) % 97 / 97)):
+                assert told not in text
+
+
+def words_in(folder) -> bytes:
+    return b"".join(file.read_bytes() for file in folder.iterdir())
+
+
+def test_whoever_holds_a_token_takes_back_all_that_is_stored_under_it(board):
+    play_entry(board, "Bela")
+    token = play_entry(board, "Asha Withdrawn")
+    board.add_day("2026-11-23", token_digest("a visitor"), 0.25)
+    play_pairs(board, lambda seed: 0.5)
+    for wrong in ("", "x", token.swapcase()):
+        assert board.withdraw(wrong) == 0
+    assert b"Asha Withdrawn" in words_in(board.storage.file.parent)
+    assert (board.withdraw(token), board.withdraw("a visitor"), board.withdraw(token)) == (1, 1, 0)
+    assert b"Asha Withdrawn" not in words_in(board.storage.file.parent)
+    assert token_digest("a visitor").encode() not in words_in(board.storage.file.parent)
+    (left,) = board.all_entries()
+    for table in ("games", "moves", "pairs"):
+        entries = {entry for (entry,) in board.storage.rows(f"SELECT entry FROM {table}")}
+        assert entries == {left.id}
+    standing = board.rank(TASK, rules_of(TASK), person=True)
+    assert (standing.complete, standing.withdrawn, tally(board).withdrawn) == (1, 1, 1)
+    assert entered(board, "Asha Withdrawn")  # the name is free again
+
+
+def test_a_command_removes_the_grades_of_a_day(board, capsys):
+    for day in ("2026-11-23", "2026-11-24"):
+        board.add_day(day, "a", 0.25)
+    file = str(board.storage.file)
+    assert sauda_command(["leaderboard", file, "--remove", "2026-11-23"]) == 0
+    assert board.grades_of_day("2026-11-23") == {}
+    assert board.grades_of_day("2026-11-24") == {"a": 0.25}
+    assert sauda_command(["leaderboard", file, "--remove", "2026-11-23"]) == 2
+
+
+def test_the_page_says_of_each_table_what_it_stores():
+    told = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    tables = re.findall(r"CREATE TABLE (\w+)", "".join(chain(*VERSIONS)))
+    assert [table for table in tables if f"`{table}`" not in told] == []
 
 
 def test_a_file_of_the_first_version_takes_people_and_the_new_name_of_the_sale(tmp_path):
