@@ -15,6 +15,7 @@ if __name__ == "__main__":  # whoever starts the page twice is told before the s
 import gradio as gr
 
 from panels import PANELS
+from panels.challenges.people import play_pairs_in_background
 from panels.haggle.opponents import load_in_background
 from panels.site.cache import PageCache
 from panels.site.health import trouble_with_temporary_files
@@ -76,6 +77,7 @@ def main() -> int:
     except ValueError as error:  # a variable names a model server that cannot be
         print(error, file=sys.stderr)
         return 1
+    play_pairs_in_background()
     app = build_app()
     gc.collect()
     gc.freeze()  # the artifacts stay for good; collecting them again would stall replies by 0.1 s

@@ -37,7 +37,8 @@ SOCKET = "/ws"  # of the OpenEnv environment; the page has no other
 OPENENV = {
     "GET": r"/(openapi\.json|docs|metadata|schema|state|score|tasks|list_environments)"
     r"|/sauda/splits|/leaderboard(/games|/people)?",
-    "POST": r"/(reset|step|mcp|leaderboard/enter|sauda/(tasks|num_tasks|task|task_range))",
+    "POST": r"/(reset|step|mcp|leaderboard/(enter|withdraw)"
+    r"|sauda/(tasks|num_tasks|task|task_range))",
 }
 # The page takes no files, fetches none, and keeps no links to a state of it.
 NOT_HERE = re.compile(rf"{API}/(upload|proxy=|deep_link|file=https?:)", re.IGNORECASE)

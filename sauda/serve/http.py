@@ -28,7 +28,7 @@ from sauda.serve.limits import Episodes, Limiter, Refused, address_of, json_obje
 from sauda.serve.names import LONGEST_NAME, check_name
 from sauda.serve.observations import SaudaObservation, SaudaState
 from sauda.serve.openenv import LONGEST_ID, SaudaEnvironment
-from sauda.serve.people import export
+from sauda.serve.people import GAMES, export
 
 CAPACITY = 64  # sessions over `/ws` at a time
 ENTRIES_OF_ADDRESS, ENTRIES_IN_ALL = 6, 60  # of the leaderboard, within an hour
@@ -112,16 +112,32 @@ class BoardRow(BaseModel):
     episodes_completed: int = Field(description="Games that were played to their end.")
     total_episodes: int = Field(description="All games; one that has no end counts -1.")
     ends: dict[str, int]
+    seconds_per_move: float | None = Field(description="Median over the games; null if unknown.")
     timestamp: str = Field(description="When it entered, in UTC.")
 
 
+class Withdraw(BaseModel):
+    """Whose entry, or whose games of days, are to be deleted."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    token: str = Field(max_length=LONGEST_ID, description="The secret that entering gave.")
+
+
+class Withdrawn(BaseModel):
+    """What was deleted for good."""
+
+    removed: int = Field(description="Entries, or grades of days.")
+
+
 class Rows(BaseModel):
-    """The best entries of a task."""
+    """The best entries of a task, of agents or of people."""
 
     task: str
     entries: list[BoardRow]
     total: int
     being_played: int
+    withdrawn: int = Field(description="Entries that were begun, and removed by their entrants.")
 
 
 class Problem(BaseModel):
@@ -262,7 +278,7 @@ def _add_refusals(app: FastAPI) -> None:
 
 
 def _add_leaderboard(app: FastAPI, state: Any) -> None:
-    """Add `/leaderboard` with `enter`, `games` and `people` below it."""
+    """Add `/leaderboard` with `enter`, `withdraw`, `games` and `people` below it."""
     more: dict[str, Any] = {"responses": PROBLEMS, "tags": ["Leaderboard"]}
 
     @app.post("/leaderboard/enter", **more)
@@ -270,6 +286,8 @@ def _add_leaderboard(app: FastAPI, state: Any) -> None:
         """Enter an agent. Its games are drawn now and played by reset with the token."""
         with sentences():
             name, task = check_name(body.name), boards.check_task(body.task)
+            rules = boards.rules_of(task)
+            boards.own_board().check_free(name, task, rules)
         if not state.entries.take(address_of(request.scope)):
             raise Refused(
                 429,
@@ -277,22 +295,32 @@ def _add_leaderboard(app: FastAPI, state: Any) -> None:
                 f" {ENTRIES_IN_ALL} times; try again later.",
             )
         with sentences():
-            ticket = boards.own_board().enter(name, task, boards.rules_of(task))
+            ticket = boards.own_board().enter(name, task, rules)
         return Entered(**vars(ticket) | {"deadline": boards.in_utc(ticket.deadline)})
+
+    @app.post("/leaderboard/withdraw", **more)
+    def withdraw(body: Withdraw) -> Withdrawn:
+        """Delete an entry with its name, games and moves; who enters can take all of it back."""
+        with sentences():
+            removed = boards.own_board().withdraw(body.token)
+        if not removed:
+            raise Refused(404, "Nothing is stored under this token.")
+        return Withdrawn(removed=removed)
 
     @app.get("/leaderboard", **more)
     def leaderboard(
         task: TaskInQuery = boards.RANKED[0],
         limit: Annotated[int, Query(ge=1, le=boards.SHOWN)] = boards.SHOWN,
         offset: Annotated[int, Query(ge=0, lt=2**31)] = 0,
+        people: Annotated[bool, Query(description=f"Of people: {GAMES} games each.")] = False,
     ) -> Rows:
         """The entries of a task whose games are all over, the best mean grade first."""
         with sentences():
-            now = boards.own_board().rank(
-                boards.check_task(task), boards.rules_of(task), limit, offset
-            )
+            rules = boards.rules_of(boards.check_task(task))
+            now = boards.own_board().rank(task, rules, limit, offset, people)
         rows = [row_of(entry) for entry in now.entries]
-        return Rows(task=task, entries=rows, total=now.complete, being_played=now.being_played)
+        counts = {"being_played": now.being_played, "withdrawn": now.withdrawn}
+        return Rows(task=task, entries=rows, total=now.complete, **counts)
 
     @app.get("/leaderboard/games", **more)
     def games(entry: EntryInQuery) -> dict[str, Any]:
@@ -305,8 +333,8 @@ def _add_leaderboard(app: FastAPI, state: Any) -> None:
         raise Refused(404, "No complete entry has this id; its games are shown once all are over.")
 
     @app.get("/leaderboard/people", **more)
-    def people() -> dict[str, Any]:
-        """The games of people without their names: seeds, actions, and Sauda's grades beside."""
+    def people_and_sauda() -> dict[str, Any]:
+        """People against Sauda: mean grades over whole entries, without single games."""
         with sentences():
             return export(boards.own_board())
 
@@ -323,5 +351,6 @@ def row_of(entry: boards.Entry) -> BoardRow:
         episodes_completed=entry.n - entry.count[boards.UNFINISHED],
         total_episodes=entry.n,
         ends=dict(entry.count),
+        seconds_per_move=entry.pace,
         timestamp=boards.in_utc(entry.created),
     )

@@ -67,9 +67,12 @@ def day_of(text: str | None) -> date:
 def seed_of_day(day: date) -> int:
     """The seed of a day: a digest of its date, then the next of DAILY that people can win.
 
-    That is a game in which the informed oracle and at least GAINERS scripts gain. It follows from
-    the date and from the code of the market and the scripts: where that code changes, a day may
-    get another bargain, and a link to its former one is refused.
+    That is a game in which the informed oracle and at least GAINERS scripts gain. Anybody can make
+    it and play it as often as they like, before its day, too: no place in it is proof of skill. A
+    secret seed would not change that, as one browser after another can begin the game of a day.
+
+    It follows from the date and from the code of the market and the scripts: where that code
+    changes, a day may get another bargain, and a link to its former one is refused.
     """
     place = int.from_bytes(sha256(f"bargain of {day.isoformat()}".encode()).digest()[:8])
     task, seeds = get_task(TASK), (DAILY[at % len(DAILY)] for at in count(place))

@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import itertools
 import json
 import logging
 import os
@@ -37,9 +38,10 @@ from sauda.__main__ import main as sauda_command
 from sauda.records.store import ROOT
 from sauda.serve.http import CAPACITY, ENTRIES_OF_ADDRESS
 from sauda.serve.leaderboard import GAMES as GAMES_OF_AN_ENTRY
-from sauda.serve.leaderboard import own_board
+from sauda.serve.leaderboard import own_board, rules_of
 from sauda.serve.limits import Limiter
 from sauda.serve.openenv import SaudaEnvironment, SocketLimits
+from tests.support.entries import played_on
 from tests.support.running import run, unavailable
 from tests.support.served_games import played, wire_actions
 from tests.support.site import PATIENCE, Site
@@ -49,6 +51,7 @@ pytestmark = pytest.mark.slow
 FORMER_CLIENT = Path(sys.prefix) / "openenv-core"  # openenv-core 0.3.0, installed by `make`
 LEAKS = ("Traceback", 'File "', str(ROOT.parent), "http_server", "sauda.serve", "site-packages")
 GAMES = ("bazaar/open", "arena/market_round")
+NUMBERS = itertools.count(1)  # of names
 
 
 def socket_of(site: Site) -> str:
@@ -323,7 +326,7 @@ def fresh_hour(site) -> None:
 
 
 def entered(site: Site, **claims: str) -> httpx.Response:
-    agent = {"name": "of a test", "task": "bazaar/open"}
+    agent = {"name": f"test {next(NUMBERS)}", "task": "bazaar/open"}
     return site.shared.post("/leaderboard/enter", json=agent, headers=claims)
 
 
@@ -335,7 +338,8 @@ def test_the_entry_of_the_documentation_runs_as_it_stands(site, capsys):
     shown = capsys.readouterr().out
     entry = re.search(r"'entry': '(\w+)'", shown).group(1)
     row = site.shared.get("/leaderboard").json()["entries"][0]
-    assert (row["entry"], row["agent_name"]) == (entry, "rising bids")
+    assert row["entry"] == entry
+    assert row["agent_name"].startswith("rising bids ")
     assert row["low"] <= row["score"] <= row["high"]
     assert sum(row["ends"].values()) == row["episodes_completed"] == GAMES_OF_AN_ENTRY
     record = own_board().storage.file.with_name("record.json")
@@ -380,6 +384,38 @@ def test_a_caller_enters_a_few_times_an_hour_whatever_its_headers_claim(site):
     assert statuses == [200] * ENTRIES_OF_ADDRESS + [429]
     answer = entered(site)
     assert "times an hour" in answer.json()["detail"]
+
+
+def test_a_name_that_is_taken_is_refused_and_costs_none_of_the_hours_entries(site):
+    agent = {"name": "taken twice", "task": "bazaar/open"}
+    assert site.shared.post("/leaderboard/enter", json=agent).status_code == 200
+    for name in ["TAKEN twice", "taken-tvvice"] * ENTRIES_OF_ADDRESS:
+        answer = site.shared.post("/leaderboard/enter", json=agent | {"name": name})
+        assert (answer.status_code, "choose another" in answer.text) == (422, True)
+    assert entered(site).status_code == 200
+
+
+def test_people_and_agents_are_listed_apart(site):
+    board = own_board()
+    ticket = board.enter("Asha", "bazaar/open", rules_of("bazaar/open"), 1, person=True)
+    list(played_on(ticket.token))
+    for people in (True, False):
+        rows = site.shared.get("/leaderboard", params={"people": people}).json()["entries"]
+        assert (ticket.entry in {row["entry"] for row in rows}) == people
+        assert all(row["seconds_per_move"] > 0 for row in rows)
+
+
+def test_an_entry_is_taken_back_by_its_token_over_http(site):
+    ticket = entered(site).json()
+    list(played_on(ticket["token"]))
+    before = site.shared.get("/leaderboard").json()["withdrawn"]
+    for token, status in (("x", 404), (ticket["entry"], 404), (ticket["token"], 200)):
+        answer = site.shared.post("/leaderboard/withdraw", json={"token": token})
+        assert answer.status_code == status, answer.text
+    assert own_board().storage.rows("SELECT * FROM games WHERE entry = ?", (ticket["entry"],)) == []
+    assert site.shared.get("/leaderboard").json()["withdrawn"] == before + 1
+    again = site.shared.post("/reset", json={"entry": ticket["token"]})
+    assert "no entry has this token" in again.json()["detail"]
 
 
 def test_an_entry_that_cannot_be_is_refused_with_a_sentence(site):
