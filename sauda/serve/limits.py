@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 from sauda.records.store import refuse_constant
 
 NO_ADDRESS = "unknown"  # a test client, or a socket that is no network socket
-HOME = 64  # bits of an IPv6 address; the others are whatever a caller chooses
+SITE = 48  # bits of an IPv6 address; the others are whatever a caller chooses
 
 MOST_EPISODES = 256  # that are kept in all
 EPISODES_OF_ADDRESS = 16
@@ -31,7 +31,7 @@ Content = TypeVar("Content")
 def address_of(scope: Mapping[str, Any]) -> str:
     """The caller's address in an ASGI scope; the web server has looked behind trusted proxies.
 
-    Of IPv6 it is the network of 64 bits, all of which one caller has.
+    Of IPv6 it is the network of 48 bits, since one caller may have all of it.
     """
     client = scope.get("client")
     return normalize_address(client[0]) if client else NO_ADDRESS
@@ -48,7 +48,7 @@ def normalize_address(host: str) -> str:
         return host
     if address.ipv4_mapped is not None:
         return str(address.ipv4_mapped)
-    return str(IPv6Network((int(address), HOME), strict=False))
+    return str(IPv6Network((int(address), SITE), strict=False))
 
 
 def is_this_machine(address: str) -> bool:

@@ -21,12 +21,14 @@ from sauda.serve.limits import (
 from sauda.serve.listening import check_free
 
 
-def test_all_addresses_of_one_home_count_as_one():
+def test_all_addresses_that_one_caller_may_have_count_as_one():
     for host in ("10.0.0.1", "::1", "unknown"):
         assert normalize_address(host) == host
         assert is_this_machine(host) == (host == "::1")
     assert normalize_address("::ffff:10.0.0.1") == "10.0.0.1"
-    assert {normalize_address(f"2001:db8::{end}") for end in ("1", "ffff:2")} == {"2001:db8::/64"}
+    hosts = ("2001:db8::1", "2001:db8::ffff:2", "2001:db8:0:1::1", "2001:db8:0:ffff::1")
+    assert {normalize_address(host) for host in hosts} == {"2001:db8::/48"}
+    assert normalize_address("2001:db8:1::1") != "2001:db8::/48"  # another customer
 
 
 def test_an_address_holds_a_few_and_all_together_more():
