@@ -20,7 +20,7 @@ from panels.ui.look import QUIET, note, stat, strip, trouble
 from panels.ui.tables import with_interval
 from panels.ui.wiring import Updates, button
 from sauda.llm.types import ReplyError
-from sauda.serve.http import ENTRIES_IN_ALL, ENTRIES_OF_ADDRESS
+from sauda.serve.http import ENTRIES_OF_ADDRESS, ENTRIES_SECONDS
 from sauda.serve.leaderboard import HOURS, Place, Unavailable, own_board, rules_of
 from sauda.serve.limits import Limiter
 from sauda.serve.names import LONGEST_NAME, check_name
@@ -29,7 +29,7 @@ from sauda.sessions.bazaar import as_episode, rank_standings, stand
 from sauda.sessions.review import informed_grade
 
 HTML = macros("challenges")
-ENTERED = Limiter(ENTRIES_OF_ADDRESS, ENTRIES_IN_ALL, seconds=3600.0)
+ENTERED = Limiter(ENTRIES_OF_ADDRESS, seconds=ENTRIES_SECONDS)
 
 
 class PeoplePage(BargainPage):

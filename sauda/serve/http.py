@@ -5,6 +5,7 @@ and `/step` forget each episode at once; ours keep it under an id that nobody ca
 and `/score` are the published convenience routes.
 """
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
@@ -32,7 +33,7 @@ from sauda.serve.openenv import LONGEST_ID, SaudaEnvironment
 from sauda.serve.people import export
 
 CAPACITY = 64  # sessions over `/ws` at a time
-ENTRIES_OF_ADDRESS, ENTRIES_IN_ALL = 6, 60  # of the leaderboard, within an hour
+ENTRIES_OF_ADDRESS, ENTRIES_SECONDS = 6, 3600.0  # of the leaderboard, within so long
 REPLACED = {"/reset", "/step", "/state", "/health", "/mcp"}  # of the package's routes
 
 DRAWN_LENGTH = len(uuid4().hex)
@@ -177,7 +178,7 @@ def openenv_app() -> FastAPI:
     app.router.routes[:] = [r for r in app.router.routes if r.path not in REPLACED]
     app.state.server, app.state.episodes = server, Episodes(UNKNOWN)
     _add_episodes(app, app.state.episodes)
-    app.state.entries = Limiter(ENTRIES_OF_ADDRESS, ENTRIES_IN_ALL, seconds=3600.0)
+    app.state.entries = Limiter(ENTRIES_OF_ADDRESS, seconds=ENTRIES_SECONDS)
     _add_leaderboard(app, app.state)
     _add_mcp(app)
     _add_refusals(app)
@@ -275,11 +276,13 @@ def _add_leaderboard(app: FastAPI, state: Any) -> None:
         """Enter an agent. Its games are drawn now and played by reset with the token."""
         with sentences():
             name, task = check_name(body.name), boards.check_task(body.task)
-        if not state.entries.take(address_of(request.scope)):
+        address = address_of(request.scope)
+        if not state.entries.take(address):
+            minutes = math.ceil(state.entries.seconds_left(address) / 60)
             raise Refused(
                 429,
-                f"An address may enter {ENTRIES_OF_ADDRESS} times an hour, all together"
-                f" {ENTRIES_IN_ALL} times; try again later.",
+                f"An address may enter {ENTRIES_OF_ADDRESS} times an hour; try again in"
+                f" {minutes} min.",
             )
         with sentences():
             ticket = boards.own_board().enter(name, task, boards.rules_of(task))

@@ -213,6 +213,20 @@ def test_an_episode_over_http_outlives_a_flood_of_new_ones_and_a_newcomer_finds_
         assert post(app, address, "/step", **step).status_code == 200
 
 
+def test_the_entries_of_ten_addresses_keep_no_other_one_from_entering(board):
+    app = openenv_app()
+
+    def enter(address: str, number: int) -> int:
+        agent = {"name": f"buyer {number}", "task": "bazaar/open"}
+        return post(app, address, "/leaderboard/enter", **agent).status_code
+
+    floods = [enter(f"192.0.2.{number % 10}", number) for number in range(70)]
+    assert set(floods[-10:]) == {429}
+    networks = [enter(f"2001:db8:0:{number}::1", 100 + number) for number in range(10)]
+    assert {networks[0], networks[-1]} == {200, 429}  # all of them may be one caller's
+    assert enter("198.51.100.1", 200) == 200
+
+
 STATE = '{"type": "state"}'
 SOCKET = {"type": "websocket", "query_string": b"session_id=1"}
 
