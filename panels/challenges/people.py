@@ -24,7 +24,7 @@ from panels.ui.look import QUIET, folded, note, stat, strip, trouble
 from panels.ui.tables import with_interval
 from panels.ui.wiring import PRESS, Updates, button
 from sauda.llm.types import ReplyError
-from sauda.serve.http import ENTRIES_IN_ALL, ENTRIES_OF_ADDRESS
+from sauda.serve.http import ENTRIES_OF_ADDRESS, ENTRIES_SECONDS
 from sauda.serve.leaderboard import HOURS, Place, Unavailable, own_board, rules_of
 from sauda.serve.limits import Limiter
 from sauda.serve.names import LONGEST_NAME, check_name
@@ -35,7 +35,7 @@ LOG = logging.getLogger(__name__)
 HTML = macros("challenges")
 MOST_HELD = 50  # tokens of one browser
 PAUSE = 20.0  # seconds between two looks for games that Sauda has yet to play
-ENTERED = Limiter(ENTRIES_OF_ADDRESS, ENTRIES_IN_ALL, seconds=3600.0)
+ENTERED = Limiter(ENTRIES_OF_ADDRESS, seconds=ENTRIES_SECONDS)
 
 
 class PeoplePage(BargainPage):

@@ -51,7 +51,7 @@ MOST_BYTES = 1024 * 1024  # of a call
 BODY_SECONDS = 10  # within which the body of a call has come
 STREAMS_OF_ADDRESS = 512  # open requests of the API, up to two per tab
 JOINS_OF_ADDRESS, JOINS_SECONDS = 256, 10.0  # events that begin in the queue, within so long
-SESSIONS_OF_ADDRESS = 400  # that begin within an hour: fewer than `visitor.SESSIONS`
+SESSIONS_OF_ADDRESS, SESSIONS_SECONDS = 300, 60.0  # that begin, within so long
 # A tab that opens starts about 20 events; a hundred tabs of one address may open at once.
 EVENTS = GateLimits(waiting_of_address=2048)
 # Programs that play have a gate of their own: no trainer and no agent takes a visitor's turn.
@@ -73,7 +73,10 @@ HEADERS = {  # as strict as a page in a frame of huggingface.co can have
     "x-content-type-options": "nosniff",
 }
 
-BUSY = Refused(429, "Too many requests of your network address are open; try again in a moment.")
+FULL = Refused(
+    429,
+    "Your network address has as many tabs open as the page allows; close one and load this again.",
+)
 CLOSING = Refused(503, "The page is being restarted; open it again in a minute.")
 
 
@@ -170,7 +173,9 @@ class Served:
     streams: Limiter = field(default_factory=lambda: Limiter(STREAMS_OF_ADDRESS))
     answers: Limiter = field(default_factory=lambda: Limiter(STREAMS_OF_ADDRESS))
     joins: Limiter = field(default_factory=lambda: Limiter(JOINS_OF_ADDRESS, seconds=JOINS_SECONDS))
-    sessions: Limiter = field(default_factory=lambda: Limiter(SESSIONS_OF_ADDRESS, seconds=3600.0))
+    sessions: Limiter = field(
+        default_factory=lambda: Limiter(SESSIONS_OF_ADDRESS, seconds=SESSIONS_SECONDS)
+    )
 
 
 class Gate:
@@ -236,7 +241,7 @@ class Gate:
             await self._call(scope, receive, send)
         elif path.startswith(f"{API}/"):
             held = served.answers if ANSWERS.match(path) else served.streams
-            with held.hold(address_of(scope), full=BUSY):
+            with held.hold(address_of(scope), full=FULL):
                 await self.app(scope, receive, send)
         else:
             await served.page.answer(self.app, scope, receive, send)
@@ -268,7 +273,9 @@ class Gate:
         is_new = session not in OPEN.session_data
         for limiter, counts in ((served.sessions, is_new), (served.joins, JOINS.match(path))):
             if counts and not limiter.take(address, is_this_machine(address)):
-                raise BUSY
+                raise busy(limiter.seconds_left(address))
+        if is_new and session:
+            OPEN.begin(session, address)  # before it waits: its other calls are not new any more
         CALLER.set(Visitor(session, address))
         async with _place(served.calls, scope, session, body):
             await self.app(dict(scope), replay_body(body, receive), send)
@@ -280,8 +287,14 @@ async def _place(gate: FairGate, scope: Scope, session: str, body: bytes) -> Asy
     try:
         async with gate.place(address_of(scope), session, len(body)):
             yield
-    except QueueFull:
-        raise BUSY from None
+    except QueueFull as full:
+        raise busy(full.seconds) from None
+
+
+def busy(seconds: float) -> Refused:
+    """The refusal of a call that may be made again in so many seconds."""
+    wait = math.ceil(seconds)
+    return Refused(429, f"Too many requests come from your network address; try again in {wait} s.")
 
 
 def with_headers(send: Send) -> Send:
@@ -316,7 +329,9 @@ async def _bytes(receive: Receive, most: int) -> bytes:
                 parts.append(message.get("body", b""))
                 size += len(parts[-1])
                 if size > most:
-                    raise Refused(413, f"A call has at most {most // 1024} KiB.")
+                    raise Refused(
+                        413, f"A call has at most {most // 1024} KiB; send less at a time."
+                    )
                 more = message.get("more_body", False)
     except TimeoutError:
         raise Refused(408, f"The call did not come within {BODY_SECONDS} s.") from None

@@ -19,7 +19,7 @@ import gradio as gr
 from gradio.state_holder import SessionState, StateHolder  # noqa: TID251 - see "Sessions" below
 
 from sauda.fairness import PAGE, Visitor
-from sauda.serve.limits import NO_ADDRESS, normalize_address
+from sauda.serve.limits import NO_ADDRESS, normalize_address, to_give_way
 
 NO_SESSION = ""  # a caller of the API need not name a session
 VARIABLE = "FORWARDED_ALLOW_IPS"
@@ -92,20 +92,29 @@ def trust_proxies() -> bool:
 # event's own work. `LeanSession` keeps none. It and `Page` change what Gradio does not document.
 HOUR = 3600  # seconds that a game is kept
 LEFT = gr.skip()  # what stands for an output that an event leaves alone
-SESSIONS = 2000  # in all; the one that was not used for longest gives way
+SESSIONS = 2000  # in all
 
 
 class LeanSession(SessionState):
     """A session with states and changed components, and without configurations."""
 
-    def __init__(self, blocks: gr.Blocks) -> None:
+    def __init__(self, blocks: gr.Blocks, address: str = NO_ADDRESS) -> None:
         super().__init__(SimpleNamespace(default_config=blocks.default_config, blocks={}))
+        self.address = address
+        self._with_move: set[int] = set()  # states that hold a game in which the visitor has moved
+
+    @property
+    def moved(self) -> bool:
+        """Whether it holds a game in which the visitor has made a move."""
+        return not self._with_move.isdisjoint(self.state_data)
 
     def __setitem__(self, key: int, value: Any) -> None:
         block = self.blocks_config.blocks.get(key)
         if isinstance(block, gr.State):
             self._state_ttl[key] = (block.time_to_live, datetime.now())
             self.state_data[key] = value
+            has_move = getattr(getattr(value, "game", value), "moved", False)
+            (self._with_move.add if has_move else self._with_move.discard)(key)
         else:
             self.blocks_config.blocks[key] = value
 
@@ -117,12 +126,26 @@ class LeanSession(SessionState):
 
 
 class Sessions(StateHolder):
-    """All sessions by name."""
+    """All sessions by name. Where there are too many one gives way: see `to_give_way`."""
 
     def __getitem__(self, session_id: str) -> LeanSession:
         if session_id not in self.session_data:
-            self.session_data[session_id] = LeanSession(self.blocks)
+            self.begin(session_id, NO_ADDRESS)
         return super().__getitem__(session_id)
+
+    def begin(self, session_id: str, address: str) -> None:
+        """Keep a new session of a visitor at `address`."""
+        self.session_data[session_id] = LeanSession(self.blocks, address)
+        self.update(session_id)
+
+    def update(self, session_id: str) -> None:
+        """Note that a session is used."""
+        with self.lock:
+            if session_id in self.session_data:
+                self.session_data.move_to_end(session_id)
+            while (gone := to_give_way(self.session_data, self.capacity)) is not None:
+                del self.session_data[gone]
+                self.time_last_used.pop(gone, None)
 
 
 class Page(gr.Blocks):

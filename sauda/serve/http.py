@@ -1,13 +1,15 @@
 """The web app of the OpenEnv environment, with the routes of the leaderboard.
 
 `/ws`, `/metadata`, `/schema` and the task routes are those of the package `openenv`. Its `/reset`
-and `/step` forget each episode at once; ours keep one under the id that its caller names. `/tasks`
+and `/step` forget each episode at once; ours keep it under an id that nobody can guess. `/tasks`
 and `/score` are the published convenience routes.
 """
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
+from uuid import uuid4
 
 from fastapi import FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
@@ -31,14 +33,19 @@ from sauda.serve.openenv import LONGEST_ID, SaudaEnvironment
 from sauda.serve.people import GAMES, export
 
 CAPACITY = 64  # sessions over `/ws` at a time
-ENTRIES_OF_ADDRESS, ENTRIES_IN_ALL = 6, 60  # of the leaderboard, within an hour
+ENTRIES_OF_ADDRESS, ENTRIES_SECONDS = 6, 3600.0  # of the leaderboard, within so long
 REPLACED = {"/reset", "/step", "/state", "/health", "/mcp"}  # of the package's routes
 
+DRAWN_LENGTH = len(uuid4().hex)
 Id = Annotated[str, Field(min_length=1, max_length=LONGEST_ID)]
-IdInQuery = Annotated[Id, Query(description="The id under which reset kept the episode.")]
-UNKNOWN = "You have no episode of this id; reset starts one under the id you name."
-RESET_EXAMPLE = {"task": "bazaar/open", "seed": 7, "episode_id": "my-episode"}
-STEP_EXAMPLE = {"episode_id": "my-episode", "action": {"action_type": "offer", "price": 500}}
+Label = Annotated[str, Field(min_length=1, max_length=LONGEST_ID - DRAWN_LENGTH - 1)]
+IdInQuery = Annotated[Id, Query(description="The episode_id that reset returned in metadata.")]
+UNKNOWN = "No episode of this id is kept; reset starts one and returns its id in metadata."
+RESET_EXAMPLE = {"task": "bazaar/open", "seed": 7}
+STEP_EXAMPLE = {
+    "episode_id": "0f8fad5bd9cb469fa16570867728950e",
+    "action": {"action_type": "offer", "price": 500},
+}
 ENTER_EXAMPLE = {"name": "rising bids", "task": "bazaar/open"}
 TaskInQuery = Annotated[str, Query(description=f"One of {', '.join(boards.RANKED)}.")]
 EntryInQuery = Annotated[str, Query(pattern="^[0-9a-f]{16}$", description="The id of an entry.")]
@@ -53,7 +60,9 @@ class Reset(BaseModel):
     seed: int | str | None = Field(None, description="A whole number, also as text.")
     split: str | None = None
     index: int | None = None
-    episode_id: Id | None = Field(None, description="Keeps the episode for step under this id.")
+    episode_id: Label | None = Field(
+        None, description="Begins the id that is drawn; step takes the whole one, from metadata."
+    )
     entry: str | None = Field(None, description="Token of a leaderboard entry: its next game.")
 
 
@@ -185,7 +194,7 @@ def openenv_app() -> FastAPI:
     app.router.routes[:] = [r for r in app.router.routes if r.path not in REPLACED]
     app.state.server, app.state.episodes = server, Episodes(UNKNOWN)
     _add_episodes(app, app.state.episodes)
-    app.state.entries = Limiter(ENTRIES_OF_ADDRESS, ENTRIES_IN_ALL, seconds=3600.0)
+    app.state.entries = Limiter(ENTRIES_OF_ADDRESS, seconds=ENTRIES_SECONDS)
     _add_leaderboard(app, app.state)
     _add_mcp(app)
     _add_refusals(app)
@@ -193,42 +202,39 @@ def openenv_app() -> FastAPI:
 
 
 def _add_episodes(app: FastAPI, episodes: Episodes[SaudaEnvironment]) -> None:
-    """Add `/reset` to `/score`, and `/tasks`. An id counts for the address that chose it."""
-
-    def key(request: Request, episode_id: str) -> tuple[str, str]:
-        return address_of(request.scope), episode_id
+    """Add `/reset` to `/score`, and `/tasks`. Whoever has the id of an episode plays it."""
 
     @app.post("/reset", responses=PROBLEMS, tags=["Episodes"])
     def reset(request: Request, body: Reset | None = None) -> ResetResponse:
-        """Start an episode and return what the seat sees. It is kept where you name an id."""
+        """Start an episode and return what the seat sees, with its id in `metadata`."""
         options = body.model_dump(exclude_none=True) if body else {}
+        label = f"{options['episode_id']}-" if "episode_id" in options else ""
+        options["episode_id"] = drawn = f"{label}{uuid4().hex}"
         environment = SaudaEnvironment()
         with sentences():
             observation = environment.reset(**options)
-        if "episode_id" in options:
-            episode = key(request, options["episode_id"])
-            episodes.keep(episode, address_of(request.scope), environment)
+        episodes.keep(drawn, address_of(request.scope), environment)
         return ResetResponse(**serialize_observation(observation))
 
     @app.post("/step", responses=PROBLEMS, tags=["Episodes"])
-    def step(request: Request, body: Step) -> StepResponse:
-        """Make a move in the episode that you named at reset."""
-        with episodes.use(key(request, body.episode_id)) as kept, sentences():
+    def step(body: Step) -> StepResponse:
+        """Make a move in the episode that reset started."""
+        with episodes.use(body.episode_id) as kept, sentences():
             observation = kept.content.step(body.action)
         return StepResponse(**serialize_observation(observation))
 
     @app.get("/state", responses=PROBLEMS, tags=["Episodes"])
-    def state(request: Request, episode_id: IdInQuery | None = None) -> SaudaState:
+    def state(episode_id: IdInQuery | None = None) -> SaudaState:
         """The public state of the episode of that id; of no episode without one."""
         if episode_id is None:
             return SaudaEnvironment().state
-        with episodes.use(key(request, episode_id)) as kept:
+        with episodes.use(episode_id) as kept:
             return kept.content.state
 
     @app.get("/score", responses=PROBLEMS, tags=["Episodes"])
-    def score(request: Request, episode_id: IdInQuery) -> Score:
+    def score(episode_id: IdInQuery) -> Score:
         """The grade of the episode of that id, once it is over."""
-        with episodes.use(key(request, episode_id)) as kept:
+        with episodes.use(episode_id) as kept:
             at = kept.content.state
         played = {"episodes_completed": at.deals_closed, "total_episodes": at.deals}
         return Score(task=at.task, score=at.grade, success=at.success, **played)
@@ -288,11 +294,13 @@ def _add_leaderboard(app: FastAPI, state: Any) -> None:
             name, task = check_name(body.name), boards.check_task(body.task)
             rules = boards.rules_of(task)
             boards.own_board().check_free(name, task, rules)
-        if not state.entries.take(address_of(request.scope)):
+        address = address_of(request.scope)
+        if not state.entries.take(address):
+            minutes = math.ceil(state.entries.seconds_left(address) / 60)
             raise Refused(
                 429,
-                f"An address may enter {ENTRIES_OF_ADDRESS} times an hour, all together"
-                f" {ENTRIES_IN_ALL} times; try again later.",
+                f"An address may enter {ENTRIES_OF_ADDRESS} times an hour; try again in"
+                f" {minutes} min.",
             )
         with sentences():
             ticket = boards.own_board().enter(name, task, rules)

@@ -37,6 +37,7 @@ from sauda.statistics import exact_interval, mean_interval
 GAMES = 50  # of an entry
 HOURS = 24.0  # that an entry has
 MOST_BYTES = 2**20  # of an entry's moves
+WAITING = 1_000  # entries that nobody has begun, the newest; 5 KB each
 UNFINISHED = "unfinished"  # how a game ended that was not over at the deadline
 SHOWN = 100  # entries at a time
 # The classic games rank nobody: a script that only waits wins nearly everything there.
@@ -351,6 +352,11 @@ class Board:
             )
             connection.executemany(
                 "INSERT INTO games (entry, number, seed) VALUES (?, ?, ?)", numbered
+            )
+            connection.execute(
+                "DELETE FROM entries WHERE NOT begun AND id NOT IN (SELECT id FROM entries"
+                " WHERE NOT begun ORDER BY created DESC LIMIT ?)",
+                (WAITING,),
             )
         return Ticket(entry, token, task, games, promised, ends)
 

@@ -42,7 +42,7 @@ from sauda.sessions.review import oracle
 
 LOG = logging.getLogger(__name__)
 KEPT_SECONDS = 3600.0  # without a call; as long as a visitor's game on the page
-UNKNOWN = "There is no game of this game_id, or it was left for an hour; new_game starts one."
+UNKNOWN = "There is no game of this game_id, or it was left for too long; new_game starts one."
 UNNAMED = "In the GPU arena, name the offer_id of an offer addressed to you."
 OVER = "This game is over; review_game tells how it went, and new_game starts another."
 FAILED = "The tool failed; the fault is the server's, and its log tells more."

@@ -104,6 +104,11 @@ class SaudaEnvironment(Environment[SaudaAction, seen.SaudaObservation, seen.Saud
         return observation
 
     @property
+    def moved(self) -> bool:
+        """Whether a move was made in the episode."""
+        return self._game is not None and self._game.moved
+
+    @property
     def state(self) -> seen.SaudaState:
         """The public state of the episode."""
         return seen.state_of(self._game)

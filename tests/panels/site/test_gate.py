@@ -250,9 +250,10 @@ def test_the_page_of_another_site_can_start_nothing(site, of):
 ELSEWHERE = "192.0.2.7"  # an address that the limits bind
 
 
-def gate_of() -> tuple[Gate, list[Visitor]]:
-    """A gate before an app that writes down who calls."""
-    callers = []
+@pytest.fixture
+def gate(monkeypatch) -> Gate:
+    """A gate before an app that answers at once, and no sessions yet; `callers` has who called."""
+    callers: list[Visitor] = []
 
     async def app(scope, receive, send):
         await receive()
@@ -263,44 +264,56 @@ def gate_of() -> tuple[Gate, list[Visitor]]:
     hosts = own_hosts({}, "127.0.0.1", behind_proxy=False)
     with gr.Blocks() as blocks:  # one event, which takes no values
         gr.Button().click(lambda: None, api_name="predict")
-    return Gate(app, blocks, Served(hosts, PageCache(), None, None)), callers
+    sessions = visitor.Sessions()
+    sessions.set_blocks(blocks)
+    monkeypatch.setattr("panels.site.gate.OPEN", sessions)
+    made = Gate(app, blocks, Served(hosts, PageCache(), None, None))
+    made.callers = callers
+    return made
 
 
 PREDICT, JOIN = "/gradio_api/run/predict", "/gradio_api/queue/join"
 
 
-def ask(gate: Gate, *bodies: Any, path: str = PREDICT, address: str = ELSEWHERE) -> list[int]:
-    """The statuses of the answers to POSTs, one after another."""
+def answers(gate: Gate, *bodies: Any, path: str = PREDICT, address: str = ELSEWHERE) -> list:
+    """The answers to POSTs, one after another."""
 
-    async def post() -> list[int]:
+    async def post() -> list[httpx.Response]:
         transport = httpx.ASGITransport(gate, client=(address, 5000))
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             contents = (b if isinstance(b, bytes) else json.dumps(b).encode() for b in bodies)
-            return [(await client.post(path, content=each)).status_code for each in contents]
+            return [await client.post(path, content=each) for each in contents]
 
     return run(post())
 
 
-def test_an_address_begins_so_many_sessions_and_another_one_is_not_bound():
-    gate, callers = gate_of()
-    calls = [{"data": [], "session_hash": str(n)} for n in range(SESSIONS_OF_ADDRESS + 1)]
-    assert ask(gate, *calls) == [200] * SESSIONS_OF_ADDRESS + [429]
-    assert ask(gate, calls[-1], address="192.0.2.8") == [200]
-    assert callers[-1] == Visitor(str(SESSIONS_OF_ADDRESS), "192.0.2.8")
+def ask(gate: Gate, *bodies: Any, **where: str) -> list[int]:
+    """Their statuses."""
+    return [answer.status_code for answer in answers(gate, *bodies, **where)]
 
 
-def test_an_address_begins_so_many_events_of_the_queue_at_a_time(monkeypatch):
-    gate, _ = gate_of()
-    monkeypatch.setitem(visitor.OPEN.session_data, "one", None)
+def test_a_class_that_reloads_is_let_in_and_one_who_floods_is_told_for_how_long_he_is_not(gate):
+    """Thirty tabs are opened nine times, and each opening starts several events."""
+    openings = [{"data": [], "session_hash": f"tab {number}"} for number in range(30 * 9)]
+    assert set(ask(gate, *(call for call in openings for _ in range(7)))) == {200}
+    flood = [{"data": [], "session_hash": str(number)} for number in range(SESSIONS_OF_ADDRESS)]
+    refused = answers(gate, *flood)[-1]
+    assert refused.status_code == 429
+    assert re.search(r"again in \d+ s", refused.json()["error"])
+    assert ask(gate, openings[0]) == [200]  # who is there stays
+    assert ask(gate, flood[-1], address="192.0.2.8") == [200]
+    assert gate.callers[-1] == Visitor(flood[-1]["session_hash"], "192.0.2.8")
+
+
+def test_an_address_begins_so_many_events_of_the_queue_at_a_time(gate):
     call = {"data": [], "fn_index": 0, "session_hash": "one"}
     calls = [call] * (JOINS_OF_ADDRESS + 1)
     assert ask(gate, *calls, path=JOIN) == [200] * JOINS_OF_ADDRESS + [429]
     assert ask(gate, call) == [200]  # outside of the queue
 
 
-def test_a_body_is_a_small_object_that_names_no_file():
+def test_a_body_is_a_small_object_that_names_no_file(gate):
     malformed = [b"", b"{", b"[1]", b"[" * 100_000, b'{"a": NaN}', b'{"a": "\\ud800"}', b"\xff"]
-    gate, _ = gate_of()
     assert ask(gate, *malformed) == [400] * len(malformed)
     assert ask(gate, b"x" * (MOST_BYTES + 1)) == [413]
     files = [{"data": [], "event_data": {"a": [[file]]}} for file in FILES]

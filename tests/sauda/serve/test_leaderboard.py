@@ -362,6 +362,19 @@ def test_only_the_games_of_the_entry_are_stored(board):
         record_moves(board, second, bid(game, 0.3))
 
 
+def test_entries_that_nobody_begins_give_way_to_newer_ones_and_a_begun_one_stays(
+    board, monkeypatch
+):
+    monkeypatch.setattr("sauda.serve.leaderboard.WAITING", 2)
+    begun = entered(board, "a buyer")
+    next(played_on(begun.token))
+    first, *later = (entered(board, f"buyer {number}") for number in range(3))
+    with pytest.raises(ValueError, match="no entry has this token"):
+        board.next_game(first.token)
+    for ticket in (begun, *later):
+        assert board.next_game(ticket.token).number == 1
+
+
 def test_people_are_compared_with_sauda_by_whole_entries_whatever_their_browsers_do(board):
     assert tally(board).n == 0
     play_all(entered(board, "an agent"))
