@@ -23,8 +23,24 @@ from openenv.core.env_server.types import ResetResponse, StepResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sauda.serve import leaderboard as boards
-from sauda.serve.game import ABOUT, NAME, VERSION, SaudaAction, TaskCard, UnknownSplit, task_cards
-from sauda.serve.limits import Episodes, Limiter, Refused, address_of, json_object
+from sauda.serve.game import (
+    ABOUT,
+    NAME,
+    VERSION,
+    SaudaAction,
+    SentAction,
+    TaskCard,
+    UnknownSplit,
+    task_cards,
+)
+from sauda.serve.limits import (
+    Episodes,
+    Limiter,
+    Refused,
+    address_of,
+    describe_faults,
+    json_object,
+)
 from sauda.serve.names import LONGEST_NAME, check_name
 from sauda.serve.observations import SaudaObservation, SaudaState
 from sauda.serve.openenv import LONGEST_ID, SaudaEnvironment
@@ -162,7 +178,7 @@ def openenv_app() -> FastAPI:
     """The app, with room for CAPACITY sessions over `/ws`."""
     app = FastAPI(title="Sauda", description=ABOUT, version=VERSION, redoc_url=None)
     server = HTTPEnvServer(
-        SaudaEnvironment, SaudaAction, SaudaObservation, max_concurrent_envs=CAPACITY,
+        SaudaEnvironment, SentAction, SaudaObservation, max_concurrent_envs=CAPACITY,
         env_name=NAME, state_cls=SaudaState,
     )  # fmt: skip
     server.register_routes(app)
@@ -254,11 +270,8 @@ def _add_refusals(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     def answer_unreadable(request: Request, error: RequestValidationError) -> JSONResponse:
-        faults = [
-            f"{'.'.join(map(str, fault['loc'][1:])) or 'the call'}: {fault['msg']}"
-            for fault in error.errors()[:5]
-        ]
-        return JSONResponse({"detail": "; ".join(faults)}, 422)
+        inside = [fault | {"loc": fault["loc"][1:]} for fault in error.errors()]
+        return JSONResponse({"detail": describe_faults(inside)}, 422)
 
 
 def _add_leaderboard(app: FastAPI, state: Any) -> None:

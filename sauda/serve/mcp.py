@@ -36,7 +36,7 @@ from sauda.games.transcript import to_json
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import ROOT, load
 from sauda.serve import game as served
-from sauda.serve.limits import Episodes, Refused, address_of
+from sauda.serve.limits import Episodes, Refused, address_of, describe_faults
 from sauda.serve.observations import arena_view, bazaar_view, outcome_of
 from sauda.sessions.review import oracle
 
@@ -450,17 +450,6 @@ def prepare_call(name: str, arguments: Mapping[str, Any], room: Room) -> Callabl
         read = tool.fn_metadata.pre_parse_json(given)
         checked = tool.fn_metadata.arg_model.model_validate(read)
     except ValidationError as error:
-        raise Refused(422, _describe_faults(error)) from None
+        faults = describe_faults(error.errors())
+        raise Refused(422, f"The arguments do not fit the tool: {faults}.") from None
     return partial(tool.fn, room, **checked.model_dump_one_level())
-
-
-def _describe_faults(error: ValidationError) -> str:
-    """What is wrong with the arguments of a call, the first faults of them; quotes no value."""
-    found = {  # by place; where one of several types would do, of the last one
-        ".".join(str(part) for part in fault["loc"] if part not in ("int", "float"))[:80]: fault[
-            "msg"
-        ]
-        for fault in error.errors(include_url=False, include_input=False)
-    }
-    faults = [f"{place}: {what}" for place, what in found.items()][:3]
-    return f"The arguments do not fit the tool: {'; '.join(faults)}."
