@@ -27,17 +27,20 @@ from panels.site.visitor import CALLER, OPEN
 from sauda.fairness import FairGate, QueueFull, Visitor
 from sauda.fairness import Limits as GateLimits
 from sauda.serve.limits import Limiter, Refused, address_of, is_this_machine, json_object
-from sauda.serve.mcp import McpServer
+from sauda.serve.mcp import ADDRESS as MCP_ADDRESS
+from sauda.serve.mcp import NO_TOOLS, McpServer
 from sauda.serve.openenv import Sockets
 
 API = "/gradio_api"
-TOOLS = f"{API}/mcp/schema"  # the list of the tools for agents
-MCP = re.compile(rf"{API}/mcp/?")  # where Gradio's own server would be, which agents expect
+TOOLS = f"{MCP_ADDRESS}/schema"  # the list of the tools for agents
+MCP = re.compile(rf"{MCP_ADDRESS}/?")
+NOT_MCP = re.compile(rf"/mcp/?|{MCP_ADDRESS}/(?!schema$).+")  # where agents look for it as well
 SOCKET = "/ws"  # of the OpenEnv environment; the page has no other
 OPENENV = {
     "GET": r"/(openapi\.json|docs|metadata|schema|state|score|tasks|list_environments)"
     r"|/sauda/splits|/leaderboard(/games|/people)?",
-    "POST": r"/(reset|step|mcp|leaderboard/enter|sauda/(tasks|num_tasks|task|task_range))",
+    "POST": rf"/(reset|step|leaderboard/enter|sauda/(tasks|num_tasks|task|task_range))"
+    rf"|{NOT_MCP.pattern}",
 }
 # The page takes no files, fetches none, and keeps no links to a state of it.
 NOT_HERE = re.compile(rf"{API}/(upload|proxy=|deep_link|file=https?:)", re.IGNORECASE)
@@ -231,6 +234,8 @@ class Gate:
             await self._program(scope, receive, send, served.mcp)
         elif method in OPENENV and re.fullmatch(OPENENV[method], path):
             await self._program(scope, receive, send, served.sockets)
+        elif NOT_MCP.fullmatch(path):
+            raise Refused(404, NO_TOOLS)
         elif method == "POST":
             await self._call(scope, receive, send)
         elif path.startswith(f"{API}/"):

@@ -41,6 +41,8 @@ from sauda.serve.limits import (
     describe_faults,
     json_object,
 )
+from sauda.serve.mcp import ADDRESS as MCP_ADDRESS
+from sauda.serve.mcp import NO_TOOLS
 from sauda.serve.names import LONGEST_NAME, check_name
 from sauda.serve.observations import SaudaObservation, SaudaState
 from sauda.serve.openenv import LONGEST_ID, SaudaEnvironment
@@ -240,8 +242,14 @@ def _add_episodes(app: FastAPI, episodes: Episodes[SaudaEnvironment]) -> None:
 
 
 def _add_mcp(app: FastAPI) -> None:
-    """Add `/mcp`, which has no tools: reset and step are for whoever runs the agent."""
+    """Add `/mcp`, which has no tools: reset and step are for whoever runs the agent.
 
+    Where agents may look for tools as well, by a slash or by the addresses of Gradio's own server,
+    they read the same answer, since a client of MCP shows no other.
+    """
+
+    @app.post(f"{MCP_ADDRESS}/{{path:path}}", include_in_schema=False)
+    @app.post("/mcp/", include_in_schema=False)
     @app.post("/mcp", tags=["MCP"])
     async def mcp(request: Request) -> dict[str, Any]:
         """Answer JSON-RPC 2.0. The list of tools is empty: episodes are played over `/ws`."""
@@ -253,7 +261,7 @@ def _add_mcp(app: FastAPI) -> None:
             return _error(JsonRpcErrorCode.PARSE_ERROR, str(error))
         if call.method == "tools/list":
             return JsonRpcResponse.success({"tools": []}, call.id).model_dump()
-        return _error(JsonRpcErrorCode.METHOD_NOT_FOUND, "Episodes are played over /ws.", call.id)
+        return _error(JsonRpcErrorCode.METHOD_NOT_FOUND, NO_TOOLS, call.id)
 
 
 def _error(code: JsonRpcErrorCode, sentence: str, number: Any = None) -> dict[str, Any]:

@@ -41,6 +41,8 @@ from sauda.serve.observations import arena_view, bazaar_view, outcome_of
 from sauda.sessions.review import oracle
 
 LOG = logging.getLogger(__name__)
+ADDRESS = "/gradio_api/mcp"  # where Gradio's own server would be, which agents expect
+NO_TOOLS = f"Agents find tools at {ADDRESS} of this page, over streamable HTTP, trainers /ws."
 KEPT_SECONDS = 3600.0  # without a call; as long as a visitor's game on the page
 UNKNOWN = "There is no game of this game_id, or it was left for an hour; new_game starts one."
 UNNAMED = "In the GPU arena, name the offer_id of an offer addressed to you."
