@@ -75,6 +75,19 @@ HEADERS = {  # as strict as a page in a frame of huggingface.co can have
     "x-content-type-options": "nosniff",
 }
 
+
+class Misfit(Refused):
+    """A call whose values its event cannot take.
+
+    Gradio's clients read the faults of such a call as its own validators give them, by input.
+    """
+
+    def __init__(self, sentence: str, name: str = "data", index: int = 0) -> None:
+        super().__init__(422, sentence)
+        fault = gr.validate(False, sentence) | {"parameter_name": name}
+        self.faults = [gr.validate(True, "")] * index + [fault]
+
+
 BUSY = Refused(429, "Too many requests of your network address are open; try again in a moment.")
 CLOSING = Refused(503, "The page is being restarted; open it again in a minute.")
 
@@ -191,8 +204,9 @@ class Gate:
             try:
                 await self._answer(self._named(scope), receive, send)
             except Refused as refused:
-                # FastAPI's clients show the detail.
-                told = dict.fromkeys(("error", "detail"), str(refused))
+                # FastAPI's clients show the detail, as a text or as faults of values.
+                detail = getattr(refused, "faults", str(refused))
+                told = {"error": str(refused), "detail": detail}
                 await JSONResponse(told, refused.status)(scope, receive, send)
 
     def _named(self, scope: Scope) -> Scope:
@@ -265,7 +279,7 @@ class Gate:
         body = await _bytes(receive, MOST_BYTES)
         call = _json(body)
         if names_file(call):
-            raise Refused(422, "The events of this page take no files.")
+            raise Misfit("The events of this page take no files.")
         session = str(call.get("session_hash") or "")
         if route := EVENT.fullmatch(path):
             check_values(call, called_event(self.blocks, call, route), route, session)
@@ -369,16 +383,16 @@ def check_values(call: dict[str, Any], event: Any, route: re.Match[str], session
         parameters = signature(event.fn).parameters
         needed = {name for name, one in parameters.items() if one.default is one.empty}
         if not needed <= call.keys() <= parameters.keys():
-            raise Refused(422, f"A call has the parameters {', '.join(parameters)}.")
+            raise Misfit(f"A call has the parameters {', '.join(parameters)}.")
         data = [call.get(name, one.default) for name, one in parameters.items()]
     if not isinstance(data, list) or len(data) != len(event.inputs):
-        raise Refused(422, f"data is a list of {len(event.inputs)} values.")
+        raise Misfit(f"data is a list of {len(event.inputs)} values.")
     changed = OPEN.session_data.get(session, {})  # the caller's own lists of choices
-    for part, value in zip(event.inputs, data, strict=True):
+    for index, (part, value) in enumerate(zip(event.inputs, data, strict=True)):
         now = changed.get(part._id, part) if event.preprocess else None
         if not part.stateful and not may_hold(part, value, now):
             name = getattr(part, "label", None) or part.get_block_name()
-            raise Refused(422, f"“{name}” cannot hold the value that was sent.")
+            raise Misfit(f"“{name}” cannot hold the value that was sent.", name, index)
 
 
 def may_hold(part: Any, value: Any, now: Any = None) -> bool:
