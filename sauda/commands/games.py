@@ -177,14 +177,15 @@ def compare_models(options: argparse.Namespace) -> int:
     return 0
 
 
-def run(options: argparse.Namespace) -> int:
+@console.with_reason
+def run(options: argparse.Namespace) -> None:
     """Run one experiment, save its result and print its rows.
 
     Settings other than those of the artifact are printed, and saved only where `--out` says.
     """
     found = find(options.name)
     chosen = vars(found.parser(f"python -m sauda run {options.name}").parse_args(options.options))
-    made, file = found.run(chosen, chosen.pop("out"))
+    console.check_output(out := chosen.pop("out"))
+    made, file = found.run(chosen, out)
     print(f"wrote {file}" if file else "not saved: --out FILE keeps the result of other settings")
     print_tables(made.data.as_json())
-    return 0

@@ -33,6 +33,7 @@ CONVERTED_SHA256 = "7ef915c9bf9d94d8d70211970476878352a5b95855c589ae987916d7a455
 TOKENIZER_SHA256 = "bf346d64f6f0fbcefb4c1b6928a98241467dff36c6fbae5fe1785c4ff90667f4"
 
 ADAPTERS = ROOT / "adapters"
+ADAPTER_CONFIG = "adapter_config.json"  # in every adapter, as peft writes it
 TRAINED = "trained.json"  # in an adapter of ours: the hash of its base, and where it comes from
 BYTES = {"fp32": 4.0, "bf16": 2.0, "int8": 1.0, "nf4": 0.6}  # a parameter; nf4 with its scales
 SPARE = 1.25  # times the weights: cache and activations of a short chat
@@ -281,7 +282,7 @@ def base_weights(base: str) -> Weights:
 def adapter_folder(name: str) -> Path | None:
     """The folder of the adapter `name`, one of ours or a path; None if there is none."""
     folders = (ADAPTERS / name, Path(name))
-    return next((f for f in folders if name and (f / "adapter_config.json").exists()), None)
+    return next((f for f in folders if name and (f / ADAPTER_CONFIG).exists()), None)
 
 
 def _adapter(name: str, base: Weights) -> Path | None:

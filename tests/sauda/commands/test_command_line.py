@@ -1,11 +1,14 @@
 """The command line explains itself, and what it cannot use it refuses in one sentence."""
 
 import json
+import re
 
 import pytest
 
+from env import TASKS
 from sauda.__main__ import main
 from sauda.commands import COMMANDS
+from sauda.games import game_of, policies_of
 from tests.support.cases import rows
 from tests.support.dialogues import craigslist_row, lines
 
@@ -48,6 +51,22 @@ def test_a_mistake_in_the_call_prints_one_sentence_and_no_traceback(
     output = capsys.readouterr()
     assert output.err.startswith(f"sauda: {sentence}")
     assert (output.err.count("\n"), output.out.count("ok ")) == (1, 0)
+
+
+@pytest.mark.parametrize("task", ["classic/single_deal", "bazaar/open", "arena/market_round"])
+def test_an_unknown_player_is_answered_with_every_player_of_the_task(task, capsys):
+    assert main(["play", "--task", task, "--policy", "nobody"]) == 2
+    names = {*re.findall(r"[\w-]+", capsys.readouterr().err)}
+    players = {*policies_of(TASKS[task]), *game_of(task).columns.slow_policies(TASKS[task])}
+    assert names >= players | {"mini", "sauda-mini", "sft"}
+    assert ("acts" in names) == (task != "arena/market_round")
+
+
+def test_a_file_that_no_artifact_may_have_is_answered_without_the_list_of_all(capsys):
+    assert main(["evaluate", "--out", "../mine.json"]) == 2
+    told = capsys.readouterr().err
+    assert "evaluation/NAME.json" in told
+    assert len(re.findall(r"[\w/-]+\.json", told)) < 5
 
 
 def test_examples_says_what_is_used_and_what_is_left_out(tmp_path, capsys):
