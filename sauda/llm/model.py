@@ -8,6 +8,7 @@ which one it was. torch, transformers and peft are imported when a model is load
 """
 
 import json
+import logging
 import os
 import tempfile
 import warnings
@@ -395,16 +396,27 @@ def read_network(folder: Path, adapter: Path | None, precision: str, device: str
 
 def with_adapter(network: Any, adapter: Path, learns: bool = False) -> Any:
     """`network` with the adapter of a folder beside its weights; raises CannotLoad if damaged."""
+    # peft imports bitsandbytes, which warns on some CPUs that it lacks a kernel for 4-bit weights;
+    # those are for GPUs here.
+    logging.getLogger("bitsandbytes.backends.cpu.ops").addFilter(_concerns_us)
     from peft import PeftModel
     from safetensors import SafetensorError
 
     if not any(adapter.glob("adapter_model.*")):
         raise CannotLoad(f"the adapter {adapter} is incomplete: it has no weights")
     try:
-        return PeftModel.from_pretrained(network, str(adapter), is_trainable=learns)
+        with (
+            warnings.catch_warnings()
+        ):  # the peft that we pin asks for a name that transformers left
+            warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
+            return PeftModel.from_pretrained(network, str(adapter), is_trainable=learns)
     except (SafetensorError, ValueError, TypeError, KeyError, OSError, RuntimeError) as error:
         why = str(error).strip().partition("\n")[0]
         raise CannotLoad(f"the adapter {adapter} cannot be read: {why}") from error
+
+
+def _concerns_us(record: logging.LogRecord) -> bool:
+    return not str(record.msg).startswith("Failed to load CPU gemm_4bit_forward")
 
 
 def on_gpu(function: Callable, seconds: int = 30) -> Callable:

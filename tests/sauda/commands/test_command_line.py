@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -9,6 +11,7 @@ from env import TASKS
 from sauda.__main__ import main
 from sauda.commands import COMMANDS
 from sauda.games import game_of, policies_of
+from sauda.records.store import ROOT
 from tests.support.cases import rows
 from tests.support.dialogues import craigslist_row, lines
 
@@ -67,6 +70,15 @@ def test_a_file_that_no_artifact_may_have_is_answered_without_the_list_of_all(ca
     told = capsys.readouterr().err
     assert "evaluation/NAME.json" in told
     assert len(re.findall(r"[\w/-]+\.json", told)) < 5
+
+
+@pytest.mark.model
+@pytest.mark.slow
+def test_a_trained_model_plays_without_a_warning_of_the_packages_below_it():
+    command = [sys.executable, "-m", "sauda", "play", "--policy", "sauda-mini"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT.parent)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "**buyer**" in done.stdout
 
 
 def test_examples_says_what_is_used_and_what_is_left_out(tmp_path, capsys):
