@@ -27,18 +27,20 @@ from panels.site.visitor import CALLER, OPEN
 from sauda.fairness import FairGate, QueueFull, Visitor
 from sauda.fairness import Limits as GateLimits
 from sauda.serve.limits import Limiter, Refused, address_of, is_this_machine, json_object
-from sauda.serve.mcp import McpServer
+from sauda.serve.mcp import ADDRESS as MCP_ADDRESS
+from sauda.serve.mcp import NO_TOOLS, McpServer
 from sauda.serve.openenv import Sockets
 
 API = "/gradio_api"
-TOOLS = f"{API}/mcp/schema"  # the list of the tools for agents
-MCP = re.compile(rf"{API}/mcp/?")  # where Gradio's own server would be, which agents expect
+TOOLS = f"{MCP_ADDRESS}/schema"  # the list of the tools for agents
+MCP = re.compile(rf"{MCP_ADDRESS}/?")
+NOT_MCP = re.compile(rf"/mcp/?|{MCP_ADDRESS}/(?!schema$).+")  # where agents look for it as well
 SOCKET = "/ws"  # of the OpenEnv environment; the page has no other
 OPENENV = {
     "GET": r"/(openapi\.json|docs|metadata|schema|state|score|tasks|list_environments)"
     r"|/sauda/splits|/leaderboard(/games|/people)?",
-    "POST": r"/(reset|step|mcp|leaderboard/(enter|withdraw)"
-    r"|sauda/(tasks|num_tasks|task|task_range))",
+    "POST": rf"/(reset|step|leaderboard/(enter|withdraw)|sauda/(tasks|num_tasks|task|task_range))"
+    rf"|{NOT_MCP.pattern}",
 }
 # The page takes no files, fetches none, and keeps no links to a state of it.
 NOT_HERE = re.compile(rf"{API}/(upload|proxy=|deep_link|file=https?:)", re.IGNORECASE)
@@ -72,6 +74,19 @@ HEADERS = {  # as strict as a page in a frame of huggingface.co can have
     "referrer-policy": "strict-origin-when-cross-origin",
     "x-content-type-options": "nosniff",
 }
+
+
+class Misfit(Refused):
+    """A call whose values its event cannot take.
+
+    Gradio's clients read the faults of such a call as its own validators give them, by input.
+    """
+
+    def __init__(self, sentence: str, name: str = "data", index: int = 0) -> None:
+        super().__init__(422, sentence)
+        fault = gr.validate(False, sentence) | {"parameter_name": name}
+        self.faults = [gr.validate(True, "")] * index + [fault]
+
 
 FULL = Refused(
     429,
@@ -194,8 +209,9 @@ class Gate:
             try:
                 await self._answer(self._named(scope), receive, send)
             except Refused as refused:
-                # FastAPI's clients show the detail.
-                told = dict.fromkeys(("error", "detail"), str(refused))
+                # FastAPI's clients show the detail, as a text or as faults of values.
+                detail = getattr(refused, "faults", str(refused))
+                told = {"error": str(refused), "detail": detail}
                 await JSONResponse(told, refused.status)(scope, receive, send)
 
     def _named(self, scope: Scope) -> Scope:
@@ -237,6 +253,8 @@ class Gate:
             await self._program(scope, receive, send, served.mcp)
         elif method in OPENENV and re.fullmatch(OPENENV[method], path):
             await self._program(scope, receive, send, served.sockets)
+        elif NOT_MCP.fullmatch(path):
+            raise Refused(404, NO_TOOLS)
         elif method == "POST":
             await self._call(scope, receive, send)
         elif path.startswith(f"{API}/"):
@@ -266,7 +284,7 @@ class Gate:
         body = await _bytes(receive, MOST_BYTES)
         call = _json(body)
         if names_file(call):
-            raise Refused(422, "The events of this page take no files.")
+            raise Misfit("The events of this page take no files.")
         session = str(call.get("session_hash") or "")
         if route := EVENT.fullmatch(path):
             check_values(call, called_event(self.blocks, call, route), route, session)
@@ -380,16 +398,16 @@ def check_values(call: dict[str, Any], event: Any, route: re.Match[str], session
         parameters = signature(event.fn).parameters
         needed = {name for name, one in parameters.items() if one.default is one.empty}
         if not needed <= call.keys() <= parameters.keys():
-            raise Refused(422, f"A call has the parameters {', '.join(parameters)}.")
+            raise Misfit(f"A call has the parameters {', '.join(parameters)}.")
         data = [call.get(name, one.default) for name, one in parameters.items()]
     if not isinstance(data, list) or len(data) != len(event.inputs):
-        raise Refused(422, f"data is a list of {len(event.inputs)} values.")
+        raise Misfit(f"data is a list of {len(event.inputs)} values.")
     changed = OPEN.session_data.get(session, {})  # the caller's own lists of choices
-    for part, value in zip(event.inputs, data, strict=True):
+    for index, (part, value) in enumerate(zip(event.inputs, data, strict=True)):
         now = changed.get(part._id, part) if event.preprocess else None
         if not part.stateful and not may_hold(part, value, now):
             name = getattr(part, "label", None) or part.get_block_name()
-            raise Refused(422, f"“{name}” cannot hold the value that was sent.")
+            raise Misfit(f"“{name}” cannot hold the value that was sent.", name, index)
 
 
 def may_hold(part: Any, value: Any, now: Any = None) -> bool:

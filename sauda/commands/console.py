@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 from sauda.cloud import CloudFault
@@ -28,6 +29,12 @@ def save_measured(file: str, config: Mapping[str, Any], data: Mapping[str, Any])
     """Save a measured artifact and print its path."""
     save(file, config, data)
     print(f"wrote artifacts/{file}")
+
+
+def check_output(file: Path | None) -> None:
+    """Raise ValueError for a folder, before anything is measured that could not be written."""
+    if file is not None and file.is_dir():
+        raise ValueError(f"{file} is a folder; --out names a file")
 
 
 def mean_with_interval(figures: Mapping[str, float] | None) -> str:

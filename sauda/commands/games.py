@@ -187,7 +187,7 @@ def run(options: argparse.Namespace) -> int:
     """
     found = find(options.name)
     chosen = vars(found.parser(f"python -m sauda run {options.name}").parse_args(options.options))
-    made, file = found.run(chosen, chosen.pop("out"))
+    console.check_output(out := chosen.pop("out"))
+    made, file = found.run(chosen, out)
     print(f"wrote {file}" if file else "not saved: --out FILE keeps the result of other settings")
     print_tables(made.data.as_json())
-    return 0

@@ -161,5 +161,7 @@ def entry(file: str) -> Entry:
         kind, family = ("arena/2", " --family arena") if run[1] else ("evaluation/1", "")
         command = f"python -m sauda evaluate{family} --out {file}"
         return Entry(file, kind, command, "An evaluation of one's own", "")
-    known = ", ".join(one.file for one in FILES)
-    raise ArtifactError(f"no artifact {file!r}; artifacts are {known}, evaluation/NAME.json")
+    raise ArtifactError(
+        f"no artifact {file!r}; sauda/records/files.csv names those there are, and one's own"
+        " evaluation is evaluation/NAME.json, in the arena evaluation/arena-NAME.json"
+    )

@@ -25,8 +25,26 @@ from openenv.core.env_server.types import ResetResponse, StepResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sauda.serve import leaderboard as boards
-from sauda.serve.game import ABOUT, NAME, VERSION, SaudaAction, TaskCard, UnknownSplit, task_cards
-from sauda.serve.limits import Episodes, Limiter, Refused, address_of, json_object
+from sauda.serve.game import (
+    ABOUT,
+    NAME,
+    VERSION,
+    SaudaAction,
+    SentAction,
+    TaskCard,
+    UnknownSplit,
+    task_cards,
+)
+from sauda.serve.limits import (
+    Episodes,
+    Limiter,
+    Refused,
+    address_of,
+    describe_faults,
+    json_object,
+)
+from sauda.serve.mcp import ADDRESS as MCP_ADDRESS
+from sauda.serve.mcp import NO_TOOLS
 from sauda.serve.names import LONGEST_NAME, check_name
 from sauda.serve.observations import SaudaObservation, SaudaState
 from sauda.serve.openenv import LONGEST_ID, SaudaEnvironment
@@ -187,7 +205,7 @@ def openenv_app() -> FastAPI:
     """The app, with room for CAPACITY sessions over `/ws`."""
     app = FastAPI(title="Sauda", description=ABOUT, version=VERSION, redoc_url=None)
     server = HTTPEnvServer(
-        SaudaEnvironment, SaudaAction, SaudaObservation, max_concurrent_envs=CAPACITY,
+        SaudaEnvironment, SentAction, SaudaObservation, max_concurrent_envs=CAPACITY,
         env_name=NAME, state_cls=SaudaState,
     )  # fmt: skip
     server.register_routes(app)
@@ -246,8 +264,14 @@ def _add_episodes(app: FastAPI, episodes: Episodes[SaudaEnvironment]) -> None:
 
 
 def _add_mcp(app: FastAPI) -> None:
-    """Add `/mcp`, which has no tools: reset and step are for whoever runs the agent."""
+    """Add `/mcp`, which has no tools: reset and step are for whoever runs the agent.
 
+    Where agents may look for tools as well, by a slash or by the addresses of Gradio's own server,
+    they read the same answer, since a client of MCP shows no other.
+    """
+
+    @app.post(f"{MCP_ADDRESS}/{{path:path}}", include_in_schema=False)
+    @app.post("/mcp/", include_in_schema=False)
     @app.post("/mcp", tags=["MCP"])
     async def mcp(request: Request) -> dict[str, Any]:
         """Answer JSON-RPC 2.0. The list of tools is empty: episodes are played over `/ws`."""
@@ -259,7 +283,7 @@ def _add_mcp(app: FastAPI) -> None:
             return _error(JsonRpcErrorCode.PARSE_ERROR, str(error))
         if call.method == "tools/list":
             return JsonRpcResponse.success({"tools": []}, call.id).model_dump()
-        return _error(JsonRpcErrorCode.METHOD_NOT_FOUND, "Episodes are played over /ws.", call.id)
+        return _error(JsonRpcErrorCode.METHOD_NOT_FOUND, NO_TOOLS, call.id)
 
 
 def _error(code: JsonRpcErrorCode, sentence: str, number: Any = None) -> dict[str, Any]:
@@ -276,11 +300,8 @@ def _add_refusals(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     def answer_unreadable(request: Request, error: RequestValidationError) -> JSONResponse:
-        faults = [
-            f"{'.'.join(map(str, fault['loc'][1:])) or 'the call'}: {fault['msg']}"
-            for fault in error.errors()[:5]
-        ]
-        return JSONResponse({"detail": "; ".join(faults)}, 422)
+        inside = [fault | {"loc": fault["loc"][1:]} for fault in error.errors()]
+        return JSONResponse({"detail": describe_faults(inside)}, 422)
 
 
 def _add_leaderboard(app: FastAPI, state: Any) -> None:

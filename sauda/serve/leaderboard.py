@@ -30,7 +30,7 @@ from sauda.experiments.evaluate import opponents_hash, task_hash
 from sauda.records.schemas.base import Interval
 from sauda.records.seeds import LEADERBOARD, leaderboard_seed, seed_in_json, whole_seed
 from sauda.records.store import read_object
-from sauda.serve.game import WORST, SaudaAction, ServedGame, act, start
+from sauda.serve.game import WORST, SaudaAction, SentAction, ServedGame, act, start
 from sauda.serve.names import skeleton
 from sauda.statistics import exact_interval, mean_interval
 
@@ -77,7 +77,7 @@ def replay_game(
     """The game of `seed` after these actions; ValueError where one of them comes after its end."""
     game = start(task_name, seed, episode_id, BEGAN, is_entered=True)
     for action in actions:
-        game = act(game, SaudaAction.model_validate(action), BEGAN)
+        game = act(game, SentAction.model_validate(action), BEGAN)
     return game
 
 

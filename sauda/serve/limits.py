@@ -9,7 +9,7 @@ import math
 import threading
 import time
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -65,20 +65,33 @@ class Refused(Exception):
         self.status = status
 
 
-def json_object(text: str | bytes, what: str) -> dict[str, Any]:
+def json_object(
+    text: str | bytes, what: str, read_constant: Callable[[str], Any] = refuse_constant
+) -> dict[str, Any]:
     """The JSON object that a stranger sent, called `what` in the sentence of a ValueError.
 
     Raises ValueError where `text` holds no object, or one that cannot be written again, because of
-    NaN or half a surrogate pair.
+    half a surrogate pair or, unless `read_constant` takes it, NaN.
     """
     try:
-        value = json.loads(text, parse_constant=refuse_constant)
+        value = json.loads(text, parse_constant=read_constant)
         json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         raise ValueError(f"{what} is a JSON object; this one cannot be read.") from None
     if not isinstance(value, dict):
         raise ValueError(f"{what} is a JSON object; this is none.")
     return value
+
+
+def describe_faults(faults: Iterable[Mapping[str, Any]]) -> str:
+    """The first of pydantic's faults in words: the field and what it takes; quotes no value."""
+    found = {  # by field; where one of several types would do, what the last one takes
+        ".".join(str(part) for part in fault["loc"] if part not in ("int", "float"))[:80]: fault[
+            "msg"
+        ]
+        for fault in faults
+    }
+    return "; ".join(f"{field or 'the call'}: {what}" for field, what in list(found.items())[:5])
 
 
 class Limiter:

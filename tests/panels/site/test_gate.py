@@ -12,6 +12,8 @@ from typing import Any
 import gradio as gr
 import httpx
 import pytest
+from gradio_client import Client
+from gradio_client.exceptions import ValidationError
 
 from panels.site import visitor
 from panels.site.cache import PageCache
@@ -150,11 +152,19 @@ def test_a_value_that_its_component_cannot_hold_is_refused_by_its_label(site, ca
             call, part = usual_call(site, number, "odd"), event.inputs[place]
             call["data"][place] = {"odd": [1]}
             status, text = posted(site, route_of(event), call)
-            named = (part.label or part.get_block_name()) in json.loads(text)["error"]
-            assert (status, named) == (422, True), text
+            told, name = json.loads(text), part.label or part.get_block_name()
+            assert (status, name in told["error"]) == (422, True), text
+            # Gradio's page shows it at the input of the same place.
+            assert [fault["is_valid"] for fault in told["detail"]] == [True] * place + [False]
             refused.add(type(part))
     assert refused == {*kinds}
     assert "Traceback" not in capfd.readouterr().err
+
+
+def test_gradios_client_tells_why_a_call_cannot_be_read(site):
+    client = Client(site.address, verbose=False)
+    with pytest.raises(ValidationError, match="no files"):
+        client.predict("classic/single_deal", "expert", FILE, api_name="/play")
 
 
 def test_no_event_takes_a_file_whatever_way_it_comes(site):

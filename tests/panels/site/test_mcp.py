@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import ClientSession
+from mcp import ClientSession, McpError
 from mcp.client.streamable_http import streamable_http_client
 
 from panels.artifacts import ADDRESS, PROGRAMS
@@ -87,6 +87,23 @@ def test_the_printed_client_runs_with_the_pinned_package_and_with_the_newest(sit
     used, review = done.stdout.split("\n", 1)
     assert used.startswith("2." if newest else "1.")
     assert "'policy': 'you'" in review
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/", f"{PATH}/sse", f"{PATH}/http/"])
+def test_an_agent_that_comes_to_another_address_is_told_the_right_one(site, path):
+    """By its client, which shows an answer of JSON-RPC and no body of another status."""
+
+    async def visit() -> None:
+        async with (
+            streamable_http_client(site.address + path) as (read, write, _),
+            ClientSession(read, write) as session,
+        ):
+            with pytest.raises(McpError, match=f"{PATH} of this page, over streamable HTTP"):
+                await session.initialize()
+
+    run(visit())
+    answer = site.shared.get(path, headers={"accept": "text/event-stream"})  # of the older protocol
+    assert (answer.status_code, f"{PATH} of" in answer.json()["error"]) == (404, True)
 
 
 def post(site: Site, body: Any, **headers: str) -> Any:

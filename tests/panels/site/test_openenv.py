@@ -7,6 +7,7 @@ import asyncio
 import itertools
 import json
 import logging
+import math
 import os
 import re
 import subprocess
@@ -25,7 +26,7 @@ import schemathesis
 import yaml
 from hypothesis import HealthCheck, Phase, given, settings
 from openenv.cli.__main__ import app as openenv_command
-from openenv.core.env_server import WSErrorCode
+from openenv.core import GenericEnvClient
 from schemathesis import GenerationMode
 from typer.testing import CliRunner
 from websockets.asyncio.client import ClientConnection
@@ -40,7 +41,7 @@ from sauda.serve.http import CAPACITY, ENTRIES_OF_ADDRESS
 from sauda.serve.leaderboard import GAMES as GAMES_OF_AN_ENTRY
 from sauda.serve.leaderboard import own_board, rules_of
 from sauda.serve.limits import Limiter
-from sauda.serve.openenv import SaudaEnvironment, SocketLimits
+from sauda.serve.openenv import SocketLimits
 from tests.support.entries import played_on
 from tests.support.running import run, unavailable
 from tests.support.served_games import played, wire_actions
@@ -219,7 +220,7 @@ def test_a_session_is_its_addresses_whatever_a_header_claims(site, nobody):
 def test_the_route_of_mcp_has_no_tool_that_resets_or_steps(site):
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
     assert site.shared.post("/mcp", json=call).json()["result"] == {"tools": []}
-    for method in ("openenv/session/create", "tools/call", "initialize"):
+    for method in ("openenv/session/create", "tools/call"):
         assert "error" in site.shared.post("/mcp", json=call | {"method": method}).json()
     with pytest.raises(InvalidStatus), connect(socket_of(site).replace("/ws", "/mcp")):
         pass
@@ -246,18 +247,34 @@ def test_a_trainer_whose_model_blocks_its_loop_keeps_its_session(site, monkeypat
 # Hostile callers
 
 
-def test_a_malformed_action_gets_a_typed_error_and_leaves_the_session_alive(site, caplog):
-    with connect(socket_of(site)) as socket, caplog.at_level(logging.WARNING):
-        for task in GAMES:
-            ask(socket, {"type": "reset", "data": {"task": task, "seed": 2}})
-            for data in ({"action_type": "../../etc/passwd"}, {"action_type": "offer", "price": []},
-                         {"self": None}, {"odd": 10**30}, {"action_type": "\x00"}):  # fmt: skip
-                answer = ask(socket, {"type": "step", "data": data})
-                assert answer["type"] == "error"
-                assert answer["data"]["code"] in {str(code.value) for code in WSErrorCode}
-                assert not any(leak in json.dumps(answer) for leak in LEAKS), answer
-        last = ask(socket, {"type": "reset", "data": {"seed": 2, "task": "bazaar/open"}})
-    assert last["data"]["observation"]["bazaar"] == SaudaEnvironment().reset(seed=2).bazaar
+WRONG_FIELDS = [  # what is wrong, and what its field takes
+    ({"action_type": "offer", "price": "500"}, "price", "number"),
+    ({"action_type": "offer", "price": math.nan}, "price", "finite number"),
+    ({"action_type": "offer", "price": []}, "price", "number"),
+    ({"action_type": "walk", "odd": 10**30}, "odd", "has action_type, "),
+    ({"action_type": "walk", "message": "x" * 3000}, "message", "2000 characters"),
+    ({"action_type": "../../etc/passwd"}, "action_type", "'offer'"),
+    ({"price": 500, "self": None}, "action_type", "required"),
+]
+
+
+@pytest.mark.parametrize("task", GAMES)
+def test_a_malformed_action_is_told_its_field_and_the_episode_goes_on(site, caplog, task):
+    """As a client of OpenEnv sees it, whose program an error would end."""
+    with GenericEnvClient(base_url=site.address).sync() as client:
+        before = client.reset(task=task, seed=2)
+        for action, field, expected in WRONG_FIELDS:
+            result = client.step(action)
+            assert f"{field}: " in result.observation["error"]
+            assert expected in result.observation["error"]
+            assert not any(leak in str(result.observation) for leak in (*LEAKS, "passwd", "xxx"))
+            game = task.partition("/")[0]
+            assert result.observation[game] == before.observation[game]
+            assert not result.done
+        assert client.state()["step_count"] == len(WRONG_FIELDS)
+        (*_, last) = (client.step(action) for action in wire_actions(played(task, 2)))
+    assert last.done
+    assert last.observation["outcome"]["grade"] == TASKS[task].grade(played(task, 2).final)
     assert "Traceback" not in caplog.text
 
 

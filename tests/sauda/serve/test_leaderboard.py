@@ -19,7 +19,7 @@ from sauda.games import policies_of
 from sauda.llm.types import ReplyError
 from sauda.records.seeds import DAILY, LEADERBOARD, SPLITS, draw_seed
 from sauda.records.store import REPOSITORY as ROOT
-from sauda.serve.game import WORST
+from sauda.serve.game import WORST, SentAction
 from sauda.serve.leaderboard import (
     FILE,
     HOURS,
@@ -107,6 +107,18 @@ def test_a_game_goes_on_where_it_stands_and_cannot_be_discarded(board):
     play_all(ticket)
     with pytest.raises(ValueError, match="all 3 games of this entry are over"):
         again.reset(entry=ticket.token)
+
+
+def test_a_malformed_move_counts_and_the_record_still_verifies(board):
+    ticket = entered(board, games=1)
+    environment = SaudaEnvironment()
+    seen = environment.reset(entry=ticket.token)
+    environment.step(SentAction.model_validate({"action_type": "offer", "price": "500"}))
+    (*_, end) = played_on(ticket.token)
+    (entry,) = complete(board)
+    assert end.bazaar["moves"][0] == seen.bazaar["moves"][0]
+    assert entry.grades == (end.outcome["grade"],)
+    assert list(entry_faults(record_of(board, entry))) == []
 
 
 def test_an_entry_is_not_played_on_under_other_rules(board):
