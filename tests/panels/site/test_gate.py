@@ -28,7 +28,7 @@ from sauda.fairness import Visitor
 from sauda.records.store import ROOT
 from tests.support.cases import cases
 from tests.support.running import run
-from tests.support.site import Site
+from tests.support.site import Site, opening
 
 pytestmark = pytest.mark.slow
 
@@ -72,11 +72,6 @@ def assert_answers(site: Site) -> None:
         assert client.get("/").status_code == 200
         event = client.post("/gradio_api/call/play", json=GAME).json()["event_id"]
         assert "event: complete" in client.get(f"/gradio_api/call/play/{event}").text
-
-
-def opening(part: Any) -> Any:
-    """The value that a browser sends of a component at first."""
-    return None if part.stateful else part.get_config().get("value")
 
 
 def usual_call(site: Site, number: int, session: str) -> dict[str, Any]:
