@@ -11,7 +11,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from panels.site.cache import NAMES
 from panels.site.gate import Served
 from panels.site.visitor import OPEN
 from sauda.llm import backends
@@ -55,7 +54,6 @@ def health_route(served: Served) -> Route:
                     "steps_running": served.sockets.gate.running,
                 },
                 "mcp": {"games": len(served.mcp.games), "most": MOST_EPISODES},
-                "pages": {"kept": len(served.page.kept), "most": NAMES},
                 "caches": caches(),
                 "language_models": backends.own_service().health(),
                 "memory_mib": memory() | {"most_of_model_cache": CACHE_BYTES / MIB},
