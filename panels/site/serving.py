@@ -15,7 +15,8 @@ from typing import Any
 import gradio as gr
 import uvicorn
 from starlette.middleware import Middleware
-from starlette.routing import Route
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 
 from panels.site.cache import PageCache
 from panels.site.gate import STEPS, TOOLS, Gate, Served, own_hosts
@@ -23,6 +24,7 @@ from panels.site.health import health_route
 from panels.site.visitor import OPEN, SESSIONS, trust_proxies
 from panels.ui import theme
 from sauda.fairness import FairGate
+from sauda.records.store import ROOT
 from sauda.serve.http import openenv_app
 from sauda.serve.limits import Limiter, normalize_address
 from sauda.serve.mcp import McpServer, tool_schemas
@@ -70,7 +72,12 @@ def serve(
         state_session_capacity=SESSIONS,
         app_kwargs={
             "middleware": [Middleware(Gate, blocks=blocks, served=served)],
-            "routes": [health_route(served), Route(TOOLS, tool_schemas)],
+            "routes": [
+                health_route(served),
+                Route(TOOLS, tool_schemas),
+                Mount("/artifacts", StaticFiles(directory=ROOT)),
+                Mount("/fonts", StaticFiles(directory=theme.FONTS)),
+            ],
             "lifespan": lambda _: served.mcp.running(),
         },
     )

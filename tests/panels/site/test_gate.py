@@ -239,6 +239,21 @@ def test_the_page_of_another_site_can_start_nothing(site, of):
         assert client.post("/gradio_api/call/play", json=GAME).status_code == 200
 
 
+def test_no_answer_of_the_page_names_a_folder_of_the_server(site):
+    texts = [site.shared.get(path).text for path in ("/", "/config")]
+    for number, event in site.blocks.fns.items():
+        if event.fn and not event.queue:
+            call = usual_call(site, number, "folders")
+            for place, part in enumerate(event.inputs):
+                if isinstance(part, gr.HTML):
+                    call["data"][place] = "?"  # as its tab is opened
+            texts.append(posted(site, route_of(event), call)[1])
+    assert not any(str(ROOT.parent) in text for text in texts)
+    files = {file for text in texts for file in re.findall(r"(?:artifacts|fonts)/[\w./-]+", text)}
+    linked = {file for file in files if file.endswith((".json", ".woff2"))}
+    assert {site.shared.head(f"/{file}").status_code for file in linked} == {200}
+
+
 # The gate alone
 
 
