@@ -19,7 +19,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from panels.site.cache import PageCache
-from panels.site.gate import STEPS, TOOLS, Gate, Served, own_hosts
+from panels.site.gate import STEPS, TOOLS, Gate, OtherSites, Served, own_hosts
 from panels.site.health import health_route
 from panels.site.visitor import OPEN, SESSIONS, trust_proxies
 from panels.ui import theme
@@ -88,6 +88,8 @@ def serve(
     config = blocks.server.config
     # A client whose model is generating in its event loop answers no ping meanwhile.
     config.ws_max_size, config.ws_ping_timeout = MOST_FRAME, served.sockets.limits.idle_seconds
+    # Gradio's own middleware comes before the gate, and answers the preflight of any site.
+    config.loaded_app.app = OtherSites(config.loaded_app.app, served.hosts)
     Connections(limits_of_system(), config.loaded_app.trusted_hosts).limit(config)
     return app, served
 
