@@ -20,7 +20,7 @@ from starlette.staticfiles import StaticFiles
 
 from panels.site.cache import PageCache
 from panels.site.gate import STEPS, TOOLS, Gate, OtherSites, Served, own_hosts
-from panels.site.health import health_route
+from panels.site.health import add_pulse, health_route
 from panels.site.visitor import OPEN, SESSIONS, trust_proxies
 from panels.ui import theme
 from sauda.fairness import FairGate
@@ -38,7 +38,8 @@ MOST_FRAME = 256 * 1024  # bytes; a larger message over a socket closes it
 SCHEMAS = ("api_info", "api_info_as_input", "api_info_as_output", "example_inputs")
 MINUTE = 60.0  # seconds, of the log
 LONGEST = 300  # characters of an entry in the log
-GRACE = 10.0  # seconds for the replies in progress at the end; a Space gives about thirty
+GRACE = 5.0  # seconds for the replies in progress at the end
+CLOSING_SECONDS = 1  # for the connections that are open then
 
 
 def serve(
@@ -55,6 +56,7 @@ def serve(
         Sockets(openenv_app(), steps),
         McpServer(steps),
     )
+    add_pulse(blocks)
     blocks.queue(max_size=QUEUE, api_open=False)  # what is queued cannot skip the queue
     app, _, _ = blocks.launch(
         server_name=host,
@@ -88,6 +90,7 @@ def serve(
     config = blocks.server.config
     # A client whose model is generating in its event loop answers no ping meanwhile.
     config.ws_max_size, config.ws_ping_timeout = MOST_FRAME, served.sockets.limits.idle_seconds
+    config.timeout_graceful_shutdown = CLOSING_SECONDS
     # Gradio's own middleware comes before the gate, and answers the preflight of any site.
     config.loaded_app.app = OtherSites(config.loaded_app.app, served.hosts)
     Connections(limits_of_system(), config.loaded_app.trusted_hosts).limit(config)
