@@ -22,7 +22,6 @@ from panels.site.health import trouble_with_temporary_files
 from panels.site.serving import log_once_per_minute, serve, stay_until_stopped
 from panels.site.visitor import Page
 from panels.tour.tab import first_view
-from panels.ui import theme
 from panels.ui.html import macros
 from panels.ui.look import QUIET, trouble
 
@@ -71,7 +70,6 @@ def main() -> int:
     host, port = host_and_port(os.environ)
     if sentence := trouble_with_temporary_files():
         print(sentence, file=sys.stderr)
-    theme.serve_fonts()
     try:
         load_in_background()
     except ValueError as error:  # a variable names a model server that cannot be

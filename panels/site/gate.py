@@ -48,6 +48,8 @@ JOINS = re.compile(rf"{API}/(queue/join|call/)")  # begin an event in Gradio's q
 # Start an event: by its index in the body, or by the name here, and the last by its parameters.
 EVENT = re.compile(rf"{API}/(?P<way>run|api|queue|call|call/v2)/(?P<name>[^/]+)/?")
 ANSWERS = re.compile(rf"{API}/(queue/data|call/)")  # stay open until an event is over
+# What Gradio sends there of an event, and of a session, that it does not know.
+NO_EVENT, NO_SESSION = b'event: error\ndata: "404', b'"session_not_found":true'
 
 MOST_BYTES = 1024 * 1024  # of a call
 BODY_SECONDS = 10  # within which the body of a call has come
@@ -142,7 +144,7 @@ class Hosts:
         """Raise Refused where a browser sends a request for the page of another site."""
         origin, (own, _) = headers.get("origin"), self._claimed(headers)
         if origin is not None and origin not in {f"{s}://{host}" for s in SCHEMES for host in own}:
-            raise Refused(403, "The environment takes no calls from the pages of other sites.")
+            raise Refused(403, "The page takes no calls from the pages of other sites.")
 
     def _claimed(self, headers: Headers) -> tuple[list[str], list[str]]:
         """The hosts under which a request says that it reached the page: own and foreign ones."""
@@ -170,6 +172,29 @@ def own_hosts(environment: Mapping[str, str], host: str, behind_proxy: bool) -> 
         urlsplit(f"//{name.strip().lstrip('*').rpartition('//')[2]}").hostname for name in names
     ]
     return Hosts(tuple(filter(None, bare)), behind_proxy, on_space)
+
+
+class OtherSites:
+    """ASGI middleware before Gradio's own, which lets the pages of other sites start events.
+
+    On plain http a browser does not say whether the page that calls is of another site, only which
+    it is.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Hosts) -> None:
+        self.app, self.hosts = app, hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] not in ("GET", "HEAD"):
+            headers = Headers(scope=scope)
+            try:
+                self.hosts.check(headers)
+                if headers.get("sec-fetch-site") != "same-origin":
+                    self.hosts.check_origin(headers)
+            except Refused as refused:
+                await _tell(refused, scope, receive, with_headers(send))
+                return
+        await self.app(scope, receive, send)
 
 
 # The gate -----------------------------------------------------------------------------------------
@@ -209,10 +234,7 @@ class Gate:
             try:
                 await self._answer(self._named(scope), receive, send)
             except Refused as refused:
-                # FastAPI's clients show the detail, as a text or as faults of values.
-                detail = getattr(refused, "faults", str(refused))
-                told = {"error": str(refused), "detail": detail}
-                await JSONResponse(told, refused.status)(scope, receive, send)
+                await _tell(refused, scope, receive, send)
 
     def _named(self, scope: Scope) -> Scope:
         """The scope without headers that nobody should read; Refused under a foreign name."""
@@ -258,9 +280,10 @@ class Gate:
         elif method == "POST":
             await self._call(scope, receive, send)
         elif path.startswith(f"{API}/"):
-            held = served.answers if ANSWERS.match(path) else served.streams
+            is_answer = ANSWERS.match(path)
+            held, app = (served.answers, self._stream) if is_answer else (served.streams, self.app)
             with held.hold(address_of(scope), full=FULL):
-                await self.app(scope, receive, send)
+                await app(scope, receive, send)
         else:
             await served.page.answer(self.app, scope, receive, send)
 
@@ -273,7 +296,9 @@ class Gate:
         if body:
             _json(body)
         async with _place(door.gate, scope, "", body):
-            await door.app(dict(scope), replay_body(body, receive), send)
+            answer = await _whole(door.app, scope, replay_body(body, receive))
+        for message in answer:
+            await send(message)
 
     async def _call(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let Gradio answer a call, which names its session and no file.
@@ -296,7 +321,45 @@ class Gate:
             OPEN.begin(session, address)  # before it waits: its other calls are not new any more
         CALLER.set(Visitor(session, address))
         async with _place(served.calls, scope, session, body):
-            await self.app(dict(scope), replay_body(body, receive), send)
+            answer = await _whole(self.app, scope, replay_body(body, receive))
+        for message in answer:
+            await send(message)
+
+    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let Gradio send the messages of an event or of a session.
+
+        Of one that it does not know it sends a message that says so, and then fails with the answer
+        half sent. A browser needs that message of a session.
+        """
+        start, is_unknown = None, False  # the start is held back until it is clear what follows
+
+        async def pass_on(message: dict[str, Any]) -> None:
+            nonlocal start, is_unknown
+            if message["type"] == "http.response.start":
+                start = message
+                return
+            body = message.get("body", b"")
+            is_unknown |= body.startswith(NO_EVENT) or NO_SESSION in body
+            if start and not body.startswith(NO_EVENT):
+                await send(start)
+                start = None
+            if not start:
+                await send(message)
+
+        try:
+            await self.app(scope, receive, pass_on)
+        except RuntimeError:
+            if not is_unknown:
+                raise
+            if start:
+                raise Refused(404, "There is no such event, or its answer was read.") from None
+            await send({"type": "http.response.body", "body": b""})
+
+
+async def _tell(refused: Refused, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer with a refusal; FastAPI's clients show the detail, a text or the faults of values."""
+    told = {"error": str(refused), "detail": getattr(refused, "faults", str(refused))}
+    await JSONResponse(told, refused.status)(scope, receive, send)
 
 
 @asynccontextmanager
@@ -313,6 +376,17 @@ def busy(seconds: float) -> Refused:
     """The refusal of a call that may be made again in so many seconds."""
     wait = math.ceil(seconds)
     return Refused(429, f"Too many requests come from your network address; try again in {wait} s.")
+
+
+async def _whole(app: ASGIApp, scope: Scope, receive: Receive) -> list[dict[str, Any]]:
+    """The messages of an answer, to be sent later: nobody keeps a place by not reading them."""
+    answer: list[dict[str, Any]] = []
+
+    async def keep(message: dict[str, Any]) -> None:
+        answer.append(message)
+
+    await app(dict(scope), receive, keep)
+    return answer
 
 
 def with_headers(send: Send) -> Send:

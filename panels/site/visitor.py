@@ -4,6 +4,7 @@ uvicorn reads FORWARDED_ALLOW_IPS: the addresses of trusted proxies, with commas
 such an address it takes the visitor from `X-Forwarded-For`: the last hop that is no trusted proxy.
 """
 
+import asyncio
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
@@ -148,12 +149,33 @@ class Sessions(StateHolder):
                 self.time_last_used.pop(gone, None)
 
 
+# Until a call of an event's function is given up, which gives its place to the next one. In the
+# queue a call may wait for a model to load, and then for a whole game of it.
+SECONDS, SECONDS_IN_QUEUE = 30.0, 480.0
+
+
 class Page(gr.Blocks):
-    """A page whose events cost by the outputs that they set.
+    """A page whose events end in time, and cost by the outputs that they set.
 
     Gradio makes a component anew for each output of an event, also for one that the event leaves
     alone; with the 35 outputs of a haggling reply that took longer than the reply itself.
     """
+
+    async def call_function(self, block_fn: Any, *given: Any, **named: Any) -> dict[str, Any]:
+        """What an event's function gives, or one step of it; gr.Error where it takes too long.
+
+        No thread can be stopped: one that is late runs on alone, and nobody waits for it.
+        """
+        most = SECONDS_IN_QUEUE if block_fn.queue else SECONDS
+        call = asyncio.ensure_future(super().call_function(block_fn, *given, **named))
+        try:
+            await asyncio.wait({call}, timeout=most)
+            if call.done():
+                return call.result()
+        finally:
+            call.cancel()
+        late = f"This took longer than {most:g} seconds and was given up; try again in a minute."
+        raise gr.Error(late, print_exception=False)
 
     async def postprocess_data(self, block_fn: Any, predictions: Any, state: Any) -> list[Any]:
         """The outputs as the browser gets them; those that the event leaves alone are not read."""

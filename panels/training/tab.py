@@ -49,7 +49,7 @@ from panels.ui.wiring import (
 )
 from sauda.cloud.jobs import flavor
 from sauda.records.kinds import training_runs
-from sauda.records.store import ROOT, Artifact
+from sauda.records.store import Artifact
 from sauda.statistics import moving_average
 from sauda.train.selector import DIGITS, EXPERT, SelectorEpisode, episode_return
 
@@ -180,7 +180,7 @@ def draw_view(view: View, runs: Runs, scripts: Rows) -> tuple[go.Figure, Markup]
     run, log = runs[view.run], recorded(runs[view.run])
     told = HTML.below(
         view.run,
-        f"gradio_api/file={quote(str(ROOT / run.file))}",
+        f"artifacts/{quote(run.file)}",
         captions(log, view),
         HTML.summary(log.name, run.data, log.game),
         sample(run),

@@ -8,6 +8,7 @@ All of it, seeds and every move included, is in one SQLite file.
 
 import hashlib
 import json
+import logging
 import os
 import re
 import secrets
@@ -33,6 +34,8 @@ from sauda.records.store import read_object
 from sauda.serve.game import WORST, SaudaAction, SentAction, ServedGame, act, start
 from sauda.serve.names import skeleton
 from sauda.statistics import exact_interval, mean_interval
+
+LOG = logging.getLogger(__name__)
 
 GAMES = 50  # of an entry
 HOURS = 24.0  # that an entry has
@@ -126,7 +129,7 @@ class Storage:
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
         """The rows of a query, none where there is no file yet; Unavailable where it fails."""
-        with self._lock, _in_words():
+        with self._lock, self._in_words():
             if self._connection is None and not self.file.exists():
                 return []
             return self._open().execute(query, values).fetchall()
@@ -134,7 +137,7 @@ class Storage:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Context: one transaction, whole or not at all; Unavailable where it cannot be made."""
-        with self._lock, _in_words():
+        with self._lock, self._in_words():
             connection = self._open()
             connection.execute("BEGIN IMMEDIATE")
             with connection:  # commits, or rolls back what failed
@@ -150,6 +153,21 @@ class Storage:
             if self._connection is not None:
                 self._connection.close()
             self._connection = None
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        """Context: a failure of SQLite or of the disk becomes Unavailable.
+
+        Callers read its sentence; where the file is stands in the log alone.
+        """
+        try:
+            yield
+        except (sqlite3.DatabaseError, OSError) as error:
+            LOG.warning("%s: %s", self.file, error)
+            why = getattr(error, "strerror", None) or error
+            raise Unavailable(
+                f"the leaderboard cannot be read or written now ({why}); what it holds is not lost"
+            ) from error
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -170,7 +188,7 @@ class Storage:
         connection.row_factory = sqlite3.Row
         (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
         if mode != "wal":
-            raise Unavailable(f"the folder of {self.file} takes no write-ahead log of SQLite")
+            raise Unavailable("the leaderboard’s folder takes no write-ahead log of SQLite")
         connection.execute("PRAGMA synchronous = NORMAL")  # what a kill of the process cannot harm
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA secure_delete = ON")  # what is removed is overwritten
@@ -182,21 +200,10 @@ class Storage:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             if version > len(VERSIONS):
                 held = f"tables of version {version}, not {len(VERSIONS)}"
-                raise Unavailable(f"{self.file} has {held}")
+                raise Unavailable(f"the leaderboard’s file has {held}")
             for statement in chain(*VERSIONS[version:]):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {len(VERSIONS)}")
-
-
-@contextmanager
-def _in_words() -> Iterator[None]:
-    """Context: a failure of SQLite or of the disk becomes Unavailable."""
-    try:
-        yield
-    except (sqlite3.DatabaseError, OSError) as error:
-        raise Unavailable(
-            f"the leaderboard cannot be read or written now ({error}); what it holds is not lost"
-        ) from error
 
 
 @dataclass(frozen=True)

@@ -69,8 +69,11 @@ def take_seat(screen: Screen, seat: str, market: str, visit: Visit | None = None
 
 @pytest.mark.parametrize(
     "choice",
-    [(SELL, "classic/single_deal", "firm"), (BUY, "classic/single_deal", "firm"), (BUY, "x", "")],
-)
+    [
+        (SELL, "classic/single_deal", "firm"), (BUY, "classic/single_deal", "firm"), (BUY, "x", ""),
+        ("neither", "bazaar/open", HIDDEN),
+    ],
+)  # fmt: skip
 def test_a_seat_and_a_choice_must_go_together(choice):
     with pytest.raises(ValueError, match="Choose a market"):
         new_game(*choice)

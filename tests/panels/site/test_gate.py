@@ -30,7 +30,7 @@ from sauda.fairness import Visitor
 from sauda.records.store import ROOT
 from tests.support.cases import cases
 from tests.support.running import run
-from tests.support.site import Site
+from tests.support.site import Site, opening
 
 pytestmark = pytest.mark.slow
 
@@ -74,11 +74,6 @@ def assert_answers(site: Site) -> None:
         assert client.get("/").status_code == 200
         event = client.post("/gradio_api/call/play", json=GAME).json()["event_id"]
         assert "event: complete" in client.get(f"/gradio_api/call/play/{event}").text
-
-
-def opening(part: Any) -> Any:
-    """The value that a browser sends of a component at first."""
-    return None if part.stateful else part.get_config().get("value")
 
 
 def usual_call(site: Site, number: int, session: str) -> dict[str, Any]:
@@ -254,6 +249,47 @@ def test_the_page_of_another_site_can_start_nothing(site, of):
         assert client.post("/gradio_api/call/play", json=GAME).status_code == 200
 
 
+@pytest.mark.parametrize("path", ["/", "/reset", "/gradio_api/queue/join"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "192.0.2.7:7860"])
+def test_on_plain_http_the_page_of_another_site_starts_nothing(site, host, path):
+    """There a browser sends no `Sec-Fetch-Site`."""
+    foreign = {"host": host, "origin": "http://evil.example"}
+    asks = {"access-control-request-method": "POST", "access-control-request-headers": "x-a"}
+    preflight = site.shared.options(path, headers=foreign | asks)
+    started = site.shared.post(path, headers=foreign, json=GAME)
+    for answer in (preflight, started):
+        assert answer.status_code == 403
+        assert answer.json()["error"].endswith("other sites.")
+        assert not any(name.startswith("access-control-allow") for name in answer.headers)
+    own = {"host": host, "origin": f"http://{host}"}
+    assert site.shared.post("/gradio_api/call/play", headers=own, json=GAME).status_code == 200
+
+
+def test_an_event_that_is_not_there_is_told_so_with_nothing_in_the_log(site, capfd):
+    for route in ("call/play", "call/v2/play"):
+        answer = site.shared.get(f"/gradio_api/{route}/none")
+        assert answer.status_code == 404
+        assert answer.json()["error"].endswith(".")
+    lost = site.shared.get("/gradio_api/queue/data?session_hash=none")
+    assert '"session_not_found":true' in lost.text  # by which a browser knows
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_no_answer_of_the_page_names_a_folder_of_the_server(site):
+    texts = [site.shared.get(path).text for path in ("/", "/config")]
+    for number, event in site.blocks.fns.items():
+        if event.fn and not event.queue:
+            call = usual_call(site, number, "folders")
+            for place, part in enumerate(event.inputs):
+                if isinstance(part, gr.HTML):
+                    call["data"][place] = "?"  # as its tab is opened
+            texts.append(posted(site, route_of(event), call)[1])
+    assert not any(str(ROOT.parent) in text for text in texts)
+    files = {file for text in texts for file in re.findall(r"(?:artifacts|fonts)/[\w./-]+", text)}
+    linked = {file for file in files if file.endswith((".json", ".woff2"))}
+    assert {site.shared.head(f"/{file}").status_code for file in linked} == {200}
+
+
 # The gate alone
 
 
@@ -320,6 +356,21 @@ def test_an_address_begins_so_many_events_of_the_queue_at_a_time(gate):
     calls = [call] * (JOINS_OF_ADDRESS + 1)
     assert ask(gate, *calls, path=JOIN) == [200] * JOINS_OF_ADDRESS + [429]
     assert ask(gate, call) == [200]  # outside of the queue
+
+
+def test_whoever_does_not_read_an_answer_has_no_place_any_more(gate):
+    caller = {"headers": [(b"host", b"localhost")], "client": (ELSEWHERE, 5000)}
+    scope = {"type": "http", "method": "POST", "path": PREDICT, **caller}
+    running = []
+
+    async def receive():
+        return {"type": "http.request", "body": b'{"data": []}'}
+
+    async def send(message):
+        running.append(gate.served.calls.running)
+
+    run(gate(scope, receive, send))
+    assert set(running) == {0}
 
 
 def test_a_body_is_a_small_object_that_names_no_file(gate):

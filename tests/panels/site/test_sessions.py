@@ -174,7 +174,7 @@ def test_an_answer_holds_what_the_event_set_and_leaves_the_rest_alone():
 
 def test_health_counts_what_the_page_holds(site: Site):
     health = site.shared.get("/health").json()
-    assert {"uptime_s", "games", "events", "openenv", "mcp", "pages", "caches"} <= set(health)
+    assert {"uptime_s", "games", "events", "openenv", "mcp", "caches"} <= set(health)
     assert {"temporary_files"} <= set(health)
     assert health["memory_mib"]["page"] > 50
     assert health["language_models"]["waiting"] == 0

@@ -285,6 +285,14 @@ def test_reading_makes_no_file_and_a_file_that_cannot_be_used_says_why(tmp_path)
     assert full.next_game(entered(full).token).number == 1  # what fits is still kept
 
 
+def test_whoever_is_told_that_the_file_cannot_be_used_is_not_told_where_it_is(tmp_path, caplog):
+    (tmp_path / "taken").write_text("a file, where a folder should be")
+    with pytest.raises(Unavailable) as refused:
+        entered(Board(Storage(tmp_path / "taken" / FILE)))
+    assert str(tmp_path) not in str(refused.value)
+    assert str(tmp_path) in caplog.text  # whoever runs the page has to know
+
+
 def seeds_of(board: Board, entry: str) -> list[int]:
     rows = board.storage.rows("SELECT seed FROM games WHERE entry = ? ORDER BY number", (entry,))
     return [int(seed) for (seed,) in rows]
