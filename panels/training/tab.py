@@ -48,6 +48,7 @@ from panels.ui.wiring import (
     region,
 )
 from sauda.cloud.jobs import flavor
+from sauda.experiments.runs import TrainingRun
 from sauda.records.kinds import training_runs
 from sauda.records.store import Artifact
 from sauda.statistics import moving_average
@@ -185,9 +186,19 @@ def draw_view(view: View, runs: Runs, scripts: Rows) -> tuple[go.Figure, Markup]
         HTML.summary(log.name, run.data, log.game),
         sample(run),
         mix(run),
-        provenance(run, f"n = {len(run.data.log)} steps"),
+        provenance(run, f"n = {len(run.data.log)} steps{judge_note(run.data)}"),
     )
     return stack(log, view, scripts), told
+
+
+def judge_note(run: TrainingRun) -> str:
+    """What measured the regret of a published adapter after its run; "" where nothing did."""
+    if not run.judged:
+        return ""
+    return (
+        f"; regret and price error of the last step alone, whose weights are kept, measured again "
+        f"on {run.judged.created[:10]} by {run.judged.command}"
+    )
 
 
 # The view that an address names -------------------------------------------------------------------
