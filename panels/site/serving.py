@@ -84,6 +84,7 @@ def serve(
         },
     )
     drop_schemas(blocks)
+    served.page.kept.clear()  # Gradio asks for the page once as it opens
     OPEN.session_data.clear()
     OPEN.set_blocks(blocks)
     app.state_holder = OPEN
