@@ -34,7 +34,7 @@ def build_app() -> gr.Blocks:
     os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000000")
     seconds = 600, 3600
     with Page(title="Sauda", analytics_enabled=False, delete_cache=seconds) as app:
-        gr.HTML(PARTS.header())
+        gr.HTML(PARTS.skip_link() + PARTS.header())
         unknown = gr.HTML(visible=False)
         with gr.Tabs(elem_classes="sauda-tabs", overflow_behavior="wrap") as tabs:
             for panel in PANELS:

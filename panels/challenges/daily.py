@@ -21,7 +21,7 @@ from env import EndReason, rupees
 from panels.challenges import subtab
 from panels.challenges.subtab import PLAYS, BargainPage, BargainScreen, BargainVisit
 from panels.haggle import result
-from panels.haggle.conversation import SILENT, Chat, chart_words, chat_of
+from panels.haggle.conversation import NOTE, SILENT, Chat, chart_words, chat_of
 from panels.haggle.game_view import bubbles, chart
 from panels.haggle.opponents import opponent_name
 from panels.haggle.screen import FIRST
@@ -60,6 +60,7 @@ class DailyPage(BargainPage):
         self.counted = gr.Checkbox(label=label, elem_id="daily-counted")
         # Own games, day -> code, and VISITOR -> a token. The key is no secret: it only has to stay.
         self.kept = gr.BrowserState({}, storage_key="sauda-daily", secret="bargain-of-the-day")
+        self.share(self.kept)
         self.with_words += [self.counted]
 
 
@@ -79,12 +80,13 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
         screen.on_visit(count_me),
         [page.counted, *values],
         [page.kept, page.counted, page.moves],
+        js=page.reads,
         **QUIET,
     )
     # The table of players appears when a game ends: no other move costs a queued event.
     plays = (screen.on_visit(let_sauda_play), values, page.players)
-    gr.on([page.players.change, page.players.click], *plays, **PLAYS)
-    counting.then(*plays, **PLAYS)
+    gr.on([page.players.change, page.players.click], *plays, js=page.reads, **PLAYS)
+    counting.then(*plays, js=page.reads, **PLAYS)
 
 
 # The visit --------------------------------------------------------------------------------------
@@ -164,6 +166,16 @@ class DailyScreen(BargainScreen):
         of_today = visit.day == session.today()
         return visit.translate("daily_over" if of_today else "daily_over_before")
 
+    def from_another_tab(self, visit: DailyVisit) -> Updates | None:
+        if visit.game is None or visit.code in (None, session.encode(visit.game)):
+            return None
+        try:
+            game = session.resume(visit.day, visit.code)
+        except session.BadLink:  # as the visitor was told when the day was opened
+            return None
+        now = replace(visit, game=game, talk=SILENT)
+        return self.show(now, note(visit.translate("daily_elsewhere")))
+
     def show(self, visit: DailyVisit, problem: Markup | str = "") -> Updates:
         """Everything that shows the game of `visit`; what is hidden shows once it is over."""
         page, game, translate = self.page, visit.game, visit.translate
@@ -208,7 +220,8 @@ def show_friend(visit: DailyVisit) -> Markup:
             won = translate("daily_won", share=f"{session.player('', as_episode(game)).share:.0%}")
             shown.append((translate(name), chart(game, SMALL, translate), f"{how}; {won}"))
         cards = result.HTML.games(shown)
-    said = [(message["role"], Markup(message["content"])) for message in bubbles(chat.messages)]
+    both = [message for message in chat.messages if message["role"] != NOTE]
+    said = [(message["role"], Markup(message["content"])) for message in bubbles(both)]
     return HTML.friend(said, end, cards, translate)
 
 

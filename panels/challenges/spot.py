@@ -94,6 +94,7 @@ class SpotPage(SubTab):
         self.generation = gr.State(SessionGeneration(), time_to_live=HOUR)
         # The tally, {"right": …, "guessed": …}. The key is no secret: it only has to stay the same.
         self.kept = gr.BrowserState({}, storage_key="sauda-spot", secret="spot-the-trained-one")
+        self.share(self.kept)
         self.with_words += [self.recorded, self.live, self.ask, self.price]
 
     @property
@@ -169,7 +170,7 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
         as_visitor(ask_both), [language, page.generation, page.price, page.duel], shown,
         **QUEUED, concurrency_id="spot", concurrency_limit=2,
     )  # fmt: skip
-    page.moves.click(press, [language, page.duel, page.kept], shown, **QUIET)
+    page.moves.click(press, [language, page.duel, page.kept], shown, js=page.reads, **QUIET)
 
 
 # Events -----------------------------------------------------------------------------------------
@@ -235,7 +236,9 @@ def show(spot: Spot, duel: Duel, problem: Markup | str = "") -> Updates:
         page.about: about(duel, spot.language),
         page.columns: columns(duel, spot.language),
         page.problem: problem,
-        page.moves: HTML.moves(duel, SIDES, translate),
+        page.moves: HTML.moves(
+            duel, SIDES, tell_guess(duel, translate) if guessed else "", translate
+        ),
         page.verdict: verdict(duel, spot.rows, translate) if guessed else "",
     }
 
@@ -473,17 +476,22 @@ def cut(text: str, most: int) -> str:
     return f"{whole[: most - 1]}…"
 
 
+def tell_guess(duel: Duel, translate: Translate) -> str:
+    """Whether the guess was right."""
+    trained = next(i for i, side in enumerate(duel.sides) if is_trained(side.policy))
+    return translate("spot_right" if duel.guess == trained else "spot_wrong", side=SIDES[trained])
+
+
 def verdict(duel: Duel, rows: Mapping[str, BazaarRow], translate: Translate) -> Markup:
     """Whether the guess was right, and both rows of the model comparison."""
     sides = dict(zip(SIDES, duel.sides, strict=True))
-    trained = next(letter for letter, side in sides.items() if is_trained(side.policy))
-    is_right = is_trained(duel.sides[duel.guess].policy)
-    said = translate("spot_right" if is_right else "spot_wrong", side=trained)
     whys = [
         why(f"{letter}, {opponent_name(side.policy, translate)}", side, translate)
         for letter, side in sides.items()
     ]
-    return HTML.verdict(said, whys, scores(duel, rows, translate), ROWS, translate)
+    return HTML.verdict(
+        tell_guess(duel, translate), whys, scores(duel, rows, translate), ROWS, translate
+    )
 
 
 def why(name: str, side: Side, translate: Translate) -> str:

@@ -38,6 +38,8 @@ PRESS_OTHER = """(chosen) => {
 class SubTab:
     """The title and the picker of the language of a sub-tab called `part`, placed as it is made."""
 
+    reads = "(...values) => values"  # a script: an event's values, with what the browser keeps now
+
     def __init__(self, part: str, **row: str) -> None:
         self.part, translate = part, translator(ENGLISH)
         with gr.Row(elem_classes="sauda-head", **row):
@@ -47,6 +49,12 @@ class SubTab:
                 container=False, scale=0, min_width=310, elem_id=f"{part}-language",
             )  # fmt: skip
         self.with_words: list[Any] = [self.title, self.language]  # their words follow the language
+
+    def share(self, kept: gr.BrowserState) -> None:
+        """Let the tabs of a browser share `kept`, the last value of each event, name by name."""
+        store = f"browserKeeps('{kept.storage_key}')"  # of page.js
+        self.reads = f"(...values) => {store}.read(...values)"
+        kept.change(None, kept, None, js=f"(kept) => {store}.write(kept)")
 
     def words(self, language: str) -> Updates:
         """The title in the visitor's language, and the picker with that language picked."""
@@ -102,7 +110,7 @@ def wire_reload(
 
     opening = on_start(
         tab, language, named(open_part, opened), [*inputs, session], [*outputs, session],
-        js=script("read"),
+        js=f"(...values) => [...({page.reads})(...values.slice(0, -1)), ...({script('read')})('')]",
     )  # fmt: skip
     session.change(None, session, None, js=script("write"))
     gr.on([typed.input, typed.change], None, [session, typed], None, js=script("writeDraft"))
@@ -185,6 +193,10 @@ class BargainScreen(Screen):
     def show_move(self, before: BargainVisit, after: BargainVisit) -> Updates:
         return self.show(after)
 
+    def from_another_tab(self, visit: BargainVisit) -> Updates | None:
+        """The game as another tab of the browser left it; None where this one's is the latest."""
+        return None
+
     def moves(self, visit: BargainVisit, problem: Markup | str = "") -> Markup:
         """What is wrong, and the quick moves until the game is over."""
         game = visit.game
@@ -232,21 +244,27 @@ class BargainScreen(Screen):
         """
         page, values = self.page, self.fields(language)
 
+        def sent(request: gr.Request, *given: Any) -> Updates:
+            visit = self.visit_of(request, *given)
+            return self.from_another_tab(visit) or haggle.send(self, visit)
+
         def pressed(event: gr.EventData, request: gr.Request, *given: Any) -> Updates:
             visit = self.visit_of(request, *given)
             if event_value(event, "press") == press:
                 return callback(self, visit)
+            if updates := self.from_another_tab(visit):
+                return updates
             number, turns = sent_number(event, "number"), sent_number(event, "turns")
             return haggle.press_quick_move(self, number, turns, visit)
 
         wire_language(page, tab, language, self.on_visit(type(self).words), values)
         gr.on(
             [page.message.submit, page.send.click],
-            self.on_visit(haggle.send), values, [*page.of_game, page.message], **QUIET,
+            named(sent, haggle.send), values, [*page.of_game, page.message], js=page.reads, **QUIET,
         )  # fmt: skip
         gr.on(
             [part.click for part in regions],
-            named(pressed, haggle.press_quick_move), values, page.of_game, **QUIET,
+            named(pressed, haggle.press_quick_move), values, page.of_game, js=page.reads, **QUIET,
         )  # fmt: skip
 
 

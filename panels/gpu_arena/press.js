@@ -1,9 +1,11 @@
 // The script of the tab's first region, for the whole tab: it reports each press with all that the
 // fields hold. The HTML may be drawn anew while the visitor types or has unfolded a part: a fold
-// stays open, and a field keeps what was typed unless the data-key of a part around it changes.
-const tab = element.closest("#arena"), unfolded = {};
+// stays open, and a field keeps what was typed unless the data-key of a part around it changes. What
+// was typed since the last press stays in any case: the answer to that press knows nothing of it.
+const tab = element.closest("#arena"), unfolded = {}, typed = new Map();
 const titleOf = (fold) => fold.firstElementChild.textContent;
 const send = (press, value) => {
+    if (!IN_TURN.includes(press)) typed.clear(); // a run presses by itself
     const fields = {value, give: [], want: [], search: location.search};
     for (const {name, type, checked, value} of tab.querySelectorAll("[name]"))
         if (type !== "checkbox") fields[name] = value;
@@ -23,7 +25,10 @@ tab.addEventListener("click", ({target}) => {
     send(press, value);
     if (show) document.getElementById(show).scrollIntoView({block: "nearest"});
 });
-tab.addEventListener("input", ({target}) => target.dataset.press && send(target.dataset.press));
+tab.addEventListener("input", ({target}) => {
+    if (target.dataset.press) send(target.dataset.press);
+    if (target.tagName === "INPUT" && target.type !== "checkbox") typed.set(target.name, target.value);
+});
 tab.addEventListener("keydown", ({key, target}) => {
     if (key === "Enter" && target.name === "seed") send("begin");
 });
@@ -33,7 +38,7 @@ new MutationObserver((changes) => changes.forEach(({target, attributeName}) => {
     else for (const field of target.querySelectorAll("input, option")) {
         if (field.tagName === "OPTION") field.selected = field.defaultSelected;
         else if (field.type === "checkbox") field.checked = field.defaultChecked;
-        else field.value = field.defaultValue;
+        else field.value = typed.get(field.name) ?? field.defaultValue;
     }
 })).observe(tab, {subtree: true, attributeFilter: ["open", "data-key", "data-session"]});
 const clock = setInterval(() => {

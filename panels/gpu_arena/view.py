@@ -132,6 +132,9 @@ def last_step(game: ArenaGame) -> Markup:
     told += [*_answers(obs, one), *_refusals(obs, one)]
     if not one.observation.others:
         told.append("All other labs have left, so the rest was played at once")
+    if game.over:
+        made = game.play.state.private[session.LEARNER].utility
+        told.append(f"The game is over: your lab made {made:.1f} credits")
     did = _sentence(f"Your lab {words.tell_action(obs, session.LEARNER, one.action)}")
     return HTML.last_step(did, _players_reason(one), " ".join(map(_sentence, told)))
 

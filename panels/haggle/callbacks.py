@@ -149,8 +149,9 @@ def change_language(screen: Screen, visit: Visit, is_open: bool = True) -> Updat
 def send(screen: Screen, visit: Visit) -> Updates:
     """The move in the visitor's text, or the answer to it where it makes none.
 
-    Text stays in the box while the other side thinks, and where it cannot be answered. Where the
-    model gave no reply, a move takes the place of the unanswered one, and talk asks it again.
+    Text stays in the box while the other side thinks, and where it cannot be answered or kept.
+    Where the model gave no reply, a move takes the place of the unanswered one, and talk asks it
+    again.
     """
     page = screen.page
     try:
@@ -172,7 +173,8 @@ def send(screen: Screen, visit: Visit) -> Updates:
             return screen.problem(error, visit)
         kept = replace(visit, game=replace(visit.game, unconfirmed=None))
         return screen.problem(error, kept) | {page.visit: replace(kept, text="")}
-    return screen.show_move(visit, after) | {page.message: ""}
+    updates = screen.show_move(visit, after)
+    return updates | ({page.message: ""} if page.visit in updates else {})
 
 
 def press_quick_move(
@@ -331,8 +333,8 @@ def play_stand_in(screen: Screen, visit: Visit) -> Updates:
 def tick(screen: Screen, visit: Visit) -> Updates:
     """The load status; a model that has loaded before the first move takes its seat.
 
-    The clock stops once nothing is loading. Where the visitor has chosen another game meanwhile,
-    the next tick looks at that.
+    The clock stops once nothing is loading. Where the visitor has moved or has chosen another game
+    meanwhile, the next tick looks at that.
     """
     page, game, current = screen.page, visit.game, visit.generation.number
     is_loading = any(isinstance(model.stage, Loading) for model in _models(screen, visit))
@@ -340,13 +342,14 @@ def tick(screen: Screen, visit: Visit) -> Updates:
     if game is None:
         return status
     is_ready = isinstance(screen.model_facing(visit).stage, Ready)
-    if not (game.stands_in_for and not bazaar.moves_of(game) and is_ready):
+    if visit.seat_request is None or not is_ready:
         return status | {page.brief: screen.brief(visit)}
     begun = bazaar.start(game.task_name, game.stands_in_for, game.play.seed)
     game = replace(begun, hidden=game.hidden)
     shown = screen.show(replace(visit, game=game, talk=visit.talk.back_to(0)))
-    again = {page.clock: gr.Timer(active=True)}
-    return status | (shown if visit.generation.number == current else again)
+    visit.generation.seated = shown[page.visit]
+    is_free = visit.generation.number == current and visit.seat_request.claim()
+    return status | (shown if is_free else {page.clock: gr.Timer(active=True)})
 
 
 def check_health(screen: Screen, visit: Visit) -> Updates:

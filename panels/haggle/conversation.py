@@ -3,7 +3,8 @@
 A move of the other side gets a line here where it is silent, or where its own words would repeat
 or contradict what was said, or would leave the visitor's unanswered. The line is for show alone: it
 enters no history, so that moves and recorded games are the same with and without it. Its seed is a
-digest of what both sides see, so that a line tells nothing of the game's own seed.
+digest of what both sides see, so that a line tells nothing of the game's own seed. What the page
+tells the visitor is a note, the speech of neither side: a language model reads none of it.
 """
 
 import unicodedata
@@ -12,7 +13,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from zlib import crc32
 
-from env import Accept, IllegalAction, Offer, Table, Turn, WalkAway, group_digits, rupees, speech
+from env import (
+    Accept,
+    EndReason,
+    IllegalAction,
+    Offer,
+    Table,
+    Turn,
+    WalkAway,
+    group_digits,
+    rupees,
+    speech,
+)
 from panels.haggle.words import ENGLISH, Translate, Trouble, translator
 from panels.ui.offers import Say, ending
 from sauda.language.lines import name_in
@@ -122,6 +134,7 @@ def question(game: Game, action: Action) -> tuple[str, dict[str, str]]:
 
 
 SEATS = ("seller", "buyer")
+NOTE = "note"  # the role of what the page tells the visitor; the sides are user and assistant
 Message = dict[str, str]  # role and content; with the price of a move where it has one
 AGAIN = ("", "asked_again", "asked_once_more")  # for a question at one move; then from the start
 
@@ -150,6 +163,17 @@ def chat_of(
 def chart_words(translate: Translate) -> Say:
     """The words of the offers' chart in the language of `translate`."""
     return lambda key, **values: translate(f"chart_{key}", **values)
+
+
+def ending_of(game: Game, translate: Translate) -> str:
+    """How a finished game ended, in words."""
+    if game.play.forfeit:
+        return translate("forfeit_ended")
+    past = game.play.state.table.past
+    deal = past[-1] if past else None
+    if deal and deal.end == EndReason.WALKAWAY and deal.by == game.you:
+        return translate("you_walked", round=deal.rounds)
+    return ending(deal, chart_words(translate))
 
 
 class _Telling:
@@ -189,6 +213,9 @@ class _Telling:
             self._tell_move(number, turn)
         if chance := _last_chance(self.game, self.translate):
             self._narrate(chance)
+        if self.game.over:  # readers hear what is added to a chat, and not the card below it
+            how = ending_of(self.game, self.translate)
+            self._narrate(self.translate("game_over", how=how))
         self._answer(*talk.at(len(turns)))
         if self.game.unconfirmed is not None:
             self._answer(asked_back(self.game))
@@ -197,7 +224,7 @@ class _Telling:
         self.messages.append({"role": role, "content": text} | ({"price": price} if price else {}))
 
     def _narrate(self, text: str) -> None:
-        self._say("assistant", f"({text})")
+        self._say(NOTE, text)
 
     def _listen(self, text: str) -> None:
         self.heard.append(text)
@@ -214,9 +241,7 @@ class _Telling:
         past, is_last_turn = self.game.play.state.table.past, turn is self.game.play.turns[-1]
         winner = past[-1].buyer if self.game.over and is_last_turn else "buyer"
         if isinstance(turn.action, Accept) and turn.agent == "seller" and winner != "buyer":
-            name = self.translate("rival", number=winner.removeprefix("rival_"))
-            self._narrate(self.translate("rival_bought", name=name[0].upper() + name[1:]))
-            return
+            return  # another buyer has it, as the note on the end says
         text = self._line(number, turn)
         self.lines[turn.agent].append(text)
         is_own = turn.agent == self.game.you

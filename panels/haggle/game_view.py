@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 
 from env import TYPES, Accept, Offer, bonus, rupees, speech
-from panels.haggle.conversation import chart_words
+from panels.haggle.conversation import NOTE, chart_words
 from panels.haggle.opponents import (
     ANY_SELLER,
     MARKET,
@@ -93,16 +93,21 @@ def quick_buttons(game: Game, shown_turns: int, translate: Translate) -> Markup:
             label += f" {rupees(table.bid if sells(game) else table.asks[-1])}"
         if move.action is not None:
             labels.append((label, number))
-    return HTML.quick(labels, shown_turns)
+    return HTML.quick(labels, shown_turns, game.unconfirmed is not None)
 
 
 # The chat -----------------------------------------------------------------------------------------
 
 
 def bubbles(conversation: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
-    """The messages as HTML: `gr.Chatbot` renders it even where Markdown is off."""
+    """The messages as HTML: `gr.Chatbot` renders it even where Markdown is off.
+
+    A note of the page bears a tag by which the stylesheet draws it beside the bubbles.
+    """
     return [
-        {"role": one["role"], "content": _bubble(one["content"], one.get("price"))}
+        {"role": "assistant", "content": f"<small>{as_typed(one['content'])}</small>"}
+        if one["role"] == NOTE
+        else {"role": one["role"], "content": _bubble(one["content"], one.get("price"))}
         for one in conversation
     ]
 

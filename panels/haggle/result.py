@@ -8,7 +8,6 @@ from markupsafe import Markup
 
 from env import (
     Accept,
-    EndReason,
     Episode,
     Offer,
     Task,
@@ -18,7 +17,7 @@ from env import (
     shares,
     zopa_width,
 )
-from panels.haggle.conversation import chart_words, tell_move
+from panels.haggle.conversation import chart_words, ending_of, tell_move
 from panels.haggle.game_view import HTML, IN_ENGLISH, chart, limits, sells
 from panels.haggle.opponents import chosen_opponent, model_name, opponent_name
 from panels.haggle.words import ENGLISH, Translate
@@ -273,17 +272,6 @@ def first_ask(game: Game) -> int:
 
 
 # How it ended -------------------------------------------------------------------------------------
-
-
-def ending_of(game: Game, translate: Translate) -> str:
-    """How a finished game ended, in words."""
-    if game.play.forfeit:
-        return translate("forfeit_ended")
-    past = game.play.state.table.past
-    deal = past[-1] if past else None
-    if deal and deal.end == EndReason.WALKAWAY and deal.by == game.you:
-        return translate("you_walked", round=deal.rounds)
-    return ending(deal, chart_words(translate))
 
 
 def effect_of_words(game: Game, translate: Translate) -> str:

@@ -18,7 +18,7 @@ from panels.haggle.game_view import HTML, sells
 from panels.haggle.result import Board, is_reviewed
 from panels.haggle.words import ENGLISH, LANGUAGES, Translate, translate_error, translator
 from panels.site.visitor import HOUR, no_longer_here
-from panels.ui.look import trouble
+from panels.ui.look import note, trouble
 from panels.ui.wiring import PRESS, button, region
 from sauda.fairness import PAGE, Visitor
 from sauda.llm.backends import THIS_PAGE, in_page
@@ -46,6 +46,7 @@ class SessionGeneration:
         self._choices = 0
         self._streams = False  # whether a stream of this generation is under way
         self.was_cut = False  # and since then nobody has drawn the chat anew
+        self.seated: Visit | None = None  # as a model took its seat last
 
     def advance(self) -> int:
         """A new generation, which makes every earlier stream stale."""
@@ -87,7 +88,7 @@ class SessionGeneration:
 
 
 class Request:
-    """Asks for a model's move or a review; of all events that see it, one may claim it."""
+    """Asks for a model's move, a review or a seat; of all events that see it, one may claim it."""
 
     numbers = count(1)
 
@@ -112,6 +113,7 @@ class Visit:
     talk: Talk = SILENT  # the small talk of the game
     reply_request: Request | None = None  # for the model's move: asked, and not failed
     review_request: Request | None = None  # where a finished game was shown
+    seat_request: Request | None = None  # of a model that loads: a first move makes it void
     seat: str = opponents.SELL
     market: str = opponents.ANY_ITEM  # in the seller's seat, the item
     opponent: str = opponents.SERVED[0]
@@ -264,6 +266,7 @@ class Screen:
             text="",
             reply_request=Request() if game.waiting and not problem else None,
             review_request=Request() if is_reviewed(game) else None,
+            seat_request=Request() if game.stands_in_for and not moves_of(game) else None,
         )
         board = results.board_of(game)
         return self.ask(visit) | {
@@ -289,8 +292,12 @@ class Screen:
     def show_move(self, before: Visit, after: Visit) -> Updates:
         """What shows a move of the visitor that led from `before` to `after`.
 
-        The chat gets its messages alone: Gradio makes a component anew for other properties.
+        The chat gets its messages alone: Gradio makes a component anew for other properties. A
+        move is not made where a model has taken its seat meanwhile: the visitor has yet to see it.
         """
+        if before.seat_request is not None and not before.seat_request.claim():
+            now = before.generation.seated
+            return self.remark(note(now.translate("seated", name=now.model_name)), now)
         updates = self.show(after)
         return updates | {self.page.chat: updates[self.page.chat]["value"]}
 

@@ -26,21 +26,30 @@ document.addEventListener("keydown", (event) => {
   if (button && button.offsetParent) button.click();
 });
 
-// A chat may scroll, so the keyboard has to reach it; Gradio gives it no place in the tab order.
-new MutationObserver(() => {
-  document.querySelectorAll("[role=log]:not([tabindex])").forEach((log) => { log.tabIndex = 0; });
-}).observe(document, { childList: true, subtree: true });
-
-// Gradio's lists of tabs answer the arrow keys alone.
-document.addEventListener("keydown", (event) => {
-  const list = ["Home", "End"].includes(event.key) && event.target.closest("[role=tablist]");
-  if (!list) return;
-  const tabs = [...list.querySelectorAll("[role=tab]")].filter((tab) => tab.offsetParent);
-  const tab = tabs.at(event.key === "Home" ? 0 : -1);
-  event.preventDefault();
-  tab.click();
-  tab.focus();
-});
+// Text is read out in its own language: what is mostly in Devanagari is Hindi.
+(() => {
+  const count = (text, letters) => text.match(letters)?.length ?? 0;
+  const tell = (text) => {
+    const of = text.parentElement;
+    if (!of || of.closest("script, style")) return;
+    const own = [...of.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).map((node) => node.data).join("");
+    const hindi = count(own, /[\u0900-\u097f]/g), latin = count(own, /[a-z]/gi);
+    if (hindi > latin) { if (of.getAttribute("lang") !== "hi") of.setAttribute("lang", "hi"); }
+    else if (latin && of.getAttribute("lang") === "hi") of.removeAttribute("lang");
+  };
+  const look = (node) => {
+    if (node.nodeType === Node.TEXT_NODE) return tell(node);
+    const texts = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) tell(texts.currentNode);
+  };
+  new MutationObserver((changes) => {
+    for (const { type, target, addedNodes } of changes) {
+      if (type === "attributes") [...target.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).forEach(tell);
+      else if (type === "characterData") tell(target);
+      else addedNodes.forEach(look);
+    }
+  }).observe(document, { childList: true, characterData: true, subtree: true, attributeFilter: ["lang"] });
+})();
 
 // Opening a folded part closes the one that is open beside it.
 document.addEventListener("click", (event) => {
@@ -97,6 +106,36 @@ document.addEventListener("click", (event) => {
   if (picture) savePicture(run, picture);
   if (log) saveLog(run, log);
 });
+
+// What a browser keeps of a part of the page, an entry per name, so that its tabs keep each other's: an
+// event begins with what all of them wrote, and writes what it changed. The last of its values, which
+// Gradio keeps in one piece, stands in where nothing is stored yet, or where a browser refuses to.
+const stores = {};
+const browserKeeps = (key) => stores[key] ??= (() => {
+  const prefix = `${key}:`;
+  let seen = {}, isFirst = true;
+  const stored = () => {
+    try {
+      const names = Object.keys(localStorage).filter((name) => name.startsWith(prefix));
+      return Object.fromEntries(names.map((name) => [name.slice(prefix.length), JSON.parse(localStorage[name])]));
+    } catch { return null; }
+  };
+  const read = (...values) => {
+    const found = stored(), isEmpty = !found || (isFirst && !Object.keys(found).length);
+    seen = found ?? {};
+    isFirst = false;
+    return isEmpty ? values : [...values.slice(0, -1), found];
+  };
+  const write = (kept) => {
+    try {
+      for (const [name, value] of Object.entries(kept ?? {}))
+        if (seen[name] !== value) localStorage.setItem(prefix + name, JSON.stringify(value));
+      for (const name in seen) if (!(name in (kept ?? {}))) localStorage.removeItem(prefix + name);
+      seen = { ...kept };
+    } catch { /* refused */ }
+  };
+  return { read, write };
+})();
 
 // What a tab of the browser keeps under `key` over a reload, and the words typed `at` an address.
 // `sessionStorage` belongs to one tab; a browser may refuse it. Before the page has answered it has

@@ -50,12 +50,8 @@ def with_closed(lists: Sequence[gr.Dropdown], triggers: Sequence[Any], *event: A
     that comes after. The list that was just used keeps the focus of the keyboard.
     """
     places = json.dumps(",".join(f"#{picker.elem_id}" for picker in lists))
-    shut, reopen = (
-        f"() => {{ for (const list of document.querySelectorAll({places})) list.inert = {inert}; }}"
-        for inert in ("!list.contains(document.activeElement)", "false")
-    )
-    changed = gr.on(triggers, None, js=shut).then(*event, **how)
-    changed.then(None, js=reopen)
+    changed = gr.on(triggers, None, js=f"() => shutLists({places})").then(*event, **how)
+    changed.then(None, js=f"() => openLists({places})")  # both in keyboard.js
     return changed
 
 

@@ -101,7 +101,18 @@ def test_the_first_view_shows_the_race_before_any_script_of_gradio(browser, serv
     page = context.new_page()
     page.goto(f"{server}/?__theme=dark")
     expect(page.locator("#sauda-first.dark .sauda-race")).to_be_visible()
+    expect(page.locator("#sauda-first [role=status]")).to_contain_text("Loading")
+    assert page.locator("#sauda-first :is(a, button)").count() == 0  # none could be pressed
     page.goto(f"{server}/?tab=results")
     expect(page.locator("#sauda-first h1")).to_be_visible()
     expect(page.locator("#sauda-first .sauda-race")).to_have_count(0)
+    context.close()
+
+
+def test_without_scripts_the_page_says_what_it_needs(browser, server):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(server)
+    expect(page.locator("noscript .sauda-needs")).to_be_visible()
+    expect(page.locator("#sauda-first .sauda-loading")).to_be_hidden()
     context.close()

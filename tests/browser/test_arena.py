@@ -52,6 +52,28 @@ def test_a_visitor_bids_for_a_block_in_words_and_reloads(open_page):
     open_page.assert_no_trouble()
 
 
+def test_a_seed_that_is_typed_while_a_world_is_on_its_way_stays(open_page):
+    page = open_page(tab="GPU arena")
+    seed, world = page.locator("#arena-seed"), page.locator("#arena-task")
+    held = []
+    page.route("**/run/**", lambda route: held.append(route))
+    world.select_option("arena/single_trade")
+    seed.press_sequentially("42")
+    page.wait_for_function("() => document.querySelector('#arena-seed').value === '42'")
+    for route in held:
+        route.continue_()
+    page.unroute("**/run/**")
+    expect(page.locator("#arena-why")).to_be_empty()  # another world than the first
+    settle(page)
+    expect(seed).to_have_value("42")
+    seed.press("Enter")
+    expect(page).to_have_url(re.compile("task=arena(/|%2F)single_trade&seed=42"))
+    expect(seed).to_have_value("42")
+    world.select_option("arena/market_round")  # at the seed that stands there
+    expect(page).to_have_url(re.compile("task=arena(/|%2F)market_round&seed=42"))
+    open_page.assert_no_trouble()
+
+
 @pytest.mark.journey
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_expert_is_watched_from_the_first_screen_and_its_advice_taken(open_page, width):

@@ -4,7 +4,7 @@ from datetime import date, timedelta
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from env import Offer, rupees
 from sauda.sessions.bazaar import answer, as_episode
@@ -25,6 +25,50 @@ def a_day_and_bids_that_win_it() -> tuple[date, list[int]]:
         if len(bids) > 1 and player("you", as_episode(game)).share > 0:
             return day, bids
     raise AssertionError("rising bids win no bargain of the last 60 days")
+
+
+def bid(page: Page, price: int) -> None:
+    box = page.locator("#daily-price :is(input, textarea)")
+    box.fill(f"{price}")
+    box.press("Enter")
+    expect(box).to_have_value("")
+    settle(page)
+
+
+def test_two_tabs_keep_each_others_bargains_and_guesses(open_page):
+    days = [today() - timedelta(days=back) for back in (1, 2)]
+    one, other = (f"tab=haggle&part=daily&day={day}" for day in days)
+    price, another = (bargain_of(day).observation.ask // 2 for day in days)
+    first = open_page(query=one)
+
+    def open_tab(query: str) -> Page:
+        page = first.context.new_page()
+        page.goto(f"{open_page.address}/?{query}")
+        shown = page.locator("#daily-brief h3, #spot-moves button").locator("visible=true").first
+        expect(shown).to_be_visible(timeout=DRAWN)
+        settle(page)
+        return page
+
+    bids = first.locator("#daily-chat [data-testid=user]")
+    behind, beside = open_tab(one), open_tab(other)
+    bid(first, price)
+    bid(beside, another)
+    behind.locator("#daily-price :is(input, textarea)").fill(f"{price + 1}")
+    behind.get_by_role("button", name="Say it").locator("visible=true").click()
+    expect(behind.locator("#daily-problem")).to_contain_text("another tab")
+    expect(behind.locator("#daily-chat [data-testid=user]")).to_have_text([rupees(price)])
+    beside.close()
+    behind.close()
+    for query, told in ((one, rupees(price)), (other, rupees(another))):
+        again = open_tab(query)
+        expect(again.locator("#daily-chat [data-testid=user]")).to_have_text([told])
+        again.close()
+    expect(bids).to_have_text([rupees(price)])
+
+    guessing = [open_tab("tab=haggle&part=spot") for _ in range(2)]
+    for number, page in enumerate(guessing, 1):
+        page.get_by_role("button", name="A is the trained one").click()
+        expect(page.locator("#spot-tally")).to_contain_text(f"of {number}.")
 
 
 @pytest.mark.journey

@@ -165,6 +165,20 @@ def test_a_running_game_is_found_again_from_the_browsers_memory(screen):
     assert 'role="alert"' not in updates[screen.page.head]
 
 
+def test_a_tab_that_another_one_has_overtaken_shows_that_game_and_makes_no_move(screen):
+    first, behind = opened(screen)[0], opened(screen)[0]
+    bid = first.game.observation.ask // 2
+    ahead, _ = said(screen, first, f"{bid}")
+    found = replace(behind, kept=ahead.kept, text=f"{bid + 1}")
+    updates = screen.from_another_tab(found)
+    shown = after(screen, found, updates)
+    assert shown.game.play.state.table.bids == (bid,)
+    assert shown.kept == ahead.kept
+    assert "another tab" in updates[screen.page.moves]
+    assert screen.from_another_tab(shown) is None
+    assert screen.from_another_tab(replace(behind, kept={DAY.isoformat(): "1AAAA"})) is None
+
+
 def stands(monkeypatch, stage) -> None:
     """Let the page's model be loading, ready or failed."""
     monkeypatch.setattr(subtab, "in_page", lambda name: SimpleNamespace(stage=stage))

@@ -93,6 +93,9 @@ def test_a_guess_reveals_the_sides_counts_and_shows_both_measured_rows(spot, rig
     updates = events.guess(spot, number, duel, {"right": 3, "guessed": 4})
     verdict = updates[page.verdict]
     assert verdict.count("Right" if right else "Wrong") == 1
+    heard = re.compile('role="status">([^<]*)<')
+    assert heard.findall(recorded(spot)[page.moves]) == [""]
+    assert heard.search(updates[page.moves])[1] in verdict  # read out as it comes
     for name in (UNTRAINED, OURS):
         row = spot.rows[name]
         assert f'title="{name}"' in verdict

@@ -87,7 +87,9 @@ def test_the_page_answers_each_action_with_the_same_sentences():
 
     def told(updates: dict) -> str:
         html = "".join(updates.get(name, "") for name in REGIONS)
-        regions = [re.findall(rf'(?s)<div id="arena-{name}">(.*?)</div>', html) for name in said]
+        regions = [
+            re.findall(rf'(?s)<div id="arena-{name}"[^>]*>(.*?)</div>', html) for name in said
+        ]
         shown = " | ".join(filter(None, (plain(text) for found in regions for text in found)))
         played = "visit" in updates and updates["visit"].game is not visit.game
         return f"{'played' if played else 'costs no action'}: {shown}"

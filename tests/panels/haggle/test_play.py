@@ -350,6 +350,36 @@ def test_a_model_takes_its_seat_once_it_has_loaded_and_no_other_game_was_chosen(
     assert (page.visit in late, late[page.clock].active) == (False, True)
 
 
+def test_a_first_move_and_a_model_that_takes_its_seat_do_not_undo_each_other():
+    model = Model(stage=Loading(THIS_PAGE, 0.0))
+    screen = screen_of(model)
+    page = screen.page
+
+    def loaded() -> Visit:
+        model.stage = Loading(THIS_PAGE, 0.0)
+        visit = callbacks.begin(screen, Visit(opponent="sauda-mini"))[page.visit]
+        model.stage = Ready(THIS_PAGE, "canned", 1.0)
+        return replace(visit, text="9000 and not a rupee less")
+
+    visit = loaded()  # both events begin with it: first the move is answered, then the tick
+    moved = callbacks.send(screen, visit)
+    late = callbacks.tick(screen, visit)
+    assert moved[page.message] == ""
+    assert moved[page.visit].chat.own_words == (visit.text,)
+    assert not {page.visit, page.chat, page.moves} & late.keys()
+    assert late[page.clock].active
+    assert page.visit not in callbacks.tick(screen, moved[page.visit])
+
+    visit = loaded()
+    seated = callbacks.tick(screen, visit)
+    kept = callbacks.send(screen, visit)
+    assert seated[page.visit].game.opponent == "sauda-mini"
+    assert not {page.visit, page.chat, page.message} & kept.keys()
+    assert "Sauda has just taken its seat" in kept[page.moves]
+    again = callbacks.send(screen, replace(seated[page.visit], text=visit.text))
+    assert again[page.visit].chat.own_words == (visit.text,)
+
+
 def test_a_model_that_failed_is_loaded_again_on_demand():
     model = Model(stage=Failed(THIS_PAGE, "no weights"))
     model.start = lambda again: setattr(model, "stage", Loading(THIS_PAGE, 0.0))

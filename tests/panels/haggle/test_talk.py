@@ -18,14 +18,24 @@ from env.bazaar.types import State
 from panels.haggle.conversation import (
     LONGEST,
     MOST,
+    NOTE,
     SILENT,
     WORDS_WAIT,
     NoMove,
     chat_of,
     converse,
+    ending_of,
     play_text,
 )
-from panels.haggle.game_view import brief, bubbles, chart, findings, limits, mark
+from panels.haggle.game_view import (
+    brief,
+    bubbles,
+    chart,
+    findings,
+    limits,
+    mark,
+    quick_buttons,
+)
 from panels.haggle.opponents import BUY, SELL, SELLING_TASK
 from panels.haggle.result import board_of, card, on_the_table, result, show_review
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, Trouble, translate_error, translator
@@ -37,7 +47,7 @@ from sauda.language.money import prices
 from sauda.language.small_talk import HIGHEST_ASK, kind_of_talk
 from sauda.language.stances import relative
 from sauda.llm.types import Reply, ReplyError, ReplyRefused, ReplyTimeout
-from sauda.sessions.bazaar import Game, after_reply, answer, back, propose, start
+from sauda.sessions.bazaar import Game, after_reply, answer, back, propose, request, start
 from sauda.sessions.review import review
 from tests.support.cases import cases, each, rows
 from tests.support.golden import plain
@@ -60,7 +70,7 @@ def talked(game, *texts, talk=SILENT):
     return game, talk
 
 
-def contents(game, talk=SILENT, language=ENGLISH, roles=("user", "assistant")) -> list[str]:
+def contents(game, talk=SILENT, language=ENGLISH, roles=("user", "assistant", NOTE)) -> list[str]:
     messages = chat_of(game, talk, language).messages
     return [message["content"] for message in messages if message["role"] in roles]
 
@@ -152,6 +162,38 @@ def test_an_acceptance_by_button_that_was_asked_back_stays_in_the_chat_too():
     assert shown[0] == f"{translator(ENGLISH)('quick_loss')} {rupees(game.observation.bid)}"
     later, talk = talked(game, "no")
     assert contents(later, talk)[-4:-1] == [*shown, "no"]
+
+
+def test_what_the_page_tells_a_visitor_is_a_note_that_no_model_reads():
+    game = answer(start(SELLING_TASK, "mini", 3), Offer(900))
+    game = after_reply(game, Reply('{"offer": 30}', "mini", 9, "stop"))
+    limit = rupees(game.observation.reservation)
+    asked = propose(game, Accept())
+    (note,) = contents(asked, roles=(NOTE,))
+    assert limit in note
+    assert limit not in " ".join(said(asked))
+    shown = bubbles(chat_of(asked).messages)
+    assert shown[-1]["content"] == f"<small>{note}</small>"
+    read = "".join(message["content"] for message in request(propose(asked, Offer(800))).messages)
+    assert not set(re.findall(r"\d+", limit)) & set(re.findall(r"\d+", read))
+
+
+def test_a_button_is_another_one_once_its_move_is_asked_back():
+    game = answer(start(SELLING_TASK, "boulware", 3), Offer(900))
+    asked = propose(game, Accept())
+    before, after = (quick_buttons(one, 2, IN_ENGLISH) for one in (game, asked))
+    assert before != after
+    assert Markup(before).striptags() == Markup(after).striptags()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_chat_ends_with_a_note_on_how_the_game_ended(language):
+    for seed in range(4):
+        game = bought_up(start("bazaar/open", "", seed))
+        over = game if game.over else answer(game, WalkAway())
+        note = contents(over, language=language)[-1]
+        assert ending_of(over, translator(language)) in note
+        assert note not in contents(back(over, 0), language=language)
 
 
 # What the other side says
@@ -271,6 +313,14 @@ def test_words_without_a_price_wait_for_one_and_go_with_it(text, expect):
 
 
 # What is drawn
+
+
+def test_a_higher_bid_of_another_buyer_is_told_of_the_round_in_which_it_was_made():
+    game = start("classic/marketplace_arena", "", 1)
+    for number in (1, 2):
+        game = answer(game, Offer(20 + number))
+        facts = re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", brief(game))
+        assert (f"Round {number}", "somebody bid more than you") in facts
 
 
 @pytest.mark.parametrize("seat", [BUY, SELL])

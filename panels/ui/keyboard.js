@@ -1,0 +1,105 @@
+// The page by keyboard: what Gradio's components leave out. The arrow keys on tabs: addresses.js.
+
+// The stops of the Tab key, where Gradio has too few or too many: a chat may scroll, so the keyboard
+// has to reach it; a list of tabs is one stop, and so is a group of radio buttons; a list that is
+// open is none beside the box in which it is chosen from.
+function setStops() {
+  const set = (node, stop) => { if (node.getAttribute("tabindex") !== `${stop}`) node.tabIndex = stop; };
+  for (const log of document.querySelectorAll("[role=log]")) set(log, 0);
+  for (const list of document.querySelectorAll("[role=listbox], :has(> [role=listbox])")) set(list, -1);
+  for (const tab of document.querySelectorAll("[role=tab]")) set(tab, tab.ariaSelected === "true" ? 0 : -1);
+  for (const radio of document.querySelectorAll("fieldset[id] input[type=radio]")) {
+    const group = radio.closest("fieldset").id;
+    if (radio.name !== group) radio.name = group;
+  }
+}
+new MutationObserver(setStops)
+  .observe(document, { childList: true, subtree: true, attributeFilter: ["aria-selected"] });
+
+// Nothing can be said in a game before it is there.
+new MutationObserver(() => {
+  for (const say of document.querySelectorAll("[id$=-say]")) {
+    const part = say.closest("[role=tabpanel]");
+    say.inert = !!part?.querySelector("[role=log]") && !part.querySelector(".sauda-brief");
+  }
+}).observe(document, { childList: true, subtree: true });
+
+// The link before all others leads to what the tab on show is for: its message box, else its first part.
+document.addEventListener("click", (event) => {
+  if (!event.target.closest(".sauda-skip")) return;
+  event.preventDefault();
+  const shown = (all) => [...document.querySelectorAll(all)].find((node) => node.checkVisibility());
+  rest(shown("[id$=-say] :is(input, textarea)") ?? shown("[role=tabpanel]"));
+});
+function rest(node) {
+  if (node.tabIndex < 0) node.tabIndex = -1; // can have the focus, and is no stop
+  node.focus({ preventScroll: true });
+}
+
+// Gradio writes new HTML into the old elements. A button that has the focus may so become another
+// one, and the next Enter would make a move that nobody has read; or it goes, and the focus with it.
+// Then the focus goes to the chat, where there is one, else to the part that was drawn anew.
+(() => {
+  let at = null; // what has the focus, which button it is, and the parts around it
+  const name = (node) => node.tagName === "BUTTON" && JSON.stringify(node.dataset) + node.disabled;
+  const isHere = (node) => node?.isConnected && node.checkVisibility() && !node.disabled;
+  const leave = () => {
+    const { panel, part } = at;
+    rest([panel.querySelector("[role=log]"), part, panel].find(isHere) ?? document.querySelector(".sauda-skip"));
+  };
+  document.addEventListener("focusin", ({ target }) => {
+    const [panel, part] = ["[role=tabpanel]", ".block"].map((around) => target.closest(around));
+    at = panel && { node: target, name: name(target), panel, part };
+  });
+  document.addEventListener("focusout", () => setTimeout(() => {
+    if (document.activeElement === document.body && at && !isHere(at.node)) leave();
+    else if (document.activeElement === document.body) at = null; // left of the visitor's own accord
+  }));
+  new MutationObserver(() => {
+    if (at?.node === document.activeElement && name(at.node) !== at.name) leave();
+  }).observe(document, {
+    subtree: true,
+    attributeFilter: ["disabled", "data-press", "data-number", "data-turns", "data-value", "data-asked"],
+  });
+})();
+
+// Gradio takes the focus from the box of a list as something is chosen. It comes back, the list closed;
+// a press opens that again, which Gradio does for a box without the focus alone.
+let chosen = false, goal = null; // whether something is being chosen; where the focus is on its way to
+document.addEventListener("keydown", ({ key, target }) => {
+  chosen = key === "Enter" && target.matches("[role=combobox]");
+}, true);
+document.addEventListener("pointerdown", ({ pointerType, target }) => { // by touch, a keyboard would open
+  chosen = pointerType === "mouse" && !!target.closest("[role=option]");
+  const isClosed = target.matches("[role=combobox][aria-expanded=false]");
+  if (isClosed && target === document.activeElement) target.dispatchEvent(new FocusEvent("focus"));
+}, true);
+document.addEventListener("focusout", ({ target, relatedTarget }) => {
+  goal = relatedTarget;
+  if (!chosen || relatedTarget || !target.matches("[role=combobox]")) return;
+  chosen = false;
+  target.focus(); // which opens the list
+  target.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
+});
+document.addEventListener("focusin", () => { goal = null; });
+
+// Lists that do not open while an event changes their choices. One that has the focus keeps it, and one
+// that was about to get it gets it then.
+function shutLists(places) {
+  for (const list of document.querySelectorAll(places)) list.inert = !list.contains(document.activeElement);
+}
+function openLists(places) {
+  for (const list of document.querySelectorAll(places)) list.inert = false;
+  if (document.activeElement === document.body) goal?.focus();
+}
+
+// Gradio's lists of tabs answer the arrow keys alone.
+document.addEventListener("keydown", (event) => {
+  const list = ["Home", "End"].includes(event.key) && event.target.closest("[role=tablist]");
+  if (!list) return;
+  const tabs = [...list.querySelectorAll("[role=tab]")].filter((tab) => tab.offsetParent);
+  const tab = tabs.at(event.key === "Home" ? 0 : -1);
+  event.preventDefault();
+  tab.click();
+  tab.focus();
+});
