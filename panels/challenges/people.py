@@ -62,6 +62,7 @@ class PeoplePage(BargainPage):
         self.leave = gr.HTML(elem_id="people-leave", js_on_load=PRESS)
         # {"tokens": […]} of this browser's entries. The key is no secret: it only has to stay.
         self.kept = gr.BrowserState({}, storage_key="sauda-people", secret="for-the-record")
+        self.share(self.kept)
         self.with_words += [self.name, self.consent, self.start, self.tally, self.leave]
 
 
@@ -75,10 +76,10 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
     gr.on(
         [page.start.click, page.name.submit],
         screen.on_visit(enter), [page.name, page.consent, *values], [*page.of_game, page.leave],
-        **QUIET,
+        js=page.reads, **QUIET,
     )  # fmt: skip
     left = [page.visit, page.kept, page.head, page.moves, page.tally, page.leave]
-    page.leave.click(screen.on_visit(withdraw), values, left, **QUIET)
+    page.leave.click(screen.on_visit(withdraw), values, left, js=page.reads, **QUIET)
     played = [page.players, page.tally, page.moves]
     page.players.change(screen.on_visit(let_sauda_play), values, played, **PLAYS)
 

@@ -210,15 +210,8 @@ def pitching(
     split: str = "holdout",
     advocates: tuple[str, ...] = tuple(ADVOCATES),
 ) -> dict[str, Any]:
-    """The data of the judged artifact; `advocates` names at least those of DRAWN.
-
-    Raises ValueError where it does not, and for one that there is not.
-    """
-    for name in advocates:
-        if name not in ADVOCATES:
-            raise ValueError(f"no advocate {name!r}; advocates are {', '.join(ADVOCATES)}")
-    if missing := [name for name in DRAWN if name not in advocates]:
-        raise ValueError(f"the curves need {', '.join(missing)} among the advocates as well")
+    """The data of the judged artifact. ValueError for advocates that cannot be judged."""
+    check_advocates(advocates)
     names, seeds = advocates, first_seeds(episodes, split)
     cells = progress(product(names, seeds), len(names) * len(seeds), "negotiating", "negotiation")
     games = [list(_play_rounds(name, seed)) for name, seed in cells]
@@ -272,6 +265,15 @@ def pitching(
             for why, seed in choose_examples(won, seeds).items()
         ],
     }
+
+
+def check_advocates(advocates: Sequence[str]) -> None:
+    """Raise ValueError for one that there is not, and where one of DRAWN is not among them."""
+    for name in advocates:
+        if name not in ADVOCATES:
+            raise ValueError(f"no advocate {name!r}; advocates are {', '.join(ADVOCATES)}")
+    if missing := [name for name in DRAWN if name not in advocates]:
+        raise ValueError(f"the curves need {', '.join(missing)} among the advocates as well")
 
 
 def choose_examples(won: Mapping[str, np.ndarray], seeds: Sequence[int]) -> dict[str, int]:

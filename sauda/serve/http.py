@@ -304,11 +304,13 @@ def _add_refusals(app: FastAPI) -> None:
         return JSONResponse({"detail": describe_faults(inside)}, 422)
 
 
-def _add_leaderboard(app: FastAPI, state: Any) -> None:
-    """Add `/leaderboard` with `enter`, `withdraw`, `games` and `people` below it."""
-    more: dict[str, Any] = {"responses": PROBLEMS, "tags": ["Leaderboard"]}
+BOARD: dict[str, Any] = {"responses": PROBLEMS, "tags": ["Leaderboard"]}  # of its routes
 
-    @app.post("/leaderboard/enter", **more)
+
+def _add_entering(app: FastAPI, state: Any) -> None:
+    """Add `/leaderboard/enter` and `withdraw`."""
+
+    @app.post("/leaderboard/enter", **BOARD)
     def enter(request: Request, body: Enter) -> Entered:
         """Enter an agent. Its games are drawn now and played by reset with the token."""
         with sentences():
@@ -327,7 +329,7 @@ def _add_leaderboard(app: FastAPI, state: Any) -> None:
             ticket = boards.own_board().enter(name, task, rules)
         return Entered(**vars(ticket) | {"deadline": boards.in_utc(ticket.deadline)})
 
-    @app.post("/leaderboard/withdraw", **more)
+    @app.post("/leaderboard/withdraw", **BOARD)
     def withdraw(body: Withdraw) -> Withdrawn:
         """Delete an entry with its name, games and moves; who enters can take all of it back."""
         with sentences():
@@ -336,7 +338,11 @@ def _add_leaderboard(app: FastAPI, state: Any) -> None:
             raise Refused(404, "Nothing is stored under this token.")
         return Withdrawn(removed=removed)
 
-    @app.get("/leaderboard", **more)
+
+def _add_leaderboard(app: FastAPI) -> None:
+    """Add `/leaderboard` with `games` and `people` below it."""
+
+    @app.get("/leaderboard", **BOARD)
     def leaderboard(
         task: TaskInQuery = boards.RANKED[0],
         limit: Annotated[int, Query(ge=1, le=boards.SHOWN)] = boards.SHOWN,
@@ -351,7 +357,7 @@ def _add_leaderboard(app: FastAPI, state: Any) -> None:
         counts = {"being_played": now.being_played, "withdrawn": now.withdrawn}
         return Rows(task=task, entries=rows, total=now.complete, **counts)
 
-    @app.get("/leaderboard/games", **more)
+    @app.get("/leaderboard/games", **BOARD)
     def games(entry: EntryInQuery) -> dict[str, Any]:
         """The record of a complete entry: seeds and actions, from which its row can be verified."""
         board = boards.own_board()
@@ -361,7 +367,7 @@ def _add_leaderboard(app: FastAPI, state: Any) -> None:
                 return boards.record_of(board, known)
         raise Refused(404, "No complete entry has this id; its games are shown once all are over.")
 
-    @app.get("/leaderboard/people", **more)
+    @app.get("/leaderboard/people", **BOARD)
     def people_and_sauda() -> dict[str, Any]:
         """People against Sauda: mean grades over whole entries, without single games."""
         with sentences():
