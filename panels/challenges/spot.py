@@ -43,13 +43,12 @@ from panels.ui.tables import with_interval
 from panels.ui.terms import term
 from panels.ui.wiring import PRESS, Updates, event_value, named, sent_number
 from sauda.experiments.evaluate import BazaarRow
-from sauda.language.lines import name_in
+from sauda.language.lines import name_in, translate_phrases
 from sauda.language.money import LONGEST_MESSAGE, find_price
 from sauda.language.money import price as price_in
 from sauda.language.phrases import language_of
 from sauda.language.small_talk import answer_to, confirms, slip
 from sauda.language.small_talk import small_talk as kind_of_talk
-from sauda.language.spoken import Decided, retell
 from sauda.language.stances import read_stances, relative
 from sauda.llm.registry import player_spec, row_name
 from sauda.llm.types import ReplyError
@@ -415,33 +414,17 @@ def _exchanges(duel: Duel, side: Side, language: str) -> list[Line]:
     cut_off = not duel.is_live and duel.guess is None
     shown = side.exchanges()[: duel.shown if cut_off else None]
     lines: list[Line] = []
-    sellers_words: list[str] = []
     for turn in (turn for exchange in shown for turn in exchange):
         if turn.action is None:
             lines.append(_no_move(duel, side, translate))
             continue
         own = duel.is_live and turn.agent == "seller"
         who = translate("spot_you" if own else turn.agent).lower()
-        words = _words(duel, turn, language, sellers_words)
+        words = translate_phrases(turn.action.message, language)
         lines.append((turn.agent, who, _move(turn, own, translate, words)))
     if side.no_move and shown and shown[-1][-1].agent == "seller":  # a live reply makes no turn
         lines.append(_no_move(duel, side, translate))
     return lines
-
-
-def _words(duel: Duel, turn: Turn, language: str, said: list[str]) -> str:
-    """What was said with a move, "" for nothing: a scripted seller's words are in the language.
-
-    They join `said`. A buyer's words are its own.
-    """
-    words = turn.action.message
-    if turn.agent == "buyer" or duel.is_live or language == ENGLISH or not words:
-        return words
-    seen = turn.observation.table
-    public = (len(seen.asks), seen.item.name, seen.item.list_price, seen.asks, seen.bids)
-    decided = Decided(seen, turn.agent, turn.action, language, said=tuple(said))
-    said.append(retell(decided, words, (), crc32(repr(public).encode())))
-    return said[-1]
 
 
 def _move(turn: Turn, own: bool, translate: Translate, words: str) -> str:

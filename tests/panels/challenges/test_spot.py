@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import gradio as gr
 import pytest
@@ -12,11 +13,15 @@ from panels.challenges.spot import Spot, tally_of
 from panels.challenges.spot_pairs import SEEDS, both_move, is_trained, pairs_with, read_measured
 from panels.challenges.spot_pairs import find_untrained as untrained_of
 from panels.haggle.screen import SessionGeneration
+from panels.haggle.words import ENGLISH, HINDI
 from panels.ui.look import with_minus_signs
 from sauda.experiments.comparison import OURS
 from sauda.experiments.episodes import play_replies
+from sauda.language.lines import translate_phrases
+from sauda.language.phrases import language_of
 from sauda.llm.types import ReplyRefused
 from sauda.records.store import load
+from sauda.sessions.spot import EXCHANGES, load_duel
 from tests.support.haggle import Model
 
 UNTRAINED = "mini+constrained"  # bare, the base ends its games at once
@@ -79,9 +84,17 @@ def test_a_recorded_pair_says_so_and_hides_who_is_who_until_the_guess(spot):
         duel = updates[spot.page.duel]
         turns = [turn for side in duel.sides for one in side.exchanges()[: duel.shown]
                  for turn in one]  # fmt: skip
-        own = [turn.action.message for turn in turns if turn.agent == "buyer"]
+        own = [translate_phrases(t.action.message, ENGLISH) for t in turns if t.agent == "buyer"]
         assert any(json.dumps(words)[1:-1] in sent for words in own if words)
         assert "GRPO" not in sent
+
+
+@pytest.mark.parametrize("language", [ENGLISH, HINDI])
+def test_both_sides_of_a_pair_speak_the_visitors_language(spot, language):
+    for pair in spot.pairs:
+        duel = replace(load_duel(pair), shown=EXCHANGES, guess=0)
+        said = re.findall("“([^”]*)”", events.columns(duel, language))
+        assert {language_of(words) for words in said} == {language}
 
 
 @pytest.mark.parametrize("right", [True, False])
