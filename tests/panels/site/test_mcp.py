@@ -106,6 +106,17 @@ def test_an_agent_that_comes_to_another_address_is_told_the_right_one(site, path
     assert (answer.status_code, f"{PATH} of" in answer.json()["error"]) == (404, True)
 
 
+def test_a_page_under_a_path_of_a_proxy_names_its_parts_below_it(monkeypatch):
+    """The proxy takes the path off, so a request comes without it."""
+    monkeypatch.setenv("GRADIO_ROOT_PATH", "/bargains")
+    with toy_models(), served_page(without_tabs) as page:
+        for path in ("/config", "/"):
+            told = page.shared.get(path, headers={"host": "example.localhost"}).text
+            assert '"root":"http://example.localhost/bargains"' in told.replace('": "', '":"')
+        assert page.shared.get("/health").status_code == 200
+        assert post(page, call("list_tasks", {})).status_code == 200
+
+
 def post(site: Site, body: Any, **headers: str) -> Any:
     content = body if isinstance(body, str | bytes) else json.dumps(body)
     kind = {"content-type": "application/json"}
