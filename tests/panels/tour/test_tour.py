@@ -8,6 +8,7 @@ import pytest
 from env import EndReason
 from panels import PANELS
 from panels.results.models import rows_by_policy
+from panels.results.question import side
 from panels.tour import facts, tab
 from panels.training.tab import RENTED, cost, table_of_runs
 from panels.transcripts.tab import pairs_of, typical
@@ -33,6 +34,22 @@ def test_the_tours_figures_are_those_of_the_artifacts():
     assert [trace.x[0] for trace in drawn] == sorted((t.x[0] for t in drawn), reverse=True)
     worth = next(row.all.mean for row in words.data.worth if row.what == "reading and speaking")
     assert f"{100 * worth:+.0f}" in facts.what_pays(words)
+
+
+def test_what_training_further_changed_is_told_with_its_intervals():
+    comparison = model_comparison()
+    rows = [r for r in comparison.data.stage_gains if (r.task, r.before) == (facts.MARKET, OURS)]
+    told = facts.trained_on(comparison)
+    for row in rows:
+        is_told = facts.points(row.interval, facts.FINE) in told
+        assert is_told == (row.on == "all" or side(row.interval) != "unclear")
+    nothing = all(side(row.interval) == "unclear" for row in rows if row.on == "all")
+    assert ("nothing that can be measured" in told) == nothing
+    moved = [row.model_copy(update={"difference": 0.2, "low": 0.1, "high": 0.3}) for row in rows]
+    data = comparison.data.model_copy(update={"stage_gains": moved})
+    assert "nothing that can be measured" not in facts.trained_on(replace(comparison, data=data))
+    data = comparison.data.model_copy(update={"stage_gains": []})
+    assert facts.trained_on(replace(comparison, data=data)) == ""
 
 
 def test_a_second_stage_begins_where_the_first_ended():
