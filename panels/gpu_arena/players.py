@@ -33,7 +33,7 @@ from sauda.sessions.arena import LEARNER, ArenaGame
 
 HTML = macros("arena")
 SCRIPTS: Mapping[str, str] = {
-    "broker": "Rule-based expert",
+    "broker": "Planner lab",
     "autarky": "Never trades",
     "rule_based_expert": "Published expert",
     "always_accept": "Takes any offer",
@@ -106,7 +106,7 @@ def badge(name: str, task: str) -> Markup:
     row = read_measured().get((name, task))
     about = LAB_LABELS.get(name)
     if about is None:
-        about = "A small language model that chooses among the options that the broker computes"
+        about = "A small language model that chooses among the planner lab’s options"
         if row:
             about += f"; the rules took {row.valid:.0%} of its {row.actions:,} actions"
     query = urlencode({"tab": "results", "part": ARENA_QUESTION.name, "row": name})

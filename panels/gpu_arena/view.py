@@ -13,6 +13,7 @@ from env import IllegalAction, arena
 from panels.gpu_arena import words
 from panels.gpu_arena.offers import take
 from panels.gpu_arena.players import SCRIPTS
+from panels.results.models import policy_label
 from panels.ui.html import macros
 from panels.ui.look import note, short_seed, table
 from panels.ui.offers import curve
@@ -203,7 +204,7 @@ def settlement(game: ArenaGame) -> Markup:
         (_effects(game), _players(rows), _others(game)),
         short(game.task_name),
         short_seed(game.play.seed),
-        Counter(game.movers),
+        Counter(map(policy_label, game.movers)),
         game.policy or words.EXPERT,
     )
 

@@ -25,6 +25,7 @@ from env import (
     rupees,
     speech,
 )
+from panels.haggle.opponents import model_name
 from panels.haggle.words import ENGLISH, Translate, Trouble, translator
 from panels.ui.offers import Say, ending
 from sauda.language.lines import name_in
@@ -188,6 +189,7 @@ class _Telling:
         self.answers: list[str] = []
         self.questions: Counter[str] = Counter()  # by kind, since the last own move
         self.claimed: set[str] = set()  # by the other side in the deal in play
+        self.has_told_whose_words = False
         self.spoke = ""  # the language that the visitor's texts showed last
 
     @property
@@ -248,11 +250,25 @@ class _Telling:
         self._say("user" if is_own else "assistant", text, _price_of(turn))
         if not is_own:
             self.heard.clear()
+            self._tell_whose_words(number, turn, text)
             return
         self.own_words.append(text)
         self.questions.clear()
         if turn.action.message or self.in_prices:
             self._listen(text)
+
+    def _tell_whose_words(self, number: int, turn: Turn, line: str) -> None:
+        """Once in a game, that a phrase book words what a language model that buys decides.
+
+        Not where the line holds words of the model's own.
+        """
+        decides = self.game.you == "seller" and number in {m.turn for m in self.game.model_moves}
+        if self.has_told_whose_words or not decides:
+            return
+        if not turn.action.message or turn.action.message not in line:
+            name = model_name(self.game.opponent, self.translate)
+            self._narrate(self.translate("whose_words", name=name))
+            self.has_told_whose_words = True
 
     def _line(self, number: int, turn: Turn) -> str:
         """The words of a move: the visitor's as typed, the other side's as `retell` has them."""

@@ -17,7 +17,6 @@ from env import TYPES, Accept, Offer, bonus, rupees, speech
 from panels.haggle.conversation import NOTE, chart_words
 from panels.haggle.opponents import (
     ANY_SELLER,
-    MARKET,
     SELLER_MODEL,
     STAND_IN,
     chosen_opponent,
@@ -27,13 +26,11 @@ from panels.haggle.opponents import (
     weights_of,
 )
 from panels.haggle.words import ENGLISH, Translate, translator
-from panels.results import everything_else, reproduce
-from panels.results.winners import MARKET_QUESTION
+from panels.results import everything_else
 from panels.ui.html import SAUDA, STRANGER, macros
 from panels.ui.look import as_typed, note
 from panels.ui.offers import LARGE, Offers, offer_chart
 from panels.ui.provenance import load_or_say
-from sauda.experiments.evaluate import Cell
 from sauda.language.lines import name_in, translate_phrases
 from sauda.language.money import prices
 from sauda.llm.registry import row_name
@@ -138,12 +135,13 @@ def _digits(text: str) -> str:
 
 
 def opponent_badge(game: Game, model: ModelWorker, translate: Translate) -> Markup:
-    """The opponent's name and measured score; for a language model also its load status.
+    """The opponent's name; for a language model also its load status, and how it words its moves.
 
-    Of a hidden opponent nothing is told before the end. `model` is the worker of the language
-    model in `game`.
+    No row of Results stands beside it: those are of buyers that play scripts, and no table has
+    games against people. Of a hidden opponent nothing is told before the end. `model` is the worker
+    of the language model in `game`.
     """
-    figures, remark, status = "", "", None
+    remark, status = "", None
     if game.model_seat and not _is_measured(game.opponent, model.stage):
         remark = note(translate("unmeasured"))
     elif game.model_seat and not sells(game):
@@ -152,11 +150,9 @@ def opponent_badge(game: Game, model: ModelWorker, translate: Translate) -> Mark
             "?" + urlencode({"tab": "results", "part": everything_else.NAME}),
             translate,
         )
-    elif sells(game) and (game.over or not game.hidden):
-        figures = score(game.opponent, translate)
     if game.model_seat or game.stands_in_for:
         status = _load_status(game, model.stage, translate)
-    return HTML.badge(_face_of(game), _label(game, translate), figures, status, remark)
+    return HTML.badge(_face_of(game), _label(game, translate), status, remark)
 
 
 def _face_of(game: Game) -> str:
@@ -172,27 +168,6 @@ def _label(game: Game, translate: Translate) -> str:
     if game.opponent and game.hidden and not game.over:
         return translate("any_seller" if chosen_opponent(game) == ANY_SELLER else "hidden_opponent")
     return opponent_name(game.opponent, translate) if game.opponent else ""
-
-
-@cache
-def score(opponent: str, translate: Translate) -> Markup | str:
-    """What a buyer wins on the open market, with a link to its row; empty where it has none."""
-    row = row_name(opponent)
-    entry = read_measured().get(row)
-    if entry is None:
-        return ""
-    grade = entry.interval
-    sentence = translate(
-        "measured_loser" if grade.mean < 0 else "measured_buyer",
-        grade=f"{abs(grade.mean):.0%}",
-        interval=f"[{grade.low:z.0%}, {grade.high:z.0%}]".replace("-", "−"),
-        n=f"{entry.n:,}",
-    )
-    again = reproduce.link_to(
-        MARKET_QUESTION.name, reproduce.key(Cell(MARKET, row)), translate("again_link")
-    )
-    address = "?" + urlencode({"tab": "results", "part": MARKET_QUESTION.name, "row": row})
-    return HTML.score(sentence, address, again, translate)
 
 
 def _is_measured(opponent: str, stage: Stage) -> bool:

@@ -11,10 +11,12 @@ import numpy as np
 
 from sauda.experiments.comparison import (
     BASE,
+    BROKER,
     LAB,
     LEAVE,
     ORACLE,
     OURS,
+    PUBLISHED,
     SCRIPTS,
     TUNED,
 )
@@ -65,6 +67,8 @@ PARTS: Mapping[str, str] = {
     TUNED: "tuned script",
     **PLANNERS,
     ORACLE: "oracle, knows the seller",
+    BROKER: "planner lab",
+    PUBLISHED[0]: "published expert",
 }
 
 
@@ -87,9 +91,9 @@ def named(field: str) -> Callable[[Any], str]:
 
 
 def buyer_name(policy: str) -> str:
-    """A player in words, within a sentence: "the planner on numbers", "the broker"."""
+    """A player in words, within a sentence: "the planner on numbers", "the planner lab"."""
     label = policy_label(policy)
-    return f"the {label}" if policy in (TUNED, *PLANNERS, "broker") else label
+    return f"the {label}" if policy in (TUNED, *PLANNERS, BROKER, PUBLISHED[0]) else label
 
 
 def series_role(name: str) -> str:

@@ -352,7 +352,7 @@ def rule_worth(published: Artifact, rules: Artifact, name: str) -> tuple[str, st
     )
     worth = {row.rule: row.worth for row in rules.data.ablations if row.task == f"arena/{TASK}"}
     whole = worth["no_shocks" if name == "shocks" else name]  # as there: with the rule, and without
-    here = f"{with_interval(whole, FORM)} of the broker’s grade"
+    here = f"{with_interval(whole, FORM)} of the planner lab’s grade"
     if name == "shocks":
         here += f"; heeding what is announced {with_interval(worth[name], FORM)}"
     return f"{reward} of reward, {jobs} credits of jobs", here

@@ -14,13 +14,16 @@ from panels.results.models import (
     best_script,
     buyer_name,
     gain_on_same_seeds,
+    policy_label,
     rows_by_policy,
 )
+from panels.results.question import side
 from panels.results.training import players_figure, progress
 from panels.training.curves import TITLES, evaluation_trace, recorded, with_gaps
 from panels.training.tab import cost, machine
 from panels.ui.html import SAY
 from panels.ui.look import SERIES, line_style, style_figure, with_minus_signs
+from sauda.cloud.jobs import PRICES_READ
 from sauda.experiments.comparison import (
     AUTARKY,
     BASE,
@@ -43,7 +46,7 @@ MARKET = "bazaar/open"  # the task of the Tour's figures
 PERCENT = "z.0%"  # of grades: the share of the best outcome that a game allows
 SMOOTHING = 0.8  # of the loss
 DRAWN = 500  # most steps in the chart, which is about as many pixels wide
-POINTS = "+.0f"  # of differences, in percentage points
+POINTS, FINE = "+.0f", "+.1f"  # of differences, in percentage points
 LAB_TASK = "arena/market_round"  # of the sentence about the lab
 CONTENDERS = (f"{BASE}+{CONSTRAINED}", LEAVE, TUNED, BAYESIAN, LISTENER)  # of the figure
 
@@ -64,7 +67,8 @@ def in_short(runs: Sequence[Artifact]) -> str:
     minutes, costs = sum(run.data.seconds for run in runs) / 60, [*map(cost, runs)]
     machines = list(dict.fromkeys(map(machine, runs)))
     dollars = None if None in costs else sum(costs)
-    return SAY.in_short(PARAMETERS[runs[0].data.base.name], minutes, machines, dollars)
+    model, month = PARAMETERS[runs[0].data.base.name], f"{PRICES_READ:%B %Y}"
+    return SAY.in_short(model, minutes, machines, dollars, month)
 
 
 def curve(runs: Sequence[Artifact], comparison: Artifact) -> go.Figure:
@@ -145,6 +149,24 @@ def gain(comparison: Artifact) -> str:
     raise ArtifactError(fault, entry(comparison.file).command)
 
 
+def trained_on(comparison: Artifact) -> str:
+    """What the stages after the served one changed, in percentage points, in a sentence with n.
+
+    On all games; and on those that no training game is like, where an interval leaves out 0.
+    """
+    gains = [r for r in comparison.data.stage_gains if (r.task, r.before) == (MARKET, OURS)]
+    if not gains:
+        return ""
+    told, clear = ({games: [] for games in ("all", "unseen")} for _ in range(2))
+    for row in gains:
+        stage = policy_label(row.after).rpartition(" + ")[2]
+        sentence = f"{stage} {points(row.interval, FINE)}"
+        told[row.on].append(sentence)
+        clear[row.on] += [] if side(row.interval) == "unclear" else [sentence]
+    n = {row.on: row.n for row in gains}
+    return SAY.trained_on(told["all"], clear, n, len(gains))
+
+
 def grades_figure(comparison: Artifact) -> go.Figure:
     """Base, stages, scripts, planners and the best possible as sorted dots with whiskers."""
     script, _ = best_script(rows_by_policy(comparison, MARKET))
@@ -175,10 +197,10 @@ def why_behind(comparison: Artifact) -> str:
     return f"From the bound down to Sauda, in percentage points: {'; '.join(steps)}."
 
 
-def points(difference: Interval) -> str:
+def points(difference: Interval, form: str = POINTS) -> str:
     """A difference of grades in percentage points, with its interval."""
     ends = (difference.mean, difference.low, difference.high)
-    mean, low, high = (format(100 * end, POINTS) for end in ends)
+    mean, low, high = (format(100 * end, form) for end in ends)
     return with_minus_signs(f"{mean} [{low}, {high}]")
 
 

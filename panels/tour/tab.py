@@ -91,7 +91,7 @@ def _build_story() -> None:
             gr.HTML(HTML.learnt(runs[0].data.rows.rows))
             gr.Plot(facts.curve(runs, comparison), show_label=False, elem_id="tour-curve")
         with gr.Column(min_width=320):
-            gr.HTML(HTML.gained(gain))
+            gr.HTML(HTML.gained(gain, facts.trained_on(comparison)))
             gr.Plot(facts.grades_figure(comparison), show_label=False, elem_id="tour-grades")
     sources = [provenance(run, f"n = {len(run.data.log)} steps") for run in runs]
     sources.append(provenance(comparison, "95 % bootstrap intervals over games"))

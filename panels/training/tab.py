@@ -37,7 +37,7 @@ from panels.ui.html import SAY, macros
 from panels.ui.look import QUIET, SERIES, heading, note, table, trouble
 from panels.ui.provenance import load_or_say, offer_again, provenance, side_by_side
 from panels.ui.tables import MISSING, with_interval
-from panels.ui.terms import short, task_choices, with_tooltips
+from panels.ui.terms import list_names, short, task_choices, with_tooltips
 from panels.ui.wiring import (
     Updates,
     bound,
@@ -47,7 +47,7 @@ from panels.ui.wiring import (
     on_address,
     region,
 )
-from sauda.cloud.jobs import flavor
+from sauda.cloud.jobs import FLAVORS, PRICES_READ, Flavor
 from sauda.experiments.runs import TrainingRun
 from sauda.records.kinds import training_runs
 from sauda.records.store import Artifact
@@ -61,7 +61,7 @@ GAIN_TASKS = {"bazaar": "bazaar/open", "arena": "arena/market_round"}  # of a ga
 RENTED = "cpu-basic"  # the Hub's machine with as many cores as ours
 COLUMNS = (
     "run", "hold-out gain", "last checkpoint", "steps", "tokens", "minutes", "machine",
-    f"cost at the Hub’s {RENTED}",
+    "cost at list price",
 )  # fmt: skip
 SAMPLE = 20  # training episodes that are played again
 
@@ -101,7 +101,10 @@ def table_of_runs(runs: Runs) -> Markup:
                 MISSING if dollars is None else f"${dollars:.3f}",
             )
         )
-    return table(COLUMNS, rows, "lrrrrrlr", "Runs of training")
+    like = {one.name: one for one in filter(None, map(rented, runs.values()))}
+    hourly = [f"${one.price:.2f} for {one.name}" for one in like.values()]
+    prices = HTML.prices(list_names(hourly), f"{PRICES_READ.day} {PRICES_READ:%B %Y}")
+    return table(COLUMNS, rows, "lrrrrrlr", "Runs of training") + (prices if hourly else "")
 
 
 def machine(run: Artifact) -> str:
@@ -110,10 +113,17 @@ def machine(run: Artifact) -> str:
     return f"{hardware.cores} CPU cores" if "CPU" in hardware.device else hardware.device
 
 
+def rented(run: Artifact) -> Flavor | None:
+    """The Hub's machine like the run's: RENTED, or that of its GPU; None where the Hub has none."""
+    device = run.data.hardware.device
+    name = RENTED if "CPU" in device else device.removeprefix("NVIDIA ").lower()
+    return next((each for each in FLAVORS if each.name == name), None)
+
+
 def cost(run: Artifact) -> float | None:
-    """US dollars for the run's time on RENTED; None for a run on other hardware."""
-    rented = "CPU" in run.data.hardware.device
-    return run.data.seconds / 3600 * flavor(RENTED).price if rented else None
+    """US dollars for the run's time at the list price of such a machine; None where it has none."""
+    like = rented(run)
+    return run.data.seconds / 3600 * like.price if like else None
 
 
 def headline(comparison: Artifact) -> str:
@@ -302,7 +312,7 @@ def reward_figure(selector: Artifact, task: str) -> go.Figure:
     traces = [
         curve("selector, each episode", "buyer", x, rewards, hover, **raw),
         curve("selector, averaged", "buyer", x, smooth, "averaged: %{y:.3f}<extra></extra>"),
-        curve("rule based expert, averaged", "scripted", x, expert,
+        curve("published expert, averaged", "scripted", x, expert,
               "expert: %{y:.3f}<extra></extra>"),
     ]  # fmt: skip
     return line_chart(traces, "training episode", "reward of the episode")

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date
 from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
@@ -50,7 +51,8 @@ class Flavor:
     price: float  # $ per hour
 
 
-# Those that can compute in bf16: https://huggingface.co/docs/hub/jobs-pricing, 2026.
+PRICES_READ = date(2026, 8, 22)
+# Those that can compute in bf16: https://huggingface.co/docs/hub/jobs-pricing, on PRICES_READ.
 FLAVORS = tuple(
     Flavor(row["name"], row["device"], int(row["memory"]), float(row["price"]))
     for row in read_table(Path(__file__).with_name("flavors.csv"))

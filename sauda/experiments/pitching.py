@@ -276,15 +276,6 @@ def pitching(
     }
 
 
-def check_advocates(advocates: Sequence[str]) -> None:
-    """Raise ValueError for one that there is not, and where one of DRAWN is not among them."""
-    for name in advocates:
-        if name not in ADVOCATES:
-            raise ValueError(f"no advocate {name!r}; advocates are {', '.join(ADVOCATES)}")
-    if missing := [name for name in DRAWN if name not in advocates]:
-        raise ValueError(f"the curves need {', '.join(missing)} among the advocates as well")
-
-
 def choose_examples(won: Mapping[str, np.ndarray], seeds: Sequence[int]) -> dict[str, int]:
     """The seeds shown in full: best, median and worst by wins of the adapting over the control.
 

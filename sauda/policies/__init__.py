@@ -48,7 +48,7 @@ LABS: Mapping[str, Policy] = {
     "wait": arena.wait,
 }
 LAB_LABELS: Mapping[str, str] = {
-    "broker": "The broker: plans its jobs exactly, trades by what others will take",
+    "broker": "The planner lab: plans its jobs exactly, trades by what others will take",
     "autarky": "Books its own best plan and never trades: grade 0 is what a lab earns alone",
     "rule_based_expert": "The published expert: weighs hours, pools, swaps",
     "always_accept": "Takes the first offer, else hoards",

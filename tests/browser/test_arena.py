@@ -78,7 +78,7 @@ def test_a_seed_that_is_typed_while_a_world_is_on_its_way_stays(open_page):
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_expert_is_watched_from_the_first_screen_and_its_advice_taken(open_page, width):
     page = open_page(width=width, tab="GPU arena")
-    watch = page.get_by_role("button", name="Watch the rule-based expert")
+    watch = page.get_by_role("button", name="Watch the planner lab")
     expect(watch).to_be_in_viewport(ratio=1)
     page.get_by_role("button", name="Advice", exact=True).click()
     page.get_by_role("button", name="Take it").click()
@@ -100,14 +100,14 @@ def test_a_player_acts_for_the_visitor_who_ends_the_game_and_looks_up_the_player
     expect(last(page)).to_contain_text("Your lab")
     page.get_by_role("link", name="Its row in Results").locator("visible=true").click()
     expect(page).to_have_url(re.compile(r"tab=results&part=arena&row=broker"))
-    expect(page.locator("#results-arena-figure tr.sauda-pointed")).to_contain_text("broker")
+    expect(page.locator("#results-arena-figure tr.sauda-pointed")).to_contain_text("planner lab")
     page.go_back()
     expect(last(page)).to_contain_text("Your lab")
 
     leave_market(page)
     end = page.locator("#arena-end")
     expect(end).to_contain_text("than it could make alone")
-    expect(end).to_contain_text("1 by broker, 1 by you")
+    expect(end).to_contain_text("1 by planner lab, 1 by you")
     expect(end).to_contain_text("rank in this world")
     for name in ("Advice", "Step", "Run"):
         expect(page.get_by_role("button", name=name, exact=True)).to_be_disabled()

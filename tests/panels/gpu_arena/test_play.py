@@ -20,6 +20,7 @@ from panels.gpu_arena.tab import BEGINNINGS, REGIONS, named_in_address, new_game
 from panels.gpu_arena.view import settlement
 from panels.gpu_arena.words import EXPERT, PUBLISHED, suggested_price
 from panels.results.evaluation import DRAWN
+from panels.results.models import policy_label
 from panels.results.reproduce import rows_of
 from panels.site.visitor import CALLER
 from panels.ui.tables import with_interval
@@ -236,6 +237,13 @@ def test_every_player_shows_a_measured_grade_of_its_own_and_leads_to_its_row():
         assert unquote_plus(re.search(r'again=([^"]+)"', badge)[1]) in rows
     row = next(row for row in comparison.data.rows if (row.policy, row.task) == (LAB, TASK))
     assert with_interval(row.grade) in badges[LAB]
+
+
+def test_a_lab_has_one_name_on_the_whole_page():
+    for name in (EXPERT, PUBLISHED):
+        assert players.player_title(name).lower() == policy_label(name)
+        assert f"Watch the {policy_label(name)}" in tab.top(Visit(None))
+    assert policy_label(EXPERT) != policy_label(PUBLISHED)
 
 
 def test_a_model_moves_once_it_has_loaded_and_is_named_at_the_end(monkeypatch):

@@ -1,14 +1,13 @@
 """What a visitor finds on opening the page: a shared game, a new one, who can be chosen and why."""
 
 import json
-import re
 from dataclasses import replace
-from urllib.parse import parse_qs, parse_qsl
+from urllib.parse import parse_qsl
 
 import pytest
 
 from env import WalkAway
-from panels.haggle.game_view import opponent_badge, score
+from panels.haggle.game_view import opponent_badge
 from panels.haggle.opponents import (
     ANY_ITEM,
     ANY_SELLER,
@@ -17,6 +16,7 @@ from panels.haggle.opponents import (
     MARKET,
     SCRIPTED_BUYERS,
     SELL,
+    SELLING_TASK,
     SERVED,
     bare_stages,
     buyer_models,
@@ -33,15 +33,12 @@ from panels.haggle.result import to_query
 from panels.haggle.screen import FIRST, PICKS, Screen
 from panels.haggle.tab import open_page, open_pickers, read_kept, shared_game
 from panels.haggle.words import ENGLISH, HINDI, translator
-from panels.results.reproduce import rows_of
-from panels.results.winners import contest, heat_map
 from sauda.experiments.comparison import OURS
 from sauda.llm.backends import THIS_PAGE
-from sauda.llm.registry import player_spec, row_name
-from sauda.llm.server import Loading
+from sauda.llm.registry import player_spec
+from sauda.llm.server import Loading, Ready
 from sauda.policies import BUYERS
-from sauda.records.store import load
-from sauda.sessions.bazaar import answer
+from sauda.sessions.bazaar import answer, start
 from tests.support.cases import rows
 from tests.support.haggle import Model, screen_of
 
@@ -168,38 +165,25 @@ def test_every_stage_with_a_row_is_offered_bare_and_with_its_measured_wrappers()
         assert name in SERVED or name in read_measured()
 
 
-def test_every_score_is_that_of_the_row_in_results_that_it_links_to():
-    files = ("evaluation/market-holdout.json", "evaluation/model-comparison.json")
-    field = contest(map(load, files))
-    table = heat_map(field, "Grades", {})
-    rows = rows_of([load(file) for file in files])
-    scored = [name for name in (*buyer_models(), *SCRIPTED_BUYERS) if score(name, IN_ENGLISH)]
-    assert len(scored) > len(BUYERS)
-    for name in scored:
-        shown, row = str(score(name, IN_ENGLISH)), row_name(name)
-        entry = next(entry for entry in field[MARKET] if entry.policy == row)
-        verb = "wins" if entry.interval.mean >= 0 else "loses"
-        assert f"{verb} {abs(entry.interval.mean):.0%} of what can be won [" in shown
-        assert f"n = {entry.n}" in shown
-        link = re.search(r'href="\?tab=results&amp;part=market&amp;row=([^"]+)"', shown)[1]
-        assert link == row.replace("+", "%2B")
-        assert f'data-row="{row}"' in table
-        again = parse_qs(re.search(r'href="\?([^"]*again=[^"]+)"', shown)[1].replace("&amp;", "&"))
-        assert again["again"][0] in rows
+def test_beside_the_opponent_stands_no_figure_of_another_game():
+    for name in (*buyer_models(), *SCRIPTED_BUYERS):
+        game = start(SELLING_TASK, name, 3)
+        for now in (game, replace(game, play=replace(game.play, forfeit=True))):
+            shown = str(opponent_badge(now, Model(stage=Ready(name, name, 1.0)), IN_ENGLISH))
+            assert f"<b>{opponent_name(name, IN_ENGLISH)}</b>" in shown
+            assert "%" not in shown
 
 
 @pytest.mark.parametrize(
     "choice", [(SELL, ANY_ITEM, HIDDEN), (BUY, "bazaar/open", ANY_SELLER)], ids=str
 )
-def test_a_hidden_opponent_is_named_and_scored_at_the_end_alone_and_a_link_leads_to_it(choice):
+def test_a_hidden_opponent_is_named_at_the_end_alone_and_a_link_leads_to_it(choice):
     game = new_game(*choice)
     name = opponent_name(game.opponent, IN_ENGLISH)
     shown = str(opponent_badge(game, Model(), IN_ENGLISH))
     assert name not in shown
-    assert IN_ENGLISH("row_link") not in shown
     ended = replace(game, play=replace(game.play, forfeit=True))
     revealed = str(opponent_badge(ended, Model(), IN_ENGLISH))
     assert f"<b>{name}</b>" in revealed
-    assert (IN_ENGLISH("row_link") in revealed) == (choice[0] == SELL)
     again = game_at(game.task_name, game.play.seed, chosen_opponent(game))
     assert (again.opponent, again.hidden) == (game.opponent, True)

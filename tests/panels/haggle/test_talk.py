@@ -169,7 +169,7 @@ def test_what_the_page_tells_a_visitor_is_a_note_that_no_model_reads():
     game = after_reply(game, Reply('{"offer": 30}', "mini", 9, "stop"))
     limit = rupees(game.observation.reservation)
     asked = propose(game, Accept())
-    (note,) = contents(asked, roles=(NOTE,))
+    *_, note = contents(asked, roles=(NOTE,))
     assert limit in note
     assert limit not in " ".join(said(asked))
     shown = bubbles(chat_of(asked).messages)
@@ -299,6 +299,19 @@ def test_a_models_own_words_are_said_where_they_fit_its_move(message, is_said):
     assert game.play.turns[-1].action.message == message
     assert (message in line) == is_said
     assert rupees(game.observation.bid) in line
+
+
+@pytest.mark.parametrize("messages", [("", ""), ("Nice piece!", "Lovely colour!")])
+def test_whose_words_a_models_lines_have_is_told_once_where_they_are_not_its_own(messages):
+    game = start(SELLING_TASK, "mini+sft", 3)
+    for ask, bid, message in zip((900, 880), (30, 31), messages, strict=True):
+        reply = Reply(json.dumps({"offer": bid, "message": message}), "model", 9, "object")
+        game = after_reply(answer(game, Offer(ask)), reply)
+    notes = contents(game, roles=(NOTE,))
+    is_noted = messages == ("", "")
+    assert len([note for note in notes if "phrase book" in note]) == is_noted
+    if is_noted:
+        assert "Sauda chooses" in contents(game)[2]  # below its first line
 
 
 @each("talk.csv", "waits")

@@ -8,11 +8,12 @@ import pytest
 from env import EndReason
 from panels import PANELS
 from panels.results.models import rows_by_policy
+from panels.results.question import side
 from panels.tour import facts, tab
-from panels.training.tab import RENTED, cost
+from panels.training.tab import RENTED, cost, table_of_runs
 from panels.transcripts.tab import pairs_of, typical
 from panels.ui.tables import with_interval
-from sauda.cloud.jobs import flavor
+from sauda.cloud.jobs import PRICES_READ, flavor
 from sauda.experiments.comparison import BASE, OURS
 from sauda.policies import BUYERS
 from sauda.records.kinds import ArtifactError
@@ -35,6 +36,22 @@ def test_the_tours_figures_are_those_of_the_artifacts():
     assert f"{100 * worth:+.0f}" in facts.what_pays(words)
 
 
+def test_what_training_further_changed_is_told_with_its_intervals():
+    comparison = model_comparison()
+    rows = [r for r in comparison.data.stage_gains if (r.task, r.before) == (facts.MARKET, OURS)]
+    told = facts.trained_on(comparison)
+    for row in rows:
+        is_told = facts.points(row.interval, facts.FINE) in told
+        assert is_told == (row.on == "all" or side(row.interval) != "unclear")
+    nothing = all(side(row.interval) == "unclear" for row in rows if row.on == "all")
+    assert ("nothing that can be measured" in told) == nothing
+    moved = [row.model_copy(update={"difference": 0.2, "low": 0.1, "high": 0.3}) for row in rows]
+    data = comparison.data.model_copy(update={"stage_gains": moved})
+    assert "nothing that can be measured" not in facts.trained_on(replace(comparison, data=data))
+    data = comparison.data.model_copy(update={"stage_gains": []})
+    assert facts.trained_on(replace(comparison, data=data)) == ""
+
+
 def test_a_second_stage_begins_where_the_first_ended():
     (run,) = facts.chain()[:1]
     figure = facts.curve([run, run], model_comparison())
@@ -43,7 +60,7 @@ def test_a_second_stage_begins_where_the_first_ended():
     assert len(figure.layout.shapes) == 2
 
 
-def test_a_run_on_a_gpu_says_so_and_has_no_cpu_price():
+def test_a_run_costs_what_the_hub_rents_such_a_machine_for_and_says_when_that_was_read():
     def on(device):
         hardware = run.data.hardware.model_copy(update={"device": device, "cores": 2})
         return replace(run, data=run.data.model_copy(update={"hardware": hardware}))
@@ -52,9 +69,17 @@ def test_a_run_on_a_gpu_says_so_and_has_no_cpu_price():
     told = facts.in_short([on("x86_64 CPU"), on("NVIDIA H100")])
     assert "2 CPU cores, then an NVIDIA H100" in told
     assert "$" not in told
-    assert cost(on("NVIDIA H100")) is None
+    assert cost(on("NVIDIA H100")) is None  # the Hub rents none
     hours = run.data.seconds / 3600
-    assert cost(on("x86_64 CPU")) == pytest.approx(hours * flavor(RENTED).price)
+    for device, name in (("x86_64 CPU", RENTED), ("NVIDIA H200", "h200")):
+        dollars = hours * flavor(name).price
+        assert cost(on(device)) == pytest.approx(dollars)
+        assert f"${dollars:.2f} " in facts.in_short([on(device)])
+        assert f"{PRICES_READ:%B %Y}" in facts.in_short([on(device)])
+        table = table_of_runs({"sft": on(device)})
+        assert f"${flavor(name).price:.2f} for {name}" in table
+        assert f"{PRICES_READ:%B %Y}" in table
+        assert "published" in table
 
 
 def test_a_reply_that_is_no_move_is_quoted_short_and_escaped():
