@@ -11,6 +11,7 @@ from panels.results.models import (
     FORM,
     PLANNERS,
     buyer_name,
+    lead_of,
     named,
     policy_label,
     rows_by_policy,
@@ -295,6 +296,7 @@ def words_verdict(data: Words, hearing: Hearing) -> Verdict:
             f"By type of seller: {types}.",
             f"In phrases that its reader has never seen: {unseen}.",
             words_to_sauda(hearing),
+            on_unseen_phrases(hearing),
         ),
     )
 
@@ -307,6 +309,13 @@ def words_to_sauda(data: Hearing) -> str:
     told = with_interval(Interval(**name_interval(kept)), "z.0%") if kept else "no sure share"
     worth = with_interval(rows[REMOVED].less, GAIN)
     return SAY.words_to_sauda(buyer_name(OURS), worth, told, data.n)
+
+
+def on_unseen_phrases(data: Hearing) -> str:
+    """How the served model and the planner that taught it fare where neither knows the phrases."""
+    grades = {row.player: row.grades for row in data.rows if row.market == UNSEEN}
+    lead = lead_of(grades[OURS], grades[LISTENER])
+    return SAY.on_unseen_phrases(buyer_name(OURS), buyer_name(LISTENER), side(lead.gain), lead)
 
 
 def words_rows(data: Words) -> list[Measured]:

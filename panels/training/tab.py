@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from env import TASKS
-from panels.results.models import FILE, LAB_FILE, policy_label
+from panels.results.models import FILE, LAB_FILE, buyer_name, policy_label
 from panels.results.training import verdict, whole_gains
 from panels.training import data, roles
 from panels.training.curves import (
@@ -337,7 +337,7 @@ def _rows(selector: Artifact, task: str) -> list[SelectorEpisode]:
 def outcome(selector: Artifact, task: str) -> str:
     """The policy that the selector ends on, and its gain over the expert, as text."""
     final = next(row for row in selector.data.final if row.task == task)
-    return SAY.selected(final, policy_label(final.policy))
+    return SAY.selected(final, buyer_name(final.policy))
 
 
 def played_again(selector: Artifact, task: str) -> Iterator[Markup]:

@@ -6,6 +6,7 @@ from functools import partial
 from statistics import fmean
 
 import gradio as gr
+import numpy as np
 import pytest
 
 from panels.results import leaderboard, optimum
@@ -96,6 +97,9 @@ def test_what_words_are_worth_is_said_with_its_interval_by_type_and_in_unseen_ph
     loses = {row.market: row.less.mean for row in hearing.rows if row.player == OURS}
     kept = 1 - loses[optimum.UNSEEN] / loses[optimum.REMOVED]
     assert f"it keeps {kept:.0%} [" in " ".join(verdict.evidence)
+    grades = {row.player: np.array(row.grades) for row in hearing.rows if row.market == "unseen"}
+    lead = (grades[OURS] - grades[LISTENER]).mean()
+    assert f"beats the planner that reads and speaks: {lead:+.3f} [" in " ".join(verdict.evidence)
     for row in (worth[optimum.BOTH].all, worth[optimum.BOTH].bluffer):
         assert f"{row.mean:+.3f}" in f"{verdict.sentence} {' '.join(verdict.evidence)}".replace(
             "−", "-"

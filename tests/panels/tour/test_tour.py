@@ -40,6 +40,7 @@ def test_what_training_further_changed_is_told_with_its_intervals():
     comparison = model_comparison()
     rows = [r for r in comparison.data.stage_gains if (r.task, r.before) == (facts.MARKET, OURS)]
     told = facts.trained_on(comparison)
+    assert rows
     for row in rows:
         is_told = facts.points(row.interval, facts.FINE) in told
         assert is_told == (row.on == "all" or side(row.interval) != "unclear")
