@@ -58,7 +58,7 @@ class Exchange:
     @property
     def is_narrated(self) -> bool:
         """Whether the page answers and not the other side: a rule, or a question about a move."""
-        return self.kind.startswith(("rule_", "words_", *QUESTIONS))
+        return self.kind.startswith(("rule_", *QUESTIONS))
 
     @property
     def is_question(self) -> bool:
@@ -314,8 +314,7 @@ def _last_chance(game: Game, translate: Translate) -> str:
 
 # What is typed -----------------------------------------------------------------------------------
 
-WORDS_WAIT = "words_wait"  # words that move a seller, and wait for a price to go with
-SAID = frozenset({*speech.QUESTIONS, *speech.PITCHES})
+SAID = frozenset({*speech.QUESTIONS, *speech.PITCHES})  # words that go with the next price
 
 
 class NoMove(ValueError):
@@ -372,8 +371,8 @@ def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
     closes = "" if relative(text) else read_closing(text, _standing(game))
     action = _action(game, text, closes)
     if isinstance(action, Offer) and _counts_words(game) and not speech.act_in(text)[0]:
-        now = talk.at(len(game.play.turns))
-        waiting = [exchange.text for exchange in now if exchange.kind == WORDS_WAIT]
+        now = [each.text for each in talk.at(len(game.play.turns)) if not each.is_narrated]
+        waiting = [said for said in now if speech.act_in(said)[0] in SAID]
         action = replace(action, message=" ".join([*waiting[-1:], text]))
     if game.over:
         raise NoMove("after")
@@ -431,8 +430,6 @@ def _action(game: Game, text: str, closes: str) -> Action:
     except ValueError:
         amount = None
     if amount is None:
-        if not game.over and _counts_words(game) and speech.act_in(text)[0] in SAID:
-            raise NoMove(WORDS_WAIT)
         other = "buyer" if game.you == "seller" else "seller"
         raise NoMove("after" if game.over else small_talk(text, game.observation.table, other))
     return Offer(int(amount) if amount == int(amount) else amount, text)
