@@ -32,11 +32,12 @@ from sauda.language.small_talk import (
     asks_something,
     confirms,
     read_closing,
+    read_heard,
     slip,
     small_talk,
 )
 from sauda.language.spoken import Decided, announce, claim_of, is_last, retell
-from sauda.language.stances import NoBase, read_stances, relative
+from sauda.language.stances import NoBase, relative
 from sauda.sessions import bazaar
 from sauda.sessions.bazaar import Action, Game
 
@@ -424,13 +425,13 @@ def _action(game: Game, text: str, closes: str) -> Action:
         if not 0 < amount <= HIGHEST_PRICE:
             raise NoMove("after" if game.over else "high" if amount > 0 else "zero")
         return Offer(amount, text)
-    offered = read_stances(text).offered
+    other = "buyer" if game.you == "seller" else "seller"
+    offered = read_heard(text, game.observation.table, other).offered
     try:
         amount = None if slip(offered) else price_in(offered)
     except ValueError:
         amount = None
     if amount is None:
-        other = "buyer" if game.you == "seller" else "seller"
         raise NoMove("after" if game.over else small_talk(text, game.observation.table, other))
     return Offer(int(amount) if amount == int(amount) else amount, text)
 

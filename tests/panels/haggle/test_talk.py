@@ -411,6 +411,15 @@ def test_a_line_does_what_its_writer_meant(row):
     assert outcome(row)[:2] == (row["expect"], float(row["price"]) if row["price"] else None)
 
 
+@pytest.mark.parametrize(argvalues=rows("bargain_lines.csv"), **by_id)
+def test_a_line_binds_its_writer_to_what_it_offers_and_to_nothing_else(row):
+    """By topic: a price in question, of one piece, of another, under a condition, no price."""
+    does, price, kind = outcome(row)
+    expected = row["expect"], float(row["price"]) if row["price"] else None
+    assert ("talk" if does == "ask_back" else does, price) == expected
+    assert not row["kinds"] or kind in row["kinds"].split("|")
+
+
 @pytest.mark.parametrize(argvalues=ACCEPTANCES, **by_id)
 def test_an_acceptance_in_any_words_takes_what_stands_and_no_other_price(row):
     does, _, kind = outcome(row)
