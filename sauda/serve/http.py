@@ -213,7 +213,8 @@ def openenv_app() -> FastAPI:
     app.state.server, app.state.episodes = server, Episodes(UNKNOWN)
     _add_episodes(app, app.state.episodes)
     app.state.entries = Limiter(ENTRIES_OF_ADDRESS, seconds=ENTRIES_SECONDS)
-    _add_leaderboard(app, app.state)
+    _add_entering(app, app.state)
+    _add_leaderboard(app)
     _add_mcp(app)
     _add_refusals(app)
     return app
