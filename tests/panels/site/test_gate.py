@@ -268,7 +268,7 @@ def test_an_event_that_is_not_there_is_told_so_with_nothing_in_the_log(site, cap
 @pytest.mark.parametrize("path", ["/", "/config"])
 def test_the_page_describes_what_public_events_take_and_give_alone(site, path):
     public = [event for event in site.blocks.fns.values() if event.api_visibility == "public"]
-    parts = {part._id for event in public for part in (*event.inputs, *event.outputs)}
+    parts = {id(part) for event in public for part in (*event.inputs, *event.outputs)}
     assert site.shared.get(path).text.count('"api_info":') == len(parts)
 
 
