@@ -151,7 +151,8 @@ class Sessions(StateHolder):
 
 # Until a call of an event's function is given up, which gives its place to the next one. In the
 # queue a call may wait for a model to load, and then for a whole game of it.
-SECONDS, SECONDS_IN_QUEUE = 30.0, 480.0
+SECONDS = 30.0
+SECONDS_IN_QUEUE = 480.0
 
 
 class Page(gr.Blocks):
