@@ -37,7 +37,7 @@ def test_the_tours_figures_are_those_of_the_artifacts():
 
 
 def test_what_training_further_changed_is_told_with_its_intervals():
-    comparison = model_comparison()
+    comparison = load("evaluation/model-comparison.json")
     rows = [r for r in comparison.data.stage_gains if (r.task, r.before) == (facts.MARKET, OURS)]
     told = facts.trained_on(comparison)
     assert rows
