@@ -3,8 +3,14 @@
 #
 #     docker build --tag sauda . && docker run --publish 7860:7860 sauda
 #
-# Python 3.11 and its torch are those of the recorded measurements.
-FROM python:3.11-slim
+# Python 3.11 and its torch are those of the recorded measurements. The tag moves with Debian's fixes;
+# docs/serving.md names the base by its digest, and makes a bill of materials.
+ARG BASE=python:3.11-slim
+FROM $BASE
+
+# Of the code, the weights and the fonts (NOTICE). Packages have theirs in their dist-info, and
+# those of Debian under /usr/share/doc.
+LABEL org.opencontainers.image.licenses="MIT AND Apache-2.0 AND OFL-1.1"
 
 # Builds of torch for CPUs; for a GPU, --build-arg TORCH_INDEX=https://download.pytorch.org/whl/cu130
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu

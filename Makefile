@@ -7,7 +7,7 @@ HOST ?= 127.0.0.1
 PORT ?= 7860
 RUNS ?= runs
 
-.PHONY: run test nightly quick checksums train-mini train-toy lint format lock chromium
+.PHONY: run test nightly quick checksums train-mini train-toy lint format lock sbom chromium
 
 run: .venv/ready
 	$(BIN)/python -m sauda weights
@@ -29,9 +29,9 @@ quick: .venv/ready
 # Every run with a published adapter, from the base; stopped, it goes on where it was.
 train-mini: .venv/ready
 	$(BIN)/python -m sauda weights
-	for run in sft "sft --seed 1" distill grpo "dpo --pairs 400" "sft --game arena" "distill --game arena" \
+	for run in sft "sft --seed 1" distill grpo dpo "sft --game arena" "distill --game arena" \
 	  "roles --role buyer" "roles --role seller" "roles --role generalist"; do \
-	  folder="$(RUNS)/$$(echo "$$run" | sed 's/ --pairs.*//; s/ --seed /-seed/; s/ --[a-z]* /-/')"; \
+	  folder="$(RUNS)/$$(echo "$$run" | sed 's/ --seed /-seed/; s/ --[a-z]* /-/')"; \
 	  resume=$$([ ! -e "$$folder/run.json" ] || echo --resume); \
 	  $(BIN)/python -m sauda train $$run --out "$$folder" $$resume || exit; \
 	done
@@ -68,6 +68,12 @@ lock: .venv/ready
 	  pyproject.toml
 	$(BIN)/uv pip compile --quiet --extra dev --output-file requirements-dev.lock pyproject.toml \
 	  $$(sed -n 's/^\([a-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.lock)
+
+# What a container installs, by name, version and hash, as a bill of materials (CycloneDX). torch,
+# whose first line is the one for Python 3.11, stands in no lock and so has no hash.
+sbom: .venv/ready
+	{ cat requirements.lock; grep -m 1 '^torch==' requirements.txt; } | $(BIN)/uv tool run \
+	  --from cyclonedx-bom==7.5.0 cyclonedx-py requirements --output-file sbom.cdx.json -
 
 # torch first, in the build that this machine's package index gives it; then all else by its hash.
 # The former OpenEnv client and the newest of MCP, which tests drive too, have folders of their own.

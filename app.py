@@ -15,13 +15,13 @@ if __name__ == "__main__":  # whoever starts the page twice is told before the s
 import gradio as gr
 
 from panels import PANELS
+from panels.challenges.people import play_pairs_in_background
 from panels.haggle.opponents import load_in_background
 from panels.site.cache import PageCache
 from panels.site.health import trouble_with_temporary_files
 from panels.site.serving import log_once_per_minute, serve, stay_until_stopped
 from panels.site.visitor import Page
 from panels.tour.tab import first_view
-from panels.ui import theme
 from panels.ui.html import macros
 from panels.ui.look import QUIET, trouble
 
@@ -70,12 +70,12 @@ def main() -> int:
     host, port = host_and_port(os.environ)
     if sentence := trouble_with_temporary_files():
         print(sentence, file=sys.stderr)
-    theme.serve_fonts()
     try:
         load_in_background()
     except ValueError as error:  # a variable names a model server that cannot be
         print(error, file=sys.stderr)
         return 1
+    play_pairs_in_background()
     app = build_app()
     gc.collect()
     gc.freeze()  # the artifacts stay for good; collecting them again would stall replies by 0.1 s

@@ -53,7 +53,6 @@ OF_MODEL = re.compile(r"mini|model|replies|training")  # in the name of a speed
 
 def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
-    gr.set_static_paths([ROOT])
     told = "Play from a program, check a number, bring a policy, download the file of a figure."
     gr.HTML(heading(TITLE, told))
     gr.api(play, api_name="play", concurrency_id="play", concurrency_limit=1)
@@ -186,7 +185,7 @@ def _row(entry: Entry, root: Path) -> tuple[object, ...]:
         return entry.file, fault, command, check, "–", "–"
     kind = f"{artifact.origin}, {artifact.kind}; shown in {entry.tab}"
     return (
-        HTML.download(path, entry.file),
+        HTML.download(entry.file),
         with_tooltips(entry.about) + note(kind),
         HTML.made_by(artifact.made),
         check,

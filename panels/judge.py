@@ -52,11 +52,12 @@ TO_THE_PITCH = """() => {
     field.focus({preventScroll: true});
     return [];
 }"""
+RULE = arena.LONGEST_MESSAGE, arena.URGENT_WITHIN  # characters of a pitch; rounds that are close
 Games = Mapping[int, ShownGame]  # recorded games by seed
 EXAMPLE = "evidence_first"
 LETTERS = "ABCD"  # of the other labs, from lab_1
 LAB = re.compile(r"\blab_\d+\b")
-TONES = {"holds": "good", "false": "bad"}  # of a claim; all others are left grey and unchecked
+TONES = {"holds": "good", "outweighed": "good", "false": "bad"}  # of a claim; others stay grey
 COMPARED = {  # what the judge compares a claim about a job with, where it names no job; by its kind
     "hours_needed": "the hours of each open job, and of all together",
     "worth": "what each open job pays",
@@ -112,7 +113,7 @@ def _rounds(judged: Artifact, tab: gr.Tab) -> None:
         game, index = games[chosen], int(number) - 1
         return {
             shown: recorded_round(game, index) + source,
-            totals: trend(game, index) + HTML.write_a_pitch(),
+            totals: trend(game, index) + HTML.write_a_pitch(*RULE),
             known: knowledge(chosen, index),
             pitch: gr.Textbox(placeholder=example_pitch(chosen, index)),
             address.shown: in_address(named_in_address(first, chosen, index)),
@@ -164,9 +165,7 @@ def _pickers(judged: Artifact, games: Games) -> tuple[gr.Dropdown, gr.Slider]:
 
 def _pitch_form(seed: gr.Dropdown, number: gr.Slider) -> tuple[gr.Textbox, gr.HTML]:
     """Where the visitor writes a pitch; the verdict on it above what its lab knows."""
-    pitch = gr.Textbox(
-        label="Your pitch", lines=3, max_length=arena.LONGEST_MESSAGE, elem_id="judge-pitch"
-    )
+    pitch = gr.Textbox(label="Your pitch", lines=3, elem_id="judge-pitch")
     with gr.Row(elem_classes="sauda-actions"):
         judge = gr.Button("Judge it", variant="primary", scale=0, min_width=110)
         example = gr.Button("Show an example", scale=0, min_width=150)

@@ -7,6 +7,7 @@ caller's own claim, so what bounds an address never asks how many it has.
 
 import asyncio
 import math
+import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Hashable, Mapping
 from contextlib import asynccontextmanager
@@ -178,14 +179,17 @@ class FairGate:
 
         `size` is that of the request in bytes. A task that is cancelled while it waits leaves.
         """
-        key = object()
+        key, began = object(), None
         self.queue.enter(key, Visitor(session, address), size)
         turn = self._waiting[key] = asyncio.get_running_loop().create_future()
         self._let_in()
         try:
             await turn
+            began = time.monotonic()
             yield
         finally:
+            if began is not None:
+                self.queue.learn_time(time.monotonic() - began)
             self._waiting.pop(key, None)
             self.queue.leave(key)
             self._let_in()

@@ -52,8 +52,8 @@ def test_the_locks_name_a_hash_for_everything_and_neither_an_index_nor_a_path():
 def test_the_image_installs_by_the_lock_and_runs_as_a_plain_user():
     """No container is built here, so its recipe is read."""
     told = instructions()
-    (base,) = told["FROM"]
-    assert base.startswith("python:3.11")
+    assert told["FROM"] == ["$BASE"]  # whoever passes an image on names it by its digest
+    assert any(argument.startswith("BASE=python:3.11") for argument in told["ARG"])
     assert any("--require-hashes --requirement requirements.lock" in run for run in told["RUN"])
     assert told["USER"] == ["sauda"]
     assert list(told).index("USER") < list(told).index("CMD")
@@ -61,6 +61,20 @@ def test_the_image_installs_by_the_lock_and_runs_as_a_plain_user():
     for copied in told["COPY"]:
         for name in copied.split()[:-1]:
             assert name.startswith("--") or (ROOT / name).exists(), name
+
+
+def test_what_is_passed_on_of_others_is_named_with_its_licence():
+    notice = (ROOT / "NOTICE").read_text(encoding="utf-8")
+    (label,) = instructions()["LABEL"]
+    fonts = [file.stem.removeprefix("OFL-") for file in (ROOT / "panels/ui/fonts").glob("OFL-*")]
+    parts = {"Apache-2.0": ["SmolLM2-135M-Instruct"], "OFL-1.1": fonts}
+    for licence, names in parts.items():
+        assert licence in label
+        for name in names:
+            assert name in notice.replace(" ", "")
+            assert name in (ROOT / "README.md").read_text(encoding="utf-8").replace(" ", "")
+    assert "SmolLM2" in (ROOT / "artifacts/README.md").read_text(encoding="utf-8")
+    assert fonts
 
 
 def test_the_health_check_of_the_image_runs_without_a_shell_and_tells_a_dead_page():

@@ -1,9 +1,10 @@
 """The rule judge, which grades a pitch claim by claim, and the strategies that write pitches.
 
-A true claim that was not made recently adds points in one of five dimensions; further claims in the
-same dimension add less. Text without a checkable claim, promises, and statements about other labs
-add nothing. A false claim costs points. A verdict depends on the market and the judged lab's own
-private values, so it reveals nothing private of another lab.
+A true claim that was not made recently speaks for one of five dimensions. In each dimension the
+strongest counts, and of these the three strongest, so that more facts are not more votes. Bounds,
+text without a checkable claim, promises, and statements about other labs add nothing. A false claim
+costs points. A verdict depends on the market and the judged lab's own private values, so it reveals
+nothing private of another lab.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +19,6 @@ from .pitch import (
     CLAIMS,
     DIMENSIONS,
     URGENT_WITHIN,
-    Claim,
     accepted_offers,
     claims,
     committed_blocks,
@@ -33,11 +33,9 @@ from .planning import own_plan, spare_blocks
 from .rules import SHORTEST_PITCH, Draft, signal_of
 from .types import FAILED, Lab, Message, Observation, State
 
-MAX_CLAIMS = 6  # claims of one pitch that count; later ones are ignored
 JUDGE_MEMORY = 3  # rounds in which a repeated fact does not count again
-WEIGHTS = (0.6, 0.3, 0.1)  # of the strongest, second and third claim in one dimension
-LIE_PENALTY = 0.5  # points that each false claim costs
-FULL_MARKS = 2.4  # points of all dimensions that the best honest pitch in nine of ten markets has
+WEIGHTS = (0.5, 0.3, 0.2)  # of the strongest dimension, the second and the third
+LIE_PENALTY = 0.2  # points that each false claim costs
 STAKE = 1.0  # credits that each lab with a pitch pays into the pot of a round
 LIE_REPUTATION = 0.02  # reputation that each false claim costs
 
@@ -46,11 +44,11 @@ class Finding(NamedTuple):
     """The judge's finding on one claim at `text[start:end]`, with its reason in words."""
 
     dimension: str
-    status: str  # holds, false, repeated, promise, other, unheard
+    status: str  # holds, outweighed, false, repeated, bound, promise, other
     start: int
     end: int
     reason: str
-    points: float = 0.0  # added to the dimension's grade
+    points: float = 0.0  # the dimension's grade, if it counts
 
 
 class Verdict(NamedTuple):
@@ -88,54 +86,63 @@ class Decision(NamedTuple):
 def judge(state: State, lab_id: str, text: str) -> Verdict:
     """The verdict on `text` as the pitch of `lab_id` in `state`.
 
-    Raises ValueError if there is no such lab.
+    Raises ValueError if there is no such lab, or the text is too long for a pitch.
     """
     if lab_id not in state.market.labs:
         raise ValueError(f"no lab {lab_id!r}; labs are {', '.join(state.market.labs)}")
+    if len(text) > LONGEST_MESSAGE:
+        raise ValueError(f"a pitch has at most {LONGEST_MESSAGE} characters, not {len(text):,}")
     obs = Observation(lab_id, state.market, state.private[lab_id])
-    findings = _findings(obs, text)
-    scores, weighed = {}, []
-    for dimension in DIMENSIONS:
-        ranked = sorted((f for f in findings if f.dimension == dimension), key=lambda f: -f.points)
-        weights = (*WEIGHTS, *[0.0] * len(ranked))
-        ranked = [
-            f._replace(points=round(f.points * w, 4)) for f, w in zip(ranked, weights, strict=False)
-        ]
-        scores[dimension] = round(sum((f.points for f in ranked), 0.0), 4)
-        weighed += ranked
+    findings = _weigh(_findings(obs, text, _recent_facts(obs)))
+    scores = dict.fromkeys(DIMENSIONS, 0.0)
+    scores |= {f.dimension: f.points for f in findings if f.points}
     lies = sum(f.status == "false" for f in findings)
-    total = min(1.0, (sum(scores.values()) - LIE_PENALTY * lies) / FULL_MARKS)
+    total = sum(scores.values()) - LIE_PENALTY * lies
     return Verdict(
         lab_id,
-        text[:LONGEST_MESSAGE],
+        text,
         MappingProxyType(scores),
         round(max(0.0, total), 4),
         lies,
-        tuple(sorted(weighed, key=lambda f: (f.start, f.end, f.reason))),
-        MappingProxyType({d: _summary(d, weighed) for d in DIMENSIONS}),
+        tuple(f._replace(reason=_reason(f, text)) for f in findings),
+        MappingProxyType({d: _summary(d, findings) for d in DIMENSIONS}),
     )
 
 
-def _findings(obs: Observation, text: str) -> list[Finding]:
-    """Every claim with its status; `points` is still the unweighted strength."""
-    recent, findings = _recent_facts(obs), []
-    counted: set[tuple] = set()
+def _findings(obs: Observation, text: str, recent: set[tuple]) -> list[Finding]:
+    """Every claim with its status, its kind for a reason, and its unweighted strength as points."""
+    findings: list[Finding] = []
+    said: set[tuple] = set()
     for claim in claims(obs.market, obs.agent, text):
-        about = fact(obs, claim, obs.market.round_index)
-        if claim.standing != "claimed":
-            findings.append(_judge_claim(claim, text, claim.standing))
-        elif about in counted:
-            findings.append(_judge_claim(claim, text, "repeated"))
-        elif len(counted) == MAX_CLAIMS:
-            findings.append(_judge_claim(claim, text, "unheard"))
-        else:
-            counted.add(about)
-            points = strength(obs, claim)
-            status = "false" if points is None else "repeated" if about in recent else "holds"
-            findings.append(
-                _judge_claim(claim, text, status, (points or 0.0) * (status == "holds"))
-            )
+        status, points = claim.standing, 0.0
+        if status == "claimed":
+            about, checked = fact(obs, claim, obs.market.round_index), strength(obs, claim)
+            if claim.bound:
+                status = "false" if checked is None else "bound"
+            elif about in said or (about in recent and checked is not None):
+                status = "repeated"
+            elif checked is None:
+                status = "false"
+            else:
+                status, points = "holds", checked
+            said |= set() if claim.bound else {about}
+        kind = CLAIMS[claim.kind]
+        findings.append(Finding(kind.dimension, status, claim.start, claim.end, kind.about, points))
     return findings
+
+
+def _weigh(findings: list[Finding]) -> list[Finding]:
+    """The findings in order of the text, with the points of those that count."""
+    strongest: dict[str, Finding] = {}
+    for finding in sorted(findings, key=lambda f: -f.points):
+        strongest.setdefault(finding.dimension, finding)
+    weights = dict(zip(strongest.values(), WEIGHTS, strict=False))  # the strongest come first
+    weighed = []
+    for finding in sorted(findings, key=lambda f: (f.start, f.end)):
+        points = round(finding.points * weights.get(finding, 0.0), 4)
+        status = "outweighed" if finding.points and not points else finding.status
+        weighed.append(finding._replace(status=status, points=points))
+    return weighed
 
 
 def _recent_facts(obs: Observation) -> set[tuple]:
@@ -146,31 +153,31 @@ def _recent_facts(obs: Observation) -> set[tuple]:
             break
         is_own = (message.kind, message.from_lab_id) == ("pitch", obs.agent)
         if is_own and message.round_index < now:
-            pitched = claims(obs.market, obs.agent, message.message)
-            facts |= {fact(obs, c, message.round_index) for c in pitched if c.standing == "claimed"}
+            for claim in claims(obs.market, obs.agent, message.message):
+                if claim.standing == "claimed" and not claim.bound:
+                    facts.add(fact(obs, claim, message.round_index))
     return facts
 
 
 REASONS = {
     "holds": "is true",
+    "outweighed": "is true, and stronger claims of the pitch count",
     "false": "is not true, which costs",
     "repeated": "was told before, and counts once",
     "promise": "is a promise, a question or a condition, no fact",
+    "bound": "is true of a bound, which counts nothing; name the figure",
     "other": "is about another lab; a pitch speaks for its own",
-    "unheard": f"comes after {MAX_CLAIMS} others and is not heard",
 }
 
 
-def _judge_claim(claim: Claim, text: str, status: str, points: float = 0.0) -> Finding:
-    kind = CLAIMS[claim.kind]
-    words = text[claim.start : claim.end]
-    reason = f"“{words}” ({kind.about}) {REASONS[status]}."
-    return Finding(kind.dimension, status, claim.start, claim.end, reason, points)
+def _reason(finding: Finding, text: str) -> str:
+    words = text[finding.start : finding.end]
+    return f"“{words}” ({finding.reason}) {REASONS[finding.status]}."
 
 
 def _summary(dimension: str, findings: list[Finding]) -> str:
     own = [f for f in findings if f.dimension == dimension]
-    true = sum(f.status == "holds" for f in own)
+    true = sum(f.status in ("holds", "outweighed") for f in own)
     false = sum(f.status == "false" for f in own)
     if not own:
         return f"No claim about {dimension} that can be checked."
@@ -230,13 +237,12 @@ def award(state: State, decision: Decision) -> State:
 
 # Strategies that write a lab's pitch: five honest ones, and a few that test the judge.
 #
-# An honest strategy states facts of its leading dimension and one fact each of two others; all
-# are true.
+# An honest strategy states the strongest new fact of its leading dimension, and of others where
+# that is strongest: as many as the judge counts. All are true.
 
 Rng = np.random.Generator
 Wordings = tuple[str, ...]  # one fact in several ways
 
-OWN_FACTS, OTHER_FACTS = 3, 2  # facts of the leading dimension and of others, in one pitch
 HABIT = 0.5  # probability of the archetype's own strategy
 FAVOURITES: Mapping[str, str] = {
     "cooperative": "coalition_first",
@@ -273,12 +279,15 @@ def usual_strategy(obs: Observation, rng: Rng) -> str:
 
 
 def _leading_facts(leading: str, obs: Observation, rng: Rng) -> str:
-    """A pitch of true facts, those of the leading dimension first."""
-    facts = FACTS[leading](obs)
-    chosen = [facts[i] for i in sorted(rng.permutation(len(facts))[:OWN_FACTS])]
-    others = [f for d in DIMENSIONS if d != leading if (f := FACTS[d](obs))]
-    for i in rng.permutation(len(others))[:OTHER_FACTS]:
-        chosen.append(others[i][int(rng.integers(len(others[i])))])
+    """A pitch of true facts, that of the leading dimension first."""
+    recent = _recent_facts(obs)
+
+    def points(ways: Wordings) -> float:
+        return sum(finding.points for finding in _findings(obs, ways[0], recent))
+
+    strongest = {d: max(facts, key=points) for d in DIMENSIONS if (facts := FACTS[d](obs))}
+    order = sorted(strongest, key=lambda d: (d == leading, points(strongest[d])), reverse=True)
+    chosen = [strongest[dimension] for dimension in order[: len(WEIGHTS)]]
     worded = [ways[int(rng.integers(len(ways)))] for ways in chosen]
     return " ".join(f"{words[0].upper()}{words[1:]}." for words in worded) or PLAIN
 
@@ -299,7 +308,7 @@ def _urgency(obs: Observation) -> list[Wordings]:
             f"we have a deadline in round {due}",
             f"we must deliver by round {due}",
         )
-        for due in sorted(rounds)[:OWN_FACTS]
+        for due in sorted(rounds)
     ]
 
 

@@ -1,7 +1,8 @@
 """Bargain of the day: one item and seed for everybody, a rank, a link that replays the game.
 
-Haggle's callbacks make the moves. A callback takes the screen and the values of its inputs, and
-returns new values by component.
+The rank is open, and says so: whoever knows the date can practise the game, and a friend's link
+shows one. Haggle's callbacks make the moves. A callback takes the screen and the values of its
+inputs, and returns new values by component.
 """
 
 import re
@@ -41,7 +42,9 @@ HTML = macros("challenges")
 IN_ADDRESS = ("day", "moves")
 VISITOR = "visitor"  # names this browser where its games count among people's
 MOST_KEPT = 60  # games in a browser, the newest days
-COUNTED = Limiter(30, 600, seconds=3600.0)  # games of an address and in all, that are counted
+# Games of a day from one address, and in all within 24 hours, that count among people's.
+PLACES, PLACES_IN_ALL = 4, 10_000
+COUNTED = Limiter(PLACES, PLACES_IN_ALL, seconds=24 * 3600.0)
 ORIGIN = re.compile(r"https?://[\w.\-]+(:\d{1,5})?", re.ASCII)
 
 
@@ -74,7 +77,11 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
     subtab.wire_reload(page, tab, language, opened, values, page.of_game, page.message)
     screen.wire(tab, language, [page.moves, page.head], "watch", watch)
     counting = page.counted.input(
-        screen.on_visit(count_me), [page.counted, *values], page.kept, js=page.reads, **QUIET
+        screen.on_visit(count_me),
+        [page.counted, *values],
+        [page.kept, page.counted, page.moves],
+        js=page.reads,
+        **QUIET,
     )
     # The table of players appears when a game ends: no other move costs a queued event.
     plays = (screen.on_visit(let_sauda_play), values, page.players)
@@ -233,6 +240,7 @@ def show_result(visit: DailyVisit) -> Markup:
             stat(place, translate("place")),
             stat(f"{visit.streak}", translate("daily_streak")),
         ),
+        note(translate("daily_open")),
         result.revealed(game, translate),
         result.replay_note(game, rank_standings(everybody), translate),
     ]
@@ -408,8 +416,16 @@ def _versus(visit: DailyVisit, sauda: Standing) -> str:
 
 
 def count_me(screen: DailyScreen, counted: bool, visit: DailyVisit) -> Updates:
-    """Let the games of this browser count among people's from now on, or no longer."""
+    """Let the games of this browser count among people's from now on, or no longer.
+
+    Then what was stored of them is deleted; where it cannot be now, they count on.
+    """
     kept = {day: code for day, code in visit.kept.items() if day != VISITOR}
+    try:
+        if visitor := visit.kept.get(VISITOR):
+            own_board().withdraw(visitor)
+    except Unavailable as error:
+        return screen.problem(error, visit) | {screen.page.counted: True}
     return {screen.page.kept: kept | ({VISITOR: secrets.token_hex(16)} if counted else {})}
 
 
@@ -418,12 +434,13 @@ def among_people(visit: DailyVisit) -> Markup:
     visitor = visit.kept.get(VISITOR)
     if visitor is None:
         return Markup("")
-    if not COUNTED.take(visit.address):
-        return note(visit.translate("people_often"))
-    day, mine = visit.day.isoformat(), visit.you.grade
+    day, mine, digest = visit.day.isoformat(), visit.you.grade, token_digest(visitor)
     try:
-        own_board().add_day(day, token_digest(visitor), mine)
-        grades = own_board().grades_of_day(day)
+        is_new = digest not in own_board().grades_of_day(day)
+        if is_new and not COUNTED.take(f"{visit.address} {day}"):
+            return note(visit.translate("daily_crowded", most=PLACES))
+        own_board().add_day(day, digest, mine)
+        grades = own_board().grades_of_day(day).values()
     except Unavailable as error:
         return trouble(error)
     place = 1 + sum(grade > mine for grade in grades)

@@ -1,8 +1,12 @@
 """For the record: a person's five bargains at hidden seeds, kept with consent, beside Sauda's.
 
 The moves are made by Haggle's callbacks and stored in the leaderboard's file before they are shown.
+Sauda plays the games for the tally in a thread of the page: no event of a browser decides which.
 """
 
+import logging
+import threading
+import time
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,20 +20,22 @@ from panels.haggle.result import compare, revealed, took
 from panels.haggle.words import ENGLISH, Translate, Trouble, translate_error, translator
 from panels.tour.facts import points
 from panels.ui.html import macros
-from panels.ui.look import QUIET, note, stat, strip, trouble
+from panels.ui.look import QUIET, folded, note, stat, strip, trouble
 from panels.ui.tables import with_interval
-from panels.ui.wiring import Updates, button
+from panels.ui.wiring import PRESS, Updates, button
 from sauda.llm.types import ReplyError
-from sauda.serve.http import ENTRIES_IN_ALL, ENTRIES_OF_ADDRESS
+from sauda.serve.http import ENTRIES_OF_ADDRESS, ENTRIES_SECONDS
 from sauda.serve.leaderboard import HOURS, Place, Unavailable, own_board, rules_of
 from sauda.serve.limits import Limiter
 from sauda.serve.names import LONGEST_NAME, check_name
-from sauda.serve.people import GAMES, TASK, next_bargain, record_moves, tally
+from sauda.serve.people import GAMES, TASK, next_bargain, play_pairs, record_moves, tally
 from sauda.sessions.bazaar import as_episode, rank_standings, stand
-from sauda.sessions.review import informed_grade
 
+LOG = logging.getLogger(__name__)
 HTML = macros("challenges")
-ENTERED = Limiter(ENTRIES_OF_ADDRESS, ENTRIES_IN_ALL, seconds=3600.0)
+MOST_HELD = 50  # tokens of one browser
+PAUSE = 20.0  # seconds between two looks for games that Sauda has yet to play
+ENTERED = Limiter(ENTRIES_OF_ADDRESS, seconds=ENTRIES_SECONDS)
 
 
 class PeoplePage(BargainPage):
@@ -52,9 +58,12 @@ class PeoplePage(BargainPage):
         with gr.Column(elem_id="people-game"):
             self.lay_out_game()
         self.tally = gr.HTML(elem_id="people-tally")
-        # {"token": …} of the entry. The key is no secret: it only has to stay the same.
+        # The button by which a browser withdraws its entries, folded; empty where it has none.
+        self.leave = gr.HTML(elem_id="people-leave", js_on_load=PRESS)
+        # {"tokens": […]} of this browser's entries. The key is no secret: it only has to stay.
         self.kept = gr.BrowserState({}, storage_key="sauda-people", secret="for-the-record")
-        self.with_words += [self.name, self.consent, self.start, self.tally]
+        self.share(self.kept)
+        self.with_words += [self.name, self.consent, self.start, self.tally, self.leave]
 
 
 def build(tab: gr.Tab, language: gr.Radio) -> None:
@@ -66,8 +75,11 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
     screen.wire(tab, language, [page.moves, page.result], "next", follow)
     gr.on(
         [page.start.click, page.name.submit],
-        screen.on_visit(enter), [page.name, page.consent, *values], page.of_game, **QUIET,
+        screen.on_visit(enter), [page.name, page.consent, *values], [*page.of_game, page.leave],
+        js=page.reads, **QUIET,
     )  # fmt: skip
+    left = [page.visit, page.kept, page.head, page.moves, page.tally, page.leave]
+    page.leave.click(screen.on_visit(withdraw), values, left, js=page.reads, **QUIET)
     played = [page.players, page.tally, page.moves]
     page.players.change(screen.on_visit(let_sauda_play), values, played, **PLAYS)
 
@@ -80,7 +92,12 @@ class PeopleVisit(BargainVisit):
     """The values of a visitor's screen."""
 
     place: Place | None = None
-    token: str = ""
+    tokens: tuple[str, ...] = ()  # of the entries that this browser made, the newest last
+
+    @property
+    def token(self) -> str:
+        """That of the newest entry; "" where there is none."""
+        return self.tokens[-1] if self.tokens else ""
 
     @property
     def is_last(self) -> bool:
@@ -96,8 +113,10 @@ class PeopleScreen(BargainScreen):
     visit_type = PeopleVisit
 
     def read(self, request: gr.Request, stored: object) -> dict[str, Any]:
-        token = stored.get("token", "") if isinstance(stored, dict) else ""
-        return {"token": token if isinstance(token, str) else ""}
+        stored = stored if isinstance(stored, dict) else {}
+        tokens = stored.get("tokens", [stored.get("token")])  # the latter of a former page
+        tokens = [one for one in tokens if isinstance(one, str)] if isinstance(tokens, list) else []
+        return {"tokens": tuple(filter(None, tokens[-MOST_HELD:]))}
 
     def after_the_end(self, visit: PeopleVisit) -> str:
         return visit.translate("people_over")
@@ -110,20 +129,21 @@ class PeopleScreen(BargainScreen):
             page.consent: gr.update(label=translate("people_consent")),
             page.start: translate("people_start"),
             page.tally: show_tally(translate),
+            page.leave: way_out(visit),
         }
 
     def show(self, visit: PeopleVisit, problem: Markup | str = "") -> Updates:
         """The game of `visit`, or nothing beside the form where there is none."""
-        page, kept = self.page, {"token": visit.token}
+        page = self.page
+        kept = {page.kept: {"tokens": list(visit.tokens)}}
         if visit.game is None:
-            return {page.visit: visit, page.kept: kept, page.head: ""}
+            return kept | {page.visit: visit, page.head: ""}
         waits = note(visit.translate("daily_waits"))
-        return self.table(visit, problem) | {
-            page.kept: kept,
+        return kept | self.table(visit, problem) | {
             page.head: head(visit),
             page.result: result(visit) if visit.game.over else "",
             page.players: waits if visit.game.over else "",
-        }
+        }  # fmt: skip
 
     def show_move(self, before: PeopleVisit, after: PeopleVisit) -> Updates:
         """What a move changes, once it is stored; a move that cannot be stored is not made."""
@@ -164,23 +184,35 @@ def result(visit: PeopleVisit) -> Markup:
 def show_tally(translate: Translate) -> Markup:
     """People against Sauda in figures, the leaderboard, and the file of all games."""
     try:
-        found = tally(own_board())
+        now = tally(own_board())
     except Unavailable as error:
         return trouble(error)
-    links = HTML.people_links(translate)
-    if found is None:
-        return note(translate("people_nobody")) + links
+    waiting = note(translate("people_waiting", count=now.waiting)) if now.waiting else Markup("")
+    rest = waiting + HTML.people_links(translate)
+    if not now.entries:
+        return note(translate("people_nobody")) + rest
     cards = [
         stat(f"{one.mean:z.0%}", translate(key), f"[{one.low:z.0%}, {one.high:z.0%}]")
         for one, key in (
-            (found.person, "people_people"),
-            (found.sauda, "people_sauda"),
-            (found.oracle, "people_oracle"),
+            (now.person, "people_people"),
+            (now.sauda, "people_sauda"),
+            (now.oracle, "people_oracle"),
         )
     ]
-    less, _, interval = points(found.difference).partition(" ")
-    counted = translate("people_n", n=found.n, people=found.people)
-    return strip(*cards, stat(less, translate("people_less"), interval)) + note(counted) + links
+    less, _, interval = points(now.difference).partition(" ")
+    counts = {"n": now.n, "entries": now.entries, "unfinished": now.unfinished}
+    counts["withdrawn"] = now.withdrawn
+    counted = note(translate("people_n", **counts))
+    return strip(*cards, stat(less, translate("people_less"), interval)) + counted + rest
+
+
+def way_out(visit: PeopleVisit) -> Markup:
+    """What withdrawing deletes, and its button, folded; empty where this browser has no entry."""
+    if not visit.tokens:
+        return Markup("")
+    translate = visit.translate
+    press = button(translate("people_withdraw"), press="withdraw")
+    return folded(translate("people_withdraw"), note(translate("people_what_goes")) + press)
 
 
 # Events -----------------------------------------------------------------------------------------
@@ -192,8 +224,10 @@ def opened(screen: PeopleScreen, visit: PeopleVisit) -> Updates:
         return screen.show(visit)
     try:
         place, game = next_bargain(own_board(), visit.token)
+    except Unavailable as error:
+        return screen.refuse(error, visit)
     except ValueError:  # the entry is complete, its time is over, or the token is none of ours
-        return screen.show(replace(visit, token=""))
+        return screen.show(visit)
     return screen.show(replace(visit, place=place, game=game))
 
 
@@ -202,16 +236,17 @@ def enter(screen: PeopleScreen, name: str, consent: bool, visit: PeopleVisit) ->
     try:
         if consent is not True:
             raise Trouble("people_agree")
-        chosen = check_name(name or "")
-    except ValueError as error:
-        return screen.refuse(error, visit, "people_bad_name")
-    if not ENTERED.take(visit.address):
-        return screen.refuse(Trouble("people_often"), visit)
-    try:
-        ticket = own_board().enter(chosen, TASK, rules_of(TASK), GAMES, person=True)
+        chosen, rules = check_name(name or ""), rules_of(TASK)
+        own_board().check_free(chosen, TASK, rules)
+        if not ENTERED.take(visit.address):
+            raise Trouble("people_often")
+        ticket = own_board().enter(chosen, TASK, rules, GAMES, person=True)
     except Unavailable as error:
         return screen.refuse(error, visit)
-    return follow(screen, replace(visit, token=ticket.token))
+    except ValueError as error:
+        return screen.refuse(error, visit, "people_bad_name")
+    entered = replace(visit, tokens=(*visit.tokens, ticket.token))
+    return follow(screen, entered) | {screen.page.leave: way_out(entered)}
 
 
 def follow(screen: PeopleScreen, visit: PeopleVisit) -> Updates:
@@ -223,8 +258,20 @@ def follow(screen: PeopleScreen, visit: PeopleVisit) -> Updates:
     return screen.show(replace(visit, place=place, game=game, talk=SILENT))
 
 
+def withdraw(screen: PeopleScreen, visit: PeopleVisit) -> Updates:
+    """Nothing of this browser's entries is kept any more, and its game is over; the tally anew."""
+    try:
+        for token in visit.tokens:
+            own_board().withdraw(token)
+    except Unavailable as error:
+        return screen.refuse(error, visit)
+    page, gone = screen.page, replace(visit, game=None, place=None, tokens=())
+    done = {page.head: note(visit.translate("people_withdrawn")), page.leave: ""}
+    return screen.show(gone) | done | {page.tally: show_tally(visit.translate)}
+
+
 def let_sauda_play(screen: PeopleScreen, visit: PeopleVisit) -> Updates:
-    """The person's row beside Sauda's at the same seed, which is stored for the tally."""
+    """The person's row beside Sauda's at the same seed, and the tally as it stands."""
     page, game, translate = screen.page, visit.game, visit.translate
     if game is None or not game.over:
         return {page.players: gr.skip()}
@@ -232,10 +279,26 @@ def let_sauda_play(screen: PeopleScreen, visit: PeopleVisit) -> Updates:
         return {page.players: note(why)}
     try:
         sauda = subtab.sauda_at(game.play.seed, translate)
-        own_board().pair(visit.place, sauda.grade, informed_grade(game.task, game.play.seed))
-    except (ReplyError, Unavailable) as error:
+    except ReplyError as error:
         return screen.refuse(error, visit)
     you = stand("you", game.task, as_episode(game), visitor=True)
     caption = translate("people_beside", number=visit.place.number)  # the next one may be on
     rows = compare(rank_standings([you, sauda]), translate, caption)
     return {page.players: rows, page.tally: show_tally(translate)}
+
+
+# Sauda's games for the tally ----------------------------------------------------------------------
+
+
+def play_pairs_in_background() -> None:
+    """Let Sauda play the games of people's complete entries for as long as the page lives."""
+    threading.Thread(target=_play_pairs, daemon=True).start()
+
+
+def _play_pairs() -> None:
+    while True:
+        try:
+            play_pairs(own_board(), lambda seed: subtab.standing_of(seed).grade)
+        except Unavailable as error:
+            LOG.warning("Sauda played no game of people: %s", error)
+        time.sleep(PAUSE)

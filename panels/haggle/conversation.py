@@ -45,11 +45,12 @@ from sauda.language.small_talk import (
     asks_something,
     confirms,
     read_closing,
+    read_heard,
     slip,
     small_talk,
 )
 from sauda.language.spoken import Decided, announce, claim_of, is_last, retell
-from sauda.language.stances import NoBase, read_stances, relative
+from sauda.language.stances import NoBase, relative
 from sauda.sessions import bazaar
 from sauda.sessions.bazaar import Action, Game
 
@@ -71,7 +72,7 @@ class Exchange:
     @property
     def is_narrated(self) -> bool:
         """Whether the page answers and not the other side: a rule, or a question about a move."""
-        return self.kind.startswith(("rule_", "words_", *QUESTIONS))
+        return self.kind.startswith(("rule_", *QUESTIONS))
 
     @property
     def is_question(self) -> bool:
@@ -355,8 +356,7 @@ def _last_chance(game: Game, translate: Translate) -> str:
 
 # What is typed -----------------------------------------------------------------------------------
 
-WORDS_WAIT = "words_wait"  # words that move a seller, and wait for a price to go with
-SAID = frozenset({*speech.QUESTIONS, *speech.PITCHES})
+SAID = frozenset({*speech.QUESTIONS, *speech.PITCHES})  # words that go with the next price
 
 
 class NoMove(ValueError):
@@ -413,8 +413,8 @@ def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
     closes = "" if relative(text) else read_closing(text, _standing(game))
     action = _action(game, text, closes)
     if isinstance(action, Offer) and _counts_words(game) and not speech.act_in(text)[0]:
-        now = talk.at(len(game.play.turns))
-        waiting = [exchange.text for exchange in now if exchange.kind == WORDS_WAIT]
+        now = [each.text for each in talk.at(len(game.play.turns)) if not each.is_narrated]
+        waiting = [said for said in now if speech.act_in(said)[0] in SAID]
         action = replace(action, message=" ".join([*waiting[-1:], text]))
     if game.over:
         raise NoMove("after")
@@ -466,15 +466,13 @@ def _action(game: Game, text: str, closes: str) -> Action:
         if not 0 < amount <= HIGHEST_PRICE:
             raise NoMove("after" if game.over else "high" if amount > 0 else "zero")
         return Offer(amount, text)
-    offered = read_stances(text).offered
+    other = "buyer" if game.you == "seller" else "seller"
+    offered = read_heard(text, game.observation.table, other).offered
     try:
         amount = None if slip(offered) else price_in(offered)
     except ValueError:
         amount = None
     if amount is None:
-        if not game.over and _counts_words(game) and speech.act_in(text)[0] in SAID:
-            raise NoMove(WORDS_WAIT)
-        other = "buyer" if game.you == "seller" else "seller"
         raise NoMove("after" if game.over else small_talk(text, game.observation.table, other))
     return Offer(int(amount) if amount == int(amount) else amount, text)
 

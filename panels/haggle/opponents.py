@@ -44,6 +44,7 @@ MARKETS = (
     "classic/marketplace_arena",
 )
 ANY_ITEM = "any item"
+MOST_DRAWS = 50 * len(CATALOGUE)  # of seeds until one is about an item; all miss with e**-50
 HIDDEN = "hidden"  # a scripted buyer, or a seller type, that the end of the game reveals
 STAND_IN = "tit_for_tat"  # the scripted buyer that plays until the model has loaded
 SCRIPTED_BUYERS = (PLANNER, *BUYERS)
@@ -171,7 +172,7 @@ def seat_choices(translate: Translate) -> Choices:
     return [(translate("buy"), BUY), (translate("sell"), SELL)]
 
 
-@lru_cache(maxsize=64)  # callers may send any seat
+@cache
 def market_choices(seat: str, language: str = ENGLISH) -> Choices:
     """The hundreds of items to sell, or the tasks to buy in; all visitors share the list."""
     translate = translator(language)
@@ -230,10 +231,11 @@ def new_game(seat: str, market: str, opponent: str, ready: bool = True) -> Game:
 
 
 def _seed_of(item: str) -> int:
-    """A secret seed whose game is about `item`, drawn until one is: hundreds, in 0.03 s."""
-    while item_of(seed := draw_seed()) != item:
-        continue
-    return seed
+    """A secret seed whose game is about `item`; Trouble where MOST_DRAWS give none."""
+    for _ in range(MOST_DRAWS):
+        if item_of(seed := draw_seed()) == item:
+            return seed
+    raise Trouble("bad_choice")
 
 
 def item_of(seed: int) -> str:
@@ -252,8 +254,8 @@ def game_at(task_name: str, seed: int, opponent: str, ready: bool = True) -> Gam
 
 
 def _check(seat: str, market: str, opponent: str) -> None:
-    """Raises ValueError unless the seat offers the market and the opponent."""
-    known = market in values(market_choices(seat))
+    """Raises ValueError unless there is such a seat that offers the market and the opponent."""
+    known = seat in (BUY, SELL) and market in values(market_choices(seat))
     if not known or opponent not in values(opponent_choices(seat, market)):
         raise Trouble("bad_choice")
 

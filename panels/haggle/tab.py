@@ -29,6 +29,7 @@ from sauda.records.seeds import whole_seed
 from sauda.sessions.bazaar import Game
 
 TITLE = "Haggle"
+SEATS = (FIRST.seat, opponents.BUY)
 STAGE_GAMES_AT_ONCE = 2  # each holds a thread while a stage plays
 REPLIES_AT_ONCE = 64  # events that wait for a model; none of them holds a thread
 REVIEWS_AT_ONCE = 16  # events that wait for a model or a search, likewise
@@ -217,8 +218,12 @@ def _moves(screen: Screen) -> None:
 
 
 def _visit_of(screen: Screen, kept: Visit, *picks: str) -> Visit:
-    """The visit that the session keeps, with what the visitor picks now; values are unchecked."""
+    """The visit that the session keeps, with what the visitor picks now.
+
+    Seat, backend and language are ones that there are; a game's beginning checks the others.
+    """
     picked = dict(zip(PICKS, picks, strict=True))
+    picked["seat"] = opponents.one_of(SEATS, picked["seat"])
     picked["backend"] = opponents.one_of([*screen.models["buyer"]], picked["backend"])
     picked["language"] = opponents.one_of(opponents.values(LANGUAGES), picked["language"])
     return replace(kept, **picked)
@@ -330,7 +335,7 @@ def read_kept(text: str, backends: Collection[str]) -> Kept | None:
         return None
     if not isinstance(found, dict) or not isinstance(found.get("session"), str):
         return None
-    seat = opponents.one_of((FIRST.seat, opponents.BUY), found.get("seat"))
+    seat = opponents.one_of(SEATS, found.get("seat"))
     market, opponent = opponents.choose_offered(
         seat, found.get("market", FIRST.market), found.get("opponent", FIRST.opponent)
     )

@@ -1,4 +1,4 @@
-"""Leaderboard: agents that played hidden games on this page, beside what was measured here."""
+"""Leaderboard: agents and people that played hidden games here, beside what was measured."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,10 +16,8 @@ from panels.results.models import FORM, LAB_FILE, LAB_STAGES
 from panels.results.question import (
     HTML,
     NUMBERS,
-    Measured,
     Question,
     Verdict,
-    numbers,
     side,
     verdict_html,
 )
@@ -28,8 +26,8 @@ from panels.transcripts.view import columns, longest
 from panels.ui.html import SAY
 from panels.ui.look import PARTS, QUIET_UNCHECKED, as_typed, folded, trouble
 from panels.ui.provenance import folded_commands, load_or_say, provenance, side_by_side
-from panels.ui.tables import WhiskerRow, whisker_rows, with_interval
-from panels.ui.terms import task_choices
+from panels.ui.tables import WhiskerRow, data_table, whisker_rows, with_interval
+from panels.ui.terms import task_choices, task_title
 from panels.ui.wiring import PRESS, Updates, lay_out_address, pick_in_address
 from sauda.experiments.comparison import BASE, BAYESIAN, LISTENER, ORACLE, OURS, TUNED
 from sauda.experiments.oracle import OracleRow
@@ -51,7 +49,8 @@ from sauda.serve.leaderboard import (
     replay_game,
     rules_of,
 )
-from sauda.serve.leaderboard import Entry as AgentEntry
+from sauda.serve.leaderboard import Entry as HiddenEntry
+from sauda.serve.people import GAMES as GAMES_OF_PEOPLE
 
 NAME = "leaderboard"
 NOBODY = Markup("<p>No entry of this task is complete yet, so there is no game to open.</p>")
@@ -119,30 +118,44 @@ def choose_drawn(rows: Sequence[Entry]) -> list[Entry]:
 # Parts -------------------------------------------------------------------------------------------
 
 
-def verdict(now: Standing, measured: Sequence[Entry]) -> Verdict:
-    """Who leads, and whether it wins more than the best measured row without hidden knowledge."""
+def verdict(now: Standing, people: Standing, measured: Sequence[Entry]) -> Verdict:
+    """Which agent leads, and whether it wins more than the best measured row that knows no more.
+
+    People have a line of their own: their entries are shorter.
+    """
     best = next((row for row in measured if row.policy != ORACLE), None)
     lines = []
     if best is not None:
         lines.append(f"best measured: {best.label} {with_interval(best.interval)}, n = {best.n:,}")
-    if now.being_played:
-        lines.append(f"entries that are being played: {now.being_played}")
+    if people.entries:
+        best_person, count = people.entries[0], f"{people.complete:,}"
+        lines.append(
+            f"best of people ({GAMES_OF_PEOPLE} games each, entries: {count}):"
+            f" “{best_person.name}” {with_interval(best_person.grade)}"
+        )
+    for who, standing in (("agents", now), ("people", people)):
+        if standing.being_played:
+            lines.append(f"entries of {who} that are being played: {standing.being_played}")
+        if standing.withdrawn:
+            lines.append(f"entries of {who} that were withdrawn: {standing.withdrawn}")
     apart = side(now.entries[0].grade, best.interval) if now.entries and best else None
     return Verdict(SAY.board(now, best, apart), tuple(lines))
 
 
 @lru_cache(maxsize=len(RANKED))
-def figure(now: Standing, measured: Measurements) -> go.Figure:
-    """The best entries and the measured rows, each with its interval.
+def figure(now: Standing, people: Standing, measured: Measurements) -> go.Figure:
+    """The best entries of agents, those of people, and the measured rows, each with its interval.
 
     Drawing takes most of a visit, and a standing is seldom new.
     """
-    entered = [
-        WhiskerRow(as_typed(f"{cut(entry.name)}, n = {entry.n}"), entry.grade, "visitor")
-        for entry in now.entries[:DRAWN]
-    ]
-    rows = choose_drawn(measured.references.get(now.task, ()))
-    groups = {"Entered, hidden games": entered, "Measured on hold-out seeds": rows}
+    groups = {
+        f"{title}, hidden games, {games} each": [
+            WhiskerRow(as_typed(f"{cut(entry.name)}, n = {entry.n}"), entry.grade, "visitor")
+            for entry in standing.entries[:DRAWN]
+        ]
+        for title, games, standing in (("Agents", GAMES, now), ("People", GAMES_OF_PEOPLE, people))
+    }
+    groups["Measured on hold-out seeds"] = choose_drawn(measured.references.get(now.task, ()))
     shown = {title: rows for title, rows in groups.items() if rows}
     return whisker_rows(shown, "mean grade, 1 at best", FORM)
 
@@ -152,27 +165,46 @@ def cut(name: str) -> str:
     return name if len(name) <= FITS else f"{name[: FITS - 1]}…"
 
 
+def standings(task: str) -> tuple[Standing, Standing]:
+    """How agents and how people stand at a task under today's rules; raises Unavailable."""
+    rules = rules_of(task)
+    return own_board().rank(task, rules), own_board().rank(task, rules, person=True)
+
+
+def numbers(task: str, entries: Sequence[HiddenEntry], measured: Sequence[Entry]) -> Markup:
+    """The numbers of the figure, with the seconds per move of what was entered, as a table."""
+    rows = [(name_with_kind(e), e.n, e.grade, e.pace) for e in entries]
+    rows += [(row.label, row.n, row.interval, None) for row in measured]
+    heads = ("policy", "n", "mean", "seconds per move")
+    lines = [{"task": task_title(task)} | dict(zip(heads, row, strict=True)) for row in rows]
+    caption = "Entries and hold-out seeds; means with 95 % intervals, median seconds per move"
+    file = f"results-{NAME}.csv"
+    return data_table(lines, caption, FORM, {"seconds per move": ".1f"}, file=file)
+
+
+def name_with_kind(entry: HiddenEntry) -> str:
+    """The name of an entry after what played it."""
+    return f"{'person' if entry.person else 'agent'}: {entry.name}"
+
+
 def show(task: str, measured: Measurements) -> dict[str, Any]:
     """What the part shows of a task, by the name of the component."""
     rows = measured.references.get(task, ())
     try:
-        now, problem = own_board().rank(task, rules_of(task)), Markup("")
+        (now, people), problem = standings(task), Markup("")
     except Unavailable as error:
-        now, problem = Standing(task), trouble(error)
-    entered = [
-        Measured(f"{'person' if e.person else 'entered'}: {e.name}", e.grade, "", task, e.n)
-        for e in now.entries
-    ]
-    listed = numbers(NAME, [*entered, *rows], FORM, "policy", "Entries and hold-out seeds")
-    check = folded_commands([CHECK]) if now.entries else ""
+        now, people, problem = Standing(task), Standing(task), trouble(error)
+    entries = [*now.entries, *people.entries]
+    listed = numbers(task, entries, rows)
+    check = folded_commands([CHECK]) if entries else ""
     choices = [
-        (f"{entry.name}, {entry.grade.mean:.3f}, {in_utc(entry.created)[:10]}", entry.id)
-        for entry in now.entries
+        (f"{name_with_kind(e)}, {e.grade.mean:.3f}, {in_utc(e.created)[:10]}", e.id)
+        for e in entries
     ]
-    first = now.entries[0].id if now.entries else None
+    first = entries[0].id if entries else None
     return {
-        "verdict": problem or verdict_html(verdict(now, rows)),
-        "figure": figure(now, measured),
+        "verdict": problem or verdict_html(verdict(now, people, rows)),
+        "figure": figure(now, people, measured),
         "below": HTML.board(check, measured.origin, folded(NUMBERS, listed)),
         "entry": gr.Dropdown(choices, value=first),
         "number": 1,
@@ -196,7 +228,7 @@ def show_game(entry_id: object, number: Any) -> Markup:
         return trouble(error)
 
 
-def transcript(entry: AgentEntry, number: int, game: StoredGame) -> Markup:
+def transcript(entry: HiddenEntry, number: int, game: StoredGame) -> Markup:
     """A game with its seed, end and grade, its offers and moves."""
     head = (
         f"Game {number} of {entry.n} of “{entry.name}”, grade {game.grade:.3f}, seed {game.seed}."

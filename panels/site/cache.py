@@ -1,14 +1,15 @@
-"""The answers that are the same for every visitor, made once per address of the page.
+"""The answers that are the same for every visitor, made once.
 
 Gradio writes the configuration of all components into each of them, a tenth of a second of one
-core, and sends megabytes; they are kept compressed. The page gets a first view, plain HTML that
-stands until Gradio has drawn its components, and the words that other sites show of a link to it.
+core, and sends megabytes; they are kept compressed, cut where the address of the page stands, which
+each caller chooses. The page gets a first view, plain HTML that stands until Gradio has drawn its
+components, and the words that other sites show of a link to it.
 """
 
 import asyncio
-import gzip
 import re
-from collections import OrderedDict
+import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,17 +19,69 @@ from starlette.datastructures import Headers
 LINK_TAGS = re.compile(rb'<meta\s+(?:property="og:|name="twitter:)[^>]*>\s*')
 APP = b"<gradio-app"
 SAME = frozenset({"/", "/config", "/theme.css"})
-NAMED_BY = ("host", "x-forwarded-host", "x-forwarded-proto")
-NAMES = 32  # answers that are kept: a caller may come at any address and port
+NOWHERE = b"page.invalid"  # RFC 2606: no page has this name, so only its address has it
+OF_ADDRESS = re.compile(r"[\w.\-:\[\]/]*", re.ASCII)  # a proxy may add a path to the name
+PIECE = 32 * 1024  # bytes that are handed to the web server at a time, which waits for slow readers
+GZIP_HEAD, LAST_BLOCK = b"\x1f\x8b\x08" + bytes(6) + b"\xff", b"\x03\x00"  # RFC 1952; RFC 1951, 3.2
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer that is kept, between the places of the page's address in it."""
+
+    headers: list[tuple[bytes, bytes]]
+    parts: list[bytes]
+    deflated: list[bytes]  # the parts, none of which refers to another one
+
+    def plain(self, address: bytes) -> list[bytes]:
+        """The body with the page's address in it, in parts."""
+        return _between(self.parts, address)
+
+    def gzipped(self, address: bytes) -> list[bytes]:
+        """The same, compressed; the address is a stored block of its own."""
+        size, check = 0, 0
+        for part in self.plain(address):
+            size, check = size + len(part), zlib.crc32(part, check)
+        length = len(address).to_bytes(2, "little")
+        stored = b"\x00" + length + bytes(255 - byte for byte in length) + address
+        end = LAST_BLOCK + check.to_bytes(4, "little") + (size % 2**32).to_bytes(4, "little")
+        return [GZIP_HEAD, *_between(self.deflated, stored), end]
+
+
+def _between(parts: list[bytes], text: bytes) -> list[bytes]:
+    return [each for part in parts for each in (text, part)][1:]
+
+
+def _deflate(parts: Iterable[bytes]) -> list[bytes]:
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return [packer.compress(part) + packer.flush(zlib.Z_FULL_FLUSH) for part in parts]
+
+
+def _pieces(parts: Iterable[bytes]) -> Iterator[bytes]:
+    for part in parts:
+        for start in range(0, len(part), PIECE):
+            yield part[start : start + PIECE]
+
+
+def _address(scope: dict[str, Any], headers: Headers) -> bytes:
+    """Where the caller reached the page, as Gradio reads it: "https://sauda.example"."""
+    host, scheme = (
+        headers.get(f"x-forwarded-{name}", "").partition(",")[0].strip()
+        for name in ("host", "proto")
+    )
+    host = host or headers.get("host") or ":".join(map(str, scope["server"]))
+    scheme = "https" if "https" in (scheme, scope["scheme"]) else "http"
+    return f"{scheme}://{OF_ADDRESS.match(host)[0]}".rstrip("/").encode()
 
 
 @dataclass
 class PageCache:
-    """The answers that are kept, by path and by the names under which the page was reached."""
+    """The answers that are kept, by path."""
 
     first_view: str = ""  # HTML that Gradio's page lacks
     link_tags: str = ""  # what a link to the page is about, likewise
-    kept: OrderedDict[tuple, tuple[list, bytes, bytes]] = field(default_factory=OrderedDict)
+    kept: dict[str, Answer] = field(default_factory=dict)
+    _making: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def complete(self, page: bytes) -> bytes:
         """The page with the first view before its components, and with its own link tags."""
@@ -38,25 +91,28 @@ class PageCache:
 
     async def answer(self, app: Any, scope: dict[str, Any], receive: Any, send: Any) -> None:
         """Send a kept answer; one that is not kept is asked of `app`, and kept if it is good."""
-        if scope["method"] != "GET" or scope["path"] not in SAME:
+        path = scope["path"].rstrip("/") or "/"
+        if scope["method"] not in ("GET", "HEAD") or path not in SAME:
             await app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        key = (scope["path"], *(headers.get(name) for name in NAMED_BY))
-        if key not in self.kept and not await self._make(key, app, scope, receive, send):
-            return
-        self.kept.move_to_end(key)
-        own, body, compressed = self.kept[key]
-        coding = []
+        async with self._making:  # once, however many wait for it
+            if path not in self.kept and not await self._make(path, app, scope, receive, send):
+                return
+        headers, answer = Headers(scope=scope), self.kept[path]
+        address, coding = _address(scope, headers), []
         if "gzip" in headers.get("accept-encoding", ""):
-            body, coding = compressed, [(b"content-encoding", b"gzip")]
-        size = (b"content-length", str(len(body)).encode())
-        start = [*own, size, *coding, (b"vary", b"accept-encoding")]
+            body, coding = answer.gzipped(address), [(b"content-encoding", b"gzip")]
+        else:
+            body = answer.plain(address)
+        size = (b"content-length", str(sum(map(len, body))).encode())
+        start = [*answer.headers, size, *coding, (b"vary", b"accept-encoding")]
         await send({"type": "http.response.start", "status": 200, "headers": start})
-        await send({"type": "http.response.body", "body": body})
+        for piece in _pieces(body) if scope["method"] == "GET" else ():
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
 
     async def _make(
-        self, key: tuple, app: Any, scope: dict[str, Any], receive: Any, send: Any
+        self, path: str, app: Any, scope: dict[str, Any], receive: Any, send: Any
     ) -> bool:
         """Keep what the app answers to anybody; False where it fails, and that is sent."""
         messages: list[dict[str, Any]] = []
@@ -64,18 +120,18 @@ class PageCache:
         async def keep(message: dict[str, Any]) -> None:
             messages.append(message)
 
-        await app(scope | {"query_string": b""}, receive, keep)
+        anybody = {"path": path, "query_string": b"", "headers": [(b"host", NOWHERE)]}
+        await app(scope | anybody | {"method": "GET", "scheme": "http"}, receive, keep)
         start, *parts = messages
         if start["status"] != 200:
             for message in messages:
                 await send(message)
             return False
         body = b"".join(part.get("body", b"") for part in parts)
-        if scope["path"] == "/":
+        if path == "/":
             body = self.complete(body)
         headers = [pair for pair in start["headers"] if pair[0].lower() != b"content-length"]
-        compressed = await asyncio.to_thread(gzip.compress, body, 6)  # holds no other caller up
-        self.kept[key] = headers, body, compressed
-        if len(self.kept) > NAMES:
-            self.kept.popitem(last=False)
+        cut = body.split(b"http://" + NOWHERE)
+        deflated = await asyncio.to_thread(_deflate, cut)  # holds no other caller up
+        self.kept[path] = Answer(headers, cut, deflated)
         return True

@@ -27,17 +27,20 @@ from panels.site.visitor import CALLER, OPEN
 from sauda.fairness import FairGate, QueueFull, Visitor
 from sauda.fairness import Limits as GateLimits
 from sauda.serve.limits import Limiter, Refused, address_of, is_this_machine, json_object
-from sauda.serve.mcp import McpServer
+from sauda.serve.mcp import ADDRESS as MCP_ADDRESS
+from sauda.serve.mcp import NO_TOOLS, McpServer
 from sauda.serve.openenv import Sockets
 
 API = "/gradio_api"
-TOOLS = f"{API}/mcp/schema"  # the list of the tools for agents
-MCP = re.compile(rf"{API}/mcp/?")  # where Gradio's own server would be, which agents expect
+TOOLS = f"{MCP_ADDRESS}/schema"  # the list of the tools for agents
+MCP = re.compile(rf"{MCP_ADDRESS}/?")
+NOT_MCP = re.compile(rf"/mcp/?|{MCP_ADDRESS}/(?!schema$).+")  # where agents look for it as well
 SOCKET = "/ws"  # of the OpenEnv environment; the page has no other
 OPENENV = {
     "GET": r"/(openapi\.json|docs|metadata|schema|state|score|tasks|list_environments)"
     r"|/sauda/splits|/leaderboard(/games|/people)?",
-    "POST": r"/(reset|step|mcp|leaderboard/enter|sauda/(tasks|num_tasks|task|task_range))",
+    "POST": rf"/(reset|step|leaderboard/(enter|withdraw)|sauda/(tasks|num_tasks|task|task_range))"
+    rf"|{NOT_MCP.pattern}",
 }
 # The page takes no files, fetches none, and keeps no links to a state of it.
 NOT_HERE = re.compile(rf"{API}/(upload|proxy=|deep_link|file=https?:)", re.IGNORECASE)
@@ -45,12 +48,14 @@ JOINS = re.compile(rf"{API}/(queue/join|call/)")  # begin an event in Gradio's q
 # Start an event: by its index in the body, or by the name here, and the last by its parameters.
 EVENT = re.compile(rf"{API}/(?P<way>run|api|queue|call|call/v2)/(?P<name>[^/]+)/?")
 ANSWERS = re.compile(rf"{API}/(queue/data|call/)")  # stay open until an event is over
+# What Gradio sends there of an event, and of a session, that it does not know.
+NO_EVENT, NO_SESSION = b'event: error\ndata: "404', b'"session_not_found":true'
 
 MOST_BYTES = 1024 * 1024  # of a call
 BODY_SECONDS = 10  # within which the body of a call has come
 STREAMS_OF_ADDRESS = 512  # open requests of the API, up to two per tab
 JOINS_OF_ADDRESS, JOINS_SECONDS = 256, 10.0  # events that begin in the queue, within so long
-SESSIONS_OF_ADDRESS = 400  # that begin within an hour: fewer than `visitor.SESSIONS`
+SESSIONS_OF_ADDRESS, SESSIONS_SECONDS = 300, 60.0  # that begin, within so long
 # A tab that opens starts about 20 events; a hundred tabs of one address may open at once.
 EVENTS = GateLimits(waiting_of_address=2048)
 # Programs that play have a gate of their own: no trainer and no agent takes a visitor's turn.
@@ -72,7 +77,23 @@ HEADERS = {  # as strict as a page in a frame of huggingface.co can have
     "x-content-type-options": "nosniff",
 }
 
-BUSY = Refused(429, "Too many requests of your network address are open; try again in a moment.")
+
+class Misfit(Refused):
+    """A call whose values its event cannot take.
+
+    Gradio's clients read the faults of such a call as its own validators give them, by input.
+    """
+
+    def __init__(self, sentence: str, name: str = "data", index: int = 0) -> None:
+        super().__init__(422, sentence)
+        fault = gr.validate(False, sentence) | {"parameter_name": name}
+        self.faults = [gr.validate(True, "")] * index + [fault]
+
+
+FULL = Refused(
+    429,
+    "Your network address has as many tabs open as the page allows; close one and load this again.",
+)
 CLOSING = Refused(503, "The page is being restarted; open it again in a minute.")
 
 
@@ -123,7 +144,7 @@ class Hosts:
         """Raise Refused where a browser sends a request for the page of another site."""
         origin, (own, _) = headers.get("origin"), self._claimed(headers)
         if origin is not None and origin not in {f"{s}://{host}" for s in SCHEMES for host in own}:
-            raise Refused(403, "The environment takes no calls from the pages of other sites.")
+            raise Refused(403, "The page takes no calls from the pages of other sites.")
 
     def _claimed(self, headers: Headers) -> tuple[list[str], list[str]]:
         """The hosts under which a request says that it reached the page: own and foreign ones."""
@@ -153,6 +174,29 @@ def own_hosts(environment: Mapping[str, str], host: str, behind_proxy: bool) -> 
     return Hosts(tuple(filter(None, bare)), behind_proxy, on_space)
 
 
+class OtherSites:
+    """ASGI middleware before Gradio's own, which lets the pages of other sites start events.
+
+    On plain http a browser does not say whether the page that calls is of another site, only which
+    it is.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Hosts) -> None:
+        self.app, self.hosts = app, hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] not in ("GET", "HEAD"):
+            headers = Headers(scope=scope)
+            try:
+                self.hosts.check(headers)
+                if headers.get("sec-fetch-site") != "same-origin":
+                    self.hosts.check_origin(headers)
+            except Refused as refused:
+                await _tell(refused, scope, receive, with_headers(send))
+                return
+        await self.app(scope, receive, send)
+
+
 # The gate -----------------------------------------------------------------------------------------
 
 
@@ -169,7 +213,9 @@ class Served:
     streams: Limiter = field(default_factory=lambda: Limiter(STREAMS_OF_ADDRESS))
     answers: Limiter = field(default_factory=lambda: Limiter(STREAMS_OF_ADDRESS))
     joins: Limiter = field(default_factory=lambda: Limiter(JOINS_OF_ADDRESS, seconds=JOINS_SECONDS))
-    sessions: Limiter = field(default_factory=lambda: Limiter(SESSIONS_OF_ADDRESS, seconds=3600.0))
+    sessions: Limiter = field(
+        default_factory=lambda: Limiter(SESSIONS_OF_ADDRESS, seconds=SESSIONS_SECONDS)
+    )
 
 
 class Gate:
@@ -188,9 +234,7 @@ class Gate:
             try:
                 await self._answer(self._named(scope), receive, send)
             except Refused as refused:
-                # FastAPI's clients show the detail.
-                told = dict.fromkeys(("error", "detail"), str(refused))
-                await JSONResponse(told, refused.status)(scope, receive, send)
+                await _tell(refused, scope, receive, send)
 
     def _named(self, scope: Scope) -> Scope:
         """The scope without headers that nobody should read; Refused under a foreign name."""
@@ -231,12 +275,15 @@ class Gate:
             await self._program(scope, receive, send, served.mcp)
         elif method in OPENENV and re.fullmatch(OPENENV[method], path):
             await self._program(scope, receive, send, served.sockets)
+        elif NOT_MCP.fullmatch(path):
+            raise Refused(404, NO_TOOLS)
         elif method == "POST":
             await self._call(scope, receive, send)
         elif path.startswith(f"{API}/"):
-            held = served.answers if ANSWERS.match(path) else served.streams
-            with held.hold(address_of(scope), full=BUSY):
-                await self.app(scope, receive, send)
+            is_answer = ANSWERS.match(path)
+            held, app = (served.answers, self._stream) if is_answer else (served.streams, self.app)
+            with held.hold(address_of(scope), full=FULL):
+                await app(scope, receive, send)
         else:
             await served.page.answer(self.app, scope, receive, send)
 
@@ -249,7 +296,9 @@ class Gate:
         if body:
             _json(body)
         async with _place(door.gate, scope, "", body):
-            await door.app(dict(scope), replay_body(body, receive), send)
+            answer = await _whole(door.app, scope, replay_body(body, receive))
+        for message in answer:
+            await send(message)
 
     async def _call(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let Gradio answer a call, which names its session and no file.
@@ -260,17 +309,57 @@ class Gate:
         body = await _bytes(receive, MOST_BYTES)
         call = _json(body)
         if names_file(call):
-            raise Refused(422, "The events of this page take no files.")
+            raise Misfit("The events of this page take no files.")
         session = str(call.get("session_hash") or "")
         if route := EVENT.fullmatch(path):
             check_values(call, called_event(self.blocks, call, route), route, session)
         is_new = session not in OPEN.session_data
         for limiter, counts in ((served.sessions, is_new), (served.joins, JOINS.match(path))):
             if counts and not limiter.take(address, is_this_machine(address)):
-                raise BUSY
+                raise busy(limiter.seconds_left(address))
+        if is_new and session:
+            OPEN.begin(session, address)  # before it waits: its other calls are not new any more
         CALLER.set(Visitor(session, address))
         async with _place(served.calls, scope, session, body):
-            await self.app(dict(scope), replay_body(body, receive), send)
+            answer = await _whole(self.app, scope, replay_body(body, receive))
+        for message in answer:
+            await send(message)
+
+    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let Gradio send the messages of an event or of a session.
+
+        Of one that it does not know it sends a message that says so, and then fails with the answer
+        half sent. A browser needs that message of a session.
+        """
+        start, is_unknown = None, False  # the start is held back until it is clear what follows
+
+        async def pass_on(message: dict[str, Any]) -> None:
+            nonlocal start, is_unknown
+            if message["type"] == "http.response.start":
+                start = message
+                return
+            body = message.get("body", b"")
+            is_unknown |= body.startswith(NO_EVENT) or NO_SESSION in body
+            if start and not body.startswith(NO_EVENT):
+                await send(start)
+                start = None
+            if not start:
+                await send(message)
+
+        try:
+            await self.app(scope, receive, pass_on)
+        except RuntimeError:
+            if not is_unknown:
+                raise
+            if start:
+                raise Refused(404, "There is no such event, or its answer was read.") from None
+            await send({"type": "http.response.body", "body": b""})
+
+
+async def _tell(refused: Refused, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer with a refusal; FastAPI's clients show the detail, a text or the faults of values."""
+    told = {"error": str(refused), "detail": getattr(refused, "faults", str(refused))}
+    await JSONResponse(told, refused.status)(scope, receive, send)
 
 
 @asynccontextmanager
@@ -279,8 +368,25 @@ async def _place(gate: FairGate, scope: Scope, session: str, body: bytes) -> Asy
     try:
         async with gate.place(address_of(scope), session, len(body)):
             yield
-    except QueueFull:
-        raise BUSY from None
+    except QueueFull as full:
+        raise busy(full.seconds) from None
+
+
+def busy(seconds: float) -> Refused:
+    """The refusal of a call that may be made again in so many seconds."""
+    wait = math.ceil(seconds)
+    return Refused(429, f"Too many requests come from your network address; try again in {wait} s.")
+
+
+async def _whole(app: ASGIApp, scope: Scope, receive: Receive) -> list[dict[str, Any]]:
+    """The messages of an answer, to be sent later: nobody keeps a place by not reading them."""
+    answer: list[dict[str, Any]] = []
+
+    async def keep(message: dict[str, Any]) -> None:
+        answer.append(message)
+
+    await app(dict(scope), receive, keep)
+    return answer
 
 
 def with_headers(send: Send) -> Send:
@@ -315,7 +421,9 @@ async def _bytes(receive: Receive, most: int) -> bytes:
                 parts.append(message.get("body", b""))
                 size += len(parts[-1])
                 if size > most:
-                    raise Refused(413, f"A call has at most {most // 1024} KiB.")
+                    raise Refused(
+                        413, f"A call has at most {most // 1024} KiB; send less at a time."
+                    )
                 more = message.get("more_body", False)
     except TimeoutError:
         raise Refused(408, f"The call did not come within {BODY_SECONDS} s.") from None
@@ -364,16 +472,16 @@ def check_values(call: dict[str, Any], event: Any, route: re.Match[str], session
         parameters = signature(event.fn).parameters
         needed = {name for name, one in parameters.items() if one.default is one.empty}
         if not needed <= call.keys() <= parameters.keys():
-            raise Refused(422, f"A call has the parameters {', '.join(parameters)}.")
+            raise Misfit(f"A call has the parameters {', '.join(parameters)}.")
         data = [call.get(name, one.default) for name, one in parameters.items()]
     if not isinstance(data, list) or len(data) != len(event.inputs):
-        raise Refused(422, f"data is a list of {len(event.inputs)} values.")
+        raise Misfit(f"data is a list of {len(event.inputs)} values.")
     changed = OPEN.session_data.get(session, {})  # the caller's own lists of choices
-    for part, value in zip(event.inputs, data, strict=True):
+    for index, (part, value) in enumerate(zip(event.inputs, data, strict=True)):
         now = changed.get(part._id, part) if event.preprocess else None
         if not part.stateful and not may_hold(part, value, now):
             name = getattr(part, "label", None) or part.get_block_name()
-            raise Refused(422, f"“{name}” cannot hold the value that was sent.")
+            raise Misfit(f"“{name}” cannot hold the value that was sent.", name, index)
 
 
 def may_hold(part: Any, value: Any, now: Any = None) -> bool:

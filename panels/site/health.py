@@ -1,18 +1,23 @@
 """`/health`: how the page does, as a small JSON object for a person or a monitor."""
 
+import asyncio
+import math
 import shutil
 import sys
 import tempfile
 import time
+from dataclasses import dataclass, field
 from functools import _lru_cache_wrapper
 
+import gradio as gr
+import httpx
 import psutil
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
-from panels.site.cache import NAMES
-from panels.site.gate import Served
+from panels.site.gate import API, Served
 from panels.site.visitor import OPEN
 from sauda.llm import backends
 from sauda.llm.process import CACHE_BYTES
@@ -24,17 +29,61 @@ from sauda.sessions.bazaar import Game
 MIB = 2**20
 ROOM = 64  # MiB of temporary files that a download may need
 OURS = ("env", "panels", "sauda")  # packages
+PULSE = "pulse"  # the name of the event
+PULSE_SECONDS = 5.0  # that it may take, from the gate to its answer
+PULSE_KEPT = 5.0  # seconds for which what it showed is told again
+
+
+def add_pulse(blocks: gr.Blocks) -> None:
+    """Give the page an event that does nothing but take its turn, as any event of the queue."""
+    with blocks:
+        gr.api(
+            lambda: None, api_name=PULSE, api_visibility="undocumented",
+            concurrency_id=PULSE, concurrency_limit=1,
+        )  # fmt: skip
+
+
+@dataclass
+class Pulse:
+    """Whether events have their turn."""
+
+    stopped: str = ""  # why they have none, in words
+    until: float = -math.inf  # when that is asked again
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def ask(self, app: ASGIApp) -> str:
+        """Why no event has its turn in `app`, the whole page; "" where one had."""
+        async with self._asking:
+            if time.monotonic() >= self.until:
+                self.stopped = await _begin_event(app)
+                self.until = time.monotonic() + PULSE_KEPT
+        return self.stopped
+
+
+async def _begin_event(app: ASGIApp) -> str:
+    here = httpx.ASGITransport(app)
+    address = f"http://localhost{API}/call/{PULSE}"
+    try:
+        async with asyncio.timeout(PULSE_SECONDS), httpx.AsyncClient(transport=here) as client:
+            begun = (await client.post(address, json={"data": []})).json()
+            if "event_id" not in begun:
+                return f"an event was refused: {begun['detail']}"
+            answer = await client.get(f"{address}/{begun['event_id']}")
+    except TimeoutError:
+        return f"an event was not over after {PULSE_SECONDS:g} s"
+    return "" if "event: complete" in answer.text else "an event failed"
 
 
 def health_route(served: Served) -> Route:
     """The route of `/health`."""
-    began = time.monotonic()
+    began, pulse = time.monotonic(), Pulse()
 
     async def health(request: Request) -> Response:
-        trouble = backends.own_service().trouble()
+        stopped = await pulse.ask(request.app)
+        trouble = stopped or backends.own_service().trouble()
         return JSONResponse(
             {
-                "status": "degraded" if trouble else "healthy",
+                "status": "unhealthy" if stopped else "degraded" if trouble else "healthy",
                 **({"trouble": trouble} if trouble else {}),
                 "uptime_s": round(time.monotonic() - began),
                 "sessions": {
@@ -55,12 +104,12 @@ def health_route(served: Served) -> Route:
                     "steps_running": served.sockets.gate.running,
                 },
                 "mcp": {"games": len(served.mcp.games), "most": MOST_EPISODES},
-                "pages": {"kept": len(served.page.kept), "most": NAMES},
                 "caches": caches(),
                 "language_models": backends.own_service().health(),
                 "memory_mib": memory() | {"most_of_model_cache": CACHE_BYTES / MIB},
                 "temporary_files": trouble_with_temporary_files() or "enough room",
-            }
+            },
+            503 if stopped else 200,
         )
 
     return Route("/health", health)

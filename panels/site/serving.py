@@ -5,6 +5,7 @@ import logging
 import os
 import resource
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable, Container
@@ -14,14 +15,16 @@ from typing import Any
 import gradio as gr
 import uvicorn
 from starlette.middleware import Middleware
-from starlette.routing import Route
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 
 from panels.site.cache import PageCache
-from panels.site.gate import STEPS, TOOLS, Gate, Served, own_hosts
-from panels.site.health import health_route
+from panels.site.gate import STEPS, TOOLS, Gate, OtherSites, Served, own_hosts
+from panels.site.health import add_pulse, health_route
 from panels.site.visitor import OPEN, SESSIONS, trust_proxies
 from panels.ui import theme
 from sauda.fairness import FairGate
+from sauda.records.store import ROOT
 from sauda.serve.http import openenv_app
 from sauda.serve.limits import Limiter, normalize_address
 from sauda.serve.mcp import McpServer, tool_schemas
@@ -35,7 +38,8 @@ MOST_FRAME = 256 * 1024  # bytes; a larger message over a socket closes it
 SCHEMAS = ("api_info", "api_info_as_input", "api_info_as_output", "example_inputs")
 MINUTE = 60.0  # seconds, of the log
 LONGEST = 300  # characters of an entry in the log
-GRACE = 10.0  # seconds for the replies in progress at the end; a Space gives about thirty
+GRACE = 5.0  # seconds for the replies in progress at the end
+CLOSING_SECONDS = 1  # for the connections that are open then
 
 
 def serve(
@@ -52,6 +56,7 @@ def serve(
         Sockets(openenv_app(), steps),
         McpServer(steps),
     )
+    add_pulse(blocks)
     blocks.queue(max_size=QUEUE, api_open=False)  # what is queued cannot skip the queue
     app, _, _ = blocks.launch(
         server_name=host,
@@ -69,17 +74,26 @@ def serve(
         state_session_capacity=SESSIONS,
         app_kwargs={
             "middleware": [Middleware(Gate, blocks=blocks, served=served)],
-            "routes": [health_route(served), Route(TOOLS, tool_schemas)],
+            "routes": [
+                health_route(served),
+                Route(TOOLS, tool_schemas),
+                Mount("/artifacts", StaticFiles(directory=ROOT)),
+                Mount("/fonts", StaticFiles(directory=theme.FONTS)),
+            ],
             "lifespan": lambda _: served.mcp.running(),
         },
     )
     drop_schemas(blocks)
+    served.page.kept.clear()  # Gradio asks for the page once as it opens
     OPEN.session_data.clear()
     OPEN.set_blocks(blocks)
     app.state_holder = OPEN
     config = blocks.server.config
     # A client whose model is generating in its event loop answers no ping meanwhile.
     config.ws_max_size, config.ws_ping_timeout = MOST_FRAME, served.sockets.limits.idle_seconds
+    config.timeout_graceful_shutdown = CLOSING_SECONDS
+    # Gradio's own middleware comes before the gate, and answers the preflight of any site.
+    config.loaded_app.app = OtherSites(config.loaded_app.app, served.hosts)
     Connections(limits_of_system(), config.loaded_app.trusted_hosts).limit(config)
     return app, served
 
@@ -158,6 +172,10 @@ def log_once_per_minute() -> None:
 # uvicorn has a time-out for what follows an answer, none for a connection that never asks, and no
 # limit by address; a process without free file descriptors serves nobody.
 FILES = 8192  # file descriptors that the page asks the system for
+LEAST = 16 * 1024  # bytes
+# That the system takes of an answer at once. By itself it takes megabytes, and then says of nobody
+# who reads slowly that anything was read.
+SENT_AHEAD = 128 * 1024
 SENTENCE = b"Too many connections are open; close some, or try again in a minute.\n"
 REFUSAL = (
     b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncontent-type: text/plain\r\n"
@@ -172,6 +190,7 @@ class Limits:
     most: int = 2048
     of_address: int = 512  # a trusted proxy speaks for many, and has no limit but the first
     head_seconds: float = 15.0  # until the head of the first or next request has come
+    read_seconds: float = 30.0  # in which a slow reader has read LEAST of an answer
 
 
 def limits_of_system() -> Limits:
@@ -230,11 +249,26 @@ class _Counted:
 
 
 class _Asked(_Counted):
-    """The same before a protocol of HTTP, which has so long for the head of each request."""
+    """The same before a protocol of HTTP: who neither asks nor reads in time loses the connection.
+
+    What is closed still waits until all that was sent is read.
+    """
 
     _timer: asyncio.TimerHandle | None = None
+    _reads: asyncio.TimerHandle | None = None
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._await_reader()
+
+    def resume_writing(self) -> None:
+        if not self.transport.is_closing():
+            self._stop_timer("_reads")
+        super().resume_writing()
 
     def connection_made(self, transport: asyncio.Transport) -> None:
+        wire = transport.get_extra_info("socket")
+        wire.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SENT_AHEAD)
         super().connection_made(transport)
         self._await_head()
 
@@ -248,19 +282,34 @@ class _Asked(_Counted):
 
     def _await_head(self) -> None:
         """Close the connection unless a request begins in time; its bytes alone do not count."""
-        self._stop_timer()
+        self._stop_timer("_timer")
         former = self.cycle
 
         def give_up() -> None:
             if self.cycle is former:
                 self.transport.close()
+                self._await_reader()
 
         self._timer = self.loop.call_later(self.among.limits.head_seconds, give_up)
 
-    def _stop_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+    def _await_reader(self) -> None:
+        """Cut the connection unless enough of what waits to be sent is read in time."""
+        self._stop_timer("_reads")
+        before = self.transport.get_write_buffer_size()
+
+        def look() -> None:
+            if self.transport.get_write_buffer_size() > before - LEAST:
+                self.transport.abort()
+            else:
+                self._await_reader()
+
+        self._reads = self.loop.call_later(self.among.limits.read_seconds, look)
+
+    def _stop_timer(self, name: str) -> None:
+        if (timer := getattr(self, name)) is not None:
+            timer.cancel()
 
     def _leave(self) -> None:
-        self._stop_timer()
+        self._stop_timer("_timer")
+        self._stop_timer("_reads")
         super()._leave()

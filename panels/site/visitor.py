@@ -4,6 +4,7 @@ uvicorn reads FORWARDED_ALLOW_IPS: the addresses of trusted proxies, with commas
 such an address it takes the visitor from `X-Forwarded-For`: the last hop that is no trusted proxy.
 """
 
+import asyncio
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
@@ -19,7 +20,7 @@ import gradio as gr
 from gradio.state_holder import SessionState, StateHolder  # noqa: TID251 - see "Sessions" below
 
 from sauda.fairness import PAGE, Visitor
-from sauda.serve.limits import NO_ADDRESS, normalize_address
+from sauda.serve.limits import NO_ADDRESS, normalize_address, to_give_way
 
 NO_SESSION = ""  # a caller of the API need not name a session
 VARIABLE = "FORWARDED_ALLOW_IPS"
@@ -92,20 +93,29 @@ def trust_proxies() -> bool:
 # event's own work. `LeanSession` keeps none. It and `Page` change what Gradio does not document.
 HOUR = 3600  # seconds that a game is kept
 LEFT = gr.skip()  # what stands for an output that an event leaves alone
-SESSIONS = 2000  # in all; the one that was not used for longest gives way
+SESSIONS = 2000  # in all
 
 
 class LeanSession(SessionState):
     """A session with states and changed components, and without configurations."""
 
-    def __init__(self, blocks: gr.Blocks) -> None:
+    def __init__(self, blocks: gr.Blocks, address: str = NO_ADDRESS) -> None:
         super().__init__(SimpleNamespace(default_config=blocks.default_config, blocks={}))
+        self.address = address
+        self._with_move: set[int] = set()  # states that hold a game in which the visitor has moved
+
+    @property
+    def moved(self) -> bool:
+        """Whether it holds a game in which the visitor has made a move."""
+        return not self._with_move.isdisjoint(self.state_data)
 
     def __setitem__(self, key: int, value: Any) -> None:
         block = self.blocks_config.blocks.get(key)
         if isinstance(block, gr.State):
             self._state_ttl[key] = (block.time_to_live, datetime.now())
             self.state_data[key] = value
+            has_move = getattr(getattr(value, "game", value), "moved", False)
+            (self._with_move.add if has_move else self._with_move.discard)(key)
         else:
             self.blocks_config.blocks[key] = value
 
@@ -117,20 +127,56 @@ class LeanSession(SessionState):
 
 
 class Sessions(StateHolder):
-    """All sessions by name."""
+    """All sessions by name. Where there are too many one gives way: see `to_give_way`."""
 
     def __getitem__(self, session_id: str) -> LeanSession:
         if session_id not in self.session_data:
-            self.session_data[session_id] = LeanSession(self.blocks)
+            self.begin(session_id, NO_ADDRESS)
         return super().__getitem__(session_id)
+
+    def begin(self, session_id: str, address: str) -> None:
+        """Keep a new session of a visitor at `address`."""
+        self.session_data[session_id] = LeanSession(self.blocks, address)
+        self.update(session_id)
+
+    def update(self, session_id: str) -> None:
+        """Note that a session is used."""
+        with self.lock:
+            if session_id in self.session_data:
+                self.session_data.move_to_end(session_id)
+            while (gone := to_give_way(self.session_data, self.capacity)) is not None:
+                del self.session_data[gone]
+                self.time_last_used.pop(gone, None)
+
+
+# Until a call of an event's function is given up, which gives its place to the next one. In the
+# queue a call may wait for a model to load, and then for a whole game of it.
+SECONDS = 30.0
+SECONDS_IN_QUEUE = 480.0
 
 
 class Page(gr.Blocks):
-    """A page whose events cost by the outputs that they set.
+    """A page whose events end in time, and cost by the outputs that they set.
 
     Gradio makes a component anew for each output of an event, also for one that the event leaves
     alone; with the 35 outputs of a haggling reply that took longer than the reply itself.
     """
+
+    async def call_function(self, block_fn: Any, *given: Any, **named: Any) -> dict[str, Any]:
+        """What an event's function gives, or one step of it; gr.Error where it takes too long.
+
+        No thread can be stopped: one that is late runs on alone, and nobody waits for it.
+        """
+        most = SECONDS_IN_QUEUE if block_fn.queue else SECONDS
+        call = asyncio.ensure_future(super().call_function(block_fn, *given, **named))
+        try:
+            await asyncio.wait({call}, timeout=most)
+            if call.done():
+                return call.result()
+        finally:
+            call.cancel()
+        late = f"This took longer than {most:g} seconds and was given up; try again in a minute."
+        raise gr.Error(late, print_exception=False)
 
     async def postprocess_data(self, block_fn: Any, predictions: Any, state: Any) -> list[Any]:
         """The outputs as the browser gets them; those that the event leaves alone are not read."""

@@ -48,8 +48,9 @@ from panels.ui.wiring import (
     region,
 )
 from sauda.cloud.jobs import FLAVORS, PRICES_READ, Flavor
+from sauda.experiments.runs import TrainingRun
 from sauda.records.kinds import training_runs
-from sauda.records.store import ROOT, Artifact
+from sauda.records.store import Artifact
 from sauda.statistics import moving_average
 from sauda.train.selector import DIGITS, EXPERT, SelectorEpisode, episode_return
 
@@ -190,14 +191,24 @@ def draw_view(view: View, runs: Runs, scripts: Rows) -> tuple[go.Figure, Markup]
     run, log = runs[view.run], recorded(runs[view.run])
     told = HTML.below(
         view.run,
-        f"gradio_api/file={quote(str(ROOT / run.file))}",
+        f"artifacts/{quote(run.file)}",
         captions(log, view),
         HTML.summary(log.name, run.data, log.game),
         sample(run),
         mix(run),
-        provenance(run, f"n = {len(run.data.log)} steps"),
+        provenance(run, f"n = {len(run.data.log)} steps{judge_note(run.data)}"),
     )
     return stack(log, view, scripts), told
+
+
+def judge_note(run: TrainingRun) -> str:
+    """What measured the regret of a published adapter after its run; "" where nothing did."""
+    if not run.judged:
+        return ""
+    return (
+        f"; regret and price error of the last step alone, whose weights are kept, measured again "
+        f"on {run.judged.created[:10]} by {run.judged.command}"
+    )
 
 
 # The view that an address names -------------------------------------------------------------------

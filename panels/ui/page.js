@@ -1,3 +1,23 @@
+// Gradio shows nothing of a call that the server refuses, so its sentence is shown and read out here.
+const fetchAnswer = window.fetch;
+window.fetch = async (...call) => {
+  const answer = await fetchAnswer(...call);
+  if (answer.status >= 400 && answer.url.includes("/gradio_api/")) showRefusal(answer.clone());
+  return answer;
+};
+async function showRefusal(answer) {
+  const kind = answer.headers.get("content-type") ?? "", text = await answer.text();
+  let sentence = kind.startsWith("text/plain") ? text : null; // where no more connections are taken
+  if (kind.startsWith("application/json")) sentence = JSON.parse(text).error;
+  sentence ||= `The page could not answer (status ${answer.status}); try again in a minute.`;
+  document.getElementById("sauda-refusal")?.remove(); // one stands for all calls of an opening
+  const shown = document.body.appendChild(document.createElement("p"));
+  [shown.id, shown.role, shown.textContent] = ["sauda-refusal", "alert", sentence];
+  const close = shown.appendChild(document.createElement("button"));
+  [close.ariaLabel, close.textContent] = ["Close", "×"];
+  close.onclick = () => shown.remove();
+}
+
 // Arrow keys turn the judge's rounds wherever no other thing to type in or pick from has the focus.
 document.addEventListener("keydown", (event) => {
   const way = { ArrowLeft: "judge-previous", ArrowRight: "judge-next" }[event.key];

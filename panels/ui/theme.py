@@ -21,7 +21,7 @@ def _read(file: str) -> str:
 
 def font_faces() -> str:
     """The fonts of the page as rules of a stylesheet."""
-    return _read("fonts.css").replace("FONTS", f"gradio_api/file={quote(str(FONTS))}")
+    return _read("fonts.css")
 
 
 def _palette_rules() -> str:
@@ -56,11 +56,6 @@ HEAD = f"""
 
 SANS = ("Inter", "'Noto Sans Devanagari'", "system-ui", "sans-serif")
 MONO = ("'JetBrains Mono'", "'Noto Sans Devanagari'", "ui-monospace", "monospace")
-
-
-def serve_fonts() -> None:
-    """Let Gradio serve the font files as they stand."""
-    gr.set_static_paths([FONTS])
 
 
 # Four sizes of type; Gradio's seven steps fall on them.

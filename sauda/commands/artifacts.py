@@ -41,7 +41,9 @@ def add(commands: Any) -> None:
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--verify", action="store_true", help="exit 1 where a game differs")
     what.add_argument(
-        "--remove", metavar="ENTRY", help="the id of an entry to delete from the file"
+        "--remove",
+        metavar="ENTRY",
+        help="delete from the file an entry, by its id, or all grades of a day, such as 2026-11-23",
     )
 
 

@@ -224,6 +224,7 @@ def _add_rollouts(parser: argparse.ArgumentParser) -> None:
 @with_reason
 def rollouts(options: argparse.Namespace) -> None:
     """Play the games that are not kept yet, then print and write the figures of all of them."""
+    console.check_output(options.out)
     given = {each.name: getattr(options, each.name, None) for each in fields(games.Rollouts)}
     usual = 4 * options.in_flight if options.servers else games.BATCH
     given |= {"servers": tuple(options.servers), "token": os.environ.get(TOKEN)}

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 from sauda.cloud import CloudFault
@@ -28,6 +29,12 @@ def save_measured(file: str, config: Mapping[str, Any], data: Mapping[str, Any])
     """Save a measured artifact and print its path."""
     save(file, config, data)
     print(f"wrote artifacts/{file}")
+
+
+def check_output(file: Path | None) -> None:
+    """Raise ValueError for a folder, before anything is measured that could not be written."""
+    if file is not None and file.is_dir():
+        raise ValueError(f"{file} is a folder; --out names a file")
 
 
 def mean_with_interval(figures: Mapping[str, float] | None) -> str:
@@ -57,15 +64,17 @@ def choose_engine(options: argparse.Namespace) -> AbstractContextManager:
 
 
 def with_reason(command: Callable[[argparse.Namespace], int | None]) -> Command:
-    """The command; where the Hub, a worker or the disk refuses, it prints why and returns 1."""
+    """The command; where the Hub, a worker, the disk or a model refuses, it says why: status 1."""
 
     @wraps(command)
     def run(options: argparse.Namespace) -> int:
         from huggingface_hub.errors import HTTPError  # of whichever client it speaks through
 
+        from sauda.llm.model import CannotLoad, NoWeights
+
         try:
             return command(options) or 0
-        except (CloudFault, OSError, HTTPError) as error:
+        except (CloudFault, OSError, HTTPError, CannotLoad, NoWeights) as error:
             print(f"sauda: {error}", file=sys.stderr)
             return 1
 

@@ -44,7 +44,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--games",
         type=int,
-        help="of the open market, 150 by default; of each task of the arena, "
+        help="of the open market, 400 by default; of each task of the arena, "
         "200; slow rows play a part of them",
     )
     parser.add_argument(
@@ -55,8 +55,8 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--keep",
         action="store_true",
-        help="keep the recorded games of unchanged scripts, and those of models with the same "
-        "weights, sampling, prompt and parser, on whatever CPU they were played",
+        help="keep the recorded games whose task, opponents and policy are unchanged, those of "
+        "models with the same weights and sampling, on whatever CPU they were played",
     )
 
     parser = console.add_command(commands, "run", run)
@@ -161,14 +161,16 @@ def whole_family(spec: Any) -> str | None:
     return None
 
 
+@console.with_reason
 def compare_models(options: argparse.Namespace) -> int:
     """Play the comparison of one game, save it and print its tables."""
     from sauda.experiments import comparison
 
+    games = options.games
     if options.game == "arena":
-        asked = comparison.in_arena(comparison.arena_grids(options.games or 200))
+        asked = comparison.in_arena(comparison.arena_grids(200 if games is None else games))
     else:
-        grids = comparison.bazaar_grids(options.games or 150, options.models)
+        grids = comparison.bazaar_grids(400 if games is None else games, options.models)
         asked = comparison.in_bazaar(grids)
     recorded = load(asked.file).data.as_json() if options.keep else None
     data = comparison.compare_models(asked, recorded=recorded)
@@ -177,6 +179,7 @@ def compare_models(options: argparse.Namespace) -> int:
     return 0
 
 
+@console.with_reason
 def run(options: argparse.Namespace) -> int:
     """Run one experiment, save its result and print its rows.
 
@@ -184,7 +187,7 @@ def run(options: argparse.Namespace) -> int:
     """
     found = find(options.name)
     chosen = vars(found.parser(f"python -m sauda run {options.name}").parse_args(options.options))
-    made, file = found.run(chosen, chosen.pop("out"))
+    console.check_output(out := chosen.pop("out"))
+    made, file = found.run(chosen, out)
     print(f"wrote {file}" if file else "not saved: --out FILE keeps the result of other settings")
     print_tables(made.data.as_json())
-    return 0

@@ -22,6 +22,7 @@ TRAINED = {
     "dpo": "a buyer, on pairs of its replies to one position",
     "roles": "the words of a buyer or a seller, supervised fine-tuning on dialogues",
     "selector": "the softmax over scripted labs, by REINFORCE",
+    "judge": "no training: regret and price error of published runs' adapters, measured again",
 }
 FAILURES = (CannotLoad, NoWeights, OSError, MemoryError)  # with a reason to print
 SIMPLE = (int, float, str, bool)  # types of a setting that is an option, alone or in a tuple
@@ -62,6 +63,10 @@ def train(options: argparse.Namespace) -> int:
                 description="The softmax over scripted labs, by REINFORCE: it has no settings.",
             ).parse_args(options.options)
             return selector()
+        if options.stage == "judge":
+            parser = argparse.ArgumentParser("python -m sauda train judge")
+            parser.add_argument("runs", nargs="+", help="such as sft")
+            return judge(parser.parse_args(options.options).runs)
         return train_stage(options.stage, options.options)
     except FAILURES as error:
         print(f"sauda: {error or type(error).__name__}", file=sys.stderr)
@@ -138,6 +143,17 @@ def figures_of(data: Mapping[str, Any]) -> str:
     last = (data["checkpoint_evaluations"] or [{}])[-1]
     regret = f"; regret {mean_with_interval(last['regret'])}" if "regret" in last else ""
     return f"same kind as the teacher {same}{regret}"
+
+
+def judge(runs: Sequence[str]) -> int:
+    """Measure regret and price error of the adapters of published runs again and print them."""
+    from sauda.train.checks import judge_anew
+
+    for run in runs:
+        last = judge_anew(run).data.checkpoint_evaluations[-1]
+        regret = mean_with_interval(last.regret.as_json())
+        print(f"{run}: regret {regret}, price error {last.price_error:.3f} %", flush=True)
+    return 0
 
 
 def selector() -> int:

@@ -7,6 +7,7 @@ processes and an option too; `root`, the folder of the artifacts that it reads.
 """
 
 import argparse
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import Parameter, signature
@@ -22,6 +23,7 @@ Data = Mapping[str, Any]  # a JSON value of the result type
 # Of an artifact, a number of worker processes, and the folder of the artifacts.
 Replay = Callable[[store.Artifact, int, Path], Data]
 PRINTED = 100  # rows of a table at most
+PLAYERS = "players"  # a setting: whom the rows are about
 
 EXPERIMENTS: dict[str, "Experiment"] = {}  # those that are imported, by name
 
@@ -62,6 +64,9 @@ class Experiment:
                 default=default,
                 help=f"default: {usual}".replace("%", "%%"),
             )
+        if PLAYERS in self.settings():
+            about = "measure these players alone and leave the rows of others as they are recorded"
+            parser.add_argument("--anew", nargs="+", default=(), metavar="PLAYER", help=about)
         about = "save there, and not as the artifact"
         parser.add_argument("--out", type=Path, metavar="FILE", help=about)
         return parser
@@ -72,23 +77,59 @@ class Experiment:
         """Call the function with these options; its result, and the file where it is saved.
 
         It is saved as `out` where that is given, else as the artifact, but only with the settings
-        that this is registered with: others are saved nowhere.
+        that this is registered with: others are saved nowhere. Raises ValueError for a whole number
+        that is too low.
         """
         chosen = {name: store.to_tuple(value) for name, value in chosen.items()}
+        anew = chosen.pop("anew", ())
+        check_least(chosen)
         settings = {name: chosen[name] for name in self.settings()}
         config = settings | {name: store.sha256(path) for name, path in self.inputs.items()}
-        made = store.new_artifact(self.file, config, self.function(**chosen))
+        if anew:
+            data = self.renew(anew, chosen, store.load(self.file, root))
+        else:
+            data = self.function(**chosen)
+        made = store.new_artifact(self.file, config, data)
         if out:
             store.write(out, made.as_text())
         elif settings == self.settings():
             out = root / store.write_artifact(made, root).file
         return made, out
 
+    def renew(
+        self, players: tuple[str, ...], chosen: Mapping[str, Any], recorded: store.Artifact
+    ) -> Data:
+        """The recorded result with the rows of some players measured anew.
+
+        Raises ValueError where they are no players of it, or where something that depends on no
+        player is not as recorded, so that all are to be measured.
+        """
+        then, settings = recorded.data.as_json(), recorded.settings()
+        names = settings[PLAYERS]
+        if settings != {name: chosen[name] for name in settings} or not {*players} <= {*names}:
+            raise ValueError(f"--anew takes players of artifacts/{self.file}: {', '.join(names)}")
+        fresh = json.loads(json.dumps(self.function(**{**chosen, PLAYERS: players})))
+        differs = [n for n in then if n not in ("rows", "models") and then[n] != fresh[n]]
+        if differs:
+            raise ValueError(f"{', '.join(differs)} differ from artifacts/{self.file}: omit --anew")
+        rows = [row for row in then["rows"] if row["player"] not in players] + fresh["rows"]
+        rows.sort(key=lambda row: names.index(row["player"]))
+        return {**then, "models": then["models"] | fresh["models"], "rows": rows}
+
     def replay(self, artifact: store.Artifact, workers: int, root: Path) -> Data:
         """The result of calling the function again with the recorded settings."""
         chosen = {n: value for n, value in artifact.settings().items() if n not in self.inputs}
         how = {"workers": workers, "root": root}
         return self.function(**chosen, **{n: v for n, v in how.items() if n in self.parameters})
+
+
+def check_least(chosen: Mapping[str, Any]) -> None:
+    """Raise ValueError for a whole number below 1, a seed below 0."""
+    for name, value in chosen.items():
+        least = 0 if name == "seed" else 1
+        if type(value) is int and value < least:
+            flag = name.replace("_", "-")
+            raise ValueError(f"--{flag} is a whole number of at least {least}, not {value}")
 
 
 def experiment(

@@ -126,13 +126,15 @@ def flat(recorded: Mapping[str, Mapping[str, Columns]]) -> Cells:
     }
 
 
-def bazaar_grids(games: int = 150, models: Sequence[str] = ()) -> tuple[Grid, ...]:
+def bazaar_grids(games: int = 400, models: Sequence[str] = ()) -> tuple[Grid, ...]:
     """What `models` play in the bazaar, by default all trained stages, and what is beside them.
 
     `games` are those of the open market; a third of them without words, in the mute one, and as
     many of the served model in its wrappers and of the base under the grammar of moves.
     """
     models = tuple(models) or (BASE, *find_trained(PARENTS))
+    for name in models:
+        player_spec(name)  # refuses what is no model
     wrapped = tuple(f"{OURS}+{wrapper}" for wrapper in WRAPPERS if OURS in models)
     wrapped += (f"{BASE}+constrained",) if BASE in models else ()
     fewer = max(1, games // 3)
@@ -220,8 +222,8 @@ def compare_models(
 ) -> dict[str, Any]:
     """The artifact's data: a row per task and policy, gains of the stages, episodes, models.
 
-    Games in `recorded`, the data of an earlier comparison, are kept where weights, sampling, prompt
-    and parser of their language model, or the fingerprints of their row, are still the same; all
+    Games in `recorded`, the data of an earlier comparison, are kept where the fingerprints of their
+    row, and weights, sampling, prompt and parser of their language model, are still the same; all
     others are played. A model whose games were played on several kinds of CPU names them all.
     """
     cells = comparison.cells()
@@ -252,12 +254,10 @@ def load_kept(
     then = {(row["task"], row["policy"]): row["hashes"] for row in recorded["rows"]}
     kept = {}
     for cell, seeds in comparison.cells().items():
-        if cell not in episodes:
+        if cell not in episodes or then[cell] != evaluate.hashes(cell):
             continue
-        if weights := _weights(cell.policy):
-            same = registry.is_same_player(recorded["models"].get(weights), models[weights])
-        else:
-            same = then.get(cell) == evaluate.hashes(cell)
+        weights, sources = _weights(cell.policy), recorded["models"]
+        same = not weights or registry.is_same_player(sources.get(weights), models[weights])
         had = len(episodes[cell]["grade"])
         count = len(seeds) if had >= len(seeds) else had - had % comparison.batch
         if same and count:

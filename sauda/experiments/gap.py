@@ -8,8 +8,8 @@ belief counts with the prior, so that its inference and control are split by con
 also graded by how hard they are.
 
 `Judged` needs fewer games: it gives the regret of moves in the same few hundred positions, by the
-planner's values. They come from training seeds that no training uses, reached by the planner with
-action noise, so many lie off its path.
+planner's values. They come from seeds that no training uses, reached by the planner with action
+noise, so many lie off its path.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -35,11 +35,11 @@ from sauda.llm.registry import (
     models_behind,
     player_spec,
 )
-from sauda.llm.turn import in_batches, take_turns
+from sauda.llm.turn import attempt_seeds, in_batches, take_turns
 from sauda.policies import BUYERS
 from sauda.policies.listener import Belief, Informed, Listener, MoveValues, at_opening, believe
 from sauda.records.schemas.base import Interval, ModelSource, Record, Row, Rows, Table
-from sauda.records.seeds import SPLITS, deal_at, first_seeds, is_unseen_game
+from sauda.records.seeds import JUDGED, deal_at, first_seeds, is_unseen_game
 from sauda.records.store import ROOT, Artifact, load
 from sauda.statistics import difference_of, mean_of, name_interval, pooled_share, wilson_interval
 
@@ -393,7 +393,7 @@ def gap(
 
 Action = env.Offer | env.Accept | env.WalkAway
 JUDGED_TASKS = ("bazaar/open", "bazaar/rushed")  # in turn
-FIRST_JUDGED = 45_000  # of the training split, above all seeds that training uses
+PLACE = 7  # a stream of its own, apart from the game's: which position of a game is judged
 ERROR = 5.0  # action noise up to the position, percent of the list price
 LATE = 3  # the turn, from 1, from which the error of prices is reported
 
@@ -407,19 +407,24 @@ class Position:
     turn: int  # the learner's, from 0
     obs: env.Observation
 
+    def stream(self) -> np.random.Generator:
+        """The learner's random stream there."""
+        task = env.get_task(self.task)
+        return env.agent_stream(task, self.seed, task.learner, self.turn)
+
 
 def judged_positions(count: int) -> list[Position]:
-    """So many positions: one of each game from FIRST_JUDGED on, its turn drawn from the seed."""
+    """So many positions: one of each game in JUDGED, its turn drawn apart from the game."""
     positions: list[Position] = []
-    for seed in SPLITS["train"][FIRST_JUDGED:]:
+    for seed in JUDGED:
         task = env.get_task(JUDGED_TASKS[len(positions) % len(JUDGED_TASKS)])
         if not is_unseen_game(task, seed):
             turns = env.rollout(task, Unsteady(PLANNER, ERROR), seed).trajectory(task.learner)
-            turn = int(np.random.default_rng([seed, 0]).integers(len(turns)))
+            turn = int(np.random.default_rng([seed, PLACE]).integers(len(turns)))
             positions.append(Position(task.name, seed, turn, turns[turn].observation))
         if len(positions) == count:
             return positions
-    raise ValueError(f"too few training seeds from {FIRST_JUDGED:,}")
+    raise ValueError(f"too few seeds for {count:,} positions from {JUDGED.start:,}")
 
 
 @dataclass(frozen=True)
@@ -476,7 +481,7 @@ class Judged:
             turns = take_turns(
                 [seat] * len(batch),
                 [at.obs for at in batch],
-                [lambda attempt, at=at: at.seed for at in batch],
+                [attempt_seeds(at.stream()) for at in batch],
                 in_batches(player.generate),
             )
             moves += [turn.action for turn in turns]

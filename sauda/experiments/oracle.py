@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from sauda.policies.listener import GRID, Informed
 from sauda.policies.tuned import FAMILIES, FILE, Timed, at, load_family
 from sauda.records import progress
 from sauda.records.schemas.base import Interval, Record, Row, Rows, Table
-from sauda.records.seeds import SPLITS, deal_at, first_seeds, has_zopa
+from sauda.records.seeds import SPLITS, deal_at, first_seeds, has_zopa, seen_seeds
 from sauda.statistics import difference_of, mean_of
 
 SPOKEN = (
@@ -32,6 +32,7 @@ SPOKEN = (
     "bazaar/rushed",
 )  # where sellers hear, so that scripts and exploits are searched
 FINALISTS = 10  # random scripts that play the hold-out seeds
+SEARCH = 1  # a stream of its own: [n, 0] is the one that draws the game of seed n
 GRADED = 400  # training games, after those of a search, on which families of scripts are compared
 
 # The best scripts ---------------------------------------------------------------------------------
@@ -39,7 +40,7 @@ GRADED = 400  # training games, after those of a search, on which families of sc
 # The cross-entropy method, Rubinstein (1999): draw candidates, keep the best few, fit mean and
 # spread to them, draw again. All candidates of a generation meet the same games, every generation
 # new ones. What is found is the mean of the last fit; its grade is measured on training games that
-# the search did not use.
+# the search did not use. None of these games is about an unseen listing.
 
 
 class TunedScripts(Record):
@@ -55,13 +56,14 @@ def search_numbers(
     """The numbers found for a family on a task, and the elite's mean grade by generation."""
     kind = FAMILIES[family]
     size = len(fields(kind))
-    rng = np.random.default_rng([SPOKEN.index(task), list(FAMILIES).index(family)])
+    rng = np.random.default_rng([SPOKEN.index(task), list(FAMILIES).index(family), SEARCH])
+    games = seen_seeds(get_task(task))
     mean, spread = np.full(size, 0.5), np.full(size, 0.3)
     reached = []
-    for generation in range(generations):
+    for _ in range(generations):
         points = np.clip(mean + spread * rng.standard_normal((population, size)), 0, 1)
-        games = SPLITS["train"][generation * seeds : (generation + 1) * seeds]
-        won = np.array([grades(task, at(kind, point), games).mean() for point in points])
+        played = list(islice(games, seeds))
+        won = np.array([grades(task, at(kind, point), played).mean() for point in points])
         best = won.argsort(kind="stable")[::-1][:elites]
         mean, spread = points[best].mean(0), points[best].std(0) + 0.02
         reached.append(round(float(won[best].mean()), 6))
@@ -72,13 +74,14 @@ def tune(task: str, family: str, settings: Mapping[str, int], episodes: int) -> 
     """The row of a family on a task."""
     numbers, reached = search_numbers(task, family, **settings)
     script, used = FAMILIES[family](**numbers), settings["generations"] * settings["seeds"]
+    graded = list(islice(seen_seeds(get_task(task)), used, used + GRADED))
     return {
         "task": task,
         "family": family,
         "numbers": numbers,
         "generations": reached,  # mean grade of the elite
         # On training seeds that the search did not use.
-        "train": mean_of(grades(task, script, SPLITS["train"][used : used + GRADED])),
+        "train": mean_of(grades(task, script, graded)),
         "n": episodes,
         "holdout": mean_of(grades(task, script, SPLITS["holdout"][:episodes])),
     }
@@ -181,7 +184,7 @@ def exploits(task_name: str) -> dict[str, Policy]:
 
 def random_script(number: int) -> Script:
     """The random script of a number: any prices, half of them rising, and any acts."""
-    rng = np.random.default_rng([number, 0])
+    rng = np.random.default_rng([number, SEARCH])
     shares = rng.uniform(0.2, 1.0, 8)
     if number % 2:
         shares = np.sort(shares)
@@ -272,7 +275,8 @@ def search_all(
     pool: ProcessPoolExecutor, task: str, honest: np.ndarray, scripts: int, seeds: int
 ) -> dict[str, Any]:
     """The exploits of a task and its random search; `honest` are the hold-out grades to beat."""
-    holdout, train = first_seeds(len(honest)), first_seeds(seeds, "train")
+    holdout = first_seeds(len(honest))
+    train = list(islice(seen_seeds(get_task(task)), seeds))
 
     def play_all(players: Mapping[str, Policy]) -> list[dict[str, Any]]:
         won = pool.map(partial(grades, task, seeds=holdout), players.values())
@@ -299,13 +303,14 @@ def search_all(
 @experiment("oracle.json", Oracle, checks="every solved game and every episode")
 def oracle(
     episodes: int = 400,  # hold-out seeds per task, from 50,000: all reported values
-    search: int = 60,  # training seeds per task, from 0, on which random scripts are tried
+    search: int = 60,  # training games per task with seen listings, to try random scripts on
     scripts: int = 300,  # random scripts
     *,
     workers: int = 2,
 ) -> dict[str, Any]:
     """The data of the oracle artifact: one row per task."""
     seeds, rows = first_seeds(episodes), []
+    first_seeds(search, "train")  # refuses none before anything is played
     cells = [(task, name) for task in OPEN_MARKET for name in players_of(task)]
     won = play_cells(play, dict.fromkeys(cells, seeds), workers)
     with ProcessPoolExecutor(workers) as pool:

@@ -204,13 +204,23 @@ def _play_rounds(name: str, seed: int) -> Iterator[tuple[str, bool, float, int]]
         yield one.strategy, one.decision.winner == LEARNER, own.total, own.lies
 
 
+def check_advocates(names: Sequence[str]) -> None:
+    """Raise ValueError for an advocate that there is not, and where one of DRAWN is not named."""
+    for name in names:
+        if name not in ADVOCATES:
+            raise ValueError(f"no advocate {name!r}; advocates are {', '.join(ADVOCATES)}")
+    if missing := [name for name in DRAWN if name not in names]:
+        raise ValueError(f"the curves need {', '.join(missing)} among the advocates as well")
+
+
 @experiment("pitching.json", Pitching, checks="every negotiation and every verdict")
 def pitching(
     episodes: int = 100,  # hold-out seeds; gives intervals near ±0.02 of the win rate
     split: str = "holdout",
     advocates: tuple[str, ...] = tuple(ADVOCATES),
 ) -> dict[str, Any]:
-    """The data of the judged artifact; `advocates` names at least those of DRAWN."""
+    """The data of the judged artifact. ValueError for advocates that cannot be judged."""
+    check_advocates(advocates)
     names, seeds = advocates, first_seeds(episodes, split)
     cells = progress(product(names, seeds), len(names) * len(seeds), "negotiating", "negotiation")
     games = [list(_play_rounds(name, seed)) for name, seed in cells]

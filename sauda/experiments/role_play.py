@@ -28,7 +28,7 @@ from sauda.language import acts
 from sauda.language.acts import Acts
 from sauda.language.spoken import announce
 from sauda.llm.model import NamedModel, load_once
-from sauda.llm.registry import model_source
+from sauda.llm.registry import model_source, player_spec
 from sauda.llm.turn import ModelGame, in_batches, new_game, take_turns
 from sauda.llm.types import BatchGenerate
 from sauda.policies import BUYERS, SELLERS
@@ -41,6 +41,7 @@ from sauda.statistics import difference_of, holm, mean_of, name_interval, pooled
 
 FILE = "role_play.json"
 SEATS = {"buyer": BUYERS, "seller": SELLERS}  # with their scripts
+ROLE_SCRIPTS = [name for name in BUYERS if name in SELLERS]
 BASE, GENERALIST = "mini", "mini+roles-generalist"
 SPECIALISTS = {"buyer": "mini+roles-buyer", "seller": "mini+roles-seller"}  # by their own seat
 ADAPTERS = (*SPECIALISTS.values(), GENERALIST)
@@ -109,7 +110,15 @@ def role_play(
     games: int = 20,  # per model and seat: hold-out scenarios with a ZOPA
     batch: int = 20,  # games played together
 ) -> dict[str, Any]:
-    """The data of the artifact: the games of every model in both seats, rows and contrasts."""
+    """The data of the artifact: the games of every model in both seats, rows and contrasts.
+
+    Raises ValueError for a model or a script that there is not, before anything is played.
+    """
+    for model in models:
+        if player_spec(model).weights != model:
+            raise ValueError(f"{model}: a role is a model and at most an adapter, such as {BASE}")
+    if script not in ROLE_SCRIPTS:
+        raise ValueError(f"no script {script!r} for both seats; there is {', '.join(ROLE_SCRIPTS)}")
     seeds, played = scenarios(games), []
     cells = list(product(models, SEATS))
     for model, seat in progress(cells, len(cells), "playing", "model"):
@@ -124,7 +133,7 @@ def scenarios(games: int) -> list[int]:
     with_zopa = (seed for seed in scenario_seeds(MOST) if has_zopa(deal_at(PAIR_TASK, seed)))
     seeds = list(islice(with_zopa, max(0, games)))
     if games < 2 or len(seeds) < games:
-        raise ValueError(f"games are 2 to {len(seeds)} or more scenarios, not {games}")
+        raise ValueError(f"games are at least 2 hold-out scenarios with a ZOPA, not {games}")
     return seeds
 
 

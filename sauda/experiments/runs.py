@@ -32,7 +32,7 @@ class AcceptanceCheck(Row):
     valid: float
     # share of moves of the teacher's kind; of a role, of those read as the act it was told
     same_kind: float
-    # mean distance from the teacher's price, % of the limit; null without prices
+    # mean distance from the teacher's price, % of the list price; null without prices
     price_off: float | None = None
     accepted: float = None  # arena: share that the rules accept
 
@@ -42,7 +42,7 @@ class CheckpointEvaluation(Row):
 
     # bazaar: mean regret of its moves in five fixed positions per game, by the planner's values
     regret: Interval | None = None
-    # mean distance of its offers there from the best price from the third turn on, % of the limit
+    # mean distance of its offers there from the best price, % of the list price, from turn 3 on
     price_error: float | None = None
 
 
@@ -68,6 +68,9 @@ class TrainingRun(Record):
     init_adapter: Row | None = None
     # games played by the adapter of each checkpoint
     checkpoint_evaluations: Table[CheckpointEvaluation] = None
+    # What made the regret and price error of the last checkpoint, where they were measured after
+    # the run; those of the other checkpoints, whose weights are not kept, are then null.
+    judged: Row | None = None
     # the adapter that the run wrote; null where all weights learnt
     adapter: Row | None = None
 
@@ -191,9 +194,11 @@ class RoleComparison(Record):
 def roles(runs: tuple[str, ...] = NAMES, *, root: Path = ROOT) -> dict[str, Any]:
     """The data of the artifact from the recorded runs.
 
-    Raises ArtifactError, with the command, where a run is missing, and ValueError where two runs
-    did not measure the same dialogues.
+    Raises ArtifactError, with the command, where a run is missing, and ValueError where one is not
+    named, or two did not measure the same dialogues.
     """
+    if missing := [name for name in NAMES if name not in runs]:
+        raise ValueError(f"the comparison needs {', '.join(missing)} among the runs as well")
     return compare({name: load(f"training/{name}.json", root).data for name in runs})
 
 

@@ -215,9 +215,11 @@ def _times(line: Sequence[Token], number: Number) -> float:
     ends = after.kind in ("mark", "edge", "currency")
     if token.key in WORDS.thousand:
         return 0.0 if after.key in WORDS.no_thousand else 1000.0
-    is_typed = before.kind in ("digits", "hindi") and before.key not in WORDS.weak  # not "to do so"
+    is_weak = before.key in WORDS.weak and line[number.end - 2].kind != "times"  # "to do so"
+    is_typed = before.kind in ("digits", "hindi") and not is_weak
     if token.key in WORDS.hundred_typed and is_typed and number.value < 100:
-        return 100.0 if ends or after.key in WORDS.behind_so else 0.0
+        goes_on = after.kind == "hindi" or after.key in WORDS.behind_so
+        return 100.0 if ends or goes_on else 0.0
     if token.key == "k" and before.kind in ("english", "part") and before.key not in WORDS.weak:
         return 1000.0  # "six and a half K"
     is_lakh = token.key == "l" and before.kind == "digits" and before.touches(token)

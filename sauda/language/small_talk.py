@@ -13,6 +13,7 @@ No answer is told a limit or a seed, so none can give it away.
 
 import re
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from functools import lru_cache
 
 import numpy as np
@@ -20,10 +21,10 @@ import numpy as np
 from env import Table, rupees
 from sauda.language.lines import ANSWERS, name_in
 from sauda.language.money import HIGHEST_PRICE, prices, without_code
-from sauda.language.numerals import WORDS, tokenize
+from sauda.language.numerals import LISTS, SHARES, VALUES, WORDS, Token, tokenize
 from sauda.language.phrases import PhraseTable, Word, words
 from sauda.language.spoken import arguments_in, prices_of, shape
-from sauda.language.stances import NUMBER, read_stances, relative
+from sauda.language.stances import NUMBER, Reading, read_stances, relative
 
 QUESTION, TOLD = "question", "told"  # of no kind that is known: a question, a statement
 _KINDS = PhraseTable("kinds.csv")
@@ -201,6 +202,10 @@ UNCLEAR = re.compile(
 )
 
 
+CLOSE, SHORTEST = 0.8, 3  # the likeness of a misspelt number word; letters that are too few
+ENGLISH_NUMBERS = frozenset(VALUES["english"]) | WORDS.english_numbers
+
+
 def slip(text: str) -> str:
     """The kind of talk of a text whose price is not clear, "unclear"; "" elsewhere.
 
@@ -209,10 +214,43 @@ def slip(text: str) -> str:
     text = without_code(text)
     line = tokenize(text)
     vague = any(
-        before.key in WORDS.vague and (after if token.key == "of" else token).kind == "times"
+        (before.key in WORDS.vague and (after if token.key == "of" else token).kind == "times")
+        or (token.key in WORDS.doubles and after.is_number)
+        or (token.key in WORDS.homophones and after.key in ENGLISH_NUMBERS)
+        or (token.kind == "word" and _is_misspelt(before, token.key, after))
         for before, token, after in zip(line, line[1:], line[2:], strict=False)
     )
     return "unclear" if vague or (UNCLEAR.search(text) and prices(text)) else ""
+
+
+# Words that are no misspelt number: all that a list or a table knows.
+_KNOWN = frozenset().union(
+    *LISTS.values(),
+    SHARES,
+    *(place.words for table in (_KINDS, _TABLE) for one in table.phrases for place in one.needs),
+)
+
+
+_EVERYDAY = frozenset(filter(str.isascii, WORDS.weak))  # "pets do", "even one"
+
+
+def _is_misspelt(before: Token, word: str, after: Token) -> bool:
+    """Whether a word is a number that nobody can read: "foure hundred", "ek hajar pancho"."""
+    counts = (token for token in (before, after) if token.key not in _EVERYDAY)
+    kinds = {token.kind for token in counts} & {"english", "hindi", "times"}
+    if not kinds or word in _KNOWN:
+        return False
+    spoken = {"english", "hindi"} if kinds == {"times"} else kinds  # "sau" is of both
+    numbers = [key for kind in {*spoken, "times"} for key in VALUES[kind] if len(key) > SHORTEST]
+    return after.kind == "times" or bool(get_close_matches(word, numbers, 1, CLOSE))
+
+
+def read_heard(text: str, seen: Table, agent: str) -> Reading:
+    """The offers in a text that `agent` hears at `seen`, in the light of its own last move."""
+    own, _ = prices_of(seen, agent)
+    said = [move.action.message for move in seen.moves if move.agent == agent]
+    is_answer = bool(said) and kind_of_talk(said[-1]) == "history"  # "how old is it?"
+    return read_stances(text, own[-1] if own else None, is_answer)
 
 
 def small_talk(text: str, seen: Table, agent: str) -> str:
@@ -222,7 +260,8 @@ def small_talk(text: str, seen: Table, agent: str) -> str:
     """
     if relative(text):
         return "change"
-    text, stance = read_stances(text)
+    own, _ = prices_of(seen, agent)
+    text, stance = read_heard(text, seen, agent)
     if stance not in ("", NUMBER) and not prices(text):
         return stance
     if trouble := slip(text) or _price_trouble(text):
@@ -233,8 +272,8 @@ def small_talk(text: str, seen: Table, agent: str) -> str:
     if (not kind or kind in GENERAL) and not is_denied and (arguments := arguments_in(text)):
         kind = ARGUED + arguments[0]
     if not kind:
-        kind = "refusal" if _first_word(text) in WORDS.refusing else "nonsense"
-    own, _ = prices_of(seen, agent)
+        unknown = TOLD if stance == NUMBER else "nonsense"
+        kind = "refusal" if _first_word(text) in WORDS.refusing else unknown
     if read_closing(text, own[-1] if own else None) not in ("", LEAVE):
         kind = "nod"
     return "price_first" if kind in ASK_TO_OPEN and not own else kind

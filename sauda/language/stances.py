@@ -18,8 +18,15 @@ from typing import NamedTuple
 from env import Table
 from sauda.language import phrases
 from sauda.language.money import YEARS, Mention, prices, without_code
-from sauda.language.numerals import WORDS
-from sauda.language.phrases import BETWEEN_PRICES, Found, Phrase, PhraseTable, Word
+from sauda.language.numerals import WORDS, tokenize
+from sauda.language.phrases import (
+    BETWEEN_PRICES,
+    SENTENCE_ENDS,
+    Found,
+    Phrase,
+    PhraseTable,
+    Word,
+)
 from sauda.language.spoken import prices_of
 
 _SILENT = frozenset("'’‘\"“”`*_")  # marks that part no words
@@ -41,7 +48,8 @@ def line_of(text: str, mentions: Sequence[Mention]) -> list[Word]:
     return line
 
 
-OWN, LISTED, NUMBER = "own", "listed", "number"  # stances; `stances.csv` has the others
+# Stances; `stances.csv` has the others. A row of it without a kind says nothing of its price.
+OWN, LISTED, NUMBER, EACH = "own", "listed", "number", "each"
 _STANCES = PhraseTable("stances.csv", BETWEEN_PRICES)
 
 
@@ -53,11 +61,20 @@ class Reading(NamedTuple):
 
 
 @lru_cache(maxsize=1024)  # a text is read by its move and by its answer
-def read_stances(text: str) -> Reading:
-    """The offers in a text, and the stance of what is no offer."""
+def read_stances(text: str, standing: float | None = None, is_answer: bool = False) -> Reading:
+    """The offers in a text, and the stance of what is no offer.
+
+    `standing` is the other side's last price; who puts it in question does not offer it. In an
+    answer to a question for a number, such as "how old is it?", a bare number is no price.
+    """
     plain = without_code(text)
     mentions = prices(plain)
-    meant = stances(plain, mentions)
+    meant = stances(plain, mentions, standing)
+    if is_answer:
+        meant = [
+            stance or ("" if _is_marked(plain[mention.start : mention.end]) else NUMBER)
+            for stance, mention in zip(meant, mentions, strict=True)
+        ]
     drops = [stance not in ("", OWN) for stance in meant]
     others = [stance for stance in meant if stance and stance != OWN]
     pieces, end = [], 0
@@ -69,7 +86,11 @@ def read_stances(text: str) -> Reading:
     return Reading(kept if pieces else text, others[0] if others else "")
 
 
-def stances(text: str, mentions: Sequence[Mention]) -> list[str]:
+def _is_marked(amount: str) -> bool:
+    return any(token.kind == "currency" for token in tokenize(amount))
+
+
+def stances(text: str, mentions: Sequence[Mention], standing: float | None = None) -> list[str]:
     """The stance of each price; "" where the text does not say."""
     if not mentions:
         return []
@@ -77,12 +98,29 @@ def stances(text: str, mentions: Sequence[Mention]) -> list[str]:
     listed = _STANCES.live(line)
     places = [i for i, word in enumerate(line) if word.kind in ("price", "year")]
     meant = [next((p.kind for p in listed if p.at(line, i)), "") for i in places]
-    kept = [k for k, stance in enumerate(meant) if stance in ("", OWN)]
-    if len(kept) == 2 and any(
-        word.key in WORDS.contrasts for word in line[slice(*(places[k] for k in kept))]
-    ):
-        meant[kept[0]] = LISTED  # "1,800 is on the tag, but 1,500": the speaker's own comes last
+    for k, mention in enumerate(mentions):
+        if meant[k] == "" and mention.amount == standing and _is_asked(line, places[k]):
+            meant[k] = LISTED
+    for k, mention in enumerate(mentions):
+        parts = (mentions[n].amount for n in range(k, len(meant)) if meant[n] == EACH)
+        if meant[k] in ("", OWN) and any(mention.amount <= part for part in parts):
+            meant[k] = EACH  # "500 now and 500 every month" has no total
+    offers = [k for k, stance in enumerate(meant) if stance in ("", OWN)]
+    if len(offers) == 2:
+        first, last = offers
+        between = line[places[first] : places[last]]
+        is_own_last = (meant[first], meant[last]) == ("", OWN)
+        if any(word.key in WORDS.contrasts for word in between) or (
+            is_own_last and any(word.kind == "mark" for word in between)
+        ):
+            meant[first] = LISTED  # "1,800 is on the tag, but 1,500": the speaker's own comes last
     return meant
+
+
+def _is_asked(line: Sequence[Word], place: int) -> bool:
+    """Whether the sentence of the price at `place` ends in a question mark."""
+    ends = (word.key for word in line[place:] if word.kind == "mark" and word.key in SENTENCE_ENDS)
+    return next(ends) == "?"
 
 
 _RELATIVE = PhraseTable("relative.csv", BETWEEN_PRICES)

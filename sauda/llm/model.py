@@ -8,6 +8,7 @@ which one it was. torch, transformers and peft are imported when a model is load
 """
 
 import json
+import logging
 import os
 import tempfile
 import warnings
@@ -33,6 +34,7 @@ CONVERTED_SHA256 = "7ef915c9bf9d94d8d70211970476878352a5b95855c589ae987916d7a455
 TOKENIZER_SHA256 = "bf346d64f6f0fbcefb4c1b6928a98241467dff36c6fbae5fe1785c4ff90667f4"
 
 ADAPTERS = ROOT / "adapters"
+ADAPTER_CONFIG = "adapter_config.json"  # in every adapter, as peft writes it
 TRAINED = "trained.json"  # in an adapter of ours: the hash of its base, and where it comes from
 BYTES = {"fp32": 4.0, "bf16": 2.0, "int8": 1.0, "nf4": 0.6}  # a parameter; nf4 with its scales
 SPARE = 1.25  # times the weights: cache and activations of a short chat
@@ -281,7 +283,7 @@ def base_weights(base: str) -> Weights:
 def adapter_folder(name: str) -> Path | None:
     """The folder of the adapter `name`, one of ours or a path; None if there is none."""
     folders = (ADAPTERS / name, Path(name))
-    return next((f for f in folders if name and (f / "adapter_config.json").exists()), None)
+    return next((f for f in folders if name and (f / ADAPTER_CONFIG).exists()), None)
 
 
 def _adapter(name: str, base: Weights) -> Path | None:
@@ -394,16 +396,27 @@ def read_network(folder: Path, adapter: Path | None, precision: str, device: str
 
 def with_adapter(network: Any, adapter: Path, learns: bool = False) -> Any:
     """`network` with the adapter of a folder beside its weights; raises CannotLoad if damaged."""
+    # peft imports bitsandbytes, which warns on some CPUs that it lacks a kernel for 4-bit weights;
+    # those are for GPUs here.
+    logging.getLogger("bitsandbytes.backends.cpu.ops").addFilter(_concerns_us)
     from peft import PeftModel
     from safetensors import SafetensorError
 
     if not any(adapter.glob("adapter_model.*")):
         raise CannotLoad(f"the adapter {adapter} is incomplete: it has no weights")
     try:
-        return PeftModel.from_pretrained(network, str(adapter), is_trainable=learns)
+        with (
+            warnings.catch_warnings()
+        ):  # the peft that we pin asks for a name that transformers left
+            warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
+            return PeftModel.from_pretrained(network, str(adapter), is_trainable=learns)
     except (SafetensorError, ValueError, TypeError, KeyError, OSError, RuntimeError) as error:
         why = str(error).strip().partition("\n")[0]
         raise CannotLoad(f"the adapter {adapter} cannot be read: {why}") from error
+
+
+def _concerns_us(record: logging.LogRecord) -> bool:
+    return not str(record.msg).startswith("Failed to load CPU gemm_4bit_forward")
 
 
 def on_gpu(function: Callable, seconds: int = 30) -> Callable:

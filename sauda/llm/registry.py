@@ -19,6 +19,8 @@ from sauda.games import BAZAAR, GAMES, game_of
 from sauda.games.adapter import Game
 from sauda.language.acts import Acts
 from sauda.llm.model import (
+    ADAPTER_CONFIG,
+    ADAPTERS,
     BASES,
     MODELS,
     NULL,
@@ -53,13 +55,19 @@ def player_spec(name: str) -> PlayerSpec:
     wrappers = [part for part in parts if part in WRAPPERS]
     rest = [part for part in parts if part not in WRAPPERS]
     if model not in BASES or len(wrappers) > 1 or rest not in ([], [CONSTRAINED]):
-        raise ValueError(
-            f"no model policy {name!r}; a model is one of {', '.join(BASES)}, then +ADAPTER for an "
-            f"adapter under artifacts/adapters, +{CONSTRAINED} for constrained decoding, and at "
-            f"most one of {', '.join(f'+{w}' for w in WRAPPERS)}"
-        )
+        raise ValueError(f"no model policy {name!r}; {describe_models()}")
     generate = NullModel() if model == NULL else NamedModel(weights)
     return PlayerSpec(generate, bool(rest), WRAPPERS[wrappers[0]] if wrappers else None)
+
+
+def describe_models() -> str:
+    """The names that a model policy may have, in words."""
+    adapters = sorted(file.parent.name for file in ADAPTERS.glob(f"*/{ADAPTER_CONFIG}"))
+    return (
+        f"a model is one of {', '.join(BASES)}, then +ADAPTER for an adapter under"
+        f" artifacts/adapters ({', '.join(adapters)}), +{CONSTRAINED} for constrained decoding, and"
+        f" in the bazaar at most one of {', '.join(f'+{w}' for w in WRAPPERS)}"
+    )
 
 
 def row_name(name: str) -> str:
@@ -78,12 +86,13 @@ def get_policy(task: Task, name: str) -> Policy:
         return player_spec(name).policy(game)
     if ACTS.fullmatch(name) and not game.has_wrappers:
         raise ValueError(f"acts are words about a price; the {game.name} is played without them")
-    policies = game.columns.policies(task)
-    policy = script({**game.columns.slow_policies(task), **policies}, name)
+    policies = {**game.columns.policies(task), **game.columns.slow_policies(task)}
+    policy = script(policies, name)
     if policy is None:
+        through_acts = "acts(NAME) for one of them through words; " if game.has_wrappers else ""
         raise ValueError(
-            f"no policy {name!r} for the {task.learner} of {task.name}; "
-            f"policies are {', '.join(policies)}"
+            f"no policy {name!r} for the {task.learner} of {task.name}; policies are"
+            f" {', '.join(policies)}; {through_acts}{describe_models()}"
         )
     return policy
 

@@ -201,8 +201,8 @@ class ModelGame:
     def seed(self) -> int:
         """The seed of the next reply."""
         turn = sum(turn.agent == self.task.learner for turn in self.play.turns)
-        if self.salt:
-            return seed_of(np.random.default_rng([self.play.seed, *self.salt, turn]))
+        if self.salt:  # turns from 1: zeros at the end add nothing, and [seed, 0] draws the game
+            return seed_of(np.random.default_rng([self.play.seed, *self.salt, turn + 1]))
         return seed_of(agent_stream(self.task, self.play.seed, self.task.learner, turn))
 
     def apply(self, turn: ModelTurn) -> None:

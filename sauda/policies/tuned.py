@@ -1,8 +1,8 @@
 """`tuned`: the best script of each family, its numbers found by search on training games.
 
-`python -m sauda run tuned` finds the numbers. Shares are of the lower of the buyer's limit and the
-first ask, exponents as in `conceded`. Every family may walk away: from a share of the rounds on,
-where the ask is above so many of its limits.
+`python -m sauda run tuned` finds the numbers, in games with seen listings alone. Shares are of the
+lower of the buyer's limit and the first ask, exponents as in `conceded`. Every family may walk
+away: from a share of the rounds on, where the ask is above so many of its limits.
 """
 
 from collections.abc import Mapping, Sequence

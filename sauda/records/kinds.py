@@ -109,6 +109,42 @@ CONTROLS = {
 }
 
 
+# Runs by the names that `name` of their settings gives them.
+_OF_MODEL = r"(?:-(?!full\b|seed\d|from-)(?P<model>[\w.-]+?))?"
+NAMED_RUNS = (
+    (
+        re.compile(
+            r"training/(?P<stage>roles)-(?P<role>buyer|seller|opener|responder|generalist)"
+            rf"(?P<control>{'|'.join(CONTROLS)})?(?:-(?P<source>[a-z]+(?:_[a-z]+)+))?{_OF_MODEL}"
+            r"(?:-seed(?P<seed>\d+))?\.json"
+        ),
+        "role_run/1",
+        "A training run of a role",
+    ),
+    (
+        re.compile(
+            rf"training/(?P<stage>sft|distill|grpo|dpo)(?:-(?P<game>arena))?{_OF_MODEL}"
+            r"(?P<full>-full)?(?:-seed(?P<seed>\d+))?(?:-from-(?P<init>[\w.-]+))?\.json"
+        ),
+        RUN,
+        "A training run",
+    ),
+)
+
+
+def command_of(run: Mapping[str, str]) -> str:
+    """The command that makes a run, by the parts of its name; "" for a part that is not there."""
+    init = "''" if run.get("init") == "base" else run.get("init")
+    options = {
+        "game": run.get("game"), "role": run.get("role"), "source": run.get("source"),
+        "data": "FILE" if run.get("source") else "", "model": run["model"],
+        "init-adapter": init, "seed": run["seed"],
+    }  # fmt: skip
+    words = [f"--{name} {value}" for name, value in options.items() if value]
+    flags = CONTROLS.get(run.get("control", ""), "") + " --full-fine-tuning" * bool(run.get("full"))
+    return " ".join(["python -m sauda train", run["stage"], *words]) + flags
+
+
 def entry(file: str) -> Entry:
     """The registered line on `file`; raises ArtifactError for a file it does not know.
 
@@ -118,21 +154,14 @@ def entry(file: str) -> Entry:
     """
     if file in ENTRIES:
         return ENTRIES[file]
-    seed = re.search(r"-seed(\d+)\.json$", file)
-    again = f" --seed {seed[1]}" if seed else ""
-    if run := re.fullmatch(
-        r"training/roles-(buyer|seller|opener|responder|generalist)"
-        rf"({'|'.join(CONTROLS)})?(-[\w.-]+)?\.json",
-        file,
-    ):
-        command = f"python -m sauda train roles --role {run[1]}{CONTROLS.get(run[2], '')}{again}"
-        return Entry(file, "role_run/1", command, "A training run of a role", "")
-    if run := re.fullmatch(r"training/(sft|distill|grpo|dpo)(-(arena)?[\w.-]*)?\.json", file):
-        command = f"python -m sauda train {run[1]}{' --game arena' if run[3] else ''}{again}"
-        return Entry(file, RUN, command, "A training run", "")
+    for pattern, kind, about in NAMED_RUNS:
+        if run := pattern.fullmatch(file):
+            return Entry(file, kind, command_of(run.groupdict("")), about, "")
     if run := re.fullmatch(r"evaluation/(arena-)?[\w-]+\.json", file):
         kind, family = ("arena/2", " --family arena") if run[1] else ("evaluation/1", "")
         command = f"python -m sauda evaluate{family} --out {file}"
         return Entry(file, kind, command, "An evaluation of one's own", "")
-    known = ", ".join(one.file for one in FILES)
-    raise ArtifactError(f"no artifact {file!r}; artifacts are {known}, evaluation/NAME.json")
+    raise ArtifactError(
+        f"no artifact {file!r}; sauda/records/files.csv names those there are, and one's own"
+        " evaluation is evaluation/NAME.json, in the arena evaluation/arena-NAME.json"
+    )

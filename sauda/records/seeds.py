@@ -1,11 +1,13 @@
 """Seeds: which train a player and which judge it, those of games for a score, and their JSON.
 
-Training draws its games from the "train" seeds and every reported figure from the "holdout" seeds.
+Training and searches draw their games from TRAINED, the first of the "train" seeds; what is learnt
+is judged on the rest of them while it is learnt, and reported on the "holdout" seeds.
 Every fourth listing is unseen: no training game has it, so that hold-out games also measure how a
 trained player meets something new.
 """
 
 import secrets
+from collections.abc import Iterator
 
 from env import CATALOGUE, Instance, Item, Task, begin, instance_stream, zopa_width
 
@@ -14,6 +16,9 @@ LONGEST_SEED = len(str(2**SEED_BITS))  # digits
 EXACT = 2**53 - 1  # the largest whole number that every reader of JSON keeps
 
 SPLITS = {"train": range(50_000), "holdout": range(50_000, 100_000)}
+TRAINED = range(45_000)  # of the training split: the games that a stage or a search may learn from
+JUDGED = range(45_000, 48_000)  # positions in which the moves of a run's checkpoints are judged
+PLAYED = range(48_000, 50_000)  # games that the checkpoints play
 DAILY = range(100_000, 1_000_000)  # for visitors' games of a day; no training, no evaluation
 # For entries of the leaderboard; no other game is given a seed of this range. Too large to search.
 LEADERBOARD = range(2 ** (SEED_BITS - 1), 2**SEED_BITS)
@@ -83,3 +88,20 @@ def is_unseen_listing(item: Item) -> bool:
 def is_unseen_game(task: Task, seed: int) -> bool:
     """Whether no training may use this game of one deal: its listing is unseen."""
     return is_unseen_listing(begin(task, seed).state.table.item)
+
+
+def training_seeds(name: str, first: int = 0, step: int = 1) -> Iterator[int]:
+    """The seeds of TRAINED from `first` on for games of that name, in order.
+
+    Raises ValueError where they run out, so that nothing is learnt from a game that judges it.
+    """
+    yield from TRAINED[first::step]
+    raise ValueError(
+        f"{name} has too few training seeds from {first:,}: "
+        f"those from {TRAINED.stop:,} on judge what was learnt"
+    )
+
+
+def seen_seeds(task: Task) -> Iterator[int]:
+    """The training seeds whose games of one deal are about seen listings, in order."""
+    return (seed for seed in training_seeds(task.name) if not is_unseen_game(task, seed))

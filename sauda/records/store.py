@@ -30,6 +30,9 @@ REPOSITORY = ROOT.parent
 PACKAGES = ("numpy", "scipy", "torch", "transformers")  # a measured number may depend on them
 ORIGINS = ("measured", "published")
 CHECKSUMS = "SHA256SUMS"  # of the files under artifacts/, as `sha256sum` writes and checks it
+# What games depend on beside weights: all code and words, and the numbers of the tuned scripts.
+SOURCES = ("env", "sauda", "artifacts/tuned.json")
+BUILT = ("__pycache__", "build")  # folders that git ignores
 
 
 @dataclass(frozen=True)
@@ -152,9 +155,26 @@ def checksums(root: Path = ROOT) -> dict[str, str]:
 
 
 def renew_checksums(files: Iterable[str], root: Path = ROOT) -> None:
-    """Record the SHA-256 of some files under `root` as they are now."""
-    lines = checksums(root) | {file: sha256(root / file) for file in files}
-    write(root / CHECKSUMS, "".join(f"{lines[file]}  {file}\n" for file in sorted(lines)))
+    """Record the SHA-256 of some files under `root` as they are now.
+
+    Commands that end at the same time wait for each other: each adds to what the last one wrote.
+    """
+    with lock(root):
+        lines = checksums(root) | {file: sha256(root / file) for file in files}
+        write(root / CHECKSUMS, "".join(f"{lines[file]}  {file}\n" for file in sorted(lines)))
+
+
+@contextmanager
+def lock(folder: Path) -> Iterator[None]:
+    """Context: no other process is in such a block of the same folder."""
+    import fcntl  # which Windows has not, where artifacts are read and none is made
+
+    place = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(place, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(place)  # which ends the lock
 
 
 def write(path: Path, text: str) -> None:
@@ -275,14 +295,30 @@ def _git(*arguments: str) -> str | None:
 
 @cache
 def source_digest() -> str:
-    """The SHA-256 of the names and contents of all code and words under `env/` and `sauda/`."""
+    """The `digest_sources` of this process's code."""
+    return digest_sources(REPOSITORY)
+
+
+def digest_sources(root: Path) -> str:
+    """The SHA-256 of the names and contents of all files under `root` that play may depend on.
+
+    They are all under SOURCES but what Python and its tools write there.
+    """
     digest = hashlib.sha256()
-    for package in ("env", "sauda"):
-        files = (REPOSITORY / package).rglob("*")
-        for path in sorted(file for file in files if file.suffix in (".py", ".csv")):
-            content = path.read_bytes()
-            digest.update(f"{path.relative_to(REPOSITORY)} {len(content)}\n".encode() + content)
+    places = (root / source for source in SOURCES)
+    files = (file for place in places for file in ([place] if place.is_file() else walk(place)))
+    for path in sorted(files):
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(root)} {len(content)}\n".encode() + content)
     return digest.hexdigest()
+
+
+def walk(folder: Path) -> Iterator[Path]:
+    """All files under `folder`, without hidden ones, caches of Python and built packages."""
+    for path in folder.iterdir():
+        if path.name.startswith(".") or path.name in BUILT or path.suffix == ".egg-info":
+            continue
+        yield from walk(path) if path.is_dir() else (path,)
 
 
 # JSON that another process may have torn

@@ -6,18 +6,20 @@ until the end unless the caller chose it, since it stands for every hidden value
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from inspect import getdoc
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from openenv.core.env_server import Action
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from typing_extensions import TypedDict
 
 import env
 from sauda.games import game_of
 from sauda.records.seeds import SPLITS, draw_seed, seed_in_json
+from sauda.serve.limits import describe_faults
 from sauda.sessions import LearnerGame
 from sauda.sessions.arena import LEARNER
 
@@ -72,6 +74,7 @@ class SaudaAction(Action):
     """
 
     blank_is_absent = BLANK_IS_ABSENT
+    _fault: str = ""  # why what was sent is no action
 
     action_type: Literal[BAZAAR + ARENA] = Field(
         description=f"Bazaar: {', '.join(BAZAAR)}. Arena: {', '.join(ARENA)}."
@@ -97,12 +100,36 @@ class SaudaAction(Action):
     )
 
 
+class SentAction(SaudaAction):
+    """A move as a player sent it: the rules refuse one that is malformed, as any illegal move.
+
+    A client of OpenEnv ends its program where a move is answered with an error.
+    """
+
+    model_config = ConfigDict(
+        title=SaudaAction.__name__, json_schema_extra={"description": getdoc(SaudaAction)}
+    )
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _read(cls, sent: Any, read: Callable[[Any], "SentAction"]) -> "SentAction":
+        try:
+            return read(sent)
+        except ValidationError as error:
+            action = cls.model_construct(action_type="malformed")
+            action._fault = describe_faults(error.errors())
+            return action
+
+
 def env_action(action: SaudaAction, task_name: str) -> Any:
     """The action as the rules of the task's game take it; IllegalAction where it is none of theirs.
 
     What is malformed for the arena's rules alone becomes `arena.Malformed`, which they answer.
     """
     game = game_of(task_name)
+    if action._fault:
+        names = ", ".join(("action_type", *sorted(FIELDS[game.name])))
+        raise env.IllegalAction(f"{action._fault}; an action of the {game.name} has {names}")
     kinds = BAZAAR if game.name == "bazaar" else ARENA
     if action.action_type not in kinds:
         raise env.IllegalAction(f"an action of the {game.name} is one of {', '.join(kinds)}")

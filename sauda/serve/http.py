@@ -1,13 +1,15 @@
 """The web app of the OpenEnv environment, with the routes of the leaderboard.
 
 `/ws`, `/metadata`, `/schema` and the task routes are those of the package `openenv`. Its `/reset`
-and `/step` forget each episode at once; ours keep one under the id that its caller names. `/tasks`
+and `/step` forget each episode at once; ours keep it under an id that nobody can guess. `/tasks`
 and `/score` are the published convenience routes.
 """
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
+from uuid import uuid4
 
 from fastapi import FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
@@ -23,22 +25,45 @@ from openenv.core.env_server.types import ResetResponse, StepResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sauda.serve import leaderboard as boards
-from sauda.serve.game import ABOUT, NAME, VERSION, SaudaAction, TaskCard, UnknownSplit, task_cards
-from sauda.serve.limits import Episodes, Limiter, Refused, address_of, json_object
+from sauda.serve.game import (
+    ABOUT,
+    NAME,
+    VERSION,
+    SaudaAction,
+    SentAction,
+    TaskCard,
+    UnknownSplit,
+    task_cards,
+)
+from sauda.serve.limits import (
+    Episodes,
+    Limiter,
+    Refused,
+    address_of,
+    describe_faults,
+    json_object,
+)
+from sauda.serve.mcp import ADDRESS as MCP_ADDRESS
+from sauda.serve.mcp import NO_TOOLS
 from sauda.serve.names import LONGEST_NAME, check_name
 from sauda.serve.observations import SaudaObservation, SaudaState
 from sauda.serve.openenv import LONGEST_ID, SaudaEnvironment
-from sauda.serve.people import export
+from sauda.serve.people import GAMES, export
 
 CAPACITY = 64  # sessions over `/ws` at a time
-ENTRIES_OF_ADDRESS, ENTRIES_IN_ALL = 6, 60  # of the leaderboard, within an hour
+ENTRIES_OF_ADDRESS, ENTRIES_SECONDS = 6, 3600.0  # of the leaderboard, within so long
 REPLACED = {"/reset", "/step", "/state", "/health", "/mcp"}  # of the package's routes
 
+DRAWN_LENGTH = len(uuid4().hex)
 Id = Annotated[str, Field(min_length=1, max_length=LONGEST_ID)]
-IdInQuery = Annotated[Id, Query(description="The id under which reset kept the episode.")]
-UNKNOWN = "You have no episode of this id; reset starts one under the id you name."
-RESET_EXAMPLE = {"task": "bazaar/open", "seed": 7, "episode_id": "my-episode"}
-STEP_EXAMPLE = {"episode_id": "my-episode", "action": {"action_type": "offer", "price": 500}}
+Label = Annotated[str, Field(min_length=1, max_length=LONGEST_ID - DRAWN_LENGTH - 1)]
+IdInQuery = Annotated[Id, Query(description="The episode_id that reset returned in metadata.")]
+UNKNOWN = "No episode of this id is kept; reset starts one and returns its id in metadata."
+RESET_EXAMPLE = {"task": "bazaar/open", "seed": 7}
+STEP_EXAMPLE = {
+    "episode_id": "0f8fad5bd9cb469fa16570867728950e",
+    "action": {"action_type": "offer", "price": 500},
+}
 ENTER_EXAMPLE = {"name": "rising bids", "task": "bazaar/open"}
 TaskInQuery = Annotated[str, Query(description=f"One of {', '.join(boards.RANKED)}.")]
 EntryInQuery = Annotated[str, Query(pattern="^[0-9a-f]{16}$", description="The id of an entry.")]
@@ -53,7 +78,9 @@ class Reset(BaseModel):
     seed: int | str | None = Field(None, description="A whole number, also as text.")
     split: str | None = None
     index: int | None = None
-    episode_id: Id | None = Field(None, description="Keeps the episode for step under this id.")
+    episode_id: Label | None = Field(
+        None, description="Begins the id that is drawn; step takes the whole one, from metadata."
+    )
     entry: str | None = Field(None, description="Token of a leaderboard entry: its next game.")
 
 
@@ -112,16 +139,32 @@ class BoardRow(BaseModel):
     episodes_completed: int = Field(description="Games that were played to their end.")
     total_episodes: int = Field(description="All games; one that has no end counts -1.")
     ends: dict[str, int]
+    seconds_per_move: float | None = Field(description="Median over the games; null if unknown.")
     timestamp: str = Field(description="When it entered, in UTC.")
 
 
+class Withdraw(BaseModel):
+    """Whose entry, or whose games of days, are to be deleted."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    token: str = Field(max_length=LONGEST_ID, description="The secret that entering gave.")
+
+
+class Withdrawn(BaseModel):
+    """What was deleted for good."""
+
+    removed: int = Field(description="Entries, or grades of days.")
+
+
 class Rows(BaseModel):
-    """The best entries of a task."""
+    """The best entries of a task, of agents or of people."""
 
     task: str
     entries: list[BoardRow]
     total: int
     being_played: int
+    withdrawn: int = Field(description="Entries that were begun, and removed by their entrants.")
 
 
 class Problem(BaseModel):
@@ -162,57 +205,55 @@ def openenv_app() -> FastAPI:
     """The app, with room for CAPACITY sessions over `/ws`."""
     app = FastAPI(title="Sauda", description=ABOUT, version=VERSION, redoc_url=None)
     server = HTTPEnvServer(
-        SaudaEnvironment, SaudaAction, SaudaObservation, max_concurrent_envs=CAPACITY,
+        SaudaEnvironment, SentAction, SaudaObservation, max_concurrent_envs=CAPACITY,
         env_name=NAME, state_cls=SaudaState,
     )  # fmt: skip
     server.register_routes(app)
     app.router.routes[:] = [r for r in app.router.routes if r.path not in REPLACED]
     app.state.server, app.state.episodes = server, Episodes(UNKNOWN)
     _add_episodes(app, app.state.episodes)
-    app.state.entries = Limiter(ENTRIES_OF_ADDRESS, ENTRIES_IN_ALL, seconds=3600.0)
-    _add_leaderboard(app, app.state)
+    app.state.entries = Limiter(ENTRIES_OF_ADDRESS, seconds=ENTRIES_SECONDS)
+    _add_entering(app, app.state)
+    _add_leaderboard(app)
     _add_mcp(app)
     _add_refusals(app)
     return app
 
 
 def _add_episodes(app: FastAPI, episodes: Episodes[SaudaEnvironment]) -> None:
-    """Add `/reset` to `/score`, and `/tasks`. An id counts for the address that chose it."""
-
-    def key(request: Request, episode_id: str) -> tuple[str, str]:
-        return address_of(request.scope), episode_id
+    """Add `/reset` to `/score`, and `/tasks`. Whoever has the id of an episode plays it."""
 
     @app.post("/reset", responses=PROBLEMS, tags=["Episodes"])
     def reset(request: Request, body: Reset | None = None) -> ResetResponse:
-        """Start an episode and return what the seat sees. It is kept where you name an id."""
+        """Start an episode and return what the seat sees, with its id in `metadata`."""
         options = body.model_dump(exclude_none=True) if body else {}
+        label = f"{options['episode_id']}-" if "episode_id" in options else ""
+        options["episode_id"] = drawn = f"{label}{uuid4().hex}"
         environment = SaudaEnvironment()
         with sentences():
             observation = environment.reset(**options)
-        if "episode_id" in options:
-            episode = key(request, options["episode_id"])
-            episodes.keep(episode, address_of(request.scope), environment)
+        episodes.keep(drawn, address_of(request.scope), environment)
         return ResetResponse(**serialize_observation(observation))
 
     @app.post("/step", responses=PROBLEMS, tags=["Episodes"])
-    def step(request: Request, body: Step) -> StepResponse:
-        """Make a move in the episode that you named at reset."""
-        with episodes.use(key(request, body.episode_id)) as kept, sentences():
+    def step(body: Step) -> StepResponse:
+        """Make a move in the episode that reset started."""
+        with episodes.use(body.episode_id) as kept, sentences():
             observation = kept.content.step(body.action)
         return StepResponse(**serialize_observation(observation))
 
     @app.get("/state", responses=PROBLEMS, tags=["Episodes"])
-    def state(request: Request, episode_id: IdInQuery | None = None) -> SaudaState:
+    def state(episode_id: IdInQuery | None = None) -> SaudaState:
         """The public state of the episode of that id; of no episode without one."""
         if episode_id is None:
             return SaudaEnvironment().state
-        with episodes.use(key(request, episode_id)) as kept:
+        with episodes.use(episode_id) as kept:
             return kept.content.state
 
     @app.get("/score", responses=PROBLEMS, tags=["Episodes"])
-    def score(request: Request, episode_id: IdInQuery) -> Score:
+    def score(episode_id: IdInQuery) -> Score:
         """The grade of the episode of that id, once it is over."""
-        with episodes.use(key(request, episode_id)) as kept:
+        with episodes.use(episode_id) as kept:
             at = kept.content.state
         played = {"episodes_completed": at.deals_closed, "total_episodes": at.deals}
         return Score(task=at.task, score=at.grade, success=at.success, **played)
@@ -224,8 +265,14 @@ def _add_episodes(app: FastAPI, episodes: Episodes[SaudaEnvironment]) -> None:
 
 
 def _add_mcp(app: FastAPI) -> None:
-    """Add `/mcp`, which has no tools: reset and step are for whoever runs the agent."""
+    """Add `/mcp`, which has no tools: reset and step are for whoever runs the agent.
 
+    Where agents may look for tools as well, by a slash or by the addresses of Gradio's own server,
+    they read the same answer, since a client of MCP shows no other.
+    """
+
+    @app.post(f"{MCP_ADDRESS}/{{path:path}}", include_in_schema=False)
+    @app.post("/mcp/", include_in_schema=False)
     @app.post("/mcp", tags=["MCP"])
     async def mcp(request: Request) -> dict[str, Any]:
         """Answer JSON-RPC 2.0. The list of tools is empty: episodes are played over `/ws`."""
@@ -237,7 +284,7 @@ def _add_mcp(app: FastAPI) -> None:
             return _error(JsonRpcErrorCode.PARSE_ERROR, str(error))
         if call.method == "tools/list":
             return JsonRpcResponse.success({"tools": []}, call.id).model_dump()
-        return _error(JsonRpcErrorCode.METHOD_NOT_FOUND, "Episodes are played over /ws.", call.id)
+        return _error(JsonRpcErrorCode.METHOD_NOT_FOUND, NO_TOOLS, call.id)
 
 
 def _error(code: JsonRpcErrorCode, sentence: str, number: Any = None) -> dict[str, Any]:
@@ -254,47 +301,64 @@ def _add_refusals(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     def answer_unreadable(request: Request, error: RequestValidationError) -> JSONResponse:
-        faults = [
-            f"{'.'.join(map(str, fault['loc'][1:])) or 'the call'}: {fault['msg']}"
-            for fault in error.errors()[:5]
-        ]
-        return JSONResponse({"detail": "; ".join(faults)}, 422)
+        inside = [fault | {"loc": fault["loc"][1:]} for fault in error.errors()]
+        return JSONResponse({"detail": describe_faults(inside)}, 422)
 
 
-def _add_leaderboard(app: FastAPI, state: Any) -> None:
-    """Add `/leaderboard` with `enter`, `games` and `people` below it."""
-    more: dict[str, Any] = {"responses": PROBLEMS, "tags": ["Leaderboard"]}
+BOARD: dict[str, Any] = {"responses": PROBLEMS, "tags": ["Leaderboard"]}  # of its routes
 
-    @app.post("/leaderboard/enter", **more)
+
+def _add_entering(app: FastAPI, state: Any) -> None:
+    """Add `/leaderboard/enter` and `withdraw`."""
+
+    @app.post("/leaderboard/enter", **BOARD)
     def enter(request: Request, body: Enter) -> Entered:
         """Enter an agent. Its games are drawn now and played by reset with the token."""
         with sentences():
             name, task = check_name(body.name), boards.check_task(body.task)
-        if not state.entries.take(address_of(request.scope)):
+            rules = boards.rules_of(task)
+            boards.own_board().check_free(name, task, rules)
+        address = address_of(request.scope)
+        if not state.entries.take(address):
+            minutes = math.ceil(state.entries.seconds_left(address) / 60)
             raise Refused(
                 429,
-                f"An address may enter {ENTRIES_OF_ADDRESS} times an hour, all together"
-                f" {ENTRIES_IN_ALL} times; try again later.",
+                f"An address may enter {ENTRIES_OF_ADDRESS} times an hour; try again in"
+                f" {minutes} min.",
             )
         with sentences():
-            ticket = boards.own_board().enter(name, task, boards.rules_of(task))
+            ticket = boards.own_board().enter(name, task, rules)
         return Entered(**vars(ticket) | {"deadline": boards.in_utc(ticket.deadline)})
 
-    @app.get("/leaderboard", **more)
+    @app.post("/leaderboard/withdraw", **BOARD)
+    def withdraw(body: Withdraw) -> Withdrawn:
+        """Delete an entry with its name, games and moves; who enters can take all of it back."""
+        with sentences():
+            removed = boards.own_board().withdraw(body.token)
+        if not removed:
+            raise Refused(404, "Nothing is stored under this token.")
+        return Withdrawn(removed=removed)
+
+
+def _add_leaderboard(app: FastAPI) -> None:
+    """Add `/leaderboard` with `games` and `people` below it."""
+
+    @app.get("/leaderboard", **BOARD)
     def leaderboard(
         task: TaskInQuery = boards.RANKED[0],
         limit: Annotated[int, Query(ge=1, le=boards.SHOWN)] = boards.SHOWN,
         offset: Annotated[int, Query(ge=0, lt=2**31)] = 0,
+        people: Annotated[bool, Query(description=f"Of people: {GAMES} games each.")] = False,
     ) -> Rows:
         """The entries of a task whose games are all over, the best mean grade first."""
         with sentences():
-            now = boards.own_board().rank(
-                boards.check_task(task), boards.rules_of(task), limit, offset
-            )
+            rules = boards.rules_of(boards.check_task(task))
+            now = boards.own_board().rank(task, rules, limit, offset, people)
         rows = [row_of(entry) for entry in now.entries]
-        return Rows(task=task, entries=rows, total=now.complete, being_played=now.being_played)
+        counts = {"being_played": now.being_played, "withdrawn": now.withdrawn}
+        return Rows(task=task, entries=rows, total=now.complete, **counts)
 
-    @app.get("/leaderboard/games", **more)
+    @app.get("/leaderboard/games", **BOARD)
     def games(entry: EntryInQuery) -> dict[str, Any]:
         """The record of a complete entry: seeds and actions, from which its row can be verified."""
         board = boards.own_board()
@@ -304,9 +368,9 @@ def _add_leaderboard(app: FastAPI, state: Any) -> None:
                 return boards.record_of(board, known)
         raise Refused(404, "No complete entry has this id; its games are shown once all are over.")
 
-    @app.get("/leaderboard/people", **more)
-    def people() -> dict[str, Any]:
-        """The games of people without their names: seeds, actions, and Sauda's grades beside."""
+    @app.get("/leaderboard/people", **BOARD)
+    def people_and_sauda() -> dict[str, Any]:
+        """People against Sauda: mean grades over whole entries, without single games."""
         with sentences():
             return export(boards.own_board())
 
@@ -323,5 +387,6 @@ def row_of(entry: boards.Entry) -> BoardRow:
         episodes_completed=entry.n - entry.count[boards.UNFINISHED],
         total_episodes=entry.n,
         ends=dict(entry.count),
+        seconds_per_move=entry.pace,
         timestamp=boards.in_utc(entry.created),
     )

@@ -8,6 +8,7 @@ All of it, seeds and every move included, is in one SQLite file.
 
 import hashlib
 import json
+import logging
 import os
 import re
 import secrets
@@ -22,6 +23,7 @@ from datetime import UTC, datetime
 from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from env import TASKS, Episode, episode
@@ -29,12 +31,16 @@ from sauda.experiments.evaluate import opponents_hash, task_hash
 from sauda.records.schemas.base import Interval
 from sauda.records.seeds import LEADERBOARD, leaderboard_seed, seed_in_json, whole_seed
 from sauda.records.store import read_object
-from sauda.serve.game import WORST, SaudaAction, ServedGame, act, start
+from sauda.serve.game import WORST, SaudaAction, SentAction, ServedGame, act, start
+from sauda.serve.names import skeleton
 from sauda.statistics import exact_interval, mean_interval
+
+LOG = logging.getLogger(__name__)
 
 GAMES = 50  # of an entry
 HOURS = 24.0  # that an entry has
 MOST_BYTES = 2**20  # of an entry's moves
+WAITING = 1_000  # entries that nobody has begun, the newest; 5 KB each
 UNFINISHED = "unfinished"  # how a game ended that was not over at the deadline
 SHOWN = 100  # entries at a time
 # The classic games rank nobody: a script that only waits wins nearly everything there.
@@ -64,6 +70,9 @@ COMPLETE = """
         (SELECT 1 FROM games WHERE entry = entries.id AND ended IS NULL))
 """
 
+NAMED = "SELECT 1 FROM entries WHERE (task, rules, skeleton) = (?, ?, skeleton(?))"
+TAKEN = "another entry of this task has this name, or one that looks like it; choose another"
+
 
 def replay_game(
     task_name: str, seed: int, actions: Iterable[Mapping[str, Any]], episode_id: str = ""
@@ -71,7 +80,7 @@ def replay_game(
     """The game of `seed` after these actions; ValueError where one of them comes after its end."""
     game = start(task_name, seed, episode_id, BEGAN, is_entered=True)
     for action in actions:
-        game = act(game, SaudaAction.model_validate(action), BEGAN)
+        game = act(game, SentAction.model_validate(action), BEGAN)
     return game
 
 
@@ -120,7 +129,7 @@ class Storage:
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
         """The rows of a query, none where there is no file yet; Unavailable where it fails."""
-        with self._lock, _in_words():
+        with self._lock, self._in_words():
             if self._connection is None and not self.file.exists():
                 return []
             return self._open().execute(query, values).fetchall()
@@ -128,11 +137,15 @@ class Storage:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Context: one transaction, whole or not at all; Unavailable where it cannot be made."""
-        with self._lock, _in_words():
+        with self._lock, self._in_words():
             connection = self._open()
             connection.execute("BEGIN IMMEDIATE")
             with connection:  # commits, or rolls back what failed
                 yield connection
+
+    def empty_log(self) -> None:
+        """Let the write-ahead log keep nothing that was deleted, unless another process reads."""
+        self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
@@ -140,6 +153,21 @@ class Storage:
             if self._connection is not None:
                 self._connection.close()
             self._connection = None
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        """Context: a failure of SQLite or of the disk becomes Unavailable.
+
+        Callers read its sentence; where the file is stands in the log alone.
+        """
+        try:
+            yield
+        except (sqlite3.DatabaseError, OSError) as error:
+            LOG.warning("%s: %s", self.file, error)
+            why = getattr(error, "strerror", None) or error
+            raise Unavailable(
+                f"the leaderboard cannot be read or written now ({why}); what it holds is not lost"
+            ) from error
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -160,9 +188,11 @@ class Storage:
         connection.row_factory = sqlite3.Row
         (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
         if mode != "wal":
-            raise Unavailable(f"the folder of {self.file} takes no write-ahead log of SQLite")
+            raise Unavailable("the leaderboard’s folder takes no write-ahead log of SQLite")
         connection.execute("PRAGMA synchronous = NORMAL")  # what a kill of the process cannot harm
         connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA secure_delete = ON")  # what is removed is overwritten
+        connection.create_function("skeleton", 1, skeleton, deterministic=True)
         (page,) = connection.execute("PRAGMA page_size").fetchone()
         connection.execute(f"PRAGMA max_page_count = {self.most_bytes // page}")
         connection.execute("BEGIN IMMEDIATE")
@@ -170,21 +200,10 @@ class Storage:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             if version > len(VERSIONS):
                 held = f"tables of version {version}, not {len(VERSIONS)}"
-                raise Unavailable(f"{self.file} has {held}")
+                raise Unavailable(f"the leaderboard’s file has {held}")
             for statement in chain(*VERSIONS[version:]):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {len(VERSIONS)}")
-
-
-@contextmanager
-def _in_words() -> Iterator[None]:
-    """Context: a failure of SQLite or of the disk becomes Unavailable."""
-    try:
-        yield
-    except (sqlite3.DatabaseError, OSError) as error:
-        raise Unavailable(
-            f"the leaderboard cannot be read or written now ({error}); what it holds is not lost"
-        ) from error
 
 
 @dataclass(frozen=True)
@@ -224,6 +243,7 @@ class Entry:
     created: float
     ends: tuple[str, ...]  # how each game ended
     grades: tuple[float, ...]
+    paces: tuple[float | None, ...] = ()  # seconds per move in each game; None where unknown
     person: int = 0  # 1 where a person played, 0 for an agent
 
     @property
@@ -235,6 +255,12 @@ class Entry:
     def grade(self) -> Interval:
         """The mean grade with its bootstrap interval."""
         return _interval_of(self.grades)
+
+    @property
+    def pace(self) -> float | None:
+        """The median over its games of the seconds per move; None where no game has them."""
+        known = [pace for pace in self.paces if pace is not None]
+        return median(known) if known else None
 
     @property
     def count(self) -> Counter[str]:
@@ -278,12 +304,16 @@ def check_task(task: str) -> str:
 
 @dataclass(frozen=True)
 class Standing:
-    """A task's best entries, how many are complete in all, and how many are being played."""
+    """A task's best entries, how many are complete in all, and how many are being played.
+
+    They are those of agents or those of people, whose entries have fewer games.
+    """
 
     task: str
     entries: tuple[Entry, ...] = ()
     complete: int = 0
     being_played: int = 0
+    withdrawn: int = 0  # by those who hold their tokens
 
 
 def steady() -> Callable[[], float]:
@@ -307,27 +337,40 @@ class Board:
     def enter(
         self, name: str, task: str, rules: str, games: int = GAMES, person: bool = False
     ) -> Ticket:
-        """A new entry of the agent called `name`, on a task whose rules have the hash `rules`.
+        """A new entry called `name`, on a task whose rules have the hash `rules`.
 
-        Name and task are as `names.check_name` and `check_task` return them.
+        Name and task are as `names.check_name` and `check_task` return them. Raises ValueError
+        where another entry under these rules has the name, or one that looks like it.
         """
         entry, token = secrets.token_hex(8), secrets.token_urlsafe(24)
         seeds = [leaderboard_seed() for _ in range(games)]
         now, promised = self._clock(), commitment(seeds)
         ends = now + HOURS * 3600
-        values = (entry, token_digest(token), name, task, rules, promised, now, ends, person)
+        values = (entry, token_digest(token), name, task, rules, promised, now, ends, person, name)
         numbered = [(entry, number, str(seed)) for number, seed in enumerate(seeds, 1)]
         with self.storage.transaction() as connection:
             connection.execute("DELETE FROM entries WHERE NOT begun AND deadline < ?", (now,))
+            if connection.execute(NAMED, (task, rules, name)).fetchone():
+                raise ValueError(TAKEN)
             connection.execute(
                 "INSERT INTO entries (id, token_sha256, name, task, rules, commitment, created,"
-                " deadline, person) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " deadline, person, skeleton) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, skeleton(?))",
                 values,
             )
             connection.executemany(
                 "INSERT INTO games (entry, number, seed) VALUES (?, ?, ?)", numbered
             )
+            connection.execute(
+                "DELETE FROM entries WHERE NOT begun AND id NOT IN (SELECT id FROM entries"
+                " WHERE NOT begun ORDER BY created DESC LIMIT ?)",
+                (WAITING,),
+            )
         return Ticket(entry, token, task, games, promised, ends)
+
+    def check_free(self, name: str, task: str, rules: str) -> None:
+        """Raise ValueError, a sentence, where `enter` would refuse the name."""
+        if self.storage.rows(NAMED, (task, rules, name)):
+            raise ValueError(TAKEN)
 
     def next_game(self, token: str) -> Place:
         """The game that the entry of `token` plays next, or goes on with; ValueError if none."""
@@ -343,9 +386,14 @@ class Board:
                 raise ValueError(
                     f"all {len(games)} games of this entry are over; GET /leaderboard has its row"
                 )
+            game_key = (entry["id"], game["number"])
+            connection.execute(
+                "UPDATE games SET shown = COALESCE(shown, ?) WHERE (entry, number) = (?, ?)",
+                (self._clock(), *game_key),
+            )
             actions = connection.execute(
-                "SELECT action FROM moves WHERE entry = ? AND number = ? ORDER BY step",
-                (entry["id"], game["number"]),
+                "SELECT action FROM moves WHERE (entry, number) = (?, ?) ORDER BY step",
+                game_key,
             ).fetchall()
         made = tuple(json.loads(action) for (action,) in actions)
         names = (entry["id"], entry["task"], entry["rules"])
@@ -377,25 +425,37 @@ class Board:
                 )
             connection.execute("UPDATE entries SET bytes = ? WHERE id = ?", (size, place.entry))
             connection.execute("INSERT INTO moves VALUES (?, ?, ?, ?)", (*game, step, text))
+            connection.execute(
+                "UPDATE games SET pace = (? - shown) / ? WHERE (entry, number) = (?, ?)",
+                (self._clock(), step, *game),
+            )
             if ended is not None:
                 connection.execute(
                     "UPDATE games SET ended = ?, grade = ? WHERE (entry, number) = (?, ?)",
                     (*ended, *game),
                 )
 
-    def pair(self, place: Place, sauda: float, oracle: float) -> None:
-        """Store the grades of Sauda and of the oracle at the seed of a person's finished game."""
-        values = (place.entry, place.number, sauda, oracle)
+    def pair(self, entry: str, number: int, sauda: float, oracle: float) -> None:
+        """Store the grades of Sauda and of the oracle at a person's game, if it is still there."""
         with self.storage.transaction() as connection:
-            connection.execute("INSERT OR REPLACE INTO pairs VALUES (?, ?, ?, ?)", values)
+            connection.execute(
+                "INSERT OR REPLACE INTO pairs SELECT entry, number, ?, ? FROM games"
+                " WHERE (entry, number) = (?, ?)",
+                (sauda, oracle, entry, number),
+            )
 
     def pairs(self, task: str, rules: str) -> list[sqlite3.Row]:
-        """Entry, number and the three grades of each paired game in a person's complete entry."""
+        """Each game of people's complete entries, the oldest entry first.
+
+        That is entry, number, seed, whether it ended, and the grades of the person, of Sauda and of
+        the oracle; the last two are None until Sauda has played it.
+        """
         return self.storage.rows(
-            f"SELECT c.id AS entry, number, grade, sauda, oracle FROM ({COMPLETE}) c"
-            " JOIN games ON games.entry = c.id JOIN pairs USING (entry, number)"
-            " WHERE c.person AND c.task = ? AND c.rules = ? ORDER BY c.id, number",
-            (WORST, self._clock(), task, rules),
+            "SELECT c.id AS entry, number, seed, ended IS NOT NULL AS ended,"
+            f" COALESCE(grade, ?) AS grade, sauda, oracle FROM ({COMPLETE}) c"
+            " JOIN games ON games.entry = c.id LEFT JOIN pairs USING (entry, number)"
+            " WHERE c.person AND c.task = ? AND c.rules = ? ORDER BY c.created, c.id, number",
+            (WORST, WORST, self._clock(), task, rules),
         )
 
     def add_day(self, day: str, visitor: str, grade: float) -> None:
@@ -403,19 +463,54 @@ class Board:
         with self.storage.transaction() as connection:
             connection.execute("INSERT OR IGNORE INTO days VALUES (?, ?, ?)", (day, visitor, grade))
 
-    def grades_of_day(self, day: str) -> list[float]:
-        """The grades of all people who let their game of a day count."""
-        rows = self.storage.rows("SELECT grade FROM days WHERE day = ?", (day,))
-        return [grade for (grade,) in rows]
+    def grades_of_day(self, day: str) -> dict[str, float]:
+        """The grades of all who let their game of a day count, by the digest of the visitor."""
+        return dict(
+            map(tuple, self.storage.rows("SELECT visitor, grade FROM days WHERE day = ?", (day,)))
+        )
 
-    def remove(self, entry: str) -> str:
-        """Delete an entry with its games and moves, and return its name; ValueError if none."""
+    def remove(self, what: str) -> str:
+        """Delete an entry by its id, with all that belongs to it, or the grades of a day.
+
+        Returns the entry's name, or how many grades; ValueError where there is neither.
+        """
         with self.storage.transaction() as connection:
             query = "DELETE FROM entries WHERE id = ? RETURNING name"
-            removed = connection.execute(query, (entry,)).fetchall()
-        if not removed:
-            raise ValueError(f"no entry has the id {entry!r:.40}; its row on the page shows it")
-        return removed[0]["name"]
+            names = [name for (name,) in connection.execute(query, (what,)).fetchall()]
+            grades = connection.execute("DELETE FROM days WHERE day = ?", (what,)).rowcount
+        if not (names or grades):
+            raise ValueError(
+                f"no entry has the id {what!r:.40}, which its row on the page shows, and no game of"
+                " such a day, as in 2026-11-23, was counted"
+            )
+        self.storage.empty_log()
+        return names[0] if names else f"{grades} grades of people"
+
+    def withdraw(self, token: str) -> int:
+        """Delete all that is stored under a token: an entry, or grades of days; returns how many.
+
+        Of an entry that was begun a count stays: nobody can show the best of several unnoticed.
+        """
+        digest = token_digest(token)
+        with self.storage.transaction() as connection:
+            query = (
+                "DELETE FROM entries WHERE token_sha256 = ? RETURNING task, rules, person, begun"
+            )
+            entries = connection.execute(query, (digest,)).fetchall()
+            connection.executemany(
+                "INSERT INTO withdrawn VALUES (?, ?, ?, 1)"
+                " ON CONFLICT DO UPDATE SET entries = entries + 1",
+                [entry[:3] for entry in map(tuple, entries) if entry[3]],
+            )
+            days = connection.execute("DELETE FROM days WHERE visitor = ?", (digest,)).rowcount
+        if entries or days:
+            self.storage.empty_log()
+        return len(entries) + days
+
+    def count_withdrawn(self, task: str, rules: str, person: bool) -> int:
+        """How many entries of agents, or of people, were withdrawn under these rules."""
+        query = "SELECT entries FROM withdrawn WHERE (task, rules, person) = (?, ?, ?)"
+        return sum(count for (count,) in self.storage.rows(query, (task, rules, person)))
 
     def _open_entry(self, connection: sqlite3.Connection, key: str, value: str) -> sqlite3.Row:
         entry = connection.execute(f"SELECT * FROM entries WHERE {key} = ?", (value,)).fetchone()
@@ -425,21 +520,29 @@ class Board:
             raise ValueError(f"the {HOURS:.0f} hours of this entry are over")
         return entry
 
-    def rank(self, task: str, rules: str, limit: int = SHOWN, offset: int = 0) -> Standing:
-        """How a task stands under today's rules, with `limit` entries from place `offset` on."""
+    def rank(
+        self, task: str, rules: str, limit: int = SHOWN, offset: int = 0, person: bool = False
+    ) -> Standing:
+        """How agents, or people, stand at a task under today's rules, from place `offset` on."""
+        which = "task = ? AND rules = ? AND person = ?"
+        values = (task, rules, person)
         counted = self.storage.rows(
-            f"SELECT COUNT(*), (SELECT COUNT(*) FROM ({COMPLETE} AND task = ? AND rules = ?))"
-            " FROM entries WHERE begun AND task = ? AND rules = ?",
-            (WORST, self._clock(), task, rules, task, rules),
+            f"SELECT COUNT(*), (SELECT COUNT(*) FROM ({COMPLETE} AND {which}))"
+            f" FROM entries WHERE begun AND {which}",
+            (WORST, self._clock(), *values, *values),
         )
         begun, complete = counted[0] if counted else (0, 0)
-        entries = tuple(self.entries(task, rules, limit, offset))
-        return Standing(task, entries, complete, begun - complete)
+        entries = tuple(self.entries(task, rules, limit, offset, person))
+        withdrawn = self.count_withdrawn(task, rules, person)
+        return Standing(task, entries, complete, begun - complete, withdrawn)
 
-    def entries(self, task: str, rules: str, limit: int = SHOWN, offset: int = 0) -> list[Entry]:
-        """Complete entries of a task under today's rules, the best mean grade first."""
+    def entries(
+        self, task: str, rules: str, limit: int = SHOWN, offset: int = 0, person: bool = False
+    ) -> list[Entry]:
+        """Complete entries of agents, or people, at a task, the best mean grade first."""
         order = "ORDER BY mean DESC, created, id LIMIT ? OFFSET ?"
-        return self._complete(f"AND task = ? AND rules = ? {order}", task, rules, limit, offset)
+        which = f"AND task = ? AND rules = ? AND person = ? {order}"
+        return self._complete(which, task, rules, person, limit, offset)
 
     def all_entries(self) -> list[Entry]:
         """Every complete entry, the oldest first."""
@@ -472,13 +575,14 @@ class Board:
 
     def _entry(self, row: sqlite3.Row) -> Entry:
         games = self.storage.rows(
-            "SELECT COALESCE(ended, ?), COALESCE(grade, ?) FROM games WHERE entry = ?"
+            "SELECT COALESCE(ended, ?), COALESCE(grade, ?), pace FROM games WHERE entry = ?"
             " ORDER BY number",
             (UNFINISHED, WORST, row["id"]),
         )
         names = ("id", "name", "task", "rules", "commitment", "created", "person")
-        ends, grades = zip(*games, strict=True)
-        return Entry(**{name: row[name] for name in names}, ends=ends, grades=grades)
+        ends, grades, paces = zip(*games, strict=True)
+        columns = {"ends": ends, "grades": grades, "paces": paces}
+        return Entry(**{name: row[name] for name in names}, **columns)
 
 
 def token_digest(token: str) -> str:
@@ -515,15 +619,15 @@ def records_in(file: Path) -> list[dict[str, Any]]:
     return [record_of(board, entry) for entry in board.all_entries()]
 
 
-def remove_from(file: Path, entry: str) -> str:
-    """Delete the entry of that id from a leaderboard's file, and return its name.
+def remove_from(file: Path, what: str) -> str:
+    """Delete an entry or the grades of a day from a leaderboard's file, as `Board.remove`.
 
-    Raises ValueError where the file is no leaderboard or has no such entry. A page that is open
-    goes on with what is left.
+    Raises ValueError also where the file is no leaderboard. A page that is open goes on with what
+    is left.
     """
     if not is_database(file):
         raise ValueError(f"{file} is no file of a leaderboard, from which an entry can be removed")
-    return Board(Storage(file)).remove(entry)
+    return Board(Storage(file)).remove(what)
 
 
 def is_database(file: Path) -> bool:

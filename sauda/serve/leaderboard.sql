@@ -31,3 +31,16 @@ CREATE TABLE days (
 
 -- Version 3: a task's new name
 UPDATE entries SET task = 'bazaar/sell' WHERE task = 'bazaar/seller_brief';
+
+-- Version 4: names as they are compared, when each game was first shown and seconds per move in it
+ALTER TABLE entries ADD COLUMN skeleton TEXT NOT NULL DEFAULT '';
+UPDATE entries SET skeleton = skeleton(name);
+CREATE INDEX entries_by_name ON entries (task, rules, skeleton);
+ALTER TABLE games ADD COLUMN shown REAL;
+ALTER TABLE games ADD COLUMN pace REAL;
+
+-- Version 5: how many entries were withdrawn by those who hold their tokens
+CREATE TABLE withdrawn (
+    task TEXT NOT NULL, rules TEXT NOT NULL, person INTEGER NOT NULL, entries INTEGER NOT NULL,
+    PRIMARY KEY (task, rules, person)
+) STRICT, WITHOUT ROWID;

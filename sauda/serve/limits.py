@@ -9,29 +9,27 @@ import math
 import threading
 import time
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from ipaddress import IPv6Address, IPv6Network, ip_address
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from sauda.records.store import refuse_constant
 
 NO_ADDRESS = "unknown"  # a test client, or a socket that is no network socket
-HOME = 64  # bits of an IPv6 address; the others are whatever a caller chooses
+SITE = 48  # bits of an IPv6 address; the others are whatever a caller chooses
 
 MOST_EPISODES = 256  # that are kept in all
-EPISODES_OF_ADDRESS = 16
 IDLE_SECONDS = 600.0  # that an episode is kept without a call
-
-Content = TypeVar("Content")
+MOVED = 0.75  # of all places, those for games with a move; the others stay free for new games
 
 
 def address_of(scope: Mapping[str, Any]) -> str:
     """The caller's address in an ASGI scope; the web server has looked behind trusted proxies.
 
-    Of IPv6 it is the network of 64 bits, all of which one caller has.
+    Of IPv6 it is the network of 48 bits, since one caller may have all of it.
     """
     client = scope.get("client")
     return normalize_address(client[0]) if client else NO_ADDRESS
@@ -48,7 +46,7 @@ def normalize_address(host: str) -> str:
         return host
     if address.ipv4_mapped is not None:
         return str(address.ipv4_mapped)
-    return str(IPv6Network((int(address), HOME), strict=False))
+    return str(IPv6Network((int(address), SITE), strict=False))
 
 
 def is_this_machine(address: str) -> bool:
@@ -67,20 +65,33 @@ class Refused(Exception):
         self.status = status
 
 
-def json_object(text: str | bytes, what: str) -> dict[str, Any]:
+def json_object(
+    text: str | bytes, what: str, read_constant: Callable[[str], Any] = refuse_constant
+) -> dict[str, Any]:
     """The JSON object that a stranger sent, called `what` in the sentence of a ValueError.
 
     Raises ValueError where `text` holds no object, or one that cannot be written again, because of
-    NaN or half a surrogate pair.
+    half a surrogate pair or, unless `read_constant` takes it, NaN.
     """
     try:
-        value = json.loads(text, parse_constant=refuse_constant)
+        value = json.loads(text, parse_constant=read_constant)
         json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         raise ValueError(f"{what} is a JSON object; this one cannot be read.") from None
     if not isinstance(value, dict):
         raise ValueError(f"{what} is a JSON object; this is none.")
     return value
+
+
+def describe_faults(faults: Iterable[Mapping[str, Any]]) -> str:
+    """The first of pydantic's faults in words: the field and what it takes; quotes no value."""
+    found = {  # by field; where one of several types would do, what the last one takes
+        ".".join(str(part) for part in fault["loc"] if part not in ("int", "float"))[:80]: fault[
+            "msg"
+        ]
+        for fault in faults
+    }
+    return "; ".join(f"{field or 'the call'}: {what}" for field, what in list(found.items())[:5])
 
 
 class Limiter:
@@ -136,6 +147,13 @@ class Limiter:
             if not self._held[address]:
                 del self._held[address]
 
+    def seconds_left(self, address: str) -> float:
+        """Seconds until one that `address` took is given back by itself; 0 where it has none."""
+        with self._lock:
+            self._give_back_due()
+            due = next((when for when, held in self._due if held == address), self._clock())
+            return due - self._clock()
+
     @contextmanager
     def hold(self, address: str, full: Exception) -> Iterator[None]:
         """Context: one more of `address`; raises `full` where there is no room."""
@@ -151,6 +169,40 @@ class Limiter:
             self.give_back(self._due.popleft()[1])
 
 
+class Game(Protocol):
+    """A game that is kept between calls."""
+
+    @property
+    def moved(self) -> bool:
+        """Whether its player has made a move."""
+
+
+class OfAddress(Game, Protocol):
+    """The same with the network address that began it."""
+
+    address: str
+
+
+def to_give_way(games: Mapping[Hashable, OfAddress], most: int) -> Hashable | None:
+    """The key of the game that gives way, where there are more than `most`; else None.
+
+    A game without a move costs nobody anything, and so it goes first. Games with a move give way
+    to those alone. Of either kind the address that has most loses the one not used for longest,
+    which stands first.
+    """
+    if len(games) <= MOVED * most:
+        return None
+    moved = {key for key, game in games.items() if game.moved}
+    if len(moved) <= MOVED * most and len(games) <= most:
+        return None
+    crowd = moved if len(moved) > MOVED * most else games.keys() - moved
+    of_address = Counter(games[key].address for key in crowd)
+    return max((key for key in games if key in crowd), key=lambda k: of_address[games[k].address])
+
+
+Content = TypeVar("Content", bound=Game)
+
+
 @dataclass
 class Kept(Generic[Content]):
     """One kept episode; its lock lets one call at a time use it."""
@@ -160,12 +212,17 @@ class Kept(Generic[Content]):
     used: float
     lock: threading.Lock = field(default_factory=threading.Lock)
 
+    @property
+    def moved(self) -> bool:
+        """Whether its player has made a move."""
+        return self.content.moved
+
 
 class Episodes(Generic[Content]):
     """The episodes that are kept between calls, each under a key. Thread-safe.
 
-    A server chooses its keys so that no caller meets another's episode. An address that keeps too
-    many loses the one that was not used for longest.
+    A server draws its keys so that no caller meets another's episode. Where there are MOST_EPISODES
+    each new one takes the place of another: see `to_give_way`.
     """
 
     def __init__(
@@ -184,26 +241,16 @@ class Episodes(Generic[Content]):
         return len(self._kept)
 
     def keep(self, key: Hashable, address: str, content: Content) -> None:
-        """Keep an episode of `address`, in the place of an older one under the same key.
-
-        Raises Refused where no room is left.
-        """
+        """Keep a new episode of `address`."""
         with self._lock:
-            self._drop_idle()
-            self._kept.pop(key, None)
-            own = [k for k, kept in self._kept.items() if kept.address == address]
-            if len(own) >= EPISODES_OF_ADDRESS:
-                del self._kept[own[0]]
-            if len(self._kept) >= MOST_EPISODES:
-                minutes = self.idle_seconds / 60
-                raise Refused(429, f"Too many episodes are running; try again in {minutes:g} min.")
             self._kept[key] = Kept(content, address, self._clock())
+            self._make_room()
 
     @contextmanager
     def use(self, key: Hashable) -> Iterator[Kept[Content]]:
         """Context: an episode, for this caller alone; Refused where none is kept under `key`."""
         with self._lock:
-            self._drop_idle()
+            self._make_room()
             kept = self._kept.get(key)
             if kept is None:
                 raise Refused(404, self.missing)
@@ -212,7 +259,9 @@ class Episodes(Generic[Content]):
         with kept.lock:
             yield kept
 
-    def _drop_idle(self) -> None:
+    def _make_room(self) -> None:
         since = self._clock() - self.idle_seconds
         while self._kept and next(iter(self._kept.values())).used < since:
             self._kept.popitem(last=False)
+        while (key := to_give_way(self._kept, MOST_EPISODES)) is not None:
+            del self._kept[key]

@@ -36,13 +36,15 @@ from sauda.games.transcript import to_json
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import ROOT, load
 from sauda.serve import game as served
-from sauda.serve.limits import Episodes, Refused, address_of
+from sauda.serve.limits import Episodes, Refused, address_of, describe_faults
 from sauda.serve.observations import arena_view, bazaar_view, outcome_of
 from sauda.sessions.review import oracle
 
 LOG = logging.getLogger(__name__)
+ADDRESS = "/gradio_api/mcp"  # where Gradio's own server would be, which agents expect
+NO_TOOLS = f"Agents find tools at {ADDRESS} of this page, over streamable HTTP, trainers /ws."
 KEPT_SECONDS = 3600.0  # without a call; as long as a visitor's game on the page
-UNKNOWN = "There is no game of this game_id, or it was left for an hour; new_game starts one."
+UNKNOWN = "There is no game of this game_id, or it was left for too long; new_game starts one."
 UNNAMED = "In the GPU arena, name the offer_id of an offer addressed to you."
 OVER = "This game is over; review_game tells how it went, and new_game starts another."
 FAILED = "The tool failed; the fault is the server's, and its log tells more."
@@ -450,17 +452,6 @@ def prepare_call(name: str, arguments: Mapping[str, Any], room: Room) -> Callabl
         read = tool.fn_metadata.pre_parse_json(given)
         checked = tool.fn_metadata.arg_model.model_validate(read)
     except ValidationError as error:
-        raise Refused(422, _describe_faults(error)) from None
+        faults = describe_faults(error.errors())
+        raise Refused(422, f"The arguments do not fit the tool: {faults}.") from None
     return partial(tool.fn, room, **checked.model_dump_one_level())
-
-
-def _describe_faults(error: ValidationError) -> str:
-    """What is wrong with the arguments of a call, the first faults of them; quotes no value."""
-    found = {  # by place; where one of several types would do, of the last one
-        ".".join(str(part) for part in fault["loc"] if part not in ("int", "float"))[:80]: fault[
-            "msg"
-        ]
-        for fault in error.errors(include_url=False, include_input=False)
-    }
-    faults = [f"{place}: {what}" for place, what in found.items()][:3]
-    return f"The arguments do not fit the tool: {'; '.join(faults)}."

@@ -1,44 +1,50 @@
-"""The names of agents; none may take one of a policy, a model or the project, or a look-alike.
+"""The names of agents and people: in one script, and unlike those of policies, models and Sauda.
 
-Two names look alike where they have one skeleton: what stays of a name without spaces, marks and
-punctuation once its letters and digits are written as the Latin letters that they resemble.
+A name has the letters of Latin or of Devanagari, not both, so that no letter passes for one of
+another script. Two names look alike where they have one skeleton: what stays of a name without
+spaces, marks and punctuation once each letter is the plain one that it is made from.
 """
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import cache
 from itertools import groupby
-from pathlib import Path
 
 from env import TASKS
 from sauda.experiments.comparison import STAGES
 from sauda.games import game_of, policies_of
 from sauda.llm.model import BASES
-from sauda.records import read_table
 
 LONGEST_NAME = 40  # characters
 MARKS = 3  # on one letter of a name; more are drawn over the lines around, no script needs them
-PROJECT = ("sauda", "सौदा")  # also as the first word of a name
-OTHERS = ("oracle", "informed oracle", "bound", "human")  # which tables show beside policies
-# Letters and what they look like, the upper and the lower case of each script; confusables.txt of
-# Unicode TS 39 has many more, of scripts that nobody reads on a leaderboard.
-TO_LATIN = {
-    ord(one): other
-    for row in read_table(Path(__file__).with_name("look_alikes.csv"))
-    for one, other in zip(row["letters"], row["latin"], strict=True)
-}
-# A letter with a stroke, a small capital, a letter in a dark square or of a flag, by its name.
+SCRIPTS = ({"LATIN", "COMBINING"}, {"DEVANAGARI"})  # how Unicode's names of their letters begin
+WORDS = ("sauda", "सौदा", "oracle", "smollm", "smollm2")  # in no name as a word
+OFFICIAL = "official"  # in no name at all
+# Whole names: what tables and figures call the rows beside the entries.
+ROWS = (
+    "human", "informed oracle", "bound", "bound of what can be won", "no model", "untrained base",
+    "leaves at once", "tuned script", "planner", "planner on numbers",
+    "planner that reads and speaks", "SFT", "SFT as a lab",
+)  # fmt: skip
+MORE = re.compile(r"[+,(]")  # what follows a taken name and one of these makes no other name
+# A Latin letter with a stroke, without its dot or as a small capital, by its name in Unicode.
 VARIANT = re.compile(
-    r"(?:LATIN|NEGATIVE|REGIONAL).* LETTER (?:SMALL CAPITAL |DOTLESS |SCRIPT )?([A-Z])(?: WITH .*)?"
+    r"LATIN.* LETTER (?:SMALL CAPITAL |DOTLESS |SCRIPT )?([A-Z]{1,2})(?: WITH .*)?"
 )
-NO_WIDTH = dict.fromkeys(map(ord, "\u115f\u1160\u3164\uffa0\u2800"))  # letters that show nothing
-SEPARATORS = re.compile(r"[\s!-/:-@\[-`{-~]+")
-LEET = str.maketrans("013457$@", "oleastsa")
+# Vowels of Devanagari in two parts, which look like one letter.
+VOWELS = {"अा": "आ", "आे": "ओ", "आै": "औ", "एे": "ऐ", "ाे": "ो", "ाै": "ौ", "ॏ": "ौ"}
+DRAWN = ("VOWEL SIGN", "VIRAMA")  # marks of Devanagari that nobody overlooks
+# Between the words of a name: also before a capital after small letters, and around digits.
+BETWEEN = re.compile(
+    r"[^\w@$|\u0900-\u097f]+|_|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=\d)(?=\D)|(?<=\D)(?=\d)"
+)
+LEET = str.maketrans("013457$@|", "oleastsal")
 
 
 def check_name(name: str) -> str:
-    """The name of an agent as it is stored; ValueError, a sentence, where it cannot be one."""
-    name = unicodedata.normalize("NFC", name).strip() if len(name) <= 4 * LONGEST_NAME else ""
+    """The name of an entry as it is stored; ValueError, a sentence, where it cannot be one."""
+    name = unicodedata.normalize("NFKC", name).strip() if len(name) <= 4 * LONGEST_NAME else ""
     is_name = 0 < len(name) <= LONGEST_NAME and name.isprintable() and name[0].isalnum()
     marks = [unicodedata.category(letter) in ("Mn", "Me") for letter in name]
     runs = (len(list(group)) for is_mark, group in groupby(marks) if is_mark)
@@ -46,6 +52,11 @@ def check_name(name: str) -> str:
         raise ValueError(
             f"a name has 1 to {LONGEST_NAME} characters on one line, begins with a letter or a"
             f" digit, and has at most {MARKS} marks on one letter"
+        )
+    if not is_of_one_script(name):
+        raise ValueError(
+            "a name is in the letters of Latin or of Devanagari, not both, with digits and the"
+            " punctuation of a keyboard"
         )
     if is_reserved(name):
         raise ValueError(
@@ -55,42 +66,66 @@ def check_name(name: str) -> str:
     return name
 
 
-def is_reserved(name: str) -> bool:
-    """Whether a name is one of a policy, a model or the project, or looks like one.
+def is_of_one_script(name: str) -> bool:
+    """Whether the letters of a name are those of Latin, with marks or not, or all of Devanagari."""
+    letters = [each for each in name if each.isalpha() or not each.isascii()]
+    scripts = {unicodedata.name(each, "").partition(" ")[0] for each in letters}
+    is_plain = all(each.isascii() or is_devanagari(each) for each in latin(name).casefold())
+    return is_plain and any(scripts <= script for script in SCRIPTS)
 
-    What follows a taken name and a "+", or the word Sauda, does not make it another name.
-    """
-    first = next(filter(None, SEPARATORS.split(latin(name).translate(LEET))), "")
-    before = unicodedata.normalize("NFKC", name).partition("+")[0]
-    is_taken = not {skeleton(name), skeleton(before)}.isdisjoint(reserved_names())
-    return is_taken or skeleton(first) in map(skeleton, PROJECT)
+
+def is_devanagari(letter: str) -> bool:
+    return unicodedata.name(letter, "").startswith("DEVANAGARI")
+
+
+def is_reserved(name: str) -> bool:
+    """Whether a name is one of a policy, a model or the project, or looks like one."""
+    name = unicodedata.normalize("NFKC", name)
+    whole = {skeleton(part).removeprefix("the") for part in (name, MORE.split(name)[0])}
+    if skeleton(OFFICIAL) in skeleton(name) or not whole.isdisjoint(reserved_names()):
+        return True
+    return not set(map(skeleton, WORDS)).isdisjoint(map(skeleton, word_runs(name)))
+
+
+def word_runs(name: str) -> Iterator[str]:
+    """Each word of a name, and each two or more that follow each other, written as one."""
+    words = list(filter(None, BETWEEN.split(latin(name))))
+    for first in range(len(words)):
+        for last in range(first + 1, len(words) + 1):
+            yield "".join(words[first:last])
 
 
 def latin(text: str) -> str:
-    """A text without marks and in lower case, its letters as the Latin ones that they resemble."""
-    text = unicodedata.normalize("NFKD", text).translate(NO_WIDTH)
-    text = "".join(each for each in text if unicodedata.category(each) not in ("Mn", "Me", "Cf"))
-    for _ in range(2):  # some capitals look otherwise than their small letters
-        text = "".join(map(_plain, text.translate(TO_LATIN))).casefold()
-    return text
+    """A text without marks, but for those that nobody overlooks, each letter of Latin a plain one.
+
+    A letter that no plain one is like stays as it is.
+    """
+    for parts, letter in VOWELS.items():
+        text = text.replace(parts, letter)
+    return "".join(map(_plain, filter(_is_drawn, unicodedata.normalize("NFKD", text))))
+
+
+def _is_drawn(letter: str) -> bool:
+    is_mark = unicodedata.category(letter) in ("Mn", "Me", "Cf")
+    return not is_mark or any(kind in unicodedata.name(letter, "") for kind in DRAWN)
 
 
 def _plain(letter: str) -> str:
     found = None if letter.isascii() else VARIANT.fullmatch(unicodedata.name(letter, ""))
-    return found[1] if found else letter
+    return found[1].lower() if found else letter
 
 
 def skeleton(name: str) -> str:
     """What two names that look alike have in common."""
-    read = latin(name).translate(LEET)
-    letters = "".join(each for each in read if each.isalnum() or unicodedata.category(each) == "Mc")
+    read = latin(name).casefold().translate(LEET)
+    letters = "".join(each for each in read if each.isalnum() or is_devanagari(each))
     return letters.replace("i", "l").replace("rn", "m").replace("vv", "w")
 
 
 @cache
 def reserved_names() -> frozenset[str]:
     """The skeletons of all names that are taken."""
-    names = [*BASES, *STAGES, *PROJECT, *OTHERS]
+    names = [*BASES, *STAGES, *WORDS, *ROWS]
     for task in TASKS.values():
         names += [*policies_of(task), *game_of(task).columns.slow_policies(task)]
     return frozenset(map(skeleton, names))

@@ -104,6 +104,11 @@ class SaudaEnvironment(Environment[SaudaAction, seen.SaudaObservation, seen.Saud
         return observation
 
     @property
+    def moved(self) -> bool:
+        """Whether a move was made in the episode."""
+        return self._game is not None and self._game.moved
+
+    @property
     def state(self) -> seen.SaudaState:
         """The public state of the episode."""
         return seen.state_of(self._game)
@@ -211,15 +216,22 @@ def check_frame(message: Message, limits: SocketLimits) -> None:
             WSErrorCode.VALIDATION_ERROR, f"A message has at most {limits.frame_bytes // 1024} KiB."
         )
     try:
-        frame = json_object(text, "A message")
+        frame = json_object(text, "A message", float)  # NaN is a fault of its field
     except ValueError as error:
         raise Fault(WSErrorCode.INVALID_JSON, str(error)) from None
     if frame.get("type") not in KINDS:
         raise Fault(
             WSErrorCode.UNKNOWN_TYPE, f"The type of a message is one of {', '.join(KINDS)}."
         )
-    options = frame.get("data") if frame["type"] == "reset" else None
-    if isinstance(options, dict) and not options.keys() <= set(OPTIONS):
+    data = frame.get("data", None if frame["type"] == "step" else {})
+    parts = {"type", "data"} if frame["type"] in ("reset", "step") else {"type"}
+    if not isinstance(data, dict) or not frame.keys() <= parts:
+        raise Fault(
+            WSErrorCode.VALIDATION_ERROR,
+            "A message is its type, and in data, a JSON object, the options of a reset or the"
+            " action of a step.",
+        )
+    if frame["type"] == "reset" and not data.keys() <= set(OPTIONS):
         raise Fault(WSErrorCode.VALIDATION_ERROR, f"A reset takes {', '.join(OPTIONS)} alone.")
 
 

@@ -1,9 +1,11 @@
-"""People on the leaderboard: their moves as stored actions, the tally against Sauda, the export.
+"""People on the leaderboard: their moves as stored actions, and the tally against Sauda.
 
 A person plays an entry of GAMES games in the page, under the same rules as an agent. Of what was
-typed only the speech act is stored, which is all that the seller hears.
+typed only the speech act is stored, which is all that the seller hears. Sauda plays the games of
+every complete entry, whatever they came to and whether anybody looks.
 """
 
+import logging
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,17 +15,19 @@ from typing import Any
 
 import numpy as np
 
-from env import Accept, Offer, speech
+from env import Accept, Offer, get_task, speech
+from sauda.llm.types import ReplyError
 from sauda.records.schemas.base import Interval
 from sauda.serve.game import SaudaAction, env_action
 from sauda.serve.leaderboard import Board, Place, action_row, end_and_grade, replay_game, rules_of
 from sauda.sessions.bazaar import Action, Game, answer, moves_of, start
+from sauda.sessions.review import informed_grade
 from sauda.statistics import exact_interval, mean_interval
 
+LOG = logging.getLogger(__name__)
 TASK = "bazaar/open"
 GAMES = 5  # of a person's entry
-KIND = "people/1"  # of the export
-NOT_PAIRED = {"sauda": None, "oracle": None}  # the grades beside a game that neither played
+KIND = "people/2"  # of the tally as JSON
 
 
 def next_bargain(board: Board, token: str) -> tuple[Place, Game]:
@@ -60,52 +64,73 @@ def drop_own_words(action: Action) -> SaudaAction:
     return SaudaAction(action_type="accept" if isinstance(action, Accept) else "walk")
 
 
+def play_pairs(board: Board, play: Callable[[int], float]) -> None:
+    """Store Sauda's and the oracle's grade at every game of people that has none yet.
+
+    `play` returns Sauda's grade at a seed; where it raises ReplyError, the game stays for the next
+    call. Raises Unavailable.
+    """
+    for row in board.pairs(TASK, rules_of(TASK)):
+        if row["sauda"] is not None:
+            continue
+        seed = int(row["seed"])
+        try:
+            sauda = play(seed)
+        except ReplyError as error:
+            LOG.warning("a game of people still waits for Sauda: %s", error)
+            continue
+        board.pair(row["entry"], row["number"], sauda, informed_grade(get_task(TASK), seed))
+
+
 @dataclass(frozen=True)
 class Tally:
-    """People against Sauda on the same seeds: mean grades with their intervals."""
+    """People against Sauda on the same seeds: mean grades with their intervals.
 
-    people: int
+    A game that a person left unfinished counts the lowest grade, as in the entry's row.
+    """
+
+    entries: int  # complete ones that Sauda and the oracle played, too
+    waiting: int  # complete ones that Sauda has yet to play
     n: int  # games
-    person: Interval
-    sauda: Interval
-    oracle: Interval
-    difference: Interval  # person less Sauda
+    unfinished: int  # of them
+    withdrawn: int  # entries that were begun, and are gone
+    person: Interval | None = None  # None where there is no game
+    sauda: Interval | None = None
+    oracle: Interval | None = None
+    difference: Interval | None = None  # person less Sauda
 
 
-def tally(board: Board) -> Tally | None:
-    """All games of complete entries that Sauda and the oracle played too; None where there is none.
+def tally(board: Board) -> Tally:
+    """Every complete entry of people, whole, once Sauda has played all its games.
 
-    Intervals resample people, whose games are not independent, where there is more than one.
+    Intervals resample entries, whose games are not independent, where there is more than one.
     """
     rows = board.pairs(TASK, rules_of(TASK))
-    if not rows:
-        return None
-    by_person = [list(games) for _, games in groupby(rows, key=lambda row: row["entry"])]
+    complete = [list(games) for _, games in groupby(rows, key=itemgetter("entry"))]
+    played = [games for games in complete if all(row["sauda"] is not None for row in games)]
+    games = [row for rows in played for row in rows]
+    unfinished = sum(not row["ended"] for row in games)
+    withdrawn = board.count_withdrawn(TASK, rules_of(TASK), person=True)
+    counts = (len(played), len(complete) - len(played), len(games), unfinished, withdrawn)
+    if not played:
+        return Tally(*counts)
 
     def column(value: Callable[[sqlite3.Row], float]) -> Interval:
-        games = [list(map(value, rows)) for rows in by_person]
-        values = list(map(np.mean, games)) if len(games) > 1 else games[0]
+        grades = [list(map(value, rows)) for rows in played]
+        values = list(map(np.mean, grades)) if len(grades) > 1 else grades[0]
         return Interval(**exact_interval(mean_interval(values)))
 
-    grades = [column(itemgetter(name)) for name in ("grade", "sauda", "oracle")]
-    difference = column(lambda row: row["grade"] - row["sauda"])
-    return Tally(len(by_person), len(rows), *grades, difference)
+    means = [column(itemgetter(name)) for name in ("grade", "sauda", "oracle")]
+    return Tally(*counts, *means, column(lambda row: row["grade"] - row["sauda"]))
 
 
 def export(board: Board) -> dict[str, Any]:
-    """Every complete entry of people without name, id or time: seeds, moves, the three grades."""
-    rules = rules_of(TASK)
-    paired = {
-        (row["entry"], row["number"]): {name: row[name] for name in NOT_PAIRED}
-        for row in board.pairs(TASK, rules)
+    """The tally as JSON.
+
+    It has no single games: whatever it told of one would lead to the name in the entry's record.
+    """
+    figures = {
+        name: value.as_json() if isinstance(value, Interval) else value
+        for name, value in vars(tally(board)).items()
     }
-    people = []
-    for entry in board.all_entries():
-        if entry.person and entry.rules == rules:
-            games = [
-                game.as_json() | paired.get((entry.id, number), NOT_PAIRED)
-                for number, game in enumerate(board.games(entry), 1)
-            ]
-            people.append({"games": games})
-    people.sort(key=lambda person: str(person["games"][0]["seed"]))  # not in the order of playing
-    return {"kind": KIND, "task": TASK, "rules": rules, "people": people}
+    return {"kind": KIND, "task": TASK, "rules": rules_of(TASK), **figures}

@@ -25,6 +25,11 @@ class LearnerGame:
         return self.play.forfeit or self.task.env.to_act(self.play.state) is None
 
     @property
+    def moved(self) -> bool:
+        """Whether the learner has made a move."""
+        return any(turn.agent == self.task.learner for turn in self.play.turns)
+
+    @property
     def observation(self) -> Any:
         """What the learner sees."""
         return self.task.env.observe(self.play.state, self.task.learner)

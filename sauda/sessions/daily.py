@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime
 from functools import lru_cache
 from hashlib import sha256
-from itertools import count
+from itertools import chain
 
 from env import Accept, Episode, IllegalAction, Offer, WalkAway, get_task, rollout, speech
 from sauda.games import policies_of
@@ -28,6 +28,7 @@ ACTS = ("", *speech.ACTS)
 OUTSIDE = ACTS.index("outside")  # the act whose price follows
 CHECK_BYTES = 3
 GAINERS = 3  # scripts that have to gain in the bargain of a day
+FIRST_DAY = date(2000, 1, 1)
 DAYS_KEPT = 32  # whose scripted standings are kept in memory
 NOT_REPLAYED = (
     "The moves in the link do not lead through this day’s bargain: the link was cut or changed, or"
@@ -58,6 +59,8 @@ def day_of(text: str | None) -> date:
         day = None
     if day is None:
         raise BadLink("A link names its day as year, month and date, such as 2026-11-23.")
+    if day < FIRST_DAY:
+        raise BadLink(f"The link names a day before {FIRST_DAY}, the first that has a bargain.")
     if day > today():
         raise BadLink("The link names a day to come; its bargain opens at midnight, UTC.")
     return day
@@ -67,12 +70,16 @@ def day_of(text: str | None) -> date:
 def seed_of_day(day: date) -> int:
     """The seed of a day: a digest of its date, then the next of DAILY that people can win.
 
-    That is a game in which the informed oracle and at least GAINERS scripts gain. It follows from
-    the date and from the code of the market and the scripts: where that code changes, a day may
-    get another bargain, and a link to its former one is refused.
+    That is a game in which the informed oracle and at least GAINERS scripts gain. Anybody can make
+    it and play it as often as they like, before its day, too: no place in it is proof of skill. A
+    secret seed would not change that, as one browser after another can begin the game of a day.
+
+    It follows from the date and from the code of the market and the scripts: where that code
+    changes, a day may get another bargain, and a link to its former one is refused.
     """
     place = int.from_bytes(sha256(f"bargain of {day.isoformat()}".encode()).digest()[:8])
-    task, seeds = get_task(TASK), (DAILY[at % len(DAILY)] for at in count(place))
+    at, task = place % len(DAILY), get_task(TASK)
+    seeds = chain(DAILY[at:], DAILY[:at])
     won = (s for s in seeds if gaining_scripts(s) >= GAINERS and informed_grade(task, s) > 0)
     return next(won)
 

@@ -61,6 +61,11 @@ class Duel:
         )
 
     @property
+    def moved(self) -> bool:
+        """Whether the visitor has asked both buyers, or guessed."""
+        return self.guess is not None or any(game.moved for game in self.games)
+
+    @property
     def is_live(self) -> bool:
         return bool(self.games)
 

@@ -8,7 +8,9 @@ adapter of every checkpoint, which draws the learning curve of the grade.
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,11 +19,19 @@ from env import IllegalAction, Offer, arena, get_task
 from sauda.experiments.gap import Judged
 from sauda.games import GAMES
 from sauda.games.bazaar_prompt import percent_of
-from sauda.llm.model import Model
+from sauda.llm.model import Model, NamedModel
 from sauda.llm.turn import PlayerSpec, PromptSeat, new_game, play_games
 from sauda.llm.types import Messages, Reply
-from sauda.records.seeds import SPLITS
-from sauda.records.store import read_lines
+from sauda.records.seeds import PLAYED, SPLITS
+from sauda.records.store import (
+    ROOT,
+    Artifact,
+    load,
+    provenance,
+    read_lines,
+    validate,
+    write_artifact,
+)
 from sauda.statistics import mean_interval
 from sauda.train import teacher_rows
 from sauda.train.common import Run, append, checkpoints_in
@@ -31,7 +41,6 @@ TASKS = ("bazaar/open", "bazaar/rushed")  # of the acceptance check
 EVAL_TASKS = {"bazaar": "bazaar/open", "arena": "arena/market_round"}  # of checkpoints, by game
 MOST_EVALUATED = 10  # checkpoints of a run, since each takes minutes
 POSITIONS_PER_GAME = 5  # of a checkpoint, in which its moves are judged
-FIRST_EVAL_SEED = 48_000  # of the training split; no stage trains on seeds from here on
 LONGEST_RUN = 3  # of the same word
 LEAST_VALID = 0.95  # share of replies that must hold a move
 
@@ -148,14 +157,13 @@ def evaluate_checkpoints(run: Run) -> list[dict[str, Any]]:
         return []
     file = run.folder / "checkpoint_evaluations.jsonl"
     results = {row["step"]: row for row in read_lines(file)}
-    seeds = [seed for seed in SPLITS["train"] if seed >= FIRST_EVAL_SEED][:games]
     checkpoints = checkpoints_in(run.folder)
     judged = None
     chosen = spread(sorted(checkpoints), MOST_EVALUATED)
     for step in (step for step in chosen if step not in results):
         print(f"playing {games} games with the adapter of step {step}", flush=True)
         player = PlayerSpec(load_served(checkpoints[step], run.base, run.settings.threads))
-        played = [new_game(get_task(EVAL_TASKS[game]), seed) for seed in seeds]
+        played = [new_game(get_task(EVAL_TASKS[game]), seed) for seed in PLAYED[:games]]
         play_games(played, player)
         mean, low, high = mean_interval(np.array([each.grade for each in played]))
         results[step] = {"step": step, "n": games, "reward": mean, "low": low, "high": high}
@@ -165,6 +173,26 @@ def evaluate_checkpoints(run: Run) -> list[dict[str, Any]]:
             results[step] |= {name: figures[name] for name in ("regret", "price_error")}
         append(file, results[step])
     return [results[step] for step in chosen]
+
+
+def judge_anew(name: str, root: Path = ROOT) -> Artifact:
+    """Measure regret and price error of a run's published adapter again; saves and returns the run.
+
+    Those of earlier checkpoints become null: their weights are not kept. Raises ValueError where
+    the run played no such games, or its last checkpoint is not what was published.
+    """
+    run = load(f"training/{name}.json", root)
+    data, games = run.data.as_json(), run.config["eval_games"]
+    evaluations = data.get("checkpoint_evaluations") or [{}]
+    if "regret" not in evaluations[-1] or evaluations[-1]["step"] != data["log"][-1]["step"]:
+        raise ValueError(f"{name} has no regret of its published adapter to measure again")
+    player = PlayerSpec(NamedModel(f"{data['base']['name']}+{name}"))
+    judged = Judged.of(POSITIONS_PER_GAME * games).of_model(player)
+    for row in evaluations:
+        row |= dict.fromkeys(judged)
+    evaluations[-1] |= judged
+    data |= {"judged": provenance()}
+    return write_artifact(replace(run, data=validate(run.kind, data)), root)
 
 
 def spread(steps: Sequence[int], most: int) -> list[int]:

@@ -21,6 +21,7 @@ from sauda.games import game_of
 from sauda.llm.engine import Sampling
 from sauda.llm.model import ADAPTERS, CACHE, CannotLoad, adapter_folder
 from sauda.llm.model import Model as ServedModel
+from sauda.records.seeds import TRAINED
 from sauda.records.store import ROOT, device, digest, read_object, save, sha256, write
 from sauda.train.model import (
     ADAPTER_WEIGHTS,
@@ -89,6 +90,11 @@ class StageSettings:
             if type(value) is int and value < (least := LEAST.get(name, 1)):
                 flag = name.replace("_", "-")
                 raise ValueError(f"--{flag} is a whole number of at least {least}, not {value}")
+        if (first := getattr(self, "first_seed", 0)) not in TRAINED:
+            raise ValueError(
+                f"--first-seed is a training seed below {TRAINED.stop:,}, not {first:,}; "
+                "those above judge what was learnt"
+            )
         tasks = getattr(self, "tasks", ())  # which only some stages have
         if others := [name for name in tasks if game_of(name).name != self.game]:
             raise ValueError(f"{', '.join(others)}: no task of the {self.game}")
@@ -119,7 +125,8 @@ class PlayerSettings(StageSettings):
     constrained: bool = option("replies under a grammar, for a base that writes no moves", False)
     temperature: float = 0.7  # of the replies
     max_new_tokens: int = 40  # of a reply
-    first_seed: int = option("of the training split; each stage has its own")
+    # SFT has used these seeds as well: the learner meets some games again, and plays them itself.
+    first_seed: int = option("training seeds run up from it")
     eval_games: int = option("training games that every checkpoint plays", 0)
 
     copies: ClassVar[int] = 1  # the player's weights
@@ -142,15 +149,16 @@ def run_name(
 
     The small model, the bazaar and the seed 0 are left out of the name. `trained_from` is the
     stage whose adapter the run trains further, where it is another than usual: grpo-from-distill.
-    `full` says that all weights learn.
+    It comes last, since it may have a seed of its own. `full` says that all weights learn.
+    `kinds.entry` reads the settings from the name.
     """
     parts = (
         stage,
         "" if game == "bazaar" else game,
         "" if model == "mini" else Path(model).name,
-        trained_from and f"from-{trained_from}",
         "full" if full else "",
         f"seed{seed}" if seed else "",
+        trained_from and f"from-{trained_from}",
     )
     return "-".join(filter(None, parts))
 

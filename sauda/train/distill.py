@@ -30,11 +30,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from env import ARENA_TASKS, Observation, Offer, Policy, Task, agent_stream, begin, get_task
-from sauda.experiments.gap import FIRST_JUDGED
 from sauda.games.adapter import ModelTurn, ParsedReply, Reply, Request
 from sauda.games.bazaar_prompt import completion, parse, percent_of, render, schema, unit
 from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games, play_turn
-from sauda.records.seeds import is_unseen_listing
+from sauda.records.seeds import is_unseen_listing, training_seeds
 from sauda.records.store import digest
 from sauda.train import common, teacher_rows
 from sauda.train.checks import check_player
@@ -160,14 +159,14 @@ def train(
 def label_own_games(settings: ArenaDistillSettings, learner: Learner) -> list[teacher_rows.Row]:
     """The states of the learner's own games of the arena with the teacher's action at each.
 
-    Raises ValueError where the seeds would leave the training split.
+    Raises ValueError where the training seeds run out.
     """
     rows: list[teacher_rows.Row] = []
     player = PlayerSpec(learner, settings.constrained)
     for number, name in enumerate(settings.tasks, 1):
         task, wanted = get_task(name), settings.rows * number // len(settings.tasks)
         seeds, teacher = (
-            teacher_rows.training_seeds(name, settings.first_seed),
+            training_seeds(name, settings.first_seed),
             teacher_rows.find_teacher(task, settings.teacher),
         )
         while len(rows) < wanted:
@@ -406,7 +405,7 @@ class Rounds:
             )
             # rounds take turns at the seeds, so that none is played twice
             first, rounds = settings.first_seed + number, len(settings.teacher_turns)
-            seeds = teacher_rows.training_seeds(task.name, first, rounds, FIRST_JUDGED)
+            seeds = training_seeds(task.name, first, rounds)
             per_game = begin(task, settings.first_seed).state.table.deals
             dealt: list[SoftRow] = []
             while (missing := wanted - len(dealt)) > 0:

@@ -30,14 +30,13 @@ from sauda.llm.engine import Sampling
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.turn import ModelGame, new_game, play_games, play_turn
 from sauda.llm.types import Generate, ReplyError
-from sauda.records.seeds import is_unseen_game
+from sauda.records.seeds import is_unseen_game, training_seeds
 from sauda.records.store import digest, read_lines
 from sauda.train import common
 from sauda.train.checks import check_player
 from sauda.train.common import option
 from sauda.train.losses import scores_on_cpu
 from sauda.train.model import Learner, tokenizer_of, trainable
-from sauda.train.teacher_rows import training_seeds
 
 BRANCH, COMMON = 1, 0  # salts: of the replies that are compared; of all other replies
 TURN = 4  # a stream of its own: which turn is compared
@@ -62,7 +61,7 @@ TOY = {
 class DPOSettings(common.PlayerSettings):
     """Settings in the names of TRL's DPOConfig; the defaults are the numbers we report."""
 
-    pairs: int = option("pairs to learn from", 500)
+    pairs: int = option("pairs to learn from", 400)
     tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed")
     branches: int = 4  # replies that are compared, the game's own included
     batch_size: int = 24  # positions that are played side by side
@@ -158,7 +157,7 @@ def collect(
     """Add the missing pairs to `file`, each batch as it is found, and return all pairs.
 
     Raises Stopped where `settings.patience` positions in a row give no pair, or where the judge
-    fails, and ValueError where the training split ends.
+    fails, and ValueError where the training seeds run out.
     """
     known, fruitless = read_lines(file), 0
     tried = {(row["task"], row["seed"]) for row in known}

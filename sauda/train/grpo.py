@@ -23,14 +23,13 @@ import numpy as np
 from env import IllegalAction, begin, get_task
 from sauda.llm.engine import prompt_ids
 from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games
-from sauda.records.seeds import is_unseen_game
+from sauda.records.seeds import is_unseen_game, training_seeds
 from sauda.records.store import write
 from sauda.train import common
 from sauda.train.checks import check_player
 from sauda.train.common import LOGGED, PlayerSettings, Run, Stopped, option
 from sauda.train.losses import grpo_on_cpu
 from sauda.train.model import Learner, as_sequence, tokenizer_of, trainable
-from sauda.train.teacher_rows import training_seeds
 
 SAMPLE = "sample.json"  # the run's first game, token by token
 # Of each step's games beside TRL's figures. The spread is the population's, within a group; TRL's
@@ -119,7 +118,7 @@ def train(settings: GRPOSettings, folder: Path | None = None, resume: bool = Fal
 def instances(settings: GRPOSettings) -> list[tuple[str, int]]:
     """The task and seed of every group, in the order they are played.
 
-    Raises ValueError where they would leave the training split.
+    Raises ValueError where the training seeds run out.
     """
     chosen: list[tuple[str, int]] = []
     seeds = training_seeds(settings.stage, settings.first_seed)

@@ -18,8 +18,8 @@ from typing import Any
 from sauda.games.adapter import ModelTurn
 from sauda.llm import model as llm_model
 from sauda.llm.engine import Decoder, JointDecoder, Sampling, generation_mode, prompt_ids, replies
+from sauda.llm.model import ADAPTER_CONFIG, free_memory
 from sauda.llm.model import Model as ServedModel
-from sauda.llm.model import free_memory
 from sauda.llm.types import Messages, Reply, Schema
 from sauda.records.store import renew_checksums, sha256, write_bytes
 
@@ -29,7 +29,7 @@ PARAMETERS = {TOY: 3_219_776, "mini": 134_515_008, "8b": 8_030_261_248}
 ROW = 1.2  # times the weights: one row's activations; 16 on the small model took 5.2 GB on a CPU
 CHECKPOINTED = 2.0  # times the weights, activations computed again where they are needed
 FOUR_BITS = ("short", "gpu", "always")  # on a GPU short of memory, on any GPU, also on a CPU
-ADAPTER_CONFIG, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
+ADAPTER_WEIGHTS = "adapter_model.safetensors"
 FULL = 7  # times the weights in bf16: them, their gradients and two moments in fp32, less one copy
 
 

@@ -20,7 +20,7 @@ from sauda.llm.registry import get_policy
 from sauda.records import progress
 from sauda.records.kinds import Check, Kind, register_kind
 from sauda.records.schemas.base import Interval, Record
-from sauda.records.seeds import SPLITS
+from sauda.records.seeds import SPLITS, TRAINED
 from sauda.records.store import Artifact
 from sauda.statistics import difference_of, mean_of
 
@@ -35,7 +35,7 @@ class SelectorSettings:
     tasks: tuple[str, ...] = ("arena/single_trade", "arena/market_round", "arena/coalition_market")
     arms: tuple[str, ...] = ("random", "greedy_hoarder", "always_accept", EXPERT, "broker")
     episodes: int = 60  # per task, the tasks one after the other: 180 in all
-    first_seed: int = 40_000  # of the training split, far from the seeds that evaluations use
+    first_seed: int = 40_000  # training seeds run up from it
     evaluated: int = 100  # hold-out seeds per task
     learning_rate: float = 2.4
     temperature: float = 0.75
@@ -78,8 +78,10 @@ class Selector(Record):
 
 def select(settings: SelectorSettings) -> dict[str, Any]:
     """The data of the selector artifact: a curve row per episode, and the final evaluation."""
-    if settings.first_seed + settings.episodes * len(settings.tasks) > len(SPLITS["train"]):
-        raise ValueError("the seeds run into the hold-out; take fewer episodes or a lower first")
+    if settings.first_seed + settings.episodes * len(settings.tasks) > TRAINED.stop:
+        raise ValueError(
+            f"training seeds end below {TRAINED.stop:,}; take fewer episodes or a lower first"
+        )
     rows = (row for index in range(len(settings.tasks)) for row in _train(settings, index))
     curve = list(progress(rows, settings.episodes * len(settings.tasks), "training", "episode"))
     return {"arms": list(settings.arms), "curve": curve, "final": _final(settings, curve)}

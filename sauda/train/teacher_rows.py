@@ -52,7 +52,7 @@ from sauda.games.bazaar_prompt import (
 from sauda.llm.registry import get_policy
 from sauda.policies.listener import Listener, believe
 from sauda.records import read_table
-from sauda.records.seeds import SPLITS, is_unseen_listing
+from sauda.records.seeds import is_unseen_listing, training_seeds
 from sauda.records.store import read_lines, write
 from sauda.train.common import named_object, option
 
@@ -100,7 +100,7 @@ class RowSettings:
     asks: bool = option("whether a planner asks questions", False)
     beliefs: float = 0.04  # share of the deals that end with a question for the belief
     near: int = 1  # percent: a bid so near to the ask takes it
-    first_seed: int = option("of the training split; a task's seeds run up from it", 10_000)
+    first_seed: int = option("a task's training seeds run up from it", 10_000)
 
 
 @dataclass(frozen=True)
@@ -120,8 +120,7 @@ class Row:
 def make_rows(settings: RowSettings) -> list[Row]:
     """The rows of `settings`, tasks in order, each task's games up from the first seed.
 
-    After all of them they come again, retold. Raises ValueError where the seeds would leave the
-    training split.
+    After all of them they come again, retold. Raises ValueError where the training seeds run out.
     """
     rows: list[Row] = []
     for mix in settings.mixes:
@@ -317,7 +316,7 @@ class ArenaRowSettings:
         ("random", 0.07),
     )
     waits: float = 0.1  # share of the teacher's waits that is kept: they are frequent and alike
-    first_seed: int = option("of the training split; seeds run up from it", 10_000)
+    first_seed: int = option("training seeds run up from it", 10_000)
 
 
 @dataclass(frozen=True)
@@ -349,7 +348,7 @@ def teach_arena(task: Task, seed: int, settings: ArenaRowSettings) -> Iterator[A
 def arena_rows(settings: ArenaRowSettings) -> list[Row]:
     """One row per state whose action is supervised, with each task's games from the first seed up.
 
-    Raises ValueError where the seeds would leave the training split.
+    Raises ValueError where the training seeds run out.
     """
     rows: list[Row] = []
     for number, name in enumerate(settings.tasks, 1):
@@ -361,14 +360,6 @@ def arena_rows(settings: ArenaRowSettings) -> list[Row]:
         )
         rows += islice(chain.from_iterable(games), wanted)
     return rows
-
-
-def training_seeds(
-    name: str, first: int, step: int = 1, end: int = SPLITS["train"][-1] + 1
-) -> Iterator[int]:
-    """Seeds of the training split for the games of that name; ValueError where they run out."""
-    yield from range(first, end, step)
-    raise ValueError(f"{name} has too few training seeds from {first}")
 
 
 def supervise(task: Task, seed: int, states: Iterable[ArenaTaught], waits: float) -> Iterator[Row]:

@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 
 from env import ARENA_TASKS, arena, begin, rollout
-from env.arena.judge import FULL_MARKS, LIE_PENALTY, STRATEGIES
+from env.arena.judge import LIE_PENALTY, STRATEGIES, WEIGHTS
+from env.arena.pitch import URGENT_WITHIN
 from env.arena.types import Coalition, Message, Offer, State
 from tests.support.arena_games import block, job, market, next_round, seen, take
 from tests.support.cases import cases
@@ -229,7 +230,41 @@ def test_the_points_of_the_findings_add_up_to_the_scores_and_these_to_the_total(
         assert sum(points) == pytest.approx(score)
     assert verdict.lies == 1
     points = sum(verdict.scores.values()) - LIE_PENALTY
-    assert verdict.total == pytest.approx(points / FULL_MARKS, abs=1e-4)
+    assert verdict.total == pytest.approx(points, abs=1e-4)
+
+
+def test_the_three_strongest_dimensions_count_and_more_facts_are_not_more_votes():
+    verdict = arena.judge(table(), "lab_0", FIVE)
+    assert sum(score > 0 for score in verdict.scores.values()) == len(WEIGHTS) == 3
+    facts = [f"{fact}." for fact in FIVE.split(". ")]
+    three = max(total(" ".join(chosen)) for chosen in combinations(facts, 3))
+    assert verdict.total == three
+    more = f"{FIVE} Our budget is 100. We have 1 open job. One job is worth 40 credits."
+    assert total(more) == three
+    assert statuses(f"{HOURS} Our budget is 100.") == ["holds", "outweighed"]
+
+
+@pytest.mark.parametrize("text", [text for text, _ in cases("pitch_claims.csv", "bound")])
+def test_a_true_bound_is_no_lie_and_no_fact(text):
+    state = busy()
+    assert (total(text, state), statuses(text, state)) == (0.0, ["bound"])
+    assert total(f"{text} {HOURS}", state) == total(HOURS, state)  # which is still new
+
+
+@pytest.mark.parametrize("words", ["Our deadline is close.", "हमारी समय सीमा पास है।"])
+def test_a_deadline_is_close_while_it_is_urgent(words):
+    state = table()
+    for rounds, status in ((1, "holds"), (3, "holds"), (URGENT_WITHIN, "holds"), (7, "false")):
+        own = state.private["lab_0"]._replace(jobs=(job("j_0_0", 8, deadline=rounds),))
+        due = State(state.market, {**state.private, "lab_0": own})
+        assert statuses(words, due) == [status]
+        exact = total(f"Our deadline is in {rounds} rounds.", due)
+        assert total(words, due) <= exact  # the word says no more than that
+
+
+def test_a_pitch_that_is_too_long_is_refused_and_not_cut():
+    with pytest.raises(ValueError, match="at most 500 characters, not 517"):
+        arena.judge(table(), "lab_0", f"{'x' * 500}. {HOURS[:15]}")
 
 
 @pytest.mark.parametrize("way", sorted({way for _, way in cases("pitch_claims.csv", "same worth")}))
@@ -244,9 +279,7 @@ WORTHLESS = [
 ]
 
 
-@pytest.mark.parametrize(
-    "text", [*WORTHLESS, "", "A" * 100_000, "8 " * 50_000, "\x00\ud800 \u202e"]
-)
+@pytest.mark.parametrize("text", [*WORTHLESS, "", "A" * 500, "8 " * 250, "\x00\ud800 \u202e"])
 def test_words_figures_orders_and_denials_without_a_claim_are_worth_nothing(text):
     verdict = arena.judge(table(), "lab_0", text)
     assert (verdict.total, set(verdict.scores.values())) == (0.0, {0})
@@ -335,7 +368,7 @@ def test_the_winner_takes_the_pot_and_no_money_is_made():
 
 @pytest.mark.parametrize("lab", ["lab_1", "lab_9", "nobody", ""])
 @pytest.mark.parametrize(
-    "bid", ["1.2.3", "...", "9.", "9" * 400, "0", "nan", "1e308", "-4", "٩", ""]
+    "bid", ["1.2.3", "...", "9.", "9" * 200, "0", "nan", "1e308", "-4", "٩", ""]
 )
 def test_a_claimed_rival_bid_is_checked_whatever_it_says(bid: str, lab: str):
     for name in ("b_0_0", "b_1_0", "b_9_9", ""):

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import venv
+from email import message_from_string
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,21 @@ def python(tmp_path: Path) -> Path:
     for package in Path(np.__file__).parents[1].glob("numpy*"):
         (site / package.name).symlink_to(package)
     return tmp_path / "empty" / "bin" / "python"
+
+
+@pytest.mark.slow
+def test_the_wheel_says_what_it_is_and_carries_its_licence(python):
+    (info,) = python.parents[1].glob("lib/python*/site-packages/sauda_env-*.dist-info")
+    told = message_from_string((info / "METADATA").read_text(encoding="utf-8"))
+    assert told["License-Expression"] == "MIT"
+    (licence,) = (info / "licenses").iterdir()
+    assert licence.read_text() == (ROOT / "LICENSE").read_text()
+    assert told["Description-Content-Type"] == "text/markdown"
+    (program,) = re.findall(r"```python\n(.*?)```", told.get_payload(), re.S)
+    assert program == POLICY[1].replace("from env import", "from sauda_env import")
+    for name in ("Summary", "Author", "Keywords", "Requires-Python"):
+        assert told[name]
+    assert any(each.endswith("Python :: 3.11") for each in told.get_all("Classifier"))
 
 
 @pytest.mark.slow

@@ -137,3 +137,20 @@ def test_who_leaves_the_queue_or_at_the_very_moment_of_entering_holds_no_place()
         assert (gate.running, gate.waiting) == (0, 0)
 
     run(play())
+
+
+def test_who_is_refused_by_a_quick_gate_is_not_told_to_wait_for_long():
+    async def play() -> float:
+        gate = FairGate(Limits(running=1, waiting_of_address=1))
+        for _ in range(60):
+            async with gate.place("a"):
+                pass
+        tasks = [asyncio.create_task(stay(gate)) for _ in range(2)]
+        await settle()
+        with pytest.raises(QueueFull) as refused:
+            await stay(gate)
+        for task in tasks:
+            task.cancel()
+        return refused.value.seconds
+
+    assert run(play()) < 1

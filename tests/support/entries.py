@@ -1,6 +1,7 @@
 """Entries of the leaderboard, played by a simple buyer, for the tests that keep and show them."""
 
 from collections.abc import Iterator
+from itertools import count
 
 from sauda.serve.game import SaudaAction
 from sauda.serve.leaderboard import Board, Ticket, rules_of
@@ -10,9 +11,12 @@ from sauda.serve.openenv import SaudaEnvironment
 OPEN = "bazaar/open"
 
 
-def entered(board: Board, name: str = "a buyer", task: str = OPEN, games: int = 3) -> Ticket:
-    """A new entry of so many games."""
-    return board.enter(name, task, rules_of(task), games)
+NUMBERS = count(1)
+
+
+def entered(board: Board, name: str = "", task: str = OPEN, games: int = 3) -> Ticket:
+    """A new entry of so many games, under a name of its own where none is given."""
+    return board.enter(name or f"buyer {next(NUMBERS)}", task, rules_of(task), games)
 
 
 def move_of(observation: SaudaObservation, share: float = 0.6) -> SaudaAction:

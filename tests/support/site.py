@@ -81,6 +81,11 @@ class Site:
         return text
 
 
+def opening(part: Any) -> Any:
+    """The value that a browser sends of a component at first."""
+    return None if part.stateful else part.get_config().get("value")
+
+
 def without_tabs() -> gr.Blocks:
     """A page with nothing on it, for tests of what is served beside it."""
     with gr.Blocks() as blocks:

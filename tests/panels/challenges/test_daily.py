@@ -15,12 +15,13 @@ from panels.challenges.people import PeopleScreen, PeopleVisit, enter, follow
 from panels.challenges.people import opened as reopen
 from panels.haggle import callbacks as haggle
 from panels.haggle.game_view import brief
-from panels.haggle.words import ENGLISH, HINDI
+from panels.haggle.words import ENGLISH, HINDI, translator
 from sauda.llm.backends import THIS_PAGE
 from sauda.llm.server import Failed, Loading, Ready
 from sauda.llm.types import ReplyError
-from sauda.serve.limits import NO_ADDRESS
-from sauda.serve.people import GAMES
+from sauda.serve.leaderboard import rules_of
+from sauda.serve.limits import NO_ADDRESS, Limiter
+from sauda.serve.people import GAMES, TASK, tally
 from sauda.sessions.bazaar import Standing, answer
 from sauda.sessions.daily import bargain_of, encode, replay, today
 
@@ -85,6 +86,7 @@ def test_the_limit_and_the_seed_stay_hidden_until_the_end(screen):
         assert str(visit.game.play.seed) not in texts(updates)
     _, last = said(screen, visit)
     assert sellers_limit() in last[screen.page.result]
+    assert "ranks of this game are open" in last[screen.page.result]
 
 
 def test_a_gain_can_be_shared_as_text_with_a_link_and_as_a_picture():
@@ -97,7 +99,9 @@ def test_a_gain_can_be_shared_as_text_with_a_link_and_as_a_picture():
     assert code == encode(gained) == encode(replay(DAY, code))
     picture = shown[shown.index('<svg class="sauda-picture"') :]
     written = re.findall(r"<text[^>]*>([^<]*)<", picture)
-    assert "place among the scripts: 1 of 9" in written
+    ranks = re.findall(r"place among the scripts[^<\n]*", shown)
+    assert len(ranks) == 3  # the text, the picture and its label
+    assert all("open to practice: 1 of 9" in rank for rank in ranks)
     assert not any("₹" in words for words in written)
 
 
@@ -199,14 +203,39 @@ def test_only_people_who_agree_are_counted_and_each_of_them_once(screen, board, 
     stands(monkeypatch, Failed("sauda-mini", "none here"))
     silent, _ = said(screen, opened(screen)[0])
     assert "place 1 of" not in sauda(screen, silent)
-    assert board.grades_of_day(DAY.isoformat()) == []
+    assert board.grades_of_day(DAY.isoformat()) == {}
     for n in (1, 2):
         counted = after(screen, silent, daily.count_me(screen, True, silent))
         for _ in range(2):
             told = sauda(screen, counted)
-        assert f"place 1 of {n}" in told
+        assert f"place 1 of {n}, open to practice" in told
     again = after(screen, counted, daily.count_me(screen, False, counted))
     assert "place 1 of" not in sauda(screen, again)
+    assert len(board.grades_of_day(DAY.isoformat())) == 1  # that of the visitor before
+
+
+def test_a_game_that_cannot_be_deleted_now_still_counts_and_its_visitor_is_told(screen, board):
+    counted = replace(OPEN, day=DAY, kept={VISITOR: "a"})
+    board.storage.file.parent.mkdir()
+    board.storage.file.write_text("no database at all, but long enough to be read as one" * 9)
+    shown = daily.count_me(screen, False, counted)
+    assert shown[screen.page.counted] is True
+    assert screen.page.kept not in shown
+    assert "sauda-bad" in shown[screen.page.moves]
+
+
+def test_one_visitor_takes_few_of_the_places_of_a_day(screen, board, monkeypatch):
+    """By a new token each time, as whoever empties the memory of a browser gets one."""
+    monkeypatch.setattr(daily, "COUNTED", Limiter(daily.PLACES))
+    stands(monkeypatch, Failed("sauda-mini", "none here"))
+    over, _ = said(screen, opened(screen)[0])
+    made_up = [after(screen, over, daily.count_me(screen, True, over)) for _ in range(12)]
+    told = [sauda(screen, visit) for visit in made_up]
+    assert len(board.grades_of_day(DAY.isoformat())) == daily.PLACES
+    assert "is not counted" in told[-1]
+    assert f"of {daily.PLACES}" in sauda(screen, made_up[0])  # who is counted already stays
+    other = replace(made_up[-1], address="192.0.2.7")
+    assert f"of {daily.PLACES + 1}" in sauda(screen, other)
 
 
 def test_days_in_a_row_end_at_the_first_day_without_a_game():
@@ -241,7 +270,8 @@ def record(monkeypatch) -> PeopleScreen:
 
 
 def of_person(language: str = ENGLISH, text: str = "", token: str = "") -> PeopleVisit:
-    return PeopleVisit(None, None, text, "", language, address=NO_ADDRESS, token=token)
+    tokens = (token,) if token else ()
+    return PeopleVisit(None, None, text, "", language, address=NO_ADDRESS, tokens=tokens)
 
 
 def entered_visit(record) -> PeopleVisit:
@@ -263,7 +293,7 @@ def test_an_address_enters_so_often_and_no_more(record, board):
 
 def test_a_move_that_cannot_be_stored_is_not_made(record, board):
     there = entered_visit(record)
-    shown = haggle.send(record, replace(there, text="₹1", token="none"))
+    shown = haggle.send(record, replace(there, text="₹1", tokens=("none",)))
     assert "sauda-bad" in shown[record.page.moves]
     assert record.page.visit not in shown
 
@@ -282,4 +312,49 @@ def test_a_browser_finds_its_game_again_and_plays_to_the_end(record, board):
     (entry,) = board.all_entries()
     assert (entry.person, entry.n) == (1, GAMES)
     assert "sauda-bad" in follow(record, there)[page.moves]
-    assert reopen(record, of_person(token=there.token))[page.kept] == {"token": ""}
+    again = reopen(record, of_person(token=there.token))
+    assert again[page.visit].game is None
+    assert again[page.kept] == {"tokens": [there.token]}  # by which it can be withdrawn
+
+
+def test_a_person_withdraws_all_entries_of_the_browser_and_their_number_stays(
+    record, board, monkeypatch
+):
+    monkeypatch.setattr(people, "ENTERED", Limiter(2))
+    first = entered_visit(record)
+    second = enter(record, "Asha too", True, replace(first, game=None))[record.page.visit]
+    board.pair(second.place.entry, 1, 0.5, 0.5)
+    assert len(second.tokens) == 2
+    assert 'data-press="withdraw"' in record.words(second)[record.page.leave]
+    gone = people.withdraw(record, second)
+    assert gone[record.page.kept] == {"tokens": []}
+    assert gone[record.page.visit].game is None
+    assert gone[record.page.leave] == ""
+    for table in ("entries", "games", "moves", "pairs"):
+        assert board.storage.rows(f"SELECT * FROM {table}") == []
+    assert tally(board).withdrawn == 2
+
+
+@pytest.mark.parametrize("sent", [None, [], {"tokens": 3}, {"tokens": [3, None, ""]}, {"token": 1}])
+def test_what_a_browser_sends_for_its_tokens_is_read_or_is_none(record, sent):
+    assert record.read(None, sent) == {"tokens": ()}
+
+
+def test_a_browser_of_the_former_page_keeps_its_entry(record):
+    assert record.read(None, {"token": "abc"}) == {"tokens": ("abc",)}
+
+
+def test_sauda_stands_beside_a_person_whose_browser_decides_nothing_of_the_tally(
+    record, board, monkeypatch
+):
+    stands(monkeypatch, READY)
+    monkeypatch.setattr(subtab, "standing_of", lambda seed: Standing("Sauda", 0.5, 0.4, 100))
+    there = entered_visit(record)
+    for number in range(1, GAMES + 1):
+        there = haggle.send(record, replace(there, text="I walk away"))[record.page.visit]
+        if number == 1:  # the one game after which the browser asks
+            assert "0.400" in people.let_sauda_play(record, there)[record.page.players]
+        there = follow(record, there).get(record.page.visit)
+    rows = board.pairs(TASK, rules_of(TASK))
+    assert [row["sauda"] for row in rows] == [None] * GAMES
+    assert "count once Sauda has played" in people.show_tally(translator(ENGLISH))

@@ -69,8 +69,11 @@ def take_seat(screen: Screen, seat: str, market: str, visit: Visit | None = None
 
 @pytest.mark.parametrize(
     "choice",
-    [(SELL, "classic/single_deal", "firm"), (BUY, "classic/single_deal", "firm"), (BUY, "x", "")],
-)
+    [
+        (SELL, "classic/single_deal", "firm"), (BUY, "classic/single_deal", "firm"), (BUY, "x", ""),
+        ("neither", "bazaar/open", HIDDEN),
+    ],
+)  # fmt: skip
 def test_a_seat_and_a_choice_must_go_together(choice):
     with pytest.raises(ValueError, match="Choose a market"):
         new_game(*choice)
@@ -356,7 +359,8 @@ def test_a_first_move_and_a_model_that_takes_its_seat_do_not_undo_each_other():
         model.stage = Loading(THIS_PAGE, 0.0)
         visit = callbacks.begin(screen, Visit(opponent="sauda-mini"))[page.visit]
         model.stage = Ready(THIS_PAGE, "canned", 1.0)
-        return replace(visit, text="9000 and not a rupee less")
+        price = visit.game.observation.table.item.list_price
+        return replace(visit, text=f"{price} and not a rupee less")
 
     visit = loaded()  # both events begin with it: first the move is answered, then the tick
     moved = callbacks.send(screen, visit)

@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 from markupsafe import Markup
 
-from env import TYPES, Accept, IllegalAction, Item, Move, Offer, WalkAway, rupees, speech
+from env import TYPES, Accept, IllegalAction, Item, Move, Offer, WalkAway, rupees
 from env.bazaar.speech import Speech, act_in, hear, say
 from env.bazaar.types import State
 from panels.haggle.conversation import (
@@ -20,7 +20,6 @@ from panels.haggle.conversation import (
     MOST,
     NOTE,
     SILENT,
-    WORDS_WAIT,
     NoMove,
     chat_of,
     converse,
@@ -318,6 +317,7 @@ def test_whose_words_a_models_lines_have_is_told_once_where_they_are_not_its_own
 def test_words_without_a_price_wait_for_one_and_go_with_it(text, expect):
     game, talk = converse(start("bazaar/open", "fair", 5), SILENT, text)
     assert not [turn for turn in game.play.turns if turn.agent == "buyer"]
+    assert not talk.exchanges[-1].is_narrated  # the seller answers, and not the page
     bid = game.observation.reservation // 3
     after, talk = converse(game, talk, f"{bid}")
     assert act_in(after.observation.table.moves[1].action.message)[0] == expect
@@ -474,6 +474,15 @@ def test_a_line_does_what_its_writer_meant(row):
     assert outcome(row)[:2] == (row["expect"], float(row["price"]) if row["price"] else None)
 
 
+@pytest.mark.parametrize(argvalues=rows("bargain_lines.csv"), **by_id)
+def test_a_line_binds_its_writer_to_what_it_offers_and_to_nothing_else(row):
+    """By topic: a price in question, of one piece, of another, under a condition, no price."""
+    does, price, kind = outcome(row)
+    expected = row["expect"], float(row["price"]) if row["price"] else None
+    assert ("talk" if does == "ask_back" else does, price) == expected
+    assert not row["kinds"] or kind in row["kinds"].split("|")
+
+
 @pytest.mark.parametrize(argvalues=ACCEPTANCES, **by_id)
 def test_an_acceptance_in_any_words_takes_what_stands_and_no_other_price(row):
     does, _, kind = outcome(row)
@@ -495,9 +504,7 @@ def test_a_change_beyond_all_prices_is_answered_in_words(text, kind):
 
 @pytest.mark.parametrize(argvalues=TALK, **by_id)
 def test_small_talk_is_answered_fittingly(row):
-    kind = outcome(row)[2]
-    waits = kind == WORDS_WAIT and speech.act_in(row["text"])[0]  # for a price to go with
-    assert waits or kind in row["kinds"].split("|"), row["text"]
+    assert outcome(row)[2] in row["kinds"].split("|"), row["text"]
 
 
 @pytest.mark.parametrize(("text", "_"), cases("relative_prices.csv", "refuse"))

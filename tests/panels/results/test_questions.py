@@ -27,6 +27,7 @@ from panels.results.tournament import (
 )
 from panels.results.training import TRAINING, policies_table, stage_figure
 from panels.results.winners import Entry as Entered
+from panels.ui.tables import with_interval
 from panels.ui.wiring import lay_out_address
 from sauda.experiments.comparison import BAYESIAN, LISTENER, OURS
 from sauda.experiments.tournament import Pair, choose_shown, payoffs
@@ -34,6 +35,7 @@ from sauda.experiments.verify import replay_row
 from sauda.records.schemas.base import Interval
 from sauda.records.store import load
 from sauda.serve.leaderboard import Entry, rules_of
+from sauda.serve.names import is_reserved
 from tests.support.entries import OPEN, entered, play_all
 from tests.support.measured import model_comparison
 
@@ -194,7 +196,7 @@ def test_before_anybody_entered_and_without_a_file_the_measured_rows_stand_alone
     assert "best measured: " in parts["verdict"]
     names = [buyer_name(name) for name in (LISTENER, BAYESIAN, OURS)]
     assert all(name in drawn(parts["figure"]) for name in names)
-    assert "Entered" not in drawn(parts["figure"])
+    assert "hidden games" not in drawn(parts["figure"])
     assert parts["game"] == leaderboard.NOBODY
     assert not board.storage.file.exists()  # a look makes no file
     board.storage.file.parent.mkdir()
@@ -211,10 +213,32 @@ def test_an_entry_stands_as_text_in_the_verdict_the_figure_and_the_table(board, 
     (entry,) = board.entries(OPEN, rules_of(OPEN))
     assert f"In the open market, “{name}” is the one entry with" in parts["verdict"]
     assert name in drawn(parts["figure"])
-    assert f"entered: {name}" in parts["below"]
+    assert f"agent: {name}" in parts["below"]
     assert repr(entry.grade.mean) in parts["below"]
     assert parts["below"].count("<tr") == 2 + len(measured["bazaar"].references[OPEN])
     assert parts["entry"].value == entry.id
+
+
+def test_people_stand_apart_from_agents_who_play_more_games(board, measured):
+    play_all(entered(board, "an agent"))
+    play_all(board.enter("Asha", OPEN, rules_of(OPEN), 5, person=True))
+    parts, (agent,) = show(OPEN, measured["bazaar"]), board.entries(OPEN, rules_of(OPEN))
+    (person,) = board.entries(OPEN, rules_of(OPEN), person=True)
+    assert "“an agent” is the one entry with" in parts["verdict"]
+    assert f"“Asha” {with_interval(person.grade)}" in parts["verdict"]
+    titles = [line for line in drawn(parts["figure"]).split("\n") if "hidden games" in line]
+    assert [title.split(",")[0] for title in titles] == ["<b>Agents", "<b>People"]
+    for entry, kind in ((agent, "agent: an agent"), (person, "person: Asha")):
+        assert kind in parts["below"]
+        assert repr(entry.pace) in parts["below"]
+
+
+@pytest.mark.parametrize("game", ["bazaar", "arena"])
+def test_no_entry_can_be_called_like_a_row_that_stands_beside_it(game):
+    labels = {row.label for rows in measurements(game).references.values() for row in rows}
+    assert labels
+    for label in labels:
+        assert is_reserved(label), label
 
 
 @pytest.mark.parametrize(
@@ -226,7 +250,7 @@ def test_an_entry_is_called_better_only_where_the_intervals_lie_apart(grade, wor
     measured = Entered(buyer_name(BAYESIAN), grade_there, "buyer", OPEN, 200, BAYESIAN)
     rows = references({OPEN: [measured]}, ())[OPEN]
     entry = Entry("0" * 16, NAME, OPEN, "", "", 0.0, ("agreement",) * 3, (grade,) * 3)
-    assert words in verdict(Standing(OPEN, [entry], 1), rows).sentence
+    assert words in verdict(Standing(OPEN, [entry], 1), Standing(OPEN), rows).sentence
 
 
 @pytest.mark.parametrize("task", [OPEN, "bazaar/rushed", "arena/single_trade"])

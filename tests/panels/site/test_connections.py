@@ -12,12 +12,13 @@ import uvicorn
 from websockets.sync.client import connect
 
 from panels.site import serving
-from panels.site.serving import Connections, Limits
+from panels.site.serving import LEAST, Connections, Limits
 from tests.support.site import served_page, toy_models, without_tabs
 
 SECONDS = 0.4  # for a head
 PATIENCE = 20  # seconds; tests share the cores
 GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+LONG, PIECE = 8 * 2**20, 32 * 1024  # bytes: of a long answer, more than the system takes at once
 
 
 async def app(scope, receive, send):
@@ -28,9 +29,13 @@ async def app(scope, receive, send):
         while (message := await receive())["type"] == "websocket.receive":
             await send({"type": "websocket.send", "text": message["text"]})
     elif scope["type"] == "http":
-        headers = [(b"content-length", b"4")]
+        sizes = {"/long": [PIECE] * (LONG // PIECE), "/large": [LONG]}.get(scope["path"], [])
+        bodies = [*map(bytes, sizes[:-1]), bytes(sum(sizes[-1:])) + b"done"]
+        headers = [(b"content-length", b"%d" % sum(map(len, bodies)))]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": b"done"})
+        for body in bodies[:-1]:
+            await send({"type": "http.response.body", "body": body, "more_body": True})
+        await send({"type": "http.response.body", "body": bodies[-1]})
 
 
 @dataclass(frozen=True)
@@ -75,9 +80,20 @@ def listening(limits: Limits, proxies: tuple[str, ...] = ()) -> Iterator[Listeni
         thread.join(PATIENCE)
 
 
+def slow(server: "Listening", stack: ExitStack, path: bytes) -> socket.socket:
+    """A connection that has asked for `path` and has room for a few bytes of the answer."""
+    wire = socket.socket()
+    wire.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 * 1024)
+    wire.settimeout(PATIENCE)
+    wire.connect(("127.0.0.1", server.port))
+    wire.sendall(GET.replace(b"/", path, 1))
+    return stack.enter_context(wire)
+
+
 @pytest.fixture
 def server() -> Iterator[Listening]:
-    with listening(Limits(most=6, of_address=4, head_seconds=SECONDS)) as served:
+    limits = Limits(most=6, of_address=4, head_seconds=SECONDS, read_seconds=SECONDS)
+    with listening(limits) as served:
         yield served
 
 
@@ -121,6 +137,30 @@ def test_a_connection_is_used_again_and_closed_once_it_is_idle(server):
             assert b"200 OK" in answered(wire)
             time.sleep(SECONDS / 2)
         assert ended(wire)
+
+
+@pytest.mark.parametrize("path", [b"/long", b"/large"])
+def test_whoever_does_not_read_an_answer_loses_the_connection_and_its_place(server, path):
+    with ExitStack() as stack:
+        for _ in range(4):
+            slow(server, stack, path)
+        server.until(4)
+        server.until(0)
+        assert b"200 OK" in answered(server.open(stack))
+
+
+@pytest.mark.parametrize("path", [b"/long", b"/large"])
+def test_whoever_reads_slowly_gets_the_whole_answer(server, path):
+    with ExitStack() as stack:
+        wire, size, began = slow(server, stack, path), 0, time.monotonic()
+        while time.monotonic() < began + 3 * SECONDS and size < LONG // 2:
+            size += len(wire.recv(LEAST))
+            time.sleep(SECONDS / 40)
+        while part := wire.recv(2**20):
+            size += len(part)
+            if part.endswith(b"done"):
+                break
+        assert size > LONG
 
 
 def test_one_more_connection_than_an_address_may_have_is_told_so_and_the_others_live():

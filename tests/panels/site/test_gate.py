@@ -12,6 +12,8 @@ from typing import Any
 import gradio as gr
 import httpx
 import pytest
+from gradio_client import Client
+from gradio_client.exceptions import ValidationError
 
 from panels.site import visitor
 from panels.site.cache import PageCache
@@ -28,7 +30,7 @@ from sauda.fairness import Visitor
 from sauda.records.store import ROOT
 from tests.support.cases import cases
 from tests.support.running import run
-from tests.support.site import Site
+from tests.support.site import Site, opening
 
 pytestmark = pytest.mark.slow
 
@@ -72,11 +74,6 @@ def assert_answers(site: Site) -> None:
         assert client.get("/").status_code == 200
         event = client.post("/gradio_api/call/play", json=GAME).json()["event_id"]
         assert "event: complete" in client.get(f"/gradio_api/call/play/{event}").text
-
-
-def opening(part: Any) -> Any:
-    """The value that a browser sends of a component at first."""
-    return None if part.stateful else part.get_config().get("value")
 
 
 def usual_call(site: Site, number: int, session: str) -> dict[str, Any]:
@@ -150,11 +147,19 @@ def test_a_value_that_its_component_cannot_hold_is_refused_by_its_label(site, ca
             call, part = usual_call(site, number, "odd"), event.inputs[place]
             call["data"][place] = {"odd": [1]}
             status, text = posted(site, route_of(event), call)
-            named = (part.label or part.get_block_name()) in json.loads(text)["error"]
-            assert (status, named) == (422, True), text
+            told, name = json.loads(text), part.label or part.get_block_name()
+            assert (status, name in told["error"]) == (422, True), text
+            # Gradio's page shows it at the input of the same place.
+            assert [fault["is_valid"] for fault in told["detail"]] == [True] * place + [False]
             refused.add(type(part))
     assert refused == {*kinds}
     assert "Traceback" not in capfd.readouterr().err
+
+
+def test_gradios_client_tells_why_a_call_cannot_be_read(site):
+    client = Client(site.address, verbose=False)
+    with pytest.raises(ValidationError, match="no files"):
+        client.predict("classic/single_deal", "expert", FILE, api_name="/play")
 
 
 def test_no_event_takes_a_file_whatever_way_it_comes(site):
@@ -244,15 +249,64 @@ def test_the_page_of_another_site_can_start_nothing(site, of):
         assert client.post("/gradio_api/call/play", json=GAME).status_code == 200
 
 
+@pytest.mark.parametrize("path", ["/", "/reset", "/gradio_api/queue/join"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "192.0.2.7:7860"])
+def test_on_plain_http_the_page_of_another_site_starts_nothing(site, host, path):
+    """There a browser sends no `Sec-Fetch-Site`."""
+    foreign = {"host": host, "origin": "http://evil.example"}
+    asks = {"access-control-request-method": "POST", "access-control-request-headers": "x-a"}
+    preflight = site.shared.options(path, headers=foreign | asks)
+    started = site.shared.post(path, headers=foreign, json=GAME)
+    for answer in (preflight, started):
+        assert answer.status_code == 403
+        assert answer.json()["error"].endswith("other sites.")
+        assert not any(name.startswith("access-control-allow") for name in answer.headers)
+    own = {"host": host, "origin": f"http://{host}"}
+    assert site.shared.post("/gradio_api/call/play", headers=own, json=GAME).status_code == 200
+
+
+def test_an_event_that_is_not_there_is_told_so_with_nothing_in_the_log(site, capfd):
+    for route in ("call/play", "call/v2/play"):
+        answer = site.shared.get(f"/gradio_api/{route}/none")
+        assert answer.status_code == 404
+        assert answer.json()["error"].endswith(".")
+    lost = site.shared.get("/gradio_api/queue/data?session_hash=none")
+    assert '"session_not_found":true' in lost.text  # by which a browser knows
+    assert "Traceback" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("path", ["/", "/config"])
+def test_the_page_describes_what_public_events_take_and_give_alone(site, path):
+    public = [event for event in site.blocks.fns.values() if event.api_visibility == "public"]
+    parts = {id(part) for event in public for part in (*event.inputs, *event.outputs)}
+    assert site.shared.get(path).text.count('"api_info":') == len(parts)
+
+
+def test_no_answer_of_the_page_names_a_folder_of_the_server(site):
+    texts = [site.shared.get(path).text for path in ("/", "/config")]
+    for number, event in site.blocks.fns.items():
+        if event.fn and not event.queue:
+            call = usual_call(site, number, "folders")
+            for place, part in enumerate(event.inputs):
+                if isinstance(part, gr.HTML):
+                    call["data"][place] = "?"  # as its tab is opened
+            texts.append(posted(site, route_of(event), call)[1])
+    assert not any(str(ROOT.parent) in text for text in texts)
+    files = {file for text in texts for file in re.findall(r"(?:artifacts|fonts)/[\w./-]+", text)}
+    linked = {file for file in files if file.endswith((".json", ".woff2"))}
+    assert {site.shared.head(f"/{file}").status_code for file in linked} == {200}
+
+
 # The gate alone
 
 
 ELSEWHERE = "192.0.2.7"  # an address that the limits bind
 
 
-def gate_of() -> tuple[Gate, list[Visitor]]:
-    """A gate before an app that writes down who calls."""
-    callers = []
+@pytest.fixture
+def gate(monkeypatch) -> Gate:
+    """A gate before an app that answers at once, and no sessions yet; `callers` has who called."""
+    callers: list[Visitor] = []
 
     async def app(scope, receive, send):
         await receive()
@@ -263,44 +317,71 @@ def gate_of() -> tuple[Gate, list[Visitor]]:
     hosts = own_hosts({}, "127.0.0.1", behind_proxy=False)
     with gr.Blocks() as blocks:  # one event, which takes no values
         gr.Button().click(lambda: None, api_name="predict")
-    return Gate(app, blocks, Served(hosts, PageCache(), None, None)), callers
+    sessions = visitor.Sessions()
+    sessions.set_blocks(blocks)
+    monkeypatch.setattr("panels.site.gate.OPEN", sessions)
+    made = Gate(app, blocks, Served(hosts, PageCache(), None, None))
+    made.callers = callers
+    return made
 
 
 PREDICT, JOIN = "/gradio_api/run/predict", "/gradio_api/queue/join"
 
 
-def ask(gate: Gate, *bodies: Any, path: str = PREDICT, address: str = ELSEWHERE) -> list[int]:
-    """The statuses of the answers to POSTs, one after another."""
+def answers(gate: Gate, *bodies: Any, path: str = PREDICT, address: str = ELSEWHERE) -> list:
+    """The answers to POSTs, one after another."""
 
-    async def post() -> list[int]:
+    async def post() -> list[httpx.Response]:
         transport = httpx.ASGITransport(gate, client=(address, 5000))
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             contents = (b if isinstance(b, bytes) else json.dumps(b).encode() for b in bodies)
-            return [(await client.post(path, content=each)).status_code for each in contents]
+            return [await client.post(path, content=each) for each in contents]
 
     return run(post())
 
 
-def test_an_address_begins_so_many_sessions_and_another_one_is_not_bound():
-    gate, callers = gate_of()
-    calls = [{"data": [], "session_hash": str(n)} for n in range(SESSIONS_OF_ADDRESS + 1)]
-    assert ask(gate, *calls) == [200] * SESSIONS_OF_ADDRESS + [429]
-    assert ask(gate, calls[-1], address="192.0.2.8") == [200]
-    assert callers[-1] == Visitor(str(SESSIONS_OF_ADDRESS), "192.0.2.8")
+def ask(gate: Gate, *bodies: Any, **where: str) -> list[int]:
+    """Their statuses."""
+    return [answer.status_code for answer in answers(gate, *bodies, **where)]
 
 
-def test_an_address_begins_so_many_events_of_the_queue_at_a_time(monkeypatch):
-    gate, _ = gate_of()
-    monkeypatch.setitem(visitor.OPEN.session_data, "one", None)
+def test_a_class_that_reloads_is_let_in_and_one_who_floods_is_told_for_how_long_he_is_not(gate):
+    """Thirty tabs are opened nine times, and each opening starts several events."""
+    openings = [{"data": [], "session_hash": f"tab {number}"} for number in range(30 * 9)]
+    assert set(ask(gate, *(call for call in openings for _ in range(7)))) == {200}
+    flood = [{"data": [], "session_hash": str(number)} for number in range(SESSIONS_OF_ADDRESS)]
+    refused = answers(gate, *flood)[-1]
+    assert refused.status_code == 429
+    assert re.search(r"again in \d+ s", refused.json()["error"])
+    assert ask(gate, openings[0]) == [200]  # who is there stays
+    assert ask(gate, flood[-1], address="192.0.2.8") == [200]
+    assert gate.callers[-1] == Visitor(flood[-1]["session_hash"], "192.0.2.8")
+
+
+def test_an_address_begins_so_many_events_of_the_queue_at_a_time(gate):
     call = {"data": [], "fn_index": 0, "session_hash": "one"}
     calls = [call] * (JOINS_OF_ADDRESS + 1)
     assert ask(gate, *calls, path=JOIN) == [200] * JOINS_OF_ADDRESS + [429]
     assert ask(gate, call) == [200]  # outside of the queue
 
 
-def test_a_body_is_a_small_object_that_names_no_file():
+def test_whoever_does_not_read_an_answer_has_no_place_any_more(gate):
+    caller = {"headers": [(b"host", b"localhost")], "client": (ELSEWHERE, 5000)}
+    scope = {"type": "http", "method": "POST", "path": PREDICT, **caller}
+    running = []
+
+    async def receive():
+        return {"type": "http.request", "body": b'{"data": []}'}
+
+    async def send(message):
+        running.append(gate.served.calls.running)
+
+    run(gate(scope, receive, send))
+    assert set(running) == {0}
+
+
+def test_a_body_is_a_small_object_that_names_no_file(gate):
     malformed = [b"", b"{", b"[1]", b"[" * 100_000, b'{"a": NaN}', b'{"a": "\\ud800"}', b"\xff"]
-    gate, _ = gate_of()
     assert ask(gate, *malformed) == [400] * len(malformed)
     assert ask(gate, b"x" * (MOST_BYTES + 1)) == [413]
     files = [{"data": [], "event_data": {"a": [[file]]}} for file in FILES]

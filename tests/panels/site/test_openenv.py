@@ -4,8 +4,10 @@
 """
 
 import asyncio
+import itertools
 import json
 import logging
+import math
 import os
 import re
 import subprocess
@@ -24,7 +26,7 @@ import schemathesis
 import yaml
 from hypothesis import HealthCheck, Phase, given, settings
 from openenv.cli.__main__ import app as openenv_command
-from openenv.core.env_server import WSErrorCode
+from openenv.core import GenericEnvClient
 from schemathesis import GenerationMode
 from typer.testing import CliRunner
 from websockets.asyncio.client import ClientConnection
@@ -37,9 +39,10 @@ from sauda.__main__ import main as sauda_command
 from sauda.records.store import ROOT
 from sauda.serve.http import CAPACITY, ENTRIES_OF_ADDRESS
 from sauda.serve.leaderboard import GAMES as GAMES_OF_AN_ENTRY
-from sauda.serve.leaderboard import own_board
+from sauda.serve.leaderboard import own_board, rules_of
 from sauda.serve.limits import Limiter
-from sauda.serve.openenv import SaudaEnvironment, SocketLimits
+from sauda.serve.openenv import SocketLimits
+from tests.support.entries import played_on
 from tests.support.running import run, unavailable
 from tests.support.served_games import played, wire_actions
 from tests.support.site import PATIENCE, Site
@@ -49,6 +52,7 @@ pytestmark = pytest.mark.slow
 FORMER_CLIENT = Path(sys.prefix) / "openenv-core"  # openenv-core 0.3.0, installed by `make`
 LEAKS = ("Traceback", 'File "', str(ROOT.parent), "http_server", "sauda.serve", "site-packages")
 GAMES = ("bazaar/open", "arena/market_round")
+NUMBERS = itertools.count(1)  # of names
 
 
 def socket_of(site: Site) -> str:
@@ -160,16 +164,17 @@ def test_the_client_of_the_documentation_runs_as_it_stands(site, capsys):
 # Plain HTTP
 
 
-def test_an_episode_over_http_lives_under_the_id_that_its_caller_named(site):
+def test_an_episode_over_http_lives_under_the_id_that_reset_returned(site):
     def post(route: str, **body: Any) -> dict[str, Any]:
         answer = site.shared.post(route, json=body)
         assert answer.status_code == 200, answer.text
         return answer.json()
 
-    episode, mine = played("classic/career_10", 7), {"episode_id": "mine"}
-    first = post("/reset", task="classic/career_10", seed=7, **mine)
-    other = post("/reset", task="classic/career_10", seed=8, episode_id="another")
-    assert first["observation"]["bazaar"] != other["observation"]["bazaar"]
+    episode, career = played("classic/career_10", 7), {"task": "classic/career_10", "seed": 7}
+    mine, other = (
+        {"episode_id": post("/reset", **career)["observation"]["metadata"]["episode_id"]}
+        for _ in range(2)
+    )
     for action in wire_actions(episode):
         assert site.shared.get("/score", params=mine).json()["score"] is None
         last = post("/step", action=action, **mine)
@@ -181,19 +186,31 @@ def test_an_episode_over_http_lives_under_the_id_that_its_caller_named(site):
         "total_episodes": 10,
         "success": last["observation"]["outcome"]["success"],
     }
-    assert site.shared.get("/state", params={"episode_id": "another"}).json()["step_count"] == 0
-    made_up = post("/reset")["observation"]["metadata"]["episode_id"]
-    step = {"action": {"action_type": "accept"}, "episode_id": made_up}
-    assert site.shared.post("/step", json=step).status_code == 404  # only named ones are kept
+    assert site.shared.get("/state", params=other).json()["step_count"] == 0
 
 
-def test_an_episode_is_its_addresses_whatever_a_header_claims(site, nobody):
-    claims = [{name: f"10.0.0.{i}"} for i, name in enumerate(("x-forwarded-for", "x-real-ip"))]
-    body = {"seed": 5, "episode_id": "claimed"}
-    site.shared.post("/reset", json=body, headers=claims[0])
-    answer = site.shared.get("/state", params={"episode_id": "claimed"}, headers=claims[1])
-    assert answer.json()["seed"] == 5
-    with connect(socket_of(site), additional_headers=claims[0]) as socket:
+def test_people_behind_one_address_who_name_the_same_id_have_an_episode_each(site):
+    """The name begins the id, so that a log still tells the episodes apart; alone it opens none."""
+    ids = []
+    for seed in (11, 12):
+        answer = site.shared.post("/reset", json={"seed": seed, "episode_id": "my-episode"}).json()
+        ids.append(answer["observation"]["metadata"]["episode_id"])
+    assert all(drawn.startswith("my-episode") for drawn in ids)
+    states = [site.shared.get("/state", params={"episode_id": each}).json() for each in ids]
+    assert [(state["seed"], state["episode_id"]) for state in states] == list(
+        zip((11, 12), ids, strict=True)
+    )
+    walk = {"episode_id": "my-episode", "action": {"action_type": "walk"}}
+    guesses = [
+        site.shared.get("/state", params={"episode_id": "my-episode"}),
+        site.shared.post("/step", json=walk),
+    ]
+    for answer in guesses:
+        assert (answer.status_code, "reset starts one" in answer.json()["detail"]) == (404, True)
+
+
+def test_a_session_is_its_addresses_whatever_a_header_claims(site, nobody):
+    with connect(socket_of(site), additional_headers={"x-forwarded-for": "10.0.0.1"}) as socket:
         ask(socket, {"type": "state"})
         assert site.served.sockets.sessions.count("127.0.0.1") == 1
         told = site.shared.get("/health").json()["openenv"]
@@ -203,7 +220,7 @@ def test_an_episode_is_its_addresses_whatever_a_header_claims(site, nobody):
 def test_the_route_of_mcp_has_no_tool_that_resets_or_steps(site):
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
     assert site.shared.post("/mcp", json=call).json()["result"] == {"tools": []}
-    for method in ("openenv/session/create", "tools/call", "initialize"):
+    for method in ("openenv/session/create", "tools/call"):
         assert "error" in site.shared.post("/mcp", json=call | {"method": method}).json()
     with pytest.raises(InvalidStatus), connect(socket_of(site).replace("/ws", "/mcp")):
         pass
@@ -230,18 +247,34 @@ def test_a_trainer_whose_model_blocks_its_loop_keeps_its_session(site, monkeypat
 # Hostile callers
 
 
-def test_a_malformed_action_gets_a_typed_error_and_leaves_the_session_alive(site, caplog):
-    with connect(socket_of(site)) as socket, caplog.at_level(logging.WARNING):
-        for task in GAMES:
-            ask(socket, {"type": "reset", "data": {"task": task, "seed": 2}})
-            for data in ({"action_type": "../../etc/passwd"}, {"action_type": "offer", "price": []},
-                         {"self": None}, {"odd": 10**30}, {"action_type": "\x00"}):  # fmt: skip
-                answer = ask(socket, {"type": "step", "data": data})
-                assert answer["type"] == "error"
-                assert answer["data"]["code"] in {str(code.value) for code in WSErrorCode}
-                assert not any(leak in json.dumps(answer) for leak in LEAKS), answer
-        last = ask(socket, {"type": "reset", "data": {"seed": 2, "task": "bazaar/open"}})
-    assert last["data"]["observation"]["bazaar"] == SaudaEnvironment().reset(seed=2).bazaar
+WRONG_FIELDS = [  # what is wrong, and what its field takes
+    ({"action_type": "offer", "price": "500"}, "price", "number"),
+    ({"action_type": "offer", "price": math.nan}, "price", "finite number"),
+    ({"action_type": "offer", "price": []}, "price", "number"),
+    ({"action_type": "walk", "odd": 10**30}, "odd", "has action_type, "),
+    ({"action_type": "walk", "message": "x" * 3000}, "message", "2000 characters"),
+    ({"action_type": "../../etc/passwd"}, "action_type", "'offer'"),
+    ({"price": 500, "self": None}, "action_type", "required"),
+]
+
+
+@pytest.mark.parametrize("task", GAMES)
+def test_a_malformed_action_is_told_its_field_and_the_episode_goes_on(site, caplog, task):
+    """As a client of OpenEnv sees it, whose program an error would end."""
+    with GenericEnvClient(base_url=site.address).sync() as client:
+        before = client.reset(task=task, seed=2)
+        for action, field, expected in WRONG_FIELDS:
+            result = client.step(action)
+            assert f"{field}: " in result.observation["error"]
+            assert expected in result.observation["error"]
+            assert not any(leak in str(result.observation) for leak in (*LEAKS, "passwd", "xxx"))
+            game = task.partition("/")[0]
+            assert result.observation[game] == before.observation[game]
+            assert not result.done
+        assert client.state()["step_count"] == len(WRONG_FIELDS)
+        (*_, last) = (client.step(action) for action in wire_actions(played(task, 2)))
+    assert last.done
+    assert last.observation["outcome"]["grade"] == TASKS[task].grade(played(task, 2).final)
     assert "Traceback" not in caplog.text
 
 
@@ -319,11 +352,11 @@ def test_the_page_itself_may_call_and_one_of_another_site_or_under_a_foreign_nam
 @pytest.fixture(autouse=True)
 def fresh_hour(site) -> None:
     """Nobody has entered the leaderboard within the hour."""
-    site.served.sockets.app.state.entries = Limiter(ENTRIES_OF_ADDRESS, 60, 3600.0)
+    site.served.sockets.app.state.entries = Limiter(ENTRIES_OF_ADDRESS, seconds=3600.0)
 
 
 def entered(site: Site, **claims: str) -> httpx.Response:
-    agent = {"name": "of a test", "task": "bazaar/open"}
+    agent = {"name": f"test {next(NUMBERS)}", "task": "bazaar/open"}
     return site.shared.post("/leaderboard/enter", json=agent, headers=claims)
 
 
@@ -335,7 +368,8 @@ def test_the_entry_of_the_documentation_runs_as_it_stands(site, capsys):
     shown = capsys.readouterr().out
     entry = re.search(r"'entry': '(\w+)'", shown).group(1)
     row = site.shared.get("/leaderboard").json()["entries"][0]
-    assert (row["entry"], row["agent_name"]) == (entry, "rising bids")
+    assert row["entry"] == entry
+    assert row["agent_name"].startswith("rising bids ")
     assert row["low"] <= row["score"] <= row["high"]
     assert sum(row["ends"].values()) == row["episodes_completed"] == GAMES_OF_AN_ENTRY
     record = own_board().storage.file.with_name("record.json")
@@ -352,8 +386,9 @@ def test_the_entry_of_the_documentation_runs_as_it_stands(site, capsys):
 
 def test_an_entry_over_http_hides_its_seed_its_token_and_its_games(site, caplog):
     caplog.set_level(logging.DEBUG)
-    ticket, mine = entered(site).json(), {"episode_id": "entered"}
-    first = site.shared.post("/reset", json={"entry": ticket["token"]} | mine).json()
+    ticket = entered(site).json()
+    first = site.shared.post("/reset", json={"entry": ticket["token"]}).json()
+    mine = {"episode_id": first["observation"]["metadata"]["episode_id"]}
     assert first["observation"]["metadata"]["entry"] == {"game": 1, "games": GAMES_OF_AN_ENTRY}
     walk = {"action": {"action_type": "walk"}} | mine
     last = site.shared.post("/step", json=walk).json()
@@ -378,8 +413,39 @@ def test_a_caller_enters_a_few_times_an_hour_whatever_its_headers_claim(site):
         for i in range(ENTRIES_OF_ADDRESS + 1)
     ]  # fmt: skip
     assert statuses == [200] * ENTRIES_OF_ADDRESS + [429]
-    answer = entered(site)
-    assert "times an hour" in answer.json()["detail"]
+    assert "try again in 60 min" in entered(site).json()["detail"]
+
+
+def test_a_name_that_is_taken_is_refused_and_costs_none_of_the_hours_entries(site):
+    agent = {"name": "taken twice", "task": "bazaar/open"}
+    assert site.shared.post("/leaderboard/enter", json=agent).status_code == 200
+    for name in ["TAKEN twice", "taken-tvvice"] * ENTRIES_OF_ADDRESS:
+        answer = site.shared.post("/leaderboard/enter", json=agent | {"name": name})
+        assert (answer.status_code, "choose another" in answer.text) == (422, True)
+    assert entered(site).status_code == 200
+
+
+def test_people_and_agents_are_listed_apart(site):
+    board = own_board()
+    ticket = board.enter("Asha", "bazaar/open", rules_of("bazaar/open"), 1, person=True)
+    list(played_on(ticket.token))
+    for people in (True, False):
+        rows = site.shared.get("/leaderboard", params={"people": people}).json()["entries"]
+        assert (ticket.entry in {row["entry"] for row in rows}) == people
+        assert all(row["seconds_per_move"] > 0 for row in rows)
+
+
+def test_an_entry_is_taken_back_by_its_token_over_http(site):
+    ticket = entered(site).json()
+    list(played_on(ticket["token"]))
+    before = site.shared.get("/leaderboard").json()["withdrawn"]
+    for token, status in (("x", 404), (ticket["entry"], 404), (ticket["token"], 200)):
+        answer = site.shared.post("/leaderboard/withdraw", json={"token": token})
+        assert answer.status_code == status, answer.text
+    assert own_board().storage.rows("SELECT * FROM games WHERE entry = ?", (ticket["entry"],)) == []
+    assert site.shared.get("/leaderboard").json()["withdrawn"] == before + 1
+    again = site.shared.post("/reset", json={"entry": ticket["token"]})
+    assert "no entry has this token" in again.json()["detail"]
 
 
 def test_an_entry_that_cannot_be_is_refused_with_a_sentence(site):

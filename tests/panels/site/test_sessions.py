@@ -12,8 +12,10 @@ from types import SimpleNamespace
 import gradio as gr
 import pytest
 
+from env import Offer
 from panels.gpu_arena import players
 from panels.haggle import game_view, opponents
+from panels.haggle.screen import Visit
 from panels.haggle.words import HINDI, translator
 from panels.site import visitor
 from panels.site.cache import PageCache
@@ -24,6 +26,8 @@ from sauda.cloud import space
 from sauda.llm import backends
 from sauda.llm.server import Loading
 from sauda.records import store
+from sauda.sessions import arena
+from sauda.sessions import bazaar as haggle
 from tests.support.endpoint import server
 from tests.support.running import run
 from tests.support.site import Site
@@ -67,6 +71,38 @@ def test_the_oldest_session_goes_where_there_are_too_many(holder):
     for name in ("one", "two", "one", "three"):
         assert holder[name]
     assert list(holder.session_data) == ["one", "three"]
+
+
+def test_a_flood_of_empty_sessions_ends_no_game_of_a_class_behind_one_address(blocks, holder):
+    """Nor does one of sessions whose games nobody has moved in."""
+    holder.capacity, count = 40, part(blocks, gr.State)
+    opened = haggle.start("bazaar/sell", "linear", 7)
+    moved = haggle.answer(opened, Offer(opened.observation.table.item.list_price))
+    for number in range(30):
+        holder.begin(f"player {number}", "192.0.2.1")
+        holder[f"player {number}"][count] = Visit(game=moved)
+    for number in range(200):
+        holder.begin(f"empty {number}", f"203.0.113.{number}")
+        if number % 2:
+            holder[f"empty {number}"][count] = Visit(game=opened)
+    assert len(holder.session_data) == 40
+    for number in range(30):
+        assert holder[f"player {number}"][count].game is moved
+
+
+def test_moves_of_one_address_push_out_its_own_games_and_no_newcomers(blocks, holder):
+    holder.capacity, count = 40, part(blocks, gr.State)
+    game = arena.start("arena/single_trade", 7)
+    moved = arena.step(game, "wait")
+    for number in range(100):
+        holder.begin(f"many {number}", "203.0.113.1")
+        holder[f"many {number}"][count] = moved
+    holder.begin("newcomer", "192.0.2.1")
+    holder["newcomer"][count] = moved
+    for number in range(100, 200):
+        holder.begin(f"many {number}", "203.0.113.1")
+        holder[f"many {number}"][count] = moved
+    assert holder["newcomer"][count] is moved
 
 
 def call(site: Site, name: str, session: str, *data: object) -> list:
@@ -138,7 +174,7 @@ def test_an_answer_holds_what_the_event_set_and_leaves_the_rest_alone():
 
 def test_health_counts_what_the_page_holds(site: Site):
     health = site.shared.get("/health").json()
-    assert {"uptime_s", "games", "events", "openenv", "mcp", "pages", "caches"} <= set(health)
+    assert {"uptime_s", "games", "events", "openenv", "mcp", "caches"} <= set(health)
     assert {"temporary_files"} <= set(health)
     assert health["memory_mib"]["page"] > 50
     assert health["language_models"]["waiting"] == 0

@@ -1,11 +1,18 @@
 """The command line explains itself, and what it cannot use it refuses in one sentence."""
 
 import json
+import re
+import subprocess
+import sys
 
 import pytest
 
+from env import TASKS
 from sauda.__main__ import main
 from sauda.commands import COMMANDS
+from sauda.experiments import find, index
+from sauda.games import game_of, policies_of
+from sauda.records.store import ROOT
 from tests.support.cases import rows
 from tests.support.dialogues import craigslist_row, lines
 
@@ -48,6 +55,49 @@ def test_a_mistake_in_the_call_prints_one_sentence_and_no_traceback(
     output = capsys.readouterr()
     assert output.err.startswith(f"sauda: {sentence}")
     assert (output.err.count("\n"), output.out.count("ok ")) == (1, 0)
+
+
+SETTINGS = [
+    (name, setting.replace("_", "-"), "-1" if isinstance(default, int) else "nobody")
+    for name in index()
+    for setting, default in find(name).settings().items()
+]
+
+
+@pytest.mark.parametrize(("name", "setting", "value"), SETTINGS)
+def test_an_experiment_refuses_a_setting_that_cannot_be_in_one_sentence(
+    name, setting, value, tmp_path, capsys
+):
+    out = tmp_path / "made.json"
+    assert main(["run", name, f"--{setting}", value, "--out", str(out)]) == 2
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert sentence.startswith("sauda: ")
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("task", ["classic/single_deal", "bazaar/open", "arena/market_round"])
+def test_an_unknown_player_is_answered_with_every_player_of_the_task(task, capsys):
+    assert main(["play", "--task", task, "--policy", "nobody"]) == 2
+    names = {*re.findall(r"[\w-]+", capsys.readouterr().err)}
+    players = {*policies_of(TASKS[task]), *game_of(task).columns.slow_policies(TASKS[task])}
+    assert names >= players | {"mini", "sauda-mini", "sft"}
+    assert ("acts" in names) == (task != "arena/market_round")
+
+
+def test_a_file_that_no_artifact_may_have_is_answered_without_the_list_of_all(capsys):
+    assert main(["evaluate", "--out", "../mine.json"]) == 2
+    told = capsys.readouterr().err
+    assert "evaluation/NAME.json" in told
+    assert len(re.findall(r"[\w/-]+\.json", told)) < 5
+
+
+@pytest.mark.model
+@pytest.mark.slow
+def test_a_trained_model_plays_without_a_warning_of_the_packages_below_it():
+    command = [sys.executable, "-m", "sauda", "play", "--policy", "sauda-mini"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT.parent)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "**buyer**" in done.stdout
 
 
 def test_examples_says_what_is_used_and_what_is_left_out(tmp_path, capsys):

@@ -10,12 +10,13 @@ from env import get_task, rollout
 from sauda.experiments import comparison
 from sauda.experiments.batches import take_first
 from sauda.experiments.comparison import Grid, compare_models, in_arena, in_bazaar
+from sauda.experiments.evaluate import Cell, hashes
 from sauda.experiments.verify import replay_stages
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import episode_columns
 from sauda.llm.registry import PlayerSpec, player_spec
 from sauda.llm.wrappers import WRAPPERS
-from sauda.records.store import Artifact, new_artifact
+from sauda.records.store import Artifact, load, new_artifact
 from tests.support.models import bids
 
 SEEDS = range(50_000, 50_008)
@@ -98,21 +99,44 @@ def test_the_comparison_of_labs_comes_out_again_and_plays_no_batch_twice(tmp_pat
     assert {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()} == kept
 
 
-@pytest.mark.nightly
-def test_recorded_games_are_kept_while_their_model_is_the_same():
-    compared = in_bazaar((Grid(("bazaar/open",), ("mini", "linear"), len(SEEDS)),))
-    model = {"sha256": "a", "sampling": {"temperature": 0.7}, "prompt": "p", "cpu": "avx2"}
+MODEL = {"sha256": "a", "sampling": {"temperature": 0.7}, "prompt": "p", "cpu": "avx2"}
+
+
+@pytest.fixture(scope="module")
+def of_model() -> dict:
+    """Games of a model and what an artifact records of them."""
+    cell = Cell("bazaar/open", "mini+honest")
     columns = comparison.play_model(OPEN, PlayerSpec(CANNED), SEEDS)
-    recorded = {"episodes": {"bazaar/open": {"mini": columns}}, "rows": []}
-    recorded["models"] = {"mini": model}
-    kept = comparison.load_kept(compared, {"mini": model}, recorded)
-    assert kept == {("bazaar/open", "mini"): columns}
-    assert comparison.load_kept(compared, {"mini": model | {"cpu": ""}}, recorded) == kept
+    row = {"task": cell.task, "policy": cell.policy, "hashes": hashes(cell)}
+    episodes = {cell.task: {cell.policy: columns}}
+    return {"episodes": episodes, "rows": [row], "models": {"mini": MODEL}}
+
+
+def load_unchanged(recorded: dict, games: int = len(SEEDS), **change) -> dict:
+    """What is kept of recorded games where today's model differs by a `change`."""
+    grid = Grid(("bazaar/open",), ("mini+honest",), games)
+    compared = in_bazaar((grid,), batch=3, baseline="mini+honest")
+    return comparison.load_kept(compared, {"mini": MODEL | change}, recorded)
+
+
+def test_recorded_games_are_kept_while_their_model_is_the_same(of_model):
+    cell, columns = ("bazaar/open", "mini+honest"), of_model["episodes"]["bazaar/open"]
+    assert (
+        load_unchanged(of_model)
+        == load_unchanged(of_model, cpu="")
+        == {cell: columns["mini+honest"]}
+    )
     for change in ({"sha256": "b"}, {"sampling": {"temperature": 0.2}}, {"prompt": "q"}):
-        assert comparison.load_kept(compared, {"mini": model | change}, recorded) == {}
-    longer = in_bazaar((Grid(("bazaar/open",), ("mini",), len(SEEDS) + 1),), batch=3)
-    kept = comparison.load_kept(longer, {"mini": model}, recorded)
-    assert kept == {("bazaar/open", "mini"): take_first(columns, 6)}  # whole batches alone
+        assert load_unchanged(of_model, **change) == {}
+    whole_batches = take_first(columns["mini+honest"], 6)
+    assert load_unchanged(of_model, len(SEEDS) + 1) == {cell: whole_batches}
+
+
+@pytest.mark.parametrize("part", ["task", "opponents", "policy"])
+def test_no_game_of_another_task_opponent_or_wrapper_is_kept(of_model, part):
+    (row,) = of_model["rows"]
+    changed = of_model | {"rows": [row | {"hashes": row["hashes"] | {part: "0" * 12}}]}
+    assert load_unchanged(changed) == {}
 
 
 @pytest.mark.nightly
@@ -129,6 +153,11 @@ def test_a_script_is_kept_while_its_code_is_the_same_and_only_new_seeds_are_play
     kept = comparison.load_kept(TINY, data["models"], recorded)
     assert ("bazaar/open", "linear") not in kept
     assert ("bazaar/rushed", "listener") in kept
+
+
+@pytest.mark.parametrize("compared", [in_bazaar(), in_arena()], ids=lambda one: one.game.name)
+def test_the_defaults_of_a_comparison_are_the_settings_of_its_artifact(compared):
+    assert json.loads(json.dumps(compared.config)) == load(compared.file).config
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from env import Accept, Offer, WalkAway, get_task, rollout, speech
+from env import CATALOGUE, Accept, Offer, WalkAway, get_task, rollout, speech
 from sauda.experiments import gap, words
 from sauda.experiments.gap import (
     BINS,
@@ -20,13 +20,23 @@ from sauda.experiments.gap import (
     read_stated,
     split_game,
 )
-from sauda.experiments.oracle import SPOKEN, informed_grades, oracle, search_numbers
+from sauda.experiments.oracle import SPOKEN, informed_grades, oracle, search_numbers, tune
 from sauda.experiments.words import EARS, another_game, another_type, retell
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Reply
 from sauda.policies import BUYERS, SLOW
 from sauda.policies.listener import Informed, MoveValues, believe
-from sauda.records.seeds import SPLITS, deal_at, is_unseen_game
+from sauda.policies.tuned import FAMILIES, Fixed
+from sauda.records.seeds import (
+    JUDGED,
+    PLAYED,
+    SPLITS,
+    TRAINED,
+    deal_at,
+    is_unseen_game,
+    is_unseen_listing,
+    training_seeds,
+)
 from sauda.records.store import load
 from tests.support.bazaar_games import seen
 
@@ -71,6 +81,35 @@ def test_a_search_ends_nearer_the_optimum_than_it_began():
     assert numbers == search_numbers(SPOKEN[0], "fixed share", 8, 2, 4, 20)[0]
     assert len(reached) == 4
     assert 0.5 < numbers["share"] <= 1
+
+
+def test_a_search_meets_no_unseen_listing(monkeypatch):
+    met = []
+
+    class Watching(Fixed):
+        def price(self, obs, limit, useful):
+            met.append(obs.table.item)
+            return super().price(obs, limit, useful)
+
+    monkeypatch.setitem(FAMILIES, Fixed.name, Watching)
+    search = {"population": 2, "elites": 1, "generations": 2, "seeds": 20}
+    tune(SPOKEN[0], Fixed.name, search, episodes=1)
+    holdout = deal_at(get_task(SPOKEN[0]), SPLITS["holdout"][0]).item
+    assert len(set(met)) > 40
+    assert not any(is_unseen_listing(item) for item in met if item != holdout)
+
+
+def test_training_and_searches_stop_before_the_games_that_judge_them():
+    met = set()
+    with pytest.raises(ValueError, match="games has too few training seeds"):
+        list(map(met.add, training_seeds("games", TRAINED[-9])))
+    assert met == set(TRAINED[-9:])
+
+
+def test_what_is_learnt_is_judged_and_reported_on_games_that_nothing_learns_from():
+    parts = (TRAINED, JUDGED, PLAYED, SPLITS["holdout"])
+    assert sum(map(len, parts)) == len(set().union(*parts))
+    assert set().union(*parts[:3]) == set(SPLITS["train"])
 
 
 # The gap to the optimum ---------------------------------------------------------------------------
@@ -167,13 +206,19 @@ def judged() -> Judged:
     return Judged.of(COUNT)
 
 
-def test_the_positions_are_the_same_each_time_and_of_training_games_alone(judged):
+def test_the_positions_are_the_same_each_time_and_of_games_that_nothing_learns_from(judged):
     assert [s.obs for s in judged_positions(COUNT)] == [s.obs for s in judged.positions]
     assert {s.task for s in judged.positions} == set(JUDGED_TASKS)
     assert len({s.turn for s in judged.positions}) > 2
     for state in judged.positions:
-        assert state.seed in SPLITS["train"]
+        assert state.seed in JUDGED
         assert not is_unseen_game(get_task(state.task), state.seed)
+
+
+def test_the_judged_turn_does_not_follow_from_the_item(judged):
+    """Drawn from one stream, the place of the item in the catalogue decides the turn."""
+    places = [CATALOGUE.index(state.obs.table.item) for state in judged.positions]
+    assert abs(np.corrcoef(places, [state.turn for state in judged.positions])[0, 1]) < 0.4
 
 
 def test_the_judge_regrets_nothing_and_errors_of_the_hand_cost(judged):

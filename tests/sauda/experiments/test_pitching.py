@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 from env import arena
+from env.arena.planning import spare_blocks
 from sauda.experiments.pitching import (
     ADVOCATES,
     ARMS,
     DRAWN,
     LEARNER,
+    MARKET,
     ROUNDS,
     negotiation,
     open_market,
@@ -31,16 +33,39 @@ def judged() -> dict:
     return pitching(**JUDGED)
 
 
-def test_facts_copied_from_the_own_job_table_do_not_win_most_first_rounds():
+def facts_of_own_papers(state: arena.State) -> dict[str, str]:
+    """What a visitor can copy from the papers of its lab, a sentence each."""
+    lab, jobs = state.market.labs[LEARNER], state.private[LEARNER].jobs
+    first, second, *_ = sorted(jobs, key=lambda job: job.deadline_round)
+    spare = len(spare_blocks(obs := MARKET.observe(state, LEARNER), arena.own_plan(obs)))
+    return {
+        "due": f"{first.job_id} is due in round {first.deadline_round}.",
+        "next": f"{second.job_id} is due in round {second.deadline_round}.",
+        "hours": f"{first.job_id} needs {first.gpu_hours_required} GPU-hours.",
+        "worth": f"{first.job_id} pays {first.full_value:.2f}.",
+        "demand": f"Our demand is {lab.public_demand}.",
+        "reputation": f"Our reputation is {lab.reputation:.2f}.",
+        "pools": "We never broke a pool.",
+        "budget": f"Our budget is {state.private[LEARNER].budget:.2f}.",
+        "spare": f"We can spare {spare} block{'s' * (spare != 1)}." if spare else "",
+    }
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("hours", "due", "reputation"),
+        ("due", "demand", "hours", "worth", "reputation", "spare"),
+        ("hours", "worth", "budget", "due", "pools", "spare"),
+        (),  # all of them
+    ],
+)
+def test_facts_copied_from_the_own_papers_win_some_first_rounds_and_not_most(names):
     won, seeds = 0, SPLITS["holdout"][:200]
     for seed in seeds:
         state = open_market(seed)
-        urgent = sorted(state.private[LEARNER].jobs, key=lambda job: job.deadline_round)[:2]
-        copied = " ".join(
-            f"{job.job_id} needs {job.gpu_hours_required} GPU-hours by round {job.deadline_round}"
-            f" and pays {job.full_value:.1f}."
-            for job in urgent
-        )
+        facts = facts_of_own_papers(state)
+        copied = " ".join(facts[name] for name in names or facts)
         decision = arena.decide(state, {LEARNER: copied} | opponents_pitches(state, seed))
         assert decision.verdicts[LEARNER].lies == 0
         won += decision.winner == LEARNER

@@ -20,7 +20,7 @@ from sauda.experiments.speeds import figure
 from sauda.experiments.verify import Sample, moved_hashes, read_hashes, replay_row, verify
 from sauda.records.kinds import FILES, Entry
 from sauda.records.schemas.base import Record
-from sauda.records.store import CHECKSUMS, ROOT, load, renew_checksums, save, write
+from sauda.records.store import CHECKSUMS, ROOT, Artifact, load, renew_checksums, save, write
 from tests.support.cases import cases
 from tests.support.measured import model_comparison
 
@@ -71,6 +71,32 @@ def test_other_settings_never_replace_the_artifact(tmp_path):
     assert load(oracle.file, tmp_path).data == load(oracle.file).data
 
 
+class Players(Record):
+    """Rows of players."""
+
+    n: int
+    rows: list[dict[str, Any]] = Field(description="one row per player")
+    models: dict[str, str] = Field(description="none")
+
+
+def test_rows_of_players_that_are_not_measured_anew_stay_as_recorded(registered, tmp_path):
+    def measured(factor: int, n: int = 3) -> Any:
+        def play(players: tuple[str, ...] = ("linear", "wait")) -> dict[str, Any]:
+            rows = [{"player": name, "value": factor * len(name)} for name in players]
+            return {"n": n, "rows": rows, "models": {}}
+
+        return base.experiment("sum.json", Players, checks="all")(play)
+
+    chosen = {"players": ("linear", "wait")}
+    recorded = Artifact("sum.json", "sum/1", "measured", {}, chosen, Players(**measured(1)()))
+    renewed = measured(2).renew(("wait",), chosen, recorded)
+    assert renewed["rows"] == [{"player": "linear", "value": 6}, {"player": "wait", "value": 8}]
+    with pytest.raises(ValueError, match="n differ from"):
+        measured(2, n=4).renew(("wait",), chosen, recorded)
+    with pytest.raises(ValueError, match="--anew takes players of"):
+        measured(2).renew(("nobody",), chosen, recorded)
+
+
 @pytest.mark.parametrize("name", index())
 def test_the_table_of_an_experiment_has_a_line_per_row_under_its_names(name: str):
     made = find(name)
@@ -78,6 +104,13 @@ def test_the_table_of_an_experiment_has_a_line_per_row_under_its_names(name: str
     header, *lines = base.lines(rows)
     assert header.split() == " ".join(rows[0]).split()
     assert len(lines) >= len(rows) > 0
+
+
+@pytest.mark.parametrize("name", index())
+def test_the_defaults_of_an_experiment_are_the_settings_of_its_artifact(name: str):
+    made = find(name)
+    recorded = load(made.file).settings()
+    assert {setting: recorded[setting] for setting in made.settings()} == made.settings()
 
 
 def test_the_list_of_experiments_imports_none_of_them():

@@ -3,7 +3,9 @@
 import json
 import re
 import shlex
+import shutil
 import subprocess
+import sys
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,8 +34,10 @@ from sauda.records.seeds import (
 )
 from sauda.records.store import (
     CHECKSUMS,
+    REPOSITORY,
     ROOT,
     checksums,
+    digest_sources,
     load,
     renew_checksums,
     save,
@@ -104,6 +108,66 @@ def test_sha256sum_accepts_what_was_saved_and_names_a_changed_file(tmp_path):
     write(tmp_path / "published.json", "new")
     found = subprocess.run(check, cwd=tmp_path, capture_output=True, text=True)
     assert found.stdout == "published.json: FAILED\n"
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from sauda.records.store import renew_checksums
+root, name = Path(sys.argv[1]), sys.argv[2]
+for number in range(100):
+    (root / f"{name}{number}.json").write_text(name)
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(100):
+    renew_checksums([f"{name}{number}.json"], root)
+"""
+
+
+def test_two_commands_that_save_at_once_lose_no_checksum(tmp_path):
+    arguments = [sys.executable, "-c", WRITER, str(tmp_path)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "cwd": REPOSITORY}
+    both = [subprocess.Popen([*arguments, name], **pipes) for name in ("a", "b")]
+    assert [one.stdout.readline() for one in both] == ["ready\n"] * 2
+    for one in both:
+        one.stdin.write("go\n")
+        one.stdin.flush()
+    assert [one.communicate() and one.returncode for one in both] == [0, 0]
+    assert len(checksums(tmp_path)) == 200
+
+
+def list_tracked(*folders: str) -> list[str]:
+    """The files under some folders that git tracks; the test skips where there is no git."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", *folders], cwd=REPOSITORY, capture_output=True, text=True
+    )
+    if listed.returncode:
+        pytest.skip("no git checkout")
+    return [file for file in listed.stdout.split("\0") if (REPOSITORY / file).is_file()]
+
+
+def test_a_change_of_any_file_that_play_depends_on_changes_the_digest_of_the_sources(tmp_path):
+    files = [*list_tracked("env", "sauda"), "artifacts/tuned.json"]
+    for file in files:
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(REPOSITORY / file, tmp_path / file)
+    digests = {digest_sources(tmp_path)}
+    for file in files:
+        with (tmp_path / file).open("ab") as content:
+            content.write(b"\n")
+        digests.add(digest_sources(tmp_path))
+    assert len(digests) == 1 + len(files) > 100
+
+
+def test_what_python_writes_beside_the_sources_changes_no_digest(tmp_path):
+    for file in ("env/core.py", "sauda/rules.toml", "artifacts/tuned.json"):
+        write(tmp_path / file, "old")
+    before = digest_sources(tmp_path)
+    for file in ("env/__pycache__/core.pyc", "env/build/core.py", "sauda/x.egg-info/PKG-INFO"):
+        write(tmp_path / file, "new")
+    assert digest_sources(tmp_path) == before
+    write(tmp_path / "sauda/new.json", "{}")
+    assert digest_sources(tmp_path) != before
 
 
 def test_every_file_under_artifacts_has_a_kind_and_with_the_adapters_a_checksum():

@@ -3,8 +3,11 @@
 import contextlib
 import json
 import multiprocessing
+import re
 import signal
 import sqlite3
+import time
+from itertools import chain, count
 from multiprocessing.connection import Connection
 
 import numpy as np
@@ -13,10 +16,13 @@ import pytest
 from env import TASKS, Offer, WalkAway
 from sauda.__main__ import main as sauda_command
 from sauda.games import policies_of
+from sauda.llm.types import ReplyError
 from sauda.records.seeds import DAILY, LEADERBOARD, SPLITS, draw_seed
-from sauda.serve.game import WORST
+from sauda.records.store import REPOSITORY as ROOT
+from sauda.serve.game import WORST, SentAction
 from sauda.serve.leaderboard import (
     FILE,
+    HOURS,
     RANKED,
     UNFINISHED,
     VERSIONS,
@@ -30,11 +36,20 @@ from sauda.serve.leaderboard import (
     record_of,
     replay_game,
     rules_of,
+    token_digest,
 )
 from sauda.serve.mcp import grades_of
 from sauda.serve.names import check_name, is_reserved
 from sauda.serve.openenv import SaudaEnvironment
-from sauda.serve.people import TASK, drop_own_words, export, next_bargain, record_moves, tally
+from sauda.serve.people import (
+    TASK,
+    drop_own_words,
+    export,
+    next_bargain,
+    play_pairs,
+    record_moves,
+    tally,
+)
 from sauda.sessions.bazaar import answer
 from sauda.statistics import mean_interval
 from tests.support.cases import cases
@@ -94,6 +109,18 @@ def test_a_game_goes_on_where_it_stands_and_cannot_be_discarded(board):
         again.reset(entry=ticket.token)
 
 
+def test_a_malformed_move_counts_and_the_record_still_verifies(board):
+    ticket = entered(board, games=1)
+    environment = SaudaEnvironment()
+    seen = environment.reset(entry=ticket.token)
+    environment.step(SentAction.model_validate({"action_type": "offer", "price": "500"}))
+    (*_, end) = played_on(ticket.token)
+    (entry,) = complete(board)
+    assert end.bazaar["moves"][0] == seen.bazaar["moves"][0]
+    assert entry.grades == (end.outcome["grade"],)
+    assert list(entry_faults(record_of(board, entry))) == []
+
+
 def test_an_entry_is_not_played_on_under_other_rules(board):
     ticket = board.enter("a", OPEN, "rules of yesterday")
     with pytest.raises(ValueError, match="the rules of bazaar/open have changed"):
@@ -132,8 +159,34 @@ def test_entries_are_ranked_by_their_mean_and_read_in_pages(board):
     assert board.entries(OPEN, "rules of yesterday") == []
 
 
+@pytest.mark.parametrize("name", ["rising bids", "RISING  bids", "rising-blds", "Rìsing bids"])
+def test_no_two_entries_of_a_task_have_names_that_look_alike(board, name):
+    first = entered(board, "Rising bids")
+    with pytest.raises(ValueError, match="another entry of this task has this name"):
+        entered(board, name)
+    assert entered(board, name, "bazaar/rushed").task == "bazaar/rushed"
+    late = Board(board.storage, clock=lambda: first.deadline + 1)
+    entered(late, name)  # the first was never begun, so it is gone
+
+
+def test_the_time_per_move_is_kept_from_when_a_game_is_first_shown(board):
+    clock = count(1000.0, 10.0)  # seconds at each look
+    board = Board(board.storage, clock=lambda: next(clock))
+    token = board.enter("Asha", TASK, rules_of(TASK), 2, person=True).token
+    for _ in range(2):
+        _, game = next_bargain(board, token)
+        for bidding in (True, False):
+            game = bid(game, 0.1) if bidding else answer(game, WalkAway())
+            next_bargain(board, token)  # a page that is opened again begins no time anew
+            record_moves(board, token, game)
+    (entry,) = board.all_entries()
+    assert len(set(entry.paces)) == 1  # both games were played alike
+    assert entry.pace == entry.paces[0] > 10.0
+
+
 REFUSED = {
     "none": "a name has 1 to 40 characters",
+    "script": "the letters of Latin or of Devanagari, not both",
     "taken": "is one of a policy, a model or the project",
 }
 
@@ -144,7 +197,7 @@ REFUSED = {
 )
 def test_a_name_that_hides_letters_or_is_like_one_of_ours_is_refused_and_others_kept(check, text):
     name = json.loads(text)
-    if check == "kept":  # of any script; it may share a part with a policy's
+    if check == "kept":  # it may share a part with a policy's
         assert check_name(f" {name} ") == name
     else:
         with pytest.raises(ValueError, match=REFUSED[check]):
@@ -163,13 +216,14 @@ def test_a_command_removes_an_entry_with_all_that_is_kept_of_it_while_the_page_i
     gone, kept, begun = (entered(board, name, games=1) for name in ("a", "b", "c"))
     for ticket in (gone, kept):
         play_all(ticket)
+        board.pair(ticket.entry, 1, 0.5, 0.75)
     SaudaEnvironment().reset(entry=begun.token)
     file = str(board.storage.file)
     for ticket in (gone, begun):
         assert sauda_command(["leaderboard", file, "--remove", ticket.entry]) == 0
     assert [line.split()[-1] for line in capsys.readouterr().out.splitlines()] == ["a", "c"]
     assert [entry.id for entry in complete(board)] == [kept.entry]
-    for table in ("games", "moves"):
+    for table in ("games", "moves", "pairs"):
         entries = {entry for (entry,) in board.storage.rows(f"SELECT entry FROM {table}")}
         assert entries == {kept.entry}
     with pytest.raises(ValueError, match="no entry has this token"):
@@ -229,6 +283,14 @@ def test_reading_makes_no_file_and_a_file_that_cannot_be_used_says_why(tmp_path)
     with pytest.raises(Unavailable, match="full"):
         entered(full, games=2_000)
     assert full.next_game(entered(full).token).number == 1  # what fits is still kept
+
+
+def test_whoever_is_told_that_the_file_cannot_be_used_is_not_told_where_it_is(tmp_path, caplog):
+    (tmp_path / "taken").write_text("a file, where a folder should be")
+    with pytest.raises(Unavailable) as refused:
+        entered(Board(Storage(tmp_path / "taken" / FILE)))
+    assert str(tmp_path) not in str(refused.value)
+    assert str(tmp_path) in caplog.text  # whoever runs the page has to know
 
 
 def seeds_of(board: Board, entry: str) -> list[int]:
@@ -298,7 +360,8 @@ def play_entry(board, name: str, games: int = 2) -> str:
 
 def test_a_persons_games_are_kept_without_words_and_can_be_verified(board):
     play_entry(board, "Asha")
-    (entry,) = board.entries(TASK, rules_of(TASK))
+    (entry,) = board.entries(TASK, rules_of(TASK), person=True)
+    assert board.entries(TASK, rules_of(TASK)) == []
     record = record_of(board, entry)
     assert (entry.person, entry.n) == (1, 2)
     assert "Meera" not in json.dumps(record)
@@ -319,29 +382,105 @@ def test_only_the_games_of_the_entry_are_stored(board):
         record_moves(board, second, bid(game, 0.3))
 
 
-def test_people_and_sauda_are_compared_on_the_same_games_alone(board):
-    assert tally(board) is None
+def test_entries_that_nobody_begins_give_way_to_newer_ones_and_a_begun_one_stays(
+    board, monkeypatch
+):
+    monkeypatch.setattr("sauda.serve.leaderboard.WAITING", 2)
+    begun = entered(board, "a buyer")
+    next(played_on(begun.token))
+    first, *later = (entered(board, f"buyer {number}") for number in range(3))
+    with pytest.raises(ValueError, match="no entry has this token"):
+        board.next_game(first.token)
+    for ticket in (begun, *later):
+        assert board.next_game(ticket.token).number == 1
+
+
+def test_people_are_compared_with_sauda_by_whole_entries_whatever_their_browsers_do(board):
+    assert tally(board).n == 0
     play_all(entered(board, "an agent"))
-    token = board.enter("Asha", TASK, rules_of(TASK), 2, person=True).token
-    for sauda in (0.5, None):  # the second game was never played by Sauda
-        place, game = next_bargain(board, token)
-        record_moves(board, token, answer(game, WalkAway()))
-        if sauda is not None:
-            board.pair(place, sauda, 0.75)
-    found = tally(board)
-    mine = board.entry(place.entry).grades[0]
-    assert (found.people, found.n) == (1, 1)
-    assert (found.person.mean, found.sauda.mean, found.oracle.mean) == (mine, 0.5, 0.75)
-    assert found.difference.mean == pytest.approx(mine - 0.5)
-
-
-def test_the_export_names_nobody(board):
     play_entry(board, "Asha")
-    play_all(entered(board, "an agent"))
+    begun = board.enter("Bela", TASK, rules_of(TASK), 2, person=True).token
+    record_moves(board, begun, answer(next_bargain(board, begun)[1], WalkAway()))
+    busy = iter([True, False, False])
+
+    def play(seed: int) -> float:
+        if next(busy):
+            raise ReplyError("the line is full")
+        return 0.5
+
+    play_pairs(board, play)  # one of the two games could not be played
+    assert (tally(board).entries, tally(board).waiting) == (0, 1)
+    play_pairs(board, play)
+    found, (entry,) = tally(board), [one for one in board.all_entries() if one.person]
+    assert (found.entries, found.waiting, found.n, found.unfinished) == (1, 0, 2, 0)
+    assert (found.person.mean, found.sauda.mean) == (entry.grade.mean, 0.5)
+    assert found.difference.mean == pytest.approx(entry.grade.mean - 0.5)
+
+
+def test_a_game_that_a_person_leaves_counts_in_the_tally_as_in_the_row(board):
+    token = board.enter("Asha", TASK, rules_of(TASK), 2, person=True).token
+    _, game = next_bargain(board, token)
+    record_moves(board, token, answer(game, WalkAway()))
+    late = Board(board.storage, clock=lambda: time.time() + 2 * HOURS * 3600)
+    play_pairs(late, lambda seed: 0.5)
+    found, (entry,) = tally(late), late.all_entries()
+    assert (found.n, found.unfinished) == (2, 1)
+    assert found.person.mean == entry.grade.mean == pytest.approx((entry.grades[0] + WORST) / 2)
+
+
+def test_the_export_has_nothing_of_a_single_game_by_which_a_row_joins_to_a_name(board):
+    play_entry(board, "Asha")
+    play_entry(board, "Bela")
+    play_pairs(board, lambda seed: seed % 97 / 97)
     shown = export(board)
-    (person,) = shown["people"]
-    assert len(person["games"]) == 2
-    assert all(name not in json.dumps(shown) for name in ("Asha", "agent", "Meera"))
+    assert (shown["entries"], shown["n"]) == (2, 4)
+    text = json.dumps(shown)
+    assert "Asha" not in text
+    for entry in board.all_entries():
+        for game in record_of(board, entry)["games"]:
+            prices = [str(action["price"]) for action in game["actions"] if "price" in action]
+            for told in (game["seed"], *prices, repr(int(game["seed"]) % 97 / 97)):
+                assert told not in text
+
+
+def words_in(folder) -> bytes:
+    return b"".join(file.read_bytes() for file in folder.iterdir())
+
+
+def test_whoever_holds_a_token_takes_back_all_that_is_stored_under_it(board):
+    play_entry(board, "Bela")
+    token = play_entry(board, "Asha Withdrawn")
+    board.add_day("2026-11-23", token_digest("a visitor"), 0.25)
+    play_pairs(board, lambda seed: 0.5)
+    for wrong in ("", "x", token.swapcase()):
+        assert board.withdraw(wrong) == 0
+    assert b"Asha Withdrawn" in words_in(board.storage.file.parent)
+    assert (board.withdraw(token), board.withdraw("a visitor"), board.withdraw(token)) == (1, 1, 0)
+    assert b"Asha Withdrawn" not in words_in(board.storage.file.parent)
+    assert token_digest("a visitor").encode() not in words_in(board.storage.file.parent)
+    (left,) = board.all_entries()
+    for table in ("games", "moves", "pairs"):
+        entries = {entry for (entry,) in board.storage.rows(f"SELECT entry FROM {table}")}
+        assert entries == {left.id}
+    standing = board.rank(TASK, rules_of(TASK), person=True)
+    assert (standing.complete, standing.withdrawn, tally(board).withdrawn) == (1, 1, 1)
+    assert entered(board, "Asha Withdrawn")  # the name is free again
+
+
+def test_a_command_removes_the_grades_of_a_day(board, capsys):
+    for day in ("2026-11-23", "2026-11-24"):
+        board.add_day(day, "a", 0.25)
+    file = str(board.storage.file)
+    assert sauda_command(["leaderboard", file, "--remove", "2026-11-23"]) == 0
+    assert board.grades_of_day("2026-11-23") == {}
+    assert board.grades_of_day("2026-11-24") == {"a": 0.25}
+    assert sauda_command(["leaderboard", file, "--remove", "2026-11-23"]) == 2
+
+
+def test_the_page_says_of_each_table_what_it_stores():
+    told = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    tables = re.findall(r"CREATE TABLE (\w+)", "".join(chain(*VERSIONS)))
+    assert [table for table in tables if f"`{table}`" not in told] == []
 
 
 def test_a_file_of_the_first_version_takes_people_and_the_new_name_of_the_sale(tmp_path):
@@ -360,3 +499,26 @@ def test_a_file_of_the_first_version_takes_people_and_the_new_name_of_the_sale(t
     entries = storage.rows("SELECT task, person FROM entries ORDER BY task")
     assert [tuple(row) for row in entries] == [("bazaar/open", 0), ("bazaar/sell", 0)]
     storage.close()
+
+
+def test_a_file_of_the_third_version_keeps_its_games_and_its_names(tmp_path):
+    file = tmp_path / "leaderboard.sqlite"
+    with sqlite3.connect(file) as connection:
+        for statement in chain(*VERSIONS[:3]):
+            connection.execute(statement)
+        entry = "INSERT INTO entries VALUES (?, ?, 'Asha', ?, ?, 'c', 0, 9, 1, 0, ?)"
+        for person in (0, 1):  # a name that two entries had already
+            connection.execute(entry, (str(person), str(person), OPEN, rules_of(OPEN), person))
+            game = (str(person), 1, str(LEADERBOARD.start), "walkaway", 0.25)
+            connection.execute("INSERT INTO games VALUES (?, ?, ?, ?, ?)", game)
+        connection.execute("PRAGMA user_version = 3")
+    connection.close()
+    board = Board(Storage(file))
+    for person in (False, True):
+        (entry,) = board.entries(OPEN, rules_of(OPEN), person=person)
+        assert (entry.name, entry.grades, entry.pace) == ("Asha", (0.25,), None)
+    with pytest.raises(ValueError, match="has this name"):
+        entered(board, "ASHA")
+    play_pairs(board, lambda seed: 0.5)
+    assert tally(board).entries == 1
+    board.storage.close()

@@ -4,12 +4,13 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import pytest
 
 from sauda.records.store import REPOSITORY
 from sauda.serve.limits import (
-    EPISODES_OF_ADDRESS,
     IDLE_SECONDS,
     MOST_EPISODES,
     Episodes,
@@ -21,12 +22,14 @@ from sauda.serve.limits import (
 from sauda.serve.listening import check_free
 
 
-def test_all_addresses_of_one_home_count_as_one():
+def test_all_addresses_that_one_caller_may_have_count_as_one():
     for host in ("10.0.0.1", "::1", "unknown"):
         assert normalize_address(host) == host
         assert is_this_machine(host) == (host == "::1")
     assert normalize_address("::ffff:10.0.0.1") == "10.0.0.1"
-    assert {normalize_address(f"2001:db8::{end}") for end in ("1", "ffff:2")} == {"2001:db8::/64"}
+    hosts = ("2001:db8::1", "2001:db8::ffff:2", "2001:db8:0:1::1", "2001:db8:0:ffff::1")
+    assert {normalize_address(host) for host in hosts} == {"2001:db8::/48"}
+    assert normalize_address("2001:db8:1::1") != "2001:db8::/48"  # another customer
 
 
 def test_an_address_holds_a_few_and_all_together_more():
@@ -52,53 +55,88 @@ def test_what_is_taken_for_an_hour_is_free_again_after_it():
     now = 1000.0
     hourly = Limiter(2, 3, seconds=3600.0, clock=lambda: now)
     assert [hourly.take(address) for address in "aaabc"] == [True, True, False, True, False]
+    assert (hourly.seconds_left("a"), hourly.seconds_left("c")) == (3600, 0)
     now += 3599
     assert not hourly.take("a")
+    assert hourly.seconds_left("a") == 1
     now += 1
     assert [hourly.take(address) for address in "babc"] == [True, True, True, False]
 
 
-def is_kept(episodes: Episodes, *key: str) -> bool:
+@dataclass
+class Played:
+    """An episode of a test."""
+
+    moved: bool = False
+
+
+def is_kept(episodes: Episodes, key: str) -> bool:
     try:
-        with episodes.use(key) as kept:
-            return kept.content == key
+        with episodes.use(key):
+            return True
     except Refused as refused:
         return refused.status != 404
 
 
-def keep(episodes: Episodes, address: str, *names: str) -> None:
+def keep(episodes: Episodes, address: str, names: Iterable[object], moves: bool = False) -> None:
+    """Begin an episode per name, and perhaps move in it, as callers do: one call each."""
     for name in names:
-        episodes.keep((address, name), address, (address, name))
+        episodes.keep(f"{address} {name}", address, Played())
+        if moves:
+            with episodes.use(f"{address} {name}") as kept:
+                kept.content.moved = True
 
 
-def test_an_address_that_keeps_too_many_episodes_loses_the_one_unused_for_longest():
-    episodes = Episodes()
-    keep(episodes, "a", *map(str, range(EPISODES_OF_ADDRESS)))
-    keep(episodes, "b", "other")
-    assert is_kept(episodes, "a", "0")
-    keep(episodes, "a", "new", "new")
-    kept = [is_kept(episodes, "a", name) for name in ("0", "1", "2", "new")]
+def count(episodes: Episodes, address: str, names: Iterable[object]) -> int:
+    return sum(is_kept(episodes, f"{address} {name}") for name in names)
+
+
+def test_a_flood_of_games_without_a_move_costs_nobody_a_game_and_locks_nobody_out():
+    episodes, few = Episodes(), range(10)
+    keep(episodes, "a player", few, moves=True)
+    keep(episodes, "somebody who reads the rules", few)
+    for number in range(2 * MOST_EPISODES):
+        keep(episodes, f"address {number % 16}", [number])
+    keep(episodes, "a newcomer", few)
+    for address in ("a player", "somebody who reads the rules", "a newcomer"):
+        assert count(episodes, address, few) == len(few)
+    for number in range(2 * MOST_EPISODES):
+        keep(episodes, f"address {number}", [number])  # now the player's address has most
+    assert count(episodes, "a player", few) == len(few)
+    assert len(episodes) == MOST_EPISODES
+
+
+def test_games_with_a_move_give_way_to_such_alone_and_the_address_that_has_most_loses_its_oldest():
+    episodes, few, many = Episodes(), range(10), range(MOST_EPISODES)
+    keep(episodes, "a hoarder", many, moves=True)
+    keep(episodes, "a reader", many)
+    held = count(episodes, "a hoarder", many)
+    assert held > MOST_EPISODES / 2
+    assert is_kept(episodes, f"a hoarder {many[-1]}")
+    keep(episodes, "a newcomer", few, moves=True)
+    assert count(episodes, "a newcomer", few) == len(few)
+    assert count(episodes, "a hoarder", many) == held - len(few)
+
+
+def test_an_address_alone_may_use_all_places_and_loses_the_game_unused_for_longest():
+    episodes, names = Episodes(), range(MOST_EPISODES)
+    keep(episodes, "a trainer", names)
+    assert is_kept(episodes, "a trainer 0")
+    keep(episodes, "a trainer", ["new"])
+    kept = [is_kept(episodes, f"a trainer {name}") for name in (0, 1, 2, "new")]
     assert kept == [True, False, True, True]
-    assert is_kept(episodes, "b", "other")
-    assert not is_kept(episodes, "b", "0")
-    assert len(episodes) == EPISODES_OF_ADDRESS + 1
 
 
-def test_an_episode_is_dropped_when_it_is_left_and_makes_room():
+def test_an_episode_is_dropped_when_it_is_left():
     now = 1000.0
     episodes = Episodes(clock=lambda: now)
-    for number in range(MOST_EPISODES):
-        keep(episodes, f"address {number // EPISODES_OF_ADDRESS}", str(number))
-    with pytest.raises(Refused) as refused:
-        keep(episodes, "another", "one")
-    assert refused.value.status == 429
+    keep(episodes, "a", "12", moves=True)
     now += IDLE_SECONDS
-    assert is_kept(episodes, "address 0", "1")
+    assert is_kept(episodes, "a 2")
     now += 1
-    keep(episodes, "another", "one")
-    assert is_kept(episodes, "address 0", "1")
-    assert not is_kept(episodes, "address 0", "0")
-    assert len(episodes) == 2
+    assert not is_kept(episodes, "a 1")
+    assert is_kept(episodes, "a 2")
+    assert len(episodes) == 1
 
 
 NO_GRADIO = "import sys; sys.modules['gradio'] = None; import runpy; "

@@ -5,9 +5,12 @@ import json
 import re
 from collections import deque
 from dataclasses import replace
+from typing import Any
 
+import httpx
 import pytest
 import yaml
+from fastapi import FastAPI
 from pydantic import ValidationError
 
 from env import ARENA_TASKS, TASKS, arena, begin
@@ -15,6 +18,7 @@ from sauda.fairness import FairGate, Limits
 from sauda.records.store import ROOT
 from sauda.serve import game as games
 from sauda.serve.game import ARENA, BAZAAR, SaudaAction
+from sauda.serve.http import openenv_app
 from sauda.serve.observations import observation_of, state_of
 from sauda.serve.openenv import LATER, LEAVES, SaudaEnvironment, SocketLimits, Sockets
 from tests.support.cases import cases
@@ -177,6 +181,50 @@ def test_gifts_sales_and_refused_actions_stay_within_the_declared_range_of_the_r
         for move in (gift, sale, {"action_type": "reserve_capacity"}):
             served.reset(task=task, seed=seed)
             assert low <= served.step(SaudaAction(**move)).reward <= high
+
+
+def post(app: FastAPI, address: str, path: str, **body: Any) -> httpx.Response:
+    """The answer to a POST of a caller at `address`."""
+
+    async def answered() -> httpx.Response:
+        transport = httpx.ASGITransport(app, client=(address, 5000))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            return await client.post(path, json=body)
+
+    return run(answered())
+
+
+def test_an_episode_over_http_outlives_a_flood_of_new_ones_and_a_newcomer_finds_a_place(
+    monkeypatch,
+):
+    monkeypatch.setattr("sauda.serve.limits.MOST_EPISODES", 16)
+    app, bid = openenv_app(), {"action": {"action_type": "offer", "price": 1}}
+
+    def begin(address: str) -> dict[str, Any]:
+        answer = post(app, address, "/reset", seed=7).json()
+        return bid | {"episode_id": answer["observation"]["metadata"]["episode_id"]}
+
+    for _ in range(2):  # more than each address of the flood has
+        running = begin("192.0.2.1")
+        assert post(app, "192.0.2.1", "/step", **running).status_code == 200
+    for number in range(20):
+        begin(f"203.0.113.{number}")
+    for step, address in ((begin("192.0.2.2"), "192.0.2.2"), (running, "192.0.2.1")):
+        assert post(app, address, "/step", **step).status_code == 200
+
+
+def test_the_entries_of_ten_addresses_keep_no_other_one_from_entering(board):
+    app = openenv_app()
+
+    def enter(address: str, number: int) -> int:
+        agent = {"name": f"buyer {number}", "task": "bazaar/open"}
+        return post(app, address, "/leaderboard/enter", **agent).status_code
+
+    floods = [enter(f"192.0.2.{number % 10}", number) for number in range(70)]
+    assert set(floods[-10:]) == {429}
+    networks = [enter(f"2001:db8:0:{number}::1", 100 + number) for number in range(10)]
+    assert {networks[0], networks[-1]} == {200, 429}  # all of them may be one caller's
+    assert enter("198.51.100.1", 200) == 200
 
 
 STATE = '{"type": "state"}'

@@ -51,6 +51,12 @@ def test_a_link_to_no_day_is_refused_with_a_sentence(text):
         day_of(text)
 
 
+@pytest.mark.parametrize("text", ["0001-01-01", "1999-12-31"])
+def test_a_link_to_a_day_before_the_first_bargain_is_refused_with_a_sentence(text):
+    with pytest.raises(BadLink, match="before"):
+        day_of(text)
+
+
 @pytest.mark.parametrize("moves", [(WalkAway(),), (0.3, 0.4, Accept()), (0.3, 0.35, WalkAway())])
 def test_a_link_replays_the_very_game(moves):
     game = played(DAY, *moves)

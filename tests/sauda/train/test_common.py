@@ -2,10 +2,12 @@
 
 import json
 import random
+import shlex
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from importlib import import_module
 from pathlib import Path
@@ -18,12 +20,13 @@ from sauda.__main__ import main
 from sauda.commands.train import read_settings
 from sauda.experiments.verify import verify
 from sauda.llm.model import TRAINED, CannotLoad, load
-from sauda.records.kinds import FILES
+from sauda.records.kinds import FILES, entry
 from sauda.records.store import REPOSITORY, ROOT, DamagedFile
 from sauda.records.store import load as load_artifact
 from sauda.train import STAGES, common, sft
 from sauda.train.common import Stopped
 from sauda.train.grpo import GRPOSettings
+from sauda.train.selector import SelectorSettings
 from sauda.train.teacher_rows import Mix
 from tests.support.cases import cases
 
@@ -34,6 +37,11 @@ TOY = sft.SFTSettings(
     save_steps=2, acceptance_prompts=3, eval_games=1,
 )  # fmt: skip
 NOT_REPEATABLE = ("seconds", "step_time", "memory", "hardware", "origin", "resumed")
+
+
+def defaults_of(stage: str) -> Mapping[str, type]:
+    """The settings of a stage by game."""
+    return import_module(f"sauda.train.{stage}").SETTINGS
 
 
 def settings(stage, *arguments):
@@ -74,19 +82,65 @@ KINDS = ("training_run/1", "role_run/1")
 RUNS = [e for e in FILES if e.kind in KINDS and (ROOT / e.file).exists()]
 
 
+def list_changes(recorded: Mapping[str, Any], made: Any) -> dict[str, Any]:
+    """The recorded settings that some others do not have, without those of the machine.
+
+    A setting added later has its default, and one that is gone had no other.
+    """
+    made = json.loads(json.dumps(asdict(made)))
+    names = (recorded.keys() & made.keys()) - {*MACHINE}
+    return {name: recorded[name] for name in names if recorded[name] != made[name]}
+
+
+def settings_of(command: str) -> Any:
+    """The settings that a command of training has."""
+    stage, *options = shlex.split(command.removeprefix("python -m sauda train "))
+    return settings(stage, *options)
+
+
 @pytest.mark.parametrize("known", RUNS)
 def test_a_committed_run_is_the_one_that_its_registered_command_makes(known):
-    """But for the settings of the machine, and the tasks, of which some are gone.
+    made = settings_of(known.command)
+    assert list_changes(load_artifact(known.file).config, made) == {}
+    assert known.file == f"training/{made.name}.json"
 
-    A setting added later has its default, and one that is gone had no other; older runs have the
-    settings of their rows in "data".
-    """
-    stage, *options = known.command.removeprefix("python -m sauda train ").split()
-    made = json.loads(json.dumps(asdict(settings(stage, *options))))
-    recorded = dict(load_artifact(known.file).config)
-    recorded |= recorded.pop("data", {})
-    for name in (recorded.keys() & made.keys()) - {*MACHINE, "tasks", "shares", "mixes"}:
-        assert recorded[name] == made[name], name
+
+@pytest.mark.parametrize(
+    ("stage", "game"),
+    [(stage, game) for stage in (*STAGES, "roles") for game in defaults_of(stage)],
+)
+def test_the_defaults_of_a_stage_are_the_settings_of_its_published_run(stage, game):
+    usual = defaults_of(stage)[game]()
+    recorded = load_artifact(f"training/{usual.name}.json").config
+    assert list_changes(recorded, usual) == {}
+
+
+def test_the_defaults_of_the_selector_are_the_settings_of_its_published_run():
+    recorded = load_artifact("training/selector.json").settings()
+    assert recorded == asdict(SelectorSettings())
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sft --seed 2",
+        "sft --game arena --model 8b",
+        "distill --init-adapter sft-seed1",
+        "distill --full-fine-tuning --seed 4",
+        "distill --game arena --init-adapter distill-arena --seed 3",
+        "grpo --init-adapter distill",
+        "grpo --init-adapter distill --seed 2",
+        "grpo --init-adapter distill-seed2",
+        "grpo --init-adapter ''",
+        "dpo --init-adapter grpo --model 8b",
+        "roles --role buyer --cycles 1 --seed 2",
+        "roles --role seller --no-schedule --model 8b",
+        "roles --role opener --source deal_or_no_deal --data FILE",
+    ],
+)
+def test_the_command_that_is_named_for_a_run_is_its_own(command):
+    made = settings_of(command)
+    assert settings_of(entry(f"training/{made.name}.json").command) == made
 
 
 def test_a_run_is_resumed_with_other_threads_and_with_nothing_else_changed(tmp_path):

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from env import get_task
+from env import get_task, instance_stream
 from sauda.games.bazaar_prompt import completion
 from sauda.llm.engine import Sampling, prompt_ids
-from sauda.llm.turn import PlayerSpec, new_game, play_games
+from sauda.llm.turn import PlayerSpec, new_game, play_games, seed_of
 from sauda.llm.types import Reply
 from sauda.records.seeds import is_unseen_game
 from sauda.records.store import read_lines
@@ -31,6 +31,12 @@ def bidder(*bids: int) -> Canned:
 
 
 FOUR = bidder(30, 55, 70, 90)
+
+
+@pytest.mark.parametrize("salt", [(), (COMMON,), (0, 0), (1, 0)])
+def test_no_reply_is_drawn_from_the_stream_that_drew_its_game(salt):
+    game = new_game(get_task("bazaar/open"), 40_000, salt)
+    assert game.seed() != seed_of(instance_stream(40_000))
 
 
 @pytest.mark.slow

@@ -13,12 +13,16 @@ from sauda.games.arena_prompt import completion
 from sauda.games.bazaar_prompt import parse, percent_of, render, unit
 from sauda.llm.engine import Decoder
 from sauda.llm.types import Reply
+from sauda.records.seeds import TRAINED
+from sauda.records.store import load, write_artifact
 from sauda.train import sft
-from sauda.train.checks import acceptance, fault_in, holdout_states
+from sauda.train.checks import acceptance, fault_in, holdout_states, judge_anew
 from sauda.train.losses import groups_of_similar_length, score_tokens, shared_prefix
 from sauda.train.model import read_base, tokenizer_of
 from sauda.train.teacher_rows import (
+    ArenaRowSettings,
     RowSettings,
+    arena_rows,
     label_tokens,
     lessons,
     make_rows,
@@ -71,7 +75,7 @@ def test_a_rounded_price_is_within_a_percent_and_never_turns_a_gain_into_a_loss(
 @pytest.mark.slow
 def test_rows_are_the_same_each_time_and_nothing_is_in_them_that_is_kept_for_evaluation(sft_rows):
     assert make_rows(SMALL) == sft_rows
-    assert all(10_000 <= row.seed < 50_000 for row in sft_rows)
+    assert all(row.seed in TRAINED[10_000:] for row in sft_rows)
     every = [item.name for item in CATALOGUE]
     texts = [row.messages[1]["content"] for row in sft_rows]
     listed = [next(name for name in every if text.startswith(f"{name}, ")) for text in texts]
@@ -82,7 +86,9 @@ def test_rows_are_the_same_each_time_and_nothing_is_in_them_that_is_kept_for_eva
     assert sum(counted["moves"].values()) == counted["completions"] - asked > len(sft_rows)
     assert {"belief", "offer", "tea"} < set(counted["kind"])
     with pytest.raises(ValueError, match="too few training seeds"):
-        make_rows(replace(SMALL, first_seed=49_999))
+        make_rows(replace(SMALL, first_seed=TRAINED[-1]))
+    with pytest.raises(ValueError, match="too few training seeds"):
+        arena_rows(ArenaRowSettings(rows=900, first_seed=TRAINED[-1]))
 
 
 def test_a_deal_told_again_has_other_words_and_the_same_prices_and_labels(sft_rows):
@@ -202,3 +208,17 @@ def test_the_acceptance_check_counts_actions_that_the_rules_accept():
     ):
         report = acceptance(Canned(write, "stop"), "arena", 6)
         assert (report["valid"], report["accepted"], report["passed"]) == (valid, accepted, passed)
+
+
+@pytest.mark.model
+def test_a_published_adapter_is_judged_anew_and_what_is_not_kept_is_not(tmp_path):
+    run = load("training/sft.json")
+    recorded = replace(run, config={**run.config, "eval_games": 1})
+    write_artifact(recorded, tmp_path)
+    judged = judge_anew("sft", tmp_path)
+    *earlier, last = judged.data.checkpoint_evaluations
+    assert earlier
+    assert all((row.regret, row.price_error) == (None, None) for row in earlier)
+    assert 0 <= last.regret.low <= last.regret.high < 1
+    assert (judged.made, judged.data.log) == (run.made, run.data.log)
+    assert judged.data.judged.commit

@@ -1,0 +1,129 @@
+"""What is left of the page while the function of an event does not end."""
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+
+import gradio as gr
+import httpx
+import pytest
+
+from panels.site import health, visitor
+from panels.site.serving import stay_until_stopped
+from panels.site.visitor import Page
+from tests.support.site import Site, served_page, toy_models
+
+pytestmark = pytest.mark.slow
+
+STUCK, IN_QUEUE, STEPS, QUICK = range(4)  # the events, by number
+SECONDS = 0.4  # until a call is given up
+JOINED = 5  # seconds for which Gradio waits for a web server that does not end
+MORE_THAN_RUN = 12  # calls, of one address
+
+
+@dataclass(frozen=True)
+class Stuck:
+    """A page with events that do not end until `ends` is set."""
+
+    site: Site
+    ends: threading.Event
+
+    def call(self, number: int, session: str = "one") -> httpx.Response:
+        body = {"data": [], "fn_index": number, "session_hash": session}
+        if not self.site.blocks.fns[number].queue:
+            return self.site.shared.post("/gradio_api/run/predict", json=body)
+        self.site.shared.post("/gradio_api/queue/join", json=body).raise_for_status()
+        return self.site.shared.get(f"/gradio_api/queue/data?session_hash={session}")
+
+    def call_many(self) -> list[httpx.Response]:
+        with ThreadPoolExecutor(MORE_THAN_RUN) as pool:
+            return list(pool.map(lambda n: self.call(STUCK, f"{n}"), range(MORE_THAN_RUN)))
+
+
+@pytest.fixture
+def stuck() -> Iterator[Stuck]:
+    ends = threading.Event()
+
+    def wait() -> str:
+        ends.wait()
+        return "late"
+
+    def steps() -> Iterator[str]:
+        yield "first"
+        yield wait()
+
+    def build() -> gr.Blocks:
+        with Page() as page:
+            shown = gr.Textbox()
+            for function, queue in ((wait, False), (wait, True), (steps, True)):
+                gr.Button().click(function, None, shown, queue=queue)
+            gr.Button().click(lambda: "quick", None, shown, queue=False)
+        return page
+
+    with ExitStack() as kept:
+        kept.enter_context(toy_models())
+        site = kept.enter_context(served_page(build))
+        kept.callback(ends.set)
+        yield Stuck(site, ends)
+
+
+@pytest.fixture
+def short(monkeypatch) -> None:
+    monkeypatch.setattr(visitor, "SECONDS", SECONDS)
+    monkeypatch.setattr(visitor, "SECONDS_IN_QUEUE", SECONDS)
+
+
+def test_a_call_that_does_not_end_is_given_up_with_a_sentence_and_leaves_its_place(stuck, short):
+    told = {answer.json()["error"] for answer in stuck.call_many()}
+    assert len(told) == 1
+    assert told.pop().endswith("try again in a minute.")
+    assert stuck.call(QUICK).json()["data"] == ["quick"]
+    assert stuck.site.served.calls.running == 0
+
+
+@pytest.mark.parametrize("number", [IN_QUEUE, STEPS])
+def test_an_event_of_the_queue_that_does_not_end_makes_room_for_the_next(stuck, short, number):
+    for session in ("one", "two"):
+        assert "try again in a minute." in stuck.call(number, session).text
+
+
+def test_health_is_bad_while_no_event_has_its_turn_and_good_again_afterwards(stuck, monkeypatch):
+    monkeypatch.setattr(health, "PULSE_SECONDS", SECONDS)
+    monkeypatch.setattr(health, "PULSE_KEPT", 0)
+    assert stuck.site.shared.get("/health").json()["status"] == "healthy"
+    calls = threading.Thread(target=stuck.call_many)
+    calls.start()
+    while stuck.site.served.calls.waiting == 0:
+        time.sleep(0.01)
+    bad = stuck.site.shared.get("/health")
+    assert (bad.status_code, bad.json()["status"]) == (503, "unhealthy")
+    assert "event" in bad.json()["trouble"]
+    stuck.ends.set()
+    calls.join()
+    assert stuck.site.shared.get("/health").status_code == 200
+
+
+def test_the_page_ends_although_a_call_does_not(stuck):
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+
+    def call() -> None:
+        with suppress(httpx.HTTPError):  # the connection is cut
+            stuck.call(STUCK)
+
+    threading.Thread(target=call).start()
+    while stuck.site.served.calls.running == 0:
+        time.sleep(0.01)
+    threading.Timer(0.2, signal.raise_signal, [signal.SIGTERM]).start()
+    began = time.monotonic()
+    try:
+        stay_until_stopped(stuck.site.blocks, stuck.site.served, grace=SECONDS)
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    assert time.monotonic() - began < JOINED
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(stuck.site.address)
