@@ -255,7 +255,7 @@ def no_artifacts(request, monkeypatch):
 
     monkeypatch.setattr(store, "read_json", read)
     kept = (
-        game_view.score, game_view.seller_figures, opponents.opponent_choices, opponents.rows,
+        game_view.seller_figures, opponents.opponent_choices, opponents.rows,
         players.read_measured,
     )  # fmt: skip
     for cache in kept:
