@@ -24,7 +24,7 @@ OFFICIAL = "official"  # in no name at all
 # Whole names: what tables and figures call the rows beside the entries.
 ROWS = (
     "human", "informed oracle", "bound", "bound of what can be won", "no model", "untrained base",
-    "leaves at once", "tuned script", "planner", "planner lab", "the planner lab",
+    "leaves at once", "tuned script", "planner", "planner lab", "the planner lab", "published expert", "the published expert",
     "planner on numbers",
     "planner that reads and speaks", "SFT", "SFT as a lab",
 )  # fmt: skip
