@@ -24,9 +24,8 @@ OFFICIAL = "official"  # in no name at all
 # Whole names: what tables and figures call the rows beside the entries.
 ROWS = (
     "human", "informed oracle", "bound", "bound of what can be won", "no model", "untrained base",
-    "leaves at once", "tuned script", "planner", "planner lab", "the planner lab", "published expert", "the published expert",
-    "planner on numbers",
-    "planner that reads and speaks", "SFT", "SFT as a lab",
+    "leaves at once", "tuned script", "planner", "planner on numbers",
+    "planner that reads and speaks", "SFT", "SFT as a lab", "planner lab", "published expert",
 )  # fmt: skip
 MORE = re.compile(r"[+,(]")  # what follows a taken name and one of these makes no other name
 # A Latin letter with a stroke, without its dot or as a small capital, by its name in Unicode.
