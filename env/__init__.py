@@ -8,7 +8,7 @@ names stand under `env.arena`, those of the open market under `env.market` and `
 
 from . import arena
 from .amounts import conceded, group_digits, rupees, zopa_width
-from .bazaar import market, speech
+from .bazaar import corpus, ear, market, people, speech
 from .bazaar.classic import aggressive, classic_seller, naive, rule_based, smart
 from .bazaar.market import MARKETS, TYPES, with_seller_type
 from .bazaar.rules import Bazaar, shares
@@ -74,6 +74,8 @@ __all__ = [
     "bonus",
     "classic_seller",
     "conceded",
+    "corpus",
+    "ear",
     "episode",
     "get_task",
     "group_digits",
@@ -81,6 +83,7 @@ __all__ = [
     "market",
     "move",
     "naive",
+    "people",
     "rollout",
     "rule_based",
     "rupees",

@@ -303,8 +303,8 @@ class Heard:
     caught: bool = False
 
 
-def listen(s: Stance, moves: Any, chance: Any, quote: int | None) -> Heard:
-    """What the buyer's words so far came to with a seller."""
+def listen(s: Any, moves: Any, chance: Any, quote: int | None, read: Any = act_in) -> Heard:
+    """What the buyer's words so far, of which `read` finds the act, came to with a seller."""
     mood = temper = 0.0
     said: set[str] = set()
     t, best, last = 0, 0, Heard()
@@ -312,7 +312,7 @@ def listen(s: Stance, moves: Any, chance: Any, quote: int | None) -> Heard:
         if move.agent != "buyer":
             continue
         t, best, gain, caught = t + 1, max(best, move.action.price), 0.0, False
-        act, named = act_in(move.action.message)
+        act, named = read(move.action.message)
         if act in said:
             temper += REPEATED
         elif act:
@@ -337,16 +337,12 @@ def is_true(named: int, quote: int | None) -> bool:
 
 def speech_at(s: Stance, t: int, own: Mapping[str, Any], heard: Heard) -> Speech:
     """What the seller says in round `t`, 0 for its opening, after what it heard."""
-    u, repeated = own["chance"][t], heard.act and heard.gain == 0.0 and not heard.caught
+    u = own["chance"][t]
     style = s.type
     if u["style"] >= OWN_STYLE:
         others = [name for name in TYPES if name != style]
         style = others[int(u["other"] * len(others))]
-    reaction = ""
-    if heard.act in PITCHES or heard.act == "insult":
-        shown = "pleased" if heard.gain > 0 else "flat" if repeated else "annoyed"
-        shown = shown if u["reacts"] < REACTS else "flat"
-        reaction = "caught" if heard.caught else shown
+    reaction = reaction_to(heard, u["reacts"])
     asked = heard.act in QUESTIONS
     topic = heard.act.removeprefix("ask_") if asked else ""
     if not asked and (t == 0 or u["speaks"] < CLAIM_RATE):
@@ -359,6 +355,17 @@ def speech_at(s: Stance, t: int, own: Mapping[str, Any], heard: Heard) -> Speech
     marks = np.cumsum(MARK_CHANCES[true])
     mark = "plain" if content == "evade" else MARKS[int(np.searchsorted(marks, u["mark"]))]
     return Speech(style, topic, content, cost, mark, reaction)
+
+
+def reaction_to(heard: Heard, u: float) -> str:
+    """How a seller answers the buyer's last words, "" where they were no pitch and no insult."""
+    if heard.act not in PITCHES and heard.act != "insult":
+        return ""
+    if heard.caught:
+        return "caught"
+    if u >= REACTS or heard.gain == 0.0:
+        return "flat"
+    return "pleased" if heard.gain > 0 else "annoyed"
 
 
 def story(

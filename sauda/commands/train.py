@@ -22,6 +22,7 @@ TRAINED = {
     "dpo": "a buyer, on pairs of its replies to one position",
     "roles": "the words of a buyer or a seller, supervised fine-tuning on dialogues",
     "selector": "the softmax over scripted labs, by REINFORCE",
+    "ear": "the classifier of sentences, by logistic regression",
     "judge": "no training: regret and price error of published runs' adapters, measured again",
 }
 FAILURES = (CannotLoad, NoWeights, OSError, MemoryError)  # with a reason to print
@@ -44,25 +45,27 @@ def add(commands: Any) -> None:
     place.add_argument("--data", type=Path, help="local file of the data set")
     place.add_argument("--hub", metavar="SPLIT", help="split to download from the Hub")
     parser.add_argument("--to", type=Path, help="file for the examples, one JSON object per line")
-    parser = add_command(commands, "acts", acts)
-    about = (
-        "its validation file, JSON lines; without it the shipped dialogues, and nothing is saved"
-    )
-    parser.add_argument("--data", type=Path, help=about)
-    parser.add_argument(
-        "--check", action="store_true", help="compare with the artifact instead of writing it"
-    )
+    for name, run, without in (
+        ("acts", acts, "; without it the shipped dialogues, and nothing is saved"),
+        ("likeness", likeness, ""),
+    ):
+        parser = add_command(commands, name, run)
+        about = f"the validation file of CraigslistBargains, JSON lines{without}"
+        parser.add_argument("--data", type=Path, help=about)
+        parser.add_argument(
+            "--check", action="store_true", help="compare with the artifact instead of writing it"
+        )
 
 
 def train(options: argparse.Namespace) -> int:
     """Train one stage and print its figures; exit status 1, with the reason, where it cannot."""
     try:
-        if options.stage == "selector":
+        if options.stage in SMALL:
             argparse.ArgumentParser(
-                "python -m sauda train selector",
-                description="The softmax over scripted labs, by REINFORCE: it has no settings.",
+                f"python -m sauda train {options.stage}",
+                description=f"{TRAINED[options.stage]}; it has no settings.",
             ).parse_args(options.options)
-            return selector()
+            return SMALL[options.stage]()
         if options.stage == "judge":
             parser = argparse.ArgumentParser("python -m sauda train judge")
             parser.add_argument("runs", nargs="+", help="such as sft")
@@ -211,11 +214,25 @@ def examples(options: argparse.Namespace) -> int:
 def acts(options: argparse.Namespace) -> int:
     """Save how well acts are read, or compare it with the artifact: 1 where it differs.
 
-    What is left out is printed before. Dialogues in which one side has no words are used: their
-    acts are read as well.
+    Dialogues in which one side has no words are used: their acts are read as well.
     """
-    from sauda.commands.games import print_tables
     from sauda.experiments.reading import acts as measure
+
+    return measure_dialogues(options, measure)
+
+
+def likeness(options: argparse.Namespace) -> int:
+    """Save how like people the sellers of `bazaar/people` are, or compare it with the artifact."""
+    from sauda.experiments.likeness import likeness as measure
+
+    if options.data is None:
+        raise ValueError("what people answered is in no shipped dialogues: name a file with --data")
+    return measure_dialogues(options, measure)
+
+
+def measure_dialogues(options: argparse.Namespace, measure: Any) -> int:
+    """Save what an experiment measures on dialogues, or compare it; what is left out is printed."""
+    from sauda.commands.games import print_tables
 
     if options.data is None and options.check:
         raise ValueError("--check compares with the artifact, and needs its --data FILE")
@@ -234,6 +251,19 @@ def acts(options: argparse.Namespace) -> int:
     return 0
 
 
+def ear() -> int:
+    """Train the ear of both seats and print how it reads the development sentences."""
+    from sauda.train.ear import train as fit
+
+    for row in fit():
+        print(
+            f"{row.seat:7} {row.sentences:,} sentences of {row.meanings} meanings; margin"
+            f" {row.margin:.2f}, right {row.right:.3f}, wrong {row.wrong:.3f},"
+            f" of none {row.taken:.3f}"
+        )
+    return 0
+
+
 def _compare(file: str, config: Mapping[str, Any], data: Mapping[str, Any]) -> int:
     """Print where the artifact in `file` differs from the data; 1 where it does."""
     from sauda.experiments.verify import differences
@@ -245,3 +275,6 @@ def _compare(file: str, config: Mapping[str, Any], data: Mapping[str, Any]) -> i
     ]
     print("\n".join(faults) or f"artifacts/{file} is what {config['file']} gives")
     return int(bool(faults))
+
+
+SMALL = {"selector": selector, "ear": ear}  # stages of no language model

@@ -30,11 +30,12 @@ from env import (
 )
 from sauda.games.adapter import Evaluated, ModelTurn
 from sauda.games.bazaar_prompt import Action, percent_of
-from sauda.policies import BUYERS, SELLERS, SLOW
+from sauda.policies import BUYERS, SELLERS, SLOW, SLOW_PEOPLE
 from sauda.policies.bazaar import leave
 from sauda.policies.listener import Listener
 from sauda.policies.tuned import SEARCHED, Tuned
 
+OPEN_MARKET, PEOPLE = tuple(f"bazaar/{name}" for name in MARKETS), "bazaar/people"
 LEAVE, TUNED = "leave", "tuned"  # to compare with: no play at all, the best script found by search
 
 
@@ -46,8 +47,7 @@ def policies(task: Task) -> Mapping[str, Policy]:
     """
     if task.learner == "seller":
         return SELLERS
-    market = task.name.removeprefix("bazaar/") in MARKETS
-    if not market:
+    if task.name not in (*OPEN_MARKET, PEOPLE):
         return BUYERS
     found = {TUNED: Tuned(task.name)} if task.name in SEARCHED else {}
     return {**BUYERS, LEAVE: leave, **found}
@@ -55,7 +55,9 @@ def policies(task: Task) -> Mapping[str, Policy]:
 
 def slow_policies(task: Task) -> Mapping[str, Policy]:
     """The buyers that are too slow to be compared by default."""
-    return SLOW if task.learner == "buyer" else {}
+    if task.learner != "buyer":
+        return {}
+    return SLOW_PEOPLE if task.name == PEOPLE else SLOW
 
 
 def against(task: Task, name: str) -> Task:
@@ -159,7 +161,6 @@ def behaviour_metrics(turns: Sequence[ModelTurn], market: bool) -> dict[str, int
 PLANNER = Listener(speaks=False)
 METRICS = ("share", "grade")
 MODEL_COUNTS = ("moves", "invalid_replies", "changed", "tokens", *BEHAVIOUR)  # per episode
-OPEN_MARKET = tuple(f"bazaar/{name}" for name in MARKETS)
 
 # How a deal ended for the learner, one letter per deal.
 ENDS = {

@@ -11,11 +11,11 @@ seat, with facts such as {item} in braces.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import product
 
-from env import speech
+from env import corpus, speech
 from sauda.language.numerals import read_rows
 
 ENGLISH, HINGLISH, HINDI = "en", "hinglish", "hi"
@@ -94,18 +94,40 @@ def _patterns() -> Mapping[str, re.Pattern[str]]:
 
 # The open market's lines, phrase by phrase --------------------------------------------------------
 
+ENDS = ".!?।"  # of a sentence
 RUPEES = re.compile(r"₹(?:\d[\d,]*)?\d")
 
 
 @cache
 def translate_phrases(line: str, language: str) -> str:
-    """The line with every phrase that the table has put into `language`; the rest stays."""
-    spoken = speech.language_of(line)
+    """The line with every phrase that the table has put into `language`; the rest stays.
+
+    A sentence of the corpus becomes one of the same meaning.
+    """
+    spoken = corpus_language(line) or speech.language_of(line)
     if spoken == language:
         return line
     book = _book(spoken, language)
     said = _phrases(spoken, language).sub(lambda found: _translate(found[0], book), line)
     return re.sub(r"[.।](?=\s|$)", "।" if language == "hi" else ".", said)
+
+
+def corpus_language(line: str) -> str:
+    """The language of the corpus whose sentences for measured games a line holds; "" for none."""
+    lengths = {
+        language: sum(len(found[0]) for found in _of_corpus(language).finditer(line))
+        for language in speech.LANGUAGES
+    }
+    longest = max(lengths, key=lengths.get)
+    return longest if lengths[longest] else ""
+
+
+@cache
+def _of_corpus(language: str) -> re.Pattern[str]:
+    said = corpus.sentences(language, "evaluation").items()
+    return _finder(
+        {text.rstrip(ENDS) for (family, _), texts in said if family != "mark" for text in texts}
+    )
 
 
 def _translate(phrase: str, book: Mapping[str, str]) -> str:
@@ -116,7 +138,13 @@ def _translate(phrase: str, book: Mapping[str, str]) -> str:
 @cache
 def _book(spoken: str, language: str) -> Mapping[str, str]:
     """Every phrase of one language and the same one in another, "#" for a price."""
-    return {
+    others = corpus.sentences(language, "evaluation")
+    meant = {
+        phrase.rstrip(ENDS): others[key][at * len(others[key]) // len(options)].rstrip(ENDS)
+        for key, options in corpus.sentences(spoken, "evaluation").items()
+        for at, phrase in enumerate(options)
+    }
+    return meant | {
         phrase: other
         for use in ("unseen", "seen")
         for key, options in speech.phrases(spoken, use).items()
@@ -126,7 +154,11 @@ def _book(spoken: str, language: str) -> Mapping[str, str]:
 
 @cache
 def _phrases(spoken: str, language: str) -> re.Pattern[str]:
+    return _finder(_book(spoken, language))
+
+
+def _finder(phrases: Iterable[str]) -> re.Pattern[str]:
     """Finds a phrase as a whole, the longest that fits."""
-    phrases = sorted(_book(spoken, language), key=len, reverse=True)
+    phrases = sorted(phrases, key=len, reverse=True)
     listed = "|".join(re.escape(phrase).replace(r"\#", RUPEES.pattern) for phrase in phrases)
     return re.compile(rf"(?<![^\s])(?:{listed})(?![^\s.,।!?])")

@@ -28,6 +28,7 @@ from sauda.language.lines import (
     ENGLISH,
     HINDI,
     LINES,
+    corpus_language,
     name_in,
     translate_phrases,
     translation,
@@ -296,6 +297,8 @@ def _market_words(words: str, decided: Decided) -> str:
     courtesy is left out; a line that tells more in other words than the market's stays as it is.
     "" for other moves in words that are not the market's.
     """
+    if corpus_language(words):
+        return translate_phrases(words, decided.language)
     parts = []
     for sentence in _sentences(translate_phrases(words, decided.language)):
         if not _is_in(sentence, decided.language):

@@ -12,6 +12,7 @@ from env import Policy, aggressive, classic_seller, naive, rule_based, smart
 from sauda.policies import arena, bazaar
 from sauda.policies.broker import broker
 from sauda.policies.listener import Listener
+from sauda.policies.people import Planner
 
 BUYERS: Mapping[str, Policy] = {
     "expert": bazaar.expert,
@@ -65,4 +66,11 @@ SLOW: Mapping[str, Policy] = {  # buyers that only an explicit name selects
     "reader": Listener(speaks=False),
     "speaker": Listener(reads=False),
     "bayesian": Listener(reads=False, speaks=False),
+}
+# The same four of `bazaar/people`, whose sellers they know.
+SLOW_PEOPLE: Mapping[str, Policy] = {
+    "listener": Planner(),
+    "reader": Planner(speaks=False),
+    "speaker": Planner(reads=False),
+    "bayesian": Planner(reads=False, speaks=False),
 }

@@ -143,11 +143,11 @@ def believe(obs: Observation, reads: bool = True, read: Reader = words.hear) -> 
         last = move.action.price
         if reads:
             speech = read(move.action.message)
-            log += np.log(_of_manner(s, speech, act, gain, holds))
+            log += np.log(of_manner(s, speech, act, gain, holds))
             if speech.topic:
                 told.setdefault(speech.topic, []).append(speech)
     for topic, speeches in told.items():
-        log += np.log(_of_story(s, topic, speeches) + 1e-4)
+        log += np.log(of_story(s, topic, speeches) + 1e-4)
     weights = np.exp(log - log.max())
     return Belief(s, weights / weights.sum(), mood, temper, frozenset(said), frozenset(told))
 
@@ -196,7 +196,7 @@ def _sigmoid(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-np.clip(x, -30, 30)))
 
 
-def _of_manner(
+def of_manner(
     s: Sellers, speech: words.Speech, act: str, gain: np.ndarray, holds: np.ndarray
 ) -> Any:
     """The chance of a line's style, and of its reaction to the buyer's pitch."""
@@ -214,7 +214,7 @@ def _of_manner(
     return chance
 
 
-def _of_story(s: Sellers, topic: str, speeches: Sequence[words.Speech]) -> np.ndarray:
+def of_story(s: Sellers, topic: str, speeches: Sequence[words.Speech]) -> np.ndarray:
     """The chance, up to a factor, that a seller keeps to this story on a topic.
 
     A reader who slips hears several stories and takes the commonest.

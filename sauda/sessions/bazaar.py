@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -27,12 +28,14 @@ from env import (
     advance,
     agent_stream,
     begin,
+    ear,
     episode,
     get_task,
     market,
     move,
     rollout,
     shares,
+    speech,
 )
 from sauda.games import policies_of
 from sauda.games.adapter import Reply, Request
@@ -43,6 +46,7 @@ from sauda.policies.listener import Listener
 from sauda.sessions import LearnerGame
 
 Action = Offer | Accept | WalkAway
+PEOPLE = "bazaar/people"
 PLANNER = "listener"  # the planner of the open market, as a buyer that a visitor can sell to
 
 
@@ -117,6 +121,11 @@ def start(task_name: str, opponent: str, seed: int) -> Game:
     Raises ValueError on an unknown name, or a language model in a seat it cannot take.
     """
     return _advance(Game(task_name, opponent, begin(_task_against(task_name, opponent), seed)))
+
+
+def ears(task_name: str) -> Any:
+    """Who reads the words of a task's games: the ear, or the table of the older market."""
+    return ear if task_name == PEOPLE else speech
 
 
 def _task_against(task_name: str, opponent: str) -> Task:

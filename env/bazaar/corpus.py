@@ -1,0 +1,89 @@
+"""The sentences that are said while haggling, by what they mean: `sentences.csv`.
+
+Each meaning has sentences in three languages and six kinds, split into those that an ear and a
+model learn from ("training"), those by which it is tuned ("development"), and those that measured
+games are played with ("evaluation"). "#" stands for an amount.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import NamedTuple
+
+from ..amounts import rupees
+from ..core import read_rows
+from .speech import Speech
+
+LANGUAGES = ("en", "hinglish", "hi")
+KINDS = ("plain", "chatty", "terse", "typo", "voice", "indirect")
+USES = ("training", "development", "evaluation")
+
+
+class Row(NamedTuple):
+    """A sentence of the corpus; who says it, what it means, how it is said."""
+
+    seat: str  # buyer or seller
+    family: str  # of its meaning; "none" where it bears none
+    key: str
+    language: str
+    kind: str
+    use: str
+    text: str
+
+    @property
+    def meaning(self) -> str:
+        return f"{self.family}/{self.key}"
+
+
+@cache
+def rows(seat: str, use: str) -> tuple[Row, ...]:
+    """The sentences of a seat for one use, in the order of the file."""
+    every = (Row(**row) for row in read_rows("bazaar/sentences.csv"))
+    return tuple(row for row in every if row.seat == seat and row.use == use)
+
+
+Sentences = Mapping[tuple[str, str], tuple[str, ...]]  # by family and key
+
+
+@cache
+def sentences(language: str, use: str) -> Sentences:
+    """The sentences of a language for one use, by family and key."""
+    by_meaning: dict[tuple[str, str], list[str]] = {}
+    for row in read_rows("bazaar/sentences.csv"):
+        if row["language"] == language and row["use"] == use:
+            by_meaning.setdefault((row["family"], row["key"]), []).append(row["text"])
+    return {meaning: tuple(texts) for meaning, texts in by_meaning.items()}
+
+
+def pick(language: str, use: str, family: str, key: str, draw: float, price: int = 0) -> str:
+    """The sentence of a meaning that `draw` in [0, 1) chooses, with `price` for its "#"."""
+    options = sentences(language, use)[family, key]
+    return options[int(draw * len(options))].replace("#", rupees(price))
+
+
+def line(
+    speech: Speech, ask: int, standing: int | None, draw: float, language: str, use: str
+) -> str:
+    """A seller's line with an `ask`; `standing` is the bid that it reminds the buyer of."""
+    stop = "।" if language == "hi" else "."
+
+    def part(family: str, key: str, price: int = 0) -> str:
+        text = pick(language, use, family, key, draw, price)
+        return text if text[-1] in ".!?।" else text + stop
+
+    parts = [part("remind", "bid", standing)] if standing else []
+    if speech.reaction:
+        parts.append(part("reaction", speech.reaction))
+    if speech.topic:
+        told = part(speech.topic, speech.content, speech.cost)
+        if speech.mark != "plain":
+            told = f"{told[:-1]}, {pick(language, use, 'mark', speech.mark, draw)}{stop}"
+        parts.append(told)
+    parts.append(f"{rupees(ask)}{stop}")
+    if speech.style:
+        parts.append(part("style", speech.style))
+    return " ".join(parts)
+
+
+def buyer_line(act: str, price: int, draw: float, language: str = "en") -> str:
+    """A buyer's line for an act, of the training sentences; `price` is that of another shop."""
+    return pick(language, "training", "buyer", act, draw, price)

@@ -1,0 +1,133 @@
+"""Training of the ear, by logistic regression over the training sentences of the corpus.
+
+    python -m sauda train ear
+
+writes `env/bazaar/ear.npz`. A sentence is learnt as it stands, with a slip of the finger, and
+behind or before the beginning of another that means nothing. The margin of each seat is the least
+under which the development sentences are misread in at most MISREAD of the cases.
+"""
+
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from env import corpus, ear
+
+MISREAD = 0.04  # share of development sentences that may be taken for another meaning
+STRENGTH = 20.0  # inverse of the regularisation, C of scikit-learn
+ITERATIONS = 200
+SLIPS = 1  # copies of each sentence with a slip of the finger
+SEED = 0
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What a seat's ear learnt from, and how well it reads the development sentences."""
+
+    seat: str
+    meanings: int
+    sentences: int
+    margin: float
+    right: float  # share of development sentences that bear a meaning and are read as it
+    wrong: float  # share that are read as another
+    taken: float  # share of those without a meaning that are read as one
+
+
+def with_slip(text: str, rng: np.random.Generator) -> str:
+    """The text with two neighbouring letters changed, one lost or one doubled, once or twice."""
+    letters = list(text)
+    for _ in range(int(rng.integers(1, 3))):
+        at = int(rng.integers(max(1, len(letters) - 1)))
+        match rng.integers(3):
+            case 0:
+                letters[at : at + 2] = reversed(letters[at : at + 2])
+            case 1:
+                del letters[at]
+            case 2:
+                letters.insert(at, letters[at])
+        if len(letters) < 4:
+            break
+    return "".join(letters)
+
+
+def examples(rows: Sequence[corpus.Row], rng: np.random.Generator) -> Iterator[tuple[str, str]]:
+    """Text and meaning of what is learnt."""
+    for row in rows:
+        yield row.text, row.meaning
+        for _ in range(SLIPS):
+            yield with_slip(row.text, rng), row.meaning
+
+
+def matrix(texts: Sequence[str], rarity: np.ndarray | None = None) -> tuple[Any, np.ndarray]:
+    """The features of texts, weighed by their rarity, each row of length 1; and that rarity."""
+    from scipy.sparse import csr_matrix, diags
+
+    rows = [ear.features(text) for text in texts]
+    ends = np.cumsum([0, *map(len, rows)])
+    counts = csr_matrix(
+        (np.ones(ends[-1]), np.concatenate(rows), ends), shape=(len(rows), ear.BUCKETS)
+    )
+    if rarity is None:
+        often = np.asarray(counts.sum(0)).ravel()
+        rarity = np.log((1 + len(rows)) / (1 + often)).astype(np.float16)
+    weighed = counts.multiply(rarity.astype(float)).tocsr()
+    norms = np.sqrt(np.asarray(weighed.multiply(weighed).sum(1)).ravel())
+    return diags(1 / np.maximum(norms, 1e-9)) @ weighed, rarity
+
+
+def fit(seat: str) -> tuple[ear.Weights, Fit]:
+    """The ear of a seat, and its figures on the development sentences."""
+    from sklearn.linear_model import LogisticRegression
+
+    learnt = list(examples(corpus.rows(seat, "training"), np.random.default_rng(SEED)))
+    texts, meanings = zip(*learnt, strict=True)
+    features, rarity = matrix(texts)
+    model = LogisticRegression(C=STRENGTH, max_iter=ITERATIONS).fit(features, meanings)
+    scale = np.abs(model.coef_).max(1) / 127
+    weights = np.round(model.coef_ / scale[:, None]).astype(np.int8)
+    silent = ear.Weights(
+        tuple(model.classes_), rarity, weights, scale.astype(np.float32),
+        model.intercept_.astype(np.float32), margin=0.0,
+    )  # fmt: skip
+    chosen, rates = judge(silent, corpus.rows(seat, "development"))
+    return replace(silent, margin=chosen), Fit(
+        seat, len(silent.meanings), len(learnt), chosen, *rates
+    )
+
+
+def judge(
+    weights: ear.Weights, rows: Sequence[corpus.Row]
+) -> tuple[float, tuple[float, float, float]]:
+    """The least margin that misreads at most MISREAD, and the rates `right`, `wrong`, `taken`."""
+    chances = np.array([weights.chances(row.text) for row in rows])
+    best = np.array([weights.meanings[at] for at in chances.argmax(1)])
+    truth, top = np.array([row.meaning for row in rows]), chances.max(1)
+    steps = np.linspace(0, 1, 101)
+    act = best != "none/none"
+    misread = np.array([(act & (best != truth) & (top >= step)).mean() for step in steps])
+    margin = float(steps[int(np.argmax(misread <= MISREAD))])
+    heard, bears = act & (top >= margin), truth != "none/none"
+    return margin, (
+        float((heard & (best == truth))[bears].mean()),
+        float((heard & (best != truth))[bears].mean()),
+        float(heard[~bears].mean()),
+    )
+
+
+def train() -> list[Fit]:
+    """Fit the ears of both seats, write their weights, and return their figures."""
+    arrays, figures = {}, []
+    for seat in ear.SEATS:
+        weights, row = fit(seat)
+        figures.append(row)
+        arrays |= {
+            f"{seat}_{field.name}": np.array(getattr(weights, field.name))
+            for field in fields(weights)
+        }
+    packed = io.BytesIO()
+    np.savez_compressed(packed, **arrays)
+    ear.FILE.write_bytes(packed.getvalue())
+    return figures

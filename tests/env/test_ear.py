@@ -1,0 +1,80 @@
+"""The ear: words as they sound, amounts, and what is heard in any text."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from env import corpus, ear
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("ख़राबी", "kharaabi"),
+        ("कब तक बैठे हो", "kab tak baithe ho"),
+        ("दुकान", "dukaan"),
+        ("PRICE", "price"),
+        ("don’t", "don't"),
+        ("sho\u200bp", "shop"),
+    ],
+)
+def test_words_that_sound_the_same_are_the_same(one, other):
+    assert ear.words(one) == ear.words(other)
+
+
+@pytest.mark.parametrize(
+    ("text", "price"),
+    [("It cost me ₹1,250", 1250), ("paid 2k for it", 2000), ("Rs. 450 only", 450), ("nothing", 0)],
+)
+def test_an_amount_is_read(text, price):
+    assert ear.amount(text) == price
+
+
+@given(st.text(max_size=3000))
+def test_any_text_is_heard_as_at_most_one_act_and_one_speech(text):
+    act, price = ear.act_in(text)
+    assert act in ("", *ear.ACTS)
+    assert price == 0 or act == "outside"
+    speech = ear.hear(text)
+    assert speech.topic in ("", *ear.TOPICS)
+    assert (speech.cost > 0) == (speech.topic == "cost" and speech.content != "evade")
+
+
+def test_long_and_odd_texts_take_no_longer_than_short_ones():
+    begun = time.process_time()
+    for text in ("a" * 10**6, "₹" * 10**6, ", " * 10**6, "1,1" * 10**6, "\u093c" * 10**6):
+        ear.hear(text)
+        ear.act_in(text)
+    assert time.process_time() - begun < 20  # a text that is read whole takes minutes
+
+
+@pytest.mark.parametrize("seat", ear.SEATS)
+def test_the_weights_know_the_meanings_of_the_corpus(seat):
+    learnt = {row.meaning for row in corpus.rows(seat, "training")} - {"remind/bid"}
+    assert learnt <= set(ear.load(seat).meanings)
+
+
+def test_every_meaning_has_sentences_of_each_language_kind_and_use():
+    for seat in ear.SEATS:
+        counts: dict[tuple, int] = {}
+        for use in corpus.USES:
+            for row in corpus.rows(seat, use):
+                assert row.language in corpus.LANGUAGES
+                assert row.kind in corpus.KINDS
+                if row.family != "remind":
+                    key = (row.meaning, row.language)
+                    counts[key] = counts.get(key, 0) + 1
+        assert min(counts.values()) >= 40
+        assert len(counts) % len(corpus.LANGUAGES) == 0
+
+
+def test_no_sentence_is_in_two_parts_of_the_corpus():
+    for seat in ear.SEATS:
+        parts = [{ear_key(row.text) for row in corpus.rows(seat, use)} for use in corpus.USES]
+        assert not parts[0] & parts[1] | parts[0] & parts[2] | parts[1] & parts[2]
+
+
+def ear_key(text):
+    return tuple(ear.words(text))
