@@ -52,7 +52,7 @@ from sauda.language.small_talk import (
 from sauda.language.spoken import Decided, announce, claim_of, is_last, retell
 from sauda.language.stances import NoBase, relative
 from sauda.sessions import bazaar
-from sauda.sessions.bazaar import Action, Game
+from sauda.sessions.bazaar import Action, Game, ears
 
 MOST = 30  # exchanges that are kept; an older one leaves the chat
 LONGEST = 200  # characters of a text that is kept
@@ -412,9 +412,10 @@ def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
     # A price worked out from others is another one: "10 % off and it is a deal" accepts nothing.
     closes = "" if relative(text) else read_closing(text, _standing(game))
     action = _action(game, text, closes)
-    if isinstance(action, Offer) and _counts_words(game) and not speech.act_in(text)[0]:
+    act_in = ears(game.task_name).act_in
+    if isinstance(action, Offer) and _counts_words(game) and not act_in(text)[0]:
         now = [each.text for each in talk.at(len(game.play.turns)) if not each.is_narrated]
-        waiting = [said for said in now if speech.act_in(said)[0] in SAID]
+        waiting = [said for said in now if act_in(said)[0] in SAID]
         action = replace(action, message=" ".join([*waiting[-1:], text]))
     if game.over:
         raise NoMove("after")

@@ -6,9 +6,10 @@ patterns that the planner reads by; a buyer's words are an act or none.
 
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from typing import Any
 from urllib.parse import urlencode
 
 from markupsafe import Markup
@@ -35,7 +36,7 @@ from sauda.language.lines import name_in, translate_phrases
 from sauda.language.money import prices
 from sauda.llm.registry import row_name
 from sauda.llm.server import Failed, ModelWorker, Ready, Stage
-from sauda.sessions.bazaar import Game, quick_moves
+from sauda.sessions.bazaar import Game, ears, quick_moves
 
 HTML = macros("haggle")
 IN_ENGLISH = translator(ENGLISH)
@@ -204,6 +205,8 @@ def _load_status(game: Game, stage: Stage, translate: Translate) -> tuple[str, s
 
 # What is heard ------------------------------------------------------------------------------------
 
+Hear = Callable[[str], Any]  # of a line
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -216,12 +219,12 @@ class Finding:
     cost: int = 0  # rupees that a claim names
 
 
-def findings(lines: Sequence[str]) -> list[Finding]:
+def findings(lines: Sequence[str], hear: Hear = speech.hear) -> list[Finding]:
     """What was heard in a seller's lines, of each part the newest."""
     found: dict[str, Finding] = {}
     for number, line in enumerate(lines):
         heard: dict[str, Finding] = {}
-        for one in _in_line(line):
+        for one in _in_line(line, hear):
             before = heard.get(one.part)
             if one.part == "style" and before:  # the phrase may have a comma
                 phrase = line[before.start : one.start + len(one.phrase)]
@@ -235,15 +238,15 @@ def findings(lines: Sequence[str]) -> list[Finding]:
     return [found[part] for part in PARTS if part in found]
 
 
-def _in_line(line: str) -> Iterator[Finding]:
-    whole = speech.hear(line)
+def _in_line(line: str, hear: Hear) -> Iterator[Finding]:
+    whole = hear(line)
     claim = ""
     for match in SEGMENT.finditer(line):
         text = match[0].strip()
         if not text:
             continue
         start = match.start() + match[0].index(text)
-        one, marked = speech.hear(text), speech.hear(f"{claim}, {text}") if claim else None
+        one, marked = hear(text), hear(f"{claim}, {text}") if claim else None
         if whole.style and one.style == whole.style:
             yield Finding("style", f"style_{one.style}", text, start)
         if whole.reaction and one.reaction == whole.reaction:
@@ -272,9 +275,9 @@ def reading(game: Game, translate: Translate, language: str) -> Markup | str:
     has_spoken = bool(lines)
     if asks and not asks[-1].message:
         lines.append("")
-    heard = findings(lines)
+    heard = findings(lines, ears(game.task_name).hear)
     quote = mark(lines[-1], heard, translate) if heard else ""
-    act = _act(bids, translate) if market else ""
+    act = _act(bids, ears(game.task_name).act_in, translate) if market else ""
     return HTML.reading(quote, heard, has_spoken, act, translate)
 
 
@@ -284,12 +287,12 @@ def _offers_of(game: Game, seat: str) -> list[Offer]:
     return [m.action for m in moves if m.agent == seat and isinstance(m.action, Offer)]
 
 
-def _act(bids: Sequence[Offer], translate: Translate) -> str:
+def _act(bids: Sequence[Offer], act_in: Hear, translate: Translate) -> str:
     """Which act the seller heard in the buyer's last words; "" where there were none."""
     said = [bid.message for bid in bids if bid.message]
     if not said:
         return ""
-    act, price = speech.act_in(said[-1])
+    act, price = act_in(said[-1])
     told = translate(f"act_{act}" if act else "act_none")
     told += f" ({rupees(price)})" if price else ""
     return told if bids[-1].message else f"{told}, {translate('hears_before')}"

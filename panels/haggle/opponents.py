@@ -30,9 +30,11 @@ Choices = list[tuple[str, str]]
 BUY, SELL = "buy", "sell"
 SELLING_TASK = "bazaar/sell"
 MARKET = "bazaar/open"  # the task whose rows the badges show
+PEOPLE = "bazaar/people"  # whose sellers have a type, but cannot be picked by it
 MARKETS = (
     MARKET,
     "bazaar/rushed",
+    PEOPLE,
     "classic/amazon_realistic",
     "classic/single_deal",
     "classic/deceptive_seller",
@@ -190,7 +192,7 @@ def opponent_choices(seat: str, market: str, language: str = ENGLISH) -> Choices
     hidden = (translate("hidden_opponent"), HIDDEN)
     if seat == SELL:
         language_models, scripts = buyer_models(), SCRIPTED_BUYERS
-    elif market.startswith("bazaar/"):
+    elif market.startswith("bazaar/") and market != PEOPLE:
         language_models, scripts = (ANY_SELLER,), (*SELLER_MODELS, *TYPES)
     else:
         return [hidden]

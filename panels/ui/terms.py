@@ -20,6 +20,7 @@ TASK_TITLES: Mapping[str, str] = {
     "bazaar/open": "Open market",
     "bazaar/rushed": "Hurried market",
     "bazaar/mute": "Market without words",
+    "bazaar/people": "People",
     "bazaar/sell": "Selling",
     "arena/single_trade": "Single trade",
     "arena/market_round": "Market round",

@@ -1,0 +1,92 @@
+"""What pays against sellers that answer as people do, and are free words understood?"""
+
+from panels.results.question import Answer, Measured, Question, Verdict, grades_figure
+from panels.ui.html import SAY
+from panels.ui.provenance import provenance
+from panels.ui.tables import data_table, with_interval
+from sauda.experiments.ear import Ear
+from sauda.experiments.likeness import Likeness
+from sauda.experiments.people import BOUND, TASK, People
+from sauda.records.store import Artifact
+
+SHOWN = {  # players of the figure: in words, key of SERIES
+    BOUND: ("bound: is told the seller", "oracle"),
+    "listener": ("plans, reads and speaks", "buyer"),
+    "reader": ("plans and reads, says nothing", "buyer"),
+    "speaker": ("plans and speaks, reads nothing", "buyer"),
+    "bayesian": ("plans on numbers alone", "buyer"),
+    "best rule": ("best script that a search found", "scripted"),
+}
+WALL = "best wall: one price in every round"
+GAIN = "+z.3f"
+
+
+def verdict(people: People, ear: Ear, likeness: Likeness) -> Verdict:
+    """What words and rises are worth, and how many free sentences are understood."""
+    rows = {row.player: row for row in people.rows}
+    heard = {row.seat: row for row in ear.heard if row.part == "all"}
+    real = {row.seat: row for row in likeness.heard}
+    both = rows["listener"]
+    told = [
+        f"of {'buyers’' if seat == 'buyer' else 'sellers’'} sentences that nobody taught it"
+        f" {heard[seat].right['mean']:.0%}, wrongly {heard[seat].wrong['mean']:.1%}"
+        f" (n = {heard[seat].n:,}); of real lines of an online market"
+        f" {real[seat].right['mean']:.0%}, wrongly {real[seat].wrong['mean']:.0%}"
+        f" (n = {real[seat].n:,})"
+        for seat in heard
+    ]
+    return Verdict(
+        SAY.people(both.less_silent["low"] > 0, with_interval(both.less_silent, GAIN), both.n),
+        (
+            f"The ear understands {'; '.join(told)}.",
+            f"The best script raises in {rows['best rule'].raises['mean']:.0%} of its later bids"
+            f" and scores {rows['best rule'].grade['mean']:.3f}; the best wall scores"
+            f" {best_wall(people).grade['mean']:.3f}.",
+        ),
+    )
+
+
+def best_wall(people: People):
+    """The row of the wall with the highest grade."""
+    walls = (row for row in people.rows if row.player.startswith("wall"))
+    return max(walls, key=lambda row: row.grade["mean"])
+
+
+def people_answer(people: Artifact, ear: Artifact, likeness: Artifact) -> Answer:
+    """Grades of buyers; below them, what the ear hears and how like people the sellers are."""
+    rows = {row.player: row for row in people.data.rows}
+    shown = [
+        Measured(label, rows[name].grade, role, TASK, rows[name].n)
+        for name, (label, role) in SHOWN.items()
+    ]
+    wall = best_wall(people.data)
+    shown.append(Measured(WALL, wall.grade, "scripted", TASK, wall.n))
+    parts = [row for row in ear.data.heard if row.part in ("all", "language", "kind")]
+    return Answer(
+        verdict(people.data, ear.data, likeness.data),
+        grades_figure(shown),
+        "",
+        shown,
+        "buyer",
+        [people],
+        details={
+            "How well are free sentences understood?": data_table(
+                parts, "Evaluation sentences heard right, and as another meaning"
+            )
+            + provenance(ear),
+            "How like people are these sellers?": data_table(
+                likeness.data.distances,
+                "Distance of simulated games from people’s, beside that of two halves of theirs",
+            )
+            + provenance(likeness),
+        },
+    )
+
+
+PEOPLE = Question(
+    "people",
+    "Do free words count?",
+    ("people.json", "ear.json", "likeness.json"),
+    people_answer,
+    names=(),
+)
