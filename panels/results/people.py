@@ -17,6 +17,13 @@ SHOWN = {  # players of the figure: in words, key of SERIES
     "bayesian": ("plans on numbers alone", "buyer"),
     "best rule": ("best script that a search found", "scripted"),
 }
+HEARD = {  # columns of the table of the ear
+    "seat": "seat", "by": "part", "value": "value", "n": "n", "right": "right", "wrong": "wrong",
+}  # fmt: skip
+DISTANCES = {  # and of that of the likeness
+    "of": "of", "n": "n", "people": "people", "simulated": "simulated", "distance": "distance",
+    "between halves": "between_halves",
+}  # fmt: skip
 WALL = "best wall: one price in every round"
 GAIN = "+z.3f"
 
@@ -29,19 +36,19 @@ def verdict(people: People, ear: Ear, likeness: Likeness) -> Verdict:
     both = rows["listener"]
     told = [
         f"of {'buyers’' if seat == 'buyer' else 'sellers’'} sentences that nobody taught it"
-        f" {heard[seat].right['mean']:.0%}, wrongly {heard[seat].wrong['mean']:.1%}"
+        f" {heard[seat].right.mean:.0%}, wrongly {heard[seat].wrong.mean:.1%}"
         f" (n = {heard[seat].n:,}); of real lines of an online market"
-        f" {real[seat].right['mean']:.0%}, wrongly {real[seat].wrong['mean']:.0%}"
+        f" {real[seat].right.mean:.0%}, wrongly {real[seat].wrong.mean:.0%}"
         f" (n = {real[seat].n:,})"
         for seat in heard
     ]
     return Verdict(
-        SAY.people(both.less_silent["low"] > 0, with_interval(both.less_silent, GAIN), both.n),
+        SAY.people(both.less_silent.low > 0, with_interval(both.less_silent, GAIN), both.n),
         (
             f"The ear understands {'; '.join(told)}.",
-            f"The best script raises in {rows['best rule'].raises['mean']:.0%} of its later bids"
-            f" and scores {rows['best rule'].grade['mean']:.3f}; the best wall scores"
-            f" {best_wall(people).grade['mean']:.3f}.",
+            f"The best script raises in {rows['best rule'].raises.mean:.0%} of its later bids"
+            f" and scores {rows['best rule'].grade.mean:.3f}; the best wall scores"
+            f" {best_wall(people).grade.mean:.3f}.",
         ),
     )
 
@@ -49,7 +56,7 @@ def verdict(people: People, ear: Ear, likeness: Likeness) -> Verdict:
 def best_wall(people: People):
     """The row of the wall with the highest grade."""
     walls = (row for row in people.rows if row.player.startswith("wall"))
-    return max(walls, key=lambda row: row.grade["mean"])
+    return max(walls, key=lambda row: row.grade.mean)
 
 
 def people_answer(people: Artifact, ear: Artifact, likeness: Artifact) -> Answer:
@@ -71,12 +78,15 @@ def people_answer(people: Artifact, ear: Artifact, likeness: Artifact) -> Answer
         [people],
         details={
             "How well are free sentences understood?": data_table(
-                parts, "Evaluation sentences heard right, and as another meaning"
+                parts,
+                "Evaluation sentences heard right, and as another meaning",
+                columns=HEARD,
             )
             + provenance(ear),
             "How like people are these sellers?": data_table(
                 likeness.data.distances,
                 "Distance of simulated games from people’s, beside that of two halves of theirs",
+                columns=DISTANCES,
             )
             + provenance(likeness),
         },
