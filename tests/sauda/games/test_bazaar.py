@@ -28,7 +28,7 @@ from tests.support.cases import cases, each
 def test_a_deal_s_prompt_only_grows(name):
     task = get_task(name)
     policy = linear if task.learner == "buyer" else task.opponents.get("seller", linear)
-    chats = [render(turn.observation) for turn in rollout(task, policy, 3).trajectory(task.learner)]
+    chats = [render(turn.observation) for turn in rollout(task, policy, 7).trajectory(task.learner)]
     for before, after in pairwise(chats):
         if len(after) > len(before):  # the same deal goes on
             if "Rivals" in before[-1]["content"]:  # how many are left is news, told at the end
