@@ -52,7 +52,7 @@ from sauda.language.small_talk import (
 from sauda.language.spoken import Decided, announce, claim_of, is_last, retell
 from sauda.language.stances import NoBase, relative
 from sauda.sessions import bazaar
-from sauda.sessions.bazaar import Action, Game, ears
+from sauda.sessions.bazaar import Action, Game, ears, hears_words
 
 MOST = 30  # exchanges that are kept; an older one leaves the chat
 LONGEST = 200  # characters of a text that is kept
@@ -413,7 +413,7 @@ def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
     closes = "" if relative(text) else read_closing(text, _standing(game))
     action = _action(game, text, closes)
     act_in = ears(game.task_name).act_in
-    if isinstance(action, Offer) and _counts_words(game) and not act_in(text)[0]:
+    if isinstance(action, Offer) and hears_words(game) and not act_in(text)[0]:
         now = [each.text for each in talk.at(len(game.play.turns)) if not each.is_narrated]
         waiting = [said for said in now if act_in(said)[0] in SAID]
         action = replace(action, message=" ".join([*waiting[-1:], text]))
@@ -476,11 +476,6 @@ def _action(game: Game, text: str, closes: str) -> Action:
     if amount is None:
         raise NoMove("after" if game.over else small_talk(text, game.observation.table, other))
     return Offer(int(amount) if amount == int(amount) else amount, text)
-
-
-def _counts_words(game: Game) -> bool:
-    """Whether the seller is moved by words: those of a buyer in the open market."""
-    return game.you == "buyer" and game.observation.table.standing
 
 
 def _broken_rule(game: Game, action: Action) -> NoMove | None:

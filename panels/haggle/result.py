@@ -29,7 +29,7 @@ from sauda.experiments.gap import difficulty
 from sauda.language.lines import name_in, translate_phrases
 from sauda.records.kinds import ArtifactError
 from sauda.sessions import bazaar
-from sauda.sessions.bazaar import Game, Standing
+from sauda.sessions.bazaar import Game, Standing, hears_words
 from sauda.sessions.review import (
     CLASSES,
     OwnMove,
@@ -75,6 +75,8 @@ def result(
         parts.append(_deals_table(played, translate, language))
     if is_planned(game):
         parts += [seller_line(played, translate), oracle_line(game.task, played, translate)]
+    elif hears_words(game):
+        parts.append(seller_line(played, translate))
     if sells(game):
         parts += map(_paragraph, _seller_sentences(game, translate))
     if game.undone:
@@ -280,7 +282,7 @@ def effect_of_words(game: Game, translate: Translate) -> str:
     Empty where no words were said or where words do not count.
     """
     own = [game.play.turns[number].action for number in bazaar.moves_of(game)]
-    if not (game.over and is_planned(game) and any(action.message for action in own)):
+    if not (game.over and hears_words(game) and any(action.message for action in own)):
         return ""
     silent = bazaar.without_words(game)
     if silent.play.state.table.past == game.play.state.table.past:

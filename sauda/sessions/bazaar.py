@@ -128,6 +128,11 @@ def ears(task_name: str) -> Any:
     return ear if task_name == PEOPLE else speech
 
 
+def hears_words(game: Game) -> bool:
+    """Whether the seller is moved by words: those of a buyer where bids stand."""
+    return game.you == "buyer" and game.play.state.table.standing
+
+
 def _task_against(task_name: str, opponent: str) -> Task:
     task = get_task(task_name)
     if opponent == PLANNER and task.learner == "seller":

@@ -13,6 +13,7 @@ from panels.haggle.opponents import (
     ANY_SELLER,
     BUY,
     HIDDEN,
+    MARKETS,
     SELL,
     SELLING_TASK,
     STAND_IN,
@@ -438,6 +439,26 @@ def test_after_a_game_of_the_market_the_effect_of_the_words_is_told(screen):
     silent = answer(answer(start("bazaar/open", "firm", 5), Offer(300)), WalkAway())
     for other in (game, silent):
         assert "without a word" not in told(other)
+
+
+@pytest.mark.parametrize("market", MARKETS)
+@pytest.mark.parametrize("language", [ENGLISH, HINGLISH, HINDI])
+def test_a_game_of_every_market_is_shown_from_its_first_move_to_its_end(screen, market, language):
+    game = start(market, "", 7)
+    while not game.over:
+        bid = max(1, round(0.6 * game.observation.ask))
+        game = answer(game, Offer(bid, "Cash in my pocket, is there a scratch on it?"))
+        shown = screen.show(replace(visit_to(game), language=language))
+        assert shown[screen.page.chat]
+    assert shown[screen.page.side]
+
+
+def test_a_seller_like_people_is_heard_and_hears_by_the_ear(screen):
+    game = answer(start("bazaar/people", "", 12), Offer(60, "Bhaiya, paise jeb mein hain"))
+    side = screen.show(visit_to(game))[screen.page.side]
+    assert "cash" in side.lower()
+    ended = game if game.over else answer(game, WalkAway())
+    assert "without a word" in screen.show(visit_to(ended))[screen.page.side]
 
 
 def test_each_stage_plays_the_seed_or_is_said_not_to_and_the_place_counts_them():

@@ -240,6 +240,17 @@ def test_a_market_seller_says_its_own_words_in_the_language_of_the_visitor(langu
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_a_seller_like_people_speaks_the_language_of_the_visitor(language):
+    for seed in range(12):
+        game = start("bazaar/people", "", seed)
+        (own,) = [turn.action.message for turn in game.play.turns]
+        (shown,) = said(game, language=language)
+        assert language != HINDI or not LATIN.search(shown)
+        assert language == HINDI or not DEVANAGARI.search(shown)
+        assert PRICE.findall(shown) == PRICE.findall(own)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_six_moves_have_six_different_lines_in_the_language_of_the_visitor(language):
     for seed in range(5):
         lines = said(sold_down(seed=seed), language=language)
