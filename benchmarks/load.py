@@ -140,7 +140,8 @@ class Script:
             for seen in (before, after)
         )
         waits = bool(self.buttons(after, "ask_again"))
-        is_told = now != was and any(text in one for one in now[-2:])
+        # Up to two notes of the page may follow the answer, and one may be the answer.
+        is_told = now != was and any(text in one for one in now[-4:])
         if is_told and not waits and (text not in now[-1] or not self.is_open(after)):
             return
         told = PROBLEM.search(str(value_of(after[self.moves])))
