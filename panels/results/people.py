@@ -34,18 +34,18 @@ def verdict(people: People, ear: Ear, likeness: Likeness) -> Verdict:
     heard = {row.seat: row for row in ear.heard if row.part == "all"}
     real = {row.seat: row for row in likeness.heard}
     both = rows["listener"]
-    told = [
-        f"of {'buyers’' if seat == 'buyer' else 'sellers’'} sentences that nobody taught it"
-        f" {heard[seat].right.mean:.0%}, wrongly {heard[seat].wrong.mean:.1%}"
-        f" (n = {heard[seat].n:,}); of real lines of an online market"
-        f" {real[seat].right.mean:.0%}, wrongly {real[seat].wrong.mean:.0%}"
-        f" (n = {real[seat].n:,})"
-        for seat in heard
+    lines = [
+        f"Of {whose} sentences that the ear never saw it reads {heard[seat].right.mean:.0%} rightly"
+        f" and {heard[seat].wrong.mean:.1%} wrongly (n = {heard[seat].n:,}); of real lines of an"
+        f" online market {real[seat].right.mean:.0%} and {real[seat].wrong.mean:.0%}"
+        f" (n = {real[seat].n:,}), and it hears something in {real[seat].taken.mean:.0%} of those"
+        f" that were labelled as nothing (n = {real[seat].none:,})."
+        for seat, whose in (("buyer", "buyers’"), ("seller", "sellers’"))
     ]
     return Verdict(
         SAY.people(both.less_silent.low > 0, with_interval(both.less_silent, GAIN), both.n),
         (
-            f"The ear understands {'; '.join(told)}.",
+            *lines,
             f"The best script raises in {rows['best rule'].raises.mean:.0%} of its later bids"
             f" and scores {rows['best rule'].grade.mean:.3f}; the best wall scores"
             f" {best_wall(people).grade.mean:.3f}.",

@@ -6,7 +6,7 @@ list price, and everything is computed from that. One half of the dialogues is f
 is what the simulated games are compared with. A dialogue's half follows from its listing.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -106,15 +106,6 @@ def replies_in(dialogue: Dialogue, game: int) -> list[Reply]:
 
 def table_of(habits: Mapping[str, people.Habit]) -> np.ndarray:
     return np.array(list(habits.values()))
-
-
-def course_of(rows: Sequence[Reply]) -> Callable[[int], people.Course]:
-    """The course after each reply of one game."""
-    course, courses = people.Course(), {}
-    for row in rows:
-        course = people.after_bid(course, 1.0, row.ask, row.bid, row.number == 1)
-        courses[row.number] = course
-    return courses.__getitem__
 
 
 def simulate(replies: Sequence[Reply], seed: int = 5) -> list[Reply]:
