@@ -55,8 +55,13 @@ def sentences(language: str, use: str) -> Sentences:
 
 
 def pick(language: str, use: str, family: str, key: str, draw: float, price: int = 0) -> str:
-    """The sentence of a meaning that `draw` in [0, 1) chooses, with `price` for its "#"."""
+    """The sentence of a meaning that `draw` in [0, 1) chooses, with `price` for its "#".
+
+    Without a price it is one that names none.
+    """
     options = sentences(language, use)[family, key]
+    if not price:
+        options = tuple(text for text in options if "#" not in text) or options
     return options[int(draw * len(options))].replace("#", rupees(price))
 
 

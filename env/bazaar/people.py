@@ -336,7 +336,7 @@ def people_task(use: str = "evaluation", mute: bool = False) -> Task:
     """The task with sellers that draw sentences of one use of the corpus; mute, they say prices."""
     return Task(
         name="bazaar/people",
-        env=Bazaar(draw=draw, rounds=6, standing=True),
+        env=Bazaar(draw=draw, rounds=6, standing=True, any_words=True),
         learner="buyer",
         opponents={"seller": partial(seller, mute=mute, use=use)},
         grade=market_grade,

@@ -2,9 +2,10 @@
 
 Goods of 50 and of 80,000 rupees read alike: a buyer's prices are whole percent of the list price,
 which is public, so that its bids do not tell its limit; a seller's are percent of its own limit.
-With an offer a buyer may name a speech act, which is put into words here. In other words `#` stands
-for the price, and a message that names another price makes no move. Training and serving use the
-same prompt, `render`.
+With an offer a buyer may name a speech act, which is put into words here; where any words count
+(`speaks_freely`) its move begins with what it is, and it says a sentence of its own. In words `#`
+stands for the price, `@` for the price of another shop, and a message that names another price
+makes no move. Training and serving use the same prompt, `render`.
 """
 
 import json
@@ -23,8 +24,9 @@ from sauda.records.store import refuse_constant
 
 Action = Offer | Accept | WalkAway
 
-# What each seat is told, "market" for a buyer whose bids stand and whose words count, and "belief"
-# in place of the rules where a buyer is asked what it believes of the seller.
+# What each seat is told: "market" for a buyer whose bids stand and whose acts count, "people" where
+# any words do, and "belief" in place of the rules where a buyer is asked what it believes of the
+# seller.
 RULES = tomllib.loads(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))
 SAID = frozenset({*speech.QUESTIONS, *speech.PITCHES})  # what a model says by its name
 HISTORY = 5  # deals before this one whose prices are told
@@ -33,8 +35,9 @@ LONGEST_COMPLETION = 4_000  # characters that are looked at
 QUOTED = 80  # characters of a completion in an error
 HIGHEST = 10_000  # percent of the limit; beyond it a number is a slip
 ALONE = re.compile(r"(^|[.!?।] )\d+[.।](?: |$)")  # a price that is a sentence of its own
+SAY = 60  # characters of it
 LETTERS = r"A-Za-z\u0900-\u0965\u0970-\u097f ,.!?'#-"  # of a constrained message: no digits
-VERBS = ("offer", "accept", "walk")
+VERBS = ("offer", "raise", "hold", "accept", "walk")
 
 
 def render(obs: Observation) -> list[dict[str, str]]:
@@ -45,13 +48,13 @@ def render(obs: Observation) -> list[dict[str, str]]:
     decoder can so reuse its cache, and a whole deal is one training sequence.
     """
     seat = "seller" if obs.agent == "seller" else "buyer"
-    rules = RULES["market" if obs.table.standing and seat == "buyer" else seat]
+    rules = RULES["people" if speaks_freely(obs) else "market" if names_acts(obs) else seat]
     chat = [{"role": "system", "content": rules}]
     news, number, best = [*_position(obs, seat)], 0, None
     for move in _moves(obs):
         if move.agent == obs.agent:
             chat.append({"role": "user", "content": _turn(obs, news, number, best)})
-            chat.append({"role": "assistant", "content": completion(move.action, obs)})
+            chat.append({"role": "assistant", "content": _completion(move.action, obs, best)})
             news, number = [], number + 1
             if isinstance(move.action, Offer):
                 best = max(best or 0, move.action.price)
@@ -62,6 +65,16 @@ def render(obs: Observation) -> list[dict[str, str]]:
         news.append(f"Rivals {active}.{' You were outbid.' if obs.table.outbid else ''}")
     chat.append({"role": "user", "content": _turn(obs, news, number, best)})
     return chat
+
+
+def speaks_freely(obs: Observation) -> bool:
+    """Whether it buys where any words count, and answers with a sentence of its own."""
+    return obs.agent != "seller" and obs.table.any_words
+
+
+def names_acts(obs: Observation) -> bool:
+    """Whether it buys where bids stand and words of a table count: it names speech acts."""
+    return obs.agent != "seller" and obs.table.standing and not obs.table.any_words
 
 
 def _moves(obs: Observation) -> Iterator[Move]:
@@ -119,24 +132,49 @@ def _turn(obs: Observation, news: Sequence[str], number: int, best: float | None
     deadline = obs.own.get("deadline")
     until = "" if deadline is None else f", deadline {deadline}"
     parts = [*news, f"Round {number + 1}/{obs.table.rounds}{until}."]
+    if speaks_freely(obs):
+        parts += _so_far(obs, number)
     if obs.table.standing and obs.agent != "seller":
         standing = "" if best is None else f"Your best bid {percent_of(obs, best)}. "
         parts.append(f"{standing}Limit {_inside(obs, obs.reservation)}.")
     return " ".join(filter(None, parts))
 
 
+def _so_far(obs: Observation, number: int) -> Iterator[str]:
+    """What the own bids before the move `number`, from 0, came to, and whether none comes after."""
+    if number + 1 == obs.table.rounds:
+        yield "Last round."
+    bids, rises = obs.table.bids[:number], 0
+    for at, bid in enumerate(bids):
+        rises += bid > max(bids[:at], default=0)
+    if bids:
+        yield f"You raised {rises}, held {len(bids) - rises}."
+
+
 def completion(action: Action, obs: Observation) -> str:
-    """The canonical completion that makes `action` at `obs`, or made it earlier in its deal."""
+    """The canonical completion that makes `action` at `obs`."""
+    return _completion(action, obs, obs.bid)
+
+
+def _completion(action: Action, obs: Observation, best: float | None) -> str:
+    """The completion of a move at `obs`, or earlier in its deal; the best bid then was `best`."""
     verb = {Offer: "offer", Accept: "accept", WalkAway: "walk"}[type(action)]
     price = action.price if isinstance(action, Offer) else _last_price(obs)
-    row: dict[str, Any] = {verb: percent_of(obs, price) if verb == "offer" else True}
+    if speaks_freely(obs) and verb == "offer":
+        holds = best is not None and percent_of(obs, price) <= percent_of(obs, best)
+        verb = "hold" if holds else "raise"
+    row: dict[str, Any] = {
+        verb: percent_of(obs, price) if verb in ("offer", "raise", "hold") else True
+    }
     words = clean(action.message)[: money.LONGEST_MESSAGE]
-    act, _ = speech.act_in(words) if obs.table.standing and obs.agent != "seller" else ("", 0)
+    act, _ = speech.act_in(words) if names_acts(obs) else ("", 0)
     if act in SAID:
         return _written(row | {"say": act})
+    quote = obs.own.get("quote") if speaks_freely(obs) else None
     for mention in reversed(money.prices(words)):
-        if mention.amount == price:
-            words = words[: mention.start] + "#" + words[mention.end :]
+        if mention.amount in (price, quote):
+            mark = "#" if mention.amount == price else "@"
+            words = words[: mention.start] + mark + words[mention.end :]
     if words:
         row["say"] = words[:LONGEST_QUOTE]
     return _written(row)
@@ -189,9 +227,17 @@ def parse(completion: str, obs: Observation) -> Action:
     IllegalAction, quoting the completion, where there is no move or the words differ from it.
     """
     verb, amount, words = _verb(first_object(completion), completion)
-    if obs.table.standing and obs.agent != "seller" and words in SAID:
+    if names_acts(obs) and words in SAID:
         words = realise(words, obs)
+    if "@" in words and speaks_freely(obs):
+        if obs.own.get("quote") is None:
+            raise _refuse("it names a price of another shop and knows none", completion)
+        words = words.replace("@", rupees(obs.own["quote"]))
     standing = _last_price(obs)
+    if verb == "hold":
+        if obs.bid is None:
+            raise _refuse("to hold is to bid the best bid again, and there is none yet", completion)
+        return Offer(obs.bid, _fill_prices(words, None, obs.bid, obs, completion))
     if verb == "walk":
         return WalkAway(_fill_prices(words, None, standing, obs, completion))
     price = None if amount is None else _price(amount, obs, completion)
@@ -227,7 +273,7 @@ def preview(text: str, obs: Observation) -> str:
     `parse` judges the completion once it is whole. Words that hold a number are left out until
     then, since the number may be the limit.
     """
-    number = re.search(r'"offer"\s*:\s*"?(\d{1,5})(?=\D)', text)
+    number = re.search(r'"(?:offer|raise|hold)"\s*:\s*"?(\d{1,5})(?=\D)', text)
     price = rupees(obs.priced(unit(obs) * int(number[1]) / 100)) if number else ""
     words = re.search(r'"(?:say|message)"\s*:\s*"((?:[^"\\]|\\.)*)', text)
     message = words[1] if words and not re.search(r"\d", words[1]) else ""
@@ -257,12 +303,12 @@ def _verb(row: Mapping[str, Any], completion: str) -> tuple[str, Any, str]:
         verb, amount = action.strip().lower(), row.get("price")
         if verb not in VERBS:
             raise _refuse(f"an action is one of {', '.join(VERBS)}", completion)
-        return verb, amount if verb == "offer" else None, words
+        return verb, amount if verb in ("offer", "raise") else None, words
     verbs = [verb for verb in VERBS if verb in row]
     if len(verbs) != 1:
         raise _refuse(f"it needs exactly one of {', '.join(VERBS)}", completion)
     verb, amount = verbs[0], row[verbs[0]]
-    if verb != "offer" and amount is True:
+    if verb == "hold" or (verb not in ("offer", "raise") and amount is True):
         return verb, None, words
     if verb == "walk" or amount is None or isinstance(amount, bool):
         raise _refuse(f"{amount!r:.20} does not say what to {verb}", completion)
@@ -330,19 +376,25 @@ def schema(obs: Observation) -> Schema:
     are a text without digits.
     """
     low, high = _legal_offers(obs)
+    free = speaks_freely(obs)
     moves = [_move("walk", {"const": True}, obs)]
     theirs, sells = _last_price(obs), obs.agent == "seller"
     if theirs is not None and (sells or theirs <= obs.own.get("purse", obs.reservation)):
         moves.insert(0, _move("accept", {"const": True}, obs))
+    if free and obs.bid is not None:
+        moves.insert(0, _move("hold", {"const": low}, obs))
+        low += 1
     if low <= high:
-        moves.insert(0, _move("offer", {"type": "integer", "minimum": low, "maximum": high}, obs))
+        number = {"type": "integer", "minimum": low, "maximum": high}
+        moves.insert(0, _move("raise" if free else "offer", number, obs))
     return {"anyOf": moves, "x-guidance": {"whitespace_flexible": False}}
 
 
 def _move(verb: str, value: Mapping[str, Any], obs: Observation) -> dict[str, Any]:
     properties = {verb: value}
-    if not obs.table.standing or obs.agent == "seller":
-        properties["say"] = {"type": "string", "pattern": f"^[{LETTERS}]{{1,60}}$"}
+    if not names_acts(obs):
+        shop = "@" if speaks_freely(obs) and obs.own.get("quote") is not None else ""
+        properties["say"] = {"type": "string", "pattern": f"^[{LETTERS}{shop}]{{1,{SAY}}}$"}
     elif verb == "offer" and (acts := acts_left(obs)):
         properties["say"] = {"enum": acts}
     return {

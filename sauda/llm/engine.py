@@ -36,10 +36,16 @@ class Sampling:
     top_p: float = 0.9
     max_new_tokens: int = 64  # of a reply
     median: bool = False  # where decoding is greedy, a price is the median and not the mode
+    words: float = 0.0  # temperature of a sentence that goes with a move, once the move is written
+
+    def at(self, text: str) -> float:
+        """The temperature of the token that follows `text`."""
+        return self.words if self.words and SENTENCE.search(text) else self.temperature
 
 
-DEFAULT_SAMPLING = Sampling(temperature=0.0, median=True)
-PRICE = re.compile(r'"offer":\s?(\d{0,3})$')  # a reply that is within its price
+DEFAULT_SAMPLING = Sampling(temperature=0.0, median=True, words=0.7)
+PRICE = re.compile(r'"(?:offer|raise)":\s?(\d{0,3})$')  # a reply that is within its price
+SENTENCE = re.compile(r'"(?:raise|hold)":\d+,"say":"')  # one that has come to its own sentence
 # Digits in the order of the prices that begin with them: one that begins with 1 has three digits,
 # since nobody bids a tenth of the list price.
 FIRST_DIGITS, DIGITS = "2345678910", "0123456789"
@@ -371,13 +377,14 @@ class Decoder:
 
         if any(row.matcher is not None for row in rows):
             logits = self._forbid(logits, rows)
-        greedy = [row.sampling.temperature == 0 for row in rows]
-        if all(greedy):
-            best = enumerate(zip(rows, logits.argmax(dim=1).tolist(), strict=True))
-            return [self._median_digit(logits[i], row, token) if row.sampling.median else token
-                    for i, (row, token) in best]  # fmt: skip
-        temperatures = [row.sampling.temperature or 1.0 for row in rows]
-        divisors = torch.tensor(temperatures, dtype=logits.dtype, device=logits.device)
+        temperatures = [row.sampling.at(row.text) for row in rows]
+        tokens = [self._median_digit(logits[i], row, token) if row.sampling.median else token
+                  for i, (row, token) in enumerate(
+                      zip(rows, logits.argmax(dim=1).tolist(), strict=True))]  # fmt: skip
+        if not any(temperatures):
+            return tokens
+        divisors = torch.tensor([t or 1.0 for t in temperatures], dtype=logits.dtype)
+        divisors = divisors.to(logits.device)
         top, ids = torch.topk(logits / divisors[:, None], min(TOP_K, logits.shape[1]))
         chances = torch.softmax(top, dim=1).cpu().numpy().astype(float)
         before = np.cumsum(chances, axis=1) - chances
@@ -386,7 +393,7 @@ class Decoder:
         reached = np.cumsum(chances, axis=1)
         draws = np.array([row.draws[len(row.tokens)] for row in rows])
         picked = (reached <= (draws * reached[:, -1])[:, None]).sum(axis=1)
-        return [int(ids[i, 0 if greedy[i] else p]) for i, p in enumerate(picked)]
+        return [int(ids[i, p]) if temperatures[i] else tokens[i] for i, p in enumerate(picked)]
 
     def _median_digit(self, logits: Any, row: Row, best: int) -> int:
         """The token of the median price in the place of a digit; elsewhere the `best` token.

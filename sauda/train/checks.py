@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from env import IllegalAction, Offer, arena, get_task
+from env import IllegalAction, Offer, arena, get_task, people
 from sauda.experiments.gap import Judged
 from sauda.games import GAMES
 from sauda.games.bazaar_prompt import percent_of
@@ -38,7 +38,12 @@ from sauda.train.common import Run, append, checkpoints_in
 from sauda.train.model import load_served
 
 TASKS = ("bazaar/open", "bazaar/rushed")  # of the acceptance check
-EVAL_TASKS = {"bazaar": "bazaar/open", "arena": "arena/market_round"}  # of checkpoints, by game
+# What checkpoints play, by game or stage; people in sentences that nobody learnt.
+EVAL_TASKS = {
+    "bazaar": get_task("bazaar/open"),
+    "arena": get_task("arena/market_round"),
+    "people": people.people_task("development"),
+}
 MOST_EVALUATED = 10  # checkpoints of a run, since each takes minutes
 POSITIONS_PER_GAME = 5  # of a checkpoint, in which its moves are judged
 LONGEST_RUN = 3  # of the same word
@@ -48,14 +53,22 @@ LEAST_VALID = 0.95  # share of replies that must hold a move
 def check_player(run: Run, served: Model) -> dict[str, Any]:
     """The acceptance check of a trained player, and the games of every checkpoint's adapter."""
     settings = run.settings
+    states = list(holdout_states(kind_of(settings), settings.acceptance_prompts))
     return {
-        "acceptance": acceptance(served, settings.game, settings.acceptance_prompts),
+        "acceptance": acceptance(served, settings.game, states),
         "checkpoint_evaluations": evaluate_checkpoints(run),
         "init_adapter": run.init,
     }
 
 
-def acceptance(model: Model, game: str, prompts: int = 48, batch_size: int = 16) -> dict[str, Any]:
+def kind_of(settings: Any) -> str:
+    """What a stage is checked by, a key of EVAL_TASKS: its game, or itself."""
+    return settings.stage if settings.stage in EVAL_TASKS else settings.game
+
+
+def acceptance(
+    model: Model, game: str, states: Sequence[Any], batch_size: int = 16
+) -> dict[str, Any]:
     """The acceptance check's figures in one game; `passed` is whether the model is accepted.
 
     "same_kind" is how often the reply is the teacher's kind of move, "price_off" how far its prices
@@ -63,7 +76,6 @@ def acceptance(model: Model, game: str, prompts: int = 48, batch_size: int = 16)
     "accepted" is the share that the rules take: there a refused action is poor play, not broken
     text, and is answered with an error code.
     """
-    states = list(holdout_states(game, prompts))
     judge = _judge_arena if game == "arena" else _judge_bazaar
     seat = PromptSeat(prompt := GAMES[game].prompt)
     replies = reply_to(model, [prompt.render(state.obs) for state in states], batch_size)
@@ -104,9 +116,16 @@ def holdout_states(
     game: str, prompts: int
 ) -> Iterator[teacher_rows.Taught | teacher_rows.ArenaTaught]:
     """States of hold-out games, from the split's end, where no evaluation plays; tasks in turn."""
+    from sauda.train import people as with_people
+
     arena_rows, rows = teacher_rows.ArenaRowSettings(), teacher_rows.RowSettings()
     tasks = arena_rows.tasks if game == "arena" else TASKS
     for number in range(prompts):
+        if game == "people":
+            seed, settings = SPLITS["holdout"][-1 - number], with_people.PeopleSettings()
+            states = list(with_people.teach(seed, settings, "evaluation"))
+            yield states[number % len(states)]
+            continue
         task, seed = get_task(tasks[number % len(tasks)]), SPLITS["holdout"][-1 - number]
         if game == "arena":
             states = list(teacher_rows.teach_arena(task, seed, arena_rows))
@@ -152,7 +171,7 @@ def evaluate_checkpoints(run: Run) -> list[dict[str, Any]]:
     positions: their regret, and the error of prices. Each result is on disk before the next adapter
     plays, and is not measured again.
     """
-    game, games = run.settings.game, run.settings.eval_games
+    kind, games = kind_of(run.settings), run.settings.eval_games
     if not games:
         return []
     file = run.folder / "checkpoint_evaluations.jsonl"
@@ -163,11 +182,11 @@ def evaluate_checkpoints(run: Run) -> list[dict[str, Any]]:
     for step in (step for step in chosen if step not in results):
         print(f"playing {games} games with the adapter of step {step}", flush=True)
         player = PlayerSpec(load_served(checkpoints[step], run.base, run.settings.threads))
-        played = [new_game(get_task(EVAL_TASKS[game]), seed) for seed in PLAYED[:games]]
+        played = [new_game(EVAL_TASKS[kind], seed) for seed in PLAYED[:games]]
         play_games(played, player)
         mean, low, high = mean_interval(np.array([each.grade for each in played]))
         results[step] = {"step": step, "n": games, "reward": mean, "low": low, "high": high}
-        if game == "bazaar":
+        if kind == "bazaar":
             judged = judged or Judged.of(POSITIONS_PER_GAME * games)
             figures = judged.of_model(player)
             results[step] |= {name: figures[name] for name in ("regret", "price_error")}

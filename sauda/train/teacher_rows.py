@@ -284,8 +284,9 @@ def round_action(obs: Observation, action: Action, near: int = 0) -> Action:
 
 def _highest(obs: Observation, price: float) -> int:
     """The highest whole percent that `price` may be rounded to: legal, and without a loss."""
-    offers = [m for m in schema(obs)["anyOf"] if "offer" in m["properties"]]
-    legal = offers[0]["properties"]["offer"]["maximum"] if offers else 1
+    moves = [m["properties"] for m in schema(obs)["anyOf"]]
+    offers = [m.get("offer", m.get("raise")) for m in moves if "offer" in m or "raise" in m]
+    legal = offers[0]["maximum"] if offers else 1
     return min(legal, math.floor(100 * obs.budget / unit(obs))) if price <= obs.budget else legal
 
 

@@ -206,7 +206,7 @@ def test_the_acceptance_check_counts_actions_that_the_rules_accept():
         (lambda messages, seed: theft, 1.0, 0.0, True),
         (lambda messages, seed: "I would rather wait.", 0.0, 0.0, False),
     ):
-        report = acceptance(Canned(write, "stop"), "arena", 6)
+        report = acceptance(Canned(write, "stop"), "arena", list(holdout_states("arena", 6)))
         assert (report["valid"], report["accepted"], report["passed"]) == (valid, accepted, passed)
 
 
