@@ -5,7 +5,7 @@ which is public, so that its bids do not tell its limit; a seller's are percent 
 With an offer a buyer may name a speech act, which is put into words here; where any words count
 (`speaks_freely`) its move begins with what it is, and it says a sentence of its own. In words `#`
 stands for the price, `@` for the price of another shop, and a message that names another price
-makes no move. Training and serving use the same prompt, `render`.
+makes no move, but for a sentence of its own. Training and serving use the same prompt, `render`.
 """
 
 import json
@@ -348,8 +348,13 @@ def _last_price(obs: Observation) -> float | None:
 def _fill_prices(
     words: str, amount: Any, price: float | None, obs: Observation, completion: str
 ) -> str:
-    """The words of a move with every price in them put in rupees; all must be the move's own."""
+    """The words of a move with every price in them put in rupees; all must be the move's own.
+
+    Who speaks freely is taken at its word: another price in a sentence is a fault of the sentence.
+    """
     text = clean(words)
+    if speaks_freely(obs):
+        return text.replace("#", "" if price is None else rupees(price))
     if isinstance(amount, int | float):
         text = text.replace(f"{amount}%", "#")
     named = rupees(price) if price is not None else ""
