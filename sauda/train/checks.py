@@ -33,7 +33,7 @@ from sauda.records.store import (
     write_artifact,
 )
 from sauda.statistics import mean_interval
-from sauda.train import teacher_rows
+from sauda.train import people_rows, teacher_rows
 from sauda.train.common import Run, append, checkpoints_in
 from sauda.train.model import load_served
 
@@ -116,14 +116,12 @@ def holdout_states(
     game: str, prompts: int
 ) -> Iterator[teacher_rows.Taught | teacher_rows.ArenaTaught]:
     """States of hold-out games, from the split's end, where no evaluation plays; tasks in turn."""
-    from sauda.train import people as with_people
-
     arena_rows, rows = teacher_rows.ArenaRowSettings(), teacher_rows.RowSettings()
     tasks = arena_rows.tasks if game == "arena" else TASKS
     for number in range(prompts):
         if game == "people":
-            seed, settings = SPLITS["holdout"][-1 - number], with_people.PeopleSettings()
-            states = list(with_people.teach(seed, settings, "evaluation"))
+            seed, settings = SPLITS["holdout"][-1 - number], people_rows.PeopleRowSettings()
+            states = list(people_rows.teach(seed, settings, "evaluation"))
             yield states[number % len(states)]
             continue
         task, seed = get_task(tasks[number % len(tasks)]), SPLITS["holdout"][-1 - number]

@@ -63,7 +63,7 @@ def test_every_meaning_has_sentences_of_each_language_kind_and_use():
             for row in corpus.rows(seat, use):
                 assert row.language in corpus.LANGUAGES
                 assert row.kind in corpus.KINDS
-                if row.family != "remind":
+                if row.family not in ("remind", "bid"):  # which move nobody
                     key = (row.meaning, row.language)
                     counts[key] = counts.get(key, 0) + 1
         assert min(counts.values()) >= 40
