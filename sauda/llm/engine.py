@@ -36,14 +36,18 @@ class Sampling:
     top_p: float = 0.9
     max_new_tokens: int = 64  # of a reply
     median: bool = False  # where decoding is greedy, a price is the median and not the mode
-    words: float = 0.0  # temperature of a sentence that goes with a move, once the move is written
 
     def at(self, text: str) -> float:
-        """The temperature of the token that follows `text`."""
-        return self.words if self.words and SENTENCE.search(text) else self.temperature
+        """The temperature of the token that follows `text`.
+
+        With `median` a move is greedy and the sentence that goes with it is drawn: the likeliest
+        one would be said in every round.
+        """
+        return WORDS if self.median and SENTENCE.search(text) else self.temperature
 
 
-DEFAULT_SAMPLING = Sampling(temperature=0.0, median=True, words=0.7)
+DEFAULT_SAMPLING = Sampling(temperature=0.0, median=True)
+WORDS = 0.7  # temperature of a sentence of its own
 PRICE = re.compile(r'"(?:offer|raise)":\s?(\d{0,3})$')  # a reply that is within its price
 SENTENCE = re.compile(r'"(?:raise|hold)":\d+,"say":"')  # one that has come to its own sentence
 # Digits in the order of the prices that begin with them: one that begins with 1 has three digits,
