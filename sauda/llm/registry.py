@@ -196,20 +196,21 @@ READ = {
         "classic/career_10",
         "classic/marketplace_arena",
     ),
+    "people": ("bazaar/people",),  # of the bazaar, for a buyer that speaks freely
     "arena": ("arena/market_round", "arena/coalition_market"),
 }
 
 
 @cache
 def prompt_hashes(game_name: str) -> Mapping[str, str]:
-    """The fingerprints of a game's prompt and of the parser of its replies."""
-    prompt = GAMES[game_name].prompt
+    """The fingerprints of a game's prompt, a key of READ, and of the parser of its replies."""
+    prompt = GAMES.get(game_name, BAZAAR).prompt
     seen = [obs for task_name in READ[game_name] for obs in positions(get_task(task_name))]
     rendered = fingerprint([prompt.render(obs) for obs in seen])
     return MappingProxyType({"prompt": rendered, "parser": of_parser(prompt.parse, seen)})
 
 
-bazaar_prompt, arena_prompt = (partial(prompt_hashes, name) for name in READ)
+bazaar_prompt, people_prompt, arena_prompt = (partial(prompt_hashes, name) for name in READ)
 
 
 def kinds_of_cpu(source_cpu: str) -> list[str]:

@@ -1,0 +1,328 @@
+"""How buyers behave towards people: sellers of twelve habits, whom no training has met.
+
+A visitor of the page concedes evenly or late, stands, lies, apologises. Each habit sells in the
+games of `bazaar/people`, and says sentences of its own. A model's lines are judged too: a fault is
+a line that names another price than the bid, says what was said before, claims what the buyer does
+not know, gives its limit away, or fits another move.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby, product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from env import (
+    Accept,
+    Episode,
+    Observation,
+    Offer,
+    Policy,
+    Task,
+    WalkAway,
+    ear,
+    episode,
+    get_task,
+    rollout,
+    rupees,
+    shares,
+)
+from sauda.experiments.base import experiment
+from sauda.experiments.batches import play_together
+from sauda.games import BAZAAR
+from sauda.llm.registry import (
+    get_policy,
+    is_model,
+    models_behind,
+    people_prompt,
+    player_spec,
+)
+from sauda.llm.turn import PlayerSpec
+from sauda.llm.types import BatchGenerate, Messages, Reply, Schema
+from sauda.records import progress
+from sauda.records.schemas.base import ModelSource, Record, Rows
+from sauda.records.seeds import deal_at, first_seeds
+from sauda.records.store import Artifact
+from sauda.statistics import exact_share, mean_of
+
+TASK = "bazaar/people"
+FAULTS = ("price", "repeat", "claim", "limit", "fit")
+OFTEN = 2  # times in a row that a price may be named to somebody who concedes
+
+
+class Habit(NamedTuple):
+    """A seller: where it opens, times the list price, how it goes on, and what it says."""
+
+    opening: float
+    goes_on: Callable[[Observation], float]  # its next ask, before it is held to what is legal
+    says: tuple[str, ...]
+    concedes: bool = True
+
+
+def by(share: float, every: int = 1) -> Callable[[Observation], float]:
+    """Has given so large a share of its room at the end, in equal steps, one in `every` rounds."""
+
+    def next_ask(obs: Observation) -> float:
+        given = share * (obs.round // every) * every / obs.table.rounds
+        return obs.opening_ask - given * (obs.opening_ask - obs.reservation)
+
+    return next_ask
+
+
+def late(obs: Observation) -> float:
+    """Stands, and in the last two rounds halves what is left to its reservation price."""
+    return (obs.ask + obs.reservation) / 2 if obs.table.rounds - obs.round < 2 else obs.ask
+
+
+def mirror(obs: Observation) -> float:
+    """Falls by the buyer's last rise."""
+    bids = obs.table.bids
+    return obs.ask - (max(0, bids[-1] - max(bids[:-1])) if len(bids) > 1 else 0)
+
+
+def splitter(obs: Observation) -> float:
+    """The middle between its ask and the best bid."""
+    return (obs.ask + obs.bid) / 2
+
+
+HABITS: Mapping[str, Habit] = {
+    "concedes evenly": Habit(1.0, by(1.0), ("Take it, I came down.", "A bit less, then.")),
+    "concedes late": Habit(1.0, late, ("Let us see.", "I have time."), False),
+    "wall": Habit(1.0, by(0.0), ("That is my price.", "It stays as it is."), False),
+    "mirrors": Habit(1.1, mirror, ("You move, I move.", "As you do, so do I."), False),
+    "splits": Habit(1.0, splitter, ("Let's meet in the middle.", "Half and half.")),
+    "opens absurdly": Habit(3.0, by(1.0), ("It is precious.", "Fine, less.")),
+    "apologises": Habit(1.0, by(0.6), ("Sorry, that's the best I can do.", "So sorry, truly.")),
+    "argues": Habit(1.0, by(1.0, 2), ("Look how well it is made!", "You know it is worth it.")),
+    "talks without a price": Habit(1.0, by(0.9, 2), ("How was your way here?", "Hot today!")),
+    "lies": Habit(1.05, by(0.8), ("Someone offered me more an hour ago.", "I paid more myself.")),
+    "deadline": Habit(1.0, by(0.9), ("I close in five minutes.", "Quick, I have to go.")),
+    "insults": Habit(1.0, by(0.8), ("Don't waste my time.", "Is that a joke?")),
+}
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """A seller of one habit. It takes a bid that meets its next ask, and at the end any gain."""
+
+    habit: str
+
+    def __call__(self, obs: Observation, rng: np.random.Generator) -> Offer | Accept | WalkAway:
+        habit, least = HABITS[self.habit], obs.reservation
+        if not obs.table.asks:
+            ask = max(least, round(habit.opening * obs.table.item.list_price))
+        else:
+            ask = min(obs.ask, max(least, round(habit.goes_on(obs))))
+            last = obs.round >= obs.table.rounds
+            if obs.bid >= ask or (last and obs.bid >= least):
+                return Accept()
+            if self.habit == "deadline" and obs.round == 4:
+                return WalkAway("I have to go now.")
+        says = habit.says[obs.round % len(habit.says)]
+        return Offer(ask, f"{says} {rupees(ask)}.")
+
+
+def task_of(habit: str) -> Task:
+    """The game with people, a seller of the habit in the other seat."""
+    return replace(get_task(TASK), opponents={"seller": Visitor(habit)})
+
+
+# What is measured ---------------------------------------------------------------------------------
+
+
+def faults_in(obs: Observation, action: Offer) -> Iterator[str]:
+    """The faults of the line that goes with a bid, of FAULTS."""
+    line, quote = action.message, obs.own.get("quote")
+    amounts = {int(digits.replace(",", "")) for digits in re.findall(r"\d[\d,]*", line)}
+    if amounts - {action.price, quote}:
+        yield "price"
+    earlier = (move.action.message for move in obs.table.moves if move.agent == obs.agent)
+    if _shape(line) in map(_shape, earlier):
+        yield "repeat"
+    if ear.act_in(line)[0] == "outside" and quote is None:
+        yield "claim"
+    family, key, _ = ear.meaning(line, "buyer")
+    if key == "limit_near" and obs.reservation in amounts:
+        yield "limit"
+    raises = obs.bid is None or action.price > obs.bid
+    if family == "bid" and key != ("raise" if raises else "hold"):
+        yield "fit"
+
+
+def _shape(line: str) -> str:
+    """A line without its amounts: the same sentence about another price is no repetition."""
+    return re.sub(r"\d[\d,]*", "#", line).strip().lower()
+
+
+class Figures(NamedTuple):
+    """What one game comes to."""
+
+    possible: bool  # whether both sides could gain
+    deal: bool
+    share: float  # of what there was to share
+    steady: bool  # whether no price was named more than OFTEN times in a row
+    conceded: int  # answers to a fall of the ask ...
+    answered: int  # ... that rise or accept
+    refused: bool  # whether it ended without a deal at a last ask within the buyer's limit
+    lines: int
+    faults: Mapping[str, int]
+
+
+def measure(game: Episode) -> Figures:
+    """The figures of a game that is over."""
+    deal = deal_at(get_task(TASK), game.seed)
+    limit = deal.buyer["reservation"]
+    table, conceded, answered, lines, faults = game.final.table, 0, 0, 0, Counter()
+    for turn in game.turns:
+        if turn.agent != "buyer":
+            continue
+        if turn.observation.drop:
+            rises = isinstance(turn.action, Offer) and turn.action.price > turn.observation.bid
+            conceded, answered = conceded + 1, answered + (rises or isinstance(turn.action, Accept))
+        if isinstance(turn.action, Offer) and turn.action.message:
+            lines += 1
+            faults.update(faults_in(turn.observation, turn.action))
+    price = table.past[0].price if table.past else None
+    return Figures(
+        possible=limit > deal.seller["reservation"],
+        deal=price is not None,
+        share=shares(game.final, "buyer")[0],
+        steady=max((len(list(run)) for _, run in groupby(table.bids)), default=0) <= OFTEN,
+        conceded=conceded,
+        answered=answered,
+        refused=price is None and bool(table.asks) and table.asks[-1] <= limit,
+        lines=lines,
+        faults=faults,
+    )
+
+
+class Manners(Record):
+    """How buyers behave towards sellers of twelve habits: deals, shares, runs of a price, lines."""
+
+    rows: Rows  # one per player and habit, and one per player over all habits
+    models: dict[str, ModelSource]  # the weights, by name
+    replies: Rows  # of each model and habit: the texts of its replies by game
+
+
+Cell = tuple[str, str]  # a player and a habit
+
+
+def rows_of(played: Mapping[Cell, Sequence[Figures]]) -> list[dict[str, Any]]:
+    """A row per player and habit, and after them one over all habits."""
+    names = dict.fromkeys(player for player, _ in played)
+    return [
+        _row(name, habit, [one for key in habits for one in played[name, key]])
+        for name in names
+        for habit, habits in [*((key, [key]) for key in HABITS), ("all", list(HABITS))]
+    ]
+
+
+def _row(player: str, habit: str, games: Sequence[Figures]) -> dict[str, Any]:
+    possible = [game for game in games if game.possible]
+    lines, conceded = (sum(getattr(game, name) for game in games) for name in ("lines", "conceded"))
+    faults = sum((Counter(game.faults) for game in games), Counter())
+    return {
+        "player": player,
+        "habit": habit,
+        "n": len(games),
+        "possible": len(possible),
+        "deals": exact_share(sum(game.deal for game in possible), len(possible)),
+        "share": mean_of(np.array([game.share for game in possible])),
+        "steady": exact_share(sum(game.steady for game in games), len(games)),
+        "answered": exact_share(sum(game.answered for game in games), conceded),
+        "refused": sum(game.refused for game in possible),
+        "lines": lines,
+        "faults": {name: faults[name] for name in FAULTS},
+        "per_thousand": round(1000 * faults.total() / lines, 2) if lines else None,
+    }
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A model that replies what it replied, in the same order."""
+
+    texts: Iterator[str]
+
+    def batch(
+        self, chats: Sequence[Messages], seeds: Sequence[int], schemas: Sequence[Schema | None]
+    ) -> list[Reply]:
+        return [Reply(next(self.texts), "recorded") for _ in chats]
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """A model whose replies are kept in their order."""
+
+    model: BatchGenerate
+    texts: list[str] = field(default_factory=list)
+
+    def batch(
+        self, chats: Sequence[Messages], seeds: Sequence[int], schemas: Sequence[Schema | None]
+    ) -> list[Reply]:
+        replies = self.model.batch(chats, seeds, schemas)
+        self.texts.extend(reply.text for reply in replies)
+        return replies
+
+
+def play_model(
+    model: BatchGenerate, habit: str, seeds: Sequence[int]
+) -> tuple[list[Figures], list[str]]:
+    """The figures of a bare model's games, played together, and its replies in their order."""
+    task, recorder = task_of(habit), Recorder(model)
+    games = play_together(task, PlayerSpec(recorder), seeds)
+    return [measure(episode(task, game.play)) for game in games], recorder.texts
+
+
+def play_script(policy: Policy, habit: str, seeds: Sequence[int]) -> list[Figures]:
+    """The figures of the games of a script or a planner."""
+    return [measure(rollout(task_of(habit), policy, seed)) for seed in seeds]
+
+
+def summarize(
+    players: Sequence[str], seeds: Sequence[int], models: Callable[[str, str], BatchGenerate]
+) -> dict[str, Any]:
+    """Rows and replies; `models` gives what replies for a model and a habit."""
+    played, replies = {}, []
+    cells = list(product(players, HABITS))
+    for name, habit in progress(cells, len(cells), "playing", "habit"):
+        if is_model(name):
+            played[name, habit], texts = play_model(models(name, habit), habit, seeds)
+            replies.append({"player": name, "habit": habit, "texts": texts})
+        else:
+            played[name, habit] = play_script(get_policy(get_task(TASK), name), habit, seeds)
+    return {"rows": rows_of(played), "replies": replies}
+
+
+def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
+    """Every game played again, the models' from their recorded replies; no weights are needed."""
+    settings, recorded = artifact.settings(), artifact.data.as_json()
+    texts = {(row["player"], row["habit"]): row["texts"] for row in recorded["replies"]}
+    return summarize(
+        settings["players"],
+        first_seeds(settings["games"]),
+        lambda name, habit: Recorded(iter(texts[name, habit])),
+    )
+
+
+@experiment(
+    "manners.json",
+    Manners,
+    checks="every game, a model's from its recorded replies, and every figure",
+    replay=replay,
+    model_hashes=people_prompt,
+)
+def manners(
+    players: tuple[str, ...] = ("mini+people", "bayesian", "listener", "conceder", "linear"),
+    games: int = 40,  # hold-out seeds for each habit
+) -> dict[str, Any]:
+    """The data of the artifact. ValueError for an unknown player."""
+    for name in players:
+        get_policy(get_task(TASK), name)
+    sources = models_behind(players, BAZAAR)
+    sources = {name: source | people_prompt() for name, source in sources.items()}
+    made = summarize(players, first_seeds(games), lambda name, habit: player_spec(name).generate)
+    return made | {"models": sources}
