@@ -48,6 +48,7 @@ class Bazaar:
     seller_type: str = ""
     manner: Callable[[Table, Mapping[str, Any]], Tells] | None = None
     standing: bool = False
+    version: int = 2  # of the open market's rules
 
     agents = ("seller", "buyer")
 
@@ -142,6 +143,7 @@ class Bazaar:
             self.seller_type,
             past=past,
             standing=self.standing,
+            version=self.version,
         )
         private = {"buyer": instance.buyer, "seller": instance.seller, "nature": instances}
         return State(table, "seller", private)

@@ -135,6 +135,7 @@ class Table(NamedTuple):
     rivals: tuple[Rival, ...] = ()
     outbid: bool = False  # a rival bid more in the last closed round
     standing: bool = False  # the best bid counts and not the last, and words count: the open market
+    version: int = 2  # of the open market's rules
 
     @property
     def bid(self) -> float | None:
