@@ -69,12 +69,12 @@ def render(obs: Observation) -> list[dict[str, str]]:
 
 def speaks_freely(obs: Observation) -> bool:
     """Whether it buys where any words count, and answers with a sentence of its own."""
-    return obs.agent != "seller" and obs.table.any_words
+    return obs.agent != "seller" and obs.table.version >= 3
 
 
 def names_acts(obs: Observation) -> bool:
     """Whether it buys where bids stand and words of a table count: it names speech acts."""
-    return obs.agent != "seller" and obs.table.standing and not obs.table.any_words
+    return obs.agent != "seller" and obs.table.standing and obs.table.version < 3
 
 
 def _moves(obs: Observation) -> Iterator[Move]:
