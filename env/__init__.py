@@ -8,7 +8,7 @@ names stand under `env.arena`, those of the open market under `env.market` and `
 
 from . import arena
 from .amounts import conceded, group_digits, rupees, zopa_width
-from .bazaar import corpus, ear, market, people, speech
+from .bazaar import corpus, customers, ear, market, people, speech
 from .bazaar.classic import aggressive, classic_seller, naive, rule_based, smart
 from .bazaar.market import ALL_MARKETS, MARKETS, MARKETS_3, TYPES, with_seller_type
 from .bazaar.rules import Bazaar, shares
@@ -77,6 +77,7 @@ __all__ = [
     "classic_seller",
     "conceded",
     "corpus",
+    "customers",
     "ear",
     "episode",
     "get_task",

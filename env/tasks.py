@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from .arena import env as arena
-from .bazaar import classic, market, people, sale
+from .bazaar import classic, customers, market, people, sale
 from .core import Task
 
-_BAZAAR = (*classic.TASKS, *market.TASKS, *people.TASKS, *sale.TASKS)
+_BAZAAR = (*classic.TASKS, *market.TASKS, *people.TASKS, *sale.TASKS, *customers.TASKS)
 BAZAAR_TASKS: Mapping[str, Task] = {task.name: task for task in _BAZAAR}
 ARENA_TASKS: Mapping[str, Task] = {task.name: task for task in arena.TASKS}
 TASKS: Mapping[str, Task] = {**BAZAAR_TASKS, **ARENA_TASKS}

@@ -14,6 +14,7 @@ from ..core import read_rows
 from .speech import Speech
 
 LANGUAGES = ("en", "hinglish", "hi")
+STOPS = {"en": ".", "hinglish": ".", "hi": "।"}  # what closes a sentence
 KINDS = ("plain", "chatty", "terse", "typo", "voice", "indirect")
 USES = ("training", "development", "evaluation")
 
@@ -65,15 +66,19 @@ def pick(language: str, use: str, family: str, key: str, draw: float, price: int
     return options[int(draw * len(options))].replace("#", rupees(price))
 
 
+def closed(text: str, language: str) -> str:
+    """The text with a mark at its end that closes a sentence."""
+    return text if text[-1] in ".!?।" else text + STOPS[language]
+
+
 def line(
     speech: Speech, ask: int, standing: int | None, draw: float, language: str, use: str
 ) -> str:
     """A seller's line with an `ask`; `standing` is the bid that it reminds the buyer of."""
-    stop = "।" if language == "hi" else "."
+    stop = STOPS[language]
 
     def part(family: str, key: str, price: int = 0) -> str:
-        text = pick(language, use, family, key, draw, price)
-        return text if text[-1] in ".!?।" else text + stop
+        return closed(pick(language, use, family, key, draw, price), language)
 
     parts = [part("remind", "bid", standing)] if standing else []
     if speech.reaction:

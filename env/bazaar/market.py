@@ -538,24 +538,26 @@ def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) 
 # Tasks --------------------------------------------------------------------------------------------
 
 
-def market_grade(state: Any) -> float:
-    """The objective of the open market, in [-1, 1].
+def market_grade(state: Any, seat: str = "buyer") -> float:
+    """The objective of the open market, in [-1, 1], for the buyer or the seller.
 
-    With a ZOPA a deal earns the buyer's share of it, discounted; no deal, or one past the deadline,
+    With a ZOPA a deal earns the seat's share of it, discounted; no deal, or one past the deadline,
     earns 0. Without a ZOPA no deal earns 1, discounted. A deal at a loss earns the loss as a share
     of the list price, at most -1.
     """
     if not state.table.past:
         return 0.0
     (instance,), (deal,) = state.private["nature"], state.table.past
-    own, limit = instance.buyer, instance.buyer["reservation"]
-    width = limit - instance.seller["reservation"]
+    own = getattr(instance, seat)
+    width = instance.buyer["reservation"] - instance.seller["reservation"]
     kept = share_kept(own, deal.rounds)
     if deal.price is None:
         return kept if width <= 0 else 0.0
-    if width <= 0 or deal.price > limit:
-        return max(-1.0, (limit - deal.price) / instance.item.list_price)
-    return kept * (limit - deal.price) / width
+    limit = own["reservation"]
+    gain = deal.price - limit if seat == "seller" else limit - deal.price
+    if width <= 0 or gain < 0:
+        return max(-1.0, gain / instance.item.list_price)
+    return kept * gain / width
 
 
 def market_task(name: str, market: Market, seller_type: str = "") -> Task:

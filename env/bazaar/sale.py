@@ -1,6 +1,7 @@
 """The task in which the learner sells, and `TimeDependent`, a policy for either seat."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -70,16 +71,24 @@ def draw_sale(rng: np.random.Generator) -> tuple[Instance, ...]:
     item = CATALOGUE[rng.integers(len(CATALOGUE))]
     reservation = round(RESERVATION_SHARE * item.list_price)
     limit = round(item.list_price * rng.uniform(0.85, 1.15))
-    # A scripted seller in the learner's seat plays the published schedule. Its asks come to rest at
-    # 1.05 of the cost and it accepts 0.98 of an ask; this cost makes that its reservation price.
-    cost = reservation / (1.05 * 0.98)
-    schedule = terms("default", cost, item.list_price, ROUNDS, 0.08, 0.05, 1)
     seller = {
         "reservation": reservation,
-        "terms": schedule,
-        "chance": draw_classic_chance(rng, ROUNDS),
+        **scheduled(reservation, item.list_price, ROUNDS, rng),
     }
     return (Instance(item, buyer={"reservation": limit}, seller=seller),)
+
+
+def scheduled(
+    reservation: int, list_price: int, rounds: int, rng: np.random.Generator
+) -> dict[str, Any]:
+    """What a script in the learner's seat that plays the published schedule needs.
+
+    Its asks come to rest at 1.05 of the cost and it accepts 0.98 of an ask; the cost here makes
+    that its reservation price.
+    """
+    cost = reservation / (1.05 * 0.98)
+    schedule = terms("default", cost, list_price, rounds, 0.08, 0.05, 1)
+    return {"terms": schedule, "chance": draw_classic_chance(rng, rounds)}
 
 
 def bonus(price: float | None, asking_price: float, reservation: float) -> int:

@@ -31,7 +31,7 @@ from env import (
 )
 from sauda.games.adapter import Evaluated, ModelTurn
 from sauda.games.bazaar_prompt import Action, percent_of
-from sauda.policies import BUYERS, SELLERS, SLOW, SLOW_PEOPLE
+from sauda.policies import BUYERS, SELLERS, SLOW, SLOW_CUSTOMERS, SLOW_PEOPLE
 from sauda.policies.bazaar import leave
 from sauda.policies.listener import Listener
 from sauda.policies.tuned import SEARCHED, Tuned
@@ -39,7 +39,7 @@ from sauda.policies.tuned import SEARCHED, Tuned
 OPEN_MARKET, ALL_OPEN = (
     tuple(f"bazaar/{name}" for name in names) for names in (MARKETS, ALL_MARKETS)
 )
-PEOPLE = "bazaar/people"
+PEOPLE, CUSTOMERS = "bazaar/people", "bazaar/customers"
 LEAVE, TUNED = "leave", "tuned"  # to compare with: no play at all, the best script found by search
 
 
@@ -58,9 +58,9 @@ def policies(task: Task) -> Mapping[str, Policy]:
 
 
 def slow_policies(task: Task) -> Mapping[str, Policy]:
-    """The buyers that are too slow to be compared by default."""
-    if task.learner != "buyer":
-        return {}
+    """The policies that are too slow to be compared by default."""
+    if task.learner == "seller":
+        return SLOW_CUSTOMERS if task.name == CUSTOMERS else {}
     return SLOW_PEOPLE if task.name == PEOPLE else SLOW
 
 

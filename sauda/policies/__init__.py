@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from env import Policy, aggressive, classic_seller, naive, rule_based, smart
 from sauda.policies import arena, bazaar
 from sauda.policies.broker import broker
+from sauda.policies.customers import Vendor
 from sauda.policies.listener import Listener
 from sauda.policies.people import Planner
 
@@ -73,4 +74,8 @@ SLOW_PEOPLE: Mapping[str, Policy] = {
     "reader": Planner(speaks=False),
     "speaker": Planner(reads=False),
     "bayesian": Planner(reads=False, speaks=False),
+}
+SLOW_CUSTOMERS: Mapping[str, Policy] = {  # sellers of `bazaar/customers`, whose buyers are deaf
+    "reader": Vendor(),
+    "bayesian": Vendor(reads=False),
 }

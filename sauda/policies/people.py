@@ -42,8 +42,12 @@ class Belief:
     course: rules.Course
     said: frozenset[str]  # the own acts so far
 
-    def at(self, index: np.ndarray) -> tuple[Sellers, np.ndarray, np.ndarray]:
-        """The sellers at these places of the sample, their mood and their temper."""
+    def typical(self) -> tuple[Sellers, np.ndarray, np.ndarray]:
+        """SELLERS of the sample by their weights, evenly in their limits; mood and temper."""
+        order = np.argsort(self.sellers.reservation, kind="stable")
+        steps = (np.arange(SELLERS) + 0.5) / SELLERS
+        at = np.searchsorted(np.cumsum(self.weights[order]), steps)
+        index = order[np.minimum(at, SAMPLE - 1)]
         picked = {
             name: value[index] if isinstance(value, np.ndarray) else value
             for name, value in vars(self.sellers).items()
@@ -69,7 +73,7 @@ def believe(obs: Observation, reads: bool = True, read: Reader = ear.hear) -> Be
         market.unit_of(item.list_price),
         table.asks[0],
     )
-    s.reservation = s.reservation * item.list_price
+    s.anchor, s.reservation = s.opening, s.reservation * item.list_price
     log = np.where(s.reservation + s.unit <= s.opening, 0.0, np.log(LEAST))
     belief = Belief(s, log, np.zeros(SAMPLE), np.zeros(SAMPLE), rules.Course(), frozenset())
     stories: dict[str, list] = {}
@@ -77,13 +81,11 @@ def believe(obs: Observation, reads: bool = True, read: Reader = ear.hear) -> Be
     for move in table.moves:
         if move.agent == "buyer":
             t += 1
-            belief.course = rules.after_bid(
-                belief.course, s.opening, ask, move.action.price, t == 1
-            )
+            belief.course = rules.after_bid(belief.course, s.anchor, ask, move.action.price, t == 1)
             act, gain, holds = _weigh_act(belief, t, move.action.message, obs)
             continue
         if t:
-            log = log + _of_answer(belief, ask, move.action.price, t == 1)
+            log = log + of_answer(belief, ask, move.action.price, t == 1)
             ask = move.action.price
         speech = read(move.action.message) if reads else None
         if speech:
@@ -121,7 +123,7 @@ def _weigh_act(
     return act, gain + gained, holds
 
 
-def _of_answer(belief: Belief, ask: float, after: float, first: bool) -> np.ndarray:
+def of_answer(belief: Belief, ask: float, after: float, first: bool) -> np.ndarray:
     """The log-likelihood of an ask `after` the last bid, which was not taken."""
     s, course = belief.sellers, belief.course
     mood, wide = np.clip(belief.mood, *market.MOOD), rules.NOISE * s.list_price
@@ -187,10 +189,7 @@ class Planner:
 
     def values(self, belief: Belief, obs: Observation) -> tuple[Any, ...]:
         """Acts (a,), prices (k,), the worth of offers (a, k), of accepting and of leaving."""
-        steps = (np.arange(SELLERS) + 0.5) / SELLERS
-        order = np.argsort(belief.sellers.reservation, kind="stable")
-        at = np.searchsorted(np.cumsum(belief.weights[order]), steps)
-        s, mood, temper = belief.at(order[np.minimum(at, SAMPLE - 1)])
+        s, mood, temper = belief.typical()
         prices, acts = bids_to_weigh(obs), ["", *(self.pitches(belief, obs) if self.speaks else ())]
         moods, tempers = [], []
         for act in acts:
@@ -242,10 +241,11 @@ def _draws() -> np.ndarray:
 
 def play_on(
     sellers: Sellers, moods: np.ndarray, tempers: np.ndarray, course: rules.Course,
-    prices: np.ndarray, obs: Observation,
+    prices: np.ndarray, obs: Observation, opens: bool = False,
 ) -> np.ndarray:  # fmt: skip
     """The expected grade of each bid with each act: (a, k); moods have the shape (a, SELLERS).
 
+    Who `opens` the deal moves first, takes a price a round earlier, and may only take one at last.
     Lanes have the shape (acts, bids, sellers, games, paces); who leaves is weighed and not drawn.
     """
     s = Sellers(**{
@@ -256,17 +256,20 @@ def play_on(
     mood = np.clip(moods, *market.MOOD)[:, None, :, None, None]
     temper, bid = tempers[:, None, :, None, None], prices[None, :, None, None, None]
     pace, limit, none = np.array(PACES), obs.reservation, obs.reservation <= s.reservation
-    there, grade, ask = np.ones(shape), np.zeros(shape), np.full(shape, float(obs.ask))
+    ask = np.broadcast_to(obs.ask if obs.table.bids or not opens else s.opening, shape)
+    there, grade = np.ones(shape), np.zeros(shape)
     now, last = obs.round + 1, obs.table.rounds
-    for t in range(now, last + 1):
+    for t in range(now, last + opens + 1):
         kept = obs.own["discount"] ** (t - 1)
         if t > now:
             price = course.best + pace * (ask - course.best)
-            takes = (ask <= limit) & ((ask - price < TAKES * s.opening) | (t == last))
-            grade += there * takes * worth(ask, s, obs, kept)
+            takes = (ask <= limit) & ((ask - price < TAKES * s.opening) | (t == last + opens))
+            grade += there * takes * worth(ask, s, obs, obs.own["discount"] ** (t - 1 - opens))
             there = there * ~takes
             bid = np.minimum(np.floor(price), min(obs.budget, limit))
-        course = rules.after_bid(course, s.opening, ask, bid, t == 1)
+        if t > last:
+            break
+        course = rules.after_bid(course, s.anchor, ask, bid, t == 1)
         noise, chance = (draws[:, :, None] for draws in _draws()[t])
         least = rules.threshold(s, ask, course, mood)
         least = least + rules.NOISE * s.list_price * (2 * noise - 1)

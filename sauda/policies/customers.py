@@ -1,0 +1,138 @@
+"""Contestants that sell in `bazaar/customers`: buyers of `bazaar/people` in the mirror.
+
+There an ask is a bid and the seller's limit a buyer's, so that a script or a plan for one seat
+plays the other.
+"""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from env import Accept, Observation, Offer, Policy, WalkAway, customers, ear, market
+from env import people as rules
+from sauda.policies import people
+from sauda.policies.listener import NOTHING, Action
+from sauda.policies.people import SAMPLE, Belief, Sellers
+
+PRIOR = 21  # seed
+
+
+def flip(obs: Observation, price: Any) -> Any:
+    """The image of a price, or of prices, at a table."""
+    item = obs.table.item
+    return customers.image(item.list_price, market.unit_of(item.list_price), price)
+
+
+def across(obs: Observation) -> Observation:
+    """What a seller sees, as a buyer of `bazaar/people` would: in the mirror.
+
+    The ask before its first bid, which no table holds, is the list price.
+    """
+    table = obs.table
+    asks = (table.item.list_price, *(flip(obs, bid) for bid in table.bids))
+    bids = tuple(flip(obs, ask) for ask in table.asks)
+    table = table._replace(asks=asks, bids=bids, round=len(bids), moves=())
+    own = {"reservation": flip(obs, obs.reservation), "discount": obs.own["discount"]}
+    return Observation("buyer", table, own)
+
+
+@dataclass(frozen=True)
+class Across:
+    """Sells as a silent buyer of `bazaar/people` buys."""
+
+    buyer: Policy
+
+    def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
+        seen = across(obs)
+        # The seller has one move more than there are answers: the last takes the bid, or none.
+        seen = replace(seen, table=seen.table._replace(rounds=seen.table.rounds + 1))
+        action = self.buyer(seen, rng)
+        if isinstance(action, Accept) and not obs.table.bids:
+            return Offer(flip(obs, seen.ask))
+        return (
+            replace(action, price=flip(obs, action.price)) if isinstance(action, Offer) else action
+        )
+
+
+# The planner --------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def _prior() -> dict[str, np.ndarray]:
+    """Buyers before anything is seen, as sellers in the mirror; prices are shares of the list."""
+    rng = np.random.default_rng(PRIOR)
+    drawn = rules.draw_many(SAMPLE, rng)
+    least, most = rules.OPENING
+    above = np.where(rng.random(SAMPLE) < least, 1 + (most - 1) * rng.random(SAMPLE), 1.0)
+    return {**drawn, "above": above}
+
+
+def believe(obs: Observation, reads: bool = True) -> Belief:
+    """The belief of a seller that has seen the table; with `reads` off, its prices alone."""
+    item, seen = obs.table.item, across(obs)
+    s = Sellers(**_prior())
+    s.list_price = s.anchor = item.list_price
+    s.unit = market.unit_of(item.list_price)
+    s.reservation = s.reservation * item.list_price
+    s.opening = s.unit * np.ceil(s.above * item.list_price / s.unit)
+    s.opening = np.maximum(s.reservation + s.unit, s.opening)
+    none, log, ask = np.zeros(SAMPLE), np.zeros(SAMPLE), s.opening
+    belief = Belief(s, none, none, none, rules.Course(), frozenset())
+    answers = zip(seen.table.bids, seen.table.asks[1:], strict=True)
+    said = [move.action.message for move in obs.table.moves if move.agent == "buyer"]
+    for t, ((bid, answer), message) in enumerate(zip(answers, said, strict=True), 1):
+        belief.course = rules.after_bid(belief.course, s.anchor, ask, bid, t == 1)
+        log = log + people.of_answer(belief, ask, answer, t == 1)
+        ask = answer
+        if reads:
+            log = log + np.log(of_words(belief, obs, message, answer) + people.SLIP)
+    weights = np.exp(log - log.max())
+    belief.weights = weights / weights.sum()
+    return belief
+
+
+def of_words(belief: Belief, obs: Observation, message: str, ask: float) -> np.ndarray:
+    """The chance, up to a factor, that a buyer speaks so with a bid, which is `ask` here."""
+    s, chance = belief.sellers, np.ones(SAMPLE)
+    still = belief.course._replace(rise=0.0)
+    warns = rules.hazard(s, still, False, belief.mood, belief.temper) >= rules.WARNS
+    lies, low = 1 - s.honesty, s.patience == rules.PATIENCES.index("low")
+    meant = ear.meanings(message, "buyer")
+    if "buyer/outside" in meant:
+        limit, named = flip(obs, s.reservation), ear.amount(message)
+        least, most = customers.QUOTE
+        holds = (named >= least * limit) & (named <= most * limit + s.unit)
+        chance = chance * holds * np.where(s.rival, 1, np.where(warns, 0, lies))
+    if "buyer/limit_near" in meant:
+        near = ask - s.reservation < rules.CLOSE * s.opening
+        chance = chance * np.where(warns, 0, np.where(near, 1, lies))
+    if "buyer/patience_low" in meant:
+        high = s.patience == rules.PATIENCES.index("high")
+        chance = chance * np.where(warns | low, 1, np.where(high, lies, 0))
+    return chance
+
+
+@dataclass(frozen=True)
+class Vendor:
+    """The seller that plans against its belief; `reads` off, it sees prices alone."""
+
+    reads: bool = True
+    truth: rules.Person | None = None  # told the whole buyer: a bound, and no contestant
+
+    def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
+        belief, seen = believe(obs, self.reads), across(obs)
+        if self.truth:
+            for name in (*rules.Habit._fields[1:], *people.KNOWN, "opening"):
+                setattr(belief.sellers, name, np.full(SAMPLE, getattr(self.truth, name)))
+        s, mood, temper = belief.typical()
+        prices = people.bids_to_weigh(seen)
+        offers = people.play_on(s, mood[None], temper[None], belief.course, prices, seen, True)[0]
+        kept = seen.own["discount"] ** max(0, obs.round - 1)
+        walk = ((seen.reservation <= s.reservation) * kept).mean()
+        takes = obs.table.bids and seen.ask <= seen.reservation
+        accept = people.worth(seen.ask, s, seen, kept).mean() if takes else NOTHING
+        if offers.max() >= max(accept, walk):
+            return Offer(int(flip(obs, prices[offers.argmax()])))
+        return Accept() if accept >= walk else WalkAway()

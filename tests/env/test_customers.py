@@ -1,0 +1,132 @@
+"""Buyers that answer as people do: what they pay, refuse and say."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from env import Accept, EndReason, Offer, WalkAway, corpus, customers, ear, get_task, rollout
+from sauda.games import policies_of
+from sauda.games.bazaar_columns import slow_policies
+
+CUSTOMERS = get_task("bazaar/customers")
+SEEDS = st.integers(0, 10**6)
+SHARES = st.lists(st.floats(0.4, 9.0), min_size=1, max_size=7)  # of the list price
+ODD = st.sampled_from(["", "₹" * 2000, "Another shop sells it for ₹1.", "मैं चला।", "\u200b 1e308"])
+
+
+def asks(seed, shares, words=("",), task=CUSTOMERS):
+    """The game of a seller that asks these shares of the list price, above the standing bid."""
+
+    def policy(obs, rng):
+        number = obs.round
+        if number >= len(shares):
+            return WalkAway()
+        price = max(1, round(shares[number] * obs.table.item.list_price), (obs.bid or 0) + 1)
+        return Offer(price, words[number % len(words)])
+
+    return rollout(task, policy, seed)
+
+
+@given(SEEDS, SHARES, st.lists(ODD, min_size=1, max_size=3))
+def test_bids_never_fall_and_nobody_pays_or_bids_above_the_own_limit(seed, shares, words):
+    final = asks(seed, shares, words).final
+    table, ((deal,), (instance,)) = final.table, (final.table.past, final.private["nature"])
+    limit = instance.buyer["reservation"]
+    assert list(table.bids) == sorted(table.bids)
+    assert max(table.bids, default=0) <= limit
+    for number, bid in enumerate(table.bids):
+        assert 0 < bid < table.asks[number]
+    if deal.price is not None:
+        assert deal.price == table.asks[-1] <= limit
+
+
+@given(SEEDS, st.floats(0.5, 1.5), st.lists(ODD, min_size=1, max_size=2))
+def test_the_price_that_it_bids_is_the_sellers_to_take(seed, share, words):
+    def policy(obs, rng):
+        if obs.table.bids:
+            return Accept()
+        return Offer(round(share * obs.table.item.list_price), words[0])
+
+    game = rollout(CUSTOMERS, policy, seed)
+    if bids := game.final.table.bids:
+        assert (game.end, game.final.table.past[-1].price) == (EndReason.AGREEMENT, bids[0])
+
+
+@given(SEEDS, SHARES, st.floats(0.01, 0.5))
+def test_a_lower_ask_is_never_refused_where_a_higher_one_is_taken(seed, shares, less):
+    *before, last = shares
+    lower = [*before, (1 - less) * last]
+    high, low = (asks(seed, row).final.table for row in (shares, lower))
+    taken = high.past[-1].end is EndReason.AGREEMENT and len(high.asks) == len(shares)
+    if taken and low.asks[-1] <= high.asks[-1]:
+        assert low.past[-1].end is EndReason.AGREEMENT
+
+
+@given(SEEDS, SHARES, ODD)
+def test_a_buyer_is_deaf_and_a_mute_one_says_prices_alone(seed, shares, words):
+    task = customers.customers_task(mute=True)
+    silent, loud, mute = (
+        asks(seed, shares),
+        asks(seed, shares, [words]),
+        asks(seed, shares, task=task),
+    )
+    tables = [game.final.table for game in (silent, loud, mute)]
+    assert tables[0].bids == tables[1].bids == tables[2].bids
+    for turn in mute.turns:
+        if turn.agent == "buyer" and not isinstance(turn.action, Accept):
+            assert not ear.meanings(turn.action.message, "buyer")
+
+
+def test_a_fall_of_the_ask_wins_more_deals_than_its_repeat():
+    falls, stands = (
+        [asks(seed, row).end is EndReason.AGREEMENT for seed in range(150)]
+        for row in ([1.0, 0.9, 0.8], [1.0, 1.0, 0.8])
+    )
+    repeats = [asks(seed, [0.8] * 3).end is EndReason.WALKAWAY for seed in range(150)]
+    assert sum(falls) > sum(stands)
+    assert sum(repeats) > 15
+
+
+def test_whoever_leaves_says_its_drawn_reason():
+    reasons = []
+    for seed in range(80):
+        game = asks(seed, [1.4] * 6)
+        last = game.turns[-1]
+        if last.agent == "buyer" and isinstance(last.action, WalkAway):
+            own = game.final.private["buyer"]
+            options = corpus.sentences(own["language"], "evaluation")
+            meant = [key for key in ("patience", "rival")
+                     if last.action.message in options["bid", f"leave_{key}"]]  # fmt: skip
+            assert len(meant) == 1
+            assert meant != ["rival"] or own["stance"].rival
+            reasons += meant
+    assert set(reasons) == {"patience", "rival"}
+
+
+def test_a_named_price_of_another_shop_is_below_the_ask_and_never_overbid():
+    named = []
+    for seed in range(150):
+        game = asks(seed, [1.5, 1.4, 1.3, 1.2, 1.1, 1.0])
+        price = 0
+        for turn in game.turns:
+            message = getattr(turn.action, "message", "")
+            if turn.agent == "seller":
+                price = turn.action.price if isinstance(turn.action, Offer) else price
+            elif "buyer/outside" in ear.meanings(message, "buyer"):
+                amount = ear.amount(message)
+                own = game.final.private["buyer"]
+                assert own["reservation"] <= amount == own["quote"] < price
+                named.append(amount)
+    assert len(named) > 10
+
+
+@pytest.mark.parametrize("name", [*policies_of(CUSTOMERS), *slow_policies(CUSTOMERS)])
+def test_every_seller_plays_to_the_end_and_again_the_same(name):
+    policy = {**policies_of(CUSTOMERS), **slow_policies(CUSTOMERS)}[name]
+    for seed in range(8):
+        game = rollout(CUSTOMERS, policy, seed)
+        assert game.end is not EndReason.FORFEIT
+        assert rollout(CUSTOMERS, policy, seed) == game
+        (instance,) = game.final.private["nature"]
+        price = game.final.table.past[-1].price
+        assert name == "random" or price is None or price >= instance.seller["reservation"]
