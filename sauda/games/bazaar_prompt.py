@@ -229,10 +229,9 @@ def parse(completion: str, obs: Observation) -> Action:
     verb, amount, words = _verb(first_object(completion), completion)
     if names_acts(obs) and words in SAID:
         words = realise(words, obs)
-    if "@" in words and speaks_freely(obs):
-        if obs.own.get("quote") is None:
-            raise _refuse("it names a price of another shop and knows none", completion)
-        words = words.replace("@", rupees(obs.own["quote"]))
+    if speaks_freely(obs):
+        quote = obs.own.get("quote")  # a claim of a price that it does not know stays without one
+        words = words.replace("@", "" if quote is None else rupees(quote))
     standing = _last_price(obs)
     if verb == "hold":
         if obs.bid is None:
