@@ -17,6 +17,7 @@ import numpy as np
 
 from ..core import read_rows
 from .speech import Speech
+from .types import EXTRAS
 
 SEATS = ("buyer", "seller")  # who speaks
 BUCKETS = 1 << 14  # columns of the weights, to which n-grams are hashed
@@ -138,8 +139,11 @@ def meanings(text: str, seat: str) -> set[str]:
     return {"/".join(pair) for pair in heard if pair[0] not in ("", "mark")}
 
 
-TOPICS = ("cost", "time", "wear", "rival", "limit", "patience")
-ACTS = ("ask_cost", "ask_wear", "ask_time", "tea", "cash", "outside", "flaw", "insult")
+TOPICS = ("cost", "time", "wear", "rival", "limit", "patience", *EXTRAS)
+ACTS = (
+    "ask_cost", "ask_wear", "ask_time", "tea", "cash", "outside", "flaw", "insult",
+    *(f"ask_{name}" for name in EXTRAS),
+)  # fmt: skip
 
 
 def hear(text: str) -> Speech:
@@ -162,7 +166,7 @@ def _hear(text: str) -> Speech:
         elif family == "reaction":
             reaction = key
         elif family in TOPICS:
-            priced = family == "cost" and key != "evade"
+            priced = key in ("price", "about")
             if priced and not amount(sentence):
                 continue
             topic, content, cost = family, key, amount(sentence) if priced else 0

@@ -12,6 +12,7 @@ from env import Policy, aggressive, classic_seller, naive, rule_based, smart
 from sauda.policies import arena, bazaar
 from sauda.policies.broker import broker
 from sauda.policies.listener import Listener
+from sauda.policies.packages import Packager
 from sauda.policies.people import Planner
 
 BUYERS: Mapping[str, Policy] = {
@@ -73,4 +74,12 @@ SLOW_PEOPLE: Mapping[str, Policy] = {
     "reader": Planner(speaks=False),
     "speaker": Planner(reads=False),
     "bayesian": Planner(reads=False, speaks=False),
+}
+# The same four where a bid may hold extras, and one that bids prices alone.
+SLOW_PACKAGES: Mapping[str, Policy] = {
+    "listener": Packager(),
+    "reader": Packager(speaks=False),
+    "speaker": Packager(reads=False),
+    "bayesian": Packager(reads=False, speaks=False),
+    "bare": Packager(reads=False, speaks=False, packs=False),
 }
