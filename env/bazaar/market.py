@@ -16,7 +16,7 @@ import numpy as np
 from ..amounts import rupees
 from ..core import Task
 from .rules import Bazaar, share_kept
-from .speech import LANGUAGES, PITCHES, QUESTIONS, Speech, act_in, phrases, say
+from .speech import ACTS, LANGUAGES, PITCHES, QUESTIONS, Speech, act_in, phrases, say
 from .types import CATALOGUE, Accept, Action, Instance, Observation, Offer, WalkAway
 
 # Types --------------------------------------------------------------------------------------------
@@ -315,7 +315,7 @@ def listen(s: Any, moves: Any, chance: Any, quote: int | None, read: Any = act_i
         act, named = read(move.action.message)
         if act in said:
             temper += REPEATED
-        elif act:
+        elif act in ACTS:
             said.add(act)
             holds = True
             if act == "flaw":
