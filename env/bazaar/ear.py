@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from ..core import read_rows
+from .speech import ACTS as PRICE_ACTS
 from .speech import Speech
 from .types import EXTRAS
 
@@ -140,10 +141,7 @@ def meanings(text: str, seat: str) -> set[str]:
 
 
 TOPICS = ("cost", "time", "wear", "rival", "limit", "patience", *EXTRAS)
-ACTS = (
-    "ask_cost", "ask_wear", "ask_time", "tea", "cash", "outside", "flaw", "insult",
-    *(f"ask_{name}" for name in EXTRAS),
-)  # fmt: skip
+ACTS = (*PRICE_ACTS, *(f"ask_{extra}" for extra in EXTRAS))
 
 
 def hear(text: str) -> Speech:
@@ -180,16 +178,16 @@ def amount(text: str) -> int:
     return int(named[1].replace(",", "")[:12] or 0) * (1000 if named[2] else 1) if named else 0
 
 
-def act_in(text: str) -> tuple[str, int]:
-    """The speech act of a buyer's line, "" for none, and the outside price in rupees, or 0."""
-    return _act_in(text[:LONGEST])
+def act_in(text: str, acts: tuple[str, ...] = ACTS) -> tuple[str, int]:
+    """Which of `acts` a buyer's line is, "" for none, and the outside price in rupees, or 0."""
+    return _act_in(text[:LONGEST], acts)
 
 
 @lru_cache(maxsize=50_000)
-def _act_in(text: str) -> tuple[str, int]:
+def _act_in(text: str, acts: tuple[str, ...]) -> tuple[str, int]:
     best = ("", 0.0, 0)
     for sentence in _SENTENCE.split(text.strip()):
         _, key, chance = meaning(sentence, "buyer")
-        if key in ACTS and chance > best[1]:
+        if key in acts and chance > best[1]:
             best = key, chance, amount(sentence) if key == "outside" else 0
     return best[0], best[2]

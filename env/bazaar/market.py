@@ -9,7 +9,7 @@ phrases of a table. In version 3 it softens with the buyer's rises, takes every 
 ask, warns before it leaves, and words are sentences of the corpus, heard by the ear.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import floor, log10
@@ -28,8 +28,8 @@ from .rules import (
     share_kept,
     standing_offer,
 )
-from .speech import LANGUAGES, PITCHES, QUESTIONS, Speech, act_in, phrases, say
-from .types import CATALOGUE, EXTRAS, Accept, Action, Instance, Observation, Offer, WalkAway
+from .speech import ACTS, LANGUAGES, PITCHES, QUESTIONS, Speech, act_in, phrases, say
+from .types import CATALOGUE, EXTRAS, Accept, Action, Instance, Observation, Offer, Table, WalkAway
 
 # Types --------------------------------------------------------------------------------------------
 
@@ -467,6 +467,13 @@ def listen(s: Any, moves: Any, chance: Any, quote: int | None, read: Any = act_i
     return replace(last, mood=min(MOOD[1], max(MOOD[0], last.mood)))
 
 
+def reader(table: Table) -> Callable[[str], tuple[str, int]]:
+    """What finds the act of a buyer's line at a table: the phrases of version 2, or the ear."""
+    if table.version != 3:
+        return act_in
+    return ear.act_in if table.extras else partial(ear.act_in, acts=ACTS)
+
+
 def hear_nothing(text: str) -> tuple[str, int]:
     """The act in a text for a seller that hears no words: none."""
     return "", 0
@@ -617,8 +624,7 @@ def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) 
         return speak(s.opening, Heard(), Position(s.opening, 0))
     best, last = max(table.bids), table.asks[-1]
     before = max(table.bids[:-1], default=LOW_BID * s.opening)
-    read = hear_nothing if mute else ear.act_in if third else act_in
-    heard = listen(s, table.moves, chance, own["quote"], read)
+    heard = listen(s, table.moves, chance, own["quote"], hear_nothing if mute else reader(table))
     ask = int(min(last, ask_at(s, t, best, chance[t]["early"])))
     ask = max(ask, best + 1)
     soft = softness(s, t, rises_in(table.bids, s.opening), table.version)

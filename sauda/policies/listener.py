@@ -7,7 +7,7 @@ version of the rules stands on the table: in version 3 a state also counts the o
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -138,7 +138,7 @@ def believe(obs: Observation, reads: bool = True, read: Reader | None = None) ->
             )
             act, gain, more, holds = _weigh_act(s, t, best, move.action.message, said, obs)
             mood, temper = mood + gain, temper + more
-            question = act_in(table.version, move.action.message)[0]
+            question = rules.reader(table)(move.action.message)[0]
             asked = question.removeprefix("ask_") if rules.is_question(question) else ""
             temper = temper + rules.CHANGED * (package not in (None, move.action.extras))
             package = move.action.extras
@@ -170,11 +170,6 @@ def believe(obs: Observation, reads: bool = True, read: Reader | None = None) ->
         log += np.log(of_story(s, topic, speeches) + 1e-4)
     weights = np.exp(log - log.max())
     return Belief(s, weights / weights.sum(), mood, temper, frozenset(said), frozenset(told))
-
-
-def act_in(version: int, message: str) -> tuple[str, int]:
-    """The act of a buyer's line and the price that it names, as sellers of that version hear it."""
-    return (ear.act_in if version == 3 else words.act_in)(message)
 
 
 def line_of(act: str, obs: Observation, draw: float = 0.0) -> str:
@@ -221,7 +216,7 @@ def _weigh_act(
 ) -> tuple[str, np.ndarray, Any, np.ndarray]:
     """The act of a bid, what it adds to each seller's mood and temper, and whether it holds."""
     gain, holds = np.zeros(SAMPLE), np.ones(SAMPLE, bool)
-    act, named = act_in(obs.table.version, message)
+    act, named = rules.reader(obs.table)(message)
     if not act:
         return "", gain, 0.0, holds
     if act in said:
@@ -509,7 +504,7 @@ class Listener:
             ]
             offers = np.vstack([offers, *rows])
         ends = float(means[0, -2]), float(means[0, -1])
-        return MoveValues(tuple(acts), prices, offers, *ends, partial(act_in, obs.table.version))
+        return MoveValues(tuple(acts), prices, offers, *ends, rules.reader(obs.table))
 
     def _worth_of_questions(
         self, belief: Belief, s: Sellers, options: Options
