@@ -30,7 +30,7 @@ from .market import (
     unit_of,
 )
 from .rules import Bazaar
-from .speech import LANGUAGES, QUESTIONS, Speech, phrases
+from .speech import ACTS, LANGUAGES, QUESTIONS, Speech, phrases
 from .types import CATALOGUE, Accept, Action, Instance, Observation, Offer, WalkAway
 
 # Habits -------------------------------------------------------------------------------------------
@@ -248,6 +248,11 @@ def follow(opening: float, bids: Any, asks: Any) -> Course:
 # Words --------------------------------------------------------------------------------------------
 
 
+def act_in(text: str) -> tuple[str, int]:
+    """The act of a buyer's line and the outside price that it names; no extras here."""
+    return ear.act_in(text, ACTS)
+
+
 def speech_at(
     s: Person, t: int, own: Mapping[str, Any], heard: Heard, ask: int, course: Course
 ) -> Speech:
@@ -310,7 +315,7 @@ def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) 
         return speak(s.opening, Heard(), Course())
     first, ask = t == 1, table.asks[-1]
     course = follow(s.opening, table.bids, table.asks)
-    heard = Heard() if mute else listen(s, table.moves, chance, own["quote"], ear.act_in)
+    heard = Heard() if mute else listen(s, table.moves, chance, own["quote"], act_in)
     least = threshold(s, ask, course, heard.mood)
     least += NOISE * s.list_price * (2 * chance[t]["accepts"] - 1)
     if course.best >= min(max(s.reservation, least), ask):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from env import Accept, Observation, Offer, Policy, corpus, ear, get_task, rollout
+from env import Accept, Observation, Offer, Policy, corpus, get_task, rollout, speech
 from env import people as rules
 from sauda.experiments.base import experiment
 from sauda.experiments.batches import grades, play_cells
@@ -86,7 +86,7 @@ def play_cell(cell: str, seeds: Any, rule: Dance) -> dict[str, Any]:
 def players(rule: Dance) -> Mapping[str, Callable[[int], Policy]]:
     """Every player of the table, by name: a function from the seed of a game to its policy."""
     silent = SLOW_PEOPLE["bayesian"]
-    phrases = {act: corpus.buyer_line(act, 0, 0.0) for act in ear.ACTS}
+    phrases = {act: corpus.buyer_line(act, 0, 0.0) for act in speech.ACTS}
     fixed: dict[str, Policy] = {
         **{f"wall {share:g}": Wall(share) for share in SHARES},
         "best rule": rule,

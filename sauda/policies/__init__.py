@@ -13,6 +13,7 @@ from sauda.policies import arena, bazaar
 from sauda.policies.broker import broker
 from sauda.policies.customers import Vendor
 from sauda.policies.listener import Listener
+from sauda.policies.packages import Packager
 from sauda.policies.people import Planner
 
 BUYERS: Mapping[str, Policy] = {
@@ -78,4 +79,12 @@ SLOW_PEOPLE: Mapping[str, Policy] = {
 SLOW_CUSTOMERS: Mapping[str, Policy] = {  # sellers of `bazaar/customers`, whose buyers are deaf
     "reader": Vendor(),
     "bayesian": Vendor(reads=False),
+}
+# The same four where a bid may hold extras, and one that bids prices alone.
+SLOW_PACKAGES: Mapping[str, Policy] = {
+    "listener": Packager(),
+    "reader": Packager(speaks=False),
+    "speaker": Packager(reads=False),
+    "bayesian": Packager(reads=False, speaks=False),
+    "bare": Packager(reads=False, speaks=False, packs=False),
 }
