@@ -313,7 +313,8 @@ def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) 
             return Offer(ask, f"{rupees(ask)}.")
         standing = int(course.best) if t and table.bids[-1] < course.best else None
         speech = speech_at(s, t, own, heard, ask, course)
-        return Offer(ask, corpus.line(speech, ask, standing, line, own["language"], use))
+        words = corpus.line(speech, ask, standing, line, own["language"], use, table.item)
+        return Offer(ask, words)
 
     if not table.asks:
         return speak(s.opening, Heard(), Course())
@@ -326,7 +327,8 @@ def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) 
         done = phrases(own["language"], "seen")["accept", "deal"][0]
         return Accept(done.replace("#", rupees(int(course.best))))
     if reason := reason_to_leave(s, course, first, heard, chance[t]["leaves"]):
-        return WalkAway("" if mute else corpus.pick(own["language"], use, "walk", reason, line))
+        words = corpus.pick(own["language"], use, "walk", reason, line, table.item)
+        return WalkAway("" if mute else words)
     if chance[t]["gives"] < chance_to_give(s, course):
         ask = int(rounded(s, ask, wish(s, ask, course, first), course.best))
     return speak(max(ask, int(course.best) + 1), heard, course)

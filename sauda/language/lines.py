@@ -138,12 +138,11 @@ def _translate(phrase: str, book: Mapping[str, str]) -> str:
 @cache
 def _book(spoken: str, language: str) -> Mapping[str, str]:
     """Every phrase of one language and the same one in another, "#" for a price."""
-    others = corpus.sentences(language, "evaluation")
-    meant = {
-        phrase.rstrip(ENDS): others[key][at * len(others[key]) // len(options)].rstrip(ENDS)
-        for key, options in corpus.sentences(spoken, "evaluation").items()
-        for at, phrase in enumerate(options)
-    }
+    meant = {}
+    for meaning, options in corpus.sentences(spoken, "evaluation").items():
+        others = corpus.fitting(language, "evaluation", *meaning)  # whatever is on the table
+        for at, phrase in enumerate(options):
+            meant[phrase.rstrip(ENDS)] = others[at * len(others) // len(options)].rstrip(ENDS)
     return meant | {
         phrase: other
         for use in ("unseen", "seen")
