@@ -45,7 +45,7 @@ def test_every_row_names_things_that_are_in_the_catalogue():
         (
             "nylon raincoat with hood",
             ("The zip gets stuck.", "Iski silai udhdi hai.", "इसका अस्तर फटा है।"),
-            ("The lens has fungus.", "Battery kamzor hai.", "इसका ढक्कन टूटा है।"),
+            ("The lens has fungus.", "Battery kamzor hai.", "इसका ढक्कन टूटा है।", "See the flat."),
         ),
         (
             "2-litre pressure cooker",
