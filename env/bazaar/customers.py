@@ -88,7 +88,9 @@ def buyer(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) -
         return Accept(phrases(language, "seen")["accept", "deal"][0].replace("#", rupees(price)))
     if reason := reason_drawn(people.hazards(s, course, first, 0.0, 0.0), u["leaves"]):
         return WalkAway(
-            "" if mute else corpus.pick(language, use, "bid", f"leave_{reason}", u["line"])
+            ""
+            if mute
+            else corpus.pick(language, use, "bid", f"leave_{reason}", u["line"], table.item)
         )
     if u["gives"] < people.chance_to_give(s, course):
         ask = int(people.rounded(s, ask, people.wish(s, ask, course, first), course.best))
@@ -96,7 +98,7 @@ def buyer(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) -
     said = f"{rupees(flip(ask))}{'।' if language == 'hi' else '.'}"
     if not mute and (key := claim_at(s, t, own, ask, price, course)):
         named = own["quote"] if key == "outside" else 0
-        words = corpus.pick(language, use, "buyer", key, u["line"], named)
+        words = corpus.pick(language, use, "buyer", key, u["line"], table.item, named)
         said = f"{corpus.closed(words, language)} {said}"
     return Offer(flip(ask), said)
 

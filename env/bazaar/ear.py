@@ -57,11 +57,16 @@ def sound(word: str) -> str:
     return spelt
 
 
-def words(text: str) -> list[str]:
-    """The words of a text as they sound; an amount is "#", and marks that end a sentence count."""
+def spelt(text: str) -> list[str]:
+    """The words of a text; an amount is "#", and marks that end a sentence count."""
     text = unicodedata.normalize("NFKC", text[:LONGEST]).casefold().replace("’", "'")
     text = _AMOUNT.sub(" # ", _UNSEEN.sub("", text))
-    return [sound(word) for word in _WORD.findall(text)]
+    return _WORD.findall(text)
+
+
+def words(text: str) -> list[str]:
+    """The words of a text as they sound."""
+    return [sound(word) for word in spelt(text)]
 
 
 def grams(text: str) -> Iterator[str]:

@@ -618,7 +618,8 @@ def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) 
         if mute:
             return Offer(ask, f"{rupees(ask)}.")
         speech = speech_at(s, t, own, heard, at if third else None)
-        return Offer(ask, (corpus.line if third else say)(speech, ask, standing, line, tongue, use))
+        told = (speech, ask, standing, line, tongue, use)
+        return Offer(ask, corpus.line(*told, table.item) if third else say(*told))
 
     if not table.asks:
         return speak(s.opening, Heard(), Position(s.opening, 0))
@@ -636,7 +637,8 @@ def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) 
     risks = hazards(s, t, best, before, least, heard.mood, heard.temper)
     if reason := reason_drawn(risks, chance[t]["walk"]):
         if third:
-            return WalkAway("" if mute else corpus.pick(tongue, use, "walk", reason, line))
+            words = corpus.pick(tongue, use, "walk", reason, line, table.item)
+            return WalkAway("" if mute else words)
         return WalkAway(words["walk", "leave"][0])
     still = hazards(s, t + 1, best, best, least, heard.mood, heard.temper) if t < s.rounds else {}
     # Which package is better is told in words alone, so there it reminds of no bid.

@@ -309,7 +309,8 @@ def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) 
             return Offer(ask, f"{rupees(ask)}.")
         standing = int(course.best) if t and table.bids[-1] < course.best else None
         speech = speech_at(s, t, own, heard, ask, course)
-        return Offer(ask, corpus.line(speech, ask, standing, line, own["language"], use))
+        words = corpus.line(speech, ask, standing, line, own["language"], use, table.item)
+        return Offer(ask, words)
 
     if not table.asks:
         return speak(s.opening, Heard(), Course())
@@ -323,7 +324,8 @@ def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) 
         return Accept(done.replace("#", rupees(int(course.best))))
     risks = hazards(s, course, first, heard.mood, heard.temper)
     if reason := reason_drawn(risks, chance[t]["leaves"]):
-        return WalkAway("" if mute else corpus.pick(own["language"], use, "walk", reason, line))
+        words = corpus.pick(own["language"], use, "walk", reason, line, table.item)
+        return WalkAway("" if mute else words)
     if chance[t]["gives"] < chance_to_give(s, course):
         ask = int(rounded(s, ask, wish(s, ask, course, first), course.best))
     return speak(max(ask, int(course.best) + 1), heard, course)

@@ -174,8 +174,12 @@ def believe(obs: Observation, reads: bool = True, read: Reader | None = None) ->
 
 def line_of(act: str, obs: Observation, draw: float = 0.0) -> str:
     """A line that sellers of the table's version hear as this act; "" for none."""
-    say = corpus.buyer_line if obs.table.version == 3 else words.buyer_line
-    return say(act, obs.own.get("quote") or 0, draw) if act else ""
+    if not act:
+        return ""
+    quote = obs.own.get("quote") or 0
+    if obs.table.version == 3:
+        return corpus.buyer_line(act, quote, draw, item=obs.table.item)
+    return words.buyer_line(act, quote, draw)
 
 
 def is_deaf(obs: Observation) -> bool:

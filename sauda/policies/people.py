@@ -182,8 +182,10 @@ class Planner:
         acts, prices, offers, accept, walk = self.values(belief, obs)
         if offers.max() >= max(accept, walk):
             act, at = np.unravel_index(offers.argmax(), offers.shape)
-            quote = obs.own.get("quote") or 0
-            line = corpus.buyer_line(acts[act], quote, float(rng.random())) if acts[act] else ""
+            if not acts[act]:
+                return Offer(int(prices[at]))
+            quote, draw = obs.own.get("quote") or 0, float(rng.random())
+            line = corpus.buyer_line(acts[act], quote, draw, item=obs.table.item)
             return Offer(int(prices[at]), line)
         return Accept() if accept >= walk else WalkAway()
 

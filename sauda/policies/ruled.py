@@ -73,7 +73,8 @@ class Ruled:
         again = not heard.made or (not heard.signs[0] and len(heard.made) <= self.second)
         if self.speaks >= 4 or not lead or counts[lead] < max(1, self.speaks) or not again:
             return ""
-        return corpus.buyer_line(PITCH_OF[lead], obs.own.get("quote") or 0, 0.0)
+        quote = obs.own.get("quote") or 0
+        return corpus.buyer_line(PITCH_OF[lead], quote, 0.0, item=obs.table.item)
 
     @staticmethod
     def holds(obs: Observation, act: str, price: int) -> bool:
