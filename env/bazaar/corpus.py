@@ -34,7 +34,8 @@ class Row(NamedTuple):
 
     @property
     def meaning(self) -> str:
-        return f"{self.family}/{self.key}"
+        """What an ear should hear; a sentence that only goes with a bid bears no meaning."""
+        return "none/none" if self.family == "bid" else f"{self.family}/{self.key}"
 
 
 @cache
