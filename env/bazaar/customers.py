@@ -3,10 +3,11 @@
 A buyer is a seller of `people` in a mirror: a price p counts there as `SPAN` of the list price less
 p. So a bid is an ask of the `Person`, the buyer's limit its reservation price, a fall of the ask a
 rise; every formula holds for both seats. Before its first bid a buyer has a price in mind, from
-which it starts. It speaks, truly or not by its honesty, and is deaf to what the seller says.
+which it starts. It speaks, truly or not by its honesty, of what tells which claim of the seller
+moves it: its patience, another shop.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -14,8 +15,8 @@ import numpy as np
 
 from ..amounts import rupees
 from ..core import Task
-from . import corpus, people
-from .market import Heard, market_grade
+from . import corpus, ear, people
+from .market import DISLIKED, MOOD, REPEATED, Heard, market_grade
 from .people import Course, Person
 from .rules import Bazaar
 from .sale import scheduled
@@ -29,6 +30,12 @@ WORDS = {  # key of the sentences for what it claims, by topic and content; else
     ("limit", "near"): "limit_near",
     ("rival", "yes"): "outside",
 }
+LEAVES = {"patience": "leave_patience", "rival": "leave_rival", "talk": "leave"}  # by reason
+# What the seller may claim. Each moves some buyers; means are near 0, so that a fixed claim earns
+# nothing. That nothing is wrong with it moves who compares it with another shop's; that there is
+# little left to give, who is soon out of patience; that somebody else wants it, who has plenty.
+CLAIMS = ("wear/none", "limit/near", "rival/yes")
+PLEASED, ANNOYED = 0.45, -0.20  # mood
 
 
 def image(list_price: int, unit: int, price: Any) -> Any:
@@ -56,15 +63,47 @@ def draw(rng: np.random.Generator) -> tuple[Instance]:
     return (Instance(item, buyer, seller, rounds=rounds),)
 
 
+def claim_in(message: str) -> str:
+    """The claim of a seller's line, "" for none."""
+    meant = ear.meanings(message, "seller")
+    return next((claim for claim in CLAIMS if claim in meant), "")
+
+
+def gain(s: Any, claim: str) -> Any:
+    """What the first use of a claim adds to the mood; `s` may have arrays."""
+    patience = {"limit/near": "low", "rival/yes": "high"}.get(claim)
+    calm = s.patience == people.PATIENCES.index(patience) if patience else False
+    return np.where(s.rival, PLEASED if claim == "wear/none" else ANNOYED,
+                    np.where(calm, PLEASED, ANNOYED))  # fmt: skip
+
+
+def effect(s: Any, claim: str, said: Iterable[str]) -> tuple[Any, Any]:
+    """What a claim, "" for none, adds to mood and temper after those that were `said`."""
+    if not claim or claim in said:
+        return 0.0, REPEATED if claim else 0.0
+    gained = gain(s, claim)
+    return gained, np.where(gained < 0, DISLIKED, 0.0)
+
+
+def listen(s: Any, messages: Iterable[str]) -> Heard:
+    """What a seller's lines so far came to with a buyer; `s` may have arrays."""
+    mood, temper, said = 0.0, 0.0, set()
+    for claim in map(claim_in, messages):
+        gained, more = effect(s, claim, said)
+        mood, temper = mood + gained, temper + more
+        said |= {claim}
+    return Heard(np.clip(mood, *MOOD), temper)
+
+
 def claim_at(
-    s: Person, t: int, own: Mapping[str, Any], ask: int, price: int, course: Course
+    s: Person, t: int, own: Mapping[str, Any], ask: int, price: int, course: Course, heard: Heard
 ) -> str:
     """What it says with its bid number `t`, from 1: a key of WORDS, "" for nothing.
 
     `ask` is its bid in the mirror, `price` the seller's ask. Who is about to leave says so, truly;
     nobody names another shop's price that is no lower than the ask.
     """
-    risk = float(people.hazard(s, course._replace(rise=0.0), False, 0.0, 0.0))
+    risk = float(people.hazard(s, course._replace(rise=0.0), False, heard.mood, heard.temper))
     warns, dear = risk >= people.WARNS, own["quote"] < price
     if warns:
         return "outside" if s.rival and dear else "patience_low"
@@ -81,7 +120,9 @@ def buyer(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) -
     u, flip = own["chance"][t], partial(image, table.item.list_price, s.unit)
     asks, first = [s.opening, *map(flip, table.bids)], t == 1
     course, ask = people.follow(s.list_price, map(flip, table.asks), asks), asks[-1]
-    least = people.threshold(s, ask, course, 0.0)
+    lines = (move.action.message for move in table.moves if move.agent == "seller")
+    heard = Heard() if mute else listen(s, lines)
+    least = people.threshold(s, ask, course, heard.mood)
     least += people.NOISE * s.list_price * (2 * u["accepts"] - 1)
     if flip(price) >= min(max(s.reservation, least), ask):
         return Accept(phrases(language, "seen")["accept", "deal"][0].replace("#", rupees(price)))
@@ -93,7 +134,7 @@ def buyer(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) -
         ask = int(people.rounded(s, ask, people.wish(s, ask, course, first), course.best))
     ask = max(ask, int(course.best) + 1)
     said = f"{rupees(flip(ask))}{'।' if language == 'hi' else '.'}"
-    if not mute and (key := claim_at(s, t, own, ask, price, course)):
+    if not mute and (key := claim_at(s, t, own, ask, price, course, heard)):
         named = own["quote"] if key == "outside" else 0
         words = corpus.pick(language, use, "buyer", key, u["line"], named)
         said = f"{corpus.closed(words, language)} {said}"
