@@ -10,7 +10,7 @@ from . import arena
 from .amounts import conceded, group_digits, rupees, zopa_width
 from .bazaar import corpus, customers, ear, market, people, speech
 from .bazaar.classic import aggressive, classic_seller, naive, rule_based, smart
-from .bazaar.market import MARKETS, TYPES, with_seller_type
+from .bazaar.market import ALL_MARKETS, MARKETS, MARKETS_3, TYPES, with_seller_type
 from .bazaar.rules import Bazaar, shares
 from .bazaar.sale import TimeDependent, bonus
 from .bazaar.types import (
@@ -40,10 +40,12 @@ from .rollout import (
 from .tasks import ARENA_TASKS, BAZAAR_TASKS, TASKS, get_task
 
 __all__ = [
+    "ALL_MARKETS",
     "ARENA_TASKS",
     "BAZAAR_TASKS",
     "CATALOGUE",
     "MARKETS",
+    "MARKETS_3",
     "TASKS",
     "TYPES",
     "Accept",

@@ -15,8 +15,8 @@ import numpy as np
 
 from ..amounts import rupees
 from ..core import Task
-from . import corpus, ear, people
-from .market import DISLIKED, MOOD, REPEATED, Heard, market_grade
+from . import corpus, ear, market, people
+from .market import Heard, market_grade
 from .people import Course, Person
 from .rules import Bazaar
 from .sale import scheduled
@@ -34,7 +34,8 @@ LEAVES = {"patience": "leave_patience", "rival": "leave_rival", "talk": "leave"}
 # What the seller may claim. Each moves some buyers; means are near 0, so that a fixed claim earns
 # nothing. That nothing is wrong with it moves who compares it with another shop's; that there is
 # little left to give, who is soon out of patience; that somebody else wants it, who has plenty.
-CLAIMS = ("wear/none", "limit/near", "rival/yes")
+PLEAS = ("wear/none", "limit/near", "rival/yes")
+MOVING = ("limit/near", "", "rival/yes")  # by patience, where there is no other shop
 PLEASED, ANNOYED = 0.45, -0.20  # mood
 
 
@@ -51,6 +52,7 @@ def draw(rng: np.random.Generator) -> tuple[Instance]:
     limit, reservation = flip(s.reservation), flip(drawn.buyer["reservation"])
     buyer = {
         "reservation": limit,
+        "discount": drawn.buyer["discount"],
         "stance": s,
         "quote": s.unit * int(np.ceil(limit * rng.uniform(*QUOTE) / s.unit)),
         **{name: drawn.seller[name] for name in ("chance", "stories", "language")},
@@ -66,23 +68,21 @@ def draw(rng: np.random.Generator) -> tuple[Instance]:
 def claim_in(message: str) -> str:
     """The claim of a seller's line, "" for none."""
     meant = ear.meanings(message, "seller")
-    return next((claim for claim in CLAIMS if claim in meant), "")
+    return next((plea for plea in PLEAS if plea in meant), "")
 
 
 def gain(s: Any, claim: str) -> Any:
     """What the first use of a claim adds to the mood; `s` may have arrays."""
-    patience = {"limit/near": "low", "rival/yes": "high"}.get(claim)
-    calm = s.patience == people.PATIENCES.index(patience) if patience else False
-    return np.where(s.rival, PLEASED if claim == "wear/none" else ANNOYED,
-                    np.where(calm, PLEASED, ANNOYED))  # fmt: skip
+    moving = np.where(s.rival, "wear/none", np.array(MOVING)[s.patience])
+    return np.where(moving == claim, PLEASED, ANNOYED)
 
 
 def effect(s: Any, claim: str, said: Iterable[str]) -> tuple[Any, Any]:
     """What a claim, "" for none, adds to mood and temper after those that were `said`."""
     if not claim or claim in said:
-        return 0.0, REPEATED if claim else 0.0
+        return 0.0, market.REPEATED if claim else 0.0
     gained = gain(s, claim)
-    return gained, np.where(gained < 0, DISLIKED, 0.0)
+    return gained, np.where(gained < 0, market.DISLIKED, 0.0)
 
 
 def listen(s: Any, messages: Iterable[str]) -> Heard:
@@ -92,7 +92,7 @@ def listen(s: Any, messages: Iterable[str]) -> Heard:
         gained, more = effect(s, claim, said)
         mood, temper = mood + gained, temper + more
         said |= {claim}
-    return Heard(np.clip(mood, *MOOD), temper)
+    return Heard(np.clip(mood, *market.MOOD), temper)
 
 
 def claim_at(
@@ -104,10 +104,10 @@ def claim_at(
     nobody names another shop's price that is no lower than the ask.
     """
     risk = float(people.hazard(s, course._replace(rise=0.0), False, heard.mood, heard.temper))
-    warns, dear = risk >= people.WARNS, own["quote"] < price
+    warns, dear = risk >= market.WARNS, own["quote"] < price
     if warns:
         return "outside" if s.rival and dear else "patience_low"
-    topic = people.unasked(own["chance"], t - 1)
+    topic = market.unasked(own["chance"], t - 1, people.TOPICS, people.CLAIM_RATE, market.CLAIMS)
     content, _ = people.claim(s, topic, ask, own["stories"][topic][0]) if topic else ("", True)
     key = WORDS.get((topic, content), "")
     return "" if key == "outside" and not dear else key
@@ -126,10 +126,10 @@ def buyer(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) -
     least += people.NOISE * s.list_price * (2 * u["accepts"] - 1)
     if flip(price) >= min(max(s.reservation, least), ask):
         return Accept(phrases(language, "seen")["accept", "deal"][0].replace("#", rupees(price)))
-    if reason := people.reason_to_leave(s, course, first, Heard(), u["leaves"]):
-        return WalkAway(
-            "" if mute else corpus.pick(language, use, "bid", f"leave_{reason}", u["line"])
-        )
+    risks = people.hazards(s, course, first, heard.mood, heard.temper)
+    if reason := market.reason_drawn(risks, u["leaves"]):
+        left = corpus.pick(language, use, "bid", LEAVES[reason], u["line"])
+        return WalkAway("" if mute else left)
     if u["gives"] < people.chance_to_give(s, course):
         ask = int(people.rounded(s, ask, people.wish(s, ask, course, first), course.best))
     ask = max(ask, int(course.best) + 1)
@@ -145,7 +145,7 @@ def customers_task(use: str = "evaluation", mute: bool = False) -> Task:
     """The task with buyers that draw sentences of one use of the corpus; mute, they say prices."""
     return Task(
         name="bazaar/customers",
-        env=Bazaar(draw=draw, rounds=people.ROUNDS[1], standing=True, any_words=True),
+        env=Bazaar(draw=draw, rounds=people.ROUNDS[1], standing=True, version=3),
         learner="seller",
         opponents={"buyer": partial(buyer, mute=mute, use=use)},
         grade=partial(market_grade, seat="seller"),

@@ -3,18 +3,23 @@
 A seller has a hidden type and hidden facts. Its words tell what its asks do not, and each type is
 moved by something else that a buyer may say. All chance is drawn at reset. The formulas take a
 seller whose fields are numbers, or arrays of many sellers that a buyer thinks possible.
+
+Two versions of the rules stand side by side. In version 2 a seller softens with time, and words are
+phrases of a table. In version 3 it softens with the buyer's rises, takes every bid that reaches its
+ask, warns before it leaves, and words are sentences of the corpus, heard by the ear.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import floor, log10
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..amounts import rupees
 from ..core import Task
+from . import corpus, ear
 from .rules import Bazaar, share_kept
 from .speech import LANGUAGES, PITCHES, QUESTIONS, Speech, act_in, phrases, say
 from .types import CATALOGUE, Accept, Action, Instance, Observation, Offer, WalkAway
@@ -81,12 +86,15 @@ LOW_BID = 0.4  # share of the opening ask from which a buyer's movement counts
 FULL_PROGRESS = 0.05  # of the opening ask: a rise by so much rules out impatience
 FULL_GAP = 0.3  # of the opening ask: a bid this far under the threshold risks all of it
 LATE = 0.30  # chance per round to leave after the own deadline
+RISE, RISES = 0.02, 4  # version 3: of the opening ask, a rise; so many soften all the way
+WARNS = 0.25  # chance to leave after one more bid that stands still, from which it warns of it
 JITTER = 0.5  # rounds by which an ask is early or late; below half, so that asks never rise
 
 # What a seller says -------------------------------------------------------------------------------
 
 CLAIM_RATE = 0.4  # of rounds in which it says something unasked; the opening always does
 TOPICS = ("cost", "time", "rival")  # of that, equally likely
+CLAIMS = 2  # version 3: on a topic unasked
 OWN_STYLE = 0.7  # share of turns in its own type's style; else one of the others
 EVADES, SHY = 0.4, 0.1  # share of awkward truths, not told, that are evaded; of others
 INFLATED = (0.25, 0.65)  # a false cost, from reservation price to opening ask
@@ -114,6 +122,7 @@ class Market:
     deadline: tuple[int, int] | None = None  # round after which a deal is worth nothing
     mute: bool = False  # sellers say prices only, and are deaf to words
     use: str = "seen"  # the phrases that sellers draw from, "seen" or "unseen"
+    version: int = 2  # of the rules; in version 3 `use` is one of the corpus
 
 
 MARKETS = {
@@ -126,6 +135,20 @@ MARKETS = {
     ),
     "mute": Market("The open market without words: sellers say prices and hear none.", mute=True),
 }
+_OPEN_3 = Market(
+    "A stranger sells one thing, softens as bids rise, and hears any words.",
+    use="evaluation",
+    version=3,
+)
+MARKETS_3 = {
+    "open-3": _OPEN_3,
+    "mute-3": replace(
+        _OPEN_3,
+        about="A stranger sells one thing and softens as bids rise; prices are all that is said.",
+        mute=True,
+    ),
+}
+ALL_MARKETS = {**MARKETS, **MARKETS_3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,19 +281,54 @@ def ask_at(s: Any, t: int, best: Any, early: float) -> Any:
     return np.minimum(s.opening, np.maximum(best + 1, s.unit * np.ceil(wanted / s.unit - 1e-9)))
 
 
-def threshold(s: Any, t: int, ask: Any, mood: Any) -> Any:
-    """The least standing bid that is taken in round `t`."""
-    share = (1 - s.leniency * np.minimum(1.0, t / s.deadline)) * (1 - mood)
+def rises_in(bids: Any, opening: float) -> int:
+    """How many of the bids rose above the best one before by RISE of the opening; no first one."""
+    best, count = bids[0] if bids else 0, 0
+    for bid in bids[1:]:
+        count += bid - best >= RISE * opening
+        best = max(best, bid)
+    return count
+
+
+def softness(s: Any, t: Any, rises: Any, version: int) -> Any:
+    """How far a seller has come towards its last price, in [0, 1], by its version's rule."""
+    return np.minimum(1.0, rises / RISES if version == 3 else t / s.deadline)
+
+
+def threshold(s: Any, soft: Any, ask: Any, mood: Any) -> Any:
+    """The least standing bid that is taken by a seller of this softness."""
+    share = (1 - s.leniency * soft) * (1 - mood)
     return s.reservation + share * (ask - s.reservation)
 
 
-def hazard(s: Any, t: int, best: Any, before: Any, least: Any, mood: Any, temper: Any) -> Any:
-    """The chance to walk in round `t`, in which the standing bid rose from `before` to `best`."""
+def hazards(
+    s: Any, t: int, best: Any, before: Any, least: Any, mood: Any, temper: Any
+) -> dict[str, Any]:
+    """The chances to walk in round `t`, in which the standing bid rose to `best`, by reason."""
     stalled = 1 - np.clip((best - before) / (FULL_PROGRESS * s.opening), 0, 1)
     far = np.clip((least - best) / (FULL_GAP * s.opening), 0, 1)
     calm = 1 - np.clip(mood / MOOD[1], 0, 1)
-    chance = s.impatience * stalled * far * calm + RIVAL_HAZARD * s.rival + temper
-    return np.clip(chance + LATE * (t > s.deadline), 0, 1)
+    return {
+        "patience": s.impatience * stalled * far * calm,
+        "rival": RIVAL_HAZARD * s.rival,
+        "talk": temper,
+        "time": LATE * (t > s.deadline),
+    }
+
+
+def hazard(s: Any, t: int, best: Any, before: Any, least: Any, mood: Any, temper: Any) -> Any:
+    """The chance to walk in round `t`, for whatever reason."""
+    return np.clip(sum(hazards(s, t, best, before, least, mood, temper).values()), 0, 1)
+
+
+def reason_drawn(chances: Mapping[str, Any], u: float) -> str:
+    """The reason to leave that `u` in [0, 1) draws from the chances; "" where it stays."""
+    reach = 0.0
+    for reason, chance in chances.items():
+        reach += float(chance)
+        if u < reach:
+            return reason
+    return ""
 
 
 # Words --------------------------------------------------------------------------------------------
@@ -335,8 +393,21 @@ def is_true(named: int, quote: int | None) -> bool:
     return bool(quote and named >= TRUE_QUOTE * quote)
 
 
-def speech_at(s: Stance, t: int, own: Mapping[str, Any], heard: Heard) -> Speech:
-    """What the seller says in round `t`, 0 for its opening, after what it heard."""
+class Position(NamedTuple):
+    """What the words of a seller of version 3 keep to."""
+
+    ask: int
+    best: int  # the standing bid; 0 for none
+    risks: Mapping[str, float] = {}  # chances to leave after one more bid that stands still
+
+
+def speech_at(
+    s: Stance, t: int, own: Mapping[str, Any], heard: Heard, at: Position | None = None
+) -> Speech:
+    """What the seller says in round `t`, 0 for its opening, after what it heard.
+
+    Without a position it speaks by version 2.
+    """
     u = own["chance"][t]
     style = s.type
     if u["style"] >= OWN_STYLE:
@@ -344,17 +415,48 @@ def speech_at(s: Stance, t: int, own: Mapping[str, Any], heard: Heard) -> Speech
         style = others[int(u["other"] * len(others))]
     reaction = reaction_to(heard, u["reacts"])
     asked = heard.act in QUESTIONS
-    topic = heard.act.removeprefix("ask_") if asked else ""
-    if not asked and (t == 0 or u["speaks"] < CLAIM_RATE):
-        topic = TOPICS[int(u["topic"] * len(TOPICS))]
-    if not topic:
-        return Speech(style, reaction=reaction)
-    content, cost, true = story(s, topic, *own["stories"][topic], asked)
-    if content == "evade" and not asked:
-        return Speech(style, reaction=reaction)
+    if not asked and at and sum(at.risks.values()) >= WARNS:  # who is about to leave says so
+        topic, content = warning(s, own["stories"]["time"], at.risks)
+        cost, true = 0, True
+    else:
+        topic = heard.act.removeprefix("ask_") if asked else ""
+        if not asked:
+            topic = unasked(own["chance"], t, TOPICS, CLAIM_RATE, CLAIMS if at else s.rounds + 1)
+        if not topic:
+            return Speech(style, reaction=reaction)
+        content, cost, true = story(s, topic, *own["stories"][topic], asked)
+        if at and cost and not at.best < cost <= at.ask:  # it would contradict its prices
+            content, cost, true = "evade", 0, True
+        if content == "evade" and not asked:
+            return Speech(style, reaction=reaction)
     marks = np.cumsum(MARK_CHANCES[true])
     mark = "plain" if content == "evade" else MARKS[int(np.searchsorted(marks, u["mark"]))]
     return Speech(style, topic, content, cost, mark, reaction)
+
+
+def unasked(chance: Any, t: int, topics: Sequence[str], rate: float, most: int) -> str:
+    """The topic of which a seller speaks unasked in round `t`, "" for none; of each `most` times.
+
+    A function of the draws of the rounds so far, so that nothing that is said changes it.
+    """
+    drawn = [
+        topics[int(u["topic"] * len(topics))] if number == 0 or u["speaks"] < rate else ""
+        for number, u in enumerate(chance[: t + 1])
+    ]
+    return drawn[t] if drawn.count(drawn[t]) <= most else ""
+
+
+def warning(s: Stance, time: Sequence[float], risks: Mapping[str, float]) -> tuple[str, str]:
+    """What a seller that may leave says, truly: topic and content of its likeliest reason.
+
+    Who denies its deadline, as its story on `time` goes, says that its patience ends.
+    """
+    reason = max(risks, key=lambda name: risks[name])
+    if reason == "rival":
+        return "rival", "yes"
+    if reason == "time" and s.pressed and story(s, "time", *time, True)[0] != "long":
+        return "time", "short"
+    return "patience", "low"
 
 
 def reaction_to(heard: Heard, u: float) -> str:
@@ -402,28 +504,35 @@ def nearest(price: float, step: int) -> int:
 def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) -> Action:
     """The seller's move. Its draws are private values; `rng` is not used."""
     own, table = obs.own, obs.table
-    s, chance, t = own["stance"], own["chance"], table.round
+    s, chance, t, third = own["stance"], own["chance"], table.round, table.version == 3
+    line, tongue = chance[t]["line"], own["language"]
 
-    def speak(ask: int, heard: Heard, standing: int | None = None) -> Offer:
+    def speak(ask: int, heard: Heard, at: Position, standing: int | None = None) -> Offer:
         if mute:
             return Offer(ask, f"{rupees(ask)}.")
-        speech = speech_at(s, t, own, heard)
-        return Offer(ask, say(speech, ask, standing, chance[t]["line"], own["language"], use))
+        speech = speech_at(s, t, own, heard, at if third else None)
+        return Offer(ask, (corpus.line if third else say)(speech, ask, standing, line, tongue, use))
 
     if not table.asks:
-        return speak(s.opening, Heard())
-    best = max(table.bids)
+        return speak(s.opening, Heard(), Position(s.opening, 0))
+    best, last = max(table.bids), table.asks[-1]
     before = max(table.bids[:-1], default=LOW_BID * s.opening)
-    heard = Heard() if mute else listen(s, table.moves, chance, own["quote"])
-    ask = int(min(table.asks[-1], ask_at(s, t, best, chance[t]["early"])))
+    read = ear.act_in if third else act_in
+    heard = Heard() if mute else listen(s, table.moves, chance, own["quote"], read)
+    ask = int(min(last, ask_at(s, t, best, chance[t]["early"])))
     ask = max(ask, best + 1)
-    least = threshold(s, t, ask, heard.mood)
-    words = phrases(own["language"], use)
-    if best >= least:
+    soft = softness(s, t, rises_in(table.bids, s.opening), table.version)
+    least = threshold(s, soft, ask, heard.mood)
+    words = phrases(tongue, "seen" if third else use)
+    if best >= (min(least, last) if third else least):  # nobody refuses the price that it asks
         return Accept(words["accept", "deal"][0].replace("#", rupees(best)))
-    if chance[t]["walk"] < hazard(s, t, best, before, least, heard.mood, heard.temper):
+    risks = hazards(s, t, best, before, least, heard.mood, heard.temper)
+    if reason := reason_drawn(risks, chance[t]["walk"]):
+        if third:
+            return WalkAway("" if mute else corpus.pick(tongue, use, "walk", reason, line))
         return WalkAway(words["walk", "leave"][0])
-    return speak(ask, heard, best if table.bids[-1] < best else None)
+    still = hazards(s, t + 1, best, best, least, heard.mood, heard.temper) if t < s.rounds else {}
+    return speak(ask, heard, Position(ask, best, still), best if table.bids[-1] < best else None)
 
 
 # Tasks --------------------------------------------------------------------------------------------
@@ -454,7 +563,10 @@ def market_grade(state: Any, seat: str = "buyer") -> float:
 def market_task(name: str, market: Market, seller_type: str = "") -> Task:
     """The task `bazaar/<name>` with these settings; with a `seller_type`, of that type alone."""
     env = Bazaar(
-        draw=partial(draw, market, seller_type=seller_type), rounds=market.rounds[1], standing=True
+        draw=partial(draw, market, seller_type=seller_type),
+        rounds=market.rounds[1],
+        standing=True,
+        version=market.version,
     )
     return Task(
         name=f"bazaar/{name}",
@@ -473,12 +585,12 @@ def with_seller_type(task: Task, seller_type: str) -> Task:
     Raises ValueError if the type is not in TYPES or the task is not of the open market.
     """
     market = task.name.removeprefix("bazaar/")
-    if market not in MARKETS or seller_type not in TYPES:
+    if market not in ALL_MARKETS or seller_type not in TYPES:
         raise ValueError(
             f"no seller type {seller_type!r} in {task.name}; the tasks "
-            f"{', '.join(f'bazaar/{name}' for name in MARKETS)} have {', '.join(TYPES)}"
+            f"{', '.join(f'bazaar/{name}' for name in ALL_MARKETS)} have {', '.join(TYPES)}"
         )
-    return market_task(market, MARKETS[market], seller_type)
+    return market_task(market, ALL_MARKETS[market], seller_type)
 
 
-TASKS = tuple(market_task(name, market) for name, market in MARKETS.items())
+TASKS = tuple(market_task(name, market) for name, market in ALL_MARKETS.items())

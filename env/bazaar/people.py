@@ -17,7 +17,18 @@ import numpy as np
 from ..amounts import rupees
 from ..core import Task
 from . import corpus, ear, market
-from .market import TYPES, Heard, listen, market_grade, story, unit_of
+from .market import (
+    CLAIMS,
+    TYPES,
+    WARNS,
+    Heard,
+    listen,
+    market_grade,
+    reason_drawn,
+    story,
+    unasked,
+    unit_of,
+)
 from .rules import Bazaar
 from .speech import LANGUAGES, QUESTIONS, Speech, phrases
 from .types import CATALOGUE, Accept, Action, Instance, Observation, Offer, WalkAway
@@ -63,7 +74,6 @@ MOVED = 1.6  # closed gaps that a mood of 1 is worth
 CLAIM_RATE = 0.6  # of rounds in which it says something unasked; the opening always does
 TOPICS = ("patience", "limit", "rival")
 CLOSE = 0.12  # share of the opening ask: so near its limit it has little left to give
-WARNS = 0.25  # chance to leave after one more small rise, from which it warns of it
 DRAWS = (
     "accepts", "leaves", "gives", "speaks", "topic", "mark", "style", "other", "catch", "reacts",
     "line",
@@ -209,16 +219,6 @@ def hazard(s: Any, course: Course, first: bool, mood: Any, temper: Any) -> Any:
     return np.clip(sum(hazards(s, course, first, mood, temper).values()), 0, 1)
 
 
-def reason_to_leave(s: Person, course: Course, first: bool, heard: Heard, u: float) -> str:
-    """Why a seller leaves that drew `u` in [0, 1), a name in `hazards`; "" where it stays."""
-    reach = 0.0
-    for reason, chance in hazards(s, course, first, heard.mood, heard.temper).items():
-        reach += float(chance)
-        if u < reach:
-            return reason
-    return ""
-
-
 def chance_to_give(s: Any, course: Course) -> Any:
     return s.gives * (STAND + (1 - STAND) * np.minimum(1, course.rise / NEAR))
 
@@ -268,22 +268,13 @@ def speech_at(
         risk = float(hazard(s, course._replace(rise=0.0), False, heard.mood, heard.temper))
         if t and risk >= WARNS:  # whoever is about to leave says so, truly
             topic, content = ("rival", "yes") if s.rival else ("patience", "low")
-        elif topic := unasked(own["chance"], t):
+        elif topic := unasked(own["chance"], t, TOPICS, CLAIM_RATE, CLAIMS):
             content, true = claim(s, topic, ask, own["stories"][topic][0])
     if not content:
         return Speech(style, reaction=reaction)
     marks = np.cumsum(market.MARK_CHANCES[true])
     mark = "plain" if content == "evade" else market.MARKS[int(np.searchsorted(marks, u["mark"]))]
     return Speech(style, topic, content, cost, mark, reaction)
-
-
-def unasked(chance: Any, t: int) -> str:
-    """The topic of which it speaks unasked in round `t`, "" for none; of each at most twice."""
-    topics = [
-        TOPICS[int(u["topic"] * len(TOPICS))] if number == 0 or u["speaks"] < CLAIM_RATE else ""
-        for number, u in enumerate(chance[: t + 1])
-    ]
-    return topics[t] if topics.count(topics[t]) <= 2 else ""
 
 
 def claim(s: Person, topic: str, ask: int, u: float) -> tuple[str, bool]:
@@ -325,7 +316,8 @@ def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) 
     if course.best >= min(max(s.reservation, least), ask):
         done = phrases(own["language"], "seen")["accept", "deal"][0]
         return Accept(done.replace("#", rupees(int(course.best))))
-    if reason := reason_to_leave(s, course, first, heard, chance[t]["leaves"]):
+    risks = hazards(s, course, first, heard.mood, heard.temper)
+    if reason := reason_drawn(risks, chance[t]["leaves"]):
         return WalkAway("" if mute else corpus.pick(own["language"], use, "walk", reason, line))
     if chance[t]["gives"] < chance_to_give(s, course):
         ask = int(rounded(s, ask, wish(s, ask, course, first), course.best))
@@ -336,7 +328,7 @@ def people_task(use: str = "evaluation", mute: bool = False) -> Task:
     """The task with sellers that draw sentences of one use of the corpus; mute, they say prices."""
     return Task(
         name="bazaar/people",
-        env=Bazaar(draw=draw, rounds=6, standing=True, any_words=True),
+        env=Bazaar(draw=draw, rounds=6, standing=True, version=3),
         learner="buyer",
         opponents={"seller": partial(seller, mute=mute, use=use)},
         grade=market_grade,

@@ -48,7 +48,7 @@ class Bazaar:
     seller_type: str = ""
     manner: Callable[[Table, Mapping[str, Any]], Tells] | None = None
     standing: bool = False
-    any_words: bool = False  # words count by their meaning, and not by a table of phrases
+    version: int = 2  # of the open market's rules
 
     agents = ("seller", "buyer")
 
@@ -143,7 +143,7 @@ class Bazaar:
             self.seller_type,
             past=past,
             standing=self.standing,
-            any_words=self.any_words,
+            version=self.version,
         )
         private = {"buyer": instance.buyer, "seller": instance.seller, "nature": instances}
         return State(table, "seller", private)

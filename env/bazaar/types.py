@@ -135,7 +135,7 @@ class Table(NamedTuple):
     rivals: tuple[Rival, ...] = ()
     outbid: bool = False  # a rival bid more in the last closed round
     standing: bool = False  # the best bid counts and not the last, and words count: the open market
-    any_words: bool = False  # not only the words of a table
+    version: int = 2  # of the open market's rules; from 3 on words count by what they mean
 
     @property
     def bid(self) -> float | None:

@@ -263,7 +263,7 @@ class _Telling:
 
         Not where the line holds words of the model's own.
         """
-        decides = self.game.you == "seller" and number in {m.turn for m in self.game.model_moves}
+        decides = self.game.you == "seller" and self._is_model(number)
         if self.has_told_whose_words or not decides:
             return
         if not turn.action.message or turn.action.message not in line:
@@ -271,9 +271,15 @@ class _Telling:
             self._narrate(self.translate("whose_words", name=name))
             self.has_told_whose_words = True
 
+    def _is_model(self, number: int) -> bool:
+        """Whether a language model made the turn of this number."""
+        return number in {move.turn for move in self.game.model_moves}
+
     def _line(self, number: int, turn: Turn) -> str:
         """The words of a move: the visitor's as typed, the other side's as `retell` has them."""
         own, seen = turn.agent == self.game.you, turn.observation.table
+        if not own and turn.action.message and seen.version >= 3 and self._is_model(number):
+            return turn.action.message  # its own sentence: nothing stands between it and a visitor
         words = announce(turn.action) if turn.action.message else ""
         if own and words:
             return words

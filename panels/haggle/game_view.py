@@ -19,6 +19,7 @@ from panels.haggle.conversation import NOTE, chart_words
 from panels.haggle.opponents import (
     ANY_SELLER,
     SELLER_MODEL,
+    SELLING_TASK,
     STAND_IN,
     chosen_opponent,
     opponent_name,
@@ -56,8 +57,16 @@ def brief(game: Game, translate: Translate = IN_ENGLISH, language: str = ENGLISH
     return HTML.brief(
         obs, game.over, name[0].upper() + name[1:], name_in(language, item.category),
         name_in(language, item.condition),
-        bonus(item.list_price, item.list_price, obs.reservation), translate,
+        most_bonus(game), translate,
     )  # fmt: skip
+
+
+def most_bonus(game: Game) -> int | None:
+    """The bonus of a sale at the list price; None where the game has none."""
+    obs = game.observation
+    if game.task_name != SELLING_TASK:
+        return None
+    return bonus(obs.table.item.list_price, obs.table.item.list_price, obs.reservation)
 
 
 def chart(game: Game, size: tuple[int, int] = LARGE, translate: Translate = IN_ENGLISH) -> Markup:

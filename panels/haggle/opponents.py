@@ -29,6 +29,10 @@ from sauda.sessions.bazaar import PLANNER, Game, start
 Choices = list[tuple[str, str]]
 BUY, SELL = "buy", "sell"
 SELLING_TASK = "bazaar/sell"
+# Sauda as it was trained with people, in sentences of its own, and the game that a visitor who
+# sells plays with it: the rules in which its row was measured.
+TALKER, TALKING_TASK = f"{BASE}+people", "bazaar/customers"
+SELLING_TASKS = (TALKING_TASK, SELLING_TASK)
 MARKET = "bazaar/open"  # the task whose rows the badges show
 PEOPLE = "bazaar/people"  # whose sellers have a type, but cannot be picked by it
 MARKETS = (
@@ -65,8 +69,10 @@ def models() -> dict[str, dict[str, ModelWorker]]:
 
 
 def load_in_background() -> None:
-    """Start to load the page's own buyer, so that the first visitor finds it ready."""
-    models()["buyer"][THIS_PAGE].start()
+    """Start to load the page's own buyers, so that the first visitor finds them ready."""
+    own = models()["buyer"][THIS_PAGE]
+    for one in dict.fromkeys((buyer_models()[0], SERVED[0])):
+        (own if one in SERVED else replace(own, model=weights_of(one))).start()
 
 
 # Opponents ----------------------------------------------------------------------------------------
@@ -111,8 +117,9 @@ def bare_stages(task_name: str) -> tuple[str, ...]:
 
 def buyer_models() -> tuple[str, ...]:
     """The language models that a visitor can sell to, the one that the page serves first."""
+    talker = (TALKER,) if adapter_folder(TALKER.removeprefix(f"{BASE}+")) else ()
     others = (stage + how for stage in rows()[1] if stage != OURS for how in RAILS)
-    return (*SERVED, *(name for name in others if name in read_measured()))
+    return (*talker, *SERVED, *(name for name in others if name in read_measured()))
 
 
 def is_language_model(opponent: str) -> bool:
@@ -140,6 +147,8 @@ def stage_name(opponent: str, translate: Translate) -> str:
 
 def opponent_name(opponent: str, translate: Translate) -> str:
     """Any opponent in words, such as "SFT, guard rails off", "SmolLM2, firm" or "tit for tat"."""
+    if opponent == TALKER:
+        return translate("talker")
     if opponent == ANY_SELLER:
         return translate("any_seller")
     if opponent in SELLER_MODELS:
@@ -163,7 +172,8 @@ def model_name(opponent: str, translate: Translate) -> str:
     """The short name of a language model, for a sentence about its replies."""
     if opponent in SELLER_MODELS:
         return "SmolLM2"
-    return "Sauda" if _stage_of(opponent)[0] == OURS else stage_name(opponent, translate)
+    ours = _stage_of(opponent)[0] in (OURS, TALKER)
+    return "Sauda" if ours else stage_name(opponent, translate)
 
 
 # Choices ------------------------------------------------------------------------------------------
@@ -229,7 +239,8 @@ def new_game(seat: str, market: str, opponent: str, ready: bool = True) -> Game:
     if seat == BUY:
         return _start(market, opponent, ready, draw_seed())
     seed = draw_seed() if market == ANY_ITEM else _seed_of(market)
-    return _start(SELLING_TASK, opponent, ready, seed)
+    task_name = TALKING_TASK if opponent == TALKER else SELLING_TASK
+    return _start(task_name, opponent, ready, seed)
 
 
 def _seed_of(item: str) -> int:
@@ -241,7 +252,7 @@ def _seed_of(item: str) -> int:
 
 
 def item_of(seed: int) -> str:
-    """The item that a game of SELLING_TASK is about: the first thing that its seed draws.
+    """The item that a game of SELLING_TASKS is about: the first thing that its seed draws.
 
     Drawing the whole game takes two and a half times as long.
     """
@@ -267,7 +278,7 @@ def _start(task_name: str, opponent: str, ready: bool, seed: int) -> Game:
 
     The seed draws a hidden buyer or type of seller, so that a link to a game leads to the same one.
     """
-    selling = task_name == SELLING_TASK
+    selling = task_name in SELLING_TASKS
     player, absent = opponent, ""
     if opponent == HIDDEN:
         player = tuple(BUYERS)[seed % len(BUYERS)] if selling else ""
@@ -281,7 +292,7 @@ def _start(task_name: str, opponent: str, ready: bool, seed: int) -> Game:
 
 def seat_and_market(task_name: str) -> tuple[str, str]:
     """The choices that lead to a task."""
-    return (SELL, ANY_ITEM) if task_name == SELLING_TASK else (BUY, task_name)
+    return (SELL, ANY_ITEM) if task_name in SELLING_TASKS else (BUY, task_name)
 
 
 def leads_to(seat: str, market: str, game: Game) -> bool:

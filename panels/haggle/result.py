@@ -18,7 +18,7 @@ from env import (
     zopa_width,
 )
 from panels.haggle.conversation import chart_words, ending_of, tell_move
-from panels.haggle.game_view import HTML, IN_ENGLISH, chart, limits, sells
+from panels.haggle.game_view import HTML, IN_ENGLISH, chart, limits, most_bonus, sells
 from panels.haggle.opponents import chosen_opponent, model_name, opponent_name
 from panels.haggle.words import ENGLISH, Translate
 from panels.ui.look import code, folded, note, short_seed, stat, strip, table, with_minus_signs
@@ -95,10 +95,9 @@ def _seller_sentences(game: Game, translate: Translate) -> list[str]:
     (_, limit), own, past = limits(game), game.observation, game.play.state.table.past
     ask, price = own.table.item.list_price, past[-1].price if past else None
     earned, most = (rupees(bonus(at, ask, own.reservation)) for at in (price, ask))
-    sentences = [
-        translate("your_bonus", earned=earned, most=most),
-        translate("best_ask", price=rupees(limit)),
-    ]
+    sentences = [translate("best_ask", price=rupees(limit))]
+    if most_bonus(game) is not None:
+        sentences.insert(0, translate("your_bonus", earned=earned, most=most))
     if sources := {move.source for move in game.model_moves}:
         sentences.append(translate("written_by", source=", ".join(sorted(sources))))
     elif game.opponent:

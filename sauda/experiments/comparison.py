@@ -50,13 +50,16 @@ PARENTS = {
     "mini+distill": "mini+sft",
     "mini+grpo": "mini+sft",
     "mini+dpo": "mini+sft",
+    "mini+people": "mini+sft",
 }
+WITH_PEOPLE = "mini+people"  # the stage that speaks freely, and knows no other game
 STAGES = (BASE, *PARENTS)  # one base, untrained and after each stage
 OURS = f"mini+{SAUDA}"  # the stage that is served
 SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait", "naive")
 NO_MODEL = ("null", "null+steering", "null+honest")  # wrappers with nothing to wrap
 # Beside the model in the open market: no model, scripts, planners, and the most that can be won.
 BESIDE = (*NO_MODEL, *SCRIPTS, LEAVE, TUNED, BAYESIAN, LISTENER, ORACLE)
+PEOPLE_BESIDE = (*SCRIPTS, LEAVE, TUNED, BAYESIAN, LISTENER)  # beside it with people
 RIVALS = ("conceder", TUNED, BAYESIAN, LISTENER, OURS)
 LAB = "mini+sft-arena"  # the trained lab of the arena that the page plays with
 LAB_PARENTS = {"mini+sft-arena": BASE, "mini+distill-arena": "mini+sft-arena"}
@@ -135,6 +138,8 @@ def bazaar_grids(games: int = 400, models: Sequence[str] = ()) -> tuple[Grid, ..
     models = tuple(models) or (BASE, *find_trained(PARENTS))
     for name in models:
         player_spec(name)  # refuses what is no model
+    free = tuple(name for name in (BASE, WITH_PEOPLE) if name in models)
+    models = tuple(name for name in models if name != WITH_PEOPLE)
     wrapped = tuple(f"{OURS}+{wrapper}" for wrapper in WRAPPERS if OURS in models)
     wrapped += (f"{BASE}+constrained",) if BASE in models else ()
     fewer = max(1, games // 3)
@@ -142,8 +147,9 @@ def bazaar_grids(games: int = 400, models: Sequence[str] = ()) -> tuple[Grid, ..
         Grid(("bazaar/open",), (*models, *BESIDE), games),
         Grid(("bazaar/open",), wrapped, fewer),
         Grid(("bazaar/mute",), (*models, *BESIDE), fewer),
+        Grid(("bazaar/people",), (*free, *PEOPLE_BESIDE), games if WITH_PEOPLE in free else 0),
     )
-    return tuple(grid for grid in grids if grid.policies)
+    return tuple(grid for grid in grids if grid.policies and grid.episodes)
 
 
 def find_trained(stages: Iterable[str]) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic import ConfigDict
 
-from env import MARKETS, Policy, Task, get_task, rollout
+from env import ALL_MARKETS, Policy, Task, get_task, rollout
 from sauda.experiments.batches import play_cells
 from sauda.games import game_of
 from sauda.games.adapter import Columns, Evaluated, Game, Reply, Worlds
@@ -177,8 +177,8 @@ def play_cell(
 
 def play_informed(task: Task, seed: int) -> Informed:
     """The best response to the seller of the open market that `seed` draws."""
-    speaks = not MARKETS[task.name.removeprefix("bazaar/")].mute
-    return Informed.of(deal_at(task, seed), speaks)
+    market = ALL_MARKETS[task.name.removeprefix("bazaar/")]
+    return Informed.of(deal_at(task, seed), not market.mute, market.version)
 
 
 def evaluate(spec: EvaluationSpec, workers: int = 2) -> dict[str, Any]:

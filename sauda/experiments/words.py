@@ -13,7 +13,7 @@ does the same throughout. Whoever loses nothing by that does not read.
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -56,12 +56,17 @@ Cell = tuple[str, str]  # a market and a player
 
 @dataclass(frozen=True)
 class Misreader:
-    """A reader that takes each part of a line for another one with the chance `error`."""
+    """A reader that takes each part of a line for another one with the chance `error`.
+
+    `contents` has by topic what may be said about it, by default that of the table of phrases.
+    """
 
     error: float
+    hear: Callable[[str], spoken.Speech] = spoken.hear
+    contents: Mapping[str, Sequence[str]] | None = None
 
     def __call__(self, text: str) -> spoken.Speech:
-        speech = spoken.hear(text)
+        speech = self.hear(text)
         digest = hashlib.sha256(text.encode()).digest()
         rng = np.random.default_rng(int.from_bytes(digest[:8], "big"))
 
@@ -69,9 +74,8 @@ class Misreader:
             wrong = rng.random() < self.error
             return options[rng.integers(len(options))] if value and wrong else value
 
-        words = spoken.phrases("en", "seen")
-        contents = [key for family, key in words if family == speech.topic]
-        content = slip(speech.content, contents)
+        keys = self.contents or keys_of_phrases()
+        content = slip(speech.content, keys.get(speech.topic, ()))
         cost = speech.cost if content in ("price", "about") else 0
         topic = "" if speech.topic == "cost" and content != "evade" and not cost else speech.topic
         return spoken.Speech(
@@ -80,8 +84,17 @@ class Misreader:
             content if topic else "",
             cost,
             slip(speech.mark, market.MARKS),
-            slip(speech.reaction, [key for family, key in words if family == "reaction"]),
+            slip(speech.reaction, keys["reaction"]),
         )
+
+
+@cache
+def keys_of_phrases() -> Mapping[str, Sequence[str]]:
+    """The keys of each family of the table of phrases."""
+    keys: dict[str, list[str]] = {}
+    for family, key in spoken.phrases("en", "seen"):
+        keys.setdefault(family, []).append(key)
+    return keys
 
 
 def always(policy: Policy) -> Callable[[Any], Policy]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from env import (
+    ALL_MARKETS,
     MARKETS,
     Accept,
     Deal,
@@ -35,8 +36,10 @@ from sauda.policies.bazaar import leave
 from sauda.policies.listener import Listener
 from sauda.policies.tuned import SEARCHED, Tuned
 
-OPEN_MARKET, PEOPLE = tuple(f"bazaar/{name}" for name in MARKETS), "bazaar/people"
-CUSTOMERS = "bazaar/customers"
+OPEN_MARKET, ALL_OPEN = (
+    tuple(f"bazaar/{name}" for name in names) for names in (MARKETS, ALL_MARKETS)
+)
+PEOPLE, CUSTOMERS = "bazaar/people", "bazaar/customers"
 LEAVE, TUNED = "leave", "tuned"  # to compare with: no play at all, the best script found by search
 
 
@@ -48,7 +51,7 @@ def policies(task: Task) -> Mapping[str, Policy]:
     """
     if task.learner == "seller":
         return SELLERS
-    if task.name not in (*OPEN_MARKET, PEOPLE):
+    if task.name not in (*ALL_OPEN, PEOPLE):
         return BUYERS
     found = {TUNED: Tuned(task.name)} if task.name in SEARCHED else {}
     return {**BUYERS, LEAVE: leave, **found}
@@ -239,5 +242,5 @@ def count_model(task: Task, turns: Sequence[ModelTurn]) -> dict[str, int]:
         "invalid_replies": sum(isinstance(turn.parsed.proposal, IllegalAction) for turn in turns),
         "changed": sum(bool(turn.parsed.changes) for turn in turns),
         "tokens": sum(turn.reply.tokens for turn in turns),
-        **behaviour_metrics(turns, task.name in OPEN_MARKET),
+        **behaviour_metrics(turns, task.name in ALL_OPEN),
     }

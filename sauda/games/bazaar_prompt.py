@@ -69,12 +69,12 @@ def render(obs: Observation) -> list[dict[str, str]]:
 
 def speaks_freely(obs: Observation) -> bool:
     """Whether it buys where any words count, and answers with a sentence of its own."""
-    return obs.agent != "seller" and obs.table.any_words
+    return obs.agent != "seller" and obs.table.version >= 3
 
 
 def names_acts(obs: Observation) -> bool:
     """Whether it buys where bids stand and words of a table count: it names speech acts."""
-    return obs.agent != "seller" and obs.table.standing and not obs.table.any_words
+    return obs.agent != "seller" and obs.table.standing and obs.table.version < 3
 
 
 def _moves(obs: Observation) -> Iterator[Move]:
@@ -229,10 +229,9 @@ def parse(completion: str, obs: Observation) -> Action:
     verb, amount, words = _verb(first_object(completion), completion)
     if names_acts(obs) and words in SAID:
         words = realise(words, obs)
-    if "@" in words and speaks_freely(obs):
-        if obs.own.get("quote") is None:
-            raise _refuse("it names a price of another shop and knows none", completion)
-        words = words.replace("@", rupees(obs.own["quote"]))
+    if speaks_freely(obs):
+        quote = obs.own.get("quote")  # a claim of a price that it does not know stays without one
+        words = words.replace("@", "" if quote is None else rupees(quote))
     standing = _last_price(obs)
     if verb == "hold":
         if obs.bid is None:

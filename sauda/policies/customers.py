@@ -101,7 +101,7 @@ def of_words(belief: Belief, obs: Observation, message: str, ask: float) -> np.n
     """The chance, up to a factor, that a buyer speaks so with a bid, which is `ask` here."""
     s, chance = belief.sellers, np.ones(SAMPLE)
     still = belief.course._replace(rise=0.0)
-    warns = rules.hazard(s, still, False, belief.mood, belief.temper) >= rules.WARNS
+    warns = rules.hazard(s, still, False, belief.mood, belief.temper) >= market.WARNS
     lies, low = 1 - s.honesty, s.patience == rules.PATIENCES.index("low")
     meant = ear.meanings(message, "buyer")
     if "buyer/outside" in meant:
@@ -137,7 +137,7 @@ class Vendor:
             for name in (*rules.Habit._fields[1:], *people.KNOWN, "opening"):
                 setattr(belief.sellers, name, np.full(SAMPLE, getattr(self.truth, name)))
         s, mood, temper = belief.typical()
-        claims = [claim for claim in customers.CLAIMS if self.speaks and claim not in belief.said]
+        claims = [claim for claim in customers.PLEAS if self.speaks and claim not in belief.said]
         prices, claims = people.bids_to_weigh(seen), ["", *claims]
         effects = [customers.effect(s, claim, ()) for claim in claims]
         moods = np.array([mood + gained for gained, _ in effects])

@@ -1,19 +1,20 @@
 """Buyers of the open market: what they believe of the seller, how they plan, the oracle.
 
 A belief is a weighted sample of sellers. A plan takes each of them for known from the next round
-on (QMDP, Littman et al. 1995). What is read and what is said can be switched off, one by one.
+on (QMDP, Littman et al. 1995). What is read and what is said can be switched off, one by one. The
+version of the rules stands on the table: in version 3 a state also counts the own rises so far.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
 
-from env import Accept, Observation, Offer, WalkAway
+from env import Accept, Observation, Offer, WalkAway, corpus, ear
 from env import market as rules
 from env import speech as words
 
@@ -24,6 +25,7 @@ LATER = 0.8  # factor on later values, which QMDP takes for too high
 CURIOUS = 0.003  # least worth of a question
 TAILS = (0.1, 0.9)  # quantiles of a stated range
 NOTHING = -9.0  # value of a move that may not be made
+MISSED, SLIP = 0.15, 0.02  # version 3: chance that a warning is not heard; that one is misheard
 
 Action = Accept | Offer | WalkAway
 Reader = Callable[[str], words.Speech]
@@ -108,9 +110,13 @@ def at_opening(obs: Observation) -> Observation:
     return replace(obs, table=opening)
 
 
-def believe(obs: Observation, reads: bool = True, read: Reader = words.hear) -> Belief:
-    """The belief of a buyer that has seen the table; with `reads` off, its prices alone."""
-    table, item = obs.table, obs.table.item
+def believe(obs: Observation, reads: bool = True, read: Reader | None = None) -> Belief:
+    """The belief of a buyer that has seen the table; with `reads` off, its prices alone.
+
+    Without a `read` it reads as the version of the table is heard.
+    """
+    table, item, third = obs.table, obs.table.item, obs.table.version == 3
+    read = read or (ear.hear if third else words.hear)
     s = Sellers(**_prior(table.rounds, item.condition))
     s.rounds, s.unit, s.opening = table.rounds, rules.unit_of(item.list_price), table.asks[0]
     s.reservation = s.share * item.list_price
@@ -122,7 +128,7 @@ def believe(obs: Observation, reads: bool = True, read: Reader = words.hear) -> 
     said: set[str] = set()
     told: dict[str, list[words.Speech]] = {}
     t, best, before, last = 0, 0.0, rules.LOW_BID * s.opening, s.opening
-    act, gain, holds = "", np.zeros(SAMPLE), np.ones(SAMPLE, bool)
+    act, gain, holds, asked = "", np.zeros(SAMPLE), np.ones(SAMPLE, bool), ""
     for move in table.moves:
         if move.agent == "buyer":
             t, before, best = (
@@ -132,11 +138,15 @@ def believe(obs: Observation, reads: bool = True, read: Reader = words.hear) -> 
             )
             act, gain, more, holds = _weigh_act(s, t, best, move.action.message, said, obs)
             mood, temper = mood + gain, temper + more
+            asked = act_in(table.version, move.action.message)[0].removeprefix("ask_")
             continue
         if t:
             mood_now = np.clip(mood, *rules.MOOD)
             log += np.log(_of_ask(s, t, best, move.action.price, last) + LEAST)
-            threshold = rules.threshold(s, t, move.action.price, mood_now)
+            soft = rules.softness(s, t, rules.rises_in(table.bids[:t], s.opening), table.version)
+            threshold = rules.threshold(s, soft, move.action.price, mood_now)
+            if third:
+                threshold = np.minimum(threshold, last)
             log += np.log(_sigmoid((threshold - best) / (0.004 * s.opening)) + LEAST)
             walked = rules.hazard(s, t, best, before, threshold, mood_now, temper)
             log += np.log(1 - walked + LEAST)
@@ -144,6 +154,13 @@ def believe(obs: Observation, reads: bool = True, read: Reader = words.hear) -> 
         if reads:
             speech = read(move.action.message)
             log += np.log(of_manner(s, speech, act, gain, holds))
+            if third:
+                speech = _as_story(speech, asked, best, move.action.price)
+            if third and t and speech != words.Speech() and asked not in rules.STORIES:
+                risks = rules.hazards(s, t + 1, best, best, threshold, mood_now, temper)
+                log += np.log(of_warning(s, speech, risks))
+                if speech.topic == "time" and speech.content == "short":
+                    continue
             if speech.topic:
                 told.setdefault(speech.topic, []).append(speech)
     for topic, speeches in told.items():
@@ -152,12 +169,56 @@ def believe(obs: Observation, reads: bool = True, read: Reader = words.hear) -> 
     return Belief(s, weights / weights.sum(), mood, temper, frozenset(said), frozenset(told))
 
 
+def act_in(version: int, message: str) -> tuple[str, int]:
+    """The act of a buyer's line and the price that it names, as sellers of that version hear it."""
+    return (ear.act_in if version == 3 else words.act_in)(message)
+
+
+def line_of(act: str, obs: Observation, draw: float = 0.0) -> str:
+    """A line that sellers of the table's version hear as this act; "" for none."""
+    say = corpus.buyer_line if obs.table.version == 3 else words.buyer_line
+    return say(act, obs.own.get("quote") or 0, draw) if act else ""
+
+
+def is_deaf(obs: Observation) -> bool:
+    """Whether the seller says prices alone, and so hears no words, by version 3."""
+    return obs.table.version == 3 and not any(map(str.isalpha, obs.table.moves[0].action.message))
+
+
+def _as_story(speech: words.Speech, asked: str, best: float, ask: float) -> words.Speech:
+    """What was heard as version 3 may say it; nothing on a topic that no market seller speaks of.
+
+    A cost is named to the unit if asked for, and lies above the standing bid and within the ask.
+    """
+    topic, content = speech.topic, speech.content
+    if topic == "cost" and content != "evade":
+        content = "price" if asked == "cost" else "about"
+        topic = topic if best < speech.cost <= ask else ""
+    if topic not in (*rules.STORIES, "patience"):
+        topic = ""
+    return replace(speech, topic=topic, content=content if topic else "")
+
+
+def of_warning(s: Sellers, speech: words.Speech, risks: Mapping[str, Any]) -> np.ndarray:
+    """The chance, up to a factor, that a seller with these risks says this unasked."""
+    warns = sum(risks.values()) >= rules.WARNS
+    others = np.maximum(np.maximum(risks["patience"], risks["rival"]), risks["talk"])
+    admits = s.pressed & (risks["time"] > others)
+    admits = admits * (s.honesty + (1 - s.honesty) * rules.EVADES)
+    claimed = rules.CLAIM_RATE / len(rules.TOPICS)
+    if (speech.topic, speech.content) == ("time", "short"):
+        return np.where(warns, admits, claimed * s.pressed * s.honesty) + SLIP * claimed
+    if speech.topic == "patience":
+        return np.where(warns, 1 - admits, SLIP)
+    return np.where(warns, MISSED, 1.0)
+
+
 def _weigh_act(
     s: Sellers, t: int, best: float, message: str, said: set[str], obs: Observation
 ) -> tuple[str, np.ndarray, Any, np.ndarray]:
     """The act of a bid, what it adds to each seller's mood and temper, and whether it holds."""
     gain, holds = np.zeros(SAMPLE), np.ones(SAMPLE, bool)
-    act, named = words.act_in(message)
+    act, named = act_in(obs.table.version, message)
     if not act:
         return "", gain, 0.0, holds
     if act in said:
@@ -272,12 +333,13 @@ def plan(
     """The values of all moves; moods and tempers have the shape (a, k) of acts and sellers."""
     acts, k = moods.shape
     own, table, n = obs.own, obs.table, len(prices)
+    third = table.version == 3
     col = Sellers(**{
-        name: np.tile(value, acts)[:, None] if isinstance(value, np.ndarray) else value
+        name: np.tile(value, acts)[:, None, None] if isinstance(value, np.ndarray) else value
         for name, value in vars(s).items()
     })  # fmt: skip
-    mood = np.clip(moods, *rules.MOOD).reshape(-1, 1)
-    temper = tempers.reshape(-1, 1)
+    mood = np.clip(moods, *rules.MOOD).reshape(-1, 1, 1)
+    temper = tempers.reshape(-1, 1, 1)
     limit, item, first = own["reservation"], table.item.list_price, table.round + 1
     width = limit - col.reservation
 
@@ -290,35 +352,50 @@ def plan(
     calm = col.impatience * (1 - np.clip(mood / rules.MOOD[1], 0, 1))
     rise = prices[None, :] - prices[:, None]
     stalled = 1 - np.clip(rise / (rules.FULL_PROGRESS * s.opening), 0, 1)
+    grows = rise >= rules.RISE * s.opening
+    past = rules.rises_in(table.bids, s.opening) if third else rules.RISES
+    counts = np.arange(min(past, rules.RISES), rules.RISES + 1)[:, None]
+
+    def reach(u: int) -> int:
+        """How many counts of rises are possible after round `u`."""
+        return min(len(counts), u - first + 1 + bool(table.bids))
+
+    now, at = grows[0].astype(int) * bool(table.bids and len(counts) > 1), np.arange(n)
     shares, none = worth(prices), width <= 0
-    value = np.broadcast_to(none * kept[table.rounds], (acts * k, n))
+    value = np.broadcast_to(none * kept[table.rounds], (acts * k, reach(table.rounds), n))
     later = np.zeros((k, n, n + 2))
     for u in range(table.rounds, table.round, -1):
         ask = np.minimum(np.maximum(rules.path(col, u, prices), prices + 1), table.asks[-1])
-        least = rules.threshold(col, u, ask, mood)
+        soft = rules.softness(col, u, counts[: reach(u)], table.version)
+        least = rules.threshold(col, soft, ask, mood)
         far = calm * np.clip((least - prices) / (rules.FULL_GAP * s.opening), 0, 1)
         flat = rules.RIVAL_HAZARD * col.rival + temper + rules.LATE * (u > col.deadline)
         won, leave = np.where(prices >= least, shares * kept[u], np.nan), none * kept[u]
         if u == first:
+            won, far, value = (x[:, now, at] for x in (won, far, value))
+            flat, leave = flat[:, 0], leave[:, 0]
             before = prices[0] if table.bids else max(prices[0], rules.LOW_BID * s.opening)
             moved = 1 - np.clip((prices - before) / (rules.FULL_PROGRESS * s.opening), 0, 1)
             walk = np.clip(far * moved + flat, 0, 1)
             go = np.where(np.isnan(won), walk * leave + (1 - walk) * value * LATER, won)
-            taken = worth(np.full((1, 1), table.asks[-1])) * kept[u]
+            taken = worth(np.full((1, 1, 1), table.asks[-1]))[:, 0] * kept[u]
             values = np.hstack([go, np.broadcast_to(taken, leave.shape), leave])
             return Options(prices, values.reshape(acts, k, n + 2), later)
-        walk = np.clip(far[:, None, :] * stalled[None] + flat[:, :, None], 0, 1)
-        go = walk * leave[:, :, None] + (1 - walk) * value[:, None, :]
-        go = np.where(np.isnan(won)[:, None, :], go, won[:, None, :])
-        go = np.where((rise >= 0)[None], go, NOTHING)
+        walk = np.clip(far[:, :, None] * stalled + flat[..., None], 0, 1)
+        go = walk * leave[..., None] + (1 - walk) * value[:, :, None]
+        go = np.where(np.isnan(won)[:, :, None], go, won[:, :, None])
+        if len(counts) > 1:
+            before = np.arange(reach(u - 1))
+            go = np.where(grows, go[:, np.minimum(before + 1, len(counts) - 1)], go[:, before])
+        go = np.where(rise >= 0, go, NOTHING)
         standing = np.minimum(
             np.maximum(rules.path(col, u - 1, prices), prices + 1), table.asks[-1]
         )
         taken = np.where(standing > limit, NOTHING, worth(standing) * kept[u])
-        value = np.maximum(np.maximum(go.max(2), taken), leave)
+        value = np.maximum(np.maximum(go.max(3), taken), leave)
         if u == first + 1:
-            ends = np.stack([taken[:k], np.broadcast_to(leave[:k], (k, n))], axis=2)
-            later = np.concatenate([go[:k], ends], axis=2)
+            ends = np.stack([taken[:k, 0], np.broadcast_to(leave[:k, 0], (k, n))], axis=2)
+            later = np.concatenate([go[:k, now, at], ends], axis=2)
     raise AssertionError("a table with no round left is not shown to a buyer")
 
 
@@ -331,15 +408,14 @@ class MoveValues:
     offers: np.ndarray  # (a, k), of offering each price with each act
     accept: float
     walk: float
+    read: Callable[[str], tuple[str, int]] = words.act_in  # how the seller hears
 
     def best(self, obs: Observation) -> Action:
         """The move with the highest value; of equal ones an offer, then an acceptance."""
         top = self.offers.max()
         if top >= max(self.accept, self.walk):
             act, at = np.unravel_index(self.offers.argmax(), self.offers.shape)
-            said, quote = self.acts[act], obs.own.get("quote") or 0
-            line = words.buyer_line(said, quote, 0.0) if said else ""
-            return Offer(int(self.prices[at]), line)
+            return Offer(int(self.prices[at]), line_of(self.acts[act], obs))
         return Accept() if self.accept >= self.walk else WalkAway()
 
     def of(self, move: Action) -> float:
@@ -348,7 +424,7 @@ class MoveValues:
         Words that are not weighed here count as none.
         """
         if isinstance(move, Offer):
-            act, _ = words.act_in(move.message)
+            act, _ = self.read(move.message)
             row = self.offers[self.acts.index(act) if act in self.acts else 0]
             row = np.where(row <= NOTHING / 2, self.offers[0], row)
             return float(np.interp(move.price, self.prices, row))
@@ -367,7 +443,7 @@ class MoveValues:
         best = self.best(obs)
         if not isinstance(best, Offer) or best.price == obs.bid:
             return best
-        act, _ = words.act_in(best.message)
+        act, _ = self.read(best.message)
         rises = slice(int(obs.bid is not None), None)
         values = self.offers[self.acts.index(act), rises]
         return replace(
@@ -383,7 +459,7 @@ class Listener:
     speaks: bool = True
     asks: bool = True  # questions, where it reads and speaks
     learns: bool = True  # from what happens after the opening
-    read: Reader = words.hear
+    read: Reader | None = None  # as the version of the table is heard
     told: tuple[str, ...] = ()  # hidden values that it is told: no contestant then
     truth: Any = None
 
@@ -406,7 +482,8 @@ class Listener:
         prices = bids_to_weigh(obs)
         acts = [""]
         moods, tempers = [mood], [temper]
-        for act in self.pitches(belief, obs) if self.speaks else ():
+        speaks = self.speaks and not is_deaf(obs)
+        for act in self.pitches(belief, obs) if speaks else ():
             holds = s.flaw if act == "flaw" else True
             gain, more = rules.effect(act, s.kind, obs.table.round + 1, True, holds)
             acts.append(act)
@@ -417,7 +494,7 @@ class Listener:
         offers = means[:, :-2]
         if "cash" in acts:
             offers[acts.index("cash"), prices < rules.CASH_FROM * s.opening] = NOTHING
-        if self.speaks and self.asks and self.reads and obs.rounds_left >= 3:
+        if speaks and self.asks and self.reads and obs.rounds_left >= 3:
             asked = self._worth_of_questions(belief, s, options)
             acts += asked
             silent = offers[0]
@@ -426,7 +503,8 @@ class Listener:
                 for worth in (gain - rules.ASKED * np.abs(silent) for gain in asked.values())
             ]
             offers = np.vstack([offers, *rows])
-        return MoveValues(tuple(acts), prices, offers, float(means[0, -2]), float(means[0, -1]))
+        ends = float(means[0, -2]), float(means[0, -1])
+        return MoveValues(tuple(acts), prices, offers, *ends, partial(act_in, obs.table.version))
 
     def _worth_of_questions(
         self, belief: Belief, s: Sellers, options: Options
@@ -510,7 +588,7 @@ GRID = 121  # prices of the exact solution
 
 @dataclass(frozen=True)
 class Solution:
-    """Values and moves by round and standing bid; -1 accepts, -2 walks."""
+    """Values and moves by round, rises so far and standing bid; -1 accepts, -2 walks."""
 
     prices: np.ndarray
     values: np.ndarray
@@ -525,11 +603,11 @@ def key_of(stance: Any, quote: int | None) -> str:
     return key if holds else ""
 
 
-def solve(instance: Any, key: str = "") -> Solution:
+def solve(instance: Any, key: str = "", version: int = 2) -> Solution:
     """The best play against a known seller whose draws of walking alone are unknown.
 
-    Exact backward induction over rounds and standing bids. With a `key`, it is said with the first
-    bid.
+    Exact backward induction over rounds, standing bids and rises, of which version 2 counts none.
+    With a `key`, it is said with the first bid.
     """
     own, s = instance.buyer, instance.seller["stance"]
     chance, last = instance.seller["chance"], s.rounds
@@ -551,29 +629,39 @@ def solve(instance: Any, key: str = "") -> Solution:
             return np.full(n, float(s.opening))
         return np.minimum(s.opening, rules.ask_at(s, u, prices, chance[u]["early"]))
 
-    values, moves = np.zeros((last + 2, n)), np.full((last + 2, n), -2.0)
+    counts = np.arange(rules.RISES + 1)[:, None] if version == 3 else np.zeros((1, 1))
+    values = np.zeros((last + 2, len(counts), n))
+    moves = np.full(values.shape, -2.0)
     values[last + 1] = none * rules.share_kept(own, last)
+    grows = prices[:, None] - prices[None, :] >= rules.RISE * s.opening
     retreat = 0.0
     for u in range(last, 0, -1):
-        least = rules.threshold(s, u, asks(u), mood)
+        leave, before_move, after = none * rules.share_kept(own, u), asks(u - 1), []
         before = np.full(n, rules.LOW_BID * s.opening) if u == 1 else prices
-        walk = rules.hazard(s, u, prices[:, None], before[None, :], least[:, None], mood, 0.0)
-        leave = none * rules.share_kept(own, u)
-        after = walk * leave + (1 - walk) * values[u + 1][:, None]
-        after = np.where((prices >= least)[:, None], worth(prices, u)[:, None], after)
+        for count, value in zip(counts, values[u + 1], strict=True):
+            least = rules.threshold(s, rules.softness(s, u, count, version), asks(u), mood)
+            walk = rules.hazard(s, u, prices[:, None], before[None, :], least[:, None], mood, 0.0)
+            go = walk * leave + (1 - walk) * value[:, None]
+            least = least[:, None]
+            if version == 3:  # nobody refuses the price that it asks
+                least = np.minimum(least, before_move[None, :])
+            after.append(np.where(prices[:, None] >= least, worth(prices, u)[:, None], go))
         legal = np.arange(n)[:, None] >= np.arange(n)[None, :]
         legal &= ((prices <= own["purse"]) & (prices > 0))[:, None]
         if u == 1 and key == "cash":
             legal &= (prices >= rules.CASH_FROM * s.opening)[:, None]
-        go = np.where(legal, after, NOTHING)
-        if u > 1:  # a lower bid leaves the standing one where it is
-            retreat = max(retreat, float((np.diag(after) - go.max(0))[1:][legal.any(0)[1:]].max()))
-        value, move = go.max(0), prices[go.argmax(0)]
-        taken = np.where(asks(u - 1) > own["purse"], NOTHING, worth(asks(u - 1), u))
-        for code, option in ((-1.0, taken), (-2.0, np.full(n, leave))):
-            move = np.where(option > value + 1e-12, code, move)
-            value = np.maximum(value, option)
-        values[u], moves[u] = value, move
+        taken = np.where(before_move > own["purse"], NOTHING, worth(before_move, u))
+        for count, stands in enumerate(after):
+            rises = after[min(count + 1, len(after) - 1)] if u > 1 else stands
+            go = np.where(legal, np.where(grows, rises, stands), NOTHING)
+            if u > 1:  # a lower bid leaves the standing one where it is
+                lost = np.diag(stands) - go.max(0)
+                retreat = max(retreat, float(lost[1:][legal.any(0)[1:]].max()))
+            value, move = go.max(0), prices[go.argmax(0)]
+            for code, option in ((-1.0, taken), (-2.0, np.full(n, leave))):
+                move = np.where(option > value + 1e-12, code, move)
+                value = np.maximum(value, option)
+            values[u, count], moves[u, count] = value, move
     return Solution(prices, values, moves, retreat)
 
 
@@ -585,30 +673,30 @@ class Informed:
     key: str = ""
 
     @classmethod
-    def of(cls, instance: Any, speaks: bool = True) -> "Informed":
+    def of(cls, instance: Any, speaks: bool = True, version: int = 2) -> "Informed":
         """The better of saying nothing and of saying the seller's key with the first bid."""
-        silent = solve(instance)
+        silent = solve(instance, version=version)
         key = key_of(instance.seller["stance"], instance.buyer["quote"]) if speaks else ""
         if key:
-            spoken = solve(instance, key)
-            if spoken.values[1][0] > silent.values[1][0] + 1e-9:
+            spoken = solve(instance, key, version)
+            if spoken.values[1, 0, 0] > silent.values[1, 0, 0] + 1e-9:
                 return cls(spoken, key)
         return cls(silent)
 
     @property
     def expected(self) -> float:
         """The grade that it expects before the first bid."""
-        return float(self.solution.values[1][0])
+        return float(self.solution.values[1, 0, 0])
 
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
         prices, best = self.solution.prices, max(obs.table.bids, default=0)
+        moves = self.solution.moves[obs.round + 1]
         index = min(int(np.searchsorted(prices, best)), len(prices) - 1)
-        move = self.solution.moves[obs.round + 1][index]
+        count = min(rules.rises_in(obs.table.bids, obs.opening_ask), len(moves) - 1)
+        move = moves[count, index]
         if move == -1.0:
             return Accept()
         if move == -2.0:
             return WalkAway()
         price = int(max(1, move, best))
-        if best or not self.key:
-            return Offer(price)
-        return Offer(price, words.buyer_line(self.key, obs.own["quote"] or 0, 0.0))
+        return Offer(price, line_of("" if best else self.key, obs))

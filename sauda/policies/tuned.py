@@ -13,11 +13,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from env import Accept, Observation, Offer, WalkAway, conceded
+from env import Accept, Observation, Offer, Policy, WalkAway, conceded
 from sauda.policies.bazaar import Keyed, bid
+from sauda.policies.people import Dance
 from sauda.records.store import ROOT, load
 
-FILE = "tuned.json"  # under artifacts/
+FILE, PEOPLE_FILE = "tuned.json", "people.json"  # under artifacts/
+PEOPLE = "bazaar/people"  # whose script is a family of its own
 Action = Offer | Accept | WalkAway
 
 
@@ -132,11 +134,13 @@ def load_family(name: str, task: str) -> Family:
 
 
 @cache
-def load_best(task: str) -> Family:
-    """The tuned script with the best training grade on a task of the open market.
+def load_best(task: str) -> Policy:
+    """The tuned script with the best training grade on a task where bids stand.
 
     Raises ArtifactError, with its command, without the artifact; ValueError for another task.
     """
+    if task == PEOPLE:
+        return Dance(**load(PEOPLE_FILE, ROOT).data.rule)
     rows = [row for row in load(FILE, ROOT).data.rows if row.task == SEARCHED.get(task)]
     if not rows:
         raise ValueError(f"nothing was tuned for {task}; tasks are {', '.join(SEARCHED)}")
@@ -149,12 +153,13 @@ SEARCHED = {
     "bazaar/open": "bazaar/open",
     "bazaar/mute": "bazaar/open",
     "bazaar/rushed": "bazaar/rushed",
+    PEOPLE: PEOPLE,
 }
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """The best tuned script of an open-market task; its numbers are read at its first move."""
+    """The best tuned script of a task where bids stand; its numbers are read at its first move."""
 
     task: str
 

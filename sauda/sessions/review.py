@@ -16,8 +16,8 @@ from functools import cached_property, lru_cache
 from math import ceil, floor, inf
 
 from env import (
+    ALL_MARKETS,
     ARENA_TASKS,
-    MARKETS,
     Accept,
     Deal,
     IllegalAction,
@@ -120,7 +120,7 @@ class Review:
 
 def is_planned(game: Game) -> bool:
     """Whether the planner weighs the visitor's moves: they buy in the open market."""
-    return game.you == "buyer" and game.task_name.removeprefix("bazaar/") in MARKETS
+    return game.you == "buyer" and game.task_name.removeprefix("bazaar/") in ALL_MARKETS
 
 
 def is_recorded(game: Game) -> bool:
@@ -263,7 +263,7 @@ def oracle(task_name: str, seed: int) -> Oracle | None:
     if task_name in ARENA_TASKS:
         meaning = "What a trader makes that knows every lab's private values and trades greedily."
         return Oracle(task.grade(play_all_seeing(task, seed).final), meaning)
-    if task_name.removeprefix("bazaar/") in MARKETS:
+    if task_name.removeprefix("bazaar/") in ALL_MARKETS:
         meaning = "What a buyer who knew this seller would have expected."
         return Oracle(informed_grade(task, seed), meaning)
     return None

@@ -36,7 +36,10 @@ from sauda.train.common import option
 from sauda.train.teacher_rows import Action, Row, Taught
 
 SPOILS, SPEECH = 7, 8  # streams of their own, apart from the game's
-LONGEST = {"en": 60, "hinglish": 60, "hi": 40}  # characters; a letter of Hindi takes three tokens
+# Hindi is answered in Latin letters: the small model spends three tokens on a letter of Devanagari,
+# and writes it badly.
+ANSWERS_IN = {"en": "en", "hinglish": "hinglish", "hi": "hinglish"}
+LONGEST = 50  # characters of a sentence
 KINDS = ("plain", "chatty", "terse")  # of sentences that it learns to say
 # Words by which a sentence speaks of goods of one sort, and would be nonsense about others.
 SORT = re.compile(
@@ -107,7 +110,7 @@ def teach(seed: int, settings: PeopleRowSettings, use: str = "training") -> Iter
     task = people.people_task(use, mute=bool(spoils.random() < MUTE))
     names, chances = zip(*settings.behaviour, strict=True)
     play, turn = advance(task, task.opponents, begin(task, seed)), 0
-    language = play.state.private["seller"]["language"]
+    language = ANSWERS_IN[play.state.private["seller"]["language"]]
     if not play.state.table.moves[0].action.message.strip("₹0123456789,. "):
         language = "en"  # a seller that says prices alone is answered in English
     while not play.forfeit and task.env.to_act(play.state) is not None:
@@ -156,7 +159,7 @@ def sentences_to_say(language: str, family: str, key: str) -> tuple[str, ...]:
         for row in corpus.rows("buyer", "training")
         if (row.language, row.family, row.key) == (language, family, key)
         and (family == "bid" or row.kind in KINDS)
-        and len(row.text) <= LONGEST[language]
+        and len(row.text) <= LONGEST
         and row.text.count("#") <= 1
         and not SORT.search(row.text)
     )

@@ -92,7 +92,7 @@ def test_a_claim_moves_only_whom_it_should():
         s = begin(CUSTOMERS, seed).state.private["buyer"]["stance"]
         patience = people.PATIENCES[s.patience]
         pleases = "wear/none" if s.rival else KEYS.get(patience, "")
-        for claim in customers.CLAIMS:
+        for claim in customers.PLEAS:
             line = corpus.pick("en", "training", *claim.split("/"), 0.5)
             assert customers.claim_in(line) == claim
             once, twice = customers.listen(s, [line]), customers.listen(s, [line, line])
@@ -100,7 +100,7 @@ def test_a_claim_moves_only_whom_it_should():
             assert (once.temper == 0) == (claim == pleases)
             assert (twice.mood, twice.temper > once.temper) == (once.mood, True)
         moved |= {pleases}
-    assert moved == {*customers.CLAIMS, ""}
+    assert moved == {*customers.PLEAS, ""}
 
 
 def test_a_fitting_claim_sells_more_often_than_silence_and_an_unfitting_one_less():

@@ -1,0 +1,173 @@
+"""What words are worth where any words count: in the third market and with people.
+
+The planner of each task plays every seed with its ears and its mouth open or shut, with ears that
+slip, and with ears that hear another sentence than was said. All sellers say evaluation sentences.
+Differences are paired by seed; they are told over all games, by type of the seller, by its language
+and by the kind of its sentences.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from env import Instance, Policy, Task, corpus, ear, get_task, market, speech
+from sauda.experiments.base import experiment
+from sauda.experiments.batches import grades, play_cells, round_all
+from sauda.experiments.words import Cell, Misreader, always, renew_grades
+from sauda.games import policies_of
+from sauda.games.bazaar_columns import slow_policies
+from sauda.policies.listener import Informed
+from sauda.policies.people import Planner
+from sauda.records.schemas.base import Record, Rows
+from sauda.records.seeds import deal_at, first_seeds
+from sauda.records.store import Artifact
+from sauda.statistics import difference_of, mean_of
+
+MARKETS: Mapping[str, Task] = {
+    name: get_task(f"bazaar/{name}") for name in ("open-3", "mute-3", "people")
+}
+SWITCHES = {"silent": "bayesian", "reads": "reader", "speaks": "speaker", "both": "listener"}
+SCRIPTS = ("boulware", "linear", "conceder")
+BOUND = "told the seller"
+# What is compared: what it is the worth of, the player with it, the player without it.
+WORTH = (
+    ("reading", "reads", "silent"),
+    ("speaking", "speaks", "silent"),
+    ("both", "both", "silent"),
+    ("reading, permuted", "reads, permuted", "silent"),
+    ("both, 10 % misread", "both, 10 % misread", "silent"),
+    ("both, 20 % misread", "both, 20 % misread", "silent"),
+)
+
+
+@dataclass(frozen=True)
+class Permuted:
+    """Ears that hear for each line what another seller said elsewhere."""
+
+    def __call__(self, text: str) -> speech.Speech:
+        digest = hashlib.sha256(text.encode()).digest()
+        heard = meanings()
+        return heard[int.from_bytes(digest[:8], "big") % len(heard)]
+
+
+@cache
+def meanings(lines: int = 400) -> tuple[speech.Speech, ...]:
+    """What the ear hears in the opening lines of training games of the third market."""
+    task = market.market_task("open-3", replace(market.MARKETS_3["open-3"], use="training"))
+    openings = (task.opponents["seller"], range(10_000, 10_000 + lines))
+    return tuple(ear.hear(line) for line in opening_lines(task, *openings))
+
+
+def opening_lines(task: Task, seller: Policy, seeds: Sequence[int]) -> Sequence[str]:
+    """What sellers say with their first ask, one line per seed."""
+    rng = np.random.default_rng(0)
+    states = (task.env.reset(np.random.default_rng(seed)) for seed in seeds)
+    return [seller(task.env.observe(state, "seller"), rng).message for state in states]
+
+
+def players(task: Task) -> Mapping[str, Callable[[Instance], Policy]]:
+    """The players of a task, by name: functions from the deal of a game to its policy."""
+    planner = slow_policies(task)
+    if "mute" in task.name:  # there are no words to hear otherwise
+        return {name: always(planner[SWITCHES[name]]) for name in ("silent", "both")}
+    reads, both = planner["reader"], planner["listener"]
+    fixed = {
+        **{name: planner[policy] for name, policy in SWITCHES.items()},
+        "reads, permuted": replace(reads, read=Permuted()),
+        "both, 10 % misread": replace(both, read=Misreader(0.1, ear.hear, topics_of())),
+        "both, 20 % misread": replace(both, read=Misreader(0.2, ear.hear, topics_of())),
+        **{name: policies_of(task)[name] for name in SCRIPTS},
+    }
+    made = {name: always(policy) for name, policy in fixed.items()}
+    if task.name == "bazaar/people":
+        return made | {BOUND: lambda deal: Planner(truth=deal.seller["stance"])}
+    return made | {BOUND: Informed.of}
+
+
+@cache
+def topics_of() -> Mapping[str, Sequence[str]]:
+    """The keys of each family of meanings in the corpus."""
+    keys: dict[str, list[str]] = {}
+    for family, key in corpus.sentences("en", "evaluation"):
+        keys.setdefault(family, []).append(key)
+    return keys
+
+
+class Worth(Record):
+    """What words are worth where any words count: reading, speaking, both, misread, permuted."""
+
+    deals: Rows  # one per market: types and languages of its sellers, one entry per seed
+    played: Rows  # one per market and player
+    worth: Rows  # one per market, comparison and part of the games: the paired difference
+
+
+def play(cell: Cell, seeds: Sequence[int]) -> list[float]:
+    """The grades of a player in a market, one per seed."""
+    task = MARKETS[cell[0]]
+    player = players(task)[cell[1]]
+    return round_all(grades(task, player(deal_at(task, seed)), [seed])[0] for seed in seeds)
+
+
+def summarize(
+    played: Mapping[Cell, Sequence[float]], deals: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Rows and comparisons, computed from the grades."""
+    won = {cell: np.array(values) for cell, values in played.items()}
+    rows = [
+        {"market": at, "player": name, "n": len(values), "grade": mean_of(won[at, name]),
+         "grades": list(values)}
+        for (at, name), values in played.items()
+    ]  # fmt: skip
+    worth = []
+    for met in deals:
+        at, columns = met["market"], {part: np.array(met[part]) for part in ("type", "language")}
+        everything = np.full(len(met["type"]), True)
+        parts = [("all", "all", everything)] + [
+            (part, value, column == value)
+            for part, column in columns.items()
+            for value in dict.fromkeys(column.tolist())
+        ]
+        for what, better, worse in WORTH:
+            if (at, better) not in won:
+                continue
+            for part, value, some in parts:
+                less = difference_of(won[at, better][some], won[at, worse][some])
+                named = {"market": at, "what": what, "part": part, "value": value}
+                worth.append(named | {"n": int(some.sum()), "difference": less})
+    return {"deals": list(deals), "played": rows, "worth": worth}
+
+
+def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
+    """Each player's first games played again, all figures computed again from the grades."""
+    recorded = artifact.data.as_json()
+    cells = [(row["market"], row["player"]) for row in recorded["played"]]
+    played = renew_grades(play, cells, recorded["played"], workers)
+    return summarize(played, recorded["deals"])
+
+
+@experiment(
+    "worth.json",
+    Worth,
+    checks="each player's first games, and every figure",
+    method="replayed in part",
+    replay=replay,
+)
+def worth(episodes: int = 1000, *, workers: int = 2) -> dict[str, Any]:
+    """The data of the artifact, from hold-out seeds."""
+    seeds = first_seeds(episodes)
+    deals = [
+        {
+            "market": name,
+            "type": [deal.seller["stance"].type for deal in met],
+            "language": [deal.seller["language"] for deal in met],
+        }
+        for name, task in MARKETS.items()
+        for met in [[deal_at(task, seed) for seed in seeds]]
+    ]
+    cells = [(name, player) for name, task in MARKETS.items() for player in players(task)]
+    return summarize(play_cells(play, dict.fromkeys(cells, seeds), workers), deals)
