@@ -101,16 +101,20 @@ def claim_at(
     """What it says with its bid number `t`, from 1: a key of WORDS, "" for nothing.
 
     `ask` is its bid in the mirror, `price` the seller's ask. Who is about to leave says so, truly;
-    nobody names another shop's price that is no lower than the ask.
+    else it comes to one topic after the other, from a drawn one. Nobody names another shop's price
+    that is no lower than the ask.
     """
     risk = float(people.hazard(s, course._replace(rise=0.0), False, heard.mood, heard.temper))
     warns, dear = risk >= market.WARNS, own["quote"] < price
     if warns:
         return "outside" if s.rival and dear else "patience_low"
-    topic = market.unasked(own["chance"], t - 1, people.TOPICS, people.CLAIM_RATE, market.CLAIMS)
-    content, _ = people.claim(s, topic, ask, own["stories"][topic][0]) if topic else ("", True)
-    key = WORDS.get((topic, content), "")
-    return "" if key == "outside" and not dear else key
+    start = int(own["chance"][0]["topic"] * len(people.TOPICS))
+    keys = []
+    for topic in (*people.TOPICS[start:], *people.TOPICS[:start]):
+        content, _ = people.claim(s, topic, ask, own["stories"][topic][0])
+        key = WORDS.get((topic, content), "")
+        keys += [key] if key and (dear or key != "outside") else []
+    return keys[t - 1] if t <= len(keys) else ""
 
 
 def buyer(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) -> Action:
