@@ -6,12 +6,14 @@ games are played with ("evaluation"). "#" stands for an amount.
 """
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from ..amounts import rupees
 from ..core import read_rows
+from .goods import fits
 from .speech import Speech
+from .types import Item
 
 LANGUAGES = ("en", "hinglish", "hi")
 STOPS = {"en": ".", "hinglish": ".", "hi": "।"}  # what closes a sentence
@@ -32,7 +34,8 @@ class Row(NamedTuple):
 
     @property
     def meaning(self) -> str:
-        return f"{self.family}/{self.key}"
+        """What an ear should hear; a sentence that only goes with a bid bears no meaning."""
+        return "none/none" if self.family == "bid" else f"{self.family}/{self.key}"
 
 
 @cache
@@ -55,12 +58,22 @@ def sentences(language: str, use: str) -> Sentences:
     return {meaning: tuple(texts) for meaning, texts in by_meaning.items()}
 
 
-def pick(language: str, use: str, family: str, key: str, draw: float, price: int = 0) -> str:
+@lru_cache(maxsize=10_000)
+def fitting(
+    language: str, use: str, family: str, key: str, item: Item | None = None
+) -> tuple[str, ...]:
+    """The sentences of a meaning that fit an item, or any item: they name no other goods."""
+    return tuple(text for text in sentences(language, use)[family, key] if fits(text, item))
+
+
+def pick(
+    language: str, use: str, family: str, key: str, draw: float, item: Item | None, price: int = 0
+) -> str:
     """The sentence of a meaning that `draw` in [0, 1) chooses, with `price` for its "#".
 
     Without a price it is one that names none.
     """
-    options = sentences(language, use)[family, key]
+    options = fitting(language, use, family, key, item)
     if not price:
         options = tuple(text for text in options if "#" not in text) or options
     return options[int(draw * len(options))].replace("#", rupees(price))
@@ -72,13 +85,13 @@ def closed(text: str, language: str) -> str:
 
 
 def line(
-    speech: Speech, ask: int, standing: int | None, draw: float, language: str, use: str
+    speech: Speech, ask: int, standing: int | None, draw: float, language: str, use: str, item: Item
 ) -> str:
     """A seller's line with an `ask`; `standing` is the bid that it reminds the buyer of."""
     stop = STOPS[language]
 
     def part(family: str, key: str, price: int = 0) -> str:
-        return closed(pick(language, use, family, key, draw, price), language)
+        return closed(pick(language, use, family, key, draw, item, price), language)
 
     parts = [part("remind", "bid", standing)] if standing else []
     if speech.reaction:
@@ -86,7 +99,7 @@ def line(
     if speech.topic:
         told = part(speech.topic, speech.content, speech.cost)
         if speech.mark != "plain":
-            told = f"{told[:-1]}, {pick(language, use, 'mark', speech.mark, draw)}{stop}"
+            told = f"{told[:-1]}, {pick(language, use, 'mark', speech.mark, draw, item)}{stop}"
         parts.append(told)
     parts.append(f"{rupees(ask)}{stop}")
     if speech.style:
@@ -94,6 +107,8 @@ def line(
     return " ".join(parts)
 
 
-def buyer_line(act: str, price: int, draw: float, language: str = "en") -> str:
+def buyer_line(
+    act: str, price: int, draw: float, language: str = "en", item: Item | None = None
+) -> str:
     """A buyer's line for an act, of the training sentences; `price` is that of another shop."""
-    return pick(language, "training", "buyer", act, draw, price)
+    return pick(language, "training", "buyer", act, draw, item, price)

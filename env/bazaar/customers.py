@@ -132,7 +132,7 @@ def buyer(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) -
         return Accept(phrases(language, "seen")["accept", "deal"][0].replace("#", rupees(price)))
     risks = people.hazards(s, course, first, heard.mood, heard.temper)
     if reason := market.reason_drawn(risks, u["leaves"]):
-        left = corpus.pick(language, use, "bid", LEAVES[reason], u["line"])
+        left = corpus.pick(language, use, "bid", LEAVES[reason], u["line"], table.item)
         return WalkAway("" if mute else left)
     if u["gives"] < people.chance_to_give(s, course):
         ask = int(people.rounded(s, ask, people.wish(s, ask, course, first), course.best))
@@ -140,7 +140,7 @@ def buyer(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) -
     said = f"{rupees(flip(ask))}{'।' if language == 'hi' else '.'}"
     if not mute and (key := claim_at(s, t, own, ask, price, course, heard)):
         named = own["quote"] if key == "outside" else 0
-        words = corpus.pick(language, use, "buyer", key, u["line"], named)
+        words = corpus.pick(language, use, "buyer", key, u["line"], table.item, named)
         said = f"{corpus.closed(words, language)} {said}"
     return Offer(flip(ask), said)
 

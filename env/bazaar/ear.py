@@ -16,7 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from ..core import read_rows
+from .speech import ACTS as PRICE_ACTS
 from .speech import Speech
+from .types import EXTRAS
 
 SEATS = ("buyer", "seller")  # who speaks
 BUCKETS = 1 << 14  # columns of the weights, to which n-grams are hashed
@@ -55,11 +57,16 @@ def sound(word: str) -> str:
     return spelt
 
 
-def words(text: str) -> list[str]:
-    """The words of a text as they sound; an amount is "#", and marks that end a sentence count."""
+def spelt(text: str) -> list[str]:
+    """The words of a text; an amount is "#", and marks that end a sentence count."""
     text = unicodedata.normalize("NFKC", text[:LONGEST]).casefold().replace("’", "'")
     text = _AMOUNT.sub(" # ", _UNSEEN.sub("", text))
-    return [sound(word) for word in _WORD.findall(text)]
+    return _WORD.findall(text)
+
+
+def words(text: str) -> list[str]:
+    """The words of a text as they sound."""
+    return [sound(word) for word in spelt(text)]
 
 
 def grams(text: str) -> Iterator[str]:
@@ -138,8 +145,8 @@ def meanings(text: str, seat: str) -> set[str]:
     return {"/".join(pair) for pair in heard if pair[0] not in ("", "mark")}
 
 
-TOPICS = ("cost", "time", "wear", "rival", "limit", "patience")
-ACTS = ("ask_cost", "ask_wear", "ask_time", "tea", "cash", "outside", "flaw", "insult")
+TOPICS = ("cost", "time", "wear", "rival", "limit", "patience", *EXTRAS)
+ACTS = (*PRICE_ACTS, *(f"ask_{extra}" for extra in EXTRAS))
 
 
 def hear(text: str) -> Speech:
@@ -162,7 +169,7 @@ def _hear(text: str) -> Speech:
         elif family == "reaction":
             reaction = key
         elif family in TOPICS:
-            priced = family == "cost" and key != "evade"
+            priced = key in ("price", "about")
             if priced and not amount(sentence):
                 continue
             topic, content, cost = family, key, amount(sentence) if priced else 0
@@ -176,16 +183,16 @@ def amount(text: str) -> int:
     return int(named[1].replace(",", "")[:12] or 0) * (1000 if named[2] else 1) if named else 0
 
 
-def act_in(text: str) -> tuple[str, int]:
-    """The speech act of a buyer's line, "" for none, and the outside price in rupees, or 0."""
-    return _act_in(text[:LONGEST])
+def act_in(text: str, acts: tuple[str, ...] = ACTS) -> tuple[str, int]:
+    """Which of `acts` a buyer's line is, "" for none, and the outside price in rupees, or 0."""
+    return _act_in(text[:LONGEST], acts)
 
 
 @lru_cache(maxsize=50_000)
-def _act_in(text: str) -> tuple[str, int]:
+def _act_in(text: str, acts: tuple[str, ...]) -> tuple[str, int]:
     best = ("", 0.0, 0)
     for sentence in _SENTENCE.split(text.strip()):
         _, key, chance = meaning(sentence, "buyer")
-        if key in ACTS and chance > best[1]:
+        if key in acts and chance > best[1]:
             best = key, chance, amount(sentence) if key == "outside" else 0
     return best[0], best[2]

@@ -9,7 +9,7 @@ phrases of a table. In version 3 it softens with the buyer's rises, takes every 
 ask, warns before it leaves, and words are sentences of the corpus, heard by the ear.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import floor, log10
@@ -20,9 +20,16 @@ import numpy as np
 from ..amounts import rupees
 from ..core import Task
 from . import corpus, ear
-from .rules import Bazaar, share_kept
-from .speech import LANGUAGES, PITCHES, QUESTIONS, Speech, act_in, phrases, say
-from .types import CATALOGUE, Accept, Action, Instance, Observation, Offer, WalkAway
+from .rules import (
+    Bazaar,
+    amount_of,
+    count_bids,
+    package_gain,
+    share_kept,
+    standing_offer,
+)
+from .speech import ACTS, LANGUAGES, PITCHES, QUESTIONS, Speech, act_in, phrases, say
+from .types import CATALOGUE, EXTRAS, Accept, Action, Instance, Observation, Offer, Table, WalkAway
 
 # Types --------------------------------------------------------------------------------------------
 
@@ -112,6 +119,15 @@ DRAWS = (
 SELLER_RESERVATION, BUYER_RESERVATION, PURSE = (0.40, 0.80), (0.60, 1.10), 1.5  # of the list price
 
 
+# Extras -------------------------------------------------------------------------------------------
+
+HEAVY = 0.5  # chance that an extra costs, or is worth, much; shares of the list price follow
+LIGHT, HEAVY_COST, HEAVY_VALUE = (0.0, 0.05), (0.20, 0.40), (0.12, 0.26)
+DEAR = 0.12  # from which a cost counts as dear
+PADDED, ADDED = (1.0, 1.15), (0.18, 0.35)  # an honest number, as factor; a false one, on top
+CHANGED = 0.02  # temper, for each package that differs from the one before
+
+
 @dataclass(frozen=True)
 class Market:
     """The settings of one task; ranges are uniform, with both ends for whole numbers."""
@@ -123,6 +139,7 @@ class Market:
     mute: bool = False  # sellers say prices only, and are deaf to words
     use: str = "seen"  # the phrases that sellers draw from, "seen" or "unseen"
     version: int = 2  # of the rules; in version 3 `use` is one of the corpus
+    extras: tuple[str, ...] = ()  # that a bid may hold
 
 
 MARKETS = {
@@ -146,6 +163,17 @@ MARKETS_3 = {
         _OPEN_3,
         about="A stranger sells one thing and softens as bids rise; prices are all that is said.",
         mute=True,
+    ),
+    "package": replace(
+        _OPEN_3,
+        about="A bid is a price and extras, of which only words tell what they cost the seller.",
+        extras=EXTRAS,
+    ),
+    "package-mute": replace(
+        _OPEN_3,
+        about="A bid is a price and extras, and the seller says nothing but prices.",
+        mute=True,
+        extras=EXTRAS,
     ),
 }
 ALL_MARKETS = {**MARKETS, **MARKETS_3}
@@ -258,7 +286,48 @@ def draw(market: Market, rng: np.random.Generator, seller_type: str = "") -> tup
         "quote": quoted,
         "language": LANGUAGES[tongue],
     }
+    if market.extras:
+        values, seller["costs"], seller["told"] = draw_extras(market.extras, item, stance, rng)
+        buyer["values"] = values
     return (Instance(item, buyer, seller, rounds=rounds),)
+
+
+class Told(NamedTuple):
+    """What a seller says that an extra costs it, the same all deal long."""
+
+    amount: int  # rupees; 0 where it evades
+    dear: bool
+    honest: bool
+
+
+def draw_extras(
+    extras: Sequence[str], item: Any, s: Stance, rng: np.random.Generator
+) -> tuple[dict[str, int], dict[str, int], dict[str, Told]]:
+    """The buyer's values, the seller's costs, in rupees, and what the seller says of them."""
+    values, costs, told = {}, {}, {}
+    for name in extras:
+        worth, level, burden, weight, honest, lie, padding = rng.random(7).tolist()
+        values[name] = round(item.list_price * extra_share(worth, level, HEAVY_VALUE))
+        cost = extra_share(burden, weight, HEAVY_COST)
+        costs[name] = round(item.list_price * cost)
+        is_honest = honest < s.honesty
+        named = named_share(cost, is_honest, padding)
+        evades = not is_honest and lie < EVADES
+        amount = 0 if evades else max(1, round(item.list_price * named))
+        told[name] = Told(amount, bool(named > DEAR), is_honest)
+    return values, costs, told
+
+
+def extra_share(coin: Any, level: Any, heavy: tuple[float, float]) -> Any:
+    """What an extra costs or is worth, a share of the list price; arguments may be arrays."""
+    low, high = (np.where(coin < HEAVY, heavy[end], LIGHT[end]) for end in (0, 1))
+    return low + (high - low) * level
+
+
+def named_share(cost: Any, honest: Any, u: Any) -> Any:
+    """What a seller says that a `cost` is, a share of the list price; arguments may be arrays."""
+    true = cost * (PADDED[0] + (PADDED[1] - PADDED[0]) * u)
+    return np.where(honest, true, cost + ADDED[0] + (ADDED[1] - ADDED[0]) * u)
 
 
 # Prices -------------------------------------------------------------------------------------------
@@ -342,12 +411,17 @@ def effect(act: str, kind: Any, t: int, serious: bool, holds: Any) -> tuple[Any,
     """
     if act == "insult":
         return INSULT
-    if act in QUESTIONS:
+    if is_question(act):
         return 0.0, ASKED
     late = (act == "tea" and t > TEA_UNTIL) or (act == "cash" and not serious)
     gain = np.asarray(MOODS[act])[kind] * (not late)
     temper = np.where((gain < 0) | late, DISLIKED, 0.0)
     return np.where(holds, gain, CAUGHT[0]), np.where(holds, temper, CAUGHT[1])
+
+
+def is_question(act: str) -> bool:
+    """Whether an act asks for something that a seller may know."""
+    return act in (*QUESTIONS, *(f"ask_{name}" for name in EXTRAS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,13 +436,18 @@ class Heard:
 
 
 def listen(s: Any, moves: Any, chance: Any, quote: int | None, read: Any = act_in) -> Heard:
-    """What the buyer's words so far, of which `read` finds the act, came to with a seller."""
+    """What the buyer's words so far, of which `read` finds the act, came to with a seller.
+
+    Each change of the package tries its temper.
+    """
     mood = temper = 0.0
     said: set[str] = set()
-    t, best, last = 0, 0, Heard()
+    t, best, last, package = 0, 0, Heard(), None
     for move in moves:
         if move.agent != "buyer":
             continue
+        temper += CHANGED * (package not in (None, move.action.extras))
+        package = move.action.extras
         t, best, gain, caught = t + 1, max(best, move.action.price), 0.0, False
         act, named = read(move.action.message)
         if act in said:
@@ -386,6 +465,18 @@ def listen(s: Any, moves: Any, chance: Any, quote: int | None, read: Any = act_i
             mood, temper = mood + gain, temper + float(more)
         last = Heard(mood, temper, act, gain, caught)
     return replace(last, mood=min(MOOD[1], max(MOOD[0], last.mood)))
+
+
+def reader(table: Table) -> Callable[[str], tuple[str, int]]:
+    """What finds the act of a buyer's line at a table: the phrases of version 2, or the ear."""
+    if table.version != 3:
+        return act_in
+    return ear.act_in if table.extras else partial(ear.act_in, acts=ACTS)
+
+
+def hear_nothing(text: str) -> tuple[str, int]:
+    """The act in a text for a seller that hears no words: none."""
+    return "", 0
 
 
 def is_true(named: int, quote: int | None) -> bool:
@@ -414,24 +505,39 @@ def speech_at(
         others = [name for name in TYPES if name != style]
         style = others[int(u["other"] * len(others))]
     reaction = reaction_to(heard, u["reacts"])
-    asked = heard.act in QUESTIONS
+    asked = heard.act.removeprefix("ask_") if is_question(heard.act) else ""
+    told = own.get("told", {})
+    asked = asked if asked in (*own["stories"], *told) else ""
     if not asked and at and sum(at.risks.values()) >= WARNS:  # who is about to leave says so
         topic, content = warning(s, own["stories"]["time"], at.risks)
         cost, true = 0, True
     else:
-        topic = heard.act.removeprefix("ask_") if asked else ""
-        if not asked:
-            topic = unasked(own["chance"], t, TOPICS, CLAIM_RATE, CLAIMS if at else s.rounds + 1)
+        most = CLAIMS if at else s.rounds + 1
+        topic = asked or unasked(own["chance"], t, tuple(told) or TOPICS, CLAIM_RATE, most)
         if not topic:
             return Speech(style, reaction=reaction)
-        content, cost, true = story(s, topic, *own["stories"][topic], asked)
-        if at and cost and not at.best < cost <= at.ask:  # it would contradict its prices
+        if topic in told:
+            content, cost, true = extra_story(told[topic], bool(asked))
+        else:
+            content, cost, true = story(s, topic, *own["stories"][topic], bool(asked))
+        if (
+            at and topic == "cost" and cost and not at.best < cost <= at.ask
+        ):  # it would contradict its prices
             content, cost, true = "evade", 0, True
         if content == "evade" and not asked:
             return Speech(style, reaction=reaction)
     marks = np.cumsum(MARK_CHANCES[true])
     mark = "plain" if content == "evade" else MARKS[int(np.searchsorted(marks, u["mark"]))]
     return Speech(style, topic, content, cost, mark, reaction)
+
+
+def extra_story(told: Told, asked: bool) -> tuple[str, int, bool]:
+    """Content, named cost and truth of what a seller says on an extra; a number if `asked`."""
+    if not told.amount:
+        return "evade", 0, True
+    if asked:
+        return "price", told.amount, told.honest
+    return "dear" if told.dear else "cheap", 0, told.honest
 
 
 def unasked(chance: Any, t: int, topics: Sequence[str], rate: float, most: int) -> str:
@@ -503,7 +609,8 @@ def nearest(price: float, step: int) -> int:
 
 def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) -> Action:
     """The seller's move. Its draws are private values; `rng` is not used."""
-    own, table = obs.own, obs.table
+    own, costs = obs.own, obs.own.get("costs", {})
+    table = count_bids(obs.table, costs)
     s, chance, t, third = own["stance"], own["chance"], table.round, table.version == 3
     line, tongue = chance[t]["line"], own["language"]
 
@@ -511,28 +618,32 @@ def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) 
         if mute:
             return Offer(ask, f"{rupees(ask)}.")
         speech = speech_at(s, t, own, heard, at if third else None)
-        return Offer(ask, (corpus.line if third else say)(speech, ask, standing, line, tongue, use))
+        told = (speech, ask, standing, line, tongue, use)
+        return Offer(ask, corpus.line(*told, table.item) if third else say(*told))
 
     if not table.asks:
         return speak(s.opening, Heard(), Position(s.opening, 0))
     best, last = max(table.bids), table.asks[-1]
     before = max(table.bids[:-1], default=LOW_BID * s.opening)
-    read = ear.act_in if third else act_in
-    heard = Heard() if mute else listen(s, table.moves, chance, own["quote"], read)
+    heard = listen(s, table.moves, chance, own["quote"], hear_nothing if mute else reader(table))
     ask = int(min(last, ask_at(s, t, best, chance[t]["early"])))
     ask = max(ask, best + 1)
     soft = softness(s, t, rises_in(table.bids, s.opening), table.version)
     least = threshold(s, soft, ask, heard.mood)
     words = phrases(tongue, "seen" if third else use)
     if best >= (min(least, last) if third else least):  # nobody refuses the price that it asks
-        return Accept(words["accept", "deal"][0].replace("#", rupees(best)))
+        price = standing_offer(obs.table, costs).price
+        return Accept(words["accept", "deal"][0].replace("#", rupees(price)))
     risks = hazards(s, t, best, before, least, heard.mood, heard.temper)
     if reason := reason_drawn(risks, chance[t]["walk"]):
         if third:
-            return WalkAway("" if mute else corpus.pick(tongue, use, "walk", reason, line))
+            words = corpus.pick(tongue, use, "walk", reason, line, table.item)
+            return WalkAway("" if mute else words)
         return WalkAway(words["walk", "leave"][0])
     still = hazards(s, t + 1, best, best, least, heard.mood, heard.temper) if t < s.rounds else {}
-    return speak(ask, heard, Position(ask, best, still), best if table.bids[-1] < best else None)
+    # Which package is better is told in words alone, so there it reminds of no bid.
+    standing = best if table.bids[-1] < best and not table.extras else None
+    return speak(ask, heard, Position(ask, best, still), standing)
 
 
 # Tasks --------------------------------------------------------------------------------------------
@@ -541,19 +652,21 @@ def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) 
 def market_grade(state: Any, seat: str = "buyer") -> float:
     """The objective of the open market, in [-1, 1], for the buyer or the seller.
 
-    With a ZOPA a deal earns the seat's share of it, discounted; no deal, or one past the deadline,
-    earns 0. Without a ZOPA no deal earns 1, discounted. A deal at a loss earns the loss as a share
-    of the list price, at most -1.
+    With a ZOPA, that of the best package, a deal earns the seat's share of it, discounted; no
+    deal, or one past the deadline, earns 0. Without a ZOPA no deal earns 1, discounted. A deal at a
+    loss earns the loss as a share of the list price, at most -1.
     """
     if not state.table.past:
         return 0.0
     (instance,), (deal,) = state.private["nature"], state.table.past
     own = getattr(instance, seat)
-    width = instance.buyer["reservation"] - instance.seller["reservation"]
+    width = instance.buyer["reservation"] + package_gain(instance) - instance.seller["reservation"]
     kept = share_kept(own, deal.rounds)
     if deal.price is None:
         return kept if width <= 0 else 0.0
-    limit = own["reservation"]
+    limit = own["reservation"] + amount_of(
+        deal.extras, own.get("values" if seat == "buyer" else "costs", {})
+    )
     gain = deal.price - limit if seat == "seller" else limit - deal.price
     if width <= 0 or gain < 0:
         return max(-1.0, gain / instance.item.list_price)
@@ -567,6 +680,7 @@ def market_task(name: str, market: Market, seller_type: str = "") -> Task:
         rounds=market.rounds[1],
         standing=True,
         version=market.version,
+        extras=market.extras,
     )
     return Task(
         name=f"bazaar/{name}",

@@ -30,7 +30,7 @@ from .market import (
     unit_of,
 )
 from .rules import Bazaar
-from .speech import LANGUAGES, QUESTIONS, Speech, phrases
+from .speech import ACTS, LANGUAGES, QUESTIONS, Speech, phrases
 from .types import CATALOGUE, Accept, Action, Instance, Observation, Offer, WalkAway
 
 # Habits -------------------------------------------------------------------------------------------
@@ -248,6 +248,11 @@ def follow(opening: float, bids: Any, asks: Any) -> Course:
 # Words --------------------------------------------------------------------------------------------
 
 
+def act_in(text: str) -> tuple[str, int]:
+    """The act of a buyer's line and the outside price that it names; no extras here."""
+    return ear.act_in(text, ACTS)
+
+
 def speech_at(
     s: Person, t: int, own: Mapping[str, Any], heard: Heard, ask: int, course: Course
 ) -> Speech:
@@ -304,13 +309,14 @@ def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) 
             return Offer(ask, f"{rupees(ask)}.")
         standing = int(course.best) if t and table.bids[-1] < course.best else None
         speech = speech_at(s, t, own, heard, ask, course)
-        return Offer(ask, corpus.line(speech, ask, standing, line, own["language"], use))
+        words = corpus.line(speech, ask, standing, line, own["language"], use, table.item)
+        return Offer(ask, words)
 
     if not table.asks:
         return speak(s.opening, Heard(), Course())
     first, ask = t == 1, table.asks[-1]
     course = follow(s.opening, table.bids, table.asks)
-    heard = Heard() if mute else listen(s, table.moves, chance, own["quote"], ear.act_in)
+    heard = Heard() if mute else listen(s, table.moves, chance, own["quote"], act_in)
     least = threshold(s, ask, course, heard.mood)
     least += NOISE * s.list_price * (2 * chance[t]["accepts"] - 1)
     if course.best >= min(max(s.reservation, least), ask):
@@ -318,7 +324,8 @@ def seller(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) 
         return Accept(done.replace("#", rupees(int(course.best))))
     risks = hazards(s, course, first, heard.mood, heard.temper)
     if reason := reason_drawn(risks, chance[t]["leaves"]):
-        return WalkAway("" if mute else corpus.pick(own["language"], use, "walk", reason, line))
+        words = corpus.pick(own["language"], use, "walk", reason, line, table.item)
+        return WalkAway("" if mute else words)
     if chance[t]["gives"] < chance_to_give(s, course):
         ask = int(rounded(s, ask, wish(s, ask, course, first), course.best))
     return speak(max(ask, int(course.best) + 1), heard, course)

@@ -4,7 +4,7 @@ The seller opens with an ask. A round is one move of the buyer and the seller's 
 is still open after the last round ends by its deadline. Prices are rupees.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -15,6 +15,7 @@ import numpy as np
 from ..amounts import rupees, zopa_width
 from ..core import EndReason, IllegalAction
 from .types import (
+    EXTRAS,
     Accept,
     Action,
     Deal,
@@ -38,8 +39,10 @@ class Bazaar:
     """Two-party bargaining: deals of at most `rounds` rounds each, one after the other.
 
     `draw` returns one Instance per deal. Where bids are `standing`, the best one counts and not the
-    last: a seller closes at it, and a lower bid changes nothing. `manner` returns the seller's
-    tells from the table before its move and its private values; without it sellers show none.
+    last: a seller closes at it, and a lower bid changes nothing. A bid may ask for some of the
+    `extras`: then the one counts that leaves the seller most, of equal ones the earlier. `manner`
+    returns the seller's tells from the table before its move and its private values; without it
+    sellers show none.
     """
 
     draw: Callable[[np.random.Generator], tuple[Instance, ...]]
@@ -49,6 +52,7 @@ class Bazaar:
     manner: Callable[[Table, Mapping[str, Any]], Tells] | None = None
     standing: bool = False
     version: int = 2  # of the open market's rules
+    extras: tuple[str, ...] = ()
 
     agents = ("seller", "buyer")
 
@@ -75,7 +79,7 @@ class Bazaar:
         ]
         return {
             "buyer": reduce(add, (buyer_payoff(i.buyer, deal) for deal, i in closed), 0),
-            "seller": reduce(add, (d.price - i.seller["reservation"] for d, i in closed), 0),
+            "seller": reduce(add, (_gain(i, deal, "seller") for deal, i in closed), 0),
         }
 
     def step(self, state: State, action: Action) -> State:
@@ -88,6 +92,7 @@ class Bazaar:
         table = state.table
         public = {"moves": (*table.moves, Move("buyer", action)), "round": table.round + 1}
         if isinstance(action, Offer):
+            check_extras(action, table.extras)
             check_bid(action.price, state.private["buyer"], table.decimals)
             table = table._replace(bids=(*table.bids, action.price), **public)
             return State(table, "seller", state.private)
@@ -102,8 +107,10 @@ class Bazaar:
     def _sell(self, state: State, action: Action) -> State:
         table = state.table
         moves = (*table.moves, Move("seller", action, self._tells(state)))
+        costs = state.private["seller"].get("costs", {})
         if isinstance(action, Offer):
-            check_ask(action.price, table, table.bid)
+            check_extras(action, ())
+            check_ask(action.price, table, count_bids(table, costs).bid)
             after = table._replace(asks=(*table.asks, action.price), moves=moves)
             if table.bids and table.round >= table.rounds:
                 return self._close(state, after, EndReason.DEADLINE, "seller")
@@ -112,7 +119,9 @@ class Bazaar:
         if isinstance(action, Accept):
             if not table.bids:
                 raise IllegalAction("there is no bid to accept yet; open with an asking price")
-            return self._close(state, after, EndReason.AGREEMENT, "seller", table.bid)
+            stands = standing_offer(table, costs)
+            end = EndReason.AGREEMENT
+            return self._close(state, after, end, "seller", stands.price, stands.extras)
         if isinstance(action, WalkAway):
             return self._close(state, after, EndReason.WALKAWAY, "seller")
         raise unknown_action(action)
@@ -123,10 +132,18 @@ class Bazaar:
         return self.manner(state.table, state.private["seller"])
 
     def _close(
-        self, state: State, table: Table, end: EndReason, by: str, price: float | None = None
+        self,
+        state: State,
+        table: Table,
+        end: EndReason,
+        by: str,
+        price: float | None = None,
+        extras: frozenset[str] = frozenset(),
     ) -> State:
         opening_ask = table.asks[0] if table.asks else 0.0
-        past = (*table.past, Deal(end, by, price, table.round, opening_ask))
+        included = tuple(name for name in EXTRAS if name in extras)
+        deal = Deal(end, by, price, table.round, opening_ask, extras=included)
+        past = (*table.past, deal)
         instances = state.private["nature"]
         if len(past) == len(instances):
             return State(table._replace(past=past), None, state.private, end)
@@ -144,6 +161,7 @@ class Bazaar:
             past=past,
             standing=self.standing,
             version=self.version,
+            extras=self.extras,
         )
         private = {"buyer": instance.buyer, "seller": instance.seller, "nature": instances}
         return State(table, "seller", private)
@@ -151,8 +169,62 @@ class Bazaar:
 
 def buyer_payoff(own: Mapping[str, Any], deal: Deal) -> float:
     """A buyer's surplus from a deal it made, in rupees. Delay discounts a gain, not a loss."""
-    gain = own["reservation"] - deal.price
+    gain = own["reservation"] + amount_of(deal.extras, own.get("values", {})) - deal.price
     return gain * share_kept(own, deal.rounds) if gain > 0 else gain
+
+
+def amount_of(extras: Iterable[str], amounts: Mapping[str, int]) -> int:
+    """The sum of the amounts of these extras, in rupees."""
+    return sum(amounts[name] for name in extras)
+
+
+def package_gain(instance: Instance) -> int:
+    """What the best package adds to the gain of both sides, in rupees, at least 0."""
+    values, costs = instance.buyer.get("values", {}), instance.seller.get("costs", {})
+    return sum(max(0, values[name] - costs[name]) for name in values)
+
+
+def count_bids(table: Table, costs: Mapping[str, int]) -> Table:
+    """The table as its seller counts: each bid less the `costs` of its extras, as if without."""
+    if not table.extras:
+        return table
+
+    def count(move: Move) -> Move:
+        if move.agent != "buyer" or not isinstance(move.action, Offer):
+            return move
+        price = move.action.price - amount_of(move.action.extras, costs)
+        return replace(move, action=replace(move.action, price=price))
+
+    moves = tuple(map(count, table.moves))
+    bids = tuple(
+        move.action.price
+        for move in moves
+        if move.agent == "buyer" and isinstance(move.action, Offer)
+    )
+    return table._replace(moves=moves, bids=bids)
+
+
+def standing_offer(table: Table, costs: Mapping[str, int]) -> Offer:
+    """The buyer's offer that counts with a seller of these costs of extras."""
+    offers = [
+        move.action
+        for move in table.moves
+        if move.agent == "buyer" and isinstance(move.action, Offer)
+    ]
+    if not table.standing:
+        return offers[-1]
+    return max(offers, key=lambda offer: offer.price - amount_of(offer.extras, costs))
+
+
+def check_extras(offer: Offer, allowed: Sequence[str]) -> None:
+    """Raises IllegalAction unless an offer's extras are a frozenset of `allowed` names."""
+    if not isinstance(offer.extras, frozenset):
+        raise IllegalAction(f"extras are a frozenset of names, not {offer.extras!r:.40}")
+    if offer.extras and not allowed:
+        raise IllegalAction("an offer here is a price alone and has no extras")
+    if unknown := offer.extras.difference(allowed):
+        named = ", ".join(sorted(f"{name!s:.20}" for name in unknown))
+        raise IllegalAction(f"extras are of {', '.join(allowed)}, and {named} is none of them")
 
 
 def share_kept(own: Mapping[str, Any], rounds: int) -> float:
@@ -238,5 +310,14 @@ def _share(deal: Deal, instance: Instance, agent: str) -> float:
     if deal.price is None or agent not in ("seller", deal.buyer):
         return 0.0
     buyer, seller = instance.buyer["reservation"], instance.seller["reservation"]
-    gain = deal.price - seller if agent == "seller" else buyer - deal.price
-    return gain / (zopa_width(buyer, seller) or instance.item.list_price)
+    width = zopa_width(buyer + package_gain(instance), seller)
+    return _gain(instance, deal, agent) / (width or instance.item.list_price)
+
+
+def _gain(instance: Instance, deal: Deal, agent: str) -> float:
+    """What a closed deal gains the agent, in rupees, before any discount."""
+    if agent == "seller":
+        costs = amount_of(deal.extras, instance.seller.get("costs", {}))
+        return deal.price - costs - instance.seller["reservation"]
+    values = amount_of(deal.extras, instance.buyer.get("values", {}))
+    return instance.buyer["reservation"] + values - deal.price

@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 
 from ..core import EndReason, IllegalAction
-from .rules import Bazaar, buyer_payoff, check_ask, check_bid, check_budget, plain, unknown_action
+from .rules import (
+    Bazaar,
+    buyer_payoff,
+    check_ask,
+    check_bid,
+    check_budget,
+    check_extras,
+    plain,
+    unknown_action,
+)
 from .types import Accept, Action, Deal, Move, Observation, Offer, Rival, Table, WalkAway
 
 BUYERS = ("buyer", "rival_1", "rival_2")
@@ -90,6 +99,7 @@ class MultiBuyerBazaar(Bazaar):
     def _seal(self, state: MultiBuyerState, agent: str, action: Action) -> MultiBuyerState:
         own, ask = state.private[agent], state.table.asks[-1]
         if isinstance(action, Offer):
+            check_extras(action, ())
             check_bid(action.price, own, self.decimals)
             pending = action.price
         elif isinstance(action, Accept):
@@ -131,6 +141,7 @@ class MultiBuyerBazaar(Bazaar):
         tells = self.manner(seen_by_seller, own) if self.manner and own["bids"] else None
         after = table._replace(moves=(*table.moves, Move("seller", action, tells)))
         if isinstance(action, Offer):
+            check_extras(action, ())
             check_ask(
                 action.price,
                 seen_by_seller,

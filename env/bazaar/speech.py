@@ -67,9 +67,9 @@ class Speech:
     """What a seller's line means; "" where it says nothing of that sort."""
 
     style: str = ""  # firm, fair, hasty or bluffer
-    topic: str = ""  # cost, time, rival or wear
-    content: str = ""  # of the topic, as in phrases.csv
-    cost: int = 0  # rupees, with the topic cost
+    topic: str = ""  # cost, time, rival or wear, or an extra
+    content: str = ""  # of the topic, as in phrases.csv or sentences.csv
+    cost: int = 0  # rupees, with the topic cost or an extra
     mark: str = "plain"  # of candour: plain, hedge or swear
     reaction: str = ""  # to a pitch: pleased, annoyed, flat or caught
 

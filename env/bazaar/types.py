@@ -60,13 +60,19 @@ class Tells:
 
 # Actions, what is public, and what each side knows
 
+EXTRAS = ("delivery", "warranty", "later")  # what a package may hold; later: the buyer pays later
+
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """An ask by the seller or a bid by a buyer, in rupees, with a message in words."""
+    """An ask by the seller or a bid by a buyer, in rupees, with a message in words.
+
+    Where a table has extras a bid may ask for some of them, by name, for the same price.
+    """
 
     price: float
     message: str = ""
+    extras: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +111,7 @@ class Deal:
     rounds: int
     opening_ask: float
     buyer: str = "buyer"  # the winner, where several compete
+    extras: tuple[str, ...] = ()  # what the price includes, in the order of EXTRAS
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +143,7 @@ class Table(NamedTuple):
     outbid: bool = False  # a rival bid more in the last closed round
     standing: bool = False  # the best bid counts and not the last, and words count: the open market
     version: int = 2  # of the open market's rules; from 3 on words count by what they mean
+    extras: tuple[str, ...] = ()  # that a bid may hold; the seller alone knows which stands
 
     @property
     def bid(self) -> float | None:
@@ -208,6 +216,7 @@ class Instance:
 
     A buyer may also have a "purse", which then limits its bids instead of the reservation price, a
     "discount" (the factor on a gain for each round after the first), and a "deadline" (a round).
+    With extras a buyer has its "values" and a seller its "costs", in rupees by name.
     """
 
     item: Item

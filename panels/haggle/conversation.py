@@ -419,7 +419,7 @@ def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
     closes = "" if relative(text) else read_closing(text, _standing(game))
     action = _action(game, text, closes)
     act_in = ears(game.task_name).act_in
-    if isinstance(action, Offer) and hears_words(game) and not act_in(text)[0]:
+    if isinstance(action, Offer) and hears_words(game) and act_in(text)[0] not in speech.ACTS:
         now = [each.text for each in talk.at(len(game.play.turns)) if not each.is_narrated]
         waiting = [said for said in now if act_in(said)[0] in SAID]
         action = replace(action, message=" ".join([*waiting[-1:], text]))

@@ -9,7 +9,7 @@ from sauda.records.schemas.base import Record, Rows
 from sauda.statistics import exact_share
 
 AMOUNT = "₹450"  # for the "#" of a sentence
-NONE = ("none", "remind")  # families of sentences that bear no meaning
+NONE = ("none", "remind", "bid")  # families of sentences that bear no meaning
 PARTS: dict[str, Callable[[corpus.Row], str]] = {
     "all": lambda row: "",
     "meaning": lambda row: row.meaning,

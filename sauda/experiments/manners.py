@@ -3,7 +3,7 @@
 A visitor of the page concedes evenly or late, stands, lies, apologises. Each habit sells in the
 games of `bazaar/people`, and says sentences of its own. A model's lines are judged too: a fault is
 a line that names another price than the bid, says what was said before, claims what the buyer does
-not know, gives its limit away, or fits another move.
+not know, or gives its limit away.
 """
 
 import re
@@ -50,7 +50,7 @@ from sauda.records.store import Artifact
 from sauda.statistics import exact_share, mean_of
 
 TASK = "bazaar/people"
-FAULTS = ("price", "repeat", "claim", "limit", "fit")
+FAULTS = ("price", "repeat", "claim", "limit")
 OFTEN = 2  # times in a row that a price may be named to somebody who concedes
 
 
@@ -145,12 +145,8 @@ def faults_in(obs: Observation, action: Offer) -> Iterator[str]:
         yield "repeat"
     if ear.act_in(line)[0] == "outside" and quote is None:
         yield "claim"
-    family, key, _ = ear.meaning(line, "buyer")
-    if key == "limit_near" and obs.reservation in amounts:
+    if obs.reservation in amounts and obs.reservation != action.price:
         yield "limit"
-    raises = obs.bid is None or action.price > obs.bid
-    if family == "bid" and key != ("raise" if raises else "hold"):
-        yield "fit"
 
 
 def _shape(line: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from env import Accept, Observation, Offer, Policy, Table, Task, corpus, ear, get_task, rollout
+from env import Accept, Observation, Offer, Policy, Table, Task, corpus, get_task, rollout, speech
 from env import customers as customer_rules
 from env import people as rules
 from sauda.experiments.base import experiment
@@ -54,7 +54,7 @@ SEATS = {
         BOUND,
         lambda seed: Planner(truth=deal_at(get_task(TASK), seed).seller["stance"]),
         SLOW_PEOPLE,
-        {act: corpus.buyer_line(act, 0, 0.0) for act in ear.ACTS},
+        {act: corpus.buyer_line(act, 0, 0.0) for act in speech.ACTS},
         {},
         lambda script: script,
         lambda table: table.bids,

@@ -5,7 +5,7 @@ is the mean over them; `deal_rate`, `rounds` and `ends` count deals.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,7 +31,14 @@ from env import (
 )
 from sauda.games.adapter import Evaluated, ModelTurn
 from sauda.games.bazaar_prompt import Action, percent_of
-from sauda.policies import BUYERS, SELLERS, SLOW, SLOW_CUSTOMERS, SLOW_PEOPLE
+from sauda.policies import (
+    BUYERS,
+    SELLERS,
+    SLOW,
+    SLOW_CUSTOMERS,
+    SLOW_PACKAGES,
+    SLOW_PEOPLE,
+)
 from sauda.policies.bazaar import leave
 from sauda.policies.listener import Listener
 from sauda.policies.tuned import SEARCHED, Tuned
@@ -61,7 +68,9 @@ def slow_policies(task: Task) -> Mapping[str, Policy]:
     """The policies that are too slow to be compared by default."""
     if task.learner == "seller":
         return SLOW_CUSTOMERS if task.name == CUSTOMERS else {}
-    return SLOW_PEOPLE if task.name == PEOPLE else SLOW
+    if task.name == PEOPLE:
+        return SLOW_PEOPLE
+    return SLOW_PACKAGES if getattr(task.env, "extras", ()) else SLOW
 
 
 def against(task: Task, name: str) -> Task:
@@ -79,6 +88,7 @@ def against(task: Task, name: str) -> Task:
     return replace(task, opponents={**task.opponents, "buyer": BUYERS[name]})
 
 
+EXTRA_NAMES = {"delivery": "delivery", "warranty": "warranty", "later": "later payment"}
 ACTIONS = {"offer": Offer, "accept": Accept, "walk": WalkAway}
 NAMES = {kind: name for name, kind in ACTIONS.items()}
 
@@ -88,15 +98,25 @@ def to_json(action: Action) -> dict[str, Any]:
     row: dict[str, Any] = {"action": NAMES[type(action)]}
     if isinstance(action, Offer):
         row["price"] = action.price
+        if action.extras:
+            row["extras"] = sorted(action.extras)
     return row | ({"message": action.message} if action.message else {})
 
 
 def from_json(row: Mapping[str, Any]) -> Action:
-    """The action that a recorded move holds; ValueError for a kind that the bazaar has not."""
+    """The action that a recorded move holds.
+
+    ValueError for a kind that the bazaar has not, and for extras that are no list of names.
+    """
     if row["action"] not in ACTIONS:
         raise ValueError(f"an action is one of {', '.join(ACTIONS)}, not {row['action']!r}")
-    price = (row["price"],) if row["action"] == "offer" else ()
-    return ACTIONS[row["action"]](*price, message=row.get("message", ""))
+    message, extras = row.get("message", ""), row.get("extras", [])
+    is_list = isinstance(extras, list | tuple) and all(isinstance(name, str) for name in extras)
+    if not is_list or (extras and row["action"] != "offer"):
+        raise ValueError(f"an offer's extras are a list of names, not {extras!r:.40}")
+    if row["action"] == "offer":
+        return Offer(row["price"], message, frozenset(extras))
+    return ACTIONS[row["action"]](message)
 
 
 def in_words(turn: Turn) -> str:
@@ -105,10 +125,19 @@ def in_words(turn: Turn) -> str:
         return f"forfeits: {turn.error}"
     if isinstance(turn.action, Offer):
         verb = "asks" if turn.agent == "seller" else "bids"
-        words = f"{verb} {rupees(turn.action.price)}"
+        words = f"{verb} {rupees(turn.action.price)}{with_extras(turn.action.extras)}"
     else:
         words = "accepts" if isinstance(turn.action, Accept) else "walks away"
     return f"{words}: “{turn.action.message}”" if turn.action.message else words
+
+
+def with_extras(extras: Collection[str]) -> str:
+    """What a price includes, in words: " with delivery and later payment", "" for nothing."""
+    named = [EXTRA_NAMES[name] for name in EXTRA_NAMES if name in extras]
+    if not named:
+        return ""
+    *first, last = named
+    return f" with {', '.join(first)}{' and ' if first else ''}{last}"
 
 
 def to_markdown(played: Episode, policy: str) -> str:

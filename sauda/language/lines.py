@@ -13,7 +13,7 @@ seat, with facts such as {item} in braces.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from itertools import product
+from itertools import cycle, product
 
 from env import corpus, speech
 from sauda.language.numerals import read_rows
@@ -131,19 +131,20 @@ def _of_corpus(language: str) -> re.Pattern[str]:
 
 
 def _translate(phrase: str, book: Mapping[str, str]) -> str:
-    prices = iter(RUPEES.findall(phrase))
+    prices = cycle(RUPEES.findall(phrase))  # a sentence may name its price twice
     return re.sub("#", lambda _: next(prices), book[RUPEES.sub("#", phrase)])
 
 
 @cache
 def _book(spoken: str, language: str) -> Mapping[str, str]:
     """Every phrase of one language and the same one in another, "#" for a price."""
-    others = corpus.sentences(language, "evaluation")
-    meant = {
-        phrase.rstrip(ENDS): others[key][at * len(others[key]) // len(options)].rstrip(ENDS)
-        for key, options in corpus.sentences(spoken, "evaluation").items()
-        for at, phrase in enumerate(options)
-    }
+    meant = {}
+    for meaning, options in corpus.sentences(spoken, "evaluation").items():
+        if meaning[0] == "none":  # nobody says it in a game
+            continue
+        others = corpus.fitting(language, "evaluation", *meaning)  # whatever is on the table
+        for at, phrase in enumerate(options):
+            meant[phrase.rstrip(ENDS)] = others[at * len(others) // len(options)].rstrip(ENDS)
     return meant | {
         phrase: other
         for use in ("unseen", "seen")

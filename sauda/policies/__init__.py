@@ -13,6 +13,7 @@ from sauda.policies import arena, bazaar
 from sauda.policies.broker import broker
 from sauda.policies.customers import Vendor
 from sauda.policies.listener import Listener
+from sauda.policies.packages import Packager
 from sauda.policies.people import Planner
 
 BUYERS: Mapping[str, Policy] = {
@@ -81,4 +82,12 @@ SLOW_CUSTOMERS: Mapping[str, Policy] = {
     "reader": Vendor(speaks=False),
     "speaker": Vendor(reads=False),
     "bayesian": Vendor(reads=False, speaks=False),
+}
+# The same four where a bid may hold extras, and one that bids prices alone.
+SLOW_PACKAGES: Mapping[str, Policy] = {
+    "listener": Packager(),
+    "reader": Packager(speaks=False),
+    "speaker": Packager(reads=False),
+    "bayesian": Packager(reads=False, speaks=False),
+    "bare": Packager(reads=False, speaks=False, packs=False),
 }

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from env import Accept, Observation, Offer, Policy, WalkAway, corpus, customers, ear, market
+from env import Accept, Item, Observation, Offer, Policy, WalkAway, corpus, customers, ear, market
 from env import people as rules
 from sauda.policies import people
 from sauda.policies.listener import NOTHING, Action
@@ -118,9 +118,9 @@ def of_words(belief: Belief, obs: Observation, message: str, ask: float) -> np.n
     return chance
 
 
-def line(claim: str, draw: float) -> str:
+def line(claim: str, draw: float, item: Item | None = None) -> str:
     """A seller's line for a claim, "" for none, of the training sentences."""
-    return corpus.pick("en", "training", *claim.split("/"), draw) if claim else ""
+    return corpus.pick("en", "training", *claim.split("/"), draw, item) if claim else ""
 
 
 @dataclass(frozen=True)
@@ -149,5 +149,6 @@ class Vendor:
         accept = people.worth(seen.ask, s, seen, kept).mean() if takes else NOTHING
         if offers.max() >= max(accept, walk):
             said, at = np.unravel_index(offers.argmax(), offers.shape)
-            return Offer(int(flip(obs, prices[at])), line(claims[said], float(rng.random())))
+            words = line(claims[said], float(rng.random()), obs.table.item)
+            return Offer(int(flip(obs, prices[at])), words)
         return Accept() if accept >= walk else WalkAway()

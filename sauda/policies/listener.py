@@ -7,7 +7,7 @@ version of the rules stands on the table: in version 3 a state also counts the o
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -128,7 +128,7 @@ def believe(obs: Observation, reads: bool = True, read: Reader | None = None) ->
     said: set[str] = set()
     told: dict[str, list[words.Speech]] = {}
     t, best, before, last = 0, 0.0, rules.LOW_BID * s.opening, s.opening
-    act, gain, holds, asked = "", np.zeros(SAMPLE), np.ones(SAMPLE, bool), ""
+    act, gain, holds, asked, package = "", np.zeros(SAMPLE), np.ones(SAMPLE, bool), "", None
     for move in table.moves:
         if move.agent == "buyer":
             t, before, best = (
@@ -138,7 +138,10 @@ def believe(obs: Observation, reads: bool = True, read: Reader | None = None) ->
             )
             act, gain, more, holds = _weigh_act(s, t, best, move.action.message, said, obs)
             mood, temper = mood + gain, temper + more
-            asked = act_in(table.version, move.action.message)[0].removeprefix("ask_")
+            question = rules.reader(table)(move.action.message)[0]
+            asked = question.removeprefix("ask_") if rules.is_question(question) else ""
+            temper = temper + rules.CHANGED * (package not in (None, move.action.extras))
+            package = move.action.extras
             continue
         if t:
             mood_now = np.clip(mood, *rules.MOOD)
@@ -156,7 +159,7 @@ def believe(obs: Observation, reads: bool = True, read: Reader | None = None) ->
             log += np.log(of_manner(s, speech, act, gain, holds))
             if third:
                 speech = _as_story(speech, asked, best, move.action.price)
-            if third and t and speech != words.Speech() and asked not in rules.STORIES:
+            if third and t and speech != words.Speech() and not asked:
                 risks = rules.hazards(s, t + 1, best, best, threshold, mood_now, temper)
                 log += np.log(of_warning(s, speech, risks))
                 if speech.topic == "time" and speech.content == "short":
@@ -169,15 +172,14 @@ def believe(obs: Observation, reads: bool = True, read: Reader | None = None) ->
     return Belief(s, weights / weights.sum(), mood, temper, frozenset(said), frozenset(told))
 
 
-def act_in(version: int, message: str) -> tuple[str, int]:
-    """The act of a buyer's line and the price that it names, as sellers of that version hear it."""
-    return (ear.act_in if version == 3 else words.act_in)(message)
-
-
 def line_of(act: str, obs: Observation, draw: float = 0.0) -> str:
     """A line that sellers of the table's version hear as this act; "" for none."""
-    say = corpus.buyer_line if obs.table.version == 3 else words.buyer_line
-    return say(act, obs.own.get("quote") or 0, draw) if act else ""
+    if not act:
+        return ""
+    quote = obs.own.get("quote") or 0
+    if obs.table.version == 3:
+        return corpus.buyer_line(act, quote, draw, item=obs.table.item)
+    return words.buyer_line(act, quote, draw)
 
 
 def is_deaf(obs: Observation) -> bool:
@@ -218,7 +220,7 @@ def _weigh_act(
 ) -> tuple[str, np.ndarray, Any, np.ndarray]:
     """The act of a bid, what it adds to each seller's mood and temper, and whether it holds."""
     gain, holds = np.zeros(SAMPLE), np.ones(SAMPLE, bool)
-    act, named = act_in(obs.table.version, message)
+    act, named = rules.reader(obs.table)(message)
     if not act:
         return "", gain, 0.0, holds
     if act in said:
@@ -341,6 +343,7 @@ def plan(
     mood = np.clip(moods, *rules.MOOD).reshape(-1, 1, 1)
     temper = tempers.reshape(-1, 1, 1)
     limit, item, first = own["reservation"], table.item.list_price, table.round + 1
+    bonus = own.get("bonus", 0)  # what an acceptance of the ask forgoes
     width = limit - col.reservation
 
     def worth(price: Any) -> Any:
@@ -378,7 +381,7 @@ def plan(
             moved = 1 - np.clip((prices - before) / (rules.FULL_PROGRESS * s.opening), 0, 1)
             walk = np.clip(far * moved + flat, 0, 1)
             go = np.where(np.isnan(won), walk * leave + (1 - walk) * value * LATER, won)
-            taken = worth(np.full((1, 1, 1), table.asks[-1]))[:, 0] * kept[u]
+            taken = worth(np.full((1, 1, 1), table.asks[-1] + bonus))[:, 0] * kept[u]
             values = np.hstack([go, np.broadcast_to(taken, leave.shape), leave])
             return Options(prices, values.reshape(acts, k, n + 2), later)
         walk = np.clip(far[:, :, None] * stalled + flat[..., None], 0, 1)
@@ -391,6 +394,7 @@ def plan(
         standing = np.minimum(
             np.maximum(rules.path(col, u - 1, prices), prices + 1), table.asks[-1]
         )
+        standing = standing + bonus
         taken = np.where(standing > limit, NOTHING, worth(standing) * kept[u])
         value = np.maximum(np.maximum(go.max(3), taken), leave)
         if u == first + 1:
@@ -504,7 +508,7 @@ class Listener:
             ]
             offers = np.vstack([offers, *rows])
         ends = float(means[0, -2]), float(means[0, -1])
-        return MoveValues(tuple(acts), prices, offers, *ends, partial(act_in, obs.table.version))
+        return MoveValues(tuple(acts), prices, offers, *ends, rules.reader(obs.table))
 
     def _worth_of_questions(
         self, belief: Belief, s: Sellers, options: Options
@@ -542,7 +546,8 @@ def sample(belief: Belief, count: int) -> tuple[Sellers, np.ndarray, np.ndarray]
 def bids_to_weigh(obs: Observation) -> np.ndarray:
     """Prices from the standing bid, or a low first one, up to the limit and below the ask."""
     limit = min(obs.budget, obs.ask - 1)
-    low = max(obs.table.bids, default=0) or max(1, min(limit, int(rules.LOW_BID * obs.opening_ask)))
+    low = max(1, min(limit, int(rules.LOW_BID * obs.opening_ask)))
+    low = max(1, *obs.table.bids) if obs.table.bids else low
     if limit <= low:
         return np.array([float(low)])
     return np.unique(np.round(np.append(low, np.linspace(low + 1, limit, BIDS))))
@@ -603,6 +608,19 @@ def key_of(stance: Any, quote: int | None) -> str:
     return key if holds else ""
 
 
+def in_bare_prices(instance: Any) -> tuple[Any, frozenset[str], int]:
+    """The deal in prices less the cost of its best package, that package, and its cost."""
+    values, costs = instance.buyer.get("values", {}), instance.seller.get("costs", {})
+    package = frozenset(name for name in values if values[name] > costs[name])
+    cost, bonus = rules.amount_of(package, costs), rules.package_gain(instance)
+    own = instance.buyer
+    own = {
+        **own, "reservation": own["reservation"] + bonus, "purse": own["purse"] - cost,
+        "bonus": bonus,
+    }  # fmt: skip
+    return replace(instance, buyer=own), package, cost
+
+
 def solve(instance: Any, key: str = "", version: int = 2) -> Solution:
     """The best play against a known seller whose draws of walking alone are unknown.
 
@@ -650,7 +668,8 @@ def solve(instance: Any, key: str = "", version: int = 2) -> Solution:
         legal &= ((prices <= own["purse"]) & (prices > 0))[:, None]
         if u == 1 and key == "cash":
             legal &= (prices >= rules.CASH_FROM * s.opening)[:, None]
-        taken = np.where(before_move > own["purse"], NOTHING, worth(before_move, u))
+        taken = worth(before_move + own.get("bonus", 0), u)
+        taken = np.where(before_move > own["purse"], NOTHING, taken)
         for count, stands in enumerate(after):
             rises = after[min(count + 1, len(after) - 1)] if u > 1 else stands
             go = np.where(legal, np.where(grows, rises, stands), NOTHING)
@@ -671,17 +690,20 @@ class Informed:
 
     solution: Solution
     key: str = ""
+    package: frozenset[str] = frozenset()  # the best one, of which it knows the seller's cost
+    cost: int = 0
 
     @classmethod
     def of(cls, instance: Any, speaks: bool = True, version: int = 2) -> "Informed":
         """The better of saying nothing and of saying the seller's key with the first bid."""
+        instance, package, cost = in_bare_prices(instance)
         silent = solve(instance, version=version)
         key = key_of(instance.seller["stance"], instance.buyer["quote"]) if speaks else ""
         if key:
             spoken = solve(instance, key, version)
             if spoken.values[1, 0, 0] > silent.values[1, 0, 0] + 1e-9:
-                return cls(spoken, key)
-        return cls(silent)
+                return cls(spoken, key, package, cost)
+        return cls(silent, "", package, cost)
 
     @property
     def expected(self) -> float:
@@ -689,14 +711,15 @@ class Informed:
         return float(self.solution.values[1, 0, 0])
 
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
-        prices, best = self.solution.prices, max(obs.table.bids, default=0)
+        bids = [bid - self.cost for bid in obs.table.bids]
+        prices, best = self.solution.prices, max(bids, default=0)
         moves = self.solution.moves[obs.round + 1]
         index = min(int(np.searchsorted(prices, best)), len(prices) - 1)
-        count = min(rules.rises_in(obs.table.bids, obs.opening_ask), len(moves) - 1)
+        count = min(rules.rises_in(bids, obs.opening_ask), len(moves) - 1)
         move = moves[count, index]
         if move == -1.0:
             return Accept()
         if move == -2.0:
             return WalkAway()
         price = int(max(1, move, best))
-        return Offer(price, line_of("" if best else self.key, obs))
+        return Offer(price + self.cost, line_of("" if best else self.key, obs), self.package)

@@ -92,7 +92,7 @@ def believe(obs: Observation, reads: bool = True, read: Reader = ear.hear) -> Be
             log = log + np.log(of_manner(s, speech, act, gain, holds))
         if speech and speech.topic in rules.TOPICS and act != f"ask_{speech.topic}":
             log = log + np.log(_of_claim(belief, speech, ask, bool(t)) + SLIP)
-        elif speech and speech.topic:
+        elif speech and speech.topic in market.STORIES:
             stories.setdefault(speech.topic, []).append(speech)
     for topic, speeches in stories.items():
         log = log + np.log(of_story(s, topic, speeches) + SLIP)
@@ -106,7 +106,7 @@ def _weigh_act(
 ) -> tuple[str, np.ndarray, np.ndarray]:
     """The act of a bid, what it adds to each seller's mood, and whether it holds there."""
     s, gain, holds = belief.sellers, np.zeros(SAMPLE), np.ones(SAMPLE, bool)
-    act, named = ear.act_in(message)
+    act, named = rules.act_in(message)
     if not act:
         return "", gain, holds
     if act in belief.said:
@@ -182,8 +182,10 @@ class Planner:
         acts, prices, offers, accept, walk = self.values(belief, obs)
         if offers.max() >= max(accept, walk):
             act, at = np.unravel_index(offers.argmax(), offers.shape)
-            quote = obs.own.get("quote") or 0
-            line = corpus.buyer_line(acts[act], quote, float(rng.random())) if acts[act] else ""
+            if not acts[act]:
+                return Offer(int(prices[at]))
+            quote, draw = obs.own.get("quote") or 0, float(rng.random())
+            line = corpus.buyer_line(acts[act], quote, draw, item=obs.table.item)
             return Offer(int(prices[at]), line)
         return Accept() if accept >= walk else WalkAway()
 

@@ -3,8 +3,9 @@
     python -m sauda train ear
 
 writes `env/bazaar/ear.npz`. A sentence is learnt as it stands, with a slip of the finger, and
-behind or before the beginning of another that means nothing. The margin of each seat is the least
-under which the development sentences are misread in at most MISREAD of the cases.
+behind or before the beginning of another that means nothing. Each meaning counts alike, however
+many its sentences. The margin of each seat is the least under which the development sentences are
+misread in at most MISREAD of the cases.
 """
 
 import io
@@ -17,7 +18,7 @@ import numpy as np
 from env import corpus, ear
 
 MISREAD = 0.04  # share of development sentences that may be taken for another meaning
-STRENGTH = 20.0  # inverse of the regularisation, C of scikit-learn
+STRENGTH = 100.0  # inverse of the regularisation, C of scikit-learn
 ITERATIONS = 200
 SLIPS = 1  # copies of each sentence with a slip of the finger
 SEED = 0
@@ -85,7 +86,8 @@ def fit(seat: str) -> tuple[ear.Weights, Fit]:
     learnt = list(examples(corpus.rows(seat, "training"), np.random.default_rng(SEED)))
     texts, meanings = zip(*learnt, strict=True)
     features, rarity = matrix(texts)
-    model = LogisticRegression(C=STRENGTH, max_iter=ITERATIONS).fit(features, meanings)
+    model = LogisticRegression(C=STRENGTH, max_iter=ITERATIONS, class_weight="balanced")
+    model.fit(features, meanings)
     scale = np.abs(model.coef_).max(1) / 127
     weights = np.round(model.coef_ / scale[:, None]).astype(np.int8)
     silent = ear.Weights(

@@ -93,7 +93,7 @@ def test_a_claim_moves_only_whom_it_should():
         patience = people.PATIENCES[s.patience]
         pleases = "wear/none" if s.rival else KEYS.get(patience, "")
         for claim in customers.PLEAS:
-            line = corpus.pick("en", "training", *claim.split("/"), 0.5)
+            line = corpus.pick("en", "training", *claim.split("/"), 0.5, None)
             assert customers.claim_in(line) == claim
             once, twice = customers.listen(s, [line]), customers.listen(s, [line, line])
             assert (once.mood > 0) == (claim == pleases)

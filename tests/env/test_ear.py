@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from env import corpus, ear
+from env import corpus, ear, people
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,21 @@ def test_any_text_is_heard_as_at_most_one_act_and_one_speech(text):
     assert price == 0 or act == "outside"
     speech = ear.hear(text)
     assert speech.topic in ("", *ear.TOPICS)
-    assert (speech.cost > 0) == (speech.topic == "cost" and speech.content != "evade")
+    assert (speech.cost > 0) == (speech.content in ("price", "about"))
+
+
+def test_a_named_cost_of_an_extra_is_heard_and_a_price_without_a_number_is_not():
+    heard = ear.hear("Delivery costs me ₹1,200.")
+    assert (heard.topic, heard.content, heard.cost) == ("delivery", "price", 1200)
+    assert not ear.hear("The tempo takes that much from me for a delivery to your house.").cost
+
+
+@pytest.mark.parametrize("extra", ear.EXTRAS)
+def test_a_question_about_an_extra_is_an_act_where_extras_are_sold_alone(extra):
+    text = corpus.buyer_line(f"ask_{extra}", 0, 0.0)
+    assert ear.act_in(text) == (f"ask_{extra}", 0)
+    assert people.act_in(text) == ("", 0)
+    assert people.act_in(f"{text} I pay cash right now.") == ("cash", 0)
 
 
 def test_long_and_odd_texts_take_no_longer_than_short_ones():

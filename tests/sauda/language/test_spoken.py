@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from env import Accept, Item, Offer, Table, WalkAway, speech
-from env.bazaar import classic
+from env import Accept, Item, Offer, Table, WalkAway, corpus, speech
+from env.bazaar import classic, goods
 from sauda.language import money
 from sauda.language.lines import (
     ACT_LINES,
@@ -13,6 +13,7 @@ from sauda.language.lines import (
     HINDI,
     HINGLISH,
     LINES,
+    translate_phrases,
     translation,
     translations,
 )
@@ -194,3 +195,12 @@ def test_a_translation_holds_the_price_and_in_hindi_no_latin_letter(language):
 @pytest.mark.parametrize("other", ["₹900, says the model.", "Decide. <b>now</b>", ""])
 def test_what_is_no_line_of_theirs_has_no_translation(other):
     assert translation(other, HINDI) == ""
+
+
+@pytest.mark.parametrize("language", corpus.LANGUAGES)
+def test_a_translated_sentence_of_the_corpus_names_no_other_goods(language):
+    for spoken in corpus.LANGUAGES:
+        for (family, _), texts in corpus.sentences(spoken, "evaluation").items():
+            for text in texts if family != "none" else ():
+                line = text.replace("#", "₹900")
+                assert goods.named(translate_phrases(line, language)) <= goods.named(line)

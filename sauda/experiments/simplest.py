@@ -1,0 +1,126 @@
+"""The smallest rule that does as well as the planner in the third market: `simplest`.
+
+Seventeen numbers are found by the cross-entropy method (Rubinstein 1999) on training games, with
+and without words. Then one number after another is put to its neutral value, each time the one that
+costs least, until a drop costs more than `TOLERATED`; what remains is the smallest rule.
+"""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import fields, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from env import Task, get_task, market
+from sauda.experiments.base import experiment
+from sauda.experiments.batches import grades, play_cells, round_all
+from sauda.llm.registry import get_policy
+from sauda.policies.ruled import NEUTRAL, Ruled
+from sauda.policies.tuned import at
+from sauda.records.schemas.base import Record, Rows
+from sauda.records.seeds import SPLITS, first_seeds
+from sauda.statistics import difference_of, mean_of
+
+TASK = "bazaar/open-3"
+SEARCH = 3  # seed of the search's draws
+TOLERATED = 0.004  # of the grade on training games, that leaving a number out may cost
+WORDS = ("firm", "fair", "hasty", "bluffer", "pleased", "short", "rival", "trust", "early", "late",
+         "speaks", "second")  # fmt: skip
+SILENT = {name: NEUTRAL[name] for name in WORDS}
+PLANNERS = {"planner on numbers": "bayesian", "planner that reads and speaks": "listener"}
+
+
+class Simplest(Record):
+    """The rule of seventeen numbers in the third market, the smallest one, and the planners."""
+
+    numbers: dict[str, float]  # of the rule with words
+    silent: dict[str, float]  # of the rule on numbers alone
+    dropped: Rows  # numbers left out in turn, with the grade on training games after it
+    kept: list[str]  # numbers of the smallest rule
+    rows: Rows  # hold-out grades of the rules and the planners, each less the whole rule
+
+
+def training_task() -> Task:
+    """The task with sellers that say training sentences."""
+    return market.market_task("open-3", replace(market.MARKETS_3["open-3"], use="training"))
+
+
+def search(
+    population: int, elites: int, generations: int, games: int, fixed: Mapping[str, float]
+) -> Ruled:
+    """The rule that the search finds with some numbers fixed."""
+    rng, task, size = np.random.default_rng(SEARCH), training_task(), len(fields(Ruled))
+    mean, spread = np.full(size, 0.5), np.full(size, 0.3)
+    for generation in range(generations):
+        points = np.clip(mean + spread * rng.standard_normal((population, size)), 0, 1)
+        seeds = SPLITS["train"][generation * games : (generation + 1) * games]
+        rules = [replace(at(Ruled, point), **fixed) for point in points]
+        won = np.array([grades(task, rule, seeds).mean() for rule in rules])
+        best = points[won.argsort(kind="stable")[::-1][:elites]]
+        mean, spread = best.mean(0), best.std(0) + 0.02
+    return replace(at(Ruled, mean), **fixed)
+
+
+def shrink(rule: Ruled, seeds: Sequence[int]) -> tuple[Ruled, list[dict[str, Any]]]:
+    """The smallest rule, and the numbers left out in turn with the grade after each."""
+    task, dropped = training_task(), []
+    won = grades(task, rule, seeds).mean()
+    while True:
+        left = [name for name, neutral in NEUTRAL.items() if getattr(rule, name) != neutral]
+        tried = {name: replace(rule, **{name: NEUTRAL[name]}) for name in left}
+        reached = {name: grades(task, one, seeds).mean() for name, one in tried.items()}
+        if not reached:
+            return rule, dropped
+        best = max(reached, key=lambda name: reached[name])
+        if reached[best] < won - TOLERATED:
+            return rule, dropped
+        rule, won = tried[best], max(won, reached[best])
+        dropped.append({"number": best, "grade": round(float(reached[best]), 6)})
+
+
+def play(rule: Ruled | str, seeds: Sequence[int]) -> list[float]:
+    """The grades of a rule, or of a policy by name, on evaluation sentences."""
+    policy = get_policy(get_task(TASK), rule) if isinstance(rule, str) else rule
+    return round_all(grades(TASK, policy, seeds))
+
+
+@experiment("simplest.json", Simplest, checks="the search, the shrinking and every game")
+def simplest(
+    population: int = 24,  # candidates of a generation
+    elites: int = 6,
+    generations: int = 14,
+    games: int = 120,  # training games of a generation, the same for all its candidates
+    shrunk: int = 300,  # training games on which numbers are left out
+    episodes: int = 1000,  # hold-out seeds, from 50,000
+    *,
+    workers: int = 2,
+) -> dict[str, Any]:
+    """The data of the artifact. ValueError for more seeds than there are."""
+    seeds = first_seeds(episodes)
+    first_seeds(generations * games + shrunk, "train")  # refuses too many before the search begins
+    find = partial(search, population, elites, generations, games)
+    with ProcessPoolExecutor(workers) as pool:
+        whole, silent = pool.map(find, ({}, SILENT))
+    used = generations * games
+    smallest, dropped = shrink(whole, SPLITS["train"][used : used + shrunk])
+    names = {"rule": whole, "smallest rule": smallest, "rule without words": silent, **PLANNERS}
+    played = play_cells(play, dict.fromkeys(names.values(), seeds), workers)
+    won = {name: np.array(played[player]) for name, player in names.items()}
+    return {
+        "numbers": numbers_of(whole),
+        "silent": numbers_of(silent),
+        "dropped": dropped,
+        "kept": [name for name, neutral in NEUTRAL.items() if getattr(smallest, name) != neutral],
+        "rows": [
+            {"player": name, "n": len(values), "grade": mean_of(values),
+             "less_rule": difference_of(values, won["rule"])}
+            for name, values in won.items()
+        ],
+    }  # fmt: skip
+
+
+def numbers_of(rule: Ruled) -> dict[str, float]:
+    """The numbers of a rule by name."""
+    return {each.name: getattr(rule, each.name) for each in fields(rule)}
