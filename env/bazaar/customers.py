@@ -3,10 +3,11 @@
 A buyer is a seller of `people` in a mirror: a price p counts there as `SPAN` of the list price less
 p. So a bid is an ask of the `Person`, the buyer's limit its reservation price, a fall of the ask a
 rise; every formula holds for both seats. Before its first bid a buyer has a price in mind, from
-which it starts. It speaks, truly or not by its honesty, and is deaf to what the seller says.
+which it starts. It speaks, truly or not by its honesty, of what tells which claim of the seller
+moves it: its patience, another shop.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -14,8 +15,8 @@ import numpy as np
 
 from ..amounts import rupees
 from ..core import Task
-from . import corpus, people
-from .market import CLAIMS, WARNS, market_grade, reason_drawn, unasked
+from . import corpus, ear, market, people
+from .market import Heard, market_grade
 from .people import Course, Person
 from .rules import Bazaar
 from .sale import scheduled
@@ -29,6 +30,13 @@ WORDS = {  # key of the sentences for what it claims, by topic and content; else
     ("limit", "near"): "limit_near",
     ("rival", "yes"): "outside",
 }
+LEAVES = {"patience": "leave_patience", "rival": "leave_rival", "talk": "leave"}  # by reason
+# What the seller may claim. Each moves some buyers; means are near 0, so that a fixed claim earns
+# nothing. That nothing is wrong with it moves who compares it with another shop's; that there is
+# little left to give, who is soon out of patience; that somebody else wants it, who has plenty.
+PLEAS = ("wear/none", "limit/near", "rival/yes")
+MOVING = ("limit/near", "", "rival/yes")  # by patience, where there is no other shop
+PLEASED, ANNOYED = 0.45, -0.20  # mood
 
 
 def image(list_price: int, unit: int, price: Any) -> Any:
@@ -57,22 +65,56 @@ def draw(rng: np.random.Generator) -> tuple[Instance]:
     return (Instance(item, buyer, seller, rounds=rounds),)
 
 
+def claim_in(message: str) -> str:
+    """The claim of a seller's line, "" for none."""
+    meant = ear.meanings(message, "seller")
+    return next((plea for plea in PLEAS if plea in meant), "")
+
+
+def gain(s: Any, claim: str) -> Any:
+    """What the first use of a claim adds to the mood; `s` may have arrays."""
+    moving = np.where(s.rival, "wear/none", np.array(MOVING)[s.patience])
+    return np.where(moving == claim, PLEASED, ANNOYED)
+
+
+def effect(s: Any, claim: str, said: Iterable[str]) -> tuple[Any, Any]:
+    """What a claim, "" for none, adds to mood and temper after those that were `said`."""
+    if not claim or claim in said:
+        return 0.0, market.REPEATED if claim else 0.0
+    gained = gain(s, claim)
+    return gained, np.where(gained < 0, market.DISLIKED, 0.0)
+
+
+def listen(s: Any, messages: Iterable[str]) -> Heard:
+    """What a seller's lines so far came to with a buyer; `s` may have arrays."""
+    mood, temper, said = 0.0, 0.0, set()
+    for claim in map(claim_in, messages):
+        gained, more = effect(s, claim, said)
+        mood, temper = mood + gained, temper + more
+        said |= {claim}
+    return Heard(np.clip(mood, *market.MOOD), temper)
+
+
 def claim_at(
-    s: Person, t: int, own: Mapping[str, Any], ask: int, price: int, course: Course
+    s: Person, t: int, own: Mapping[str, Any], ask: int, price: int, course: Course, heard: Heard
 ) -> str:
     """What it says with its bid number `t`, from 1: a key of WORDS, "" for nothing.
 
     `ask` is its bid in the mirror, `price` the seller's ask. Who is about to leave says so, truly;
-    nobody names another shop's price that is no lower than the ask.
+    else it comes to one topic after the other, from a drawn one. Nobody names another shop's price
+    that is no lower than the ask.
     """
-    risk = float(people.hazard(s, course._replace(rise=0.0), False, 0.0, 0.0))
-    warns, dear = risk >= WARNS, own["quote"] < price
+    risk = float(people.hazard(s, course._replace(rise=0.0), False, heard.mood, heard.temper))
+    warns, dear = risk >= market.WARNS, own["quote"] < price
     if warns:
         return "outside" if s.rival and dear else "patience_low"
-    topic = unasked(own["chance"], t - 1, people.TOPICS, people.CLAIM_RATE, CLAIMS)
-    content, _ = people.claim(s, topic, ask, own["stories"][topic][0]) if topic else ("", True)
-    key = WORDS.get((topic, content), "")
-    return "" if key == "outside" and not dear else key
+    start = int(own["chance"][0]["topic"] * len(people.TOPICS))
+    keys = []
+    for topic in (*people.TOPICS[start:], *people.TOPICS[:start]):
+        content, _ = people.claim(s, topic, ask, own["stories"][topic][0])
+        key = WORDS.get((topic, content), "")
+        keys += [key] if key and (dear or key != "outside") else []
+    return keys[t - 1] if t <= len(keys) else ""
 
 
 def buyer(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) -> Action:
@@ -82,21 +124,21 @@ def buyer(obs: Observation, rng: np.random.Generator, *, mute: bool, use: str) -
     u, flip = own["chance"][t], partial(image, table.item.list_price, s.unit)
     asks, first = [s.opening, *map(flip, table.bids)], t == 1
     course, ask = people.follow(s.list_price, map(flip, table.asks), asks), asks[-1]
-    least = people.threshold(s, ask, course, 0.0)
+    lines = (move.action.message for move in table.moves if move.agent == "seller")
+    heard = Heard() if mute else listen(s, lines)
+    least = people.threshold(s, ask, course, heard.mood)
     least += people.NOISE * s.list_price * (2 * u["accepts"] - 1)
     if flip(price) >= min(max(s.reservation, least), ask):
         return Accept(phrases(language, "seen")["accept", "deal"][0].replace("#", rupees(price)))
-    if reason := reason_drawn(people.hazards(s, course, first, 0.0, 0.0), u["leaves"]):
-        return WalkAway(
-            ""
-            if mute
-            else corpus.pick(language, use, "bid", f"leave_{reason}", u["line"], table.item)
-        )
+    risks = people.hazards(s, course, first, heard.mood, heard.temper)
+    if reason := market.reason_drawn(risks, u["leaves"]):
+        left = corpus.pick(language, use, "bid", LEAVES[reason], u["line"], table.item)
+        return WalkAway("" if mute else left)
     if u["gives"] < people.chance_to_give(s, course):
         ask = int(people.rounded(s, ask, people.wish(s, ask, course, first), course.best))
     ask = max(ask, int(course.best) + 1)
     said = f"{rupees(flip(ask))}{'।' if language == 'hi' else '.'}"
-    if not mute and (key := claim_at(s, t, own, ask, price, course)):
+    if not mute and (key := claim_at(s, t, own, ask, price, course, heard)):
         named = own["quote"] if key == "outside" else 0
         words = corpus.pick(language, use, "buyer", key, u["line"], table.item, named)
         said = f"{corpus.closed(words, language)} {said}"

@@ -21,6 +21,7 @@ TASK_TITLES: Mapping[str, str] = {
     "bazaar/rushed": "Hurried market",
     "bazaar/mute": "Market without words",
     "bazaar/people": "People",
+    "bazaar/customers": "Customers",
     "bazaar/sell": "Selling",
     "arena/single_trade": "Single trade",
     "arena/market_round": "Market round",

@@ -1,11 +1,11 @@
-"""What buyers win from sellers that answer as people do, and what words are worth against them.
+"""What either seat wins from people who haggle, and what words are worth against them.
 
-The best script is searched by the cross-entropy method (Rubinstein 1999) on training seeds; the
-best wall, which names one price in every round, by trying them. The bound is the planner that is
-told the seller.
+A seller plays the scripts of a buyer in the mirror (`sauda.policies.customers`). The best script is
+searched by the cross-entropy method (Rubinstein 1999) on training seeds; the best wall, which names
+one price in every round, by trying them. The bound is the planner that is told the other side.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from itertools import pairwise
@@ -13,22 +13,64 @@ from typing import Any
 
 import numpy as np
 
-from env import Accept, Observation, Offer, Policy, corpus, get_task, rollout, speech
+from env import Accept, Observation, Offer, Policy, Table, Task, corpus, get_task, rollout, speech
+from env import customers as customer_rules
 from env import people as rules
 from sauda.experiments.base import experiment
 from sauda.experiments.batches import grades, play_cells
-from sauda.policies import SLOW_PEOPLE
+from sauda.policies import SELLERS, SLOW_CUSTOMERS, SLOW_PEOPLE
 from sauda.policies.bazaar import Says
+from sauda.policies.customers import Across, Vendor, line
 from sauda.policies.people import Dance, Planner
 from sauda.records.schemas.base import Record, Rows
 from sauda.records.seeds import SPLITS, deal_at, first_seeds
 from sauda.statistics import difference_of, exact_share, mean_of
 
-TASK = "bazaar/people"
+TASK, BOUND = "bazaar/people", "told the seller"
 SHARES = tuple(round(0.5 + 0.05 * step, 2) for step in range(10))  # of the limit, of walls
 POPULATION, ELITES, GENERATIONS, GAMES = 24, 6, 12, 120  # of the search
 LEAST, MOST = np.array([0.3, 0, 0, 0, 0, 0.7, 0]), np.array([1, 0.8, 0.8, 0.6, 0.1, 1, 0.6])
-BOUND = "told the seller"
+
+
+@dataclass(frozen=True)
+class Seat:
+    """What is played and compared in one seat."""
+
+    task: Task
+    training: Task
+    bound: str  # the name of the planner that is told the other side
+    told: Callable[[int], Policy]  # that planner in the game of a seed
+    slow: Mapping[str, Policy]
+    phrases: Mapping[str, str]
+    others: Mapping[str, Policy]
+    plays: Callable[[Policy], Policy]  # a buyer's script in this seat
+    prices: Callable[[Table], Sequence[float]]  # of the seat, such that a concession is a rise
+
+
+SEATS = {
+    "buyer": Seat(
+        get_task(TASK),
+        rules.people_task("training"),
+        BOUND,
+        lambda seed: Planner(truth=deal_at(get_task(TASK), seed).seller["stance"]),
+        SLOW_PEOPLE,
+        {act: corpus.buyer_line(act, 0, 0.0) for act in speech.ACTS},
+        {},
+        lambda script: script,
+        lambda table: table.bids,
+    ),
+    "seller": Seat(
+        get_task("bazaar/customers"),
+        customer_rules.customers_task("training"),
+        "told the buyer",
+        lambda seed: Vendor(truth=deal_at(get_task("bazaar/customers"), seed).buyer["stance"]),
+        SLOW_CUSTOMERS,
+        {plea: line(plea, 0.0) for plea in customer_rules.PLEAS},
+        {name: SELLERS[name] for name in ("boulware", "linear", "conceder")},
+        Across,
+        lambda table: [-ask for ask in table.asks],
+    ),
+}
 
 
 class People(Record):
@@ -37,6 +79,10 @@ class People(Record):
     rows: Rows  # one per player: its grade, less the silent planner, how it bids
     rule: dict[str, float]  # the numbers of the best script
     phrases: Rows  # the silent planner with one phrase in each bid, less itself
+
+
+class Customers(People):
+    """Sellers against buyers that answer as people do, and what words are worth there."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +98,16 @@ class Wall:
         return Offer(price)
 
 
-def search() -> Dance:
+def search(seat: Seat) -> Dance:
     """The best silent script that the cross-entropy method finds on training seeds."""
-    rng, task = np.random.default_rng(11), rules.people_task("training")
+    rng = np.random.default_rng(11)
     size = len(fields(Dance))
     mean, spread = np.full(size, 0.5), np.full(size, 0.25)
     for generation in range(GENERATIONS):
         points = np.clip(mean + spread * rng.standard_normal((POPULATION, size)), 0, 1)
         seeds = SPLITS["train"][generation * GAMES : (generation + 1) * GAMES]
-        won = [grades(task, numbered(point), seeds).mean() for point in points]
+        scripts = [seat.plays(numbered(point)) for point in points]
+        won = [grades(seat.training, script, seeds).mean() for script in scripts]
         best = points[np.argsort(won, kind="stable")[::-1][:ELITES]]
         mean, spread = best.mean(0), best.std(0) + 0.02
     return numbered(mean)
@@ -71,33 +118,55 @@ def numbered(point: np.ndarray) -> Dance:
     return Dance(*(round(float(x), 3) for x in LEAST + point * (MOST - LEAST)))
 
 
-def play_cell(cell: str, seeds: Any, rule: Dance) -> dict[str, Any]:
-    """The games of one player: grades, bids after the first, and how many of them raise."""
-    task, won, raises, later = get_task(TASK), [], [], []
+def play_cell(cell: str, seeds: Any, seat: str, rule: Dance) -> dict[str, Any]:
+    """The games of one player: grades, prices after the first, and how many of them concede."""
+    met, won, raises, later = SEATS[seat], [], [], []
     for seed in seeds:
-        episode = rollout(task, players(rule)[cell](seed), seed)
-        won.append(round(task.grade(episode.final), 6))
-        bids = episode.final.table.bids
-        raises.append(sum(after > before for before, after in pairwise(bids)))
-        later.append(max(0, len(bids) - 1))
+        episode = rollout(met.task, players(met, rule)[cell](seed), seed)
+        won.append(round(met.task.grade(episode.final), 6))
+        prices = met.prices(episode.final.table)
+        raises.append(sum(after > before for before, after in pairwise(prices)))
+        later.append(max(0, len(prices) - 1))
     return {"grade": won, "raises": raises, "later": later}
 
 
-def players(rule: Dance) -> Mapping[str, Callable[[int], Policy]]:
+def players(seat: Seat, rule: Dance) -> Mapping[str, Callable[[int], Policy]]:
     """Every player of the table, by name: a function from the seed of a game to its policy."""
-    silent = SLOW_PEOPLE["bayesian"]
-    phrases = {act: corpus.buyer_line(act, 0, 0.0) for act in speech.ACTS}
+    silent = seat.slow["bayesian"]
     fixed: dict[str, Policy] = {
-        **{f"wall {share:g}": Wall(share) for share in SHARES},
-        "best rule": rule,
-        **SLOW_PEOPLE,
-        **{f"says {act}": Says(silent, phrase, True) for act, phrase in phrases.items()},
-        "says all": Says(silent, " ".join(phrases.values()), True),
+        **{f"wall {share:g}": seat.plays(Wall(share)) for share in SHARES},
+        "best rule": seat.plays(rule),
+        **seat.others,
+        **seat.slow,
+        **{f"says {name}": Says(silent, phrase, True) for name, phrase in seat.phrases.items()},
+        "says all": Says(silent, " ".join(seat.phrases.values()), True),
     }
     return {
         **{name: (lambda seed, policy=policy: policy) for name, policy in fixed.items()},
-        BOUND: lambda seed: Planner(truth=deal_at(get_task(TASK), seed).seller["stance"]),
+        seat.bound: seat.told,
     }
+
+
+def measure(seat: str, episodes: int, phrased: int, workers: int) -> dict[str, Any]:
+    """The rows of a seat, its best script and its phrases.
+
+    Raises ValueError for more seeds than there are.
+    """
+    seeds, fewer = first_seeds(episodes), first_seeds(phrased)
+    rule = search(SEATS[seat])
+    names = list(players(SEATS[seat], rule))
+    short = [name for name in names if name.startswith(("says", "told"))]
+    cells = {name: fewer if name in short else seeds for name in names}
+    played = play_cells(partial(play_cell, seat=seat, rule=rule), cells, workers)
+    silent = np.array(played["bayesian"]["grade"])
+    rows, phrases = [], []
+    for name, columns in played.items():
+        won = np.array(columns["grade"])
+        less = difference_of(won, silent[: len(won)])
+        row = {"player": name, "n": len(won), "grade": mean_of(won), "less_silent": less}
+        share = exact_share(sum(columns["raises"]), sum(columns["later"]))
+        (phrases if name.startswith("says") else rows).append(row | {"raises": share})
+    return {"rows": rows, "rule": asdict(rule), "phrases": phrases}
 
 
 @experiment("people.json", People, checks="the search and every game")
@@ -108,18 +177,15 @@ def people(
     workers: int = 2,
 ) -> dict[str, Any]:
     """The data of the artifact. ValueError for more seeds than there are."""
-    seeds, fewer = first_seeds(episodes), first_seeds(phrased)
-    rule = search()
-    names = list(players(rule))
-    short = [name for name in names if name.startswith("says") or name == BOUND]
-    cells = {name: fewer if name in short else seeds for name in names}
-    played = play_cells(partial(play_cell, rule=rule), cells, workers)
-    silent = np.array(played["bayesian"]["grade"])
-    rows, phrases = [], []
-    for name, columns in played.items():
-        won = np.array(columns["grade"])
-        less = difference_of(won, silent[: len(won)])
-        row = {"player": name, "n": len(won), "grade": mean_of(won), "less_silent": less}
-        share = exact_share(sum(columns["raises"]), sum(columns["later"]))
-        (phrases if name.startswith("says") else rows).append(row | {"raises": share})
-    return {"rows": rows, "rule": asdict(rule), "phrases": phrases}
+    return measure("buyer", episodes, phrased, workers)
+
+
+@experiment("customers.json", Customers, checks="the search and every game")
+def customers(
+    episodes: int = 1000,  # hold-out seeds, from 50,000
+    phrased: int = 300,  # of those, games of each fixed phrase and of the bound
+    *,
+    workers: int = 2,
+) -> dict[str, Any]:
+    """The data of the artifact. ValueError for more seeds than there are."""
+    return measure("seller", episodes, phrased, workers)

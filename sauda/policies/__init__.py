@@ -76,9 +76,12 @@ SLOW_PEOPLE: Mapping[str, Policy] = {
     "speaker": Planner(reads=False),
     "bayesian": Planner(reads=False, speaks=False),
 }
-SLOW_CUSTOMERS: Mapping[str, Policy] = {  # sellers of `bazaar/customers`, whose buyers are deaf
-    "reader": Vendor(),
-    "bayesian": Vendor(reads=False),
+# And of `bazaar/customers`, who sell.
+SLOW_CUSTOMERS: Mapping[str, Policy] = {
+    "listener": Vendor(),
+    "reader": Vendor(speaks=False),
+    "speaker": Vendor(reads=False),
+    "bayesian": Vendor(reads=False, speaks=False),
 }
 # The same four where a bid may hold extras, and one that bids prices alone.
 SLOW_PACKAGES: Mapping[str, Policy] = {

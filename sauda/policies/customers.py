@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from env import Accept, Observation, Offer, Policy, WalkAway, customers, ear, market
+from env import Accept, Item, Observation, Offer, Policy, WalkAway, corpus, customers, ear, market
 from env import people as rules
 from sauda.policies import people
 from sauda.policies.listener import NOTHING, Action
@@ -78,11 +78,15 @@ def believe(obs: Observation, reads: bool = True) -> Belief:
     s.reservation = s.reservation * item.list_price
     s.opening = s.unit * np.ceil(s.above * item.list_price / s.unit)
     s.opening = np.maximum(s.reservation + s.unit, s.opening)
-    none, log, ask = np.zeros(SAMPLE), np.zeros(SAMPLE), s.opening
-    belief = Belief(s, none, none, none, rules.Course(), frozenset())
-    answers = zip(seen.table.bids, seen.table.asks[1:], strict=True)
-    said = [move.action.message for move in obs.table.moves if move.agent == "buyer"]
-    for t, ((bid, answer), message) in enumerate(zip(answers, said, strict=True), 1):
+    log, ask, mood, temper = np.zeros(SAMPLE), s.opening, np.zeros(SAMPLE), np.zeros(SAMPLE)
+    belief = Belief(s, log, mood, temper, rules.Course(), frozenset())
+    lines = [move.action.message for move in obs.table.moves]
+    rounds = zip(lines[::2], seen.table.bids, lines[1::2], seen.table.asks[1:], strict=True)
+    for t, (claimed, bid, message, answer) in enumerate(rounds, 1):
+        claim = customers.claim_in(claimed)
+        gained, more = customers.effect(s, claim, belief.said)
+        belief.mood, belief.temper = belief.mood + gained, belief.temper + more
+        belief.said |= {claim}
         belief.course = rules.after_bid(belief.course, s.anchor, ask, bid, t == 1)
         log = log + people.of_answer(belief, ask, answer, t == 1)
         ask = answer
@@ -97,7 +101,7 @@ def of_words(belief: Belief, obs: Observation, message: str, ask: float) -> np.n
     """The chance, up to a factor, that a buyer speaks so with a bid, which is `ask` here."""
     s, chance = belief.sellers, np.ones(SAMPLE)
     still = belief.course._replace(rise=0.0)
-    warns = rules.hazard(s, still, False, belief.mood, belief.temper) >= rules.WARNS
+    warns = rules.hazard(s, still, False, belief.mood, belief.temper) >= market.WARNS
     lies, low = 1 - s.honesty, s.patience == rules.PATIENCES.index("low")
     meant = ear.meanings(message, "buyer")
     if "buyer/outside" in meant:
@@ -114,11 +118,17 @@ def of_words(belief: Belief, obs: Observation, message: str, ask: float) -> np.n
     return chance
 
 
+def line(claim: str, draw: float, item: Item | None = None) -> str:
+    """A seller's line for a claim, "" for none, of the training sentences."""
+    return corpus.pick("en", "training", *claim.split("/"), draw, item) if claim else ""
+
+
 @dataclass(frozen=True)
 class Vendor:
-    """The seller that plans against its belief; `reads` off, it sees prices alone."""
+    """The seller that plans against its belief; `reads` and `speaks` switch ears and mouth."""
 
     reads: bool = True
+    speaks: bool = True
     truth: rules.Person | None = None  # told the whole buyer: a bound, and no contestant
 
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
@@ -127,12 +137,18 @@ class Vendor:
             for name in (*rules.Habit._fields[1:], *people.KNOWN, "opening"):
                 setattr(belief.sellers, name, np.full(SAMPLE, getattr(self.truth, name)))
         s, mood, temper = belief.typical()
-        prices = people.bids_to_weigh(seen)
-        offers = people.play_on(s, mood[None], temper[None], belief.course, prices, seen, True)[0]
+        claims = [claim for claim in customers.PLEAS if self.speaks and claim not in belief.said]
+        prices, claims = people.bids_to_weigh(seen), ["", *claims]
+        effects = [customers.effect(s, claim, ()) for claim in claims]
+        moods = np.array([mood + gained for gained, _ in effects])
+        tempers = np.array([temper + tried for _, tried in effects])
+        offers = people.play_on(s, moods, tempers, belief.course, prices, seen, True)
         kept = seen.own["discount"] ** max(0, obs.round - 1)
         walk = ((seen.reservation <= s.reservation) * kept).mean()
         takes = obs.table.bids and seen.ask <= seen.reservation
         accept = people.worth(seen.ask, s, seen, kept).mean() if takes else NOTHING
         if offers.max() >= max(accept, walk):
-            return Offer(int(flip(obs, prices[offers.argmax()])))
+            said, at = np.unravel_index(offers.argmax(), offers.shape)
+            words = line(claims[said], float(rng.random()), obs.table.item)
+            return Offer(int(flip(obs, prices[at])), words)
         return Accept() if accept >= walk else WalkAway()

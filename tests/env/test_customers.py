@@ -4,13 +4,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from env import Accept, EndReason, Offer, WalkAway, corpus, customers, ear, get_task, rollout
+from env import (
+    Accept,
+    EndReason,
+    Offer,
+    WalkAway,
+    begin,
+    corpus,
+    customers,
+    ear,
+    get_task,
+    people,
+    rollout,
+)
 from sauda.games import policies_of
 from sauda.games.bazaar_columns import slow_policies
 
 CUSTOMERS = get_task("bazaar/customers")
 SEEDS = st.integers(0, 10**6)
 SHARES = st.lists(st.floats(0.4, 9.0), min_size=1, max_size=7)  # of the list price
+NONE_WRONG, NEAR = "It is in perfect condition.", "I can hardly go any lower."
+KEYS = {"low": "limit/near", "high": "rival/yes"}
 ODD = st.sampled_from(["", "₹" * 2000, "Another shop sells it for ₹1.", "मैं चला।", "\u200b 1e308"])
 
 
@@ -63,18 +77,41 @@ def test_a_lower_ask_is_never_refused_where_a_higher_one_is_taken(seed, shares, 
 
 
 @given(SEEDS, SHARES, ODD)
-def test_a_buyer_is_deaf_and_a_mute_one_says_prices_alone(seed, shares, words):
+def test_a_mute_buyer_says_prices_alone_and_is_deaf(seed, shares, words):
     task = customers.customers_task(mute=True)
-    silent, loud, mute = (
-        asks(seed, shares),
-        asks(seed, shares, [words]),
-        asks(seed, shares, task=task),
-    )
-    tables = [game.final.table for game in (silent, loud, mute)]
-    assert tables[0].bids == tables[1].bids == tables[2].bids
-    for turn in mute.turns:
+    silent, loud = asks(seed, shares, task=task), asks(seed, shares, [words, NONE_WRONG], task)
+    assert silent.final.table.bids == loud.final.table.bids
+    for turn in silent.turns:
         if turn.agent == "buyer" and not isinstance(turn.action, Accept):
             assert not ear.meanings(turn.action.message, "buyer")
+
+
+def test_a_claim_moves_only_whom_it_should():
+    moved = set()
+    for seed in range(40):
+        s = begin(CUSTOMERS, seed).state.private["buyer"]["stance"]
+        patience = people.PATIENCES[s.patience]
+        pleases = "wear/none" if s.rival else KEYS.get(patience, "")
+        for claim in customers.PLEAS:
+            line = corpus.pick("en", "training", *claim.split("/"), 0.5, None)
+            assert customers.claim_in(line) == claim
+            once, twice = customers.listen(s, [line]), customers.listen(s, [line, line])
+            assert (once.mood > 0) == (claim == pleases)
+            assert (once.temper == 0) == (claim == pleases)
+            assert (twice.mood, twice.temper > once.temper) == (once.mood, True)
+        moved |= {pleases}
+    assert moved == {*customers.PLEAS, ""}
+
+
+def test_a_fitting_claim_sells_more_often_than_silence_and_an_unfitting_one_less():
+    sold = {"": 0, "fits": 0, "not": 0}
+    for seed in range(400):
+        own = begin(CUSTOMERS, seed).state.private["buyer"]
+        if not own["stance"].rival:
+            continue
+        for name, line in (("", ""), ("fits", NONE_WRONG), ("not", NEAR)):
+            sold[name] += asks(seed, [1.0, 0.9, 0.8], [line]).end is EndReason.AGREEMENT
+    assert sold["fits"] > sold[""] > sold["not"]
 
 
 def test_a_fall_of_the_ask_wins_more_deals_than_its_repeat():
