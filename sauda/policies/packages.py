@@ -16,6 +16,7 @@ from env import Observation, Offer, ear
 from env import market as rules
 from env.bazaar.rules import amount_of, count_bids, standing_offer
 from env.bazaar.speech import Speech
+from sauda.language.money import prices
 from sauda.policies.listener import (
     CURIOUS,
     NOTHING,
@@ -195,11 +196,22 @@ def last_package(obs: Observation) -> frozenset[str]:
 
 
 def told_of_extras(obs: Observation) -> dict[str, list[Speech]]:
-    """What the seller said of each extra, in order."""
+    """What the seller said of each extra, in order.
+
+    Whoever has asked for one takes a price beside the ask for the answer, however it is worded.
+    """
     told: dict[str, list[Speech]] = {}
+    asked = ""
     for move in obs.table.moves:
-        if move.agent == "seller":
-            speech = ear.hear(move.action.message)
-            if speech.topic in obs.table.extras:
-                told.setdefault(speech.topic, []).append(speech)
+        text = move.action.message
+        if move.agent == "buyer":
+            asked = rules.reader(obs.table)(text)[0].removeprefix("ask_")
+            continue
+        speech = ear.hear(text)
+        if asked in obs.table.extras and speech.topic != asked:
+            named = [each.amount for each in prices(text) if each.amount != move.action.price]
+            if named:
+                speech = replace(speech, topic=asked, content="price", cost=int(named[0]))
+        if speech.topic in obs.table.extras:
+            told.setdefault(speech.topic, []).append(speech)
     return told
