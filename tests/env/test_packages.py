@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from env import (
+    EXTRAS,
     Accept,
     EndReason,
     IllegalAction,
     Offer,
+    Turn,
     WalkAway,
     begin,
     corpus,
@@ -24,15 +26,13 @@ from env import (
     shares,
 )
 from env.adapters.gym_env import PACKAGES, BargainingEnv
-from env.bazaar.types import EXTRAS
-from env.core import Turn
 from sauda.games.bazaar_columns import from_json, in_words, policies, slow_policies, to_json
 from sauda.policies import SLOW_PACKAGES
 from sauda.policies.listener import Informed
 from sauda.policies.packages import (
     SAMPLE,
     Packager,
-    _costs,
+    cost_sample,
     in_prices,
     weigh_costs,
     worth_of_asking,
@@ -329,7 +329,7 @@ def test_words_are_worth_nothing_where_sellers_are_mute():
 
 
 def test_what_is_said_moves_the_belief_as_far_as_it_is_believed():
-    cost = _costs()[0]
+    cost = cost_sample()[0]
 
     def mean(content, honesty, amount=0):
         speech = ear.Speech(topic="later", content=content, cost=amount)
@@ -363,7 +363,7 @@ def test_in_prices_a_package_is_a_bid_for_the_bare_thing():
     assert seen.own["purse"] == obs.own["purse"] - 35
 
 
-def test_the_planner_bids_for_what_is_worth_more_than_it_costs():
+def test_the_planner_bids_for_what_is_worth_more_than_itcost_sample():
     for seed in range(12):
         deal = deal_at(PACKAGE, seed)
         game = rollout(PACKAGE, Packager(costs=deal.seller["costs"]), seed)
