@@ -634,7 +634,7 @@ def solve(instance: Any, key: str = "", version: int = 2) -> Solution:
     """
     own, s = instance.buyer, instance.seller["stance"]
     chance, last = instance.seller["chance"], s.rounds
-    limit, item, width = own["reservation"], instance.item.list_price, 0.0
+    limit, item = own["reservation"], instance.item.list_price
     width, none = limit - s.reservation, float(limit <= s.reservation)
     mood = rules.MOODS[key][s.kind] if key else 0.0
     prices = np.unique(
@@ -643,9 +643,8 @@ def solve(instance: Any, key: str = "", version: int = 2) -> Solution:
     n = len(prices)
 
     def worth(price: np.ndarray, u: int) -> np.ndarray:
-        loss = np.maximum(-1.0, (limit - price) / item)
-        won = (limit - price) / width if width > 0 else loss
-        return np.where(price > limit, loss, won * np.where(won > 0, rules.share_kept(own, u), 1))
+        won = grade_at_once(price, limit, width, item)
+        return won * np.where(won > 0, rules.share_kept(own, u), 1)
 
     def asks(u: int) -> np.ndarray:
         if u == 0:
