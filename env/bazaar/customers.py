@@ -3,7 +3,7 @@
 A buyer is a seller of `people` in a mirror: a price p counts there as `SPAN` of the list price less
 p. So a bid is an ask of the `Person`, the buyer's limit its reservation price, a fall of the ask a
 rise; every formula holds for both seats. Before its first bid a buyer has a price in mind, from
-which it starts. It speaks, truly or not by its honesty, of what tells which claim of the seller
+which it starts. It speaks, truly or not by its honesty, of what tells which plea of the seller
 moves it: its patience, another shop.
 """
 
@@ -31,7 +31,7 @@ WORDS = {  # key of the sentences for what it claims, by topic and content; else
     ("rival", "yes"): "outside",
 }
 LEAVES = {"patience": "leave_patience", "rival": "leave_rival", "talk": "leave"}  # by reason
-# What the seller may claim. Each moves some buyers; means are near 0, so that a fixed claim earns
+# What the seller may plead. Each moves some buyers; means are near 0, so that a fixed plea earns
 # nothing. That nothing is wrong with it moves who compares it with another shop's; that there is
 # little left to give, who is soon out of patience; that somebody else wants it, who has plenty.
 PLEAS = ("wear/none", "limit/near", "rival/yes")
@@ -65,33 +65,33 @@ def draw(rng: np.random.Generator) -> tuple[Instance]:
     return (Instance(item, buyer, seller, rounds=rounds),)
 
 
-def claim_in(message: str) -> str:
-    """The claim of a seller's line, "" for none."""
+def plea_in(message: str) -> str:
+    """The plea of a seller's line, one of PLEAS, "" for none."""
     meant = ear.meanings(message, "seller")
     return next((plea for plea in PLEAS if plea in meant), "")
 
 
-def gain(s: Any, claim: str) -> Any:
-    """What the first use of a claim adds to the mood; `s` may have arrays."""
+def gain(s: Any, plea: str) -> Any:
+    """What the first use of a plea adds to the mood; `s` may have arrays."""
     moving = np.where(s.rival, "wear/none", np.array(MOVING)[s.patience])
-    return np.where(moving == claim, PLEASED, ANNOYED)
+    return np.where(moving == plea, PLEASED, ANNOYED)
 
 
-def effect(s: Any, claim: str, said: Iterable[str]) -> tuple[Any, Any]:
-    """What a claim, "" for none, adds to mood and temper after those that were `said`."""
-    if not claim or claim in said:
-        return 0.0, market.REPEATED if claim else 0.0
-    gained = gain(s, claim)
+def effect(s: Any, plea: str, said: Iterable[str]) -> tuple[Any, Any]:
+    """What a plea, "" for none, adds to mood and temper after those that were `said`."""
+    if not plea or plea in said:
+        return 0.0, market.REPEATED if plea else 0.0
+    gained = gain(s, plea)
     return gained, np.where(gained < 0, market.DISLIKED, 0.0)
 
 
 def listen(s: Any, messages: Iterable[str]) -> Heard:
     """What a seller's lines so far came to with a buyer; `s` may have arrays."""
     mood, temper, said = 0.0, 0.0, set()
-    for claim in map(claim_in, messages):
-        gained, more = effect(s, claim, said)
+    for plea in map(plea_in, messages):
+        gained, more = effect(s, plea, said)
         mood, temper = mood + gained, temper + more
-        said |= {claim}
+        said |= {plea}
     return Heard(np.clip(mood, *market.MOOD), temper)
 
 
